@@ -1,0 +1,96 @@
+# CMake helpers of the Fusion project.
+
+# Compile options shared by every target of the project.
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions
+                    -ffunction-sections -fdata-sections)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Keeps the precompiled header identical from build to build, for ccache.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+endif()
+find_program(FUSION_LLD NAMES ld.lld-22 ld.lld)
+if(FUSION_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# The one precompiled header of the compiler: a file that includes MLIR's
+# heavy headers costs 8 s to compile without it and about 1 s with it.
+function(fusion_add_precompiled_header)
+  add_library(FusionPCH OBJECT "${FUSION_SOURCE_DIR}/lib/Support/PrecompiledHeader.cpp")
+  target_include_directories(FusionPCH SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(FusionPCH PRIVATE
+    "${FUSION_SOURCE_DIR}/lib/Support/PrecompiledHeader.h")
+endfunction()
+
+# Every TableGen output of the project hangs off this target, so that a library
+# never races with the headers it includes.
+add_custom_target(fusion-headers)
+
+# fusion_add_library(NAME source... [LINK_LIBS lib...] [DEPENDS target...])
+#
+# Adds one static library of the compiler: links libMLIR and libLLVM, uses the
+# precompiled header, waits for the generated headers.
+function(fusion_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(${name} REUSE_FROM FusionPCH)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  add_dependencies(${name} fusion-headers ${ARG_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY FUSION_LIBS ${name})
+endfunction()
+
+# fusion_add_runtime_library(NAME source... [LINK_LIBS lib...])
+#
+# Adds one static library that must not see LLVM, MLIR or libcudart.
+function(fusion_add_runtime_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
+# fusion_add_tool(NAME source... [LINK_LIBS lib...]): a compiler-side binary.
+function(fusion_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(${name} REUSE_FROM FusionPCH)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  add_dependencies(${name} fusion-headers)
+  set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
+endfunction()
+
+# fusion_add_runtime_tool(NAME source... [LINK_LIBS lib...])
+function(fusion_add_runtime_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  if(FUSION_STATIC_RUNTIME)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
+endfunction()
+
+# fusion_tablegen(TDFILE OUTPUT GENERATOR [args...]): one generated header in
+# the build tree's include folder, mirroring the source folder.
+function(fusion_tablegen td output)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${output} ${ARGN} EXTRA_INCLUDES "${FUSION_SOURCE_DIR}/include")
+  set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} PARENT_SCOPE)
+endfunction()
+
+# fusion_add_tablegen_target(NAME): closes a group of fusion_tablegen calls.
+macro(fusion_add_tablegen_target name)
+  add_public_tablegen_target(${name})
+  add_dependencies(fusion-headers ${name})
+endmacro()
+
+# fusion_add_unittest(NAME source... [LINK_LIBS lib...]): a GoogleTest binary,
+# run by lit.
+function(fusion_add_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${FUSION_BINARY_DIR}/test/unittests")
+  set_property(GLOBAL APPEND PROPERTY FUSION_UNITTESTS ${name})
+endfunction()
