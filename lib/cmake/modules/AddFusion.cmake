@@ -54,6 +54,8 @@ function(fusion_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
+  # The precompiled header is position-independent code, not a PIE.
+  target_compile_options(${name} PRIVATE -fPIC)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   add_dependencies(${name} fusion-headers)
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
@@ -74,7 +76,8 @@ endfunction()
 # the build tree's include folder, mirroring the source folder.
 function(fusion_tablegen td output)
   set(LLVM_TARGET_DEFINITIONS ${td})
-  mlir_tablegen(${output} ${ARGN} EXTRA_INCLUDES "${FUSION_SOURCE_DIR}/include")
+  mlir_tablegen(${output} ${ARGN} EXTRA_INCLUDES "${FUSION_SOURCE_DIR}/include"
+                ${MLIR_INCLUDE_DIRS})
   set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} PARENT_SCOPE)
 endfunction()
 

@@ -1,0 +1,140 @@
+//===- FusionAttrs.td - Attributes of the fusion dialect ---*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the attributes in which later phases record what they
+// decided: schedule, estimate and target.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_FUSION_FUSIONATTRS_TD
+#define FUSION_DIALECT_FUSION_FUSIONATTRS_TD
+
+include "fusion/Dialect/Fusion/FusionDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+def Fusion_AxisKind : I32Enum<"AxisKind", "how a block covers a dimension", [
+    I32EnumCase<"Grid", 0, "grid">,
+    I32EnumCase<"Full", 1, "full">,
+    I32EnumCase<"Loop", 2, "loop">
+  ]> {
+  let cppNamespace = "::mlir::fusion";
+}
+
+def Fusion_Strategy : I32Enum<"Strategy", "the form of a kernel", [
+    I32EnumCase<"Pointwise", 0, "pointwise">,
+    I32EnumCase<"Reduction", 1, "reduction">,
+    I32EnumCase<"Contraction", 2, "contraction">,
+    I32EnumCase<"Scan", 3, "scan">
+  ]> {
+  let cppNamespace = "::mlir::fusion";
+}
+
+def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
+  let summary = "how one iteration dimension of a kernel is covered";
+  let description = [{
+    - `grid`: one block per tile of `tile` elements along this dimension;
+    - `full`: the whole extent lives in one tile of `tile` elements (the extent
+      rounded up to a power of two);
+    - `loop`: the block walks the dimension in chunks of `tile` elements.
+
+    `warps` is the number of warps of a block spread along the dimension and
+    `vector` the number of consecutive elements held by one thread. All three
+    are powers of two.
+
+    Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
+  }];
+  let parameters = (ins
+    EnumParameter<Fusion_AxisKind>:$kind,
+    "int64_t":$tile,
+    DefaultValuedParameter<"int64_t", "1">:$warps,
+    DefaultValuedParameter<"int64_t", "1">:$vector
+  );
+  // `warps` and `vector` are left out when they are 1.
+  let assemblyFormat = [{
+    `<` $kind `,` `tile` `=` $tile `` custom<AxisWidths>($warps, $vector) `` `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Fusion_ScheduleAttr : Fusion_Attr<"Schedule", "schedule"> {
+  let summary = "how a kernel is executed";
+  let description = [{
+    `axes` has one `#fusion.axis` per iteration dimension of the kernel;
+    `warps` is the number of warps of a block and equals the product of the
+    axes' `warps`.
+
+    Example:
+    `#fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>,
+    #fusion.axis<full, tile = 4096, warps = 4, vector = 8>], warps = 4>`.
+  }];
+  let parameters = (ins
+    EnumParameter<Fusion_Strategy>:$strategy,
+    ArrayRefParameter<"::mlir::fusion::AxisAttr">:$axes,
+    "int64_t":$warps
+  );
+  let assemblyFormat = [{
+    `<` $strategy `,` `axes` `=` custom<Axes>($axes) `,` `warps` `=` $warps `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Fusion_EstimateAttr : Fusion_Attr<"Estimate", "estimate"> {
+  let summary = "what the cost model predicts for a kernel";
+  let description = [{
+    `time_us` in microseconds; `dram_bytes` read and written; `flops`;
+    `registers` per thread; `shared_bytes` per block; `saved_bytes` and
+    `saved_launches` against running every op as a kernel of its own (negative
+    when fusion costs more than it saves).
+  }];
+  let parameters = (ins
+    APFloatParameter<"time in microseconds, a double">:$time,
+    "int64_t":$dramBytes,
+    "int64_t":$flops,
+    "int64_t":$registers,
+    "int64_t":$sharedBytes,
+    "int64_t":$savedBytes,
+    "int64_t":$savedLaunches
+  );
+  let builders = [
+    AttrBuilder<(ins "double":$timeUs, "int64_t":$dramBytes, "int64_t":$flops,
+                     "int64_t":$registers, "int64_t":$sharedBytes,
+                     "int64_t":$savedBytes, "int64_t":$savedLaunches), [{
+      return $_get($_ctxt, ::llvm::APFloat(timeUs), dramBytes, flops, registers,
+                   sharedBytes, savedBytes, savedLaunches);
+    }]>
+  ];
+  let assemblyFormat = [{
+    `<` `time_us` `=` custom<Double>($time) `,` `dram_bytes` `=` $dramBytes `,`
+    `flops` `=` $flops `,` `registers` `=` $registers `,`
+    `shared_bytes` `=` $sharedBytes `,` `saved_bytes` `=` $savedBytes `,`
+    `saved_launches` `=` $savedLaunches `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Predicted time in microseconds.
+    double getTimeUs() const { return getTime().convertToDouble(); }
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Fusion_TargetAttr : Fusion_Attr<"Target", "target"> {
+  let summary = "the chip that a module is compiled for";
+  let description = [{
+    Example: `module attributes {fusion.target = #fusion.target<chip =
+    "sm_90a">}`. The chips known are those of the table of limits: sm_80,
+    sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120.
+  }];
+  let parameters = (ins StringRefParameter<"name of the chip">:$chip);
+  let assemblyFormat = "`<` `chip` `=` $chip `>`";
+  let extraClassDeclaration = [{
+    /// Names of the chips that the attribute accepts, oldest first.
+    static ::llvm::ArrayRef<::llvm::StringLiteral> getKnownChips();
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif // FUSION_DIALECT_FUSION_FUSIONATTRS_TD

@@ -1,0 +1,74 @@
+//===- FusionDialect.td - The fusion dialect ---------------*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the fusion dialect itself and the base classes of its
+// operations and attributes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_FUSION_FUSIONDIALECT_TD
+#define FUSION_DIALECT_FUSION_FUSIONDIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def Fusion_Dialect : Dialect {
+  let name = "fusion";
+  let summary = "Tensor programs, the kernels they are fused into, and why";
+  let description = [{
+    The tensor level of the compiler. The dialect has three parts:
+
+    - computation that linalg has no single op for (attention, norms, losses,
+      rotary embedding, dropout, quantisation, scans, convolutions with any
+      number of spatial dimensions); each op has a formula, infers its result
+      types for static and dynamic sizes and decomposes to linalg;
+    - structure: `fusion.kernel`, the unit that becomes one GPU kernel;
+    - decisions and facts, recorded as attributes: `#fusion.schedule`,
+      `#fusion.estimate` and `#fusion.target`.
+
+    Discardable attributes of the dialect, verified wherever they appear:
+
+    | attribute            | on                | value | meaning |
+    |----------------------|-------------------|-------|---------|
+    | `fusion.must`        | any op            | unit  | no tensor that the op produces for another op may be written to memory: it is fused into all its users, or compilation fails with the reason |
+    | `fusion.never`       | any op            | unit  | the op shares a kernel with no other op |
+    | `fusion.max_kernels` | functions         | positive i64 | the function becomes at most so many kernels, or compilation fails with the reason |
+    | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |
+    | `fusion.dims`        | function arguments| array of strings, one per dimension | names of dynamic dimensions; `"_"` leaves a dimension without a name |
+  }];
+  let cppNamespace = "::mlir::fusion";
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Names of the discardable attributes.
+    static constexpr ::llvm::StringLiteral kMustAttrName = "fusion.must";
+    static constexpr ::llvm::StringLiteral kNeverAttrName = "fusion.never";
+    static constexpr ::llvm::StringLiteral kMaxKernelsAttrName =
+        "fusion.max_kernels";
+    static constexpr ::llvm::StringLiteral kTargetAttrName = "fusion.target";
+    static constexpr ::llvm::StringLiteral kDimsAttrName = "fusion.dims";
+
+    void registerAttributes();
+  }];
+}
+
+class Fusion_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Fusion_Dialect, mnemonic, traits>;
+
+class Fusion_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Fusion_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+#endif // FUSION_DIALECT_FUSION_FUSIONDIALECT_TD

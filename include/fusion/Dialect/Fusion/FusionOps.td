@@ -1,0 +1,85 @@
+//===- FusionOps.td - Operations of the fusion dialect -----*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the structural operations of the fusion dialect and gathers
+// the computation operations, which live in one file per family.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_FUSION_FUSIONOPS_TD
+#define FUSION_DIALECT_FUSION_FUSIONOPS_TD
+
+include "fusion/Dialect/Fusion/FusionAttrs.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Fusion_KernelOperand
+    : AnyTypeOf<[AnyRankedTensor, AnyInteger, AnyFloat, Index],
+                "ranked tensor, integer, float or index">;
+
+def Fusion_KernelOp : Fusion_Op<"kernel", [
+    Pure, IsolatedFromAbove, SingleBlock,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
+  let summary = "ops that become one GPU kernel";
+  let description = [{
+    The body holds tensor ops; its block arguments are the `ins`, and what it
+    yields are the results. The op is isolated from above, so that a kernel can
+    be compiled, cached and tested on its own. `kernel_name` is the name of the
+    GPU kernel; it need not be unique, since equal kernels share one.
+
+    Result types may be less static than what the body yields only through an
+    explicit `tensor.cast`: types of results and yielded values are equal.
+
+    ```mlir
+    %r = fusion.kernel @scale ins(%x, %s : tensor<?x8xf32>, f32)
+        -> (tensor<?x8xf32>) {
+    ^bb0(%a: tensor<?x8xf32>, %b: f32):
+      %0 = linalg.generic ...
+      fusion.yield %0 : tensor<?x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$kernel_name,
+    Variadic<Fusion_KernelOperand>:$inputs,
+    OptionalAttr<Fusion_ScheduleAttr>:$schedule,
+    OptionalAttr<Fusion_EstimateAttr>:$estimate
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kernel_name (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    `->` `(` type($results) `)` attr-dict-with-keyword $body
+  }];
+  let builders = [
+    OpBuilder<(ins "::llvm::StringRef":$kernelName,
+                   "::mlir::TypeRange":$resultTypes,
+                   "::mlir::ValueRange":$inputs)>
+  ];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// The only block of the kernel.
+    ::mlir::Block &getBlock() { return getBody().front(); }
+    /// The terminator of the kernel.
+    ::mlir::fusion::YieldOp getYield();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Fusion_YieldOp : Fusion_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "values that a region of a fusion op yields";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, {}); }]>];
+}
+
+#endif // FUSION_DIALECT_FUSION_FUSIONOPS_TD

@@ -1,0 +1,178 @@
+//===- FusionAttrs.cpp - Attributes of the fusion dialect -----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the attributes of the fusion dialect: custom syntax and
+// verification.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Fusion/FusionAttrs.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// Custom syntax
+//===----------------------------------------------------------------------===//
+
+/// Parses `, warps = N` and `, vector = N`, each optional, in this order.
+static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
+                                   int64_t &vector) {
+  warps = vector = 1;
+  if (parser.parseOptionalComma())
+    return success();
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name) || parser.parseEqual())
+    return failure();
+  if (name == "warps") {
+    if (parser.parseInteger(warps))
+      return failure();
+    if (parser.parseOptionalComma())
+      return success();
+    loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+  }
+  if (name != "vector")
+    return parser.emitError(loc, "expected 'warps' or 'vector'");
+  return parser.parseInteger(vector);
+}
+
+static void printAxisWidths(AsmPrinter &printer, int64_t warps,
+                            int64_t vector) {
+  if (warps != 1)
+    printer << ", warps = " << warps;
+  if (vector != 1)
+    printer << ", vector = " << vector;
+}
+
+static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+    return parser.parseAttribute(axes.emplace_back());
+  });
+}
+
+static void printAxes(AsmPrinter &printer, ArrayRef<AxisAttr> axes) {
+  // In full, not stripped of `#fusion.axis`: an axis reads the same here and on
+  // its own.
+  printer << "[";
+  llvm::interleaveComma(axes, printer,
+                        [&](AxisAttr axis) { printer.printAttribute(axis); });
+  printer << "]";
+}
+
+static ParseResult parseDouble(AsmParser &parser, FailureOr<APFloat> &value) {
+  double number;
+  if (parser.parseFloat(number))
+    return failure();
+  value = APFloat(number);
+  return success();
+}
+
+static void printDouble(AsmPrinter &printer, const APFloat &value) {
+  printer.printFloat(value);
+}
+
+#include "fusion/Dialect/Fusion/FusionEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fusion/Dialect/Fusion/FusionAttrs.cpp.inc"
+
+void FusionDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "fusion/Dialect/Fusion/FusionAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static bool isPowerOf2(int64_t value) {
+  return value > 0 && llvm::isPowerOf2_64(value);
+}
+
+LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               AxisKind kind, int64_t tile, int64_t warps,
+                               int64_t vector) {
+  if (!isPowerOf2(tile))
+    return emitError() << "'tile' must be a power of two, got " << tile;
+  if (!isPowerOf2(warps))
+    return emitError() << "'warps' must be a power of two, got " << warps;
+  if (!isPowerOf2(vector))
+    return emitError() << "'vector' must be a power of two, got " << vector;
+  if (vector > tile)
+    return emitError() << "'vector' (" << vector
+                       << ") must not be larger than 'tile' (" << tile << ")";
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Strategy strategy, ArrayRef<AxisAttr> axes,
+                                   int64_t warps) {
+  if (!isPowerOf2(warps) || warps > 32)
+    return emitError() << "'warps' must be a power of two of at most 32, got "
+                       << warps;
+  int64_t product = 1;
+  for (AxisAttr axis : axes) {
+    // Each factor is bounded before it is multiplied, so nothing overflows.
+    if (axis.getWarps() > 32)
+      return emitError() << "an axis has " << axis.getWarps()
+                         << " warps, a block at most 32";
+    product = std::min<int64_t>(product * axis.getWarps(), 1024);
+  }
+  if (product > warps)
+    return emitError() << "the axes use " << product
+                       << " warps, the schedule has " << warps;
+  return success();
+}
+
+LogicalResult EstimateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   APFloat time, int64_t dramBytes,
+                                   int64_t flops, int64_t registers,
+                                   int64_t sharedBytes, int64_t savedBytes,
+                                   int64_t savedLaunches) {
+  if (&time.getSemantics() != &APFloat::IEEEdouble())
+    return emitError() << "'time_us' must be a double";
+  if (!time.isFinite() || time.isNegative())
+    return emitError() << "'time_us' must be finite and not negative";
+  std::pair<StringRef, int64_t> counts[] = {{"dram_bytes", dramBytes},
+                                            {"flops", flops},
+                                            {"registers", registers},
+                                            {"shared_bytes", sharedBytes}};
+  for (auto [name, count] : counts)
+    if (count < 0)
+      return emitError() << "'" << name << "' must not be negative, got "
+                         << count;
+  return success();
+}
+
+ArrayRef<StringLiteral> TargetAttr::getKnownChips() {
+  static constexpr StringLiteral chips[] = {"sm_80",   "sm_86",  "sm_89",
+                                            "sm_90",   "sm_90a", "sm_100",
+                                            "sm_100a", "sm_120"};
+  return chips;
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef chip) {
+  if (llvm::is_contained(getKnownChips(), chip))
+    return success();
+  InFlightDiagnostic diag = emitError();
+  diag << "unknown chip '" << chip << "'; known chips: ";
+  llvm::interleaveComma(getKnownChips(), diag,
+                        [&](StringRef name) { diag << name; });
+  return diag;
+}

@@ -1,0 +1,110 @@
+//===- FusionDialect.cpp - The fusion dialect -----------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the registration of the fusion dialect and the
+// verification of its discardable attributes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+#include "fusion/Dialect/Fusion/FusionDialect.cpp.inc"
+
+void FusionDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "fusion/Dialect/Fusion/FusionOps.cpp.inc"
+      >();
+}
+
+/// Verifies `fusion.must` and `fusion.never`, which exclude each other.
+static LogicalResult verifyContract(Operation *op, NamedAttribute attribute) {
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError() << "attribute '" << attribute.getName().getValue()
+                             << "' must be a unit attribute";
+  if (op->hasAttr(FusionDialect::kMustAttrName) &&
+      op->hasAttr(FusionDialect::kNeverAttrName))
+    return op->emitOpError()
+           << "cannot have both '" << FusionDialect::kMustAttrName << "' and '"
+           << FusionDialect::kNeverAttrName << "'";
+  return success();
+}
+
+static LogicalResult verifyMaxKernels(Operation *op, Attribute value) {
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitOpError()
+           << "attribute '" << FusionDialect::kMaxKernelsAttrName
+           << "' is only valid on functions";
+  auto limit = dyn_cast<IntegerAttr>(value);
+  if (!limit || !limit.getType().isInteger(64) || limit.getInt() < 1)
+    return op->emitOpError()
+           << "attribute '" << FusionDialect::kMaxKernelsAttrName
+           << "' must be a positive 64-bit integer, got " << value;
+  return success();
+}
+
+LogicalResult
+FusionDialect::verifyOperationAttribute(Operation *op,
+                                        NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == kMustAttrName || name == kNeverAttrName)
+    return verifyContract(op, attribute);
+  if (name == kMaxKernelsAttrName)
+    return verifyMaxKernels(op, attribute.getValue());
+  if (name == kTargetAttrName) {
+    if (!isa<ModuleOp>(op))
+      return op->emitOpError()
+             << "attribute '" << name << "' is only valid on modules";
+    if (!isa<TargetAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << name
+                               << "' must be a #fusion.target attribute, got "
+                               << attribute.getValue();
+    return success();
+  }
+  return op->emitOpError() << "unknown attribute '" << name
+                           << "' of the fusion dialect";
+}
+
+LogicalResult
+FusionDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
+                                        unsigned argIndex,
+                                        NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name != kDimsAttrName)
+    return op->emitOpError() << "unknown argument attribute '" << name
+                             << "' of the fusion dialect";
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto type =
+      function
+          ? dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex])
+          : RankedTensorType();
+  if (!type)
+    return op->emitOpError() << "attribute '" << name << "' of argument #"
+                             << argIndex << " is only valid on ranked tensors";
+  auto names = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return op->emitOpError() << "attribute '" << name << "' of argument #"
+                             << argIndex << " must be an array of strings";
+  if (static_cast<int64_t>(names.size()) != type.getRank())
+    return op->emitOpError()
+           << "attribute '" << name << "' of argument #" << argIndex << " has "
+           << names.size() << " names for rank " << type.getRank();
+  return success();
+}

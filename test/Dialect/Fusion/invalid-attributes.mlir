@@ -1,0 +1,96 @@
+// RUN: fusion-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
+
+// expected-error@+1 {{unknown chip 'sm_70'; known chips: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120}}
+module attributes {fusion.target = #fusion.target<chip = "sm_70">} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.target' must be a #fusion.target attribute, got "sm_90"}}
+module attributes {fusion.target = "sm_90"} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.target' is only valid on modules}}
+func.func private @f() attributes {fusion.target = #fusion.target<chip = "sm_90">}
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.max_kernels' must be a positive 64-bit integer, got 0}}
+func.func private @f() attributes {fusion.max_kernels = 0 : i64}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{attribute 'fusion.max_kernels' is only valid on functions}}
+  %0 = math.exp %x {fusion.max_kernels = 1 : i64} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{cannot have both 'fusion.must' and 'fusion.never'}}
+  %0 = math.exp %x {fusion.must, fusion.never} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{attribute 'fusion.must' must be a unit attribute}}
+  %0 = math.exp %x {fusion.must = 1 : i64} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error@+1 {{unknown attribute 'fusion.mus' of the fusion dialect}}
+  %0 = math.exp %x {fusion.mus} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.dims' of argument #0 has 1 names for rank 2}}
+func.func private @f(tensor<?x8xf32> {fusion.dims = ["m"]})
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.dims' of argument #0 is only valid on ranked tensors}}
+func.func private @f(f32 {fusion.dims = ["m"]})
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.dims' of argument #0 must be an array of strings}}
+func.func private @f(tensor<?xf32> {fusion.dims = [1]})
+
+// -----
+
+// expected-error@+1 {{'tile' must be a power of two, got 3}}
+"test.a"() {a = #fusion.axis<grid, tile = 3>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'vector' (8) must not be larger than 'tile' (4)}}
+"test.a"() {a = #fusion.axis<grid, tile = 4, vector = 8>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{the axes use 4 warps, the schedule has 2}}
+"test.a"() {a = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 4, warps = 4>], warps = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'warps' must be a power of two of at most 32, got 64}}
+"test.a"() {a = #fusion.schedule<pointwise, axes = [], warps = 64>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'flops' must not be negative, got -1}}
+"test.a"() {a = #fusion.estimate<time_us = 1.0, dram_bytes = 1, flops = -1, registers = 1, shared_bytes = 1, saved_bytes = 1, saved_launches = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'time_us' must be finite and not negative}}
+"test.a"() {a = #fusion.estimate<time_us = -1.0, dram_bytes = 1, flops = 1, registers = 1, shared_bytes = 1, saved_bytes = 1, saved_launches = 1>} : () -> ()

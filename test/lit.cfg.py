@@ -1,0 +1,33 @@
+"""Configuration of the test suite: IR tests and the unit-test binaries."""
+
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "Fusion"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".test", ".td"]
+config.excludes = ["Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.fusion_obj_root, "test")
+
+llvm_config.use_default_substitutions()
+config.substitutions.append(("%fusion_src_root", config.fusion_src_root))
+config.substitutions.append(("%fusion_obj_root", config.fusion_obj_root))
+config.substitutions.append(("%mlir_tblgen", config.mlir_tblgen))
+config.substitutions.append(("%python", f'"{config.python_executable}"'))
+
+# Our tools first, so that a test never runs an installed copy of them.
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.fusion_tools_dir, append_path=True)
+
+# A test that needs a tool, a chip or assertions says so with REQUIRES.
+if config.fusion_assertions:
+    config.available_features.add("asserts")
+for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
+             "fusion-reduce", "fusion-lsp-server", "fusion-emulate"):
+    if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
+        config.available_features.add(tool)
+if lit.util.which("ptxas"):
+    config.available_features.add("ptxas")
