@@ -106,6 +106,7 @@ private:
 
   std::vector<ExprNode> nodes;
   std::map<std::tuple<uint8_t, ExprId, ExprId, int64_t>, ExprId> known;
+  size_t numKnown = 0; // nodes that `known` has
 };
 
 /// The values of all nodes of a pool for given symbols. A node that overflows

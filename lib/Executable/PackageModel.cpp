@@ -1,0 +1,106 @@
+//===- PackageModel.cpp - What a package says -----------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the facts about element types and the constants blob.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Executable/PackageModel.h"
+#include "fusion/Executable/Package.h"
+
+#include <cstring>
+
+namespace fusionpkg {
+
+const char *getDTypeName(DType type) {
+  switch (type) {
+  case DType::F64:
+    return "f64";
+  case DType::F32:
+    return "f32";
+  case DType::F16:
+    return "f16";
+  case DType::BF16:
+    return "bf16";
+  case DType::F8E4M3:
+    return "f8e4m3";
+  case DType::F8E5M2:
+    return "f8e5m2";
+  case DType::I64:
+    return "i64";
+  case DType::I32:
+    return "i32";
+  case DType::I16:
+    return "i16";
+  case DType::I8:
+    return "i8";
+  case DType::I4:
+    return "i4";
+  case DType::I1:
+    return "i1";
+  }
+  return "?";
+}
+
+bool isFloat(DType type) { return type <= DType::F8E5M2; }
+
+unsigned getStorageBits(DType type) {
+  switch (type) {
+  case DType::F64:
+  case DType::I64:
+    return 64;
+  case DType::F32:
+  case DType::I32:
+    return 32;
+  case DType::F16:
+  case DType::BF16:
+  case DType::I16:
+    return 16;
+  case DType::F8E4M3:
+  case DType::F8E5M2:
+  case DType::I8:
+  case DType::I1:
+    return 8;
+  case DType::I4:
+    return 4;
+  }
+  return 8;
+}
+
+std::optional<int64_t> getStorageBytes(DType type, int64_t elements) {
+  unsigned bits = getStorageBits(type);
+  if (bits < 8)
+    return elements / 2 + elements % 2;
+  return applyExprOp(ExprOp::Mul, elements, bits / 8);
+}
+
+ExprId buildStorageBytes(ExprPool &pool, DType type,
+                         const std::vector<ExprId> &dims) {
+  ExprId elements = pool.product(dims);
+  unsigned bits = getStorageBits(type);
+  if (bits < 8)
+    return pool.ceilDiv(elements, pool.constant(8 / bits));
+  return pool.mul(elements, pool.constant(bits / 8));
+}
+
+uint32_t PackageModel::addConstant(std::string name, const void *data,
+                                   size_t size) {
+  for (size_t i = 0; i < constants.size(); ++i)
+    if (constants[i].size == size &&
+        (size == 0 || std::memcmp(constantData.data() + constants[i].offset,
+                                  data, size) == 0))
+      return static_cast<uint32_t>(i);
+  constantData.resize((constantData.size() + 15) / 16 * 16);
+  uint64_t offset = constantData.size();
+  const auto *bytes = static_cast<const uint8_t *>(data);
+  constantData.insert(constantData.end(), bytes, bytes + size);
+  constants.push_back({std::move(name), offset, size});
+  return static_cast<uint32_t>(constants.size() - 1);
+}
+
+} // namespace fusionpkg
