@@ -54,10 +54,10 @@ std::optional<int64_t> applyExprOp(ExprOp op, int64_t lhs, int64_t rhs) {
     return floor;
   }
   case ExprOp::Mod: {
-    std::optional<int64_t> floor = floorDivide(lhs, rhs);
-    if (!floor)
+    if (!floorDivide(lhs, rhs))
       return std::nullopt;
-    return lhs - *floor * rhs;
+    int64_t rest = lhs % rhs;
+    return rest != 0 && (rest < 0) != (rhs < 0) ? rest + rhs : rest;
   }
   case ExprOp::Min:
     return std::min(lhs, rhs);

@@ -31,6 +31,7 @@ public:
 
   PackageModel read(const fb::Package &package);
   bool isExhausted() const { return exhausted; }
+  bool isMisaligned() const { return misaligned; }
 
 private:
   /// Whether `count` elements of `width` bytes may still be copied.
@@ -57,8 +58,15 @@ private:
         std::remove_const_t<std::remove_pointer_t<Element>>>::value;
     constexpr uint64_t width =
         isTable ? 8 : sizeof(std::remove_pointer_t<Element>);
-    if (!items || !charge(items->size(), width))
+    if (!items || items->size() == 0 || !charge(items->size(), width))
       return;
+    // FlatBuffers' verifier leaves the alignment of structs unchecked.
+    if (!isTable && reinterpret_cast<uintptr_t>(items->Data()) %
+                            alignof(std::remove_pointer_t<Element>) !=
+                        0) {
+      misaligned = true;
+      return;
+    }
     out.reserve(items->size());
     for (const auto *item : *items)
       out.push_back(read(*item));
@@ -78,7 +86,7 @@ private:
   Entry entry(const fb::Entry &e);
 
   uint64_t budget;
-  bool exhausted = false;
+  bool exhausted = false, misaligned = false;
 };
 
 } // namespace
@@ -256,6 +264,9 @@ Result<PackageModel> readPackage(const void *data, size_t size) {
 
   Reader reader(header.metaBytes);
   PackageModel model = reader.read(package);
+  if (reader.isMisaligned())
+    return Error(ErrorCode::PackageInvalid,
+                 "the package's metadata is not aligned");
   if (reader.isExhausted())
     return Error(ErrorCode::PackageInvalid,
                  "the package's metadata refers to one part many times");
