@@ -1,0 +1,145 @@
+//===- LayoutConversion.h - What it takes to move between layouts -*- C++
+//-*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the analyses of pairs of linear layouts: the cheapest way
+// to convert one into another (rename registers, shuffle within a warp, or
+// exchange through shared memory), what a broadcast must copy, and which
+// hardware bits a reduction over a dimension must combine.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_LAYOUTCONVERSION_H
+#define FUSION_DIALECT_TILE_IR_LAYOUTCONVERSION_H
+
+#include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace mlir::tile {
+
+using RegisterMap = llvm::SmallVector<unsigned, 16>;
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+/// The ways to convert a layout, from free to dear.
+enum class ConversionKind {
+  /// The layouts are equal.
+  Noop,
+  /// Every thread holds what it needs: registers are renamed (or copied).
+  RegisterPermutation,
+  /// Each register of the result is one shuffle of one register of the source.
+  Shuffle,
+  /// Through shared memory.
+  Shared,
+  /// Elements move between the blocks of a cluster, or are held nowhere in the
+  /// source.
+  Unsupported
+};
+
+llvm::StringRef stringifyConversionKind(ConversionKind kind);
+
+/// The registers of the source that the registers of the destination copy, when
+/// every thread already holds all it needs; else none.
+/// Precondition: same shape.
+std::optional<RegisterMap> getRegisterMap(const LinearLayout &src,
+                                          const LinearLayout &dst);
+
+inline bool isNoop(const LinearLayout &src, const LinearLayout &dst) {
+  return src == dst;
+}
+inline bool isRegisterPermutation(const LinearLayout &src,
+                                  const LinearLayout &dst) {
+  return getRegisterMap(src, dst).has_value();
+}
+
+/// Whether every element that a warp needs in `dst` is held by that warp in
+/// `src`, in whichever lane and register. Precondition: same shape.
+bool isWithinWarp(const LinearLayout &src, const LinearLayout &dst);
+
+/// How to make each register of the destination by one indexed shuffle:
+///   dst[r] in (lane, warp) =
+///     src[srcReg[r]] of lane `laneMap(lane) ^ warpMap(warp) ^ regLane[r]`.
+struct ShufflePlan {
+  RegisterMap srcReg;
+  llvm::SmallVector<unsigned, 16> regLane;
+  BitMatrix laneMap;
+  BitMatrix warpMap;
+
+  unsigned sourceLane(unsigned reg, unsigned lane, unsigned warp) const {
+    return laneMap.apply(lane) ^ warpMap.apply(warp) ^ regLane[reg];
+  }
+  /// The source lane is the own lane with some bits flipped (shfl.bfly), for
+  /// every register.
+  bool isButterfly() const {
+    return laneMap == BitMatrix::identity(laneMap.numColumns()) &&
+           llvm::all_of(warpMap.getColumns(), [](uint64_t c) { return !c; });
+  }
+};
+
+/// The plan for a conversion within warps in which no lane must choose among
+/// registers at run time; else none. Precondition: same shape.
+std::optional<ShufflePlan> getShufflePlan(const LinearLayout &src,
+                                          const LinearLayout &dst);
+
+/// The cheapest way to convert `src` to `dst`. Precondition: same shape.
+ConversionKind classifyConversion(const LinearLayout &src,
+                                  const LinearLayout &dst);
+
+//===----------------------------------------------------------------------===//
+// Broadcasts
+//===----------------------------------------------------------------------===//
+
+/// For each register of `parent`, the register of `child` in the same thread
+/// that holds the element's coordinates along `keptDims` (child dimension i is
+/// parent dimension keptDims[i]); none if some thread does not hold what it
+/// needs. A child extent of 1 stands for any parent extent. Always succeeds for
+/// child = parent.project(keptDims).layout.
+std::optional<RegisterMap>
+getBroadcastRegisterMap(const LinearLayout &child, const LinearLayout &parent,
+                        llvm::ArrayRef<unsigned> keptDims);
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The hardware bits over which a reduction along one dimension combines, as
+/// masks of index bits. Combining over all of them once counts each element
+/// once; bits that replicate are not among them.
+struct ReductionBits {
+  /// Register r combines with r ^ m for each bit m of the mask.
+  unsigned regMask = 0;
+  /// Butterfly shuffles with these lane masks.
+  unsigned laneMask = 0;
+  /// Warps that exchange partial results through shared memory.
+  unsigned warpMask = 0;
+  /// Blocks of the cluster that exchange partial results.
+  unsigned blockMask = 0;
+
+  bool isWithinThread() const { return !(laneMask | warpMask | blockMask); }
+  bool isWithinWarp() const { return !(warpMask | blockMask); }
+};
+
+/// The bits for a reduction along `dim`; none if the layout moves along `dim`
+/// only together with another dimension (a swizzled layout: convert first) or
+/// misses elements.
+std::optional<ReductionBits> getReductionBits(const LinearLayout &layout,
+                                              unsigned dim);
+
+/// For each register of the reduction's result (the layout sliceDim(dim)), the
+/// registers of `layout` that combine into it within a thread, by increasing
+/// coordinate along `dim` in thread 0. No element is named twice. Precondition:
+/// `bits` is what getReductionBits answered.
+llvm::SmallVector<RegisterMap, 4>
+getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
+                           const ReductionBits &bits);
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_IR_LAYOUTCONVERSION_H

@@ -1,0 +1,221 @@
+//===- LayoutConversion.cpp - What it takes to move between layouts -------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the analyses of pairs of linear layouts and of
+// reductions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include <cassert>
+
+using namespace mlir::tile;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+llvm::StringRef mlir::tile::stringifyConversionKind(ConversionKind kind) {
+  switch (kind) {
+  case ConversionKind::Noop:
+    return "noop";
+  case ConversionKind::RegisterPermutation:
+    return "register-permutation";
+  case ConversionKind::Shuffle:
+    return "shuffle";
+  case ConversionKind::Shared:
+    return "shared";
+  case ConversionKind::Unsupported:
+    return "unsupported";
+  }
+  llvm_unreachable("unknown conversion kind");
+}
+
+/// Whether the two layouts describe the same tensor over the same threads.
+static bool sameThreads(const LinearLayout &a, const LinearLayout &b) {
+  return a.numBits(HwDim::Lane) == b.numBits(HwDim::Lane) &&
+         a.numBits(HwDim::Warp) == b.numBits(HwDim::Warp) &&
+         a.numBits(HwDim::Block) == b.numBits(HwDim::Block);
+}
+
+static BitSpan spanOf(const LinearLayout &layout, ArrayRef<HwDim> dims) {
+  BitSpan span;
+  for (HwDim dim : dims)
+    for (uint64_t basis : layout.linearBases(dim))
+      span.insert(basis);
+  return span;
+}
+
+std::optional<RegisterMap> mlir::tile::getRegisterMap(const LinearLayout &src,
+                                                      const LinearLayout &dst) {
+  assert(src.shape() == dst.shape() && "layouts of different tensors");
+  // Register numbers are constants of the program, so a register may not
+  // depend on the thread: the thread's share of the element must be equal.
+  for (HwDim dim : {HwDim::Lane, HwDim::Warp, HwDim::Block})
+    if (src.linearBases(dim) != dst.linearBases(dim))
+      return std::nullopt;
+  BitSpan span = spanOf(src, HwDim::Register);
+  RegisterMap map;
+  for (unsigned reg = 0; reg != dst.numRegs(); ++reg) {
+    std::optional<uint64_t> from = span.express(dst.linearElementOf({reg}));
+    if (!from)
+      return std::nullopt;
+    map.push_back(*from);
+  }
+  return map;
+}
+
+bool mlir::tile::isWithinWarp(const LinearLayout &src,
+                              const LinearLayout &dst) {
+  assert(src.shape() == dst.shape() && "layouts of different tensors");
+  if (!sameThreads(src, dst))
+    return false;
+  BitSpan span = spanOf(src, {HwDim::Register, HwDim::Lane});
+  auto contains = [&](uint64_t vector) { return span.contains(vector); };
+  if (!llvm::all_of(dst.linearBases(HwDim::Register), contains) ||
+      !llvm::all_of(dst.linearBases(HwDim::Lane), contains))
+    return false;
+  for (HwDim dim : {HwDim::Warp, HwDim::Block})
+    for (auto [a, b] :
+         llvm::zip_equal(src.linearBases(dim), dst.linearBases(dim)))
+      if (!contains(a ^ b))
+        return false;
+  return true;
+}
+
+std::optional<ShufflePlan> mlir::tile::getShufflePlan(const LinearLayout &src,
+                                                      const LinearLayout &dst) {
+  assert(src.shape() == dst.shape() && "layouts of different tensors");
+  if (!sameThreads(src, dst) ||
+      src.linearBases(HwDim::Block) != dst.linearBases(HwDim::Block))
+    return std::nullopt;
+  unsigned laneBits = src.numBits(HwDim::Lane);
+  BitSpan lanes = spanOf(src, HwDim::Lane);
+
+  // A lane bit or warp bit of the destination must be found in other lanes
+  // only: were other registers needed too, each lane would have to choose one.
+  SmallVector<uint64_t, 8> laneColumns, warpColumns;
+  for (auto [bit, basis] : llvm::enumerate(dst.linearBases(HwDim::Lane))) {
+    std::optional<uint64_t> from = uint64_t(1) << bit;
+    if (basis != src.linearBasis(HwDim::Lane, bit))
+      from = lanes.express(basis);
+    if (!from)
+      return std::nullopt;
+    laneColumns.push_back(*from);
+  }
+  for (auto [a, b] : llvm::zip_equal(src.linearBases(HwDim::Warp),
+                                     dst.linearBases(HwDim::Warp))) {
+    std::optional<uint64_t> from = lanes.express(a ^ b);
+    if (!from)
+      return std::nullopt;
+    warpColumns.push_back(*from);
+  }
+
+  ShufflePlan plan;
+  plan.laneMap = BitMatrix(laneColumns, laneBits);
+  plan.warpMap = BitMatrix(warpColumns, laneBits);
+  // Registers first in the span, so that the own lane wins where it can.
+  BitSpan span = spanOf(src, {HwDim::Register, HwDim::Lane});
+  unsigned regBits = src.numBits(HwDim::Register);
+  for (unsigned reg = 0; reg != dst.numRegs(); ++reg) {
+    std::optional<uint64_t> from = span.express(dst.linearElementOf({reg}));
+    if (!from)
+      return std::nullopt;
+    plan.srcReg.push_back(*from & (src.numRegs() - 1));
+    plan.regLane.push_back(*from >> regBits);
+  }
+  return plan;
+}
+
+ConversionKind mlir::tile::classifyConversion(const LinearLayout &src,
+                                              const LinearLayout &dst) {
+  assert(src.shape() == dst.shape() && "layouts of different tensors");
+  if (isNoop(src, dst))
+    return ConversionKind::Noop;
+  if (isRegisterPermutation(src, dst))
+    return ConversionKind::RegisterPermutation;
+  if (getShufflePlan(src, dst))
+    return ConversionKind::Shuffle;
+  // A block reaches only its own shared memory: what it needs must be within
+  // its own registers, lanes and warps.
+  if (src.numBits(HwDim::Block) != dst.numBits(HwDim::Block))
+    return ConversionKind::Unsupported;
+  BitSpan own = spanOf(src, {HwDim::Register, HwDim::Lane, HwDim::Warp});
+  auto contains = [&](uint64_t vector) { return own.contains(vector); };
+  for (HwDim dim : {HwDim::Register, HwDim::Lane, HwDim::Warp})
+    if (!llvm::all_of(dst.linearBases(dim), contains))
+      return ConversionKind::Unsupported;
+  for (auto [a, b] : llvm::zip_equal(src.linearBases(HwDim::Block),
+                                     dst.linearBases(HwDim::Block)))
+    if (!contains(a ^ b))
+      return ConversionKind::Unsupported;
+  return ConversionKind::Shared;
+}
+
+std::optional<RegisterMap>
+mlir::tile::getBroadcastRegisterMap(const LinearLayout &child,
+                                    const LinearLayout &parent,
+                                    ArrayRef<unsigned> keptDims) {
+  assert(child.rank() == keptDims.size() && "one parent dim per child dim");
+  // The child's coordinates along extents that broadcast carry nothing: compare
+  // the rest, with those dimensions dropped on both sides.
+  SmallVector<unsigned, 4> childDims, parentDims;
+  for (auto [dim, parentDim] : llvm::enumerate(keptDims)) {
+    if (child.dimLog2(dim) == 0)
+      continue;
+    assert(child.dimLog2(dim) == parent.dimLog2(parentDim) &&
+           "a child extent is 1 or the parent's");
+    childDims.push_back(dim);
+    parentDims.push_back(parentDim);
+  }
+  return getRegisterMap(child.selectDims(childDims),
+                        parent.selectDims(parentDims));
+}
+
+std::optional<ReductionBits>
+mlir::tile::getReductionBits(const LinearLayout &layout, unsigned dim) {
+  uint64_t along = layout.dimMask(dim);
+  ReductionBits result;
+  unsigned *masks[kNumHwDims] = {&result.regMask, &result.laneMask,
+                                 &result.warpMask, &result.blockMask};
+  BitSpan span;
+  for (HwDim hw : kHwDims)
+    for (auto [bit, basis] : llvm::enumerate(layout.linearBases(hw)))
+      // A bit that the earlier ones span replicates what they combine.
+      if (!(basis & ~along) && span.insert(basis))
+        *masks[unsigned(hw)] |= 1u << bit;
+  if (span.rank() != layout.dimLog2(dim))
+    return std::nullopt;
+  return result;
+}
+
+SmallVector<RegisterMap, 4>
+mlir::tile::getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
+                                       const ReductionBits &bits) {
+  SmallVector<unsigned, 4> kept;
+  for (unsigned i = 0; i != layout.rank(); ++i)
+    if (i != dim)
+      kept.push_back(i);
+  LayoutProjection projection = layout.project(kept);
+  SmallVector<RegisterMap, 4> groups(projection.layout.numRegs());
+  for (auto [reg, child] : llvm::enumerate(projection.regMap)) {
+    if (!groups[child].empty())
+      continue;
+    // All subsets of the mask, without the registers that only replicate.
+    unsigned subset = 0;
+    do {
+      groups[child].push_back(unsigned(reg) ^ subset);
+      subset = (subset - bits.regMask) & bits.regMask;
+    } while (subset);
+  }
+  uint64_t along = layout.dimMask(dim);
+  for (RegisterMap &group : groups)
+    llvm::sort(group, [&](unsigned a, unsigned b) {
+      return (layout.linearElementOf({a}) & along) <
+             (layout.linearElementOf({b}) & along);
+    });
+  return groups;
+}

@@ -1,0 +1,236 @@
+//===- LayoutConversionTest.cpp - Tests of pairs of layouts ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file tests conversion, broadcast and reduction analyses by simulating
+// what they claim on every thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "gtest/gtest.h"
+#include <map>
+
+using namespace mlir::tile;
+
+namespace {
+
+/// Checks a shuffle plan by looking up what each source lane holds.
+void expectPlanMoves(const LinearLayout &src, const LinearLayout &dst) {
+  std::optional<ShufflePlan> plan = getShufflePlan(src, dst);
+  ASSERT_TRUE(plan) << src.str() << " -> " << dst.str();
+  for (unsigned warp = 0; warp != dst.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != dst.numLanes(); ++lane)
+      for (unsigned reg = 0; reg != dst.numRegs(); ++reg)
+        EXPECT_EQ(src.elementOf(plan->srcReg[reg],
+                                plan->sourceLane(reg, lane, warp), warp),
+                  dst.elementOf(reg, lane, warp));
+}
+
+TEST(LayoutConversion, Noop) {
+  LinearLayout layout = LinearLayout::blocked({16, 64}, {1, 0}, 4, 32, 4);
+  EXPECT_TRUE(isNoop(layout, layout));
+  EXPECT_EQ(classifyConversion(layout, layout), ConversionKind::Noop);
+}
+
+TEST(LayoutConversion, RegisterPermutation) {
+  LinearLayout src =
+      LinearLayout::fromBits({16}, {{0, 0}, {0, 3}}, {{0, 1}, {0, 2}}, {});
+  LinearLayout dst = src.permuteRegisterBits({1, 0});
+  EXPECT_FALSE(isNoop(src, dst));
+  EXPECT_EQ(getRegisterMap(src, dst), (RegisterMap{0, 2, 1, 3}));
+  EXPECT_EQ(classifyConversion(src, dst), ConversionKind::RegisterPermutation);
+  // A replicated register copies; fewer registers of the source suffice.
+  LinearLayout twice = LinearLayout::fromBits(
+      {16}, {{0, 3}, BitTarget::replicated(), {0, 0}}, {{0, 1}, {0, 2}}, {});
+  EXPECT_EQ(getRegisterMap(src, twice), (RegisterMap{0, 2, 0, 2, 1, 3, 1, 3}));
+  EXPECT_EQ(getRegisterMap(twice, src), (RegisterMap{0, 4, 1, 5}));
+}
+
+TEST(LayoutConversion, ShuffleWithinAWarp) {
+  // Lane bits in another order.
+  LinearLayout src = LinearLayout::fromBits(
+      {64}, {{0, 0}}, {{0, 1}, {0, 2}, {0, 3}}, {{0, 4}, {0, 5}});
+  LinearLayout rotated = LinearLayout::fromBits(
+      {64}, {{0, 0}}, {{0, 3}, {0, 1}, {0, 2}}, {{0, 4}, {0, 5}});
+  EXPECT_TRUE(isWithinWarp(src, rotated));
+  expectPlanMoves(src, rotated);
+  EXPECT_EQ(classifyConversion(src, rotated), ConversionKind::Shuffle);
+  EXPECT_FALSE(getShufflePlan(src, rotated)->isButterfly());
+
+  // The destination replicates what the lanes of the source hold apart: all
+  // gather, by flipping lane bits.
+  LinearLayout gathered = LinearLayout::fromBits(
+      {64}, {{0, 0}, {0, 1}}, {BitTarget::replicated(), {0, 2}, {0, 3}},
+      {{0, 4}, {0, 5}});
+  expectPlanMoves(src, gathered);
+  EXPECT_EQ(classifyConversion(src, gathered), ConversionKind::Shuffle);
+
+  // Lanes that depend on the warp.
+  LinearLayout skewed = *LinearLayout::fromBases({64}, {{1}}, {{2}, {4}, {8}},
+                                                 {{16 + 2}, {32 + 8}});
+  expectPlanMoves(src, skewed);
+
+  // A flip of lanes per register is a butterfly.
+  LinearLayout flipped =
+      *LinearLayout::fromBases({64}, {{1 + 8}}, {{2}, {4}, {8}}, {{16}, {32}});
+  expectPlanMoves(src, flipped);
+  EXPECT_TRUE(getShufflePlan(src, flipped)->isButterfly());
+}
+
+TEST(LayoutConversion, TransposeWithinAWarpNeedsMoreThanOneShuffle) {
+  // Register and lane bits trade places: lanes choose registers at run time.
+  LinearLayout src =
+      LinearLayout::fromBits({4, 4}, {{1, 0}, {1, 1}}, {{0, 0}, {0, 1}}, {});
+  LinearLayout dst = src.permuteDims({1, 0});
+  EXPECT_TRUE(isWithinWarp(src, dst));
+  EXPECT_FALSE(getShufflePlan(src, dst));
+  EXPECT_EQ(classifyConversion(src, dst), ConversionKind::Shared);
+}
+
+TEST(LayoutConversion, AcrossWarpsIsShared) {
+  LinearLayout src = LinearLayout::blocked({32, 128}, {1, 0}, 4, 32, 4);
+  LinearLayout dst = LinearLayout::blocked({32, 128}, {0, 1}, 4, 32, 4);
+  EXPECT_FALSE(isWithinWarp(src, dst));
+  EXPECT_EQ(classifyConversion(src, dst), ConversionKind::Shared);
+  // Other numbers of warps: through shared memory too.
+  EXPECT_EQ(classifyConversion(
+                src, LinearLayout::blocked({32, 128}, {1, 0}, 4, 32, 8)),
+            ConversionKind::Shared);
+}
+
+TEST(LayoutConversion, BetweenBlocksIsUnsupported) {
+  LinearLayout src = LinearLayout::fromBits({4}, {{0, 0}}, {}, {}, {{0, 1}});
+  LinearLayout dst = LinearLayout::fromBits({4}, {{0, 1}}, {}, {}, {{0, 0}});
+  EXPECT_EQ(classifyConversion(src, dst), ConversionKind::Unsupported);
+  // Elements that the source lacks.
+  LinearLayout part = LinearLayout::fromBits({4}, {{0, 0}}, {}, {});
+  LinearLayout whole = LinearLayout::fromBits({4}, {{0, 0}, {0, 1}}, {}, {});
+  EXPECT_EQ(classifyConversion(part, whole), ConversionKind::Unsupported);
+}
+
+TEST(LayoutConversion, BroadcastRegisterMap) {
+  LinearLayout parent = LinearLayout::mmaAccumulatorM64N(32);
+  LayoutProjection rows = parent.project({0});
+  EXPECT_EQ(getBroadcastRegisterMap(rows.layout, parent, {0}), rows.regMap);
+  // The same with the reduced extent kept as 1.
+  LinearLayout keptUnit = rows.layout.expandDim(1);
+  EXPECT_EQ(getBroadcastRegisterMap(keptUnit, parent, {0, 1}), rows.regMap);
+  LayoutProjection columns = parent.project({1});
+  std::optional<RegisterMap> map =
+      getBroadcastRegisterMap(columns.layout, parent, {1});
+  ASSERT_TRUE(map);
+  for (unsigned warp = 0; warp != 4; ++warp)
+    for (unsigned lane = 0; lane != 32; ++lane)
+      for (unsigned reg = 0; reg != parent.numRegs(); ++reg)
+        EXPECT_EQ(columns.layout.elementOf((*map)[reg], lane, warp)[0],
+                  parent.elementOf(reg, lane, warp)[1]);
+  // A row vector spread over the lanes another way does not broadcast in place.
+  LinearLayout other = LinearLayout::blocked({64}, {0}, 1, 32, 4);
+  EXPECT_FALSE(getBroadcastRegisterMap(other, parent, {0}));
+}
+
+/// Simulates the reduction (sum of element numbers + 1) with the bits claimed
+/// and compares every place with the true sum.
+void expectReduces(const LinearLayout &layout, unsigned dim) {
+  std::optional<ReductionBits> bits = getReductionBits(layout, dim);
+  ASSERT_TRUE(bits) << layout.str();
+  LinearLayout result = layout.sliceDim(dim);
+  llvm::SmallVector<RegisterMap, 4> groups =
+      getReductionRegisterGroups(layout, dim, *bits);
+  ASSERT_EQ(groups.size(), result.numRegs());
+
+  std::map<uint64_t, uint64_t> expected;
+  llvm::SmallVector<unsigned, 4> kept;
+  for (unsigned i = 0; i != layout.rank(); ++i)
+    if (i != dim)
+      kept.push_back(i);
+  LinearLayout projected = layout.selectDims(kept);
+  for (uint64_t element = 0; element != uint64_t(layout.numElements());
+       ++element) {
+    Coords coords = layout.delinearize(element), rest;
+    for (unsigned i : kept)
+      rest.push_back(coords[i]);
+    expected[projected.linearize(rest)] += element + 1;
+  }
+
+  // values[reg][warp][lane] after the registers of each thread combined.
+  auto at = [&](unsigned reg, unsigned lane, unsigned warp) {
+    return (reg * layout.numWarps() + warp) * layout.numLanes() + lane;
+  };
+  std::vector<uint64_t> values(groups.size() * layout.numThreads());
+  for (unsigned warp = 0; warp != layout.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != layout.numLanes(); ++lane)
+      for (auto [child, group] : llvm::enumerate(groups))
+        for (unsigned reg : group)
+          values[at(child, lane, warp)] +=
+              layout.linearElementOf({reg, lane, warp}) + 1;
+  auto butterfly = [&](unsigned laneMask, unsigned warpMask) {
+    std::vector<uint64_t> next = values;
+    for (unsigned warp = 0; warp != layout.numWarps(); ++warp)
+      for (unsigned lane = 0; lane != layout.numLanes(); ++lane)
+        for (unsigned child = 0; child != groups.size(); ++child)
+          next[at(child, lane, warp)] +=
+              values[at(child, lane ^ laneMask, warp ^ warpMask)];
+    values = next;
+  };
+  for (unsigned bit = 0; bit != 5; ++bit) {
+    if (bits->laneMask >> bit & 1)
+      butterfly(1u << bit, 0);
+    if (bits->warpMask >> bit & 1)
+      butterfly(0, 1u << bit);
+  }
+  for (unsigned warp = 0; warp != layout.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != layout.numLanes(); ++lane)
+      for (unsigned child = 0; child != groups.size(); ++child)
+        ASSERT_EQ(values[at(child, lane, warp)],
+                  expected[result.linearElementOf({child, lane, warp})])
+            << layout.str();
+}
+
+TEST(LayoutConversion, ReductionsCombineEachElementOnce) {
+  for (const LinearLayout &layout :
+       {LinearLayout::blocked({16, 64}, {1, 0}, 4, 32, 4),
+        LinearLayout::blocked({16, 64}, {0, 1}, 4, 32, 4),
+        LinearLayout::blocked({2, 4}, {1, 0}, 2, 32, 4),
+        LinearLayout::blocked({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1}),
+        LinearLayout::mmaAccumulatorM64N(64),
+        LinearLayout::mma16816Accumulator(),
+        // Replicating registers; lane bits that repeat or combine others; one
+        // that moves along both dims while others cover dim 1 alone.
+        *LinearLayout::fromBases({4, 8}, {{0, 1}, {0, 0}, {0, 1}},
+                                 {{0, 2}, {1, 0}, {0, 3}, {0, 4}}, {{2, 0}}),
+        *LinearLayout::fromBases({4, 8}, {{0, 1}},
+                                 {{0, 2}, {1, 5}, {0, 0}, {0, 4}}, {{2, 0}})})
+    expectReduces(layout, 1);
+  for (unsigned dim : {0u, 1u, 2u})
+    expectReduces(LinearLayout::blocked({8, 16, 4}, {2, 1, 0}, 2, 32, 4), dim);
+}
+
+TEST(LayoutConversion, ReductionBitsByLevel) {
+  LinearLayout rowPerWarp =
+      LinearLayout::blocked({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1});
+  std::optional<ReductionBits> bits = getReductionBits(rowPerWarp, 1);
+  ASSERT_TRUE(bits);
+  EXPECT_EQ(bits->regMask, 0b111u);
+  EXPECT_EQ(bits->laneMask, 31u);
+  EXPECT_TRUE(bits->isWithinWarp());
+  EXPECT_FALSE(bits->isWithinThread());
+  bits = getReductionBits(rowPerWarp, 0);
+  EXPECT_EQ(bits->warpMask, 3u);
+  EXPECT_EQ(bits->regMask | bits->laneMask, 0u);
+}
+
+TEST(LayoutConversion, SwizzledLayoutsAreRefused) {
+  LinearLayout swizzled =
+      *LinearLayout::fromBases({2, 2}, {{1, 1}}, {{0, 1}}, {});
+  EXPECT_FALSE(getReductionBits(swizzled, 0));
+  EXPECT_TRUE(getReductionBits(swizzled, 1));
+  expectReduces(swizzled, 1);
+}
+
+} // namespace
