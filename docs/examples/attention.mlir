@@ -1,6 +1,8 @@
 // Attention written as what it is: two batched matrix products around a
 // softmax, softmax(q @ transpose(k) / sqrt(d)) @ v. Nothing names attention.
 
+// RUN: fusion-opt %s -o %t
+
 #bij = affine_map<(b, i, j) -> (b, i, j)>
 #bi = affine_map<(b, i, j) -> (b, i)>
 

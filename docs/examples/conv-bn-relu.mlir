@@ -5,6 +5,8 @@
 // Padding is folded into the loads of the convolution, the normalisation and
 // the relu into its store: one kernel.
 
+// RUN: fusion-opt %s -o %t
+
 #nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
 #c = affine_map<(n, h, w, c) -> (c)>
 

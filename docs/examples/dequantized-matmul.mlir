@@ -4,6 +4,8 @@
 // The weights are read as one byte each and widened on the way into the
 // product; the bf16 copy of them is never written.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>
 

@@ -1,6 +1,8 @@
 // Layer normalisation with an affine map, for any number of rows, written as
 // plain loops: y = (x - mean) / sqrt(var + eps) * gamma + beta.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>

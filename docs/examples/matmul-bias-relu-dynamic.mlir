@@ -1,5 +1,7 @@
 // relu(x @ w + b) for any number of rows: one package serves every batch size.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>
 

@@ -3,6 +3,8 @@
 // The bias and the relu run on the accumulator of the product before it is
 // stored, so the two 128 x 256 intermediates never reach memory.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>
 

@@ -3,6 +3,8 @@
 // Unfused, each line would read and write the whole tensor. The four of them
 // become one kernel that reads x once and writes the result once.
 
+// RUN: fusion-opt %s -o %t
+
 func.func @pointwise_chain(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {
   %zero = arith.constant dense<0.0> : tensor<64x96xf32>
   %one = arith.constant dense<1.0> : tensor<64x96xf32>

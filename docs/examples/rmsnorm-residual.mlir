@@ -4,6 +4,8 @@
 // h has two users, the norm and the caller: it is written once and never read
 // back.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>

@@ -4,6 +4,8 @@
 // The slices and the concatenation are index arithmetic in one kernel; no half
 // is ever stored by itself.
 
+// RUN: fusion-opt %s -o %t
+
 #bhsd = affine_map<(b, h, s, d) -> (b, h, s, d)>
 #sd = affine_map<(b, h, s, d) -> (s, d)>
 

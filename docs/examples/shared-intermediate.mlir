@@ -2,6 +2,8 @@
 // input of gelu(h) * g (tanh form). One kernel writes h once and keeps using
 // it from registers.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>
 

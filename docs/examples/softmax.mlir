@@ -3,6 +3,8 @@
 //
 // All four share the row, so one kernel reads x once and writes y once.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
 

@@ -3,6 +3,8 @@
 // The arithmetic is in f32; silu is rounded to bf16 before the product, as the
 // unfused program would, and stays in registers all the same.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 
 func.func @swiglu(%gate: tensor<48x208xbf16>, %up: tensor<48x208xbf16>)

@@ -3,6 +3,8 @@
 // The transpose is no kernel of its own: the tile is turned in shared memory
 // between the load and the store, so both sides stay coalesced.
 
+// RUN: fusion-opt %s -o %t
+
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>
 

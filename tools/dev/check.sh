@@ -65,8 +65,11 @@ rm -rf "$results"
 mkdir -p "$results"
 lit_options=(-s -v --no-progress-bar -j "$(nproc)" -o "$results/lit.json")
 [[ -n $filter ]] && lit_options+=(--filter "$filter")
+# Every folder with a site configuration is a suite: IR tests, examples, units.
+mapfile -t suites < <(find build/test -name lit.site.cfg.py -printf '%h\n' |
+                      sort)
 # The limit is for a hung test, not a budget: the whole suite takes minutes.
-timeout --kill-after=10 2400 "$lit" "${lit_options[@]}" build/test \
+timeout --kill-after=10 2400 "$lit" "${lit_options[@]}" "${suites[@]}" \
   </dev/null || status=1
 
 result_files=("$results/lit.json")
