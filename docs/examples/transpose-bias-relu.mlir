@@ -1,0 +1,27 @@
+// relu(transpose(x) + b), the result contiguous.
+//
+// The transpose is no kernel of its own: the tile is turned in shared memory
+// between the load and the store, so both sides stay coalesced.
+
+// RUN: fusion-opt %s -o %t
+
+#ij = affine_map<(i, j) -> (i, j)>
+#j = affine_map<(i, j) -> (j)>
+
+func.func @transpose_bias_relu(%x: tensor<80x136xf32>, %b: tensor<80xf32>)
+    -> tensor<136x80xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<136x80xf32>
+  %turned = linalg.transpose ins(%x : tensor<80x136xf32>)
+      outs(%empty : tensor<136x80xf32>) permutation = [1, 0]
+  %y = linalg.generic {indexing_maps = [#ij, #j, #ij],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%turned, %b : tensor<136x80xf32>, tensor<80xf32>)
+      outs(%empty : tensor<136x80xf32>) {
+  ^bb0(%v: f32, %bias: f32, %out: f32):
+    %sum = arith.addf %v, %bias : f32
+    %relu = arith.maximumf %sum, %zero : f32
+    linalg.yield %relu : f32
+  } -> tensor<136x80xf32>
+  return %y : tensor<136x80xf32>
+}

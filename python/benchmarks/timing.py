@@ -1,0 +1,82 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times GPU work: CUDA-graph replays between events, the L2 cache flushed."""
+
+import statistics
+
+import torch
+
+
+class Timer:
+    """Times calls and measures what the machine itself can reach.
+
+    `copy_rate` is the best rate of a streaming kernel in bytes per second,
+    read and written bytes both counted; `matmul_rate` is cuBLAS's rate for a
+    large bf16 product in flop per second. Both are taken when the timer is
+    made, in the same process and by the same method as everything else.
+    """
+
+    def __init__(self, repeat=20):
+        self.repeat = repeat
+        # Reading eight times the L2's size evicts everything, dirty lines
+        # included, and leaves clean lines behind: no write-back of the flush
+        # itself is charged to the next kernel.
+        cache = torch.cuda.get_device_properties(0).L2_cache_size
+        self._sweep = torch.ones(8 * cache // 4, device="cuda")
+        self._swept = torch.empty((), device="cuda")
+        self.copy_rate = self._measure_copy_rate()
+        self.matmul_rate = self._measure_matmul_rate()
+
+    def graph_us(self, call):
+        """Median GPU time of one call in microseconds, by graph replay."""
+        graph = capture(call)
+        return self._median(graph.replay)
+
+    def _median(self, replay):
+        events = [(torch.cuda.Event(enable_timing=True),
+                   torch.cuda.Event(enable_timing=True))
+                  for _ in range(self.repeat + 2)]
+        torch.cuda.synchronize()
+        for start, end in events:
+            torch.sum(self._sweep, dim=0, out=self._swept)
+            start.record()
+            replay()
+            end.record()
+        torch.cuda.synchronize()
+        times = [start.elapsed_time(end) * 1e3 for start, end in events]
+        return statistics.median(times[2:])
+
+    def _measure_copy_rate(self):
+        count = 128 << 20
+        x = torch.randn(count, device="cuda")
+        y = torch.randn(count, device="cuda")
+        out = torch.empty_like(x)
+        copy = 8 * count / self.graph_us(lambda: out.copy_(x))
+        add = 12 * count / self.graph_us(lambda: torch.add(x, y, out=out))
+        return max(copy, add) * 1e6
+
+    def _measure_matmul_rate(self):
+        size = 8192
+        a = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
+        b = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
+        out = torch.empty_like(a)
+        time = self.graph_us(lambda: torch.matmul(a, b, out=out))
+        return 2.0 * size ** 3 / time * 1e6
+
+
+def capture(call):
+    """Warms `call` up and captures it into a CUDA graph."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            call()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    graph.replay()
+    torch.cuda.synchronize()
+    return graph
