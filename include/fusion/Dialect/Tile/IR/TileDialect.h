@@ -1,0 +1,59 @@
+//===- TileDialect.h - The block-level tile dialect ------------*- C++ -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the tile dialect: its types, attributes and operations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_TILEDIALECT_H
+#define FUSION_DIALECT_TILE_IR_TILEDIALECT_H
+
+#include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "fusion/Dialect/Tile/IR/SharedLayout.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fusion/Dialect/Tile/IR/TileAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "fusion/Dialect/Tile/IR/TileTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "fusion/Dialect/Tile/IR/TileOps.h.inc"
+
+namespace mlir::tile {
+
+/// The layout of a tile's type, or null for a scalar or a tile whose layout is
+/// not assigned yet.
+LayoutAttr getLayout(Type type);
+
+/// Shape of a tile; empty for a scalar.
+ArrayRef<int64_t> getTileShape(Type type);
+
+/// Element type of a tile; the type itself for a scalar.
+Type getTileElementType(Type type);
+
+/// The type of a tile of `shape`, with `layout` when it is not null; the
+/// element type itself when `shape` is empty.
+Type getTileType(ArrayRef<int64_t> shape, Type elementType,
+                 LayoutAttr layout = nullptr);
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_IR_TILEDIALECT_H

@@ -1,0 +1,339 @@
+//===- TileOps.td - The block-level tile dialect ----------*- tablegen -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the dialect, types, attributes and operations of the tile
+// dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_TILEOPS_TD
+#define FUSION_DIALECT_TILE_IR_TILEOPS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::mlir::tile";
+  let summary = "Programs of one thread block on tiles of tensors";
+  let description = [{
+    A tile program says what one block of threads computes, on values that are
+    whole tiles. A tile is a ranked tensor of power-of-two static shape; a tile
+    of rank zero is the plain scalar. There are no threads, no addresses and no
+    lanes at this level: where each element of a tile lives is its *layout*, the
+    encoding of its tensor type, a linear map over the bits of (register, lane,
+    warp) to element coordinates. `arith` and `math` operations work on tiles as
+    they are, and mixing two layouts is a type error.
+
+    Memory is reached through *views* (`tile.view`): a base address, sizes, and
+    row-major strides. `tile.load` and `tile.store` address a view by an affine
+    map from the tile's own coordinates and scalar (or per-element) symbols to
+    the view's coordinates; an element outside the view reads as zero and is
+    not written. So a transposed, strided, windowed, broadcast or gathered read
+    is one operation with different maps, and width, coalescing and masks follow
+    from the map and the layout.
+
+    Shared memory is explicit once layouts are assigned: `tile.alloc`,
+    `tile.local_store`, `tile.local_load` and `tile.barrier`.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Tile_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
+  let summary = "Where each element of a tile lives among registers and threads";
+  let description = [{
+    Wraps a linear layout: a map over GF(2) from the bits of the hardware index
+    (register, lane, warp) to element coordinates. Two bits of the index that
+    move the same element, or a zero basis, mean replication.
+
+    ```mlir
+    #tile.layout<{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]],
+                  warp=[[1,0],[2,0]], shape=[4,128]}>
+    ```
+  }];
+  let parameters = (ins "LinearLayout":$linear);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_SharedAttr : Tile_Attr<"Shared", "shared_layout"> {
+  let summary = "Where each element of a shared-memory tile lives";
+  let description = [{
+    Wraps a map over GF(2) from the bits of the element's coordinates to the
+    bits of its byte offset in the buffer. Every swizzle is such a map.
+  }];
+  let parameters = (ins "SharedLayout":$shared);
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Tile_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<Tile_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_ViewType : Tile_Type<"View", "view"> {
+  let summary = "A tensor in global memory, row-major and contiguous";
+  let description = [{
+    `!tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
+    `tile.view` operation that makes the view.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    int64_t getNumDynamicDims() const {
+      return llvm::count_if(getShape(), ShapedType::isDynamic);
+    }
+  }];
+}
+
+def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
+  let summary = "A tile in shared memory";
+  let description = [{
+    `!tile.buffer<128x32xf32, #tile.shared_layout<...>>`, of static
+    power-of-two shape.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "Type":$elementType, "SharedAttr":$layout);
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_ProgramOp : Tile_Op<"program", [
+    AffineScope, AutomaticAllocationScope, FunctionOpInterface,
+    IsolatedFromAbove]> {
+  let summary = "What one thread block computes";
+  let description = [{
+    A function without results that every block of the grid runs. Its arguments
+    are base addresses (`!llvm.ptr<1>`) and sizes (`index`). Attributes:
+
+    - `num_warps`: warps in the block, a power of two up to 32.
+    - `index_bits`: 32 when interval analysis showed that every index and every
+      linear element offset fits, else 64.
+    - `shared_bytes`: set once shared memory is allocated.
+    - `grid`: the number of blocks, over the symbols of the function that
+      launches the program.
+    - `size_arguments`: which of those symbols the trailing `index` arguments
+      are.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       I64Attr:$num_warps,
+                       DefaultValuedAttr<I64Attr, "64">:$index_bits,
+                       OptionalAttr<I64Attr>:$shared_bytes,
+                       OptionalAttr<AffineMapAttr>:$grid,
+                       OptionalAttr<DenseI64ArrayAttr>:$size_arguments,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region MinSizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "StringRef":$name, "FunctionType":$type,
+                                 "int64_t":$numWarps, "int64_t":$indexBits)>];
+  let extraClassDeclaration = [{
+    ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+    Region *getCallableRegion() { return &getBody(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, Terminator]> {
+  let summary = "End of a tile program";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_MakeViewOp : Tile_Op<"view", [Pure]> {
+  let summary = "Makes a view from an address and its dynamic sizes";
+  let arguments = (ins AnyType:$base, Variadic<Index>:$sizes);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = [{
+    $base `[` $sizes `]` attr-dict `:` type($base) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a tile from global memory";
+  let description = [{
+    The element at tile coordinates `(a0, …)` is read from the view at
+    `map(a0, …)[symbols]`. A symbol is an `index` scalar, or a tile of indices of
+    the result's shape for a gather. `checked` lists, for each dimension of the
+    view, whether the coordinate may leave `[0, size)`; an element outside in
+    any checked dimension is zero and its address is not touched.
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$symbols,
+                       Variadic<AnyRankedTensor>:$indices,
+                       AffineMapAttr:$map, DenseBoolArrayAttr:$checked);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $view `[` $map `]` `(` $symbols `)` (`gather` `(` $indices^ `:` type($indices) `)`)?
+    `checked` $checked attr-dict `:` type($view) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes a tile to global memory";
+  let description = [{
+    The counterpart of `tile.load`. When a layout replicates an element, one of
+    the threads that hold it writes. `predicate`, a scalar, switches the whole
+    store off.
+  }];
+  let arguments = (ins AnyType:$value, Tile_ViewType:$view,
+                       Variadic<Index>:$symbols,
+                       AffineMapAttr:$map, DenseBoolArrayAttr:$checked);
+  let assemblyFormat = [{
+    $value `,` $view `[` $map `]` `(` $symbols `)` `checked` $checked attr-dict
+    `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_IndexOp : Tile_Op<"index", [Pure]> {
+  let summary = "A tile of integers given by an affine map of its coordinates";
+  let description = [{
+    The element at `(a0, …)` is `map(a0, …)[symbols]`; the map has one result.
+  }];
+  let arguments = (ins Variadic<Index>:$symbols, AffineMapAttr:$map);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$map `(` $symbols `)` attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "A tile whose elements are all one scalar";
+  let arguments = (ins AnyType:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "Repeats a tile along new dimensions";
+  let description = [{
+    Dimension `i` of the operand is dimension `dims[i]` of the result; the other
+    dimensions of the result repeat it. `dims` is increasing.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, DenseI64ArrayAttr:$dims);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $value `dims` $dims attr-dict `:` type($value) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
+  let summary = "Reduces tiles along one dimension";
+  let description = [{
+    The region combines two states of one scalar per operand: arguments are the
+    left state then the right state, and it yields the new state. It must be
+    associative and commutative up to rounding. The order of combination is
+    fixed by the layout, so a result is the same in every run.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs, I64Attr:$dim);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    $inputs `along` $dim attr-dict `:` type($inputs) `->` type($results) $combiner
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
+    HasParent<"ReduceOp">]> {
+  let summary = "Ends a combiner region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict $values `:` type($values)";
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + a × bᵀ on tiles";
+  let description = [{
+    `a` is MxK, `b` is NxK, `acc` and the result are MxN: `acc[m, n]` plus the
+    sum over k of `a[m, k] * b[n, k]`, made in the accumulator's element type.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$a, AnyStaticShapeTensor:$b,
+                       AnyStaticShapeTensor:$acc);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
+  let summary = "The same tile in another layout";
+  let arguments = (ins AnyStaticShapeTensor:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Reserves a tile in shared memory";
+  let description = [{
+    `offset`, in bytes from the start of the block's shared memory, is set by
+    shared-memory allocation. The buffer lives from its first to its last use.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+}
+
+def Tile_LocalStoreOp : Tile_Op<"local_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes a tile to shared memory";
+  let arguments = (ins AnyStaticShapeTensor:$value, Tile_BufferType:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+}
+
+def Tile_LocalLoadOp : Tile_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a tile from shared memory in the result's layout";
+  let arguments = (ins Tile_BufferType:$buffer);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier"> {
+  let summary = "Waits for every thread of the block";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // FUSION_DIALECT_TILE_IR_TILEOPS_TD

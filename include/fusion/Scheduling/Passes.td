@@ -1,0 +1,27 @@
+//===- Passes.td - Passes of the scheduling stage ---------*- tablegen -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_SCHEDULING_PASSES_TD
+#define FUSION_SCHEDULING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
+  let summary = "Chooses the schedule of every kernel";
+  let description = [{
+    Writes `schedule` on each `fusion.kernel` that has none: the form of the
+    kernel and, for each iteration dimension, whether blocks own tiles of it
+    (`grid`), a tile holds all of it (`full`) or the block walks it (`loop`),
+    with the tile's size, the warps along it and the elements of one thread.
+    A schedule that is already there is left alone: it is the user's, or a
+    tuning file's. Nothing else changes.
+  }];
+  let dependentDialects = ["::mlir::fusion::FusionDialect"];
+}
+
+#endif // FUSION_SCHEDULING_PASSES_TD

@@ -1,0 +1,264 @@
+//===- IterationSpace.cpp - The iteration dimensions of a kernel ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the analysis of a kernel's iteration dimensions: a
+// union-find over the loops of operations and the dimensions of tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/IterationSpace.h"
+
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// Union-find whose classes hold at most one node of each owner.
+class DimUnion {
+public:
+  unsigned add(const void *owner) {
+    parent.push_back(parent.size());
+    owners.push_back({owner});
+    return parent.size() - 1;
+  }
+
+  unsigned find(unsigned node) {
+    while (parent[node] != node)
+      node = parent[node] = parent[parent[node]];
+    return node;
+  }
+
+  /// Merges two classes unless an owner would then be in the class twice.
+  void merge(unsigned a, unsigned b) {
+    a = find(a);
+    b = find(b);
+    if (a == b)
+      return;
+    if (owners[a].size() < owners[b].size())
+      std::swap(a, b);
+    for (const void *owner : owners[b])
+      if (owners[a].contains(owner))
+        return;
+    for (const void *owner : owners[b])
+      owners[a].insert(owner);
+    owners[b].clear();
+    parent[b] = a;
+  }
+
+private:
+  SmallVector<unsigned> parent;
+  SmallVector<llvm::SmallPtrSet<const void *, 8>> owners;
+};
+} // namespace
+
+/// Static number of elements, a dynamic size counted as 1024.
+static double approximateSize(RankedTensorType type) {
+  double size = 1;
+  for (int64_t dim : type.getShape())
+    size *= ShapedType::isDynamic(dim) ? 1024.0 : static_cast<double>(dim);
+  return size;
+}
+
+FailureOr<IterationSpace> IterationSpace::get(Region &body,
+                                              SymbolicShapes &shapes) {
+  IterationSpace space;
+  DimUnion classes;
+  DenseMap<std::pair<Operation *, unsigned>, unsigned> loopNodes;
+  DenseMap<std::pair<Value, unsigned>, unsigned> tensorNodes;
+  SmallVector<AffineExpr> extents;
+  Block &block = body.front();
+
+  auto addTensor = [&](Value value) -> LogicalResult {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() == 0)
+      return success();
+    FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(value);
+    if (failed(shape))
+      return failure();
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      tensorNodes[{value, dim}] = classes.add(value.getAsOpaquePointer());
+      extents.push_back((*shape)[dim]);
+    }
+    return success();
+  };
+  auto mergeDims = [&](Value a, unsigned dimA, Value b, unsigned dimB) {
+    classes.merge(tensorNodes.lookup({a, dimA}), tensorNodes.lookup({b, dimB}));
+  };
+
+  for (BlockArgument argument : block.getArguments())
+    if (failed(addTensor(argument)))
+      return failure();
+  SmallVector<std::pair<Operation *, unsigned>> loopOrder;
+  for (Operation &op : block) {
+    for (Value result : op.getResults())
+      if (failed(addTensor(result)))
+        return failure();
+    // A fill has no loops of its own: it is a constant wherever it is read.
+    if (isa<linalg::FillOp>(op))
+      continue;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      SmallVector<AffineMap> maps = linalgOp.getIndexingMapsArray();
+      SmallVector<AffineExpr> loopExtents(linalgOp.getNumLoops());
+      for (auto [map, operand] :
+           llvm::zip(maps, linalgOp->getOperands())) {
+        if (!isa<RankedTensorType>(operand.getType()))
+          continue;
+        FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(operand);
+        if (failed(shape))
+          return failure();
+        for (auto [i, expr] : llvm::enumerate(map.getResults()))
+          if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+            // Prefer a static size where operands spell it differently.
+            AffineExpr &extent = loopExtents[loop.getPosition()];
+            if (!extent || isa<AffineConstantExpr>((*shape)[i]))
+              extent = (*shape)[i];
+          }
+      }
+      for (unsigned loop = 0; loop < linalgOp.getNumLoops(); ++loop) {
+        // A loop that no map names directly has no size of its own.
+        if (!loopExtents[loop])
+          return failure();
+        loopNodes[{&op, loop}] = classes.add(&op);
+        loopOrder.push_back({&op, loop});
+        extents.push_back(loopExtents[loop]);
+      }
+      auto unify = [&](AffineMap map, Value tensor) {
+        for (auto [i, expr] : llvm::enumerate(map.getResults()))
+          if (auto loop = dyn_cast<AffineDimExpr>(expr))
+            classes.merge(loopNodes.lookup({&op, loop.getPosition()}),
+                          tensorNodes.lookup({tensor, i}));
+      };
+      for (OpOperand &init : linalgOp.getDpsInitsMutable()) {
+        AffineMap map = linalgOp.getMatchingIndexingMap(&init);
+        if (linalgOp.hasPureTensorSemantics())
+          unify(map, linalgOp.getTiedOpResult(&init));
+        // One empty or filled tensor may serve operations that have nothing
+        // else in common.
+        if (!init.get().getDefiningOp<tensor::EmptyOp>() &&
+            !init.get().getDefiningOp<linalg::FillOp>())
+          unify(map, init.get());
+      }
+      for (OpOperand *input : linalgOp.getDpsInputOperands())
+        if (isa<RankedTensorType>(input->get().getType()))
+          unify(linalgOp.getMatchingIndexingMap(input), input->get());
+      continue;
+    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      for (int64_t dim = 0; dim < pad.getType().getRank(); ++dim)
+        if (isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
+            isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+          mergeDims(pad.getResult(), dim, pad.getSource(), dim);
+    } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+      for (Value input : concat.getInputs())
+        for (int64_t dim = 0; dim < concat.getResultType().getRank(); ++dim)
+          if (dim != static_cast<int64_t>(concat.getDim()))
+            mergeDims(concat.getResult(), dim, input, dim);
+    } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+      int64_t rank = mlir::cast<RankedTensorType>(cast.getType()).getRank();
+      for (int64_t dim = 0; dim < rank; ++dim)
+        mergeDims(cast.getDest(), dim, cast.getSource(), dim);
+    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      FailureOr<SmallVector<AffineExpr>> source =
+          shapes.getShape(slice.getSource());
+      if (failed(source))
+        return failure();
+      unsigned resultDim = 0;
+      for (unsigned dim = 0; dim < source->size(); ++dim) {
+        if (dropped.test(dim))
+          continue;
+        FailureOr<AffineExpr> size = shapes.getIndex(slice.getMixedSizes()[dim]);
+        if (isConstantIntValue(slice.getMixedOffsets()[dim], 0) &&
+            isConstantIntValue(slice.getMixedStrides()[dim], 1) &&
+            succeeded(size) && *size == (*source)[dim])
+          mergeDims(slice.getResult(), resultDim, slice.getSource(), dim);
+        ++resultDim;
+      }
+    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      bool expand = isa<tensor::ExpandShapeOp>(op);
+      Value wide = expand ? op.getResult(0) : op.getOperand(0);
+      Value narrow = expand ? op.getOperand(0) : op.getResult(0);
+      auto groups = expand
+                        ? mlir::cast<tensor::ExpandShapeOp>(op)
+                              .getReassociationIndices()
+                        : mlir::cast<tensor::CollapseShapeOp>(op)
+                              .getReassociationIndices();
+      auto wideType = mlir::cast<RankedTensorType>(wide.getType());
+      for (auto [dim, group] : llvm::enumerate(groups)) {
+        // A group with one dimension of size other than 1 keeps that dimension.
+        SmallVector<int64_t> large;
+        for (int64_t wideDim : group)
+          if (wideType.isDynamicDim(wideDim) ||
+              wideType.getDimSize(wideDim) != 1)
+            large.push_back(wideDim);
+        if (large.size() == 1)
+          mergeDims(wide, large.front(), narrow, dim);
+      }
+    }
+  }
+
+  // Number the classes.
+  DenseMap<unsigned, unsigned> numbers;
+  auto number = [&](unsigned node) {
+    unsigned leader = classes.find(node);
+    auto [it, inserted] = numbers.try_emplace(leader, space.dims.size());
+    if (inserted)
+      space.dims.push_back({extents[node]});
+    IterationDim &dim = space.dims[it->second];
+    if (isa<AffineConstantExpr>(extents[node]))
+      dim.extent = extents[node];
+    return it->second;
+  };
+  Operation *terminator = block.getTerminator();
+  double best = -1;
+  int64_t bestRank = -1;
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    double size = approximateSize(type);
+    if (type.getRank() > bestRank ||
+        (type.getRank() == bestRank && size > best)) {
+      bestRank = type.getRank();
+      best = size;
+      space.primary = i;
+    }
+  }
+  auto numberTensor = [&](Value value, bool root) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      unsigned id = number(tensorNodes.lookup({value, dim}));
+      space.tensors[{value, dim}] = id;
+      space.dims[id].root |= root;
+    }
+  };
+  if (terminator->getNumOperands()) {
+    numberTensor(terminator->getOperand(space.primary), true);
+    for (Value value : terminator->getOperands())
+      numberTensor(value, true);
+  }
+  for (auto &[op, loop] : loopOrder) {
+    unsigned id = number(loopNodes.lookup({op, loop}));
+    space.loops[{op, loop}] = id;
+    if (cast<linalg::LinalgOp>(op).getIteratorTypesArray()[loop] ==
+        utils::IteratorType::reduction)
+      space.dims[id].reduction = true;
+  }
+  for (BlockArgument argument : block.getArguments())
+    numberTensor(argument, false);
+  for (Operation &op : block) {
+    for (Value result : op.getResults())
+      numberTensor(result, false);
+  }
+  return space;
+}

@@ -1,0 +1,262 @@
+//===- SymbolicShapes.cpp - Sizes as expressions over symbols -------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the analysis of symbolic sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/SymbolicShapes.h"
+
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
+    : context(func.getContext()), function(func) {
+  for (auto [number, argument] : llvm::enumerate(func.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    auto names = func.getArgAttrOfType<ArrayAttr>(number, "fusion.dims");
+    SmallVector<AffineExpr> shape;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim)) {
+        shape.push_back(getAffineConstantExpr(type.getDimSize(dim), context));
+        continue;
+      }
+      std::string name;
+      if (names && dim < static_cast<int64_t>(names.size()))
+        if (auto text = dyn_cast<StringAttr>(names[dim]))
+          if (text.getValue() != "_")
+            name = text.getValue().str();
+      if (name.empty())
+        name = ("arg" + Twine(number) + "." + Twine(dim)).str();
+      auto known = llvm::find_if(
+          symbols, [&](const Symbol &symbol) { return symbol.name == name; });
+      if (known == symbols.end()) {
+        symbols.push_back({name, {}});
+        known = std::prev(symbols.end());
+      }
+      known->places.push_back({static_cast<unsigned>(number),
+                               static_cast<unsigned>(dim)});
+      shape.push_back(getAffineSymbolExpr(known - symbols.begin(), context));
+    }
+    shapes[argument] = shape;
+  }
+}
+
+FailureOr<AffineExpr> SymbolicShapes::getIndex(OpFoldResult index) {
+  if (auto value = dyn_cast<Value>(index))
+    return getIndex(value);
+  return getAffineConstantExpr(
+      cast<IntegerAttr>(cast<Attribute>(index)).getInt(), context);
+}
+
+FailureOr<AffineExpr> SymbolicShapes::getIndex(Value index) {
+  auto known = indices.find(index);
+  if (known != indices.end())
+    return known->second;
+  FailureOr<AffineExpr> expr = computeIndex(index);
+  if (succeeded(expr))
+    indices[index] = *expr;
+  return expr;
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return getAffineConstantExpr(constant.getSExtValue(), context);
+  Operation *op = index.getDefiningOp();
+  if (!op) {
+    // A scalar argument of a kernel stands for the kernel's operand.
+    auto argument = cast<BlockArgument>(index);
+    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
+      return getIndex(kernel.getInputs()[argument.getArgNumber()]);
+    return failure();
+  }
+  auto binary = [&](auto combine) -> FailureOr<AffineExpr> {
+    FailureOr<AffineExpr> lhs = getIndex(op->getOperand(0));
+    FailureOr<AffineExpr> rhs = getIndex(op->getOperand(1));
+    if (failed(lhs) || failed(rhs))
+      return failure();
+    return combine(*lhs, *rhs);
+  };
+  return TypeSwitch<Operation *, FailureOr<AffineExpr>>(op)
+      .Case([&](tensor::DimOp dim) -> FailureOr<AffineExpr> {
+        std::optional<int64_t> number = dim.getConstantIndex();
+        FailureOr<SmallVector<AffineExpr>> shape = getShape(dim.getSource());
+        if (!number || failed(shape) ||
+            *number >= static_cast<int64_t>(shape->size()))
+          return failure();
+        return (*shape)[*number];
+      })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp>([&](auto) { return getIndex(op->getOperand(0)); })
+      .Case([&](arith::AddIOp) {
+        return binary([](AffineExpr a, AffineExpr b) { return a + b; });
+      })
+      .Case([&](arith::SubIOp) {
+        return binary([](AffineExpr a, AffineExpr b) { return a - b; });
+      })
+      .Case([&](arith::MulIOp) {
+        return binary([](AffineExpr a, AffineExpr b) { return a * b; });
+      })
+      // Sizes are not negative, so every rounding of a quotient is the floor.
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>([&](auto) {
+        return binary(
+            [](AffineExpr a, AffineExpr b) { return a.floorDiv(b); });
+      })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
+        return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); });
+      })
+      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) {
+        return binary([](AffineExpr a, AffineExpr b) { return a % b; });
+      })
+      .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
+        AffineMap map = apply.getAffineMap();
+        SmallVector<AffineExpr> dims, syms;
+        for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+          FailureOr<AffineExpr> expr = getIndex(operand);
+          if (failed(expr))
+            return failure();
+          (i < map.getNumDims() ? dims : syms).push_back(*expr);
+        }
+        return map.getResult(0).replaceDimsAndSymbols(dims, syms);
+      })
+      .Default([](Operation *) -> FailureOr<AffineExpr> { return failure(); });
+}
+
+FailureOr<SmallVector<AffineExpr>> SymbolicShapes::getShape(Value tensor) {
+  auto known = shapes.find(tensor);
+  if (known != shapes.end())
+    return known->second;
+  FailureOr<SmallVector<AffineExpr>> shape = computeShape(tensor);
+  if (failed(shape))
+    return failure();
+  // A static size is stronger than any expression for it.
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (auto [dim, expr] : llvm::enumerate(*shape))
+    if (!type.isDynamicDim(dim))
+      expr = getAffineConstantExpr(type.getDimSize(dim), context);
+  shapes[tensor] = *shape;
+  return *shape;
+}
+
+FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type)
+    return failure();
+  if (type.hasStaticShape()) {
+    SmallVector<AffineExpr> shape;
+    for (int64_t size : type.getShape())
+      shape.push_back(getAffineConstantExpr(size, context));
+    return shape;
+  }
+  using Shape = FailureOr<SmallVector<AffineExpr>>;
+  Operation *op = tensor.getDefiningOp();
+  if (!op) {
+    auto argument = cast<BlockArgument>(tensor);
+    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
+      return getShape(kernel.getInputs()[argument.getArgNumber()]);
+    return failure();
+  }
+  unsigned number = cast<OpResult>(tensor).getResultNumber();
+  auto fromSizes = [&](ArrayRef<OpFoldResult> sizes) -> Shape {
+    SmallVector<AffineExpr> shape;
+    for (OpFoldResult size : sizes) {
+      FailureOr<AffineExpr> expr = getIndex(size);
+      if (failed(expr))
+        return failure();
+      shape.push_back(*expr);
+    }
+    return shape;
+  };
+  return TypeSwitch<Operation *, Shape>(op)
+      .Case([&](KernelOp kernel) -> Shape {
+        return getShape(
+            kernel.getBody().front().getTerminator()->getOperand(number));
+      })
+      .Case([&](tensor::EmptyOp empty) -> Shape {
+        return fromSizes(empty.getMixedSizes());
+      })
+      .Case([&](tensor::SplatOp splat) -> Shape {
+        return fromSizes(
+            getMixedValues(splat.getType().getShape(), splat.getDynamicSizes(),
+                           splat.getContext()));
+      })
+      .Case([&](tensor::CastOp cast) -> Shape {
+        return getShape(cast.getSource());
+      })
+      .Case([&](tensor::ExtractSliceOp slice) -> Shape {
+        SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+        llvm::SmallBitVector dropped = slice.getDroppedDims();
+        SmallVector<OpFoldResult> kept;
+        for (auto [dim, size] : llvm::enumerate(sizes))
+          if (!dropped.test(dim))
+            kept.push_back(size);
+        return fromSizes(kept);
+      })
+      .Case([&](tensor::InsertSliceOp slice) -> Shape {
+        return getShape(slice.getDest());
+      })
+      .Case([&](tensor::PadOp pad) -> Shape {
+        Shape shape = getShape(pad.getSource());
+        if (failed(shape))
+          return failure();
+        for (auto [size, low, high] : llvm::zip(
+                 *shape, pad.getMixedLowPad(), pad.getMixedHighPad())) {
+          FailureOr<AffineExpr> lowExpr = getIndex(low);
+          FailureOr<AffineExpr> highExpr = getIndex(high);
+          if (failed(lowExpr) || failed(highExpr))
+            return failure();
+          size = size + *lowExpr + *highExpr;
+        }
+        return shape;
+      })
+      .Case([&](tensor::ConcatOp concat) -> Shape {
+        Shape shape = getShape(concat.getInputs().front());
+        if (failed(shape))
+          return failure();
+        for (Value input : concat.getInputs().drop_front()) {
+          Shape other = getShape(input);
+          if (failed(other))
+            return failure();
+          (*shape)[concat.getDim()] =
+              (*shape)[concat.getDim()] + (*other)[concat.getDim()];
+        }
+        return shape;
+      })
+      .Case([&](tensor::ExpandShapeOp expand) -> Shape {
+        return fromSizes(expand.getMixedOutputShape());
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) -> Shape {
+        Shape source = getShape(collapse.getSrc());
+        if (failed(source))
+          return failure();
+        SmallVector<AffineExpr> shape;
+        for (const ReassociationIndices &group :
+             collapse.getReassociationIndices()) {
+          AffineExpr size = getAffineConstantExpr(1, context);
+          for (int64_t dim : group)
+            size = size * (*source)[dim];
+          shape.push_back(size);
+        }
+        return shape;
+      })
+      .Case([&](DestinationStyleOpInterface dps) -> Shape {
+        return getShape(dps.getDpsInitOperand(number)->get());
+      })
+      .Default([](Operation *) -> Shape { return failure(); });
+}

@@ -1,0 +1,585 @@
+//===- EmitReductions.cpp - Reductions and contractions on tiles ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the tile form of structured operations with reduction
+// loops. A reduction whose combination is one associative operation
+// accumulates element by element over the loops and reduces the tile once at
+// the end; any other body runs in the order of its loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// Combiners
+//===----------------------------------------------------------------------===//
+
+/// Identity of an associative and commutative operation, or null when `op` is
+/// no such operation.
+static TypedAttr identityOf(Operation *op) {
+  Type type = op->getResult(0).getType();
+  Builder builder(op->getContext());
+  auto real = [&](double value) -> TypedAttr {
+    return builder.getFloatAttr(type, value);
+  };
+  auto infinity = [&](bool negative) -> TypedAttr {
+    return FloatAttr::get(
+        type, APFloat::getInf(cast<FloatType>(type).getFloatSemantics(),
+                              negative));
+  };
+  auto integer = [&](APInt value) -> TypedAttr {
+    return IntegerAttr::get(type, value);
+  };
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  return TypeSwitch<Operation *, TypedAttr>(op)
+      .Case([&](arith::AddFOp) { return real(0.0); })
+      .Case([&](arith::MulFOp) { return real(1.0); })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+          [&](auto) { return infinity(true); })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>(
+          [&](auto) { return infinity(false); })
+      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
+          [&](auto) { return integer(APInt::getZero(width)); })
+      .Case([&](arith::MulIOp) { return integer(APInt(width, 1)); })
+      .Case<arith::AndIOp, arith::MinUIOp>(
+          [&](auto) { return integer(APInt::getAllOnes(width)); })
+      .Case([&](arith::MaxSIOp) {
+        return integer(APInt::getSignedMinValue(width));
+      })
+      .Case([&](arith::MinSIOp) {
+        return integer(APInt::getSignedMaxValue(width));
+      })
+      .Default([](Operation *) { return TypedAttr(); });
+}
+
+/// True when `value` depends on one of `arguments` within the block.
+static bool dependsOn(Value value, ArrayRef<BlockArgument> arguments) {
+  SmallVector<Value> worklist{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (llvm::is_contained(arguments, argument))
+        return true;
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (op->getBlock() == arguments.front().getOwner() &&
+        seen.insert(op).second)
+      llvm::append_range(worklist, op->getOperands());
+  }
+  return false;
+}
+
+Combiner mlir::fusion::matchCombiner(linalg::LinalgOp op, unsigned number) {
+  Block *block = op.getBlock();
+  ArrayRef<BlockArgument> accumulators =
+      block->getArguments().take_back(op.getNumDpsInits());
+  BlockArgument accumulator = accumulators[number];
+  Operation *combine =
+      block->getTerminator()->getOperand(number).getDefiningOp();
+  Combiner result;
+  if (!combine || combine->getBlock() != block || !accumulator.hasOneUse() ||
+      combine->getNumOperands() != 2)
+    return result;
+  unsigned position = combine->getOperand(0) == accumulator ? 0 : 1;
+  if (combine->getOperand(position) != accumulator)
+    return result;
+  Value element = combine->getOperand(1 - position);
+  TypedAttr identity = identityOf(combine);
+  if (!identity || dependsOn(element, accumulators))
+    return result;
+  // Sums and products of short floats accumulate in f32.
+  Type type = accumulator.getType();
+  if (isa<arith::AddFOp, arith::MulFOp>(combine) &&
+      type.getIntOrFloatBitWidth() < 32) {
+    type = Float32Type::get(op.getContext());
+    identity = FloatAttr::get(type, isa<arith::AddFOp>(combine) ? 0.0 : 1.0);
+  }
+  return {combine, element, identity, type};
+}
+
+/// True when `tensor` is filled with the identity of `combiner`, so that
+/// combining with it changes nothing.
+static bool isIdentityFill(Value tensor, const Combiner &combiner) {
+  Attribute value;
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
+    if (!matchPattern(fill.getInputs().front(), m_Constant(&value)))
+      return false;
+  } else if (auto constant = tensor.getDefiningOp<arith::ConstantOp>()) {
+    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!dense || !dense.isSplat())
+      return false;
+    value = dense.getSplatValue<Attribute>();
+  } else {
+    return false;
+  }
+  if (auto real = dyn_cast<FloatAttr>(value)) {
+    auto identity = cast<FloatAttr>(combiner.neutral);
+    return real.getValueAsDouble() == identity.getValueAsDouble();
+  }
+  auto identity = dyn_cast<IntegerAttr>(combiner.neutral);
+  return identity && cast<IntegerAttr>(value).getValue() == identity.getValue();
+}
+
+/// Applies a combining operation to two values of one type.
+static Value combineValues(OpBuilder &builder, Operation *like, Value lhs,
+                           Value rhs) {
+  OperationState state(like->getLoc(), like->getName(), {lhs, rhs},
+                       lhs.getType(), like->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Emission
+//===----------------------------------------------------------------------===//
+
+FailureOr<Tile> TileEmitter::emitReduction(linalg::LinalgOp op, unsigned result,
+                                           ArrayRef<AffineExpr> coords,
+                                           Coords loopCoords) {
+  SmallVector<Combiner> combiners;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
+    combiners.push_back(matchCombiner(op, i));
+  if (llvm::any_of(combiners, [](const Combiner &c) { return !c.op; }))
+    return emitSerialReduction(op, result, coords, loopCoords);
+  SmallVector<Reduction> group{{op, Coords(coords), loopCoords, combiners}};
+  return emitTreeReduction(group, result);
+}
+
+bool TileEmitter::mentions(ArrayRef<AffineExpr> coords, unsigned dim) const {
+  for (AffineExpr coord : coords) {
+    bool found = false;
+    coord.walk([&](AffineExpr part) {
+      if (auto axis = dyn_cast<AffineDimExpr>(part))
+        found |= axes[axis.getPosition()].dim == dim;
+    });
+    if (found)
+      return true;
+  }
+  return false;
+}
+
+/// True when an operation of `op`'s block that `op` needs is in `others`.
+static bool needsAny(Operation *op, ArrayRef<Operation *> others) {
+  SmallVector<Operation *> worklist{op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    for (Value operand : next->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !seen.insert(producer).second)
+        continue;
+      if (llvm::is_contained(others, producer))
+        return true;
+      worklist.push_back(producer);
+    }
+  }
+  return false;
+}
+
+void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
+  linalg::LinalgOp first = group.front().op;
+  FailureOr<Coords> plain = plainCoords(first->getResult(0));
+  if (failed(plain) || *plain != group.front().coords)
+    return;
+  auto reducedDims = [&](linalg::LinalgOp op) {
+    SmallVector<unsigned> dims;
+    SmallVector<unsigned> loops;
+    op.getReductionDims(loops);
+    for (unsigned loop : loops)
+      dims.push_back(space.getDimOfLoop(op, loop));
+    return dims;
+  };
+  SmallVector<unsigned> dims = reducedDims(first);
+  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>()) {
+    if (op == first || op.getNumReductionLoops() == 0 ||
+        reducedDims(op) != dims)
+      continue;
+    SmallVector<Operation *> members;
+    for (const Reduction &member : group)
+      members.push_back(member.op);
+    bool entangled = needsAny(op, members);
+    for (Operation *member : members)
+      entangled |= needsAny(member, op.getOperation());
+    FailureOr<Coords> coords = plainCoords(op->getResult(0));
+    if (entangled || failed(coords) ||
+        axesOf(*coords) != axesOf(group.front().coords) ||
+        depthOf(*coords) != depthOf(group.front().coords))
+      continue;
+    Reduction sibling{op, *coords, {}, {}};
+    for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
+      sibling.combiners.push_back(matchCombiner(op, i));
+    if (llvm::any_of(sibling.combiners, [](const Combiner &c) { return !c.op; }))
+      continue;
+    if (succeeded(bindLoops(op, 0, *coords, sibling.loopCoords)))
+      group.push_back(sibling);
+  }
+}
+
+std::optional<TileEmitter::DotForm>
+TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
+  if (schedule.getStrategy() != Strategy::Contraction ||
+      reduction.combiners.size() != 1)
+    return std::nullopt;
+  const Combiner &combiner = reduction.combiners.front();
+  Operation *product = combiner.element.getDefiningOp();
+  if (!isa<arith::AddFOp, arith::AddIOp>(combiner.op) || !product ||
+      !isa<arith::MulFOp, arith::MulIOp>(product))
+    return std::nullopt;
+  BodyContext context = makeContext(reduction.op, reduction.loopCoords);
+  SmallVector<unsigned> sides[2];
+  for (unsigned side = 0; side < 2; ++side) {
+    for (auto &[argument, operand] : context.operands)
+      if (dependsOn(product->getOperand(side), cast<BlockArgument>(argument)))
+        llvm::append_range(sides[side], axesOf(operand.second));
+    llvm::sort(sides[side]);
+    sides[side].erase(llvm::unique(sides[side]), sides[side].end());
+    auto position = llvm::find(sides[side], contracted);
+    if (position == sides[side].end() || sides[side].size() != 2)
+      return std::nullopt;
+    sides[side].erase(position);
+  }
+  if (sides[0] == sides[1])
+    return std::nullopt;
+  DotForm form;
+  // Tiles list their axes in increasing order: the operand whose own axis
+  // comes first gives the rows of the accumulator.
+  bool swapped = sides[0].front() > sides[1].front();
+  form.a = product->getOperand(swapped ? 1 : 0);
+  form.b = product->getOperand(swapped ? 0 : 1);
+  form.axes = {std::min(sides[0].front(), sides[1].front()),
+               std::max(sides[0].front(), sides[1].front())};
+  if (form.axes != axesOf(reduction.coords))
+    return std::nullopt;
+  return form;
+}
+
+Tile TileEmitter::castTile(Tile tile, Type element) {
+  Type from = tile::getTileElementType(tile.value.getType());
+  if (from == element)
+    return tile;
+  Type type = tileType(tile.axes, element);
+  bool wider =
+      from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
+  Value value = wider ? arith::ExtFOp::create(builder, loc, type, tile.value)
+                            .getResult()
+                      : arith::TruncFOp::create(builder, loc, type, tile.value)
+                            .getResult();
+  return {value, tile.axes};
+}
+
+Tile TileEmitter::maskReduced(Tile value, ArrayRef<unsigned> reduced,
+                              TypedAttr neutral) {
+  for (unsigned axis : reduced) {
+    if (axes[axis].exact)
+      continue;
+    Tile inside = below(builder.getAffineDimExpr(axis), axes[axis].extent);
+    value = select(inside, value, {constant(neutral), {}});
+  }
+  return value;
+}
+
+FailureOr<Tile> TileEmitter::evaluateElement(BodyContext &context,
+                                             const Combiner &combiner) {
+  // A product that accumulates in f32 is made in f32.
+  Operation *op = combiner.element.getDefiningOp();
+  if (op && isa<arith::MulFOp>(op) &&
+      combiner.element.getType() != combiner.type) {
+    std::array<Tile, 2> factors;
+    for (unsigned i = 0; i < 2; ++i) {
+      FailureOr<Tile> factor = evaluateScalar(context, op->getOperand(i));
+      if (failed(factor))
+        return failure();
+      factors[i] = castTile(*factor, combiner.type);
+    }
+    SmallVector<unsigned> all = unify(factors);
+    return Tile{arith::MulFOp::create(builder, loc, factors[0].value,
+                                      factors[1].value),
+                all};
+  }
+  FailureOr<Tile> element = evaluateScalar(context, combiner.element);
+  if (failed(element))
+    return failure();
+  return castTile(*element, combiner.type);
+}
+
+FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
+                                             unsigned result, Tile sum,
+                                             ArrayRef<unsigned> reduced) {
+  const Combiner &combiner = reduction.combiners[result];
+  for (unsigned axis : reduced) {
+    auto position = llvm::find(sum.axes, axis);
+    if (position == sum.axes.end())
+      continue;
+    int64_t dim = position - sum.axes.begin();
+    SmallVector<unsigned> rest(sum.axes);
+    rest.erase(rest.begin() + dim);
+    auto reduce = tile::ReduceOp::create(
+        builder, loc, TypeRange(tileType(rest, combiner.type)), sum.value, dim);
+    Block *block = builder.createBlock(
+        &reduce.getCombiner(), {}, {combiner.type, combiner.type}, {loc, loc});
+    Value combined = combineValues(builder, combiner.op, block->getArgument(0),
+                                   block->getArgument(1));
+    tile::YieldOp::create(builder, loc, combined);
+    builder.setInsertionPointAfter(reduce);
+    sum = {reduce.getResult(0), rest};
+  }
+  linalg::LinalgOp op = reduction.op;
+  Value init = op.getDpsInitOperand(result)->get();
+  if (!isIdentityFill(init, combiner)) {
+    Coords initCoords;
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+    for (AffineExpr expr : map.getResults())
+      initCoords.push_back(expr.replaceDims(reduction.loopCoords));
+    FailureOr<Tile> initial = evaluate(init, initCoords);
+    if (failed(initial))
+      return failure();
+    std::array<Tile, 2> pair{castTile(*initial, combiner.type), sum};
+    SmallVector<unsigned> all = unify(pair);
+    sum = {combineValues(builder, combiner.op, pair[0].value, pair[1].value),
+           all};
+  }
+  return castTile(sum, getElementTypeOrSelf(init.getType()));
+}
+
+FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
+                                               unsigned result) {
+  linalg::LinalgOp first = group.front().op;
+  SmallVector<unsigned> loops;
+  first.getReductionDims(loops);
+
+  // Sort the reduction loops: held in a tile, or walked in chunks.
+  SmallVector<unsigned> fullAxes;
+  struct Walk {
+    unsigned dim;
+    int64_t tile;
+    bool own;
+  };
+  SmallVector<Walk> walks;
+  for (unsigned loop : loops) {
+    unsigned dim = space.getDimOfLoop(first, loop);
+    if (space.getDims()[dim].getStaticExtent() == 1)
+      continue;
+    AxisAttr decision = schedule.getAxes()[dim];
+    bool taken = mentions(group.front().coords, dim);
+    if (decision.getKind() == AxisKind::Full && !taken)
+      fullAxes.push_back(bound.lookup(dim));
+    else
+      walks.push_back(
+          {dim,
+           decision.getKind() == AxisKind::Loop && !taken ? decision.getTile()
+                                                          : 1,
+           taken || decision.getKind() != AxisKind::Loop});
+  }
+  // The loop with the widest chunk is innermost, where it is unrolled.
+  llvm::stable_sort(walks, [](const Walk &a, const Walk &b) {
+    return a.tile < b.tile;
+  });
+  if (!walks.empty() &&
+      llvm::none_of(walks, [](const Walk &walk) { return walk.own; }))
+    addSiblings(group);
+
+  auto bindReductionLoops = [&](ArrayRef<unsigned> walkAxes) {
+    for (Reduction &member : group) {
+      SmallVector<unsigned> memberLoops;
+      member.op.getReductionDims(memberLoops);
+      for (unsigned loop : memberLoops) {
+        unsigned dim = space.getDimOfLoop(member.op, loop);
+        AffineExpr &coord = member.loopCoords[loop];
+        if (space.getDims()[dim].getStaticExtent() == 1) {
+          coord = builder.getAffineConstantExpr(0);
+          continue;
+        }
+        auto walk = llvm::find_if(
+            walks, [&](const Walk &walk) { return walk.dim == dim; });
+        coord = builder.getAffineDimExpr(
+            walk == walks.end() ? bound.lookup(dim)
+                                : walkAxes[walk - walks.begin()]);
+      }
+    }
+  };
+
+  SmallVector<unsigned> walkAxes;
+  unsigned nextAxis = axes.size();
+  for (unsigned i = 0; i < walks.size(); ++i)
+    walkAxes.push_back(nextAxis + i);
+  SmallVector<unsigned> reduced(fullAxes);
+  for (auto [axis, walk] : llvm::zip(walkAxes, walks))
+    if (walk.tile > 1)
+      reduced.push_back(axis);
+
+  if (walks.empty()) {
+    bindReductionLoops({});
+    Reduction &only = group.front();
+    SmallVector<Tile> finished;
+    for (auto [i, combiner] : llvm::enumerate(only.combiners)) {
+      BodyContext context = makeContext(only.op, only.loopCoords);
+      FailureOr<Tile> element = evaluateElement(context, combiner);
+      if (failed(element))
+        return failure();
+      SmallVector<unsigned> all = element->axes;
+      all.append(fullAxes.begin(), fullAxes.end());
+      llvm::sort(all);
+      all.erase(llvm::unique(all), all.end());
+      Tile masked = maskReduced(broadcast(*element, all), fullAxes,
+                                combiner.neutral);
+      FailureOr<Tile> tile = finishReduction(only, i, masked, fullAxes);
+      if (failed(tile))
+        return failure();
+      finished.push_back(*tile);
+    }
+    for (auto [i, tile] : llvm::enumerate(finished))
+      remember(only.op->getResult(i), only.coords, tile, depthOf(only.coords));
+    return finished[result];
+  }
+
+  // Shapes of the accumulators, before the loops exist: reserve their axes so
+  // that tile types can be formed.
+  unsigned depth = scopes.size() - 1;
+  for (auto [i, walk] : llvm::enumerate(walks)) {
+    Axis axis;
+    if (!walk.own)
+      axis.dim = walk.dim;
+    axis.extent = space.getDims()[walk.dim].extent;
+    axis.tile = walk.tile;
+    axis.depth = depth + 1 + i;
+    axes.push_back(axis);
+  }
+  bindReductionLoops(walkAxes);
+  SmallVector<SmallVector<unsigned>> accumulatorAxes;
+  SmallVector<std::optional<DotForm>> dots;
+  SmallVector<Value> inits;
+  for (const Reduction &member : group) {
+    std::optional<DotForm> dot;
+    if (reduced.size() == 1 && fullAxes.empty())
+      dot = matchDot(member, reduced.front());
+    dots.push_back(dot);
+    for (const Combiner &combiner : member.combiners) {
+      SmallVector<unsigned> all = axesOf(member.coords);
+      if (!dot)
+        all.append(reduced.begin(), reduced.end());
+      llvm::sort(all);
+      accumulatorAxes.push_back(all);
+      inits.push_back(broadcast({constant(combiner.neutral), {}}, all).value);
+    }
+  }
+
+  SmallVector<Value> carried(inits);
+  for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
+    scf::ForOp loop = openLoopOn(axis, carried);
+    carried.assign(loop.getRegionIterArgs().begin(),
+                   loop.getRegionIterArgs().end());
+  }
+  SmallVector<Value> next;
+  for (auto [member, dot] : llvm::zip(group, dots)) {
+    BodyContext context = makeContext(member.op, member.loopCoords);
+    for (const Combiner &combiner : member.combiners) {
+      Value accumulator = carried[next.size()];
+      ArrayRef<unsigned> all = accumulatorAxes[next.size()];
+      if (dot) {
+        Tile sides[2];
+        for (auto [side, value, axis] :
+             llvm::zip(sides, std::array<Value, 2>{dot->a, dot->b},
+                       dot->axes)) {
+          FailureOr<Tile> tile = evaluateScalar(context, value);
+          if (failed(tile))
+            return failure();
+          TypedAttr zero = builder.getZeroAttr(
+              tile::getTileElementType(tile->value.getType()));
+          Tile masked = maskReduced(*tile, reduced, zero);
+          SmallVector<unsigned> order{axis, reduced.front()};
+          llvm::sort(order);
+          side = broadcast(castTile(masked, combiner.type), order);
+          if (order.front() != axis)
+            return member.op.emitError(
+                "FUS-3112: a reduction axis precedes the axes of the result");
+        }
+        next.push_back(tile::DotOp::create(builder, loc, accumulator.getType(),
+                                           sides[0].value, sides[1].value,
+                                           accumulator));
+        continue;
+      }
+      FailureOr<Tile> element = evaluateElement(context, combiner);
+      if (failed(element))
+        return failure();
+      Tile masked = maskReduced(broadcast(*element, all), reduced,
+                                combiner.neutral);
+      next.push_back(combineValues(builder, combiner.op, accumulator,
+                                   broadcast(masked, all).value));
+    }
+  }
+  for (unsigned i = 0; i < walks.size(); ++i)
+    next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
+
+  FailureOr<Tile> answer = failure();
+  unsigned position = 0;
+  for (auto [number, member] : llvm::enumerate(group)) {
+    for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
+      FailureOr<Tile> tile = finishReduction(
+          member, i, {next[position], accumulatorAxes[position]}, reduced);
+      if (failed(tile))
+        return failure();
+      remember(member.op->getResult(i), member.coords, *tile,
+               depthOf(member.coords));
+      if (number == 0 && i == result)
+        answer = tile;
+    }
+  }
+  return answer;
+}
+
+FailureOr<Tile> TileEmitter::emitSerialReduction(linalg::LinalgOp op,
+                                                 unsigned result,
+                                                 ArrayRef<AffineExpr> coords,
+                                                 Coords loopCoords) {
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  SmallVector<unsigned> resultAxes = axesOf(coords);
+  SmallVector<Value> carried;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    OpOperand *init = op.getDpsInitOperand(i);
+    Coords initCoords;
+    for (AffineExpr expr : op.getMatchingIndexingMap(init).getResults())
+      initCoords.push_back(expr.replaceDims(loopCoords));
+    FailureOr<Tile> tile = evaluate(init->get(), initCoords);
+    if (failed(tile))
+      return failure();
+    carried.push_back(broadcast(*tile, resultAxes).value);
+  }
+  for (unsigned loop : loops) {
+    unsigned dim = space.getDimOfLoop(op, loop);
+    scf::ForOp forOp;
+    unsigned axis = openLoop(std::nullopt, space.getDims()[dim].extent, 1,
+                             carried, &forOp);
+    loopCoords[loop] = builder.getAffineDimExpr(axis);
+    carried.assign(forOp.getRegionIterArgs().begin(),
+                   forOp.getRegionIterArgs().end());
+  }
+  BodyContext context = makeContext(op, loopCoords);
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
+    context.tiles[op.getMatchingBlockArgument(op.getDpsInitOperand(i))] = {
+        carried[i], resultAxes};
+  SmallVector<Value> next;
+  for (Value yielded : op.getBlock()->getTerminator()->getOperands()) {
+    FailureOr<Tile> tile = evaluateScalar(context, yielded);
+    if (failed(tile))
+      return failure();
+    next.push_back(broadcast(*tile, resultAxes).value);
+  }
+  for (unsigned i = 0; i < loops.size(); ++i)
+    next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
+  for (auto [i, value] : llvm::enumerate(next))
+    remember(op->getResult(i), coords, {value, resultAxes}, depthOf(coords));
+  return Tile{next[result], resultAxes};
+}

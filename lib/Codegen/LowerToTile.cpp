@@ -1,0 +1,113 @@
+//===- LowerToTile.cpp - Emits tile programs for kernels ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that emits one tile program for each scheduled
+// kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+#include "fusion/Codegen/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::fusion {
+#define GEN_PASS_DEF_LOWERTOTILEPASS
+#include "fusion/Codegen/Passes.h.inc"
+} // namespace mlir::fusion
+
+#define DEBUG_TYPE "fusion-codegen-lower-to-tile"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// 32 when every index and every linear element offset of the kernel fits in a
+/// signed 32-bit integer, whatever block it is computed in; else 64.
+static int64_t chooseIndexBits(KernelOp kernel) {
+  auto fits = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return true;
+    if (!tensor.hasStaticShape())
+      return false;
+    // Tiles round each size up to a power of two, at most doubling it.
+    int64_t elements = 1;
+    for (int64_t size : tensor.getShape())
+      if (llvm::MulOverflow(elements, std::max<int64_t>(size, 1), elements))
+        return false;
+    return elements < (int64_t(1) << 30);
+  };
+  bool small = llvm::all_of(kernel.getInputs().getTypes(), fits) &&
+               llvm::all_of(kernel.getResultTypes(), fits);
+  kernel.getBlock().walk([&](Operation *op) {
+    small &= llvm::all_of(op->getResultTypes(), fits);
+  });
+  return small ? 32 : 64;
+}
+
+namespace {
+class LowerToTilePass
+    : public fusion::impl::LowerToTilePassBase<LowerToTilePass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    for (auto func : llvm::make_early_inc_range(
+             module.getOps<FunctionOpInterface>())) {
+      if (isa<tile::ProgramOp>(func))
+        continue;
+      SymbolicShapes shapes(func);
+      WalkResult walk = func->walk([&](KernelOp kernel) {
+        return succeeded(lower(kernel, shapes, symbols))
+                   ? WalkResult::advance()
+                   : WalkResult::interrupt();
+      });
+      if (walk.wasInterrupted())
+        return signalPassFailure();
+    }
+  }
+
+private:
+  LogicalResult lower(KernelOp kernel, SymbolicShapes &shapes,
+                      SymbolTable &symbols) {
+    ScheduleAttr schedule = kernel.getScheduleAttr();
+    if (!schedule)
+      return kernel.emitError("FUS-3100: kernel has no schedule; run the "
+                              "schedule phase first");
+    FailureOr<IterationSpace> space =
+        IterationSpace::get(kernel.getBody(), shapes);
+    if (failed(space))
+      return kernel.emitError("FUS-3101: a size of the kernel depends on data");
+    if (schedule.getAxes().size() != space->getNumDims())
+      return kernel.emitError("FUS-3113: schedule has ")
+             << schedule.getAxes().size() << " axes, the kernel has "
+             << space->getNumDims() << " iteration dimensions";
+    OpBuilder builder(kernel->getParentOfType<FunctionOpInterface>());
+    builder.setInsertionPointToEnd(getOperation().getBody());
+    TileEmitter emitter(kernel, schedule, *space, shapes, builder);
+    FailureOr<tile::ProgramOp> program =
+        emitter.emit(kernel.getKernelName(), chooseIndexBits(kernel));
+    if (failed(program))
+      return failure();
+    // The module's table renames a program whose name is taken.
+    program->getOperation()->remove();
+    StringAttr name = symbols.insert(*program);
+    program->setGridAttr(AffineMapAttr::get(AffineMap::get(
+        0, shapes.getSymbols().size(), emitter.getGridSize())));
+    program->setSizeArgumentsAttr(builder.getDenseI64ArrayAttr(
+        SmallVector<int64_t>(emitter.getSymbolArguments())));
+    kernel->setAttr("program", FlatSymbolRefAttr::get(name));
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,417 @@
+//===- TileEmitter.cpp - Emits the tile program of a kernel ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the frame of the tile emitter: the grid, the scopes, the
+// roots, and the helpers on tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+TileEmitter::TileEmitter(KernelOp kernel, ScheduleAttr schedule,
+                         const IterationSpace &space, SymbolicShapes &shapes,
+                         OpBuilder &moduleBuilder)
+    : kernel(kernel), schedule(schedule), space(space), shapes(shapes),
+      context(kernel.getContext()), builder(moduleBuilder),
+      loc(kernel.getLoc()) {}
+
+/// Symbols of the function that the sizes of the kernel's tensors depend on.
+static SmallVector<unsigned> usedSymbols(KernelOp kernel,
+                                         SymbolicShapes &shapes,
+                                         const IterationSpace &space) {
+  llvm::SmallBitVector used(shapes.getSymbols().size());
+  auto note = [&](AffineExpr expr) {
+    expr.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        used.set(symbol.getPosition());
+    });
+  };
+  auto noteShape = [&](Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return;
+    FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(value);
+    if (succeeded(shape))
+      llvm::for_each(*shape, note);
+  };
+  for (const IterationDim &dim : space.getDims())
+    note(dim.extent);
+  for (Value argument : kernel.getBlock().getArguments())
+    noteShape(argument);
+  kernel.getBlock().walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), noteShape);
+    for (Value result : op->getResults())
+      if (result.getType().isIndex()) {
+        FailureOr<AffineExpr> expr = shapes.getIndex(result);
+        if (succeeded(expr) && !isa<linalg::IndexOp>(op))
+          note(*expr);
+      }
+  });
+  return SmallVector<unsigned>(used.set_bits());
+}
+
+FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
+                                             int64_t indexBits) {
+  symbolArguments = usedSymbols(kernel, shapes, space);
+  SmallVector<Type> argumentTypes;
+  auto pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
+  for (Type type : kernel.getInputs().getTypes())
+    argumentTypes.push_back(isa<RankedTensorType>(type) ? Type(pointer) : type);
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    argumentTypes.push_back(pointer);
+  argumentTypes.append(symbolArguments.size(), builder.getIndexType());
+
+  program = tile::ProgramOp::create(
+      builder, loc, name, builder.getFunctionType(argumentTypes, {}),
+      schedule.getWarps(), indexBits);
+  Block *body = &program.getBody().front();
+  scopes.push_back({body});
+  builder.setInsertionPointToEnd(body);
+  unsigned firstSymbol = kernel.getInputs().size() + kernel.getNumResults();
+  for (auto [i, symbol] : llvm::enumerate(symbolArguments))
+    symbolValues[symbol] = body->getArgument(firstSymbol + i);
+
+  auto makeView = [&](Value tensor, Value base) -> LogicalResult {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(tensor);
+    if (failed(shape))
+      return kernel.emitError("FUS-3101: a size of the kernel depends on data");
+    SmallVector<Value> dynamic;
+    SmallVector<int64_t> sizes;
+    for (AffineExpr expr : *shape) {
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+        sizes.push_back(constant.getValue());
+        continue;
+      }
+      sizes.push_back(ShapedType::kDynamic);
+      dynamic.push_back(sizeOf(expr));
+    }
+    auto viewType = tile::ViewType::get(context, sizes, type.getElementType());
+    views[tensor] =
+        tile::MakeViewOp::create(builder, loc, viewType, base, dynamic);
+    return success();
+  };
+  for (auto [argument, base] :
+       llvm::zip(kernel.getBlock().getArguments(), body->getArguments())) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      views[argument] = base;
+    else if (failed(makeView(argument, base)))
+      return failure();
+  }
+  // Views of results are keyed by the kernel's results, which the body cannot
+  // mention: one value yielded twice is written to both.
+  for (auto [i, result] : llvm::enumerate(kernel.getResults()))
+    if (failed(makeView(result,
+                        body->getArgument(kernel.getInputs().size() + i))))
+      return failure();
+
+  if (failed(emitGrid()) || failed(emitRoots()))
+    return failure();
+  builder.setInsertionPointToEnd(body);
+  tile::ReturnOp::create(builder, loc);
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Grid and scopes
+//===----------------------------------------------------------------------===//
+
+/// True when every coordinate of every tile of size `tile` is below `extent`.
+static bool tilesExactly(AffineExpr extent, int64_t tile) {
+  if (tile == 1)
+    return true;
+  return extent.getLargestKnownDivisor() % tile == 0;
+}
+
+LogicalResult TileEmitter::emitGrid() {
+  gridSize = builder.getAffineConstantExpr(1);
+  SmallVector<unsigned> gridDims;
+  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
+    AxisAttr decision = schedule.getAxes()[id];
+    if (decision.getKind() == AxisKind::Loop)
+      continue;
+    bool full = decision.getKind() == AxisKind::Full;
+    Axis axis{static_cast<unsigned>(id), dim.extent, decision.getTile()};
+    axis.exact = full ? dim.getStaticExtent() == decision.getTile()
+                      : tilesExactly(dim.extent, decision.getTile());
+    bound[id] = axes.size();
+    axes.push_back(axis);
+    if (full) {
+      std::optional<int64_t> extent = dim.getStaticExtent();
+      if (!extent || *extent > decision.getTile())
+        return kernel.emitError("FUS-3102: dimension ")
+               << id << " is scheduled to live in one tile of "
+               << decision.getTile() << " elements, which does not hold it";
+      continue;
+    }
+    if (dim.getStaticExtent() == 1)
+      continue;
+    gridDims.push_back(id);
+    gridSize = gridSize * dim.extent.ceilDiv(decision.getTile());
+  }
+  if (gridDims.empty())
+    return success();
+  // The last dimension varies fastest, so that neighbouring blocks read
+  // neighbouring memory.
+  Value index = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  for (unsigned i = gridDims.size(); i-- > 0;) {
+    Axis &axis = axes[bound[gridDims[i]]];
+    Value position = index;
+    if (i > 0) {
+      Value count = sizeOf(axis.extent.ceilDiv(axis.tile));
+      position = arith::RemUIOp::create(builder, loc, index, count);
+      index = arith::DivUIOp::create(builder, loc, index, count);
+    }
+    if (axis.tile != 1)
+      position = arith::MulIOp::create(
+          builder, loc, position,
+          arith::ConstantIndexOp::create(builder, loc, axis.tile));
+    axis.offset = position;
+  }
+  return success();
+}
+
+void TileEmitter::insertAt(unsigned depth) {
+  Scope &scope = scopes[depth];
+  if (scope.nested)
+    builder.setInsertionPoint(scope.nested);
+  else
+    builder.setInsertionPointToEnd(scope.block);
+}
+
+unsigned TileEmitter::depthOf(ArrayRef<AffineExpr> coords) const {
+  unsigned depth = 0;
+  unsigned numShapes = shapes.getSymbols().size();
+  for (AffineExpr coord : coords)
+    coord.walk([&](AffineExpr part) {
+      if (auto dim = dyn_cast<AffineDimExpr>(part))
+        depth = std::max(depth, axes[dim.getPosition()].depth);
+      else if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        if (symbol.getPosition() >= numShapes)
+          depth = std::max(
+              depth, indexSymbols[symbol.getPosition() - numShapes].second);
+    });
+  return depth;
+}
+
+unsigned TileEmitter::openLoop(std::optional<unsigned> dim, AffineExpr extent,
+                               int64_t tile, ValueRange inits,
+                               scf::ForOp *loop) {
+  Axis axis{dim, extent, tile};
+  axes.push_back(axis);
+  scf::ForOp opened = openLoopOn(axes.size() - 1, inits);
+  if (loop)
+    *loop = opened;
+  return axes.size() - 1;
+}
+
+scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
+  Axis &axis = axes[number];
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value step = arith::ConstantIndexOp::create(builder, loc, axis.tile);
+  Value end = sizeOf(axis.extent);
+  auto loop = scf::ForOp::create(builder, loc, zero, end, step, inits);
+  if (inits.empty())
+    loop.getBody()->getTerminator()->erase();
+  Scope scope{loop.getBody()};
+  scope.previous = scopes.back().nested;
+  scopes.back().nested = loop;
+  scopes.push_back(std::move(scope));
+  builder.setInsertionPointToEnd(loop.getBody());
+  axis.offset = loop.getInductionVar();
+  axis.depth = scopes.size() - 1;
+  axis.exact = tilesExactly(axis.extent, axis.tile);
+  if (axis.dim)
+    bound[*axis.dim] = number;
+  return loop;
+}
+
+void TileEmitter::unbindFrom(unsigned depth) {
+  for (auto it = bound.begin(); it != bound.end();) {
+    auto next = std::next(it);
+    if (axes[it->second].depth >= depth)
+      bound.erase(it);
+    it = next;
+  }
+}
+
+scf::ForOp TileEmitter::closeLoop(ValueRange yielded) {
+  builder.setInsertionPointToEnd(scopes.back().block);
+  scf::YieldOp::create(builder, loc, yielded);
+  Operation *previous = scopes.back().previous;
+  scopes.pop_back();
+  auto loop = cast<scf::ForOp>(scopes.back().nested);
+  scopes.back().nested = previous;
+  unbindFrom(scopes.size());
+  builder.setInsertionPointAfter(loop);
+  return loop;
+}
+
+//===----------------------------------------------------------------------===//
+// Roots
+//===----------------------------------------------------------------------===//
+
+FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
+  Coords coords;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    unsigned dim = space.getDimOfTensor(tensor, i);
+    if (space.getDims()[dim].getStaticExtent() == 1) {
+      coords.push_back(builder.getAffineConstantExpr(0));
+      continue;
+    }
+    auto axis = bound.find(dim);
+    if (axis == bound.end())
+      return failure();
+    coords.push_back(builder.getAffineDimExpr(axis->second));
+  }
+  return coords;
+}
+
+LogicalResult TileEmitter::storeRoot(unsigned result) {
+  Value yielded = kernel.getYield().getValues()[result];
+  FailureOr<Coords> coords = plainCoords(yielded);
+  if (failed(coords))
+    return kernel.emitError("FUS-3103: result ")
+           << result << " has a dimension that no axis covers";
+  FailureOr<Tile> tile = evaluate(yielded, *coords);
+  if (failed(tile))
+    return failure();
+  insertAt(scopes.size() - 1);
+  SmallVector<unsigned> storeAxes = axesOf(*coords);
+  Tile value = broadcast(*tile, storeAxes);
+
+  // Blocks that differ only along dimensions the result does not have compute
+  // the same tile of it: the first of them writes.
+  Value predicate;
+  for (auto [id, axis] : llvm::enumerate(axes)) {
+    if (axis.depth != 0 || !axis.offset ||
+        llvm::is_contained(*coords, builder.getAffineDimExpr(id)))
+      continue;
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        axis.offset, zero);
+    predicate = predicate
+                    ? arith::AndIOp::create(builder, loc, predicate, first)
+                    : first;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (predicate) {
+    auto guarded = scf::IfOp::create(builder, loc, predicate,
+                                     /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  }
+  SmallVector<Value> symbols;
+  AffineMap map = buildMap(*coords, storeAxes, symbols, nullptr);
+  SmallVector<bool> checked;
+  for (AffineExpr coord : *coords) {
+    auto axis = dyn_cast<AffineDimExpr>(coord);
+    checked.push_back(axis && !axes[axis.getPosition()].exact);
+  }
+  tile::StoreOp::create(builder, loc, value.value,
+                        cast<TypedValue<tile::ViewType>>(
+                            views[kernel.getResults()[result]]),
+                        symbols, map, checked);
+  return success();
+}
+
+LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
+                                         ArrayRef<unsigned> loopDims) {
+  if (loopDims.empty()) {
+    for (unsigned result : results)
+      if (failed(storeRoot(result)))
+        return failure();
+    return success();
+  }
+  unsigned dim = loopDims.front();
+  insertAt(scopes.size() - 1);
+  openLoop(dim, space.getDims()[dim].extent, schedule.getAxes()[dim].getTile(),
+           {});
+  if (failed(emitRootGroup(results, loopDims.drop_front())))
+    return failure();
+  closeLoop({});
+  return success();
+}
+
+LogicalResult TileEmitter::emitRoots() {
+  // Results that need the same loops share them.
+  llvm::MapVector<SmallVector<unsigned>, SmallVector<unsigned>> groups;
+  for (auto [result, value] :
+       llvm::enumerate(kernel.getYield().getValues())) {
+    SmallVector<unsigned> loopDims;
+    auto type = cast<RankedTensorType>(value.getType());
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      unsigned dim = space.getDimOfTensor(value, i);
+      if (schedule.getAxes()[dim].getKind() == AxisKind::Loop &&
+          space.getDims()[dim].getStaticExtent() != 1)
+        loopDims.push_back(dim);
+    }
+    llvm::sort(loopDims);
+    groups[loopDims].push_back(result);
+  }
+  for (auto &[loopDims, results] : groups)
+    if (failed(emitRootGroup(results, loopDims)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Type TileEmitter::tileType(ArrayRef<unsigned> tileAxes, Type element) const {
+  SmallVector<int64_t> shape;
+  for (unsigned axis : tileAxes)
+    shape.push_back(axes[axis].tile);
+  return tile::getTileType(shape, element);
+}
+
+Value TileEmitter::constant(TypedAttr value) {
+  return arith::ConstantOp::create(builder, loc, value);
+}
+
+Tile TileEmitter::broadcast(Tile tile, ArrayRef<unsigned> newAxes) {
+  if (ArrayRef<unsigned>(tile.axes) == newAxes)
+    return tile;
+  Type element = tile::getTileElementType(tile.value.getType());
+  Type type = tileType(newAxes, element);
+  if (tile.axes.empty())
+    return {tile::SplatOp::create(builder, loc, type, tile.value),
+            SmallVector<unsigned>(newAxes)};
+  SmallVector<int64_t> dims;
+  for (unsigned axis : tile.axes)
+    dims.push_back(llvm::find(newAxes, axis) - newAxes.begin());
+  return {tile::BroadcastOp::create(builder, loc, type, tile.value, dims),
+          SmallVector<unsigned>(newAxes)};
+}
+
+SmallVector<unsigned> TileEmitter::unify(MutableArrayRef<Tile> tiles) {
+  SmallVector<unsigned> all;
+  for (const Tile &tile : tiles)
+    all.append(tile.axes.begin(), tile.axes.end());
+  llvm::sort(all);
+  all.erase(llvm::unique(all), all.end());
+  for (Tile &tile : tiles)
+    tile = broadcast(tile, all);
+  return all;
+}
+
+Tile TileEmitter::select(Tile condition, Tile yes, Tile no) {
+  std::array<Tile, 3> tiles{condition, yes, no};
+  SmallVector<unsigned> all = unify(tiles);
+  return {arith::SelectOp::create(builder, loc, tiles[0].value, tiles[1].value,
+                                  tiles[2].value),
+          all};
+}

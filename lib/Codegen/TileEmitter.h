@@ -1,0 +1,244 @@
+//===- TileEmitter.h - Emits the tile program of a kernel ------*- C++ -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the emitter that turns the body of a scheduled kernel into
+// a tile program. It works on demand: to store a tile of a result it computes
+// that tile, and for that the tiles of its operands, at coordinates composed
+// from the indexing maps on the way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_TILEEMITTER_H
+#define FUSION_LIB_CODEGEN_TILEEMITTER_H
+
+#include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <map>
+
+namespace mlir::fusion {
+
+/// A value of the tile program with the axes its dimensions stand for, in
+/// increasing order. A scalar has no axes.
+struct Tile {
+  Value value;
+  SmallVector<unsigned> axes;
+};
+
+/// One axis of the tile space: an iteration dimension bound in some scope. The
+/// coordinate along it is `offset` plus the position in the tile.
+struct Axis {
+  /// The iteration dimension, or nothing for an axis of one operation's own.
+  std::optional<unsigned> dim;
+  /// Size, over the function's symbols.
+  AffineExpr extent;
+  /// Size of the tile, a power of two; 1 means that tiles have no such axis.
+  int64_t tile = 1;
+  /// Start of the tile; null for zero.
+  Value offset;
+  /// The scope that binds the axis.
+  unsigned depth = 0;
+  /// Every coordinate of every tile lies below the extent.
+  bool exact = false;
+};
+
+/// How one result of a reduction combines its elements.
+struct Combiner {
+  /// Operation of the body that combines; null when the body has another form.
+  Operation *op = nullptr;
+  /// The operand of `op` that does not depend on the accumulator.
+  Value element;
+  /// Identity of the combination.
+  TypedAttr neutral;
+  /// Accumulation type: f32 for sums and products of smaller floats.
+  Type type;
+};
+
+/// Emits one tile program. All coordinates are affine expressions (semi-affine
+/// where sizes are symbols) in which dimension `i` is axis `i`, symbols below
+/// the number of shape symbols are sizes, and further symbols are index tiles.
+class TileEmitter {
+public:
+  TileEmitter(KernelOp kernel, ScheduleAttr schedule,
+              const IterationSpace &space, SymbolicShapes &shapes,
+              OpBuilder &moduleBuilder);
+
+  /// Emits the program; diagnoses and fails when the body holds something that
+  /// has no tile form.
+  FailureOr<tile::ProgramOp> emit(StringRef name, int64_t indexBits);
+
+  /// Blocks in the grid, over the function's symbols.
+  AffineExpr getGridSize() const { return gridSize; }
+  /// The shape symbols that are arguments of the program, in order.
+  ArrayRef<unsigned> getSymbolArguments() const { return symbolArguments; }
+
+private:
+  using Coords = SmallVector<AffineExpr>;
+
+  // Scopes (TileEmitter.cpp).
+  struct Scope {
+    Block *block;
+    /// The operation of `block` that new operations go before, or null for the
+    /// end: the loop of the next scope.
+    Operation *nested = nullptr;
+    /// What `nested` of the scope around was before this one was opened.
+    Operation *previous = nullptr;
+    std::map<std::pair<void *, std::vector<const void *>>, Tile> memo;
+    std::map<const void *, Tile> indexTiles;
+  };
+  /// Points the builder at the end of the scope of depth `depth`.
+  void insertAt(unsigned depth);
+  unsigned depthOf(ArrayRef<AffineExpr> coords) const;
+  /// Opens a loop over `extent` in steps of `tile`, carrying `inits`; returns
+  /// the new axis.
+  unsigned openLoop(std::optional<unsigned> dim, AffineExpr extent,
+                    int64_t tile, ValueRange inits,
+                    scf::ForOp *loop = nullptr);
+  /// Opens the loop of an axis that is described but not bound yet.
+  scf::ForOp openLoopOn(unsigned axis, ValueRange inits);
+  scf::ForOp closeLoop(ValueRange yielded);
+  /// Forgets the bindings made in scopes from `depth` on.
+  void unbindFrom(unsigned depth);
+
+  // Coordinates (EmitCoordinates.cpp).
+  SmallVector<unsigned> axesOf(ArrayRef<AffineExpr> coords) const;
+  /// A map from positions in a tile over `axes` and scalar symbols to `coords`,
+  /// with the SSA values of the symbols. Index-tile symbols come last and are
+  /// listed in `indexTiles`.
+  AffineMap buildMap(ArrayRef<AffineExpr> coords, ArrayRef<unsigned> axes,
+                     SmallVector<Value> &symbols,
+                     SmallVector<Value> *indexTiles);
+  Value sizeOf(AffineExpr extent);
+  Tile indexTile(AffineExpr coord);
+  AffineExpr asCoordinate(Tile indices, unsigned depth);
+  bool isInBounds(AffineExpr coord, AffineExpr size,
+                  std::optional<unsigned> dim) const;
+  /// Tile of bits: is `coord`, unsigned, below `size`?
+  Tile below(AffineExpr coord, AffineExpr size);
+
+  // Tiles (TileEmitter.cpp).
+  Tile broadcast(Tile tile, ArrayRef<unsigned> axes);
+  /// Brings tiles to the union of their axes.
+  SmallVector<unsigned> unify(MutableArrayRef<Tile> tiles);
+  Tile conjunction(std::optional<Tile> a, Tile b);
+  Tile select(Tile condition, Tile yes, Tile no);
+  Type tileType(ArrayRef<unsigned> axes, Type element) const;
+  Value constant(TypedAttr value);
+
+  // Evaluation on demand (EmitTensors.cpp).
+  FailureOr<Tile> evaluate(Value tensor, ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateUncached(Value tensor, ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> scalarValue(Value scalar);
+  FailureOr<Tile> load(Value argument, ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluatePad(tensor::PadOp pad, ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateConcat(tensor::ConcatOp op,
+                                 ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateSlice(tensor::ExtractSliceOp op,
+                                ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateInsert(tensor::InsertSliceOp op,
+                                 ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateExpand(tensor::ExpandShapeOp op,
+                                 ArrayRef<AffineExpr> coords);
+  FailureOr<Tile> evaluateCollapse(tensor::CollapseShapeOp op,
+                                   ArrayRef<AffineExpr> coords);
+
+  // Structured operations (EmitStructured.cpp).
+  FailureOr<Tile> evaluateStructured(linalg::LinalgOp op, unsigned result,
+                                     ArrayRef<AffineExpr> coords);
+  /// Evaluates what `roots` need of a body, given the loops' coordinates and
+  /// tiles already known for some of its values.
+  struct BodyContext {
+    Block *block;
+    ArrayRef<AffineExpr> loopCoords;
+    DenseMap<Value, Tile> tiles;
+    DenseMap<Value, AffineExpr> affine;
+    /// Operands read on demand: block argument to (tensor, coordinates).
+    DenseMap<Value, std::pair<Value, Coords>> operands;
+  };
+  FailureOr<Tile> evaluateScalar(BodyContext &context, Value value);
+  std::optional<AffineExpr> affineValue(BodyContext &context, Value value);
+  LogicalResult bindLoops(linalg::LinalgOp op, unsigned result,
+                          ArrayRef<AffineExpr> coords, Coords &loopCoords);
+  BodyContext makeContext(linalg::LinalgOp op, ArrayRef<AffineExpr> loopCoords);
+
+  // Reductions (EmitReductions.cpp).
+  struct Reduction {
+    linalg::LinalgOp op;
+    Coords coords;     // of the results
+    Coords loopCoords; // of the loops; those of reduction loops come later
+    SmallVector<Combiner> combiners;
+  };
+  struct DotForm {
+    Value a, b; // values of the body
+    SmallVector<unsigned> axes;
+  };
+  FailureOr<Tile> emitReduction(linalg::LinalgOp op, unsigned result,
+                                ArrayRef<AffineExpr> coords, Coords loopCoords);
+  FailureOr<Tile> emitTreeReduction(SmallVector<Reduction> group,
+                                    unsigned result);
+  FailureOr<Tile> emitSerialReduction(linalg::LinalgOp op, unsigned result,
+                                      ArrayRef<AffineExpr> coords,
+                                      Coords loopCoords);
+  /// Adds the reductions that can share the loops of the first of `group`.
+  void addSiblings(SmallVector<Reduction> &group);
+  std::optional<DotForm> matchDot(const Reduction &reduction,
+                                  unsigned contracted);
+  FailureOr<Tile> evaluateElement(BodyContext &context,
+                                  const Combiner &combiner);
+  FailureOr<Tile> finishReduction(const Reduction &reduction, unsigned result,
+                                  Tile sum, ArrayRef<unsigned> reduced);
+  /// Replaces elements past the end of the reduced axes by the identity.
+  Tile maskReduced(Tile value, ArrayRef<unsigned> reduced, TypedAttr neutral);
+  Tile castTile(Tile tile, Type element);
+  bool mentions(ArrayRef<AffineExpr> coords, unsigned dim) const;
+
+  // Roots (TileEmitter.cpp).
+  LogicalResult emitGrid();
+  LogicalResult emitRoots();
+  LogicalResult emitRootGroup(ArrayRef<unsigned> results,
+                              ArrayRef<unsigned> loopDims);
+  LogicalResult storeRoot(unsigned result);
+  /// Coordinates of every dimension of a tensor that is indexed by plain
+  /// iteration dimensions, in the present scope.
+  FailureOr<Coords> plainCoords(Value tensor);
+  void remember(Value tensor, ArrayRef<AffineExpr> coords, Tile tile,
+                unsigned depth);
+
+  KernelOp kernel;
+  ScheduleAttr schedule;
+  const IterationSpace &space;
+  SymbolicShapes &shapes;
+  MLIRContext *context;
+  OpBuilder builder;
+  Location loc;
+  tile::ProgramOp program;
+  SmallVector<Scope> scopes;
+  SmallVector<Axis> axes;
+  /// The axis that iteration dimensions are bound to now.
+  DenseMap<unsigned, unsigned> bound;
+  /// Index tiles used as coordinates, with their depth.
+  SmallVector<std::pair<Tile, unsigned>> indexSymbols;
+  SmallVector<unsigned> symbolArguments;
+  DenseMap<unsigned, Value> symbolValues;
+  DenseMap<Value, Value> views;
+  DenseMap<AffineExpr, Value> sizes;
+  AffineExpr gridSize;
+  /// The last operation that computes a size, all at the start of the program.
+  Operation *lastSize = nullptr;
+};
+
+/// Finds the combiner of result `number`; one with a null `op` when the body is
+/// not a single associative and commutative operation on the accumulator.
+Combiner matchCombiner(linalg::LinalgOp op, unsigned number);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_TILEEMITTER_H

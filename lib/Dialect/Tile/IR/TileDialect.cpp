@@ -1,0 +1,383 @@
+//===- TileDialect.cpp - The block-level tile dialect ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the tile dialect: parsing and printing of its types and
+// attributes, and the verifiers of its operations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+#include "fusion/Dialect/Tile/IR/TileDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fusion/Dialect/Tile/IR/TileAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "fusion/Dialect/Tile/IR/TileTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "fusion/Dialect/Tile/IR/TileOps.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "fusion/Dialect/Tile/IR/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "fusion/Dialect/Tile/IR/TileTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "fusion/Dialect/Tile/IR/TileOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers on tile types
+//===----------------------------------------------------------------------===//
+
+LayoutAttr tile::getLayout(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding())
+                : LayoutAttr();
+}
+
+ArrayRef<int64_t> tile::getTileShape(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape() : ArrayRef<int64_t>();
+}
+
+Type tile::getTileElementType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getElementType() : type;
+}
+
+Type tile::getTileType(ArrayRef<int64_t> shape, Type elementType,
+                       LayoutAttr layout) {
+  if (shape.empty())
+    return elementType;
+  return RankedTensorType::get(shape, elementType, layout);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and types: assembly forms
+//===----------------------------------------------------------------------===//
+
+/// Parses `{ … }` or a bare token run up to the matching `>` as raw text.
+static FailureOr<std::string> parseQuotedText(AsmParser &parser) {
+  std::string text;
+  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return failure();
+  return text;
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  FailureOr<std::string> text = parseQuotedText(parser);
+  if (failed(text))
+    return {};
+  std::optional<LinearLayout> layout = LinearLayout::parse(*text);
+  if (!layout) {
+    parser.emitError(loc, "malformed linear layout: ") << *text;
+    return {};
+  }
+  return LayoutAttr::get(parser.getContext(), *layout);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << getLinear().str() << "\">";
+}
+
+Attribute SharedAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  FailureOr<std::string> text = parseQuotedText(parser);
+  if (failed(text))
+    return {};
+  std::optional<SharedLayout> layout = SharedLayout::parse(*text);
+  if (!layout) {
+    parser.emitError(loc, "malformed shared layout: ") << *text;
+    return {};
+  }
+  return SharedAttr::get(parser.getContext(), *layout);
+}
+
+void SharedAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << getShared().str() << "\">";
+}
+
+Type ViewType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  if (parser.parseLess() || parser.parseDimensionList(shape) ||
+      parser.parseType(elementType) || parser.parseGreater())
+    return {};
+  return ViewType::get(parser.getContext(), shape, elementType);
+}
+
+void ViewType::print(AsmPrinter &printer) const {
+  printer << "<";
+  for (int64_t size : getShape()) {
+    if (ShapedType::isDynamic(size))
+      printer << "?";
+    else
+      printer << size;
+    printer << "x";
+  }
+  printer << getElementType() << ">";
+}
+
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  SharedAttr layout;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseAttribute(layout) || parser.parseGreater())
+    return {};
+  return BufferType::get(parser.getContext(), shape, elementType, layout);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << "<";
+  for (int64_t size : getShape())
+    printer << size << "x";
+  printer << getElementType() << ", " << getLayout() << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// tile.program
+//===----------------------------------------------------------------------===//
+
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      FunctionType type, int64_t numWarps, int64_t indexBits) {
+  state.addAttribute(SymbolTable::getSymbolAttrName(),
+                     builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  state.addAttribute(getNumWarpsAttrName(state.name),
+                     builder.getI64IntegerAttr(numWarps));
+  state.addAttribute(getIndexBitsAttrName(state.name),
+                     builder.getI64IntegerAttr(indexBits));
+  Region *body = state.addRegion();
+  Block &entry = body->emplaceBlock();
+  for (Type argument : type.getInputs())
+    entry.addArgument(argument, state.location);
+}
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult ProgramOp::verify() {
+  int64_t warps = getNumWarps();
+  if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps))
+    return emitOpError("num_warps must be a power of two from 1 to 32, got ")
+           << warps;
+  if (getIndexBits() != 32 && getIndexBits() != 64)
+    return emitOpError("index_bits must be 32 or 64, got ") << getIndexBits();
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("a tile program has no results");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+/// Checks that a tile has a power-of-two shape that its layout agrees with.
+static LogicalResult verifyTile(Operation *op, Type type) {
+  for (int64_t size : getTileShape(type))
+    if (ShapedType::isDynamic(size) || !llvm::isPowerOf2_64(size))
+      return op->emitOpError("tile sizes must be static powers of two, got ")
+             << type;
+  LayoutAttr layout = getLayout(type);
+  if (!layout)
+    return success();
+  ArrayRef<int64_t> shape = getTileShape(type);
+  if (layout.getLinear().rank() != shape.size())
+    return op->emitOpError("layout has another rank than the tile ") << type;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (layout.getLinear().dimSize(dim) != size)
+      return op->emitOpError("layout covers size ")
+             << layout.getLinear().dimSize(dim) << " along dimension " << dim
+             << " of " << type;
+  return success();
+}
+
+LogicalResult MakeViewOp::verify() {
+  if (getType().getNumDynamicDims() !=
+      static_cast<int64_t>(getSizes().size()))
+    return emitOpError("expects one size for each dynamic dimension of ")
+           << getType();
+  return success();
+}
+
+/// Checks the addressing that loads and stores share.
+static LogicalResult verifyAccess(Operation *op, Type tile, ViewType view,
+                                  AffineMap map, size_t numSymbols,
+                                  ArrayRef<bool> checked) {
+  if (failed(verifyTile(op, tile)))
+    return failure();
+  if (map.getNumDims() != getTileShape(tile).size())
+    return op->emitOpError("map has ")
+           << map.getNumDims() << " dimensions, the tile has rank "
+           << getTileShape(tile).size();
+  if (static_cast<int64_t>(map.getNumResults()) != view.getRank())
+    return op->emitOpError("map has ")
+           << map.getNumResults() << " results, the view has rank "
+           << view.getRank();
+  if (map.getNumSymbols() != numSymbols)
+    return op->emitOpError("map has ") << map.getNumSymbols()
+                                       << " symbols, got " << numSymbols;
+  if (static_cast<int64_t>(checked.size()) != view.getRank())
+    return op->emitOpError("expects one 'checked' flag for each view dimension");
+  if (getTileElementType(tile) != view.getElementType())
+    return op->emitOpError("tile and view differ in element type");
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  for (Value indices : getIndices())
+    if (getTileShape(indices.getType()) != getTileShape(getType()))
+      return emitOpError("index tiles must have the result's shape");
+  return verifyAccess(*this, getType(), getView().getType(), getMap(),
+                      getSymbols().size() + getIndices().size(), getChecked());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getValue().getType(), getView().getType(),
+                      getMap(), getSymbols().size(), getChecked());
+}
+
+LogicalResult IndexOp::verify() {
+  if (getMap().getNumResults() != 1)
+    return emitOpError("expects a map with one result");
+  if (getMap().getNumDims() != getTileShape(getType()).size())
+    return emitOpError("map and result differ in rank");
+  if (getMap().getNumSymbols() != getSymbols().size())
+    return emitOpError("map has ") << getMap().getNumSymbols()
+                                   << " symbols, got " << getSymbols().size();
+  if (!getTileElementType(getType()).isIndex())
+    return emitOpError("result elements must be of index type");
+  return verifyTile(*this, getType());
+}
+
+LogicalResult SplatOp::verify() {
+  if (getValue().getType() != getTileElementType(getType()))
+    return emitOpError("scalar and tile differ in element type");
+  return verifyTile(*this, getType());
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto source = cast<RankedTensorType>(getValue().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("operand and result differ in element type");
+  if (static_cast<int64_t>(getDims().size()) != source.getRank())
+    return emitOpError("expects one entry of 'dims' for each operand dimension");
+  int64_t last = -1;
+  for (auto [size, dim] : llvm::zip(source.getShape(), getDims())) {
+    if (dim <= last || dim >= result.getRank())
+      return emitOpError("'dims' must increase within the result's rank");
+    if (size != result.getDimSize(dim))
+      return emitOpError("operand size ")
+             << size << " differs from result size " << result.getDimSize(dim)
+             << " of dimension " << dim;
+    last = dim;
+  }
+  return verifyTile(*this, result);
+}
+
+LogicalResult ReduceOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("expects at least one operand");
+  if (getInputs().size() != getNumResults())
+    return emitOpError("expects one result for each operand");
+  auto first = cast<RankedTensorType>(getInputs().front().getType());
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= first.getRank())
+    return emitOpError("dimension ") << dim << " is outside the tile's rank";
+  SmallVector<int64_t> reduced(first.getShape());
+  reduced.erase(reduced.begin() + dim);
+  Block &block = getCombiner().front();
+  if (block.getNumArguments() != 2 * getInputs().size())
+    return emitOpError("combiner expects two arguments for each operand");
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    if (getTileShape(input.getType()) != first.getShape())
+      return emitOpError("operands must agree in shape");
+    Type element = getTileElementType(input.getType());
+    if (getTileShape(getResult(i).getType()) != ArrayRef<int64_t>(reduced) ||
+        getTileElementType(getResult(i).getType()) != element)
+      return emitOpError("result ") << i << " does not match its operand";
+    if (block.getArgument(i).getType() != element ||
+        block.getArgument(i + getInputs().size()).getType() != element)
+      return emitOpError("combiner arguments must be the element types");
+  }
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getValues().size() != getInputs().size())
+    return emitOpError("combiner must yield one value for each operand");
+  for (auto [value, input] : llvm::zip(yield.getValues(), getInputs()))
+    if (value.getType() != getTileElementType(input.getType()))
+      return emitOpError("combiner yields another type than its operand's");
+  return verifyTile(*this, first);
+}
+
+LogicalResult DotOp::verify() {
+  auto a = getTileShape(getA().getType());
+  auto b = getTileShape(getB().getType());
+  auto c = getTileShape(getAcc().getType());
+  if (a.size() != 2 || b.size() != 2 || c.size() != 2)
+    return emitOpError("operands must have rank 2");
+  if (a[1] != b[1] || a[0] != c[0] || b[0] != c[1])
+    return emitOpError("shapes do not multiply: ")
+           << getA().getType() << " by " << getB().getType() << " into "
+           << getAcc().getType();
+  return success();
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  if (getTileShape(getValue().getType()) != getTileShape(getType()) ||
+      getTileElementType(getValue().getType()) != getTileElementType(getType()))
+    return emitOpError("changes more than the layout");
+  return verifyTile(*this, getType());
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getValue().getType() == getType())
+    return getValue();
+  if (auto inner = getValue().getDefiningOp<ConvertLayoutOp>())
+    if (inner.getValue().getType() == getType())
+      return inner.getValue();
+  return {};
+}

@@ -1,0 +1,366 @@
+//===- SelectSchedule.cpp - Chooses how a kernel is executed --------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the choice of a schedule: the form of a kernel, the
+// tile along each iteration dimension, and the number of warps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Scheduling/SelectSchedule.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// A dynamic size is taken to be this for the purpose of choosing tiles.
+static constexpr int64_t kTypicalExtent = 1024;
+
+namespace {
+/// The facts of a kernel that its schedule depends on.
+struct KernelFacts {
+  SmallVector<int64_t> extents;
+  /// Bytes of operands and results whose fastest dimension this is.
+  SmallVector<double> contiguousBytes;
+  /// Widest element, in bytes, of an operand or result.
+  int64_t widestElement = 1;
+  int64_t narrowestElement = 8;
+  /// The contraction, if the kernel has one, with its dimensions by role.
+  linalg::LinalgOp contraction;
+  SmallVector<unsigned> rows, columns, contracted;
+  bool hasReduction = false;
+};
+} // namespace
+
+static int64_t nextPowerOfTwo(int64_t value) {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
+}
+
+/// True when the body of `op` adds products to its only accumulator.
+static bool isProductSum(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() < 2)
+    return false;
+  Operation *sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  for (Value operand : sum->getOperands())
+    if (Operation *product = operand.getDefiningOp())
+      if (isa<arith::MulFOp, arith::MulIOp>(product))
+        return true;
+  return false;
+}
+
+/// Sorts the dimensions of a contraction into those of its first operand only
+/// (rows), of its second only (columns), and the contracted ones.
+static bool classifyContraction(linalg::LinalgOp op,
+                                const IterationSpace &space,
+                                KernelFacts &facts) {
+  SmallVector<unsigned> rows, columns, contracted;
+  AffineMap maps[2] = {op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+                       op.getMatchingIndexingMap(op.getDpsInputOperand(1))};
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool in[2] = {maps[0].isFunctionOfDim(loop), maps[1].isFunctionOfDim(loop)};
+    unsigned dim = space.getDimOfLoop(op, loop);
+    if (kind == utils::IteratorType::reduction) {
+      if (in[0] && in[1])
+        contracted.push_back(dim);
+    } else if (in[0] && !in[1]) {
+      rows.push_back(dim);
+    } else if (in[1] && !in[0]) {
+      columns.push_back(dim);
+    }
+  }
+  if (contracted.empty() || rows.empty() || columns.empty())
+    return false;
+  facts.contraction = op;
+  facts.rows = rows;
+  facts.columns = columns;
+  facts.contracted = contracted;
+  return true;
+}
+
+static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space) {
+  KernelFacts facts;
+  for (const IterationDim &dim : space.getDims()) {
+    facts.extents.push_back(dim.getStaticExtent().value_or(kTypicalExtent));
+    facts.hasReduction |= dim.reduction;
+  }
+  facts.contiguousBytes.assign(space.getNumDims(), 0);
+  auto note = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() == 0)
+      return;
+    int64_t bytes =
+        llvm::divideCeil(type.getElementType().isIndex()
+                             ? 64
+                             : type.getElementTypeBitWidth(),
+                         8);
+    double total = bytes;
+    int64_t fastest = -1;
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      unsigned dim = space.getDimOfTensor(value, i);
+      total *= facts.extents[dim];
+      if (type.getDimSize(i) != 1)
+        fastest = dim;
+    }
+    facts.widestElement = std::max(facts.widestElement, bytes);
+    facts.narrowestElement = std::min(facts.narrowestElement, bytes);
+    if (fastest >= 0)
+      facts.contiguousBytes[fastest] += total;
+  };
+  for (Value argument : kernel.getBlock().getArguments())
+    note(argument);
+  for (Value yielded : kernel.getYield().getValues())
+    note(yielded);
+  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
+    if (!facts.contraction && isProductSum(op))
+      classifyContraction(op, space, facts);
+  return facts;
+}
+
+namespace {
+/// A schedule under construction.
+struct Draft {
+  SmallVector<AxisKind> kinds;
+  SmallVector<int64_t> tiles;
+  SmallVector<int64_t> vectors;
+
+  explicit Draft(unsigned dims)
+      : kinds(dims, AxisKind::Grid), tiles(dims, 1), vectors(dims, 1) {}
+
+  int64_t tileElements() const {
+    int64_t elements = 1;
+    for (int64_t tile : tiles)
+      elements *= tile;
+    return elements;
+  }
+
+  ScheduleAttr finish(MLIRContext *context, Strategy strategy,
+                      int64_t warps) const {
+    SmallVector<AxisAttr> axes;
+    for (auto [kind, tile, vector] : llvm::zip(kinds, tiles, vectors))
+      axes.push_back(AxisAttr::get(context, kind, tile, 1,
+                                   std::min(vector, tile)));
+    return ScheduleAttr::get(context, strategy, axes, warps);
+  }
+};
+} // namespace
+
+/// Blocks of the grid that a draft gives.
+static double gridBlocks(const Draft &draft, const KernelFacts &facts) {
+  double blocks = 1;
+  for (unsigned i = 0; i < draft.kinds.size(); ++i)
+    if (draft.kinds[i] == AxisKind::Grid)
+      blocks *= llvm::divideCeil(facts.extents[i], draft.tiles[i]);
+  return blocks;
+}
+
+/// Warps so that a thread holds about `perThread` elements of the tile.
+static int64_t warpsFor(int64_t elements, int64_t perThread,
+                        int64_t most = 32) {
+  int64_t warps = 1;
+  while (warps < most && elements > warps * 32 * perThread)
+    warps *= 2;
+  return warps;
+}
+
+static ScheduleAttr schedulePointwise(KernelOp kernel,
+                                      const IterationSpace &space,
+                                      const KernelFacts &facts,
+                                      const ScheduleLimits &limits) {
+  Draft draft(space.getNumDims());
+  int64_t vector = std::max<int64_t>(16 / facts.widestElement, 1);
+  vector = std::max(vector, std::min<int64_t>(16 / facts.narrowestElement, 8));
+  constexpr int64_t threads = 256;
+  int64_t budget = threads * vector * (vector <= 4 ? 2 : 1);
+
+  // Dimensions along which some operand is contiguous, most bytes first.
+  SmallVector<unsigned> fast;
+  for (unsigned i = 0; i < space.getNumDims(); ++i)
+    if (facts.contiguousBytes[i] > 0 && space.getDims()[i].root &&
+        facts.extents[i] > 1)
+      fast.push_back(i);
+  llvm::stable_sort(fast, [&](unsigned a, unsigned b) {
+    return facts.contiguousBytes[a] > facts.contiguousBytes[b];
+  });
+  if (fast.size() > 1 &&
+      facts.contiguousBytes[fast[1]] * 16 > facts.contiguousBytes[fast[0]]) {
+    // Two directions: a square tile that both read in whole sectors.
+    int64_t side = facts.widestElement >= 4 ? 32 : 64;
+    for (unsigned i = 0; i < 2; ++i) {
+      draft.tiles[fast[i]] =
+          std::min(side * (i == 0 ? 1 : 1), nextPowerOfTwo(facts.extents[fast[i]]));
+      draft.vectors[fast[i]] = vector;
+    }
+    budget = std::max<int64_t>(draft.tileElements(), 1);
+  }
+  // Fill the tile from the fastest dimension of the primary result outwards.
+  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
+    unsigned dim = space.getDimOfTensor(primary, i);
+    if (draft.tiles[dim] > 1)
+      continue;
+    int64_t room = budget / draft.tileElements();
+    draft.tiles[dim] =
+        std::min(room, nextPowerOfTwo(facts.extents[dim]));
+    if (draft.vectors[dim] == 1 && i == rank - 1)
+      draft.vectors[dim] = vector;
+  }
+  // A small problem is spread over the chip before threads get several
+  // elements each.
+  int64_t least = 128;
+  while (gridBlocks(draft, facts) < limits.multiprocessors &&
+         draft.tileElements() > least) {
+    auto widest = std::max_element(draft.tiles.begin(), draft.tiles.end());
+    *widest /= 2;
+  }
+  return draft.finish(kernel.getContext(), Strategy::Pointwise,
+                      warpsFor(draft.tileElements(), vector, threads / 32));
+}
+
+static ScheduleAttr scheduleReduction(KernelOp kernel,
+                                      const IterationSpace &space,
+                                      const KernelFacts &facts,
+                                      const ScheduleLimits &limits) {
+  Draft draft(space.getNumDims());
+  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
+  vector = std::min<int64_t>(vector, 8);
+
+  // Can one tile hold everything that is reduced?
+  int64_t resident = 1;
+  bool dynamic = false;
+  unsigned fastest = 0;
+  for (unsigned i = 0; i < space.getNumDims(); ++i) {
+    if (facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
+      fastest = i;
+    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
+      continue;
+    dynamic |= !space.getDims()[i].getStaticExtent();
+    resident = std::min<int64_t>(resident * nextPowerOfTwo(facts.extents[i]),
+                                 int64_t(1) << 40);
+  }
+  bool rowsAreContiguous = space.getDims()[fastest].reduction;
+  int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
+  bool full = !dynamic && resident <= limit;
+
+  int64_t reducedTile = 1;
+  for (unsigned i = 0; i < space.getNumDims(); ++i) {
+    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
+      continue;
+    if (full) {
+      draft.kinds[i] = AxisKind::Full;
+      draft.tiles[i] = nextPowerOfTwo(facts.extents[i]);
+    } else {
+      draft.kinds[i] = AxisKind::Loop;
+      bool chunked = i == fastest || (!rowsAreContiguous && reducedTile == 1);
+      int64_t chunk = rowsAreContiguous ? 4096 : 16;
+      if (chunked)
+        draft.tiles[i] = std::min(chunk, nextPowerOfTwo(facts.extents[i]));
+    }
+    reducedTile *= draft.tiles[i];
+    if (i == fastest)
+      draft.vectors[i] = vector;
+  }
+
+  // Rows (or columns) of one block: enough work for a few warps, but no fewer
+  // blocks than the chip has multiprocessors.
+  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+  int64_t budget = rowsAreContiguous ? 1024 : 2048;
+  if (!rowsAreContiguous && facts.extents[fastest] > 1 &&
+      !space.getDims()[fastest].reduction) {
+    int64_t width = std::min<int64_t>(nextPowerOfTwo(facts.extents[fastest]),
+                                      full ? 64 : 32 * vector);
+    draft.tiles[fastest] = width;
+    draft.vectors[fastest] = vector;
+  }
+  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
+    unsigned dim = space.getDimOfTensor(primary, i);
+    if (draft.tiles[dim] > 1 || space.getDims()[dim].reduction)
+      continue;
+    int64_t room = std::max<int64_t>(budget / draft.tileElements(), 1);
+    draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
+    while (draft.tiles[dim] > 1 &&
+           gridBlocks(draft, facts) < 2.0 * limits.multiprocessors)
+      draft.tiles[dim] /= 2;
+  }
+  int64_t elements = draft.tileElements();
+  int64_t perThread = elements <= 8192 ? std::max<int64_t>(vector, 8)
+                                       : std::max<int64_t>(elements / 1024, 16);
+  return draft.finish(kernel.getContext(), Strategy::Reduction,
+                      warpsFor(elements, perThread));
+}
+
+static ScheduleAttr scheduleContraction(KernelOp kernel,
+                                        const IterationSpace &space,
+                                        const KernelFacts &facts,
+                                        const ScheduleLimits &limits) {
+  Draft draft(space.getNumDims());
+  for (unsigned i = 0; i < space.getNumDims(); ++i)
+    if (space.getDims()[i].reduction)
+      draft.kinds[i] = AxisKind::Loop;
+  auto largest = [&](ArrayRef<unsigned> dims) {
+    unsigned best = dims.front();
+    for (unsigned dim : dims)
+      if (facts.extents[dim] > facts.extents[best])
+        best = dim;
+    return best;
+  };
+  unsigned row = largest(facts.rows), column = largest(facts.columns),
+           inner = largest(facts.contracted);
+  draft.tiles[row] = std::min<int64_t>(64, nextPowerOfTwo(facts.extents[row]));
+  draft.tiles[column] =
+      std::min<int64_t>(64, nextPowerOfTwo(facts.extents[column]));
+  draft.tiles[inner] =
+      std::min<int64_t>(16, nextPowerOfTwo(facts.extents[inner]));
+  while (gridBlocks(draft, facts) < limits.multiprocessors &&
+         draft.tiles[row] * draft.tiles[column] > 1024) {
+    unsigned larger = draft.tiles[row] >= draft.tiles[column] ? row : column;
+    draft.tiles[larger] /= 2;
+  }
+  int64_t elements = draft.tiles[row] * draft.tiles[column];
+  return draft.finish(kernel.getContext(), Strategy::Contraction,
+                      warpsFor(elements, 16, 8));
+}
+
+/// A scan walks its dimension one element at a time; threads hold the others.
+static ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
+                                 const KernelFacts &facts) {
+  Draft draft(space.getNumDims());
+  unsigned widest = 0;
+  for (unsigned i = 0; i < space.getNumDims(); ++i) {
+    const IterationDim &dim = space.getDims()[i];
+    if (dim.scan || dim.reduction)
+      draft.kinds[i] = AxisKind::Loop;
+    else if (facts.contiguousBytes[i] > 0)
+      widest = i;
+  }
+  if (draft.kinds[widest] == AxisKind::Grid)
+    draft.tiles[widest] =
+        std::min<int64_t>(64, nextPowerOfTwo(facts.extents[widest]));
+  return draft.finish(kernel.getContext(), Strategy::Scan,
+                      warpsFor(draft.tileElements(), 1, 2));
+}
+
+ScheduleAttr mlir::fusion::selectSchedule(KernelOp kernel,
+                                          const IterationSpace &space,
+                                          SymbolicShapes &shapes,
+                                          const ScheduleLimits &limits) {
+  KernelFacts facts = collectFacts(kernel, space);
+  if (llvm::any_of(space.getDims(),
+                   [](const IterationDim &dim) { return dim.scan; }))
+    return scheduleScan(kernel, space, facts);
+  if (facts.contraction)
+    return scheduleContraction(kernel, space, facts, limits);
+  if (facts.hasReduction)
+    return scheduleReduction(kernel, space, facts, limits);
+  return schedulePointwise(kernel, space, facts, limits);
+}

@@ -1,0 +1,56 @@
+//===- SelectSchedules.cpp - Chooses the schedule of every kernel ---------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that writes a schedule on every kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Scheduling/Passes.h"
+#include "fusion/Scheduling/SelectSchedule.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::fusion {
+#define GEN_PASS_DEF_SELECTSCHEDULESPASS
+#include "fusion/Scheduling/Passes.h.inc"
+} // namespace mlir::fusion
+
+#define DEBUG_TYPE "fusion-schedule-select"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+class SelectSchedulesPass
+    : public fusion::impl::SelectSchedulesPassBase<SelectSchedulesPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ScheduleLimits limits;
+    for (auto func : getOperation().getOps<FunctionOpInterface>()) {
+      SymbolicShapes shapes(func);
+      WalkResult walk = func->walk([&](KernelOp kernel) {
+        if (kernel.getScheduleAttr())
+          return WalkResult::advance();
+        FailureOr<IterationSpace> space =
+            IterationSpace::get(kernel.getBody(), shapes);
+        if (failed(space)) {
+          kernel.emitError("FUS-3101: a size of the kernel depends on data");
+          return WalkResult::interrupt();
+        }
+        kernel.setScheduleAttr(
+            selectSchedule(kernel, *space, shapes, limits));
+        return WalkResult::advance();
+      });
+      if (walk.wasInterrupted())
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
