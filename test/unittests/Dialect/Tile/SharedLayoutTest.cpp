@@ -1,0 +1,444 @@
+//===- SharedLayoutTest.cpp - Tests of shared-memory layouts --------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file tests shared-memory layouts, their accesses and the planning of
+// exchanges, by simulating threads, banks and bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/SharedExchange.h"
+#include "gtest/gtest.h"
+#include <map>
+#include <random>
+#include <set>
+
+using namespace mlir::tile;
+
+namespace {
+
+using Shape = llvm::SmallVector<int64_t, 4>;
+
+//===----------------------------------------------------------------------===//
+// Simulation
+//===----------------------------------------------------------------------===//
+
+/// Wavefronts of one access of one warp, by looking at every byte: per phase
+/// the most distinct words that fall into one bank.
+unsigned simulateWavefronts(const SharedAccess &access,
+                            const SharedAccess::Group &group, unsigned warp,
+                            unsigned numLanes, unsigned elementBytes) {
+  unsigned bytes = access.vecElements * elementBytes;
+  unsigned phaseLanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  unsigned wavefronts = 0;
+  for (unsigned first = 0; first < numLanes; first += phaseLanes) {
+    std::map<unsigned, std::set<uint64_t>> words;
+    for (unsigned lane = first; lane < std::min(numLanes, first + phaseLanes);
+         ++lane)
+      for (unsigned byte = 0; byte != bytes; ++byte) {
+        uint64_t word = (access.offsetOf(group, lane, warp) + byte) / 4;
+        words[word % 32].insert(word);
+      }
+    size_t most = 0;
+    for (auto &[bank, distinct] : words)
+      most = std::max(most, distinct.size());
+    wavefronts += most;
+  }
+  return wavefronts;
+}
+
+/// Every access must touch exactly the elements of its registers, aligned, and
+/// cost what the analysis says.
+void expectAccess(const LinearLayout &layout, const SharedLayout &shared,
+                  unsigned vecElements) {
+  std::optional<SharedAccess> access =
+      getSharedAccess(layout, shared, vecElements);
+  ASSERT_TRUE(access);
+  SharedAccessCost cost = getSharedAccessCost(layout, shared, vecElements);
+  EXPECT_EQ(cost.accesses, access->groups.size());
+  std::set<unsigned> accessed;
+  for (const SharedAccess::Group &group : access->groups)
+    accessed.insert(group.regs.begin(), group.regs.end());
+  EXPECT_EQ(accessed.size(), access->groups.size() * vecElements);
+  for (unsigned reg = 0; reg != layout.numRegs(); ++reg)
+    EXPECT_EQ(accessed.count(access->holder[reg]), 1u);
+  for (unsigned warp = 0; warp != layout.numWarps(); ++warp)
+    for (const SharedAccess::Group &group : access->groups) {
+      EXPECT_EQ(simulateWavefronts(*access, group, warp, layout.numLanes(),
+                                   shared.elementBytes()),
+                cost.wavefronts);
+      EXPECT_EQ(access->xorPart(group) | access->immediatePart(group),
+                group.offset);
+      for (unsigned lane = 0; lane != layout.numLanes(); ++lane) {
+        uint64_t offset = access->offsetOf(group, lane, warp);
+        EXPECT_EQ(offset % (vecElements * shared.elementBytes()), 0u);
+        uint64_t thread =
+            access->laneOffset.apply(lane) ^ access->warpOffset.apply(warp);
+        EXPECT_EQ((thread ^ access->xorPart(group)) +
+                      access->immediatePart(group),
+                  offset);
+        for (auto [i, reg] : llvm::enumerate(group.regs))
+          ASSERT_EQ(shared.offsetOf(layout.elementOf(reg, lane, warp)),
+                    offset + i * shared.elementBytes());
+      }
+    }
+}
+
+/// Runs the exchange on element numbers.
+void expectExchanges(const LinearLayout &src, const LinearLayout &dst,
+                     unsigned elementBytes, const SharedExchange &plan) {
+  expectAccess(src, plan.buffer, plan.write.vecElements);
+  expectAccess(dst, plan.buffer, plan.read.vecElements);
+  EXPECT_EQ(plan.sizeInBytes(), src.numElements() * elementBytes);
+  std::map<uint64_t, uint64_t> memory;
+  for (unsigned warp = 0; warp != src.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != src.numLanes(); ++lane) {
+      if ((lane & src.freeLaneMask()) || (warp & src.freeWarpMask()))
+        continue;
+      for (const SharedAccess::Group &group : plan.write.groups)
+        for (auto [i, reg] : llvm::enumerate(group.regs)) {
+          uint64_t offset =
+              plan.write.offsetOf(group, lane, warp) + i * elementBytes;
+          EXPECT_LT(offset, uint64_t(plan.sizeInBytes()));
+          EXPECT_TRUE(
+              memory.insert({offset, src.linearElementOf({reg, lane, warp})})
+                  .second)
+              << "two writers of one slot";
+        }
+    }
+  EXPECT_EQ(memory.size(), size_t(src.numElements()));
+  for (unsigned warp = 0; warp != dst.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != dst.numLanes(); ++lane) {
+      std::map<unsigned, uint64_t> loaded;
+      for (const SharedAccess::Group &group : plan.read.groups)
+        for (auto [i, reg] : llvm::enumerate(group.regs))
+          loaded[reg] = memory.at(plan.read.offsetOf(group, lane, warp) +
+                                  i * elementBytes);
+      for (unsigned reg = 0; reg != dst.numRegs(); ++reg)
+        ASSERT_EQ(loaded.at(plan.read.holder[reg]),
+                  dst.linearElementOf({reg, lane, warp}));
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts of buffers
+//===----------------------------------------------------------------------===//
+
+void expectBijection(const SharedLayout &layout, const Shape &shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  std::set<uint64_t> offsets;
+  for (int64_t element = 0; element != elements; ++element) {
+    uint64_t offset = layout.offsetOf(uint64_t(element));
+    EXPECT_EQ(offset % layout.elementBytes(), 0u);
+    offsets.insert(offset);
+  }
+  EXPECT_EQ(offsets.size(), size_t(elements));
+  EXPECT_EQ(*offsets.begin(), 0u);
+  EXPECT_EQ(*offsets.rbegin() + layout.elementBytes(),
+            uint64_t(layout.sizeInBytes()));
+}
+
+TEST(SharedLayout, Linear) {
+  SharedLayout rows = SharedLayout::linear({4, 8, 2}, 4);
+  SharedLayout reversed = SharedLayout::linear({4, 8, 2}, 4, {0, 1, 2});
+  for (int32_t i = 0; i != 4; ++i)
+    for (int32_t j = 0; j != 8; ++j)
+      for (int32_t k = 0; k != 2; ++k) {
+        EXPECT_EQ(rows.offsetOf({i, j, k}), 4u * ((i * 8 + j) * 2 + k));
+        EXPECT_EQ(reversed.offsetOf({i, j, k}), 4u * ((k * 8 + j) * 4 + i));
+      }
+  expectBijection(reversed, {4, 8, 2});
+  EXPECT_EQ(rows.str(),
+            "{bytes=4, align=16, offsets=[[64,128],[8,16,32],[4]]}");
+  EXPECT_NE(rows, reversed);
+  EXPECT_NE(hash_value(rows), hash_value(reversed));
+  EXPECT_EQ(SharedLayout::linear({}, 8).sizeInBytes(), 8);
+}
+
+TEST(SharedLayout, TmaSwizzles) {
+  struct Mode {
+    TmaSwizzle swizzle;
+    unsigned span;
+  };
+  for (Mode mode : {Mode{TmaSwizzle::B32, 32}, Mode{TmaSwizzle::B64, 64},
+                    Mode{TmaSwizzle::B128, 128}})
+    for (unsigned bytes : {1, 2, 4, 8}) {
+      int64_t rows = 64, columns = 2 * mode.span / bytes;
+      SharedLayout layout =
+          SharedLayout::tma(rows, columns, bytes, mode.swizzle);
+      expectBijection(layout, {rows, columns});
+      EXPECT_EQ(layout.alignment(), mode.span * 8);
+      for (int64_t row = 0; row != rows; ++row)
+        for (int64_t column = 0; column != columns; ++column) {
+          // Two panels of one span; chunks of 16 bytes trade places with the
+          // number of the 128-byte line.
+          uint64_t inRow = column * bytes % mode.span;
+          uint64_t linear = column * bytes / mode.span * rows * mode.span +
+                            row * mode.span + inRow;
+          uint64_t chunk = inRow / 16, line = linear / 128;
+          uint64_t expected =
+              linear - chunk * 16 + (chunk ^ (line % (mode.span / 16))) * 16;
+          EXPECT_EQ(layout.offsetOf({int32_t(row), int32_t(column)}), expected);
+        }
+    }
+}
+
+TEST(SharedLayout, TmaSwizzle128FreesColumnsOfChunks) {
+  // Eight rows of one 16-byte column: one bank row when swizzled, eight-fold
+  // conflicts when not.
+  LinearLayout columns =
+      LinearLayout::blocked({64, 64}, {1, 0}, 8, 32, 4, {32, 1}, {1, 4});
+  SharedLayout plain = SharedLayout::tma(64, 64, 2, TmaSwizzle::None);
+  SharedLayout swizzled = SharedLayout::tma(64, 64, 2, TmaSwizzle::B128);
+  EXPECT_EQ(getSharedAccessCost(columns, plain, 8).wavefronts, 32u);
+  EXPECT_TRUE(getSharedAccessCost(columns, swizzled, 8).isConflictFree());
+  EXPECT_EQ(getSharedAccessCost(columns, swizzled, 8).wavefronts, 4u);
+  expectAccess(columns, plain, 8);
+  expectAccess(columns, swizzled, 8);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+TEST(SharedLayout, ConflictsOfPlainBuffers) {
+  SharedLayout rows = SharedLayout::linear({32, 32}, 4);
+  LinearLayout alongRows = LinearLayout::blocked({32, 32}, {1, 0}, 1, 32, 1);
+  LinearLayout alongColumns = LinearLayout::blocked({32, 32}, {0, 1}, 1, 32, 1);
+  EXPECT_EQ(getSharedAccessCost(alongRows, rows, 1).wavefronts, 1u);
+  EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 1).wavefronts, 32u);
+  EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 1).accesses, 32u);
+  // The registers of a thread run along the row, so vectors are there too.
+  EXPECT_EQ(getWidestSharedVector(alongColumns, rows), 4u);
+  EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 4).wavefronts, 32u);
+  expectAccess(alongColumns, rows, 4);
+  LinearLayout down = LinearLayout::blocked({32, 32}, {0, 1}, 4, 32, 1);
+  EXPECT_FALSE(getSharedAccess(down, rows, 2));
+  EXPECT_EQ(getWidestSharedVector(down, rows), 1u);
+  expectAccess(down, rows, 1);
+  expectAccess(alongRows, rows, 1);
+  expectAccess(alongColumns, rows, 1);
+
+  LinearLayout vectors = LinearLayout::blocked({32, 32}, {1, 0}, 4, 32, 1);
+  EXPECT_EQ(getWidestSharedVector(vectors, rows), 4u);
+  for (unsigned vec : {1, 2, 4})
+    expectAccess(vectors, rows, vec);
+  // One word at a time, lanes of 4-word stride meet in one bank in four.
+  EXPECT_EQ(getSharedAccessCost(vectors, rows, 1).wavefronts, 4u);
+  EXPECT_EQ(getSharedAccessCost(vectors, rows, 2).wavefronts, 4u);
+  EXPECT_EQ(getSharedAccessCost(vectors, rows, 2).minWavefronts, 2u);
+  EXPECT_TRUE(getSharedAccessCost(vectors, rows, 4).isConflictFree());
+
+  // Lanes that read one word share it; lanes that read bytes of one word too.
+  LinearLayout replicated = LinearLayout::blocked({8}, {0}, 1, 32, 1);
+  expectAccess(replicated, SharedLayout::linear({8}, 4), 1);
+  EXPECT_TRUE(getSharedAccessCost(replicated, SharedLayout::linear({8}, 4), 1)
+                  .isConflictFree());
+  LinearLayout bytes = LinearLayout::blocked({128}, {0}, 1, 32, 4);
+  expectAccess(bytes, SharedLayout::linear({128}, 1), 1);
+  EXPECT_TRUE(getSharedAccessCost(bytes, SharedLayout::linear({128}, 1), 1)
+                  .isConflictFree());
+}
+
+TEST(SharedLayout, VectorsNeedFixedRegisters) {
+  // The lane decides which of two registers comes first: no vectors.
+  LinearLayout swizzled =
+      *LinearLayout::fromBases({8}, {{1}}, {{2 + 1}, {4}}, {});
+  SharedLayout shared = SharedLayout::linear({8}, 4);
+  EXPECT_FALSE(getSharedAccess(swizzled, shared, 2));
+  expectAccess(swizzled, shared, 1);
+  // Replicated registers are accessed once.
+  LinearLayout repeated = LinearLayout::fromBits(
+      {8}, {BitTarget::replicated(), {0, 0}}, {{0, 1}, {0, 2}}, {});
+  std::optional<SharedAccess> access = getSharedAccess(repeated, shared, 2);
+  ASSERT_TRUE(access);
+  ASSERT_EQ(access->groups.size(), 1u);
+  EXPECT_EQ(access->groups[0].regs, (RegisterMap{0, 2}));
+  EXPECT_EQ(access->holder, (RegisterMap{0, 0, 2, 2}));
+  expectAccess(repeated, shared, 2);
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+class Transpose
+    : public testing::TestWithParam<
+          std::tuple<std::pair<int64_t, int64_t>, unsigned, unsigned>> {};
+
+TEST_P(Transpose, IsConflictFree) {
+  auto [extents, bytes, warps] = GetParam();
+  auto [rows, columns] = extents;
+  // Both sides as global memory wants them: 16 bytes a thread, one along the
+  // rows, the other along the columns.
+  unsigned vec = 16 / bytes;
+  LinearLayout src =
+      LinearLayout::blocked({rows, columns}, {1, 0}, vec, 32, warps);
+  LinearLayout dst =
+      LinearLayout::blocked({rows, columns}, {0, 1}, vec, 32, warps);
+  for (bool back : {false, true}) {
+    const LinearLayout &from = back ? dst : src, &to = back ? src : dst;
+    std::optional<SharedExchange> plan = planSharedExchange(from, to, bytes);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->writeCost.isConflictFree());
+    EXPECT_TRUE(plan->readCost.isConflictFree());
+    EXPECT_EQ(plan->sizeInBytes(), rows * columns * bytes);
+    expectBijection(plan->buffer, {rows, columns});
+    expectExchanges(from, to, bytes, *plan);
+    // One side at least moves 16 bytes at a time, where a thread has them.
+    unsigned widest = std::max(plan->write.vecElements, plan->read.vecElements);
+    EXPECT_EQ(widest, std::min(vec, from.numRegs()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tiles, Transpose,
+    testing::Combine(testing::Values(std::pair<int64_t, int64_t>(32, 32),
+                                     std::pair<int64_t, int64_t>(64, 64),
+                                     std::pair<int64_t, int64_t>(32, 128),
+                                     std::pair<int64_t, int64_t>(128, 32)),
+                     testing::Values(1u, 2u, 4u, 8u),
+                     testing::Values(1u, 4u, 8u)));
+
+TEST(SharedExchange, BothSidesWideWhereThreadsHoldSquares) {
+  // Each thread holds 4x4 on both sides: vectors of 4 for rows and columns
+  // cannot both be consecutive, but any 4 elements common to the two will do.
+  LinearLayout src = LinearLayout::fromBits(
+      {64, 64}, {{1, 0}, {1, 1}, {0, 0}, {0, 1}, {0, 5}},
+      {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {0, 2}}, {{0, 3}, {0, 4}});
+  LinearLayout dst = src.permuteDims({1, 0});
+  std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->write.vecElements, 4u);
+  EXPECT_EQ(plan->read.vecElements, 4u);
+  EXPECT_TRUE(plan->writeCost.isConflictFree());
+  EXPECT_TRUE(plan->readCost.isConflictFree());
+  expectExchanges(src, dst, 4, *plan);
+}
+
+TEST(SharedExchange, AccumulatorToRows) {
+  // The epilogue of a matrix product: fragments to 16-byte rows for the store.
+  for (unsigned bytes : {2u, 4u}) {
+    LinearLayout src = LinearLayout::mmaAccumulatorM64N(128);
+    LinearLayout dst =
+        LinearLayout::blocked({64, 128}, {1, 0}, 16 / bytes, 32, 4);
+    std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->writeCost.isConflictFree());
+    EXPECT_TRUE(plan->readCost.isConflictFree());
+    EXPECT_EQ(plan->read.vecElements, 16 / bytes);
+    EXPECT_GE(plan->write.vecElements, 2u);
+    expectExchanges(src, dst, bytes, *plan);
+  }
+}
+
+TEST(SharedExchange, SmallAndReplicated) {
+  // A row vector from four warps that replicate it to one element a thread.
+  LinearLayout src =
+      LinearLayout::blocked({64, 16}, {1, 0}, 4, 32, 4).sliceDim(1);
+  LinearLayout dst = LinearLayout::blocked({64}, {0}, 1, 32, 4);
+  std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
+  ASSERT_TRUE(plan);
+  expectExchanges(src, dst, 4, *plan);
+  // The other way, to a layout whose registers replicate.
+  LinearLayout repeated = LinearLayout::fromBits(
+      {64}, {BitTarget::replicated(), {0, 5}},
+      {{0, 4}, {0, 3}, {0, 2}, {0, 1}, {0, 0}},
+      {BitTarget::replicated(), BitTarget::replicated()});
+  plan = planSharedExchange(dst, repeated, 4);
+  ASSERT_TRUE(plan);
+  expectExchanges(dst, repeated, 4, *plan);
+  // One element.
+  LinearLayout one = LinearLayout::blocked({1, 1}, {1, 0}, 1, 32, 4);
+  plan = planSharedExchange(one, one, 8);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->sizeInBytes(), 8);
+  expectExchanges(one, one, 8, *plan);
+}
+
+TEST(SharedExchange, ChangesTheNumberOfWarps) {
+  LinearLayout src = LinearLayout::blocked({64, 64}, {1, 0}, 4, 32, 8);
+  LinearLayout dst = LinearLayout::blocked({64, 64}, {0, 1}, 4, 32, 4);
+  std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
+  ASSERT_TRUE(plan);
+  expectExchanges(src, dst, 4, *plan);
+}
+
+TEST(SharedExchange, Refuses) {
+  LinearLayout part = LinearLayout::fromBits({4}, {{0, 0}}, {}, {});
+  LinearLayout whole = LinearLayout::fromBits({4}, {{0, 0}, {0, 1}}, {}, {});
+  EXPECT_FALSE(planSharedExchange(part, whole, 4));
+  EXPECT_TRUE(planSharedExchange(whole, part, 4));
+  LinearLayout cluster =
+      LinearLayout::fromBits({4}, {{0, 0}}, {}, {}, {{0, 1}});
+  EXPECT_FALSE(planSharedExchange(cluster, cluster, 4));
+}
+
+/// A layout that deals the bits of the tile to registers, lanes and warps at
+/// random, now and then mixing dimensions or replicating.
+LinearLayout randomLayout(std::mt19937 &random, const Shape &shape,
+                          unsigned warpBits) {
+  unsigned elementBits = 0;
+  for (int64_t size : shape)
+    elementBits += llvm::countr_zero(uint64_t(size));
+  LinearLayout flat =
+      LinearLayout::blocked({int64_t(1) << elementBits}, {0}, 1, 1, 1);
+  llvm::SmallVector<uint64_t, 16> bits;
+  for (unsigned i = 0; i != elementBits; ++i)
+    bits.push_back(uint64_t(1) << i);
+  std::shuffle(bits.begin(), bits.end(), random);
+  if (random() % 2)
+    for (unsigned i = 1; i < elementBits; ++i)
+      if (random() % 3 == 0)
+        bits[i] ^= bits[random() % i];
+  std::shuffle(bits.begin(), bits.end(), random);
+  llvm::SmallVector<Coords, 8> groups[3];
+  auto deal = [&](unsigned group, unsigned count) {
+    for (unsigned i = 0; i != count; ++i) {
+      uint64_t element = 0;
+      if (!bits.empty() && random() % 8)
+        element = bits.pop_back_val();
+      groups[group].push_back(flat.delinearize(element));
+    }
+  };
+  deal(1, 5);
+  deal(2, warpBits);
+  deal(0, bits.size());
+  while (!bits.empty())
+    groups[0].push_back(flat.delinearize(bits.pop_back_val()));
+  return LinearLayout::fromBases({int64_t(1) << elementBits}, groups[0],
+                                 groups[1], groups[2])
+      ->reshape(shape);
+}
+
+TEST(SharedExchange, RandomLayouts) {
+  std::mt19937 random(7);
+  for (unsigned trial = 0; trial != 300; ++trial) {
+    Shape shape = {int64_t(1) << (random() % 6), int64_t(1) << (random() % 7)};
+    unsigned warpBits = random() % 3, bytes = 1u << (random() % 5);
+    LinearLayout src = randomLayout(random, shape, warpBits);
+    LinearLayout dst = randomLayout(random, shape, warpBits);
+    std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
+    ASSERT_TRUE(plan) << src.str() << " -> " << dst.str();
+    expectExchanges(src, dst, bytes, *plan);
+    if (bytes >= 4) {
+      EXPECT_TRUE(plan->writeCost.isConflictFree()) << src.str();
+      EXPECT_TRUE(plan->readCost.isConflictFree()) << dst.str();
+    }
+    // Whatever the width, one element at a time is free of conflicts.
+    std::optional<SharedExchange> single =
+        planSharedExchange(src, dst, bytes, bytes);
+    ASSERT_TRUE(single);
+    EXPECT_EQ(single->write.vecElements, 1u);
+    EXPECT_TRUE(single->writeCost.isConflictFree()) << src.str();
+    EXPECT_TRUE(single->readCost.isConflictFree()) << dst.str();
+  }
+}
+
+} // namespace
