@@ -1,0 +1,365 @@
+//===- Runtime.h - C interface of the Fusion runtime ----------- -*- C -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how a program loads a package and runs it, on a CUDA
+// device through the driver, or on the built-in PTX emulator.
+//
+// Rules that hold for every function:
+//  - A function that can fail returns a FusionRtStatus: 0, or nnnn of the error
+//    FUS-nnnn, whose text fusionRtGetLastError then has for the calling thread.
+//    Nothing aborts. What a failed function should have written is left alone.
+//  - A struct begins with its size, set by the caller with
+//    FUSION_RT_INIT(Type): an older caller works with a newer library.
+//  - Handles may be used from several threads at once, except that destroying a
+//    handle must not meet any other use of it. Launching takes no lock.
+//  - Strings that are returned belong to the handle they were asked of.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_RT_RUNTIME_H
+#define FUSION_RT_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FUSION_RT_API __attribute__((visibility("default")))
+#else
+#define FUSION_RT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A zeroed struct that knows its size.
+#ifdef __cplusplus
+#define FUSION_RT_INIT(Type) (Type{sizeof(Type)})
+#else
+#define FUSION_RT_INIT(Type) ((Type){sizeof(Type)})
+#endif
+
+//===----------------------------------------------------------------------===//
+// Errors and version
+//===----------------------------------------------------------------------===//
+
+typedef int32_t FusionRtStatus;
+
+/// Changes when a caller built against an older header could break.
+#define FUSION_RT_ABI_VERSION 1
+FUSION_RT_API uint32_t fusionRtGetAbiVersion(void);
+
+/// The last error of the calling thread: "FUS-6004: cause; remedy", and its
+/// parts. Empty and 0 when no call of this thread has failed. The strings live
+/// until the thread's next failing call.
+FUSION_RT_API const char *fusionRtGetLastError(void);
+FUSION_RT_API const char *fusionRtGetLastErrorCause(void);
+FUSION_RT_API const char *fusionRtGetLastErrorRemedy(void);
+FUSION_RT_API FusionRtStatus fusionRtGetLastErrorCode(void);
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+typedef struct FusionRtDevice FusionRtDevice;
+/// A device address. On the emulator it is no host address.
+typedef uint64_t FusionRtAddress;
+/// A CUstream; null is the default stream. The emulator ignores it.
+typedef void *FusionRtStream;
+
+typedef struct FusionRtDeviceOptions {
+  size_t structSize;
+  /// Not 0: wait for every kernel, so that an error names the kernel that made
+  /// it. The environment variable FUSION_SYNC=1 does the same.
+  int32_t synchronous;
+  /// Emulator only. Not 0: leave out the checks for uninitialised reads and
+  /// races (bounds and alignment are always checked).
+  int32_t skipUninitializedCheck, skipRaceChecks;
+  /// Emulator only: host threads, 0 for one per processor.
+  uint32_t emulatorThreads;
+  /// Emulator only: the most device memory, 0 for no limit but the host's.
+  uint64_t memoryLimit;
+} FusionRtDeviceOptions;
+
+/// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA
+/// device this takes part in the primary context, as PyTorch does.
+FUSION_RT_API FusionRtStatus
+fusionRtDeviceCreate(const char *name, const FusionRtDeviceOptions *options,
+                     FusionRtDevice **device);
+/// Packages loaded on the device must be gone. Null is allowed.
+FUSION_RT_API void fusionRtDeviceDestroy(FusionRtDevice *device);
+
+/// The number of CUDA devices; an error where there is no driver.
+FUSION_RT_API FusionRtStatus fusionRtGetCudaDeviceCount(int32_t *count);
+
+typedef struct FusionRtDeviceInfo {
+  size_t structSize;
+  char name[256];
+  int32_t isEmulator;
+  int32_t computeMajor, computeMinor; // 0 on the emulator
+  int32_t multiprocessors;
+  int32_t driverVersion; // as cuDriverGetVersion, 13000
+  uint64_t memoryBytes;  // total and free
+  uint64_t memoryFreeBytes;
+  uint64_t l2Bytes;
+  int32_t memoryClockKHz; // 0 where the driver does not say
+  int32_t memoryBusBits;
+  int32_t clockKHz;
+  uint32_t sharedBytesPerBlock; // the most a kernel can opt in to
+} FusionRtDeviceInfo;
+FUSION_RT_API FusionRtStatus fusionRtDeviceGetInfo(FusionRtDevice *device,
+                                                   FusionRtDeviceInfo *info);
+
+/// Device memory, aligned to 256 bytes. `name` (may be null) is what the
+/// emulator's reports call it. Zero bytes gives an address that is not 0.
+FUSION_RT_API FusionRtStatus fusionRtMalloc(FusionRtDevice *device,
+                                            uint64_t bytes, const char *name,
+                                            FusionRtAddress *address);
+FUSION_RT_API FusionRtStatus fusionRtFree(FusionRtDevice *device,
+                                          FusionRtAddress address);
+
+/// Copies on a stream and waits for it.
+FUSION_RT_API FusionRtStatus fusionRtCopyToDevice(FusionRtDevice *device,
+                                                  FusionRtAddress dst,
+                                                  const void *src,
+                                                  uint64_t bytes,
+                                                  FusionRtStream stream);
+FUSION_RT_API FusionRtStatus fusionRtCopyToHost(FusionRtDevice *device,
+                                                void *dst, FusionRtAddress src,
+                                                uint64_t bytes,
+                                                FusionRtStream stream);
+/// Sets bytes on a stream without waiting.
+FUSION_RT_API FusionRtStatus fusionRtFill(FusionRtDevice *device,
+                                          FusionRtAddress dst, uint8_t value,
+                                          uint64_t bytes,
+                                          FusionRtStream stream);
+
+/// A stream that does not wait for the default stream; null on the emulator.
+FUSION_RT_API FusionRtStatus fusionRtStreamCreate(FusionRtDevice *device,
+                                                  FusionRtStream *stream);
+FUSION_RT_API void fusionRtStreamDestroy(FusionRtDevice *device,
+                                         FusionRtStream stream);
+/// Waits for the stream. An error of a kernel that ran before shows here.
+FUSION_RT_API FusionRtStatus fusionRtSynchronize(FusionRtDevice *device,
+                                                 FusionRtStream stream);
+
+//===----------------------------------------------------------------------===//
+// Packages
+//===----------------------------------------------------------------------===//
+
+typedef struct FusionRtPackage FusionRtPackage;
+typedef struct FusionRtEntry FusionRtEntry;
+
+/// Checks a package and loads its kernels and constants. The bytes are not
+/// needed afterwards.
+FUSION_RT_API FusionRtStatus fusionRtPackageLoad(FusionRtDevice *device,
+                                                 const void *data, size_t size,
+                                                 FusionRtPackage **package);
+FUSION_RT_API FusionRtStatus fusionRtPackageLoadFile(FusionRtDevice *device,
+                                                     const char *path,
+                                                     FusionRtPackage **package);
+/// Work of the package that is under way must be finished. Null is allowed.
+FUSION_RT_API void fusionRtPackageDestroy(FusionRtPackage *package);
+
+typedef struct FusionRtPackageInfo {
+  size_t structSize;
+  const char *target, *producer, *ledgerJson;
+  uint32_t ptxVersion;
+  uint32_t numEntries, numKernels;
+} FusionRtPackageInfo;
+FUSION_RT_API FusionRtStatus fusionRtPackageGetInfo(
+    const FusionRtPackage *package, FusionRtPackageInfo *info);
+
+/// What is known of one kernel; -1 where nothing is. The `loaded` figures are
+/// those of the module that the driver made.
+typedef struct FusionRtKernelInfo {
+  size_t structSize;
+  const char *name, *source;
+  uint32_t blockX, staticSharedBytes, dynamicSharedBytes;
+  int32_t predictedRegisters, predictedSpillBytes, predictedSharedBytes;
+  int32_t measuredRegisters, measuredSpillBytes, measuredSharedBytes;
+  int32_t loadedRegisters, loadedLocalBytes, loadedSharedBytes;
+  int32_t loadedMaxThreads;
+  double predictedMicroseconds;
+} FusionRtKernelInfo;
+FUSION_RT_API FusionRtStatus fusionRtPackageGetKernel(
+    const FusionRtPackage *package, uint32_t index, FusionRtKernelInfo *info);
+
+/// An entry by position, or by name; a null name means the only entry.
+FUSION_RT_API FusionRtStatus fusionRtPackageGetEntry(FusionRtPackage *package,
+                                                     uint32_t index,
+                                                     FusionRtEntry **entry);
+FUSION_RT_API FusionRtStatus fusionRtPackageFindEntry(FusionRtPackage *package,
+                                                      const char *name,
+                                                      FusionRtEntry **entry);
+
+typedef struct FusionRtEntryInfo {
+  size_t structSize;
+  const char *name;
+  uint32_t numInputs, numOutputs, numSymbols, numSteps;
+  uint32_t kernelsBefore, kernelsAfter;
+  double predictedMicroseconds; // -1 if unknown
+} FusionRtEntryInfo;
+FUSION_RT_API FusionRtStatus fusionRtEntryGetInfo(const FusionRtEntry *entry,
+                                                  FusionRtEntryInfo *info);
+
+typedef enum FusionRtDType {
+  FUSION_RT_F64 = 0,
+  FUSION_RT_F32 = 1,
+  FUSION_RT_F16 = 2,
+  FUSION_RT_BF16 = 3,
+  FUSION_RT_F8E4M3 = 4,
+  FUSION_RT_F8E5M2 = 5,
+  FUSION_RT_I64 = 6,
+  FUSION_RT_I32 = 7,
+  FUSION_RT_I16 = 8,
+  FUSION_RT_I8 = 9,
+  FUSION_RT_I4 = 10, // two to a byte, the low half first
+  FUSION_RT_I1 = 11  // one byte each, 0 or 1
+} FusionRtDType;
+
+#define FUSION_RT_MAX_RANK 16
+
+typedef struct FusionRtTensorInfo {
+  size_t structSize;
+  const char *name;
+  int32_t dtype; // FusionRtDType
+  int32_t rank;
+  /// Not 0: passed by value (FusionRtTensor::value), of rank 0.
+  int32_t byValue;
+  /// -1 where the size is not fixed.
+  int64_t dims[FUSION_RT_MAX_RANK];
+  /// The size as an expression: "m", "128", "ceildiv(m, 2)".
+  const char *dimNames[FUSION_RT_MAX_RANK];
+} FusionRtTensorInfo;
+FUSION_RT_API FusionRtStatus fusionRtEntryGetInput(const FusionRtEntry *entry,
+                                                   uint32_t index,
+                                                   FusionRtTensorInfo *info);
+FUSION_RT_API FusionRtStatus fusionRtEntryGetOutput(const FusionRtEntry *entry,
+                                                    uint32_t index,
+                                                    FusionRtTensorInfo *info);
+
+/// A named size and where it is read: a dimension of an input tensor, or, with
+/// dim = -1, the value of a by-value input.
+typedef struct FusionRtSymbolInfo {
+  size_t structSize;
+  const char *name;
+  uint32_t input;
+  int32_t dim;
+} FusionRtSymbolInfo;
+FUSION_RT_API FusionRtStatus fusionRtEntryGetSymbol(const FusionRtEntry *entry,
+                                                    uint32_t index,
+                                                    FusionRtSymbolInfo *info);
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+/// One input or output: contiguous, row-major, on the device, aligned to 16
+/// bytes. `dims` has `rank` elements. A tensor without elements needs no
+/// address. A by-value input has no address but `value`, on the host.
+typedef struct FusionRtTensor {
+  FusionRtAddress address;
+  const void *value;
+  const int64_t *dims;
+  int32_t dtype; // FusionRtDType
+  int32_t rank;
+} FusionRtTensor;
+
+typedef struct FusionRtShape {
+  int32_t dtype, rank;
+  int64_t dims[FUSION_RT_MAX_RANK];
+  uint64_t bytes;
+} FusionRtShape;
+
+/// Checks the inputs against the signature and gives the shapes of all outputs.
+/// Addresses are not looked at, so they may be 0; by-value integers that a
+/// size depends on must be there.
+FUSION_RT_API FusionRtStatus fusionRtInferShapes(FusionRtEntry *entry,
+                                                 const FusionRtTensor *inputs,
+                                                 uint32_t numInputs,
+                                                 FusionRtShape *outputs,
+                                                 uint32_t numOutputs);
+
+/// Figures for these sizes; -1 where the package has none.
+typedef struct FusionRtFigures {
+  size_t structSize;
+  int64_t bytesBefore, bytesAfter; // DRAM traffic, unfused and fused
+  int64_t flops;
+  int64_t workspaceBytes;
+  uint32_t numLaunches; // kernels that a launch with these sizes starts
+} FusionRtFigures;
+FUSION_RT_API FusionRtStatus fusionRtQueryFigures(FusionRtEntry *entry,
+                                                  const FusionRtTensor *inputs,
+                                                  uint32_t numInputs,
+                                                  FusionRtFigures *figures);
+
+/// The workspace that a launch with these inputs needs.
+FUSION_RT_API FusionRtStatus
+fusionRtQueryWorkspace(FusionRtEntry *entry, const FusionRtTensor *inputs,
+                       uint32_t numInputs, uint64_t *bytes);
+
+/// Makes sure that a launch with these inputs, also one that is being captured
+/// into a graph, finds a workspace without allocating.
+FUSION_RT_API FusionRtStatus fusionRtReserveWorkspace(
+    FusionRtEntry *entry, const FusionRtTensor *inputs, uint32_t numInputs);
+
+typedef struct FusionRtLaunchArgs {
+  size_t structSize;
+  const FusionRtTensor *inputs;
+  const FusionRtTensor *outputs;
+  uint32_t numInputs, numOutputs;
+  FusionRtStream stream;
+  /// Caller's workspace, aligned to 256 bytes, free for this launch until its
+  /// work is done; 0: the runtime's own.
+  FusionRtAddress workspace;
+  uint64_t workspaceBytes;
+} FusionRtLaunchArgs;
+
+/// Starts the entry on the stream and returns. Neither waits nor allocates once
+/// there is a workspace of this size, and so can be captured into a graph.
+FUSION_RT_API FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
+                                            const FusionRtLaunchArgs *args);
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+typedef struct FusionRtBenchOptions {
+  size_t structSize;
+  uint32_t warmup;  // launches before the first that counts; 0 means 5
+  uint32_t repeats; // samples; 0 means 30
+  /// Launches in one sample, timed together. Only without a flush: with one, a
+  /// sample is one launch. 0 means 1.
+  uint32_t batch;
+  /// Not 0: leave what is in the L2 cache between samples. By default a buffer
+  /// of twice its size is written before each.
+  int32_t keepL2;
+  /// Not 0: launch directly instead of by a captured graph.
+  int32_t noGraph;
+} FusionRtBenchOptions;
+
+typedef struct FusionRtBenchResult {
+  size_t structSize;
+  double minMicroseconds, medianMicroseconds, maxMicroseconds; // per launch
+  uint32_t samples;
+  int32_t usedGraph;
+} FusionRtBenchResult;
+
+/// Times the launch with events on a stream of its own. `options` may be null.
+/// The emulator has no time: an error there.
+FUSION_RT_API FusionRtStatus fusionRtBench(FusionRtEntry *entry,
+                                           const FusionRtLaunchArgs *args,
+                                           const FusionRtBenchOptions *options,
+                                           FusionRtBenchResult *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // FUSION_RT_RUNTIME_H
