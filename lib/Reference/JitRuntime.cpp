@@ -1,0 +1,127 @@
+//===- JitRuntime.cpp - What compiled references call ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the functions that compiled code of the reference calls.
+//
+//===----------------------------------------------------------------------===//
+
+#include "JitRuntime.h"
+
+#include "fusion/Reference/HostTensor.h"
+#include "llvm/ADT/DenseMap.h"
+#include <csetjmp>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+struct JitMemory::Impl {
+  llvm::DenseMap<void *, size_t> blocks;
+  size_t bytes = 0, limit = 0;
+  std::string message;
+  jmp_buf exit;
+};
+
+namespace mlir::fusion {
+
+/// The heap of the call that this thread is in. Compiled code has no frames
+/// with destructors, so that longjmp is a safe way out of it.
+struct JitHeap {
+  static thread_local JitMemory::Impl *current;
+
+  static void *allocate(size_t size) {
+    void *block = size <= current->limit - current->bytes
+                      ? std::malloc(size ? size : 1)
+                      : nullptr;
+    if (!block)
+      longjmp(current->exit, static_cast<int>(JitOutcome::OutOfMemory));
+    current->blocks[block] = size;
+    current->bytes += size;
+    return block;
+  }
+
+  /// Blocks that the heap does not know are constants of the module.
+  static void release(void *block) {
+    auto it = current->blocks.find(block);
+    if (it == current->blocks.end())
+      return;
+    current->bytes -= it->second;
+    current->blocks.erase(it);
+    std::free(block);
+  }
+
+  /// Takes the text that a failed check prints.
+  static int print(const char *text) {
+    current->message += text;
+    return 0;
+  }
+
+  [[noreturn]] static void stop() {
+    longjmp(current->exit, static_cast<int>(JitOutcome::Fault));
+  }
+};
+
+thread_local JitMemory::Impl *JitHeap::current = nullptr;
+
+} // namespace mlir::fusion
+
+JitMemory::JitMemory() : impl(std::make_unique<Impl>()) {
+  // More than the machine has would be granted by the system and end in the
+  // death of the process.
+  impl->limit = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+JitMemory::~JitMemory() {
+  for (auto &[block, size] : impl->blocks)
+    std::free(block);
+}
+
+JitOutcome JitMemory::call(void (*function)(void **), void **arguments,
+                           std::string &message) {
+  JitMemory::Impl *outer = JitHeap::current;
+  JitHeap::current = impl.get();
+  int outcome = setjmp(impl->exit);
+  if (outcome == 0)
+    function(arguments);
+  JitHeap::current = outer;
+  message = impl->message;
+  return static_cast<JitOutcome>(outcome);
+}
+
+template <DType dtype>
+static float extend(uint32_t bits) {
+  return static_cast<float>(getSmallFloat(dtype)->decode(bits));
+}
+
+template <DType dtype>
+static uint32_t truncate(double value) {
+  return getSmallFloat(dtype)->encode(value);
+}
+
+void fusion::registerJitSymbols(ExecutionEngine &engine) {
+  engine.registerSymbols([](llvm::orc::MangleAndInterner intern) {
+    llvm::orc::SymbolMap symbols;
+    auto add = [&](StringRef name, auto *function) {
+      symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                               llvm::JITSymbolFlags::Exported};
+    };
+    add("malloc", &JitHeap::allocate);
+    add("free", &JitHeap::release);
+    add("puts", &JitHeap::print);
+    add("abort", &JitHeap::stop);
+    add("fusion_reference_extend_f16", &extend<DType::F16>);
+    add("fusion_reference_extend_f8e4m3", &extend<DType::F8E4M3>);
+    add("fusion_reference_extend_f8e5m2", &extend<DType::F8E5M2>);
+    add("fusion_reference_truncate_f16", &truncate<DType::F16>);
+    add("fusion_reference_truncate_f8e4m3", &truncate<DType::F8E4M3>);
+    add("fusion_reference_truncate_f8e5m2", &truncate<DType::F8E5M2>);
+    return symbols;
+  });
+}

@@ -1,0 +1,292 @@
+//===- Reference.cpp - The program, evaluated on the CPU ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the oracle: it compiles a function for the CPU, and
+// moves tensors in and out of the compiled code.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Reference/Reference.h"
+
+#include "JitRuntime.h"
+#include "fusion/Support/ErrorCodes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+static constexpr StringLiteral kEntry = "fusion_reference_entry";
+
+Reference::Reference(Location loc, ReferenceMode mode, Signature signature)
+    : loc(loc), mode(mode), signature(std::move(signature)) {}
+
+Reference::~Reference() = default;
+
+/// Turns scalar results into tensors of rank 0, so that every result comes
+/// back as a buffer descriptor.
+static void returnTensors(func::FuncOp function) {
+  SmallVector<Type> results;
+  for (Type type : function.getResultTypes())
+    results.push_back(
+        isa<RankedTensorType>(type) ? type : RankedTensorType::get({}, type));
+  function.walk([&](func::ReturnOp op) {
+    OpBuilder b(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type wanted = results[operand.getOperandNumber()];
+      if (operand.get().getType() != wanted)
+        operand.set(tensor::FromElementsOp::create(b, op.getLoc(), wanted,
+                                                   operand.get()));
+    }
+  });
+  function.setType(FunctionType::get(function.getContext(),
+                                     function.getArgumentTypes(), results));
+}
+
+/// Leaves `entry` as the only public function, under a name that no library
+/// has, with the C interface through which it is called.
+static LogicalResult isolateEntry(ModuleOp module, func::FuncOp entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function != entry)
+      function.setPrivate();
+  if (failed(SymbolTable::replaceAllSymbolUses(
+          entry, StringAttr::get(module.getContext(), kEntry), module)))
+    return failure();
+  entry.setName(kEntry);
+  entry.setPublic();
+  module.getContext()->loadDialect<tensor::TensorDialect>();
+  entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                 UnitAttr::get(module.getContext()));
+  returnTensors(entry);
+  return success();
+}
+
+/// Lowers `module` to the LLVM dialect. On failure, `message` is the first
+/// error and `place` where it is.
+static LogicalResult lower(ModuleOp module, ReferenceMode mode,
+                           std::string &message, Location &place) {
+  ScopedDiagnosticHandler handler(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+            message.empty()) {
+          message = diagnostic.str();
+          place = diagnostic.getLocation();
+        }
+        return success(diagnostic.getSeverity() != DiagnosticSeverity::Remark);
+      });
+  PassManager pm(module.getContext());
+  pm.addPass(createSymbolDCEPass());
+  buildReferencePipeline(pm, mode);
+  return pm.run(module);
+}
+
+static llvm::Expected<std::unique_ptr<ExecutionEngine>>
+createEngine(ModuleOp module) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  auto transformer = makeOptimizingTransformer(
+      /*optLevel=*/2, /*sizeLevel=*/0, machine->get());
+  ExecutionEngineOptions options;
+  options.transformer = transformer;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  options.enableGDBNotificationListener = false;
+  options.enablePerfNotificationListener = false;
+  return ExecutionEngine::create(module, options, std::move(*machine));
+}
+
+FailureOr<std::unique_ptr<Reference>>
+Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
+  FailureOr<func::FuncOp> original = findEntry(module, entryName);
+  if (failed(original))
+    return failure();
+  FailureOr<Signature> signature = fusion::getSignature(*original);
+  if (failed(signature))
+    return failure();
+  Location loc = original->getLoc();
+  std::string name = original->getName().str();
+  if (signature->outputs.empty())
+    return emitCodedError(loc, ErrorCode::ReferenceUnsupported,
+                          "'" + name + "' has no results to check",
+                          "return at least one tensor");
+  std::unique_ptr<Reference> reference(
+      new Reference(loc, mode, std::move(*signature)));
+
+  DialectRegistry registry;
+  registerReferenceDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+
+  OwningOpRef<ModuleOp> copy = module.clone();
+  auto entry = copy->lookupSymbol<func::FuncOp>(name);
+  std::string message;
+  Location place = loc;
+  if (failed(isolateEntry(*copy, entry)) ||
+      failed(lower(*copy, mode, message, place)))
+    return emitCodedError(place, ErrorCode::ReferenceUnsupported,
+                          "the CPU reference cannot evaluate '" + name +
+                              "': " + message);
+  llvm::Expected<std::unique_ptr<ExecutionEngine>> engine = createEngine(*copy);
+  if (!engine)
+    return emitCodedError(loc, ErrorCode::ReferenceUnsupported,
+                          "the CPU reference cannot compile '" + name +
+                              "': " + llvm::toString(engine.takeError()));
+  registerJitSymbols(**engine);
+  auto function = (*engine)->lookupPacked(("_mlir_ciface_" + kEntry).str());
+  if (!function)
+    return emitCodedError(loc, ErrorCode::ReferenceUnsupported,
+                          "the CPU reference cannot link '" + name +
+                              "': " + llvm::toString(function.takeError()));
+  reference->engine = std::move(*engine);
+  reference->function = *function;
+  return reference;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors in and out
+//===----------------------------------------------------------------------===//
+
+/// Compiled code reads a buffer through words: allocated pointer, aligned
+/// pointer, offset, extents, strides.
+static SmallVector<int64_t> createDescriptor(void *data,
+                                             ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> words{reinterpret_cast<int64_t>(data),
+                             reinterpret_cast<int64_t>(data), 0};
+  words.append(shape.begin(), shape.end());
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  words.append(strides);
+  return words;
+}
+
+/// How compiled code stores elements of `declared`: a float in Float64 mode is
+/// an f64, and an i4 takes a byte.
+static DType getStoredType(DType declared, ReferenceMode mode) {
+  if (mode == ReferenceMode::Float64 && fusionpkg::isFloat(declared))
+    return DType::F64;
+  return declared == DType::I4 ? DType::I8 : declared;
+}
+
+static void copyElements(const HostTensor &from, HostTensor &to) {
+  int64_t count = from.getNumElements();
+  if (from.dtype == to.dtype)
+    to.data = from.data;
+  else if (from.isFloat())
+    for (int64_t i = 0; i < count; ++i)
+      to.setDouble(i, from.getDouble(i));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      to.setInt(i, from.getInt(i));
+}
+
+/// Checks one input against its signature; empty if it fits.
+static std::string checkInput(const HostTensor &input,
+                              const TensorSignature &wanted) {
+  bool fits =
+      input.dtype == wanted.dtype && input.shape.size() == wanted.shape.size();
+  for (size_t dim = 0; fits && dim < wanted.shape.size(); ++dim)
+    fits = input.shape[dim] >= 0 &&
+           (wanted.shape[dim] == TensorSignature::kDynamic ||
+            wanted.shape[dim] == input.shape[dim]);
+  if (!fits)
+    return "is " + input.getTypeString() + " where " + wanted.getTypeString() +
+           " is declared";
+  std::optional<int64_t> bytes =
+      HostTensor::countBytes(input.dtype, input.shape);
+  if (!bytes || static_cast<uint64_t>(*bytes) != input.data.size())
+    return "has " + std::to_string(input.data.size()) +
+           " bytes, which is not what its shape says";
+  return "";
+}
+
+LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
+                             SmallVectorImpl<HostTensor> &outputs) {
+  if (inputs.size() != signature.inputs.size())
+    return emitCodedError(loc, ErrorCode::WrongInput,
+                          Twine(inputs.size()) + " inputs where " +
+                              Twine(signature.inputs.size()) + " are declared");
+  // Compiled code may write to its arguments: it gets copies.
+  std::vector<HostTensor> stored(inputs.size());
+  std::vector<SmallVector<int64_t>> descriptors(inputs.size());
+  std::vector<void *> pointers(inputs.size());
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    const TensorSignature &wanted = signature.inputs[i];
+    std::string problem = checkInput(input, wanted);
+    if (!problem.empty())
+      return emitCodedError(loc, ErrorCode::WrongInput,
+                            "input " + Twine(i) + " " + problem);
+    stored[i] =
+        HostTensor::zeros(getStoredType(wanted.dtype, mode), input.shape);
+    copyElements(input, stored[i]);
+    descriptors[i] = createDescriptor(stored[i].data.data(), input.shape);
+    pointers[i] = descriptors[i].data();
+  }
+
+  size_t resultWords = 0;
+  for (const TensorSignature &output : signature.outputs)
+    resultWords += 3 + 2 * output.shape.size();
+  std::vector<int64_t> results(resultWords);
+  void *resultPointer = results.data();
+
+  // The packed interface takes the address of each argument.
+  std::vector<void *> arguments{&resultPointer};
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(signature.inputs[i].isScalar
+                            ? static_cast<void *>(stored[i].data.data())
+                            : static_cast<void *>(&pointers[i]));
+
+  JitMemory memory;
+  std::string message;
+  switch (memory.call(function, arguments.data(), message)) {
+  case JitOutcome::Done:
+    break;
+  case JitOutcome::Fault:
+    return emitCodedError(loc, ErrorCode::ReferenceFault,
+                          "the CPU reference stopped at a check: " +
+                              StringRef(message).trim());
+  case JitOutcome::OutOfMemory:
+    return emitCodedError(loc, ErrorCode::ReferenceOutOfMemory,
+                          "the CPU reference ran out of memory");
+  }
+
+  outputs.clear();
+  const int64_t *words = results.data();
+  for (const TensorSignature &output : signature.outputs) {
+    size_t rank = output.shape.size();
+    HostTensor result =
+        HostTensor::zeros(getStoredType(output.dtype, mode),
+                          std::vector<int64_t>(words + 3, words + 3 + rank));
+    size_t elementBytes = fusionpkg::getStorageBits(result.dtype) / 8;
+    // Results have the identity layout, so that a copy of the range is exact.
+    if (!result.data.empty())
+      std::memcpy(result.data.data(),
+                  reinterpret_cast<const uint8_t *>(words[1]) +
+                      words[2] * elementBytes,
+                  result.data.size());
+    words += 3 + 2 * rank;
+    if (output.dtype == DType::I4) {
+      HostTensor packed = HostTensor::zeros(DType::I4, result.shape);
+      copyElements(result, packed);
+      result = std::move(packed);
+    }
+    outputs.push_back(std::move(result));
+  }
+  return success();
+}

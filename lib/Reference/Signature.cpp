@@ -1,0 +1,143 @@
+//===- Signature.cpp - What a function takes and gives --------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the reading of an entry function's signature.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Reference/Signature.h"
+
+#include "fusion/Support/ErrorCodes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+std::string TensorSignature::getTypeString() const {
+  std::string text = fusionpkg::getDTypeName(dtype);
+  text += "[";
+  for (auto [i, extent] : llvm::enumerate(shape))
+    text += (i ? "," : "") +
+            (extent == kDynamic ? std::string("?") : std::to_string(extent));
+  return text + "]";
+}
+
+std::optional<DType> fusion::getDType(Type type) {
+  if (type.isF64())
+    return DType::F64;
+  if (type.isF32())
+    return DType::F32;
+  if (type.isF16())
+    return DType::F16;
+  if (type.isBF16())
+    return DType::BF16;
+  if (isa<Float8E4M3FNType>(type))
+    return DType::F8E4M3;
+  if (isa<Float8E5M2Type>(type))
+    return DType::F8E5M2;
+  if (type.isIndex() || type.isSignlessInteger(64))
+    return DType::I64;
+  if (type.isSignlessInteger(32))
+    return DType::I32;
+  if (type.isSignlessInteger(16))
+    return DType::I16;
+  if (type.isSignlessInteger(8))
+    return DType::I8;
+  if (type.isSignlessInteger(4))
+    return DType::I4;
+  if (type.isSignlessInteger(1))
+    return DType::I1;
+  return std::nullopt;
+}
+
+/// The part of the signature for one operand or result, without names.
+static FailureOr<TensorSignature>
+getTensorSignature(func::FuncOp function, Type type, const Twine &what) {
+  TensorSignature tensor;
+  std::optional<DType> dtype = getDType(getElementTypeOrSelf(type));
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  tensor.isScalar = type.isIntOrIndexOrFloat();
+  if (!dtype || (!ranked && !tensor.isScalar)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return emitCodedError(function.getLoc(), ErrorCode::UnsupportedType,
+                          what + " of '" + function.getName() + "' has type " +
+                              text);
+  }
+  tensor.dtype = *dtype;
+  if (ranked)
+    for (int64_t extent : ranked.getShape())
+      tensor.shape.push_back(
+          ShapedType::isDynamic(extent) ? TensorSignature::kDynamic : extent);
+  return tensor;
+}
+
+/// Names the extents of argument `index`: by its `fusion.dims`, or as arg0.1.
+static LogicalResult nameExtents(func::FuncOp function, unsigned index,
+                                 TensorSignature &tensor) {
+  for (size_t dim = 0; dim < tensor.shape.size(); ++dim)
+    tensor.dimNames.push_back(("arg" + Twine(index) + "." + Twine(dim)).str());
+  auto names = function.getArgAttrOfType<ArrayAttr>(index, "fusion.dims");
+  if (!names)
+    return success();
+  if (names.size() != tensor.shape.size() ||
+      !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return emitCodedError(function.getLoc(), ErrorCode::BadDimNames,
+                          "fusion.dims of argument " + Twine(index) + " of '" +
+                              function.getName() + "' is not " +
+                              Twine(tensor.shape.size()) + " strings");
+  for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
+    if (name.getValue() != "_" && !name.getValue().empty())
+      tensor.dimNames[dim] = name.getValue().str();
+  return success();
+}
+
+FailureOr<Signature> fusion::getSignature(func::FuncOp function) {
+  Signature signature;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    FailureOr<TensorSignature> tensor =
+        getTensorSignature(function, type, "argument " + Twine(index));
+    if (failed(tensor) || failed(nameExtents(function, index, *tensor)))
+      return failure();
+    signature.inputs.push_back(std::move(*tensor));
+  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    FailureOr<TensorSignature> tensor =
+        getTensorSignature(function, type, "result " + Twine(index));
+    if (failed(tensor))
+      return failure();
+    signature.outputs.push_back(std::move(*tensor));
+  }
+  return signature;
+}
+
+FailureOr<func::FuncOp> fusion::findEntry(ModuleOp module, StringRef entry) {
+  SmallVector<func::FuncOp> choices;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      choices.push_back(function);
+  if (entry.empty() && choices.size() == 1)
+    return choices.front();
+  std::string names;
+  for (func::FuncOp function : choices) {
+    if (function.getName() == entry)
+      return function;
+    names += (names.empty() ? "" : ", ") + function.getName().str();
+  }
+  if (choices.empty())
+    return emitCodedError(module.getLoc(), ErrorCode::NoSuchEntry,
+                          "the module has no public function with a body",
+                          "define a public func.func");
+  if (entry.empty())
+    return emitCodedError(module.getLoc(), ErrorCode::NoSuchEntry,
+                          "the module has several public functions: " + names);
+  return emitCodedError(module.getLoc(), ErrorCode::NoSuchEntry,
+                        "the module has no public function '" + entry +
+                            "'; it has " + names);
+}
