@@ -326,7 +326,8 @@ FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
     SmallVector<unsigned> rest(sum.axes);
     rest.erase(rest.begin() + dim);
     auto reduce = tile::ReduceOp::create(
-        builder, loc, TypeRange(tileType(rest, combiner.type)), sum.value, dim);
+        builder, loc, TypeRange(tileType(rest, combiner.type)), sum.value, dim,
+        /*within_warp=*/false);
     Block *block = builder.createBlock(
         &reduce.getCombiner(), {}, {combiner.type, combiner.type}, {loc, loc});
     Value combined = combineValues(builder, combiner.op, block->getArgument(0),

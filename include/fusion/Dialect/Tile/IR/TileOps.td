@@ -266,12 +266,18 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
     left state then the right state, and it yields the new state. It must be
     associative and commutative up to rounding. The order of combination is
     fixed by the layout, so a result is the same in every run.
+
+    With `within_warp`, only the elements that one warp holds are combined: the
+    result keeps dimension `dim`, with one partial result for each of the warps
+    that share a row.
   }];
-  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs, I64Attr:$dim);
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs, I64Attr:$dim,
+                       UnitAttr:$within_warp);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
-    $inputs `along` $dim attr-dict `:` type($inputs) `->` type($results) $combiner
+    $inputs `along` $dim (`within_warp` $within_warp^)? attr-dict
+    `:` type($inputs) `->` type($results) $combiner
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,66 @@
+//===- AccessAnalysis.h - How a tile's accesses fall in memory -*- C++ -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the analysis of contiguity, alignment and divisibility of
+// the global memory accesses of a tile program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_TRANSFORMS_ACCESSANALYSIS_H
+#define FUSION_DIALECT_TILE_TRANSFORMS_ACCESSANALYSIS_H
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+
+namespace mlir::tile {
+
+/// A load or store, as far as its addressing goes.
+struct Access {
+  TypedValue<ViewType> view;
+  AffineMap map;
+  /// The scalar symbols; symbols of the map beyond them are index tiles.
+  ValueRange symbols;
+  ArrayRef<bool> checked;
+  /// Type of the tile.
+  Type tile;
+
+  static Access of(LoadOp load);
+  static Access of(StoreOp store);
+};
+
+/// The largest number known to divide an index value; 0 for the value zero.
+uint64_t getDivisor(Value value);
+
+/// The row-major stride of each dimension of a view, in elements; kDynamic
+/// where it depends on a dynamic size.
+SmallVector<int64_t> getViewStrides(ViewType view);
+
+/// What happens to the linear offset along aligned groups of `width` elements
+/// of axis `axis`.
+struct AccessRun {
+  /// Step of the offset, in elements, from one element to the next.
+  int64_t stride;
+  /// A number that divides the offset of every group's first element.
+  uint64_t alignment;
+  /// Every element of a group is in bounds, or none is.
+  bool uniformMask;
+};
+
+/// None when the step is not the same in every group.
+std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
+                                      int64_t width);
+
+/// The number of elements along `axis` that one instruction can move: a power
+/// of two of at most 16 bytes.
+int64_t getVectorWidth(const Access &access, unsigned axis);
+
+/// True when neighbours along `axis` are neighbours in memory.
+bool isContiguous(const Access &access, unsigned axis);
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_TRANSFORMS_ACCESSANALYSIS_H

@@ -1,0 +1,423 @@
+//===- LowerMemory.cpp - Loads and stores of one thread -------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the distribution of loads and stores of global memory:
+// which registers one instruction moves, where, and when.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::HwDim;
+using tile::LinearLayout;
+
+//===----------------------------------------------------------------------===//
+// Affine expressions
+//===----------------------------------------------------------------------===//
+
+Value ProgramLowering::expand(AffineExpr expr, ArrayRef<Value> dims,
+                              ArrayRef<Value> symbols) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constantIndex(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value lhs = expand(binary.getLHS(), dims, symbols);
+  Value rhs = expand(binary.getRHS(), dims, symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mod: {
+    // The remainder of Euclid: a negative coordinate, outside the view, must
+    // not become one inside it.
+    if (isNonNegative(binary.getLHS()))
+      return arith::RemUIOp::create(builder, loc, lhs, rhs);
+    Value quotient = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+    Value multiple = arith::MulIOp::create(builder, loc, quotient, rhs);
+    return arith::SubIOp::create(builder, loc, lhs, multiple);
+  }
+  case AffineExprKind::FloorDiv:
+    if (isNonNegative(binary.getLHS()))
+      return arith::DivUIOp::create(builder, loc, lhs, rhs);
+    return arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+  default:
+    if (isNonNegative(binary.getLHS()))
+      return arith::CeilDivUIOp::create(builder, loc, lhs, rhs);
+    return arith::CeilDivSIOp::create(builder, loc, lhs, rhs);
+  }
+}
+
+bool ProgramLowering::isNonNegative(AffineExpr expr) {
+  // Coordinates within tiles, offsets of tiles and sizes are not negative.
+  bool natural = true;
+  expr.walk([&](AffineExpr part) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(part))
+      natural &= constant.getValue() >= 0;
+  });
+  return natural;
+}
+
+/// The coefficient of each dimension, or none when the expression is not
+/// linear in the dimensions.
+static std::optional<SmallVector<int64_t>> coefficients(AffineExpr expr,
+                                                        unsigned numDims) {
+  SmallVector<int64_t> result(numDims, 0);
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    result[dim.getPosition()] = 1;
+    return result;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return result;
+  auto lhs = coefficients(binary.getLHS(), numDims);
+  auto rhs = coefficients(binary.getRHS(), numDims);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  auto moves = [](ArrayRef<int64_t> values) {
+    return llvm::any_of(values, [](int64_t value) { return value != 0; });
+  };
+  if (expr.getKind() == AffineExprKind::Add) {
+    for (unsigned i = 0; i < numDims; ++i)
+      result[i] = (*lhs)[i] + (*rhs)[i];
+    return result;
+  }
+  if (!moves(*lhs) && !moves(*rhs))
+    return result;
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() != AffineExprKind::Mul || !constant)
+    return std::nullopt;
+  for (unsigned i = 0; i < numDims; ++i)
+    result[i] = (*lhs)[i] * constant.getValue();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Access plans
+//===----------------------------------------------------------------------===//
+
+struct ProgramLowering::AccessPlan {
+  tile::Access access;
+  Value base;
+  SmallVector<Value> sizes;
+  SmallVector<Value> strides;
+  SmallVector<int64_t> staticStrides;
+  SmallVector<Value> symbols;
+  SmallVector<Scalars> indices;
+  const LinearLayout *layout = nullptr;
+  /// Register bits that make up one access, and how many elements it moves.
+  SmallVector<unsigned> vectorBits;
+  /// Per view dimension: coefficients of the tile's dimensions, and the
+  /// coordinate of register 0, where the coordinate is linear.
+  SmallVector<std::optional<SmallVector<int64_t>>> linear;
+  SmallVector<Value> firstCoordinates;
+  Value firstOffset;
+
+  unsigned width() const { return 1u << vectorBits.size(); }
+  tile::Coords registerCoords(unsigned reg) const {
+    return layout ? layout->elementOf(reg, 0, 0) : tile::Coords();
+  }
+};
+
+/// True when the parts of a coordinate that registers and threads contribute
+/// have no bit in common, so that their XOR is their sum.
+static bool partsAreDisjoint(const LinearLayout &layout, unsigned dim) {
+  int32_t registers = 0, threads = 0;
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Register); ++bit)
+    registers |= layout.basis(HwDim::Register, bit)[dim];
+  for (HwDim hw : {HwDim::Lane, HwDim::Warp})
+    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
+      threads |= layout.basis(hw, bit)[dim];
+  return (registers & threads) == 0;
+}
+
+ProgramLowering::AccessPlan
+ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
+  AccessPlan plan{access};
+  auto view = access.view.getDefiningOp<tile::MakeViewOp>();
+  tile::ViewType type = view.getType();
+  plan.base = getScalar(view.getBase());
+  unsigned dynamic = 0;
+  for (int64_t size : type.getShape())
+    plan.sizes.push_back(ShapedType::isDynamic(size)
+                             ? getScalar(view.getSizes()[dynamic++])
+                             : constantIndex(size));
+  plan.staticStrides = tile::getViewStrides(type);
+  plan.strides.resize(type.getRank());
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    if (!ShapedType::isDynamic(plan.staticStrides[dim]))
+      plan.strides[dim] = constantIndex(plan.staticStrides[dim]);
+    else
+      plan.strides[dim] = arith::MulIOp::create(
+          builder, loc, plan.strides[dim + 1], plan.sizes[dim + 1]);
+  }
+  for (Value symbol : access.symbols)
+    plan.symbols.push_back(getScalar(symbol));
+  for (Value index : indices)
+    plan.indices.push_back(get(index));
+
+  unsigned rank = tile::getTileShape(access.tile).size();
+  if (tile::LayoutAttr attr = tile::getLayout(access.tile)) {
+    plan.layout = &attr.getLinear();
+    if (indices.empty())
+      for (unsigned dim = 0; dim < rank; ++dim) {
+        auto bits = plan.layout->vectorRegisterBits(dim);
+        unsigned most = llvm::Log2_64(tile::getVectorWidth(access, dim));
+        if (bits.size() > most)
+          bits.resize(most);
+        if (bits.size() > plan.vectorBits.size())
+          plan.vectorBits.assign(bits.begin(), bits.end());
+      }
+  }
+
+  // Coordinates of register 0, and how registers move them.
+  SmallVector<Value> dims;
+  bool disjoint = true;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    dims.push_back(threadCoord(*plan.layout, dim));
+    disjoint &= partsAreDisjoint(*plan.layout, dim);
+  }
+  for (auto [dim, expr] : llvm::enumerate(access.map.getResults())) {
+    bool gathers = false;
+    expr.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        gathers |= symbol.getPosition() >= plan.symbols.size();
+    });
+    std::optional<SmallVector<int64_t>> linear;
+    if (disjoint && !gathers)
+      linear = coefficients(expr, rank);
+    plan.linear.push_back(linear);
+    plan.firstCoordinates.push_back(
+        linear ? expand(expr, dims, plan.symbols) : Value());
+  }
+  for (auto [coordinate, stride] :
+       llvm::zip(plan.firstCoordinates, plan.strides)) {
+    if (!coordinate)
+      continue;
+    Value part = arith::MulIOp::create(builder, loc, coordinate, stride);
+    plan.firstOffset = plan.firstOffset ? arith::AddIOp::create(
+                                              builder, loc, plan.firstOffset, part)
+                                        : part;
+  }
+  return plan;
+}
+
+std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
+                                                   unsigned reg) {
+  tile::Coords registerPart = plan.registerCoords(reg);
+  Value offset = plan.firstOffset;
+  int64_t constantPart = 0;
+  Value condition;
+  auto addOffset = [&](Value part) {
+    offset = offset ? arith::AddIOp::create(builder, loc, offset, part)
+                    : part;
+  };
+  for (auto [dim, expr] : llvm::enumerate(plan.access.map.getResults())) {
+    Value coordinateValue;
+    if (plan.linear[dim]) {
+      int64_t step = 0;
+      for (auto [coefficient, part] :
+           llvm::zip(*plan.linear[dim], registerPart))
+        step += coefficient * part;
+      coordinateValue = plan.firstCoordinates[dim];
+      if (step != 0) {
+        Value stepValue = constantIndex(step);
+        if (plan.access.checked[dim])
+          coordinateValue = arith::AddIOp::create(builder, loc, coordinateValue,
+                                                  stepValue);
+        if (ShapedType::isDynamic(plan.staticStrides[dim]))
+          addOffset(arith::MulIOp::create(builder, loc, stepValue,
+                                          plan.strides[dim]));
+        else
+          constantPart += step * plan.staticStrides[dim];
+      }
+    } else {
+      SmallVector<Value> dims;
+      for (unsigned i = 0; i < registerPart.size(); ++i)
+        dims.push_back(coordinate(*plan.layout, i, registerPart[i]));
+      SmallVector<Value> symbols(plan.symbols);
+      for (const Scalars &index : plan.indices)
+        symbols.push_back(index.size() == 1 ? index.front() : index[reg]);
+      coordinateValue = expand(expr, dims, symbols);
+      addOffset(arith::MulIOp::create(builder, loc, coordinateValue,
+                                      plan.strides[dim]));
+    }
+    if (plan.access.checked[dim]) {
+      // Unsigned, so that a negative coordinate is out of bounds too.
+      Value inside =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                coordinateValue, plan.sizes[dim]);
+      condition = condition
+                      ? arith::AndIOp::create(builder, loc, condition, inside)
+                      : inside;
+    }
+  }
+  if (!offset)
+    offset = constantIndex(0);
+  Type element = memoryType(plan.access.view.getType().getElementType());
+  auto pointer = cast<LLVM::LLVMPointerType>(plan.base.getType());
+  if (condition) {
+    if (constantPart)
+      addOffset(constantIndex(constantPart));
+    offset = arith::SelectOp::create(builder, loc, condition, offset,
+                                     constantIndex(0));
+    constantPart = 0;
+  }
+  Value address = LLVM::GEPOp::create(builder, loc, pointer, element, plan.base,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+  // Constants last: they become immediate offsets of the instruction.
+  if (constantPart)
+    address = LLVM::GEPOp::create(
+        builder, loc, pointer, element, address,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constantPart)});
+  return {address, condition};
+}
+
+//===----------------------------------------------------------------------===//
+// Values in memory
+//===----------------------------------------------------------------------===//
+
+Value ProgramLowering::fromMemory(Value value, Type type) {
+  if (type.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                                 zero);
+  }
+  if (value.getType() != type)
+    return arith::BitcastOp::create(builder, loc, type, value);
+  return value;
+}
+
+Value ProgramLowering::toMemory(Value value) {
+  Type type = memoryType(value.getType());
+  if (value.getType().isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, type, value);
+  if (value.getType() != type)
+    return arith::BitcastOp::create(builder, loc, type, value);
+  return value;
+}
+
+Value ProgramLowering::extractElement(Value vector, unsigned position) {
+  Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                         builder.getI32IntegerAttr(position));
+  return LLVM::ExtractElementOp::create(builder, loc, vector, index);
+}
+
+Value ProgramLowering::buildVector(ArrayRef<Value> elements) {
+  auto type = VectorType::get(elements.size(), elements.front().getType());
+  Value vector = LLVM::PoisonOp::create(builder, loc, type);
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                           builder.getI32IntegerAttr(i));
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, element,
+                                           index);
+  }
+  return vector;
+}
+
+/// The registers that one access moves, by increasing address.
+static SmallVector<unsigned> groupOf(unsigned reg,
+                                     ArrayRef<unsigned> vectorBits) {
+  SmallVector<unsigned> members;
+  for (unsigned i = 0; i < 1u << vectorBits.size(); ++i) {
+    unsigned member = reg;
+    for (auto [position, bit] : llvm::enumerate(vectorBits))
+      if (i >> position & 1)
+        member |= 1u << bit;
+    members.push_back(member);
+  }
+  return members;
+}
+
+LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
+  AccessPlan plan = planAccess(tile::Access::of(op), op.getIndices());
+  Type element = tile::getTileElementType(op.getType());
+  Type stored = memoryType(element);
+  unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
+  unsigned count = numScalars(op.getType());
+  unsigned vectorMask = 0;
+  for (unsigned bit : plan.vectorBits)
+    vectorMask |= 1u << bit;
+  bool readOnly = !writtenViews.contains(op.getView());
+  Scalars results(count);
+  for (unsigned reg = 0; reg < count; ++reg) {
+    if (reg & vectorMask)
+      continue;
+    auto [address, condition] = addressOf(plan, reg);
+    unsigned width = plan.width();
+    Type type = width == 1 ? stored : Type(VectorType::get(width, stored));
+    auto load = LLVM::LoadOp::create(builder, loc, type, address,
+                                     /*alignment=*/width * bytes);
+    load.setInvariant(readOnly);
+    for (auto [i, member] :
+         llvm::enumerate(groupOf(reg, plan.vectorBits))) {
+      Value value = width == 1 ? load.getResult()
+                               : extractElement(load.getResult(), i);
+      value = fromMemory(value, element);
+      if (condition) {
+        Value zero = arith::ConstantOp::create(builder, loc,
+                                               builder.getZeroAttr(element));
+        value = arith::SelectOp::create(builder, loc, condition, value, zero);
+      }
+      results[member] = value;
+    }
+  }
+  values[op.getResult()] = results;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
+  AccessPlan plan = planAccess(tile::Access::of(op), {});
+  const Scalars &scalars = get(op.getValue());
+  Type stored = memoryType(scalars.front().getType());
+  unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
+  Value owner;
+  unsigned skipped = 0;
+  if (plan.layout) {
+    owner = isOwner(*plan.layout);
+    skipped = plan.layout->freeRegMask();
+  } else {
+    Value zero = arith::ConstantOp::create(builder, loc,
+                                           builder.getI32IntegerAttr(0));
+    owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                  thread, zero);
+  }
+  for (unsigned bit : plan.vectorBits)
+    skipped |= 1u << bit;
+  for (unsigned reg = 0; reg < scalars.size(); ++reg) {
+    if (reg & skipped)
+      continue;
+    auto [address, condition] = addressOf(plan, reg);
+    if (owner)
+      condition = condition ? arith::AndIOp::create(builder, loc, condition,
+                                                    owner)
+                            : owner;
+    SmallVector<Value> members;
+    for (unsigned member : groupOf(reg, plan.vectorBits))
+      members.push_back(toMemory(scalars[member]));
+    Value value =
+        members.size() == 1 ? members.front() : buildVector(members);
+    OpBuilder::InsertionGuard guard(builder);
+    if (condition) {
+      auto guarded = scf::IfOp::create(builder, loc, condition,
+                                       /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+    }
+    LLVM::StoreOp::create(builder, loc, value, address,
+                          /*alignment=*/plan.width() * bytes);
+  }
+  return success();
+}

@@ -1,0 +1,351 @@
+//===- ProgramLowering.cpp - Distributes one tile program over threads ----===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the frame of the distribution: the kernel function,
+// control flow, and operations that act on each element by itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::LinearLayout;
+
+Type mlir::fusion::memoryType(Type type) {
+  bool byte = type.isInteger(1) ||
+              (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8);
+  return byte ? IntegerType::get(type.getContext(), 8) : type;
+}
+
+ProgramLowering::ProgramLowering(tile::ProgramOp program, OpBuilder &builder,
+                                 LLVM::GlobalOp sharedMemory)
+    : program(program), builder(builder), loc(program.getLoc()),
+      sharedMemory(sharedMemory),
+      indexType(builder.getIntegerType(program.getIndexBits())) {}
+
+Type ProgramLowering::scalarType(Type type) const {
+  Type element = tile::getTileElementType(type);
+  return element.isIndex() ? indexType : element;
+}
+
+unsigned ProgramLowering::numScalars(Type type) const {
+  tile::LayoutAttr layout = tile::getLayout(type);
+  return layout ? layout.getLinear().numRegs() : 1;
+}
+
+const Scalars &ProgramLowering::get(Value value) const {
+  auto known = values.find(value);
+  assert(known != values.end() && "operand is lowered before its user");
+  return known->second;
+}
+
+Value ProgramLowering::getScalar(Value value) const {
+  return get(value).front();
+}
+
+Value ProgramLowering::constantIndex(int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getIntegerAttr(indexType, value));
+}
+
+/// Converts an integer to the index type of the program.
+Value ProgramLowering::toIndex(Value value) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  if (from < indexType.getWidth())
+    return arith::ExtSIOp::create(builder, loc, indexType, value);
+  if (from > indexType.getWidth())
+    return arith::TruncIOp::create(builder, loc, indexType, value);
+  return value;
+}
+
+FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
+  SmallVector<Type> arguments;
+  for (Type type : program.getArgumentTypes())
+    arguments.push_back(type.isIndex() ? builder.getI64Type() : type);
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()), arguments);
+  function =
+      LLVM::LLVMFuncOp::create(builder, loc, program.getName(), type);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  int32_t threads = program.getNumWarps() * 32;
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  entry = function.addEntryBlock(builder);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entry);
+  thread = NVVM::ThreadIdXOp::create(
+      builder, loc, builder.getI32Type(),
+      LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
+                                   APInt(32, threads)));
+  lastThreadOp = thread.getDefiningOp();
+  for (auto [from, to] :
+       llvm::zip(program.getArguments(), entry->getArguments()))
+    values[from] = {from.getType().isIndex() ? toIndex(to) : Value(to)};
+  if (Operation *last = entry->empty() ? nullptr : &entry->back())
+    lastThreadOp = last;
+
+  program.getBody().walk([&](tile::StoreOp store) {
+    writtenViews.insert(store.getView());
+  });
+  if (failed(lowerBlock(program.getBody().front())))
+    return failure();
+  return function;
+}
+
+LogicalResult ProgramLowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    loc = op.getLoc();
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp loop) { return lowerFor(loop); })
+      .Case([&](scf::IfOp conditional) { return lowerIf(conditional); })
+      .Case([&](scf::YieldOp) { return success(); })
+      .Case([&](tile::ReturnOp) {
+        LLVM::ReturnOp::create(builder, loc, ValueRange());
+        return success();
+      })
+      .Case([&](gpu::BlockIdOp block) {
+        Value id =
+            NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
+        if (indexType.getWidth() != 32)
+          id = arith::ExtUIOp::create(builder, loc, indexType, id);
+        values[block.getResult()] = {id};
+        return success();
+      })
+      .Case([&](arith::ConstantOp constant) {
+        TypedAttr value = constant.getValue();
+        if (auto integer = dyn_cast<IntegerAttr>(value))
+          if (integer.getType().isIndex())
+            value = builder.getIntegerAttr(indexType, integer.getInt());
+        values[constant.getResult()] = {
+            arith::ConstantOp::create(builder, loc, value)};
+        return success();
+      })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp>([&](auto) {
+        lowerIndexCast(op);
+        return success();
+      })
+      .Case([&](tile::MakeViewOp) { return success(); })
+      .Case([&](tile::LoadOp load) { return lowerLoad(load); })
+      .Case([&](tile::StoreOp store) { return lowerStore(store); })
+      .Case([&](tile::IndexOp index) { return lowerIndex(index); })
+      .Case([&](tile::SplatOp splat) {
+        values[splat.getResult()] = Scalars(numScalars(splat.getType()),
+                                            getScalar(splat.getValue()));
+        return success();
+      })
+      .Case([&](tile::BroadcastOp broadcast) {
+        return lowerBroadcast(broadcast);
+      })
+      .Case([&](tile::ReduceOp reduce) { return lowerReduce(reduce); })
+      .Case([&](tile::DotOp dot) { return lowerDot(dot); })
+      .Case([&](tile::ConvertLayoutOp convert) {
+        return lowerConvert(convert);
+      })
+      .Case([&](tile::AllocOp) { return success(); })
+      .Case([&](tile::LocalStoreOp store) { return lowerLocalStore(store); })
+      .Case([&](tile::LocalLoadOp load) { return lowerLocalLoad(load); })
+      .Case([&](tile::BarrierOp) {
+        NVVM::BarrierOp::create(builder, loc);
+        return success();
+      })
+      .Default([&](Operation *) { return lowerElementwise(op); });
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
+  Scalars inits;
+  for (Value init : op.getInitArgs())
+    llvm::append_range(inits, get(init));
+  auto loop = scf::ForOp::create(
+      builder, loc, getScalar(op.getLowerBound()), getScalar(op.getUpperBound()),
+      getScalar(op.getStep()), inits);
+  Block *body = loop.getBody();
+  if (!body->empty())
+    body->getTerminator()->erase();
+  values[op.getInductionVar()] = {loop.getInductionVar()};
+  auto unflatten = [&](ValueRange flat, ValueRange originals) {
+    for (Value original : originals) {
+      unsigned count = numScalars(original.getType());
+      values[original] = llvm::to_vector(flat.take_front(count));
+      flat = flat.drop_front(count);
+    }
+  };
+  unflatten(loop.getRegionIterArgs(), op.getRegionIterArgs());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(body);
+    if (failed(lowerBlock(*op.getBody())))
+      return failure();
+    Scalars yielded;
+    for (Value value : op.getYieldedValues())
+      llvm::append_range(yielded, get(value));
+    scf::YieldOp::create(builder, loc, yielded);
+  }
+  unflatten(loop.getResults(), op.getResults());
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerIf(scf::IfOp op) {
+  if (op.getNumResults() != 0 || op.elseBlock())
+    return op.emitOpError("FUS-3301: conditional with results or an else part");
+  auto conditional = scf::IfOp::create(
+      builder, loc, getScalar(op.getCondition()), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(conditional.thenBlock());
+  return lowerBlock(*op.thenBlock());
+}
+
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+void ProgramLowering::lowerIndexCast(Operation *op) {
+  bool isUnsigned = isa<arith::IndexCastUIOp>(op);
+  Type to = scalarType(op->getResult(0).getType());
+  Scalars results;
+  for (Value value : get(op->getOperand(0))) {
+    unsigned from = value.getType().getIntOrFloatBitWidth();
+    unsigned width = to.getIntOrFloatBitWidth();
+    if (from < width)
+      value = isUnsigned
+                  ? arith::ExtUIOp::create(builder, loc, to, value).getResult()
+                  : arith::ExtSIOp::create(builder, loc, to, value).getResult();
+    else if (from > width)
+      value = arith::TruncIOp::create(builder, loc, to, value);
+    results.push_back(value);
+  }
+  values[op->getResult(0)] = results;
+}
+
+LogicalResult ProgramLowering::lowerElementwise(Operation *op) {
+  if (op->getNumRegions() != 0 || op->getNumResults() != 1 ||
+      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return op->emitOpError("FUS-3302: no per-thread form");
+  Value result = op->getResult(0);
+  unsigned count = numScalars(result.getType());
+  Scalars results;
+  for (unsigned i = 0; i < count; ++i) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      const Scalars &scalars = get(operand);
+      operands.push_back(scalars.size() == 1 ? scalars.front() : scalars[i]);
+    }
+    OperationState state(loc, op->getName(), operands,
+                         scalarType(result.getType()), op->getAttrs());
+    results.push_back(builder.create(state)->getResult(0));
+  }
+  values[result] = results;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerIndex(tile::IndexOp op) {
+  SmallVector<Value> symbols;
+  for (Value symbol : op.getSymbols())
+    symbols.push_back(getScalar(symbol));
+  AffineExpr expr = op.getMap().getResult(0);
+  tile::LayoutAttr attr = tile::getLayout(op.getType());
+  if (!attr) {
+    values[op.getResult()] = {expand(expr, {}, symbols)};
+    return success();
+  }
+  const LinearLayout &layout = attr.getLinear();
+  Scalars results;
+  for (unsigned reg = 0; reg < layout.numRegs(); ++reg) {
+    tile::Coords offset = layout.elementOf(reg, 0, 0);
+    SmallVector<Value> dims;
+    for (unsigned dim = 0; dim < layout.rank(); ++dim)
+      dims.push_back(coordinate(layout, dim, offset[dim]));
+    results.push_back(expand(expr, dims, symbols));
+  }
+  values[op.getResult()] = results;
+  return success();
+}
+
+Value ProgramLowering::coordinate(const LinearLayout &layout, unsigned dim,
+                                  int64_t registerPart) {
+  Value threadPart = threadCoord(layout, dim);
+  if (registerPart == 0)
+    return threadPart;
+  // The bits of the two parts are disjoint except in swizzled layouts.
+  return arith::XOrIOp::create(builder, loc, threadPart,
+                               constantIndex(registerPart));
+}
+
+LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
+  SmallVector<unsigned> dims(op.getDims().begin(), op.getDims().end());
+  std::optional<tile::RegisterMap> map = tile::getBroadcastRegisterMap(
+      tile::getLayout(op.getValue().getType()).getLinear(),
+      tile::getLayout(op.getType()).getLinear(), dims);
+  if (!map)
+    return op.emitOpError("FUS-3303: operand's layout does not hold what the "
+                          "result's needs");
+  const Scalars &source = get(op.getValue());
+  Scalars results;
+  for (unsigned reg : *map)
+    results.push_back(source[reg]);
+  values[op.getResult()] = results;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
+  const LinearLayout &acc = tile::getLayout(op.getType()).getLinear();
+  const LinearLayout &a = tile::getLayout(op.getA().getType()).getLinear();
+  const LinearLayout &b = tile::getLayout(op.getB().getType()).getLinear();
+  int64_t depth = a.dimSize(1);
+  // The operands hold, in registers, the rows and columns of the accumulator
+  // that the thread holds: look them up by coordinates.
+  auto registersOf = [](const LinearLayout &layout) {
+    DenseMap<std::pair<int32_t, int32_t>, unsigned> registers;
+    for (unsigned reg = 0; reg < layout.numRegs(); ++reg) {
+      tile::Coords at = layout.elementOf(reg, 0, 0);
+      registers.try_emplace({at[0], at[1]}, reg);
+    }
+    return registers;
+  };
+  auto aRegisters = registersOf(a), bRegisters = registersOf(b);
+  const Scalars &as = get(op.getA()), &bs = get(op.getB());
+  Scalars results = get(op.getAcc());
+  bool isFloat = isa<FloatType>(results.front().getType());
+  for (int32_t k = 0; k < depth; ++k)
+    for (unsigned reg = 0; reg < acc.numRegs(); ++reg) {
+      tile::Coords at = acc.elementOf(reg, 0, 0);
+      auto aReg = aRegisters.find({at[0], k});
+      auto bReg = bRegisters.find({at[1], k});
+      if (aReg == aRegisters.end() || bReg == bRegisters.end())
+        return op.emitOpError("FUS-3304: operands do not hold the rows and "
+                              "columns of the accumulator");
+      Value x = as[aReg->second], y = bs[bReg->second];
+      if (isFloat) {
+        results[reg] = math::FmaOp::create(builder, loc, x, y, results[reg]);
+        continue;
+      }
+      Value product = arith::MulIOp::create(builder, loc, x, y);
+      results[reg] = arith::AddIOp::create(builder, loc, product, results[reg]);
+    }
+  values[op.getResult()] = results;
+  return success();
+}

@@ -1,0 +1,100 @@
+//===- ThreadIndex.cpp - Values that depend on the thread only ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the computation of linear functions over GF(2) of the
+// thread's number: coordinates, shared-memory offsets, ownership. They are
+// computed once, at the entry of the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::HwDim;
+using tile::LinearLayout;
+
+/// Bit of the thread's number that lane bits and warp bits are.
+static constexpr unsigned kLaneBits = 5;
+
+Value ProgramLowering::applyBits(
+    ArrayRef<std::pair<unsigned, uint64_t>> bits) {
+  // Split into single bits, gathered by how far each moves.
+  std::map<int, uint32_t> masks; // left shift -> bits of the thread's number
+  std::vector<std::pair<unsigned, uint64_t>> key;
+  for (auto [bit, value] : bits) {
+    if (value)
+      key.push_back({bit, value});
+    for (unsigned target = 0; target < 64; ++target)
+      if (value >> target & 1)
+        masks[static_cast<int>(target) - static_cast<int>(bit)] |= 1u << bit;
+  }
+  auto known = threadValues.find(key);
+  if (known != threadValues.end())
+    return known->second;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastThreadOp);
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getIntegerAttr(i32, value));
+  };
+  Value result;
+  for (auto [shift, mask] : masks) {
+    Value part = arith::AndIOp::create(builder, loc, thread, constant(mask));
+    if (shift > 0)
+      part = arith::ShLIOp::create(builder, loc, part, constant(shift));
+    else if (shift < 0)
+      part = arith::ShRUIOp::create(builder, loc, part, constant(-shift));
+    result = result ? arith::XOrIOp::create(builder, loc, result, part)
+                    : part;
+  }
+  if (!result)
+    result = constant(0);
+  if (indexType.getWidth() != 32)
+    result = arith::ExtUIOp::create(builder, loc, indexType, result);
+  lastThreadOp = result.getDefiningOp();
+  threadValues[key] = result;
+  return result;
+}
+
+Value ProgramLowering::threadCoord(const LinearLayout &layout, unsigned dim) {
+  SmallVector<std::pair<unsigned, uint64_t>> bits;
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit)
+    bits.push_back({bit, layout.basis(HwDim::Lane, bit)[dim]});
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit)
+    bits.push_back({kLaneBits + bit, layout.basis(HwDim::Warp, bit)[dim]});
+  return applyBits(bits);
+}
+
+Value ProgramLowering::applyToThread(const tile::BitMatrix &lane,
+                                     const tile::BitMatrix &warp) {
+  SmallVector<std::pair<unsigned, uint64_t>> bits;
+  for (unsigned bit = 0; bit < lane.numColumns(); ++bit)
+    bits.push_back({bit, lane.column(bit)});
+  for (unsigned bit = 0; bit < warp.numColumns(); ++bit)
+    bits.push_back({kLaneBits + bit, warp.column(bit)});
+  return applyBits(bits);
+}
+
+Value ProgramLowering::isOwner(const LinearLayout &layout) {
+  uint32_t mask = layout.freeLaneMask() | layout.freeWarpMask() << kLaneBits;
+  if (mask == 0)
+    return nullptr;
+  Type i32 = builder.getI32Type();
+  Value bits = arith::AndIOp::create(
+      builder, loc, thread,
+      arith::ConstantOp::create(builder, loc,
+                                builder.getIntegerAttr(i32, mask)));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(i32, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               zero);
+}

@@ -1,0 +1,71 @@
+//===- TileToNVVM.cpp - Distributes tile programs over threads ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that replaces tile programs by kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::fusion {
+#define GEN_PASS_DEF_TILETONVVMPASS
+#include "fusion/Conversion/TileToNVVM/Passes.h.inc"
+} // namespace mlir::fusion
+
+#define DEBUG_TYPE "fusion-convert-tile-to-nvvm"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+class TileToNVVMPass : public fusion::impl::TileToNVVMPassBase<TileToNVVMPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<tile::ProgramOp> programs(module.getOps<tile::ProgramOp>());
+    if (programs.empty())
+      return;
+    OpBuilder builder(module.getBodyRegion());
+    builder.setInsertionPointToEnd(module.getBody());
+    auto kernels =
+        gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+    builder.setInsertionPointToStart(kernels.getBody());
+    // One external array stands for the block's dynamic shared memory.
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+    auto shared = LLVM::GlobalOp::create(
+        builder, module.getLoc(), bytes, /*isConstant=*/false,
+        LLVM::Linkage::External, "fusion_shared", Attribute(),
+        /*alignment=*/1024, NVVM::NVVMMemorySpace::Shared);
+    for (tile::ProgramOp program : programs) {
+      builder.setInsertionPointToEnd(kernels.getBody());
+      ProgramLowering lowering(program, builder, shared);
+      FailureOr<LLVM::LLVMFuncOp> kernel = lowering.run();
+      if (failed(kernel))
+        return signalPassFailure();
+      // What the launch needs to know of the program stays on the kernel.
+      if (program.getGridAttr())
+        (*kernel)->setAttr("fusion.grid", program.getGridAttr());
+      if (program.getSizeArgumentsAttr())
+        (*kernel)->setAttr("fusion.size_arguments",
+                           program.getSizeArgumentsAttr());
+      (*kernel)->setAttr(
+          "fusion.shared_bytes",
+          builder.getI64IntegerAttr(program.getSharedBytes().value_or(0)));
+      program.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,112 @@
+//===- AllocateSharedMemory.cpp - Gives shared-memory buffers their offsets ===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements shared-memory allocation: buffers whose lifetimes do not
+// meet may share memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_ALLOCATESHAREDMEMORYPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-allocate-shared-memory"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace {
+/// A buffer with the positions of its first and last use in program order.
+struct Lifetime {
+  AllocOp alloc;
+  unsigned first = 0, last = 0;
+  int64_t bytes = 0, alignment = 16, offset = 0;
+
+  bool meets(const Lifetime &other) const {
+    return first <= other.last && other.first <= last;
+  }
+};
+
+class AllocateSharedMemoryPass
+    : public tile::impl::AllocateSharedMemoryPassBase<
+          AllocateSharedMemoryPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    // Number operations; an operation with regions spans those inside it.
+    DenseMap<Operation *, std::pair<unsigned, unsigned>> span;
+    unsigned next = 0;
+    program.getBody().walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { span[op] = {next, next}, ++next; });
+    program.getBody().walk([&](Operation *op) {
+      if (op->getNumRegions())
+        op->walk([&](Operation *inner) {
+          span[op].second = std::max(span[op].second, span[inner].second);
+        });
+    });
+
+    SmallVector<Lifetime> buffers;
+    program.getBody().walk([&](AllocOp alloc) {
+      Lifetime life{alloc};
+      life.first = life.last = span[alloc].first;
+      for (Operation *user : alloc->getUsers()) {
+        // A use inside a loop around the use but not the allocation keeps the
+        // buffer alive through the loop.
+        Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user);
+        life.last = std::max(life.last, span[ancestor].second);
+      }
+      const SharedLayout &layout = alloc.getType().getLayout().getShared();
+      life.bytes = layout.sizeInBytes();
+      life.alignment = layout.alignment();
+      buffers.push_back(life);
+    });
+
+    // First fit, larger buffers first.
+    SmallVector<Lifetime *> order;
+    for (Lifetime &life : buffers)
+      order.push_back(&life);
+    llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
+      return a->bytes > b->bytes;
+    });
+    int64_t total = 0;
+    SmallVector<Lifetime *> placed;
+    Builder builder(program.getContext());
+    for (Lifetime *life : order) {
+      SmallVector<Lifetime *> neighbours;
+      for (Lifetime *other : placed)
+        if (life->meets(*other))
+          neighbours.push_back(other);
+      llvm::sort(neighbours, [](const Lifetime *a, const Lifetime *b) {
+        return a->offset < b->offset;
+      });
+      int64_t offset = 0;
+      for (Lifetime *other : neighbours) {
+        if (offset + life->bytes <= other->offset)
+          break;
+        offset = std::max<int64_t>(
+            offset, llvm::alignTo(other->offset + other->bytes,
+                                  life->alignment));
+      }
+      life->offset = offset;
+      life->alloc.setOffset(offset);
+      total = std::max(total, offset + life->bytes);
+      placed.push_back(life);
+    }
+    program.setSharedBytesAttr(builder.getI64IntegerAttr(total));
+  }
+};
+} // namespace

@@ -1,0 +1,408 @@
+//===- AssignLayouts.cpp - Decides where the elements of tiles live -------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements layout assignment: values that must agree form groups,
+// memory accesses vote on each group's layout, and conversions stand where
+// groups meet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-assign-layouts"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Tiles below this size are not worth an exchange through shared memory.
+static constexpr int64_t kLeastExchange = 128;
+
+static bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+
+static int64_t numElements(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+namespace {
+/// Values that share one layout.
+struct Group {
+  SmallVector<Value> values; // in program order
+  SmallVector<int64_t> shape;
+  /// Accesses of memory on this group's values.
+  SmallVector<Access> accesses;
+  /// Dimensions that a reduction of the group combines.
+  llvm::SmallBitVector reduced;
+  bool isAccumulator = false;
+  std::optional<LinearLayout> layout;
+};
+
+class LayoutAssigner {
+public:
+  explicit LayoutAssigner(ProgramOp program) : program(program) {}
+
+  void run() {
+    collect();
+    choose();
+    apply();
+  }
+
+private:
+  void collect();
+  void choose();
+  void apply();
+
+  void join(Value a, Value b) {
+    if (isTile(a) && isTile(b))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  Group &groupOf(Value value) {
+    return groups[numbers.lookup(
+        *classes.findLeader(value.getAsOpaquePointer()))];
+  }
+  const LinearLayout &layoutOf(Value value) { return *groupOf(value).layout; }
+
+  LinearLayout blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
+                             int64_t vector,
+                             const llvm::SmallBitVector &reduced) const;
+  LinearLayout voteLayout(const Group &group) const;
+  std::optional<LinearLayout> derivedLayout(const Group &group);
+  LinearLayout preferredLayout(const Access &access,
+                               const LinearLayout &used) const;
+  Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
+
+  mutable ProgramOp program;
+  llvm::EquivalenceClasses<void *> classes;
+  DenseMap<void *, unsigned> numbers;
+  std::vector<Group> groups;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+void LayoutAssigner::collect() {
+  SmallVector<Value> all;
+  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        if (isTile(argument))
+          all.push_back(argument);
+    for (Value result : op->getResults())
+      if (isTile(result))
+        all.push_back(result);
+  });
+  for (Value value : all)
+    classes.insert(value.getAsOpaquePointer());
+
+  program.getBody().walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, argument, yielded, result] :
+           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
+                     loop.getYieldedValues(), loop.getResults())) {
+        join(init, argument);
+        join(argument, yielded);
+        join(yielded, result);
+      }
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      for (Value indices : load.getIndices())
+        join(indices, load.getResult());
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      for (Value input : reduce.getInputs())
+        join(input, reduce.getInputs().front());
+      for (Value result : reduce.getResults())
+        join(result, reduce.getResult(0));
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      join(dot.getAcc(), dot.getResult());
+    } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
+               op->getNumRegions() == 0 && op->getNumResults() == 1) {
+      for (Value operand : op->getOperands())
+        join(operand, op->getResult(0));
+    }
+  });
+
+  for (Value value : all) {
+    void *leader = *classes.findLeader(value.getAsOpaquePointer());
+    auto [it, inserted] = numbers.try_emplace(leader, groups.size());
+    if (inserted) {
+      Group group;
+      group.shape = llvm::to_vector(getTileShape(value.getType()));
+      group.reduced.resize(group.shape.size());
+      groups.push_back(std::move(group));
+    }
+    groups[it->second].values.push_back(value);
+  }
+  program.getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (isTile(load.getResult()))
+        groupOf(load.getResult()).accesses.push_back(Access::of(load));
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (isTile(store.getValue()))
+        groupOf(store.getValue()).accesses.push_back(Access::of(store));
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      groupOf(dot.getAcc()).isAccumulator = true;
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+LinearLayout
+LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
+                              int64_t vector,
+                              const llvm::SmallBitVector &reduced) const {
+  SmallVector<unsigned> order{fastest};
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (dim != fastest)
+      order.push_back(dim);
+  SmallVector<unsigned> left, used(shape.size(), 0);
+  for (int64_t size : shape)
+    left.push_back(llvm::Log2_64(size));
+  SmallVector<BitTarget> regs, lanes, warps;
+  auto take = [&](SmallVector<BitTarget> &bits, unsigned dim, unsigned most) {
+    for (; bits.size() < most && left[dim] > 0; --left[dim])
+      bits.push_back({static_cast<int>(dim), used[dim]++});
+  };
+  take(regs, fastest, llvm::Log2_64(vector));
+  for (unsigned dim : order)
+    take(lanes, dim, 5);
+  // Warps go where nothing is reduced first: a reduction inside a warp needs
+  // no shared memory.
+  unsigned warpBits = llvm::Log2_64(program.getNumWarps());
+  for (bool wantReduced : {false, true})
+    for (unsigned dim : order)
+      if (reduced.test(dim) == wantReduced)
+        take(warps, dim, warpBits);
+  for (unsigned dim : order)
+    take(regs, dim, 64);
+  lanes.resize(5, BitTarget::replicated());
+  warps.resize(warpBits, BitTarget::replicated());
+  return LinearLayout::fromBits(shape, regs, lanes, warps);
+}
+
+LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
+  unsigned rank = group.shape.size();
+  if (group.isAccumulator)
+    return blockedLayout(group.shape, rank - 1,
+                         std::min<int64_t>(4, group.shape.back()),
+                         llvm::SmallBitVector(rank));
+  SmallVector<double> bytes(rank, 0);
+  SmallVector<int64_t> vectors(rank, 1);
+  for (const Access &access : group.accesses) {
+    unsigned width = std::max(
+        access.view.getType().getElementType().getIntOrFloatBitWidth(), 8u);
+    for (unsigned dim = 0; dim < rank; ++dim) {
+      if (group.shape[dim] == 1 || !isContiguous(access, dim))
+        continue;
+      bytes[dim] += width;
+      vectors[dim] = std::max(vectors[dim], getVectorWidth(access, dim));
+    }
+  }
+  unsigned fastest = rank - 1;
+  for (unsigned dim = rank; dim-- > 0;)
+    if (bytes[dim] > bytes[fastest])
+      fastest = dim;
+  // No more elements a thread than there are to go around.
+  int64_t vector = vectors[fastest];
+  int64_t threads = program.getNumWarps() * 32;
+  while (vector > 1 && numElements(group.shape) < vector * threads)
+    vector /= 2;
+  return blockedLayout(group.shape, fastest, vector, group.reduced);
+}
+
+std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
+  if (group.isAccumulator)
+    return std::nullopt;
+  for (Value value : group.values) {
+    if (auto reduce = value.getDefiningOp<ReduceOp>()) {
+      Group &source = groupOf(reduce.getInputs().front());
+      if (source.layout)
+        return source.layout->sliceDim(reduce.getDim());
+    }
+    for (Operation *user : value.getUsers())
+      if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
+        Group &target = groupOf(broadcast.getResult());
+        if (target.layout)
+          return target.layout
+              ->project(SmallVector<unsigned>(broadcast.getDims().begin(),
+                                              broadcast.getDims().end()))
+              .layout;
+      }
+  }
+  return std::nullopt;
+}
+
+void LayoutAssigner::choose() {
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
+  // Larger tiles first; they decide for the smaller ones.
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return numElements(groups[a].shape) > numElements(groups[b].shape);
+  });
+  for (unsigned number : order) {
+    Group &group = groups[number];
+    group.layout = derivedLayout(group);
+    if (!group.layout)
+      group.layout = voteLayout(group);
+  }
+}
+
+/// The layout in which `access` itself is best done when its values are used in
+/// layout `used`.
+LinearLayout LayoutAssigner::preferredLayout(const Access &access,
+                                             const LinearLayout &used) const {
+  ArrayRef<int64_t> shape = getTileShape(access.tile);
+  if (numElements(shape) < kLeastExchange)
+    return used;
+  int best = -1;
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    if (shape[dim] > 1 && isContiguous(access, dim))
+      best = dim;
+  if (best < 0)
+    return used;
+  // Neighbouring lanes (or registers) already follow memory?
+  int64_t vector = getVectorWidth(access, best);
+  Coords first = used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0)
+                                           : Coords();
+  bool follows = used.vectorRegisterBits(best).size() >=
+                 llvm::Log2_64(std::max<int64_t>(vector, 1));
+  if (!first.empty() && follows && first[best] != 0)
+    return used;
+  if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)
+    return used;
+  int64_t threads = program.getNumWarps() * 32;
+  while (vector > 1 && numElements(shape) < vector * threads)
+    vector /= 2;
+  return blockedLayout(shape, best, vector,
+                       llvm::SmallBitVector(shape.size()));
+}
+
+//===----------------------------------------------------------------------===//
+// Application
+//===----------------------------------------------------------------------===//
+
+Value LayoutAssigner::convert(OpBuilder &builder, Value value,
+                              const LinearLayout &layout) {
+  auto attr = LayoutAttr::get(builder.getContext(), layout);
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getEncoding() == attr)
+    return value;
+  return ConvertLayoutOp::create(
+      builder, value.getLoc(),
+      RankedTensorType::get(type.getShape(), type.getElementType(), attr),
+      value);
+}
+
+void LayoutAssigner::apply() {
+  MLIRContext *context = program.getContext();
+  for (Group &group : groups) {
+    auto attr = LayoutAttr::get(context, *group.layout);
+    for (Value value : group.values) {
+      auto type = cast<RankedTensorType>(value.getType());
+      value.setType(
+          RankedTensorType::get(type.getShape(), type.getElementType(), attr));
+    }
+  }
+  SmallVector<Operation *> ops;
+  program.getBody().walk([&](Operation *op) { ops.push_back(op); });
+  OpBuilder builder(context);
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      SmallVector<unsigned> dims(broadcast.getDims().begin(),
+                                 broadcast.getDims().end());
+      const LinearLayout &target =
+          getLayout(broadcast.getType()).getLinear();
+      const LinearLayout &source =
+          getLayout(broadcast.getValue().getType()).getLinear();
+      if (!getBroadcastRegisterMap(source, target, dims))
+        broadcast.getValueMutable().assign(
+            convert(builder, broadcast.getValue(), target.project(dims).layout));
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      LinearLayout slice = getLayout(reduce.getInputs().front().getType())
+                               .getLinear()
+                               .sliceDim(reduce.getDim());
+      builder.setInsertionPointAfter(op);
+      for (Value result : reduce.getResults()) {
+        if (!isTile(result))
+          continue;
+        LinearLayout wanted = getLayout(result.getType()).getLinear();
+        if (wanted == slice)
+          continue;
+        auto type = cast<RankedTensorType>(result.getType());
+        result.setType(RankedTensorType::get(type.getShape(),
+                                             type.getElementType(),
+                                             LayoutAttr::get(context, slice)));
+        Value converted = convert(builder, result, wanted);
+        result.replaceAllUsesExcept(converted, converted.getDefiningOp());
+      }
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      LinearLayout acc = getLayout(dot.getType()).getLinear();
+      for (auto [operand, dim] :
+           llvm::zip(std::array<OpOperand *, 2>{&dot.getAMutable(),
+                                                &dot.getBMutable()},
+                     std::array<unsigned, 2>{0, 1})) {
+        int64_t depth = getTileShape(operand->get().getType())[1];
+        LinearLayout wanted =
+            acc.project({dim}).layout.expandDim(1, depth);
+        operand->set(convert(builder, operand->get(), wanted));
+      }
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      if (!isTile(load.getResult()) || !load.getIndices().empty())
+        continue;
+      LinearLayout used = getLayout(load.getType()).getLinear();
+      LinearLayout wanted = preferredLayout(Access::of(load), used);
+      if (wanted == used)
+        continue;
+      auto type = cast<RankedTensorType>(load.getType());
+      load.getResult().setType(
+          RankedTensorType::get(type.getShape(), type.getElementType(),
+                                LayoutAttr::get(context, wanted)));
+      builder.setInsertionPointAfter(op);
+      Value converted = convert(builder, load.getResult(), used);
+      load.getResult().replaceAllUsesExcept(converted,
+                                            converted.getDefiningOp());
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (!isTile(store.getValue()))
+        continue;
+      LinearLayout used = getLayout(store.getValue().getType()).getLinear();
+      LinearLayout wanted = preferredLayout(Access::of(store), used);
+      if (wanted != used)
+        store.getValueMutable().assign(
+            convert(builder, store.getValue(), wanted));
+    }
+  }
+}
+
+namespace {
+class AssignLayoutsPass
+    : public tile::impl::AssignLayoutsPassBase<AssignLayoutsPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override { LayoutAssigner(getOperation()).run(); }
+};
+} // namespace

@@ -1,0 +1,186 @@
+//===- LowerExchanges.cpp - Makes exchanges between threads explicit ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the rewrite of layout conversions and reductions that
+// cross warps into stores to and loads from shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Dialect/Tile/IR/SharedExchange.h"
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_LOWEREXCHANGESPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-lower-exchanges"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Bytes of one element in shared memory.
+static unsigned elementBytes(Type type, int64_t indexBits) {
+  if (type.isIndex())
+    return indexBits / 8;
+  return std::max<unsigned>(llvm::PowerOf2Ceil(type.getIntOrFloatBitWidth()),
+                            8) /
+         8;
+}
+
+/// Moves `value` to `layout` through shared memory; null when no exchange
+/// exists.
+static Value exchange(OpBuilder &builder, Value value,
+                      const LinearLayout &layout, int64_t indexBits) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::optional<SharedExchange> plan =
+      planSharedExchange(getLayout(type).getLinear(), layout,
+                         elementBytes(type.getElementType(), indexBits));
+  if (!plan)
+    return nullptr;
+  MLIRContext *context = builder.getContext();
+  Location loc = value.getLoc();
+  auto bufferType =
+      BufferType::get(context, type.getShape(), type.getElementType(),
+                      SharedAttr::get(context, plan->buffer));
+  auto buffer = AllocOp::create(builder, loc, bufferType, IntegerAttr());
+  LocalStoreOp::create(builder, loc, value, buffer);
+  return LocalLoadOp::create(
+      builder, loc,
+      RankedTensorType::get(type.getShape(), type.getElementType(),
+                            LayoutAttr::get(context, layout)),
+      buffer);
+}
+
+/// The layout of the partial results that warps hold after combining, along
+/// `dim`, the elements each has itself.
+static LinearLayout partialLayout(const LinearLayout &layout, unsigned dim,
+                                  unsigned warpMask) {
+  LinearLayout slice = layout.sliceDim(dim);
+  SmallVector<int64_t> shape(layout.shape());
+  shape[dim] = int64_t(1) << llvm::popcount(warpMask);
+  SmallVector<Coords> regs, lanes, warps;
+  for (unsigned bit = 0; bit < slice.numBits(HwDim::Register); ++bit) {
+    Coords basis = slice.basis(HwDim::Register, bit);
+    basis.insert(basis.begin() + dim, 0);
+    regs.push_back(basis);
+  }
+  auto flatten = [&](HwDim hw, unsigned bit) {
+    Coords basis = layout.basis(hw, bit);
+    basis[dim] = 0;
+    return basis;
+  };
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit)
+    lanes.push_back(flatten(HwDim::Lane, bit));
+  int32_t step = 1;
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit) {
+    Coords basis = flatten(HwDim::Warp, bit);
+    if (warpMask & (1u << bit)) {
+      basis[dim] = step;
+      step *= 2;
+    }
+    warps.push_back(basis);
+  }
+  return *LinearLayout::fromBases(shape, regs, lanes, warps);
+}
+
+/// Splits a reduction over several warps; leaves others alone.
+static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
+  unsigned dim = op.getDim();
+  auto inputType = cast<RankedTensorType>(op.getInputs().front().getType());
+  const LinearLayout &layout = getLayout(inputType).getLinear();
+  std::optional<ReductionBits> bits = getReductionBits(layout, dim);
+  if (!bits)
+    return op.emitOpError("FUS-3201: the layout cannot be reduced along "
+                          "dimension ")
+           << dim;
+  if (bits->warpMask == 0)
+    return success();
+
+  OpBuilder builder(op);
+  LinearLayout partial = partialLayout(layout, dim, bits->warpMask);
+  SmallVector<int64_t> shape(partial.shape());
+  auto withLayout = [&](Value value, ArrayRef<int64_t> newShape,
+                        const LinearLayout &linear) -> Type {
+    return RankedTensorType::get(newShape,
+                                 getTileElementType(value.getType()),
+                                 LayoutAttr::get(op.getContext(), linear));
+  };
+  SmallVector<Type> partialTypes;
+  for (Value input : op.getInputs())
+    partialTypes.push_back(withLayout(input, shape, partial));
+  auto inWarp = ReduceOp::create(builder, op.getLoc(), partialTypes,
+                                 op.getInputs(), dim, /*within_warp=*/true);
+  IRMapping mapping;
+  op.getCombiner().cloneInto(&inWarp.getCombiner(), mapping);
+
+  LinearLayout gathered =
+      layout.sliceDim(dim).expandDim(dim, shape[dim]);
+  SmallVector<Value> moved;
+  for (Value result : inWarp.getResults()) {
+    Value value = exchange(builder, result, gathered, indexBits);
+    if (!value)
+      return op.emitOpError("FUS-3202: no exchange of partial results");
+    moved.push_back(value);
+  }
+  auto final = ReduceOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                moved, dim, /*within_warp=*/false);
+  IRMapping finalMapping;
+  op.getCombiner().cloneInto(&final.getCombiner(), finalMapping);
+  op.replaceAllUsesWith(final.getResults());
+  op.erase();
+  return success();
+}
+
+namespace {
+class LowerExchangesPass
+    : public tile::impl::LowerExchangesPassBase<LowerExchangesPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    int64_t indexBits = program.getIndexBits();
+    SmallVector<ReduceOp> reductions;
+    SmallVector<ConvertLayoutOp> conversions;
+    program.getBody().walk([&](Operation *op) {
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        reductions.push_back(reduce);
+      else if (auto convert = dyn_cast<ConvertLayoutOp>(op))
+        conversions.push_back(convert);
+    });
+    for (ReduceOp reduce : reductions)
+      if (failed(splitReduction(reduce, indexBits)))
+        return signalPassFailure();
+    for (ConvertLayoutOp convert : conversions) {
+      const LinearLayout &from =
+          getLayout(convert.getValue().getType()).getLinear();
+      const LinearLayout &to = getLayout(convert.getType()).getLinear();
+      ConversionKind kind = classifyConversion(from, to);
+      if (kind != ConversionKind::Shared) {
+        if (kind != ConversionKind::Unsupported)
+          continue;
+        convert.emitOpError("FUS-3203: no conversion between these layouts");
+        return signalPassFailure();
+      }
+      OpBuilder builder(convert);
+      Value moved = exchange(builder, convert.getValue(), to, indexBits);
+      if (!moved) {
+        convert.emitOpError("FUS-3203: no conversion between these layouts");
+        return signalPassFailure();
+      }
+      convert.replaceAllUsesWith(moved);
+      convert.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,123 @@
+//===- PlaceBarriers.cpp - Separates conflicting shared-memory accesses ---===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements barrier placement: a walk in execution order that
+// remembers the accesses since the last barrier.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_PLACEBARRIERSPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-place-barriers"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace {
+/// An access to bytes [begin, end) of shared memory.
+struct SharedRange {
+  int64_t begin, end;
+  bool write;
+
+  bool conflicts(const SharedRange &other) const {
+    return (write || other.write) && begin < other.end && other.begin < end;
+  }
+  bool operator==(const SharedRange &other) const {
+    return begin == other.begin && end == other.end && write == other.write;
+  }
+};
+
+/// Accesses since the last barrier on some path.
+using Pending = SmallVector<SharedRange>;
+} // namespace
+
+static void addAll(Pending &into, const Pending &from) {
+  for (const SharedRange &range : from)
+    if (!llvm::is_contained(into, range))
+      into.push_back(range);
+}
+
+static std::optional<SharedRange> rangeOf(Operation *op) {
+  auto make = [](Value buffer, bool write) {
+    auto alloc = buffer.getDefiningOp<AllocOp>();
+    int64_t begin = *alloc.getOffset();
+    return SharedRange{
+        begin,
+        begin + alloc.getType().getLayout().getShared().sizeInBytes(), write};
+  };
+  if (auto store = dyn_cast<LocalStoreOp>(op))
+    return make(store.getBuffer(), true);
+  if (auto load = dyn_cast<LocalLoadOp>(op))
+    return make(load.getBuffer(), false);
+  return std::nullopt;
+}
+
+/// Walks `block`, placing barriers; `pending` is what is outstanding at its
+/// start, and at its end afterwards.
+static void place(Block &block, Pending &pending) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<BarrierOp>(op)) {
+      pending.clear();
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      // The body begins after what came before or after its own end. A second
+      // walk sees what the first left outstanding; barriers placed by then
+      // only shrink it.
+      Pending atEnd = pending;
+      place(*loop.getBody(), atEnd);
+      addAll(atEnd, pending);
+      place(*loop.getBody(), atEnd);
+      addAll(pending, atEnd);
+      continue;
+    }
+    if (op.getNumRegions()) {
+      Pending merged = pending;
+      for (Region &region : op.getRegions())
+        for (Block &inner : region) {
+          Pending path = pending;
+          place(inner, path);
+          addAll(merged, path);
+        }
+      pending = merged;
+      continue;
+    }
+    std::optional<SharedRange> range = rangeOf(&op);
+    if (!range)
+      continue;
+    if (llvm::any_of(pending, [&](const SharedRange &other) {
+          return range->conflicts(other);
+        })) {
+      OpBuilder builder(&op);
+      BarrierOp::create(builder, op.getLoc());
+      pending.clear();
+    }
+    addAll(pending, {*range});
+  }
+}
+
+namespace {
+class PlaceBarriersPass
+    : public tile::impl::PlaceBarriersPassBase<PlaceBarriersPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override {
+    Pending pending;
+    place(getOperation().getBody().front(), pending);
+  }
+};
+} // namespace
