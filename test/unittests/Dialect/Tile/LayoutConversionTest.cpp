@@ -225,6 +225,15 @@ TEST(LayoutConversion, ReductionBitsByLevel) {
   EXPECT_EQ(bits->regMask | bits->laneMask, 0u);
 }
 
+TEST(LayoutConversion, RowMaximumOfAnAccumulatorIsTwoShuffles) {
+  std::optional<ReductionBits> bits =
+      getReductionBits(LinearLayout::mmaAccumulatorM64N(64), 1);
+  ASSERT_TRUE(bits);
+  EXPECT_EQ(bits->regMask, 0b11101u);
+  EXPECT_EQ(bits->laneMask, 0b11u);
+  EXPECT_TRUE(bits->isWithinWarp());
+}
+
 TEST(LayoutConversion, SwizzledLayoutsAreRefused) {
   LinearLayout swizzled =
       *LinearLayout::fromBases({2, 2}, {{1, 1}}, {{0, 1}}, {});

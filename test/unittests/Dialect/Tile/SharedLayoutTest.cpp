@@ -307,19 +307,23 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(1u, 4u, 8u)));
 
 TEST(SharedExchange, BothSidesWideWhereThreadsHoldSquares) {
-  // Each thread holds 4x4 on both sides: vectors of 4 for rows and columns
-  // cannot both be consecutive, but any 4 elements common to the two will do.
-  LinearLayout src = LinearLayout::fromBits(
-      {64, 64}, {{1, 0}, {1, 1}, {0, 0}, {0, 1}, {0, 5}},
-      {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {0, 2}}, {{0, 3}, {0, 4}});
-  LinearLayout dst = src.permuteDims({1, 0});
-  std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->write.vecElements, 4u);
-  EXPECT_EQ(plan->read.vecElements, 4u);
-  EXPECT_TRUE(plan->writeCost.isConflictFree());
-  EXPECT_TRUE(plan->readCost.isConflictFree());
-  expectExchanges(src, dst, 4, *plan);
+  // Each thread holds a square on both sides. A vector along the rows is none
+  // along the columns, but the squares are shared: any of their elements will
+  // do for a vector.
+  for (unsigned bytes : {1u, 2u, 4u}) {
+    int64_t vec = 16 / bytes;
+    LinearLayout src =
+        LinearLayout::blockedTile({128, 128}, {1, 0}, {vec, vec}, 32, 4);
+    LinearLayout dst =
+        LinearLayout::blockedTile({128, 128}, {0, 1}, {vec, vec}, 32, 4);
+    std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->write.vecElements, vec);
+    EXPECT_EQ(plan->read.vecElements, vec);
+    EXPECT_TRUE(plan->writeCost.isConflictFree());
+    EXPECT_TRUE(plan->readCost.isConflictFree());
+    expectExchanges(src, dst, bytes, *plan);
+  }
 }
 
 TEST(SharedExchange, AccumulatorToRows) {
