@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RandomLayout.h"
 #include "fusion/Dialect/Tile/IR/SharedExchange.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -430,50 +431,13 @@ TEST(SharedExchange, Refuses) {
   EXPECT_FALSE(planSharedExchange(cluster, cluster, 4));
 }
 
-/// A layout that deals the bits of the tile to registers, lanes and warps at
-/// random, now and then mixing dimensions or replicating.
-LinearLayout randomLayout(std::mt19937 &random, const Shape &shape,
-                          unsigned warpBits) {
-  unsigned elementBits = 0;
-  for (int64_t size : shape)
-    elementBits += llvm::countr_zero(uint64_t(size));
-  LinearLayout flat =
-      LinearLayout::blocked({int64_t(1) << elementBits}, {0}, 1, 1, 1);
-  llvm::SmallVector<uint64_t, 16> bits;
-  for (unsigned i = 0; i != elementBits; ++i)
-    bits.push_back(uint64_t(1) << i);
-  std::shuffle(bits.begin(), bits.end(), random);
-  if (random() % 2)
-    for (unsigned i = 1; i < elementBits; ++i)
-      if (random() % 3 == 0)
-        bits[i] ^= bits[random() % i];
-  std::shuffle(bits.begin(), bits.end(), random);
-  llvm::SmallVector<Coords, 8> groups[3];
-  auto deal = [&](unsigned group, unsigned count) {
-    for (unsigned i = 0; i != count; ++i) {
-      uint64_t element = 0;
-      if (!bits.empty() && random() % 8)
-        element = bits.pop_back_val();
-      groups[group].push_back(flat.delinearize(element));
-    }
-  };
-  deal(1, 5);
-  deal(2, warpBits);
-  deal(0, bits.size());
-  while (!bits.empty())
-    groups[0].push_back(flat.delinearize(bits.pop_back_val()));
-  return LinearLayout::fromBases({int64_t(1) << elementBits}, groups[0],
-                                 groups[1], groups[2])
-      ->reshape(shape);
-}
-
 TEST(SharedExchange, RandomLayouts) {
   std::mt19937 random(7);
   for (unsigned trial = 0; trial != 150; ++trial) {
     Shape shape = {int64_t(1) << (random() % 6), int64_t(1) << (random() % 7)};
     unsigned warpBits = random() % 3, bytes = 1u << (random() % 5);
-    LinearLayout src = randomLayout(random, shape, warpBits);
-    LinearLayout dst = randomLayout(random, shape, warpBits);
+    LinearLayout src = randomLayout(random, shape, 5, warpBits, trial % 2);
+    LinearLayout dst = randomLayout(random, shape, 5, warpBits, trial % 2);
     std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
     ASSERT_TRUE(plan) << src.str() << " -> " << dst.str();
     expectExchanges(src, dst, bytes, *plan);
