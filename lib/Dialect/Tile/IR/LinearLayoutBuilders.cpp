@@ -161,14 +161,31 @@ LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape,
                                    unsigned numLanes, unsigned numWarps,
                                    ArrayRef<int64_t> lanesPerDim,
                                    ArrayRef<int64_t> warpsPerDim) {
-  assert(order.size() == shape.size() && "order is a permutation of the dims");
-  assert(vec > 0 && llvm::isPowerOf2_64(vec) && llvm::isPowerOf2_32(numLanes) &&
-         llvm::isPowerOf2_32(numWarps) && "sizes are powers of two");
+  SmallVector<int64_t, 4> perThread(shape.size(), 1);
+  if (!order.empty())
+    perThread[order[0]] = vec;
+  return blockedTile(shape, order, perThread, numLanes, numWarps, lanesPerDim,
+                     warpsPerDim);
+}
+
+LinearLayout LinearLayout::blockedTile(ArrayRef<int64_t> shape,
+                                       ArrayRef<unsigned> order,
+                                       ArrayRef<int64_t> perThread,
+                                       unsigned numLanes, unsigned numWarps,
+                                       ArrayRef<int64_t> lanesPerDim,
+                                       ArrayRef<int64_t> warpsPerDim) {
+  assert(order.size() == shape.size() && perThread.size() == shape.size() &&
+         "order is a permutation of the dims");
+  assert(llvm::isPowerOf2_32(numLanes) && llvm::isPowerOf2_32(numWarps) &&
+         "sizes are powers of two");
   BitDealer dealer(shape);
   SmallVector<BitTarget, 16> regs;
-  if (!order.empty())
-    for (int64_t i = vec; i > 1 && dealer.left(order[0]); i /= 2)
-      regs.push_back(dealer.take(order[0]));
+  for (unsigned dim : order) {
+    assert(perThread[dim] > 0 && llvm::isPowerOf2_64(perThread[dim]) &&
+           "sizes are powers of two");
+    for (int64_t i = perThread[dim]; i > 1 && dealer.left(dim); i /= 2)
+      regs.push_back(dealer.take(dim));
+  }
   SmallVector<BitTarget, 8> lanes =
       dealer.deal(llvm::Log2_32(numLanes), order, lanesPerDim);
   SmallVector<BitTarget, 8> warps =

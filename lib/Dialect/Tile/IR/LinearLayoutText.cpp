@@ -10,16 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LayoutText.h"
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/Twine.h"
 
 using namespace mlir::tile;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using llvm::StringRef;
-using llvm::Twine;
 
 template <typename Range>
 static void printList(llvm::raw_ostream &os, const Range &values) {
@@ -53,114 +51,41 @@ std::string LinearLayout::str() const {
   return text;
 }
 
-namespace {
-/// A cursor over the text with the first error found.
-class LayoutParser {
-public:
-  LayoutParser(StringRef text, std::string *error)
-      : text(text), rest(text), error(error) {}
-
-  std::optional<LinearLayout> parse();
-
-private:
-  bool fail(const Twine &reason) {
-    if (error)
-      *error =
-          ("column " + Twine(text.size() - rest.size() + 1) + ": " + reason)
-              .str();
-    return false;
-  }
-
-  bool consumeIf(StringRef token) {
-    rest = rest.ltrim();
-    return rest.consume_front(token);
-  }
-
-  bool expect(StringRef token) {
-    return consumeIf(token) || fail("expected '" + token + "'");
-  }
-
-  bool parseInteger(int64_t &value) {
-    rest = rest.ltrim();
-    // consumeInteger stops at the first character that is no digit and fails on
-    // overflow without consuming.
-    if (rest.empty() || !llvm::isDigit(rest.front()) ||
-        rest.consumeInteger(10, value))
-      return fail("expected a non-negative 64-bit integer");
-    return true;
-  }
-
-  /// Parses `[` element (`,` element)* `]`, the list possibly empty.
-  template <typename Fn>
-  bool parseList(Fn parseElement) {
-    if (!expect("["))
-      return false;
-    if (consumeIf("]"))
-      return true;
-    do {
-      if (!parseElement())
+/// Parses a list of coordinate lists.
+static bool parseBases(LayoutTextCursor &cursor,
+                       SmallVectorImpl<Coords> &bases) {
+  return cursor.parseList([&] {
+    Coords coords;
+    bool parsed = cursor.parseList([&] {
+      int64_t value;
+      if (!cursor.parseInteger(value))
         return false;
-    } while (consumeIf(","));
-    return expect("]");
-  }
-
-  bool parseBases(SmallVectorImpl<Coords> &bases) {
-    return parseList([&] {
-      Coords coords;
-      if (!parseList([&] {
-            int64_t value;
-            if (!parseInteger(value))
-              return false;
-            if (value > INT32_MAX)
-              return fail("coordinate exceeds 32 bits");
-            coords.push_back(value);
-            return true;
-          }))
-        return false;
-      bases.push_back(coords);
+      if (value > INT32_MAX)
+        return cursor.fail("coordinate exceeds 32 bits");
+      coords.push_back(value);
       return true;
     });
-  }
-
-  bool parseKey(StringRef key) { return expect(key) && expect("="); }
-
-  StringRef text;
-  StringRef rest;
-  std::string *error;
-};
-} // namespace
-
-std::optional<LinearLayout> LayoutParser::parse() {
-  SmallVector<Coords, 8> groups[kNumHwDims];
-  SmallVector<int64_t, 4> shape;
-  if (!expect("{"))
-    return std::nullopt;
-  for (HwDim dim : kHwDims) {
-    if (dim == HwDim::Block && !rest.ltrim().starts_with("block"))
-      continue;
-    if (!parseKey(stringifyHwDim(dim)) || !parseBases(groups[unsigned(dim)]) ||
-        !expect(","))
-      return std::nullopt;
-  }
-  if (!parseKey("shape") || !parseList([&] {
-        int64_t size;
-        if (!parseInteger(size))
-          return false;
-        shape.push_back(size);
-        return true;
-      }) ||
-      !expect("}"))
-    return std::nullopt;
-  rest = rest.ltrim();
-  if (!rest.empty()) {
-    fail("unexpected text after the layout");
-    return std::nullopt;
-  }
-  return LinearLayout::fromBases(shape, groups[0], groups[1], groups[2],
-                                 groups[3], error);
+    bases.push_back(coords);
+    return parsed;
+  });
 }
 
 std::optional<LinearLayout> LinearLayout::parse(StringRef text,
                                                 std::string *error) {
-  return LayoutParser(text, error).parse();
+  LayoutTextCursor cursor(text, error);
+  SmallVector<Coords, 8> groups[kNumHwDims];
+  SmallVector<int64_t, 4> shape;
+  if (!cursor.expect("{"))
+    return std::nullopt;
+  for (HwDim dim : kHwDims) {
+    if (dim == HwDim::Block && !cursor.startsWith("block"))
+      continue;
+    if (!cursor.expectKey(stringifyHwDim(dim)) ||
+        !parseBases(cursor, groups[unsigned(dim)]) || !cursor.expect(","))
+      return std::nullopt;
+  }
+  if (!cursor.expectKey("shape") || !cursor.parseIntegers(shape) ||
+      !cursor.expect("}") || !cursor.expectEnd())
+    return std::nullopt;
+  return fromBases(shape, groups[0], groups[1], groups[2], groups[3], error);
 }

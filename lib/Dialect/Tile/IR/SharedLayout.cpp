@@ -128,25 +128,6 @@ llvm::hash_code mlir::tile::hash_value(const SharedLayout &layout) {
       llvm::hash_combine_range(layout.slots.getColumns()));
 }
 
-void SharedLayout::print(llvm::raw_ostream &os) const {
-  os << "{bytes=" << elementBytes() << ", align=" << baseAlignment
-     << ", offsets=[";
-  for (unsigned dim = 0; dim != rank(); ++dim) {
-    os << (dim ? ",[" : "[");
-    for (unsigned bit = 0; bit != log2Shape[dim]; ++bit)
-      os << (bit ? "," : "") << offsetBasis(dim, bit);
-    os << ']';
-  }
-  os << "]}";
-}
-
-std::string SharedLayout::str() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  print(os);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Accesses
 //===----------------------------------------------------------------------===//

@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "RandomLayout.h"
 #include "gtest/gtest.h"
 #include <map>
+#include <set>
 
 using namespace mlir::tile;
 
@@ -225,12 +227,111 @@ TEST(LayoutConversion, ReductionBitsByLevel) {
   EXPECT_EQ(bits->regMask | bits->laneMask, 0u);
 }
 
+TEST(LayoutConversion, RowMaximumOfAnAccumulatorIsTwoShuffles) {
+  std::optional<ReductionBits> bits =
+      getReductionBits(LinearLayout::mmaAccumulatorM64N(64), 1);
+  ASSERT_TRUE(bits);
+  EXPECT_EQ(bits->regMask, 0b11101u);
+  EXPECT_EQ(bits->laneMask, 0b11u);
+  EXPECT_TRUE(bits->isWithinWarp());
+}
+
 TEST(LayoutConversion, SwizzledLayoutsAreRefused) {
   LinearLayout swizzled =
       *LinearLayout::fromBases({2, 2}, {{1, 1}}, {{0, 1}}, {});
   EXPECT_FALSE(getReductionBits(swizzled, 0));
   EXPECT_TRUE(getReductionBits(swizzled, 1));
   expectReduces(swizzled, 1);
+}
+
+/// Compares every answer about a pair of layouts with a search of all places.
+void expectAnalysesHold(const LinearLayout &src, const LinearLayout &dst) {
+  bool sameWarp = true;
+  for (unsigned warp = 0; warp != dst.numWarps(); ++warp) {
+    std::set<uint64_t> inWarp;
+    for (unsigned lane = 0; lane != src.numLanes(); ++lane)
+      for (unsigned reg = 0; reg != src.numRegs(); ++reg)
+        inWarp.insert(src.linearElementOf({reg, lane, warp}));
+    for (unsigned lane = 0; lane != dst.numLanes(); ++lane)
+      for (unsigned reg = 0; reg != dst.numRegs(); ++reg)
+        sameWarp &= inWarp.count(dst.linearElementOf({reg, lane, warp})) != 0;
+  }
+  auto holdsEverywhere = [&](unsigned srcReg, unsigned dstReg) {
+    for (unsigned warp = 0; warp != dst.numWarps(); ++warp)
+      for (unsigned lane = 0; lane != dst.numLanes(); ++lane)
+        if (src.linearElementOf({srcReg, lane, warp}) !=
+            dst.linearElementOf({dstReg, lane, warp}))
+          return false;
+    return true;
+  };
+  bool sameThread = true;
+  std::optional<RegisterMap> regs = getRegisterMap(src, dst);
+  for (unsigned dstReg = 0; dstReg != dst.numRegs(); ++dstReg) {
+    bool found = false;
+    for (unsigned srcReg = 0; srcReg != src.numRegs(); ++srcReg)
+      found |= holdsEverywhere(srcReg, dstReg);
+    sameThread &= found;
+    if (regs)
+      EXPECT_TRUE(holdsEverywhere((*regs)[dstReg], dstReg));
+  }
+  EXPECT_EQ(regs.has_value(), sameThread) << src.str() << " -> " << dst.str();
+  EXPECT_EQ(isWithinWarp(src, dst), sameWarp)
+      << src.str() << " -> " << dst.str();
+  if (getShufflePlan(src, dst)) {
+    expectPlanMoves(src, dst);
+    EXPECT_TRUE(sameWarp);
+  }
+  EXPECT_TRUE(!regs || getShufflePlan(src, dst));
+}
+
+TEST(LayoutConversion, RandomPairs) {
+  std::mt19937 random(11);
+  std::map<ConversionKind, unsigned> seen;
+  for (unsigned trial = 0; trial != 600; ++trial) {
+    llvm::SmallVector<int64_t, 2> shape = {int64_t(1) << random() % 3,
+                                           int64_t(1) << random() % 4};
+    LinearLayout src = randomLayout(random, shape, 2, random() % 2, trial % 2);
+    LinearLayout dst =
+        randomLayout(random, shape, 2, src.numBits(HwDim::Warp), trial % 2);
+    if (trial % 3 == 0) {
+      // Other orders of the source's own bits, or cheap conversions would
+      // hardly occur.
+      auto basesOf = [&](HwDim dim) {
+        llvm::SmallVector<Coords, 8> result;
+        for (unsigned bit = 0; bit != src.numBits(dim); ++bit)
+          result.push_back(src.basis(dim, bit));
+        return result;
+      };
+      auto regs = basesOf(HwDim::Register), lanes = basesOf(HwDim::Lane);
+      std::shuffle(regs.begin(), regs.end(), random);
+      if (random() % 2)
+        std::shuffle(lanes.begin(), lanes.end(), random);
+      dst = *LinearLayout::fromBases(shape, regs, lanes, basesOf(HwDim::Warp));
+    }
+    expectAnalysesHold(src, dst);
+    ++seen[classifyConversion(src, dst)];
+  }
+  for (ConversionKind kind :
+       {ConversionKind::Noop, ConversionKind::RegisterPermutation,
+        ConversionKind::Shuffle, ConversionKind::Shared})
+    EXPECT_GT(seen[kind], 10u) << stringifyConversionKind(kind).str();
+}
+
+TEST(LayoutConversion, RandomReductions) {
+  std::mt19937 random(13);
+  unsigned refused = 0;
+  for (unsigned trial = 0; trial != 300; ++trial) {
+    LinearLayout layout =
+        randomLayout(random, {4, 8, 2}, 3, random() % 3, trial % 2);
+    unsigned dim = random() % 3;
+    if (getReductionBits(layout, dim))
+      expectReduces(layout, dim);
+    else
+      ++refused;
+    // Only layouts that mix dimensions may be refused.
+    EXPECT_TRUE(trial % 2 || getReductionBits(layout, dim)) << layout.str();
+  }
+  EXPECT_GT(refused, 0u);
 }
 
 } // namespace

@@ -41,6 +41,14 @@ TEST(LinearLayout, Scalar) {
   EXPECT_EQ(layout.elementOf(0, 0, 0), Coords());
 }
 
+// The worked example of docs/Rationale/LinearLayout.md.
+TEST(LinearLayout, XorOfTheBasesOfTheBitsSet) {
+  std::optional<LinearLayout> layout = LinearLayout::parse(
+      "{reg=[[0,1]], lane=[[0,2],[0,4],[1,0]], warp=[[2,0]], shape=[4,8]}");
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->elementOf(1, 5, 1), (Coords{3, 3}));
+}
+
 TEST(LinearLayout, BlockedRowMajor) {
   // 8 rows of 256: 4 elements a thread, half a row a warp.
   LinearLayout layout = LinearLayout::blocked({8, 256}, {1, 0}, 4, 32, 2);
@@ -72,6 +80,18 @@ TEST(LinearLayout, BlockedColumnMajor) {
   forEachPlace(layout, [&](unsigned reg, unsigned lane, unsigned warp) {
     Coords expected = {int32_t(2 * lane + reg % 2),
                        int32_t(warp + 4 * (reg / 2))};
+    EXPECT_EQ(layout.elementOf(reg, lane, warp), expected);
+  });
+}
+
+TEST(LinearLayout, BlockedTilePerThread) {
+  LinearLayout layout =
+      LinearLayout::blockedTile({16, 64}, {1, 0}, {2, 4}, 32, 2);
+  EXPECT_TRUE(layout.isBijective());
+  forEachPlace(layout, [&](unsigned reg, unsigned lane, unsigned warp) {
+    Coords expected = {
+        int32_t(reg / 4 % 2 + 2 * (lane / 16) + 4 * warp + 8 * (reg / 8)),
+        int32_t(4 * (lane % 16) + reg % 4)};
     EXPECT_EQ(layout.elementOf(reg, lane, warp), expected);
   });
 }

@@ -116,6 +116,16 @@ public:
                               llvm::ArrayRef<int64_t> lanesPerDim = {},
                               llvm::ArrayRef<int64_t> warpsPerDim = {});
 
+  /// The same with `perThread` elements in each thread's own tile (one extent
+  /// per dimension, fastest dimension of `order` first) before lanes follow.
+  /// Square tiles let both sides of a transpose move whole vectors.
+  static LinearLayout blockedTile(llvm::ArrayRef<int64_t> shape,
+                                  llvm::ArrayRef<unsigned> order,
+                                  llvm::ArrayRef<int64_t> perThread,
+                                  unsigned numLanes, unsigned numWarps,
+                                  llvm::ArrayRef<int64_t> lanesPerDim = {},
+                                  llvm::ArrayRef<int64_t> warpsPerDim = {});
+
   /// The f32 accumulator of wgmma m64nNk*: [64, n] over four warps. Register
   /// 4*j + 2*h + i of a thread is row 16*warp + lane/4 + 8*h, column
   /// 8*j + 2*(lane%4) + i. Precondition: n is a power of two in [8, 256].

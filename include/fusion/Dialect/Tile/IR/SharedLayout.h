@@ -42,6 +42,16 @@ public:
   SharedLayout(llvm::ArrayRef<int64_t> shape, unsigned elementBytes,
                const BitMatrix &slots);
 
+  /// Builds a layout from the byte offsets that each coordinate bit of each
+  /// dimension, lowest first, contributes by XOR. `alignment` is a power of
+  /// two from 16 to 1024. Returns none, with the reason in `error` if given,
+  /// when this is no bijection or exceeds the limits of a tile; so it is safe
+  /// on user input.
+  static std::optional<SharedLayout>
+  fromOffsets(int64_t elementBytes, int64_t alignment,
+              llvm::ArrayRef<llvm::SmallVector<int64_t, 8>> offsets,
+              std::string *error = nullptr);
+
   /// The tile without gaps, `order[0]` the fastest dimension; without `order`,
   /// row-major.
   static SharedLayout linear(llvm::ArrayRef<int64_t> shape,
@@ -88,6 +98,11 @@ public:
   /// byte offset that each coordinate bit, lowest first, contributes by XOR.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
+
+  /// Parses what print() prints, blanks anywhere between tokens. Returns none,
+  /// with the reason in `error` if given, on anything else.
+  static std::optional<SharedLayout> parse(llvm::StringRef text,
+                                           std::string *error = nullptr);
 
 private:
   llvm::SmallVector<uint8_t, 4> log2Shape;
