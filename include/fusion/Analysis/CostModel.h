@@ -1,0 +1,174 @@
+//===- CostModel.h - Predicted time of a kernel -----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the cost model: pure functions from what a kernel does
+// (KernelCost) and how it is launched (KernelShape) to its time on a target.
+// The formulas and constants are explained in docs/CostModel.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_COSTMODEL_H
+#define FUSION_ANALYSIS_COSTMODEL_H
+
+#include "fusion/Analysis/TargetInfo.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <string>
+
+namespace mlir::fusion {
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+namespace cost {
+/// The smallest unit that DRAM and L2 move, in bytes (CUDA programming guide,
+/// 2026-11-21).
+constexpr double kSectorBytes = 32;
+/// Share of the smaller of memory and compute time hidden behind the larger.
+/// Chosen 2026-11-21; XLA uses 0.95.
+constexpr double kOverlap = 0.9;
+/// Threads an SM needs to keep its arithmetic units busy: four schedulers, a
+/// latency of four clocks, four independent instructions a thread.
+constexpr double kThreadsToSaturateSM = 128;
+/// Registers of every kernel: addresses, indices, parameters, temporaries.
+constexpr int64_t kBaseRegisters = 16;
+/// Registers of the address of one more operand.
+constexpr int64_t kRegistersPerOperand = 2;
+/// A spilled register is stored once and loaded once.
+constexpr double kSpillBytes = 8;
+/// A thread block synchronises with this latency after each reduction step.
+constexpr double kReductionStepSeconds = 0.1e-6;
+} // namespace cost
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+/// What a kernel does to one tensor in global memory.
+struct AccessCost {
+  /// Bytes of the part of the tensor that is touched, each counted once.
+  double uniqueBytes = 0;
+  /// Bytes that blocks ask L2 for; at least `uniqueBytes` when a part is read
+  /// more than once.
+  double requestedBytes = 0;
+  /// Bytes touched between two reads of the same byte. Decides whether the
+  /// second read is served by L2 or by DRAM.
+  double reuseDistanceBytes = 0;
+  /// Bytes moved for each byte used: 1 when neighbouring threads read
+  /// neighbouring elements, up to a sector for each element when they do not.
+  double factor = 1;
+  bool isWrite = false;
+};
+
+/// What a kernel does, whatever its launch.
+struct KernelCost {
+  llvm::SmallVector<AccessCost> accesses;
+  double fp32Flops = 0;
+  double fp64Flops = 0;
+  /// Flops that run on the tensor cores.
+  double tensorFlops = 0;
+  double sfuOps = 0;
+  /// Bytes that pass through shared memory or L1.
+  double sharedBytes = 0;
+  /// Steps in which a block waits for all its threads, in sequence.
+  double reductionSteps = 0;
+
+  /// Bytes read from and written to memory, each element once: the figure of
+  /// the report.
+  double uniqueBytes() const;
+  double flops() const { return fp32Flops + fp64Flops + tensorFlops; }
+};
+
+/// How a kernel is launched.
+struct KernelShape {
+  int64_t blocks = 1;
+  int64_t threads = 128;
+  /// Registers a thread; more than the target's limit are spilled, at a price.
+  int64_t registers = cost::kBaseRegisters;
+  /// Shared memory of a block in bytes.
+  int64_t sharedBytes = 0;
+  /// Bytes that a thread has asked for and not received, on average.
+  double bytesInFlightPerThread = 16;
+};
+
+//===----------------------------------------------------------------------===//
+// Occupancy
+//===----------------------------------------------------------------------===//
+
+enum class OccupancyLimit { Threads, Blocks, Registers, Shared };
+
+struct Occupancy {
+  /// Blocks that one SM holds at a time; 0 when a block does not fit at all.
+  int64_t blocksPerSM = 0;
+  OccupancyLimit limit = OccupancyLimit::Threads;
+  /// Resident threads over the threads that an SM can hold.
+  double fraction = 0;
+};
+
+/// Blocks of `shape` that one SM of `target` holds, and what limits them.
+/// Registers above the limit of a thread count as that limit.
+Occupancy computeOccupancy(const KernelShape &shape, const TargetInfo &target);
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+/// A value that a thread holds from program point `begin` to `end`, both
+/// included.
+struct LiveValue {
+  int64_t begin = 0;
+  int64_t end = 0;
+  double registers = 0;
+};
+
+/// Registers a thread needs: the widest program point of `values`, a base, and
+/// the addresses of `numOperands` tensors. May exceed a target's limit.
+int64_t estimateRegisters(llvm::ArrayRef<LiveValue> values,
+                          int64_t numOperands);
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+enum class Bound { Launch, Memory, Tensor, Fp32, Fp64, Sfu, Shared };
+
+llvm::StringRef stringifyBound(Bound bound);
+
+/// The predicted time of a kernel and its terms, in seconds.
+struct KernelTime {
+  double total = 0;
+  double launch = 0;
+  double memory = 0;
+  double tensor = 0;
+  double fp32 = 0;
+  double fp64 = 0;
+  double sfu = 0;
+  double shared = 0;
+  /// Waves of blocks over the chip; the last may be partly filled.
+  double waves = 0;
+  Occupancy occupancy;
+  Bound bound = Bound::Launch;
+  /// Registers a thread that do not fit and live in local memory.
+  int64_t spilledRegisters = 0;
+};
+
+/// Predicts the time of a kernel. When a block does not fit an SM of the target
+/// the total is infinite.
+KernelTime estimateTime(const KernelCost &cost, const KernelShape &shape,
+                        const TargetInfo &target);
+
+/// Bytes moved for each byte used when consecutive threads read elements of
+/// `elementBytes` that lie `strideBytes` apart: 1 up to a sector over the
+/// element. A stride of 0 (all threads read one element) is 1.
+double coalescingFactor(double strideBytes, double elementBytes);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_COSTMODEL_H

@@ -1,0 +1,130 @@
+//===- KernelBody.h - What a set of nodes computes as a kernel --*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the analysis of a set of graph nodes as one kernel: its
+// iteration dimensions, where each value is evaluated, what is read and stored.
+// Legality and price are both read off it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_KERNELBODY_H
+#define FUSION_ANALYSIS_KERNELBODY_H
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// A set of iteration dimensions, one bit each; those of size 1 are in no set.
+using DimMask = uint64_t;
+
+/// One evaluation of a node: values of its loops as expressions of the kernel's
+/// iteration dimensions. A node with several is recomputed.
+struct BodyInstance {
+  unsigned node = 0;
+  SmallVector<AffineExpr> loops;
+  /// The loops are iteration dimensions of their own, with nothing shifted,
+  /// split or exchanged.
+  bool natural = true;
+  /// Iteration dimensions that all loops depend on, and that those of the
+  /// result (not reduced) depend on.
+  DimMask mask = 0;
+  DimMask outerMask = 0;
+  /// Instances that compute what this one reads, in order.
+  SmallVector<unsigned> producers;
+  /// Reductions on the longest path to this instance.
+  unsigned level = 0;
+  /// Bit s is set when the instance is needed in the s-th sweep over the
+  /// reduced dimensions.
+  uint64_t sweeps = 0;
+};
+
+/// A read of a tensor from outside the kernel.
+struct BodyAccess {
+  unsigned value = 0;
+  SmallVector<AffineExpr> coords;
+  DimMask mask = 0;
+  unsigned instance = 0;
+};
+
+/// A tensor that the kernel stores.
+struct BodyOutput {
+  unsigned value = 0;
+  SmallVector<AffineExpr> coords;
+  DimMask mask = 0;
+  unsigned instance = 0;
+};
+
+/// Why a set of nodes has no body that blocks can compute.
+enum class BodyProblem {
+  None,
+  /// More than 64 iteration dimensions.
+  TooManyDims,
+  /// A node would be evaluated at too many different places.
+  TooManyInstances,
+  /// A reduction, contraction or scan is needed at coordinates that are not its
+  /// own dimensions.
+  ReductionCoordinates,
+};
+
+/// A set of nodes seen as one kernel.
+class KernelBody {
+public:
+  /// Evaluations of one node beyond which the body is refused.
+  static constexpr unsigned kMaxInstancesPerNode = 16;
+
+  /// Analyses `nodes` (ascending) as a kernel that stores `stored` (bases, each
+  /// computed by one of the nodes).
+  static KernelBody get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
+                        ArrayRef<unsigned> stored);
+
+  BodyProblem getProblem() const { return problem; }
+  /// The node that has the problem.
+  unsigned getProblemNode() const { return problemNode; }
+
+  const ComputeGraph &getGraph() const { return *graph; }
+  ArrayRef<unsigned> getNodes() const { return nodes; }
+  ArrayRef<double> getExtents() const { return extents; }
+  ArrayRef<BodyInstance> getInstances() const { return instances; }
+  ArrayRef<BodyAccess> getInputs() const { return inputs; }
+  ArrayRef<BodyOutput> getOutputs() const { return outputs; }
+  /// Distinct tensors read from outside.
+  unsigned getNumInputTensors() const { return numInputTensors; }
+
+  const GraphNode &getNode(const BodyInstance &instance) const {
+    return graph->getNode(instance.node);
+  }
+  /// Dimensions that reductions or contractions of the body reduce, or that
+  /// scans walk.
+  DimMask getReducedMask() const { return reducedMask; }
+  DimMask getReducedMask(const BodyInstance &instance) const {
+    return instance.mask & ~instance.outerMask;
+  }
+  /// Number of points of the dimensions in `mask`.
+  double getPoints(DimMask mask) const;
+  /// Dimensions that `expr` depends on.
+  DimMask getMask(AffineExpr expr) const;
+  bool has(NodeKind kind) const;
+
+private:
+  friend class KernelBodyBuilder;
+  const ComputeGraph *graph = nullptr;
+  BodyProblem problem = BodyProblem::None;
+  unsigned problemNode = 0;
+  SmallVector<unsigned> nodes;
+  SmallVector<double> extents;
+  std::vector<BodyInstance> instances;
+  std::vector<BodyAccess> inputs;
+  std::vector<BodyOutput> outputs;
+  unsigned numInputTensors = 0;
+  DimMask reducedMask = 0;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_KERNELBODY_H

@@ -1,0 +1,48 @@
+//===- KernelEstimate.h - The price of a kernel body ------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the bridge from a set of tensor ops to the cost model: it
+// tries a few launch shapes for the body and keeps the fastest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_KERNELESTIMATE_H
+#define FUSION_ANALYSIS_KERNELESTIMATE_H
+
+#include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/KernelBody.h"
+
+namespace mlir::fusion {
+
+/// Elements of a row that one block keeps on chip; longer rows are walked in
+/// chunks and read once for every sweep.
+constexpr int64_t kMaxElementsOnChip = 64 * 1024;
+
+/// What the cost model predicts for a body under the best shape tried.
+struct KernelEstimate {
+  KernelCost cost;
+  KernelShape shape;
+  KernelTime time;
+  /// Elements of the result's dimensions that one block computes.
+  double blockElements = 0;
+  /// Rows are kept on chip, so that inputs are read once.
+  bool rowsOnChip = false;
+
+  double seconds() const { return time.total; }
+  double bytes() const { return cost.uniqueBytes(); }
+};
+
+/// Prices `body`, which must have no problem, on `target`.
+KernelEstimate estimateKernel(const KernelBody &body, const TargetInfo &target);
+
+/// Bytes that a kernel of `body` reads and writes, each element once.
+double getUniqueBytes(const KernelBody &body);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_KERNELESTIMATE_H

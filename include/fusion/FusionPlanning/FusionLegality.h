@@ -1,0 +1,41 @@
+//===- FusionLegality.h - What may be one kernel ----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the rules on bodies that the code generator can evaluate
+// tile by tile. They are free functions of the body; none looks at prices.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_FUSIONLEGALITY_H
+#define FUSION_FUSIONPLANNING_FUSIONLEGALITY_H
+
+#include "fusion/Analysis/KernelBody.h"
+#include "fusion/FusionPlanning/FusionDecision.h"
+
+namespace mlir::fusion {
+
+/// Limits on one kernel.
+struct KernelLimits {
+  /// Bounds compile time, not speed.
+  unsigned maxOps = 512;
+  /// Kernel parameters are at most 4 KiB; a dynamic tensor takes up to ten
+  /// words of it.
+  unsigned maxOperands = 48;
+};
+
+/// May `body` be one kernel?
+FusionDecision checkBody(const KernelBody &body, const KernelLimits &limits);
+
+/// The rules by the kind of body; each presumes that the body has no problem.
+FusionDecision checkPointwiseBody(const KernelBody &body);
+FusionDecision checkRowBody(const KernelBody &body);
+FusionDecision checkContractionBody(const KernelBody &body);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_FUSIONLEGALITY_H

@@ -1,0 +1,54 @@
+//===- Passes.h - Passes of the plan phase ----------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the passes of the plan phase and what they are made of.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_PASSES_H
+#define FUSION_FUSIONPLANNING_PASSES_H
+
+#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "mlir/Pass/Pass.h"
+#include <functional>
+#include <memory>
+
+namespace mlir::fusion {
+
+#define GEN_PASS_DECL
+#include "fusion/FusionPlanning/Passes.h.inc"
+
+/// Is given the plan of each function.
+using PlanObserver =
+    std::function<void(FunctionOpInterface, const FusionPlan &)>;
+
+/// The pass with the chip named by `options.target`, and `observer` called with
+/// every plan, e.g. to write the ledger to a file.
+std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
+                                            PlanObserver observer);
+
+/// Brings `func` into the form that planning reads: sizes are computed from
+/// arguments, not from intermediate tensors, and an op that does not read its
+/// destination has an empty one.
+LogicalResult prepareForPlanning(FunctionOpInterface func);
+
+/// Replaces the computations of `func` by the kernels of `plan`, which was made
+/// for it.
+LogicalResult formKernels(FunctionOpInterface func, const ComputeGraph &graph,
+                          const FusionPlan &plan);
+
+/// Emits each entry of the ledger as a remark of the category `fusion-plan`.
+void emitPlanRemarks(FunctionOpInterface func, const ComputeGraph &graph,
+                     const FusionPlan &plan);
+
+#define GEN_PASS_REGISTRATION
+#include "fusion/FusionPlanning/Passes.h.inc"
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_PASSES_H

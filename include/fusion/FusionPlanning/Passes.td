@@ -1,0 +1,66 @@
+//===- Passes.td - Passes of the plan phase ----------------*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the passes of the plan phase.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_PASSES_TD
+#define FUSION_FUSIONPLANNING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Partition the computations of each function into kernels";
+  let description = [{
+    Input: functions of one block in the form that the input phase leaves:
+    linalg, tensor, arith and math operations and `fusion.scan` on tensors.
+
+    Output: functions of `fusion.kernel` operations, reshapes and casts between
+    them, constants, and arithmetic on sizes. Each kernel carries its
+    `#fusion.estimate`, each function the totals as `fusion.plan`. Constants of
+    one value, fills, empty tensors and scalar arithmetic are copied into every
+    kernel that uses them.
+
+    The pass never tiles, never changes what an operation computes and adds no
+    guard on sizes. Independent operations may be given in any order: the
+    result is the same.
+
+    Every candidate fusion, taken or refused, is a remark of the category
+    `fusion-plan`, named by its reason code (docs/Remarks.md).
+
+    ```mlir
+    %0 = linalg.generic ... // exp(x)
+    %1 = linalg.generic ... // %0 + y
+    ```
+    ==>
+    ```mlir
+    %0 = fusion.kernel @exp_add ins(%x, %y : ...) -> (...) {
+      ^bb0(%a: ..., %b: ...):
+        %1 = linalg.generic ...
+        %2 = linalg.generic ...
+        fusion.yield %2
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "chip to plan for; the module's fusion.target when empty, sm_90a "
+           "when it has none">,
+    Option<"printLedger", "print-ledger", "bool", "false",
+           "print the ledger of each function as JSON on standard error">,
+    Option<"representativeSize", "representative-size", "int64_t", "1024",
+           "elements that prices take a dynamic dimension for">,
+  ];
+  let dependentDialects = [
+    "::mlir::fusion::FusionDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+#endif // FUSION_FUSIONPLANNING_PASSES_TD

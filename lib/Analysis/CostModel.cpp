@@ -1,0 +1,250 @@
+//===- CostModel.cpp - Predicted time of a kernel -------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements occupancy, the register estimate and the time of a
+// kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/CostModel.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+using namespace mlir::fusion;
+
+double KernelCost::uniqueBytes() const {
+  double bytes = 0;
+  for (const AccessCost &access : accesses)
+    bytes += access.uniqueBytes;
+  return bytes;
+}
+
+double mlir::fusion::coalescingFactor(double strideBytes, double elementBytes) {
+  if (strideBytes <= elementBytes || elementBytes <= 0)
+    return 1;
+  return std::min(strideBytes, std::max(cost::kSectorBytes, elementBytes)) /
+         elementBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Occupancy
+//===----------------------------------------------------------------------===//
+
+Occupancy mlir::fusion::computeOccupancy(const KernelShape &shape,
+                                         const TargetInfo &target) {
+  Occupancy result;
+  int64_t warps =
+      llvm::divideCeil(std::max<int64_t>(shape.threads, 1), target.warpSize);
+  int64_t threads = warps * target.warpSize;
+  if (threads > target.maxThreadsPerBlock)
+    return result;
+  if (shape.sharedBytes > target.maxSharedPerBlock) {
+    result.limit = OccupancyLimit::Shared;
+    return result;
+  }
+
+  int64_t registers =
+      std::clamp<int64_t>(shape.registers, 1, target.maxRegistersPerThread);
+  int64_t registersPerWarp =
+      llvm::alignTo(registers * target.warpSize, target.registerGranularity);
+  int64_t sharedPerBlock = shape.sharedBytes + target.reservedSharedPerBlock;
+
+  std::pair<int64_t, OccupancyLimit> limits[] = {
+      {target.maxThreadsPerSM / threads, OccupancyLimit::Threads},
+      {target.maxBlocksPerSM, OccupancyLimit::Blocks},
+      {target.registersPerSM / (registersPerWarp * warps),
+       OccupancyLimit::Registers},
+      {target.sharedPerSM / sharedPerBlock, OccupancyLimit::Shared}};
+  auto *tightest = std::min_element(
+      std::begin(limits), std::end(limits),
+      [](const auto &a, const auto &b) { return a.first < b.first; });
+  result.blocksPerSM = tightest->first;
+  result.limit = tightest->second;
+  result.fraction = static_cast<double>(result.blocksPerSM * threads) /
+                    static_cast<double>(target.maxThreadsPerSM);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::fusion::estimateRegisters(llvm::ArrayRef<LiveValue> values,
+                                        int64_t numOperands) {
+  // A sweep over the points where values begin and end.
+  llvm::SmallVector<std::pair<int64_t, double>> changes;
+  changes.reserve(2 * values.size());
+  for (const LiveValue &value : values) {
+    changes.emplace_back(value.begin, value.registers);
+    changes.emplace_back(value.end + 1, -value.registers);
+  }
+  // At equal points what ends goes first.
+  std::sort(changes.begin(), changes.end());
+  double live = 0, widest = 0;
+  for (auto [point, change] : changes) {
+    live += change;
+    widest = std::max(widest, live);
+  }
+  return cost::kBaseRegisters + cost::kRegistersPerOperand * numOperands +
+         static_cast<int64_t>(std::ceil(widest));
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef mlir::fusion::stringifyBound(Bound bound) {
+  switch (bound) {
+  case Bound::Launch:
+    return "launch";
+  case Bound::Memory:
+    return "memory";
+  case Bound::Tensor:
+    return "tensor";
+  case Bound::Fp32:
+    return "fp32";
+  case Bound::Fp64:
+    return "fp64";
+  case Bound::Sfu:
+    return "sfu";
+  case Bound::Shared:
+    return "shared";
+  }
+  llvm_unreachable("not a bound");
+}
+
+namespace {
+/// How the blocks of a kernel fill the chip: `fullBlocks` of them in waves that
+/// fill every slot, the rest in one last wave.
+struct Waves {
+  double blocks;
+  double slots;
+  double blocksPerSM;
+  double fullBlocks;
+  double tailBlocks;
+
+  Waves(const KernelShape &shape, const Occupancy &occupancy,
+        const TargetInfo &target)
+      : blocks(static_cast<double>(std::max<int64_t>(shape.blocks, 1))),
+        slots(static_cast<double>(occupancy.blocksPerSM * target.numSMs)),
+        blocksPerSM(static_cast<double>(occupancy.blocksPerSM)),
+        fullBlocks(std::floor(blocks / slots) * slots),
+        tailBlocks(blocks - fullBlocks) {}
+
+  /// The time of work that takes `seconds` when `rate(n)` = 1, where `rate(n)`
+  /// is the share of the full speed that n resident blocks reach.
+  template <typename Rate>
+  double stretch(double seconds, Rate rate) const {
+    double time = 0;
+    if (fullBlocks > 0)
+      time += seconds * (fullBlocks / blocks) / rate(slots);
+    if (tailBlocks > 0)
+      time += seconds * (tailBlocks / blocks) / rate(tailBlocks);
+    return time;
+  }
+};
+} // namespace
+
+/// Bytes from DRAM and from L2 that `cost` asks for.
+static std::pair<double, double> splitTraffic(const KernelCost &cost,
+                                              const TargetInfo &target) {
+  double dram = 0, l2 = 0;
+  for (const AccessCost &access : cost.accesses) {
+    double first = access.uniqueBytes * access.factor;
+    double again = std::max(0.0, access.requestedBytes - access.uniqueBytes) *
+                   access.factor;
+    dram += first;
+    if (access.reuseDistanceBytes <= static_cast<double>(target.l2Bytes))
+      l2 += again;
+    else
+      dram += again;
+  }
+  return {dram, l2 + dram};
+}
+
+KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
+                                      const KernelShape &shape,
+                                      const TargetInfo &target) {
+  KernelTime time;
+  time.occupancy = computeOccupancy(shape, target);
+  if (time.occupancy.blocksPerSM == 0) {
+    time.total = std::numeric_limits<double>::infinity();
+    return time;
+  }
+  Waves waves(shape, time.occupancy, target);
+  time.waves = waves.blocks / waves.slots;
+  time.spilledRegisters =
+      std::max<int64_t>(0, shape.registers - target.maxRegistersPerThread);
+
+  const double numSMs = static_cast<double>(target.numSMs);
+  const double threads = static_cast<double>(shape.threads);
+
+  // Memory: the DRAM rate needs enough bytes in flight (Little's law) and
+  // enough SMs, each of which can take only so much.
+  auto [dramBytes, l2Bytes] = splitTraffic(cost, target);
+  double spillBytes = cost::kSpillBytes *
+                      static_cast<double>(time.spilledRegisters) * threads *
+                      waves.blocks;
+  l2Bytes += spillBytes;
+  double bytesToSaturate =
+      target.dramBytesPerSecond * target.dramLatencySeconds;
+  auto memoryRate = [&](double peak) {
+    return [&, peak](double blocks) {
+      double activeSMs = std::min(blocks, numSMs);
+      double perSM = activeSMs * target.bytesPerClockPerSM * target.clockHz;
+      double inFlight =
+          blocks * threads * std::max(shape.bytesInFlightPerThread, 1.0);
+      return std::min({1.0, perSM / peak, inFlight / bytesToSaturate});
+    };
+  };
+  double dramTime = waves.stretch(dramBytes / target.dramBytesPerSecond,
+                                  memoryRate(target.dramBytesPerSecond));
+  double l2Time = waves.stretch(l2Bytes / target.l2BytesPerSecond,
+                                memoryRate(target.l2BytesPerSecond));
+  time.memory = std::max(dramTime, l2Time);
+
+  // Arithmetic: the fullest SM decides.
+  auto computeRate = [&](double blocks) {
+    double fullest = std::ceil(blocks / numSMs);
+    double balance = blocks / (fullest * numSMs);
+    double busy = std::min(1.0, fullest * threads / cost::kThreadsToSaturateSM);
+    return balance * busy;
+  };
+  auto compute = [&](double amount, double rate) {
+    return amount > 0 ? waves.stretch(amount / rate, computeRate) : 0;
+  };
+  time.tensor = compute(cost.tensorFlops, target.tensorFlopsPerSecond);
+  time.fp32 = compute(cost.fp32Flops, target.fp32FlopsPerSecond);
+  time.fp64 = compute(cost.fp64Flops, target.fp64FlopsPerSecond);
+  time.sfu = compute(cost.sfuOps, target.sfuPerSecond());
+  time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
+
+  time.launch = target.launchSeconds + target.dramLatencySeconds +
+                cost.reductionSteps * cost::kReductionStepSeconds;
+  std::pair<double, Bound> terms[] = {
+      {time.memory, Bound::Memory}, {time.tensor, Bound::Tensor},
+      {time.fp32, Bound::Fp32},     {time.fp64, Bound::Fp64},
+      {time.sfu, Bound::Sfu},       {time.shared, Bound::Shared}};
+  double largest = 0, sum = 0;
+  time.bound = Bound::Launch;
+  for (auto [seconds, bound] : terms) {
+    sum += seconds;
+    if (seconds <= largest)
+      continue;
+    largest = seconds;
+    time.bound = bound;
+  }
+  if (largest < time.launch)
+    time.bound = Bound::Launch;
+  time.total = time.launch + largest + (1 - cost::kOverlap) * (sum - largest);
+  return time;
+}

@@ -1,0 +1,395 @@
+//===- KernelBody.cpp - What a set of nodes computes as a kernel ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the analysis of a set of nodes as one kernel. Two steps:
+// loops and tensor dimensions are unified into iteration dimensions wherever a
+// map names a loop directly; then the coordinates at which every value is
+// needed are found, from the stored values back to the inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/KernelBody.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// Union-find over loops and tensor dimensions. Two loops of one node, or two
+/// dimensions of one tensor, never share a class: x + transpose(x) keeps two.
+class DimUnion {
+public:
+  /// Adds a slot of `owner`; returns it.
+  unsigned add(unsigned owner, double extent) {
+    slots.push_back({static_cast<unsigned>(slots.size()), extent, {}});
+    slots.back().owners.insert(owner);
+    return slots.size() - 1;
+  }
+  unsigned find(unsigned slot) {
+    while (slots[slot].parent != slot) {
+      slots[slot].parent = slots[slots[slot].parent].parent;
+      slot = slots[slot].parent;
+    }
+    return slot;
+  }
+  void merge(unsigned a, unsigned b) {
+    a = find(a);
+    b = find(b);
+    if (a == b)
+      return;
+    if (slots[a].owners.size() < slots[b].owners.size())
+      std::swap(a, b);
+    for (unsigned owner : slots[b].owners)
+      if (slots[a].owners.contains(owner))
+        return;
+    for (unsigned owner : slots[b].owners)
+      slots[a].owners.insert(owner);
+    slots[b].parent = a;
+  }
+  double getExtent(unsigned slot) { return slots[find(slot)].extent; }
+
+private:
+  struct Slot {
+    unsigned parent;
+    double extent;
+    llvm::SmallDenseSet<unsigned, 4> owners;
+  };
+  std::vector<Slot> slots;
+};
+} // namespace
+
+namespace mlir::fusion {
+class KernelBodyBuilder {
+public:
+  KernelBodyBuilder(KernelBody &body, const ComputeGraph &graph,
+                    ArrayRef<unsigned> stored)
+      : body(body), graph(graph), stored(stored.begin(), stored.end()) {}
+
+  void build();
+
+private:
+  void unifyDims();
+  void numberDims();
+  void evaluate();
+  void setSweeps();
+
+  void addInstances(unsigned index);
+  void addReads(unsigned instance);
+  void addOutputs(unsigned node, unsigned naturalInstance);
+  /// The slots of the dimensions of the tensor `value`.
+  unsigned getValueSlots(unsigned value);
+  bool isInside(unsigned node) const { return localIndex.contains(node); }
+  void fail(BodyProblem problem, unsigned node) {
+    if (body.problem != BodyProblem::None)
+      return;
+    body.problem = problem;
+    body.problemNode = node;
+  }
+
+  KernelBody &body;
+  const ComputeGraph &graph;
+  llvm::SmallDenseSet<unsigned, 8> stored;
+  DenseMap<unsigned, unsigned> localIndex;
+  DimUnion dims;
+  /// First slot of each node's loops, and of each tensor's dimensions.
+  SmallVector<unsigned> loopSlots;
+  DenseMap<unsigned, unsigned> valueSlots;
+  /// The iteration dimension of each loop of each node.
+  SmallVector<SmallVector<AffineExpr>> natural;
+  /// Places at which a node's loops are needed, and who needs them.
+  struct Demand {
+    SmallVector<AffineExpr> loops;
+    SmallVector<unsigned> users;
+  };
+  std::vector<SmallVector<Demand, 1>> demands;
+};
+} // namespace mlir::fusion
+
+//===----------------------------------------------------------------------===//
+// KernelBody
+//===----------------------------------------------------------------------===//
+
+double KernelBody::getPoints(DimMask mask) const {
+  double points = 1;
+  for (; mask; mask &= mask - 1)
+    points *= extents[llvm::countr_zero(mask)];
+  return points;
+}
+
+DimMask KernelBody::getMask(AffineExpr expr) const {
+  DimMask mask = 0;
+  auto addDim = [&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      if (extents[dim.getPosition()] > 1)
+        mask |= DimMask(1) << dim.getPosition();
+  };
+  if (isa<AffineDimExpr, AffineConstantExpr>(expr))
+    addDim(expr);
+  else
+    expr.walk(addDim);
+  return mask;
+}
+
+bool KernelBody::has(NodeKind kind) const {
+  return llvm::any_of(
+      nodes, [&](unsigned node) { return graph->getNode(node).kind == kind; });
+}
+
+KernelBody KernelBody::get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
+                           ArrayRef<unsigned> stored) {
+  KernelBody body;
+  body.graph = &graph;
+  body.nodes.assign(nodes.begin(), nodes.end());
+  KernelBodyBuilder(body, graph, stored).build();
+  return body;
+}
+
+//===----------------------------------------------------------------------===//
+// Iteration dimensions
+//===----------------------------------------------------------------------===//
+
+unsigned KernelBodyBuilder::getValueSlots(unsigned value) {
+  auto [it, inserted] = valueSlots.try_emplace(value, 0);
+  if (!inserted)
+    return it->second;
+  // Owners: nodes have their number, tensors one beyond all nodes.
+  unsigned owner = graph.getNodes().size() + value;
+  unsigned first = 0;
+  for (auto [d, extent] : llvm::enumerate(graph.getValue(value).shape)) {
+    unsigned slot = dims.add(owner, static_cast<double>(extent));
+    if (d == 0)
+      first = slot;
+  }
+  return it->second = first;
+}
+
+void KernelBodyBuilder::unifyDims() {
+  for (unsigned node : body.nodes) {
+    const GraphNode &info = graph.getNode(node);
+    unsigned first = 0;
+    for (auto [l, extent] : llvm::enumerate(info.extents)) {
+      unsigned slot = dims.add(node, static_cast<double>(extent));
+      if (l == 0)
+        first = slot;
+    }
+    loopSlots.push_back(first);
+    for (const TensorWrite &write : info.writes) {
+      unsigned slots = getValueSlots(write.value);
+      for (auto [d, loop] : llvm::enumerate(write.loops))
+        if (loop >= 0)
+          dims.merge(first + loop, slots + d);
+    }
+    for (const TensorRead &read : info.reads) {
+      unsigned value = read.value;
+      SmallVector<AffineExpr> moved;
+      ArrayRef<AffineExpr> coords = read.coords;
+      // A view of a tensor computed inside is looked through; one of a tensor
+      // from outside is taken before the kernel.
+      if (graph.getValue(value).viewOf >= 0) {
+        unsigned base = graph.getBase(value);
+        int producer = graph.getValue(base).producer;
+        if (producer >= 0 && isInside(producer)) {
+          moved = graph.toBase(value, coords);
+          coords = moved;
+          value = base;
+        }
+      }
+      unsigned slots = getValueSlots(value);
+      for (auto [d, coord] : llvm::enumerate(coords))
+        if (auto loop = dyn_cast<AffineDimExpr>(coord))
+          dims.merge(first + loop.getPosition(), slots + d);
+    }
+  }
+}
+
+void KernelBodyBuilder::numberDims() {
+  DenseMap<unsigned, AffineExpr> numbers;
+  for (auto [index, node] : llvm::enumerate(body.nodes)) {
+    SmallVector<AffineExpr> &exprs = natural.emplace_back();
+    for (unsigned l = 0; l < graph.getNode(node).extents.size(); ++l) {
+      unsigned slot = dims.find(loopSlots[index] + l);
+      AffineExpr &expr = numbers[slot];
+      if (!expr) {
+        expr = getAffineDimExpr(body.extents.size(), graph.getContext());
+        body.extents.push_back(dims.getExtent(slot));
+      }
+      exprs.push_back(expr);
+    }
+  }
+  if (body.extents.size() > 64)
+    fail(BodyProblem::TooManyDims, body.nodes.back());
+}
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+void KernelBodyBuilder::evaluate() {
+  // Consumers before producers, so that all demands on a node are known.
+  demands.resize(body.nodes.size());
+  for (unsigned index = body.nodes.size(); index-- > 0;) {
+    addInstances(index);
+    if (body.problem != BodyProblem::None)
+      return;
+  }
+  // Producers first from here on.
+  unsigned last = body.instances.size() - 1;
+  std::reverse(body.instances.begin(), body.instances.end());
+  for (BodyInstance &instance : body.instances)
+    for (unsigned &producer : instance.producers)
+      producer = last - producer;
+  for (BodyAccess &access : body.inputs)
+    access.instance = last - access.instance;
+  for (BodyOutput &output : body.outputs)
+    output.instance = last - output.instance;
+}
+
+void KernelBodyBuilder::addInstances(unsigned index) {
+  unsigned node = body.nodes[index];
+  const GraphNode &info = graph.getNode(node);
+  SmallVector<Demand, 1> &wanted = demands[index];
+
+  // A stored value, and one that nobody inside needs, is evaluated along the
+  // node's own dimensions.
+  bool stores = llvm::any_of(info.writes, [&](const TensorWrite &write) {
+    return stored.contains(write.value);
+  });
+  unsigned naturalIndex = wanted.size();
+  for (auto [i, demand] : llvm::enumerate(wanted))
+    if (demand.loops == natural[index])
+      naturalIndex = i;
+  if (naturalIndex == wanted.size() && (stores || wanted.empty()))
+    wanted.push_back({natural[index], {}});
+  if (wanted.size() > KernelBody::kMaxInstancesPerNode)
+    return fail(BodyProblem::TooManyInstances, node);
+
+  for (auto [i, demand] : llvm::enumerate(wanted)) {
+    BodyInstance instance;
+    instance.node = node;
+    instance.natural = demand.loops == natural[index];
+    instance.loops = std::move(demand.loops);
+    for (auto [l, expr] : llvm::enumerate(instance.loops)) {
+      DimMask mask = body.getMask(expr);
+      instance.mask |= mask;
+      if (!info.reduced[l] && static_cast<int>(l) != info.scanned)
+        instance.outerMask |= mask;
+    }
+    if (info.kind != NodeKind::Pointwise) {
+      if (!instance.natural)
+        return fail(BodyProblem::ReductionCoordinates, node);
+      body.reducedMask |= instance.mask & ~instance.outerMask;
+    }
+    unsigned id = body.instances.size();
+    body.instances.push_back(std::move(instance));
+    for (unsigned user : demand.users)
+      body.instances[user].producers.push_back(id);
+    if (stores && i == naturalIndex)
+      addOutputs(node, id);
+    addReads(id);
+    if (body.problem != BodyProblem::None)
+      return;
+  }
+}
+
+void KernelBodyBuilder::addOutputs(unsigned node, unsigned naturalInstance) {
+  const BodyInstance &instance = body.instances[naturalInstance];
+  for (const TensorWrite &write : graph.getNode(node).writes) {
+    if (!stored.contains(write.value))
+      continue;
+    BodyOutput output;
+    output.value = write.value;
+    output.instance = naturalInstance;
+    for (int loop : write.loops) {
+      output.coords.push_back(
+          loop >= 0 ? instance.loops[loop]
+                    : getAffineConstantExpr(0, graph.getContext()));
+      output.mask |= body.getMask(output.coords.back());
+    }
+    body.outputs.push_back(std::move(output));
+  }
+}
+
+/// Demands what the instance reads, or records it as an input.
+void KernelBodyBuilder::addReads(unsigned id) {
+  const GraphNode &info = graph.getNode(body.instances[id].node);
+  for (const TensorRead &read : info.reads) {
+    SmallVector<AffineExpr> coords =
+        composeCoords(read.coords, body.instances[id].loops);
+    unsigned base = graph.getBase(read.value);
+    int producer = graph.getValue(base).producer;
+    if (producer < 0 || !isInside(producer)) {
+      BodyAccess access;
+      access.value = read.value;
+      access.instance = id;
+      for (AffineExpr coord : coords)
+        access.mask |= body.getMask(coord);
+      access.coords = std::move(coords);
+      body.inputs.push_back(std::move(access));
+      continue;
+    }
+    coords = graph.toBase(read.value, coords);
+    unsigned index = localIndex.lookup(producer);
+    const GraphNode &source = graph.getNode(producer);
+    const TensorWrite *write = llvm::find_if(
+        source.writes, [&](const TensorWrite &w) { return w.value == base; });
+    // Loops that the result does not have are the producer's own.
+    SmallVector<AffineExpr> loops = natural[index];
+    for (auto [d, loop] : llvm::enumerate(write->loops))
+      if (loop >= 0 && source.extents[loop] != 1)
+        loops[loop] = coords[d];
+    auto *same = llvm::find_if(demands[index], [&](const Demand &demand) {
+      return demand.loops == loops;
+    });
+    if (same == demands[index].end()) {
+      // Bounded here as well: demands multiply from node to node.
+      if (demands[index].size() >= KernelBody::kMaxInstancesPerNode)
+        return fail(BodyProblem::TooManyInstances, producer);
+      demands[index].push_back({std::move(loops), {id}});
+    } else if (!llvm::is_contained(same->users, id)) {
+      same->users.push_back(id);
+    }
+  }
+}
+
+/// Counts the sweeps over reduced dimensions and finds who is needed in which.
+void KernelBodyBuilder::setSweeps() {
+  for (BodyInstance &instance : body.instances)
+    for (unsigned producer : instance.producers) {
+      const BodyInstance &source = body.instances[producer];
+      bool reduces = body.getNode(source).kind != NodeKind::Pointwise;
+      instance.level =
+          std::max(instance.level, source.level + (reduces ? 1u : 0u));
+    }
+  auto bit = [](unsigned level) { return uint64_t(1) << std::min(level, 63u); };
+  for (const BodyOutput &output : body.outputs)
+    body.instances[output.instance].sweeps |=
+        bit(body.instances[output.instance].level);
+  for (BodyInstance &instance : llvm::reverse(body.instances)) {
+    if (body.getNode(instance).kind != NodeKind::Pointwise)
+      instance.sweeps = bit(instance.level);
+    for (unsigned producer : instance.producers)
+      body.instances[producer].sweeps |= instance.sweeps;
+  }
+}
+
+void KernelBodyBuilder::build() {
+  for (auto [index, node] : llvm::enumerate(body.nodes))
+    localIndex[node] = index;
+  unifyDims();
+  numberDims();
+  if (body.problem != BodyProblem::None)
+    return;
+  evaluate();
+  if (body.problem != BodyProblem::None)
+    return;
+  setSweeps();
+  llvm::SmallDenseSet<unsigned, 8> tensors;
+  for (const BodyAccess &access : body.inputs)
+    tensors.insert(access.value);
+  body.numInputTensors = tensors.size();
+}

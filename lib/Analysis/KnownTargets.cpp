@@ -1,0 +1,186 @@
+//===- KnownTargets.cpp - The table of known chips ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the table of limits and rates, one function a chip.
+//
+// Sources, as of 2026-11-21:
+//   [CC]   CUDA C++ Programming Guide 13.0, "Technical Specifications per
+//          Compute Capability": registers, threads, blocks, shared memory;
+//          "Throughput of Native Arithmetic Instructions": special functions a
+//          clock (16 an SM on every chip here).
+//   [DS]   The data sheet of the part named in the row: SMs, boost clock, L2,
+//          DRAM bandwidth, arithmetic rates (dense, without sparsity).
+//   [M]    Measured on one H200, driver 580, 2026-11-21: streaming copy
+//          4.38 TB/s (data sheet 4.8), cuBLAS bf16 802 TFLOP/s (data sheet
+//          989), 64 dependent tiny kernels replayed from a CUDA graph in
+//          119 us.
+//   [EST]  Estimates, used where neither a data sheet nor a measurement speaks:
+//          streaming copies reach 0.91 of the data sheet's bandwidth and
+//          library products 0.81 of its rate, as on the H200 of [M]; L2
+//          delivers 26 bytes a clock to each SM when all read (6.65 TB/s are
+//          reported for an H100 at 1755 MHz and 132 SMs, 28.7 bytes) and 32 to
+//          one that reads alone; a launch and a DRAM round trip cost the same
+//          as on the H200 of [M].
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/TargetInfo.h"
+
+using namespace mlir::fusion;
+
+namespace {
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kMiB = 1024 * kKiB;
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+constexpr double kMega = 1e6;
+
+/// [EST] What a streaming copy reaches of the data sheet's bandwidth.
+constexpr double kCopyShare = 0.91;
+/// [EST] What a library product reaches of the data sheet's rate.
+constexpr double kProductShare = 0.81;
+/// [EST] Bytes a clock that L2 delivers to one SM when all SMs read.
+constexpr double kL2BytesPerClockPerSM = 26;
+/// [M] 119 us / 64 kernels = 1.86 us a kernel, a DRAM round trip included.
+constexpr double kLaunchSeconds = 1.2e-6;
+/// [M] The rest of the 1.86 us.
+constexpr double kDramLatencySeconds = 0.66e-6;
+} // namespace
+
+/// What every chip since sm_80 has in common [CC].
+static constexpr TargetInfo getCommon(llvm::StringLiteral name,
+                                      llvm::StringLiteral part) {
+  return TargetInfo{/*name=*/name,
+                    /*part=*/part,
+                    /*numSMs=*/0,
+                    /*clockHz=*/0,
+                    /*warpSize=*/32,
+                    /*registersPerSM=*/64 * kKiB,
+                    /*maxRegistersPerThread=*/255,
+                    /*registerGranularity=*/256,
+                    /*maxThreadsPerSM=*/2048,
+                    /*maxThreadsPerBlock=*/1024,
+                    /*maxBlocksPerSM=*/32,
+                    /*sharedPerSM=*/0,
+                    /*maxSharedPerBlock=*/0,
+                    /*reservedSharedPerBlock=*/1 * kKiB,
+                    /*l2Bytes=*/0,
+                    /*dramBytesPerSecond=*/0,
+                    /*l2BytesPerSecond=*/0,
+                    /*bytesPerClockPerSM=*/32,
+                    /*sharedBytesPerClockPerSM=*/128,
+                    /*fp32FlopsPerSecond=*/0,
+                    /*fp64FlopsPerSecond=*/0,
+                    /*tensorFlopsPerSecond=*/0,
+                    /*sfuPerClockPerSM=*/16,
+                    /*launchSeconds=*/kLaunchSeconds,
+                    /*dramLatencySeconds=*/kDramLatencySeconds};
+}
+
+/// Sets the SMs, the clock and what follows from them: `fp32PerClock` and
+/// `fp64PerClock` count fused multiply-adds of one SM a clock.
+static constexpr void setCore(TargetInfo &target, int64_t numSMs,
+                              double clockHz, double fp32PerClock,
+                              double fp64PerClock) {
+  target.numSMs = numSMs;
+  target.clockHz = clockHz;
+  target.l2BytesPerSecond = kL2BytesPerClockPerSM * numSMs * clockHz;
+  target.fp32FlopsPerSecond = 2 * fp32PerClock * numSMs * clockHz;
+  target.fp64FlopsPerSecond = 2 * fp64PerClock * numSMs * clockHz;
+}
+
+/// A100 SXM4 80 GB [DS]: 108 SMs, 1410 MHz, 40 MB L2, 2039 GB/s, 312 TFLOP/s.
+static constexpr TargetInfo getSm80() {
+  TargetInfo t = getCommon("sm_80", "A100 SXM4 80 GB");
+  setCore(t, 108, 1410 * kMega, 64, 32);
+  t.sharedPerSM = 164 * kKiB;
+  t.maxSharedPerBlock = 163 * kKiB;
+  t.l2Bytes = 40 * kMiB;
+  t.dramBytesPerSecond = kCopyShare * 2039 * kGiga;
+  t.tensorFlopsPerSecond = kProductShare * 312 * kTera;
+  return t;
+}
+
+/// A10 [DS]: 72 SMs, 1695 MHz, 6 MB L2, 600 GB/s, 125 TFLOP/s. 8.6 has 48
+/// warps and 16 blocks an SM [CC].
+static constexpr TargetInfo getSm86() {
+  TargetInfo t = getCommon("sm_86", "A10");
+  setCore(t, 72, 1695 * kMega, 128, 2);
+  t.maxThreadsPerSM = 1536;
+  t.maxBlocksPerSM = 16;
+  t.sharedPerSM = 100 * kKiB;
+  t.maxSharedPerBlock = 99 * kKiB;
+  t.l2Bytes = 6 * kMiB;
+  t.dramBytesPerSecond = kCopyShare * 600 * kGiga;
+  t.tensorFlopsPerSecond = kProductShare * 125 * kTera;
+  return t;
+}
+
+/// L40S [DS]: 142 SMs, 2520 MHz, 96 MB L2, 864 GB/s, 362 TFLOP/s. 8.9 has 48
+/// warps and 24 blocks an SM [CC].
+static constexpr TargetInfo getSm89() {
+  TargetInfo t = getCommon("sm_89", "L40S");
+  setCore(t, 142, 2520 * kMega, 128, 2);
+  t.maxThreadsPerSM = 1536;
+  t.maxBlocksPerSM = 24;
+  t.sharedPerSM = 100 * kKiB;
+  t.maxSharedPerBlock = 99 * kKiB;
+  t.l2Bytes = 96 * kMiB;
+  t.dramBytesPerSecond = kCopyShare * 864 * kGiga;
+  t.tensorFlopsPerSecond = kProductShare * 362 * kTera;
+  return t;
+}
+
+/// H200 SXM: 132 SMs, 1980 MHz [DS]; 60 MB L2 as the driver reports, 4.38 TB/s
+/// and 802 TFLOP/s as measured [M].
+static constexpr TargetInfo getSm90(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "H200 SXM");
+  setCore(t, 132, 1980 * kMega, 128, 64);
+  t.sharedPerSM = 228 * kKiB;
+  t.maxSharedPerBlock = 227 * kKiB;
+  t.l2Bytes = 60 * kMiB;
+  t.dramBytesPerSecond = 4.38 * kTera;
+  t.tensorFlopsPerSecond = 802 * kTera;
+  return t;
+}
+
+/// B200 [DS]: 148 SMs, 1965 MHz, 126 MB L2, 8 TB/s, 2250 TFLOP/s.
+static constexpr TargetInfo getSm100(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "B200");
+  setCore(t, 148, 1965 * kMega, 128, 64);
+  t.sharedPerSM = 228 * kKiB;
+  t.maxSharedPerBlock = 227 * kKiB;
+  t.l2Bytes = 126 * kMiB;
+  t.dramBytesPerSecond = kCopyShare * 8 * kTera;
+  t.tensorFlopsPerSecond = kProductShare * 2250 * kTera;
+  return t;
+}
+
+/// RTX 5090 [DS]: 170 SMs, 2407 MHz, 96 MB L2, 1792 GB/s, 209.5 TFLOP/s. 12.0
+/// has 48 warps and 24 blocks an SM [CC].
+static constexpr TargetInfo getSm120() {
+  TargetInfo t = getCommon("sm_120", "RTX 5090");
+  setCore(t, 170, 2407 * kMega, 128, 2);
+  t.maxThreadsPerSM = 1536;
+  t.maxBlocksPerSM = 24;
+  t.sharedPerSM = 100 * kKiB;
+  t.maxSharedPerBlock = 99 * kKiB;
+  t.l2Bytes = 96 * kMiB;
+  t.dramBytesPerSecond = kCopyShare * 1792 * kGiga;
+  t.tensorFlopsPerSecond = kProductShare * 209.5 * kTera;
+  return t;
+}
+
+llvm::ArrayRef<TargetInfo> mlir::fusion::getKnownTargets() {
+  // The suffix `a` changes which instructions may be used, not the chip.
+  static constexpr TargetInfo targets[] = {
+      getSm80(),           getSm86(),         getSm89(),
+      getSm90("sm_90"),    getSm90("sm_90a"), getSm100("sm_100"),
+      getSm100("sm_100a"), getSm120()};
+  return targets;
+}

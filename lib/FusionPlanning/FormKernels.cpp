@@ -1,0 +1,135 @@
+//===- FormKernels.cpp - The pass that forms kernels ----------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements fusion-plan-form-kernels, a thin shell around the pure
+// planner and the kernel builder.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Fusion/FusionAttrs.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/FusionPlanning/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::fusion {
+#define GEN_PASS_DEF_FORMKERNELSPASS
+#include "fusion/FusionPlanning/Passes.h.inc"
+} // namespace mlir::fusion
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// The totals of a plan as recorded on its function.
+static DictionaryAttr getTotals(MLIRContext *context, const Ledger &ledger) {
+  Builder b(context);
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("bytes_after", b.getI64IntegerAttr(ledger.bytesAfter)),
+       b.getNamedAttr("bytes_before", b.getI64IntegerAttr(ledger.bytesBefore)),
+       b.getNamedAttr("kernels_after",
+                      b.getI64IntegerAttr(ledger.kernelsAfter)),
+       b.getNamedAttr("kernels_before",
+                      b.getI64IntegerAttr(ledger.kernelsBefore)),
+       b.getNamedAttr("time_us", b.getF64FloatAttr(ledger.timeAfterUs))});
+}
+
+namespace {
+class FormKernelsPass
+    : public mlir::fusion::impl::FormKernelsPassBase<FormKernelsPass> {
+public:
+  using Base::Base;
+  FormKernelsPass(FormKernelsPassOptions options, PlanObserver observer)
+      : Base(std::move(options)), observer(std::move(observer)) {}
+
+  void runOnOperation() override;
+
+private:
+  const TargetInfo *findTarget();
+  LogicalResult planFunction(FunctionOpInterface func,
+                             const TargetInfo &target);
+
+  PlanObserver observer;
+  /// Names taken in this module.
+  llvm::StringSet<> names;
+};
+} // namespace
+
+const TargetInfo *FormKernelsPass::findTarget() {
+  std::string name = target;
+  if (name.empty()) {
+    auto attr = getOperation()->getAttrOfType<TargetAttr>(
+        FusionDialect::kTargetAttrName);
+    name = attr ? attr.getChip().str() : getDefaultTarget().name.str();
+  }
+  llvm::Expected<const TargetInfo *> found = getTarget(name);
+  if (found)
+    return *found;
+  getOperation()->emitError(llvm::toString(found.takeError()));
+  return nullptr;
+}
+
+LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
+                                            const TargetInfo &targetInfo) {
+  if (failed(prepareForPlanning(func)))
+    return failure();
+  PlanOptions options;
+  options.graph.representativeSize = representativeSize;
+  if (auto limit = func->getAttrOfType<IntegerAttr>(
+          FusionDialect::kMaxKernelsAttrName))
+    options.maxKernels = limit.getInt();
+  FailureOr<ComputeGraph> graph =
+      ComputeGraph::build(func.getFunctionBody().front(), options.graph);
+  if (failed(graph))
+    return failure();
+  FusionPlan plan = planFusion(*graph, targetInfo, options);
+  plan.ledger.function = func.getName().str();
+
+  // One name for one kernel throughout the module.
+  for (auto [kernel, facts] : llvm::zip_equal(plan.kernels,
+                                              plan.ledger.kernels)) {
+    std::string base = kernel.name;
+    for (unsigned i = 1; !names.insert(kernel.name).second; ++i)
+      kernel.name = base + "_" + std::to_string(i);
+    facts.name = kernel.name;
+  }
+  emitPlanRemarks(func, *graph, plan);
+  if (printLedger)
+    llvm::errs() << llvm::formatv("{0:2}\n", plan.ledger.toJson());
+  if (observer)
+    observer(func, plan);
+
+  for (const ContractViolation &violation : plan.violations) {
+    Operation *place = violation.node ? graph->getNode(*violation.node).op
+                                      : func.getOperation();
+    place->emitOpError("FUS-2006: contract broken: ") << violation.message;
+  }
+  if (!plan.violations.empty() || failed(formKernels(func, *graph, plan)))
+    return failure();
+  func->setAttr(FusionDialect::kPlanAttrName,
+                getTotals(&getContext(), plan.ledger));
+  return success();
+}
+
+void FormKernelsPass::runOnOperation() {
+  const TargetInfo *targetInfo = findTarget();
+  if (!targetInfo)
+    return signalPassFailure();
+  names.clear();
+  for (auto func : getOperation().getOps<FunctionOpInterface>())
+    if (!func.isExternal() && failed(planFunction(func, *targetInfo)))
+      return signalPassFailure();
+}
+
+std::unique_ptr<Pass>
+mlir::fusion::createFormKernelsPass(FormKernelsPassOptions options,
+                                    PlanObserver observer) {
+  return std::make_unique<FormKernelsPass>(std::move(options),
+                                           std::move(observer));
+}

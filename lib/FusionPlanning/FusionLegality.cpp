@@ -1,0 +1,209 @@
+//===- FusionLegality.cpp - What may be one kernel ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the rules on kernel bodies. A block owns a tile of the
+// dimensions that the results keep; what it needs must be computable from that
+// tile without other blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/FusionLegality.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// Which kinds of reduction a value depends on, itself not counted.
+struct Ancestry {
+  bool reduction = false;
+  bool contraction = false;
+  bool scan = false;
+};
+} // namespace
+
+static SmallVector<Ancestry> getAncestry(const KernelBody &body) {
+  SmallVector<Ancestry> result(body.getInstances().size());
+  for (auto [i, instance] : llvm::enumerate(body.getInstances()))
+    for (unsigned producer : instance.producers) {
+      NodeKind kind = body.getNode(body.getInstances()[producer]).kind;
+      const Ancestry &above = result[producer];
+      result[i].reduction |= above.reduction || kind == NodeKind::Reduction;
+      result[i].contraction |=
+          above.contraction || kind == NodeKind::Contraction;
+      result[i].scan |= above.scan || kind == NodeKind::Scan;
+    }
+  return result;
+}
+
+/// `'label'` of the node of `instance`.
+static std::string quote(const KernelBody &body, const BodyInstance &instance) {
+  return "'" + body.getNode(instance).label + "'";
+}
+
+static std::string quoteOutput(const KernelBody &body,
+                               const BodyOutput &output) {
+  return quote(body, body.getInstances()[output.instance]);
+}
+
+FusionDecision mlir::fusion::checkPointwiseBody(const KernelBody &body) {
+  // Blocks own tiles of one set of dimensions; a result with fewer would be
+  // written by several blocks.
+  const BodyOutput &first = body.getOutputs().front();
+  for (const BodyOutput &output : body.getOutputs())
+    if (output.mask != first.mask)
+      return FusionDecision::no(ReasonCode::IterationMismatch,
+                                quoteOutput(body, first) + " and " +
+                                    quoteOutput(body, output));
+  for (const BodyInstance &instance : body.getInstances())
+    if (instance.mask & ~first.mask)
+      return FusionDecision::no(ReasonCode::ExtraDimension,
+                                quote(body, instance));
+  return FusionDecision::yes();
+}
+
+FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
+  SmallVector<Ancestry> ancestry = getAncestry(body);
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  const BodyInstance *root = nullptr;
+  unsigned numScans = 0, numReductions = 0;
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    NodeKind kind = body.getNode(instance).kind;
+    if (kind == NodeKind::Pointwise)
+      continue;
+    ++(kind == NodeKind::Scan ? numScans : numReductions);
+    if (numScans > 1 || (numScans && numReductions))
+      return FusionDecision::no(ReasonCode::ScanWithReduction,
+                                quote(body, instance));
+    if (!root)
+      root = &instance;
+    if (instance.outerMask == root->outerMask)
+      continue;
+    // Blocks that share a row cannot agree on its reduction within one kernel.
+    return FusionDecision::no(ancestry[i].reduction
+                                  ? ReasonCode::NestedReduction
+                                  : ReasonCode::ReductionMismatch,
+                              quote(body, *root) + " and " +
+                                  quote(body, instance));
+  }
+
+  DimMask outer = root->outerMask;
+  for (const BodyInstance &instance : instances) {
+    DimMask beyond = instance.mask & ~outer;
+    if (!beyond)
+      continue;
+    // Every other dimension is one that a reduction walks.
+    bool walked = llvm::any_of(instances, [&](const BodyInstance &other) {
+      return body.getNode(other).kind != NodeKind::Pointwise &&
+             !(beyond & ~body.getReducedMask(other));
+    });
+    if (!walked)
+      return FusionDecision::no(ReasonCode::ExtraDimension,
+                                quote(body, instance));
+  }
+  // A result that misses a kept dimension would be written by several blocks.
+  for (const BodyOutput &output : body.getOutputs())
+    if (outer & ~output.mask)
+      return FusionDecision::no(ReasonCode::IterationMismatch,
+                                quote(body, *root) + " and " +
+                                    quoteOutput(body, output));
+  return FusionDecision::yes();
+}
+
+FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
+  SmallVector<Ancestry> ancestry = getAncestry(body);
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  const BodyInstance *root = llvm::find_if(
+      instances, [&](const BodyInstance &instance) {
+        return body.getNode(instance).kind == NodeKind::Contraction;
+      });
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    switch (body.getNode(instance).kind) {
+    case NodeKind::Pointwise:
+      break;
+    case NodeKind::Scan:
+      return FusionDecision::no(ReasonCode::ScanWithReduction,
+                                quote(body, instance));
+    case NodeKind::Contraction:
+      if (ancestry[i].contraction)
+        return FusionDecision::no(ReasonCode::ContractionChain,
+                                  quote(body, instance));
+      if (ancestry[i].reduction)
+        return FusionDecision::no(ReasonCode::ContractionOfReduction,
+                                  quote(body, instance));
+      if (instance.outerMask != root->outerMask)
+        return FusionDecision::no(ReasonCode::ReductionMismatch,
+                                  quote(body, *root) + " and " +
+                                      quote(body, instance));
+      break;
+    case NodeKind::Reduction: {
+      bool feeds = llvm::any_of(
+          llvm::seq<unsigned>(i + 1, instances.size()), [&](unsigned later) {
+            return body.getNode(instances[later]).kind ==
+                       NodeKind::Contraction &&
+                   ancestry[later].reduction;
+          });
+      ReasonCode code = ancestry[i].contraction
+                            ? ReasonCode::ReductionOfContraction
+                        : feeds ? ReasonCode::ContractionOfReduction
+                                : ReasonCode::ContractionWithReduction;
+      return FusionDecision::no(code, quote(body, instance));
+    }
+    }
+  }
+
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    if (body.getNode(instance).kind == NodeKind::Contraction)
+      continue;
+    // Before a contraction, operands may have its reduced dimensions; after
+    // it, only the tile of the result is there.
+    DimMask allowed = root->outerMask;
+    if (!ancestry[i].contraction)
+      allowed |= body.getReducedMask();
+    if (instance.mask & ~allowed)
+      return FusionDecision::no(ReasonCode::ExtraDimension,
+                                quote(body, instance));
+  }
+  for (const BodyOutput &output : body.getOutputs())
+    if (output.mask != root->outerMask)
+      return FusionDecision::no(ReasonCode::IterationMismatch,
+                                quote(body, *root) + " and " +
+                                    quoteOutput(body, output));
+  return FusionDecision::yes();
+}
+
+FusionDecision mlir::fusion::checkBody(const KernelBody &body,
+                                       const KernelLimits &limits) {
+  if (body.getNodes().size() > limits.maxOps)
+    return FusionDecision::no(ReasonCode::OpLimit,
+                              std::to_string(body.getNodes().size()) +
+                                  " ops, the limit is " +
+                                  std::to_string(limits.maxOps));
+  std::string culprit =
+      "'" + body.getGraph().getNode(body.getProblemNode()).label + "'";
+  switch (body.getProblem()) {
+  case BodyProblem::None:
+    break;
+  case BodyProblem::TooManyDims:
+    return FusionDecision::no(ReasonCode::TooManyDims);
+  case BodyProblem::TooManyInstances:
+    return FusionDecision::no(ReasonCode::RecomputeLimit, culprit);
+  case BodyProblem::ReductionCoordinates:
+    return FusionDecision::no(ReasonCode::ReductionCoordinates, culprit);
+  }
+  unsigned operands = body.getNumInputTensors() + body.getOutputs().size();
+  if (operands > limits.maxOperands)
+    return FusionDecision::no(ReasonCode::OperandLimit,
+                              std::to_string(operands) +
+                                  " tensors, the limit is " +
+                                  std::to_string(limits.maxOperands));
+  if (body.has(NodeKind::Contraction))
+    return checkContractionBody(body);
+  if (body.has(NodeKind::Reduction) || body.has(NodeKind::Scan))
+    return checkRowBody(body);
+  return checkPointwiseBody(body);
+}

@@ -1,0 +1,69 @@
+//===- Ledger.cpp - Every candidate fusion and what became of it ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the JSON form of the ledger. Times are rounded to a
+// nanosecond, so that the text does not depend on the last bits of a sum.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/Ledger.h"
+#include <cmath>
+
+using namespace mlir::fusion;
+
+/// Microseconds, rounded to a nanosecond.
+static llvm::json::Value toJson(double microseconds) {
+  if (!std::isfinite(microseconds))
+    return nullptr;
+  return std::round(microseconds * 1000) / 1000;
+}
+
+static llvm::json::Object toJson(const LedgerEntry &entry) {
+  return llvm::json::Object{
+      {"producer", entry.producer},
+      {"consumer", entry.consumer},
+      {"accepted", entry.accepted},
+      {"reason", stringifyReason(entry.reason)},
+      {"explanation", describeReason(entry.reason)},
+      {"detail", entry.detail},
+      {"time_before_us", toJson(entry.timeBeforeUs)},
+      {"time_after_us", toJson(entry.timeAfterUs)},
+      {"saved_bytes", entry.savedBytes},
+      {"saved_launches", entry.savedLaunches},
+      {"registers", entry.registers},
+      {"shared_bytes", entry.sharedBytes}};
+}
+
+static llvm::json::Object toJson(const LedgerKernel &kernel) {
+  return llvm::json::Object{{"name", kernel.name},
+                            {"ops", llvm::json::Array(kernel.ops)},
+                            {"time_us", toJson(kernel.timeUs)},
+                            {"bound", kernel.bound},
+                            {"dram_bytes", kernel.dramBytes},
+                            {"flops", kernel.flops},
+                            {"registers", kernel.registers},
+                            {"shared_bytes", kernel.sharedBytes}};
+}
+
+llvm::json::Value Ledger::toJson() const {
+  llvm::json::Array kernelArray, entryArray;
+  for (const LedgerKernel &kernel : kernels)
+    kernelArray.push_back(::toJson(kernel));
+  for (const LedgerEntry &entry : entries)
+    entryArray.push_back(::toJson(entry));
+  return llvm::json::Object{{"function", function},
+                            {"target", target},
+                            {"kernels_before", kernelsBefore},
+                            {"kernels_after", kernelsAfter},
+                            {"bytes_before", bytesBefore},
+                            {"bytes_after", bytesAfter},
+                            {"time_before_us", ::toJson(timeBeforeUs)},
+                            {"time_after_us", ::toJson(timeAfterUs)},
+                            {"kernels", std::move(kernelArray)},
+                            {"candidates", std::move(entryArray)}};
+}

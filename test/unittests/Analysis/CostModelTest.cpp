@@ -1,0 +1,216 @@
+//===- CostModelTest.cpp - Tests of the cost model ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file tests occupancy, the register estimate and the time of a kernel
+// against values worked out by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/CostModel.h"
+#include "gtest/gtest.h"
+#include <cmath>
+
+using namespace mlir::fusion;
+
+namespace {
+
+const TargetInfo &h200() { return *lookupTarget("sm_90a"); }
+
+KernelShape makeShape(int64_t blocks, int64_t threads, int64_t registers = 32,
+                      int64_t shared = 0) {
+  KernelShape shape;
+  shape.blocks = blocks;
+  shape.threads = threads;
+  shape.registers = registers;
+  shape.sharedBytes = shared;
+  shape.bytesInFlightPerThread = 32;
+  return shape;
+}
+
+/// A kernel that reads and writes `bytes` each, in order.
+KernelCost makeCopy(double bytes) {
+  KernelCost cost;
+  cost.accesses.push_back({bytes, bytes, bytes, 1, false});
+  cost.accesses.push_back({bytes, bytes, bytes, 1, true});
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Occupancy
+//===----------------------------------------------------------------------===//
+
+TEST(OccupancyTest, LimitedByThreads) {
+  Occupancy occupancy = computeOccupancy(makeShape(1, 256, 32), h200());
+  EXPECT_EQ(occupancy.blocksPerSM, 8);
+  EXPECT_EQ(occupancy.limit, OccupancyLimit::Threads);
+  EXPECT_DOUBLE_EQ(occupancy.fraction, 1.0);
+}
+
+TEST(OccupancyTest, LimitedByRegisters) {
+  // 128 registers x 32 lanes = 4096 a warp, 8 warps a block: 65536 / 32768.
+  Occupancy occupancy = computeOccupancy(makeShape(1, 256, 128), h200());
+  EXPECT_EQ(occupancy.blocksPerSM, 2);
+  EXPECT_EQ(occupancy.limit, OccupancyLimit::Registers);
+  EXPECT_DOUBLE_EQ(occupancy.fraction, 0.25);
+}
+
+TEST(OccupancyTest, RegistersAreGivenInUnits) {
+  // 33 registers x 32 = 1056, rounded up to 1280 a warp; 65536 / 1280 = 51
+  // warps, in blocks of 8 that is 6.
+  EXPECT_EQ(computeOccupancy(makeShape(1, 256, 33), h200()).blocksPerSM, 6);
+}
+
+TEST(OccupancyTest, LimitedBySharedMemory) {
+  // (100 + 1) KiB a block of 228.
+  Occupancy occupancy =
+      computeOccupancy(makeShape(1, 128, 32, 100 * 1024), h200());
+  EXPECT_EQ(occupancy.blocksPerSM, 2);
+  EXPECT_EQ(occupancy.limit, OccupancyLimit::Shared);
+}
+
+TEST(OccupancyTest, BlocksThatDoNotFit) {
+  EXPECT_EQ(computeOccupancy(makeShape(1, 2048), h200()).blocksPerSM, 0);
+  EXPECT_EQ(
+      computeOccupancy(makeShape(1, 128, 32, 228 * 1024), h200()).blocksPerSM,
+      0);
+  EXPECT_TRUE(std::isinf(
+      estimateTime(makeCopy(1e6), makeShape(1, 2048), h200()).total));
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+TEST(RegistersTest, WidestPointNotTheSum) {
+  // Lives 0-1, 1-2, 2-3: two at most are live together.
+  LiveValue values[] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}};
+  EXPECT_EQ(estimateRegisters(values, 0), cost::kBaseRegisters + 8);
+}
+
+TEST(RegistersTest, OperandsCostAddresses) {
+  EXPECT_EQ(estimateRegisters({}, 3),
+            cost::kBaseRegisters + 3 * cost::kRegistersPerOperand);
+}
+
+TEST(RegistersTest, FractionsRoundUp) {
+  LiveValue values[] = {{0, 0, 1.5}, {0, 0, 1.0}};
+  EXPECT_EQ(estimateRegisters(values, 0), cost::kBaseRegisters + 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Coalescing
+//===----------------------------------------------------------------------===//
+
+TEST(CoalescingTest, FromOrderedToASectorAnElement) {
+  EXPECT_DOUBLE_EQ(coalescingFactor(4, 4), 1);
+  EXPECT_DOUBLE_EQ(coalescingFactor(0, 4), 1);
+  EXPECT_DOUBLE_EQ(coalescingFactor(8, 4), 2);
+  EXPECT_DOUBLE_EQ(coalescingFactor(4096, 4), 8);
+  EXPECT_DOUBLE_EQ(coalescingFactor(4096, 2), 16);
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+TEST(TimeTest, LargeCopyRunsAtTheCopyRate) {
+  KernelTime time =
+      estimateTime(makeCopy(268e6), makeShape(65536, 256), h200());
+  double floor = 2 * 268e6 / 4.38e12;
+  EXPECT_GE(time.total, floor);
+  EXPECT_LE(time.total, 1.05 * floor);
+  EXPECT_EQ(time.bound, Bound::Memory);
+}
+
+TEST(TimeTest, TinyKernelCostsALaunch) {
+  KernelTime time = estimateTime(makeCopy(1024), makeShape(1, 128), h200());
+  EXPECT_EQ(time.bound, Bound::Launch);
+  EXPECT_GE(time.total, h200().launchSeconds);
+  EXPECT_LE(time.total,
+            1.2 * (h200().launchSeconds + h200().dramLatencySeconds));
+}
+
+TEST(TimeTest, FewBlocksStarveTheBandwidth) {
+  KernelTime few = estimateTime(makeCopy(64e6), makeShape(8, 1024), h200());
+  KernelTime many = estimateTime(makeCopy(64e6), makeShape(528, 1024), h200());
+  // Eight SMs take 32 bytes a clock each.
+  double starved = 128e6 / (8 * 32 * 1.98e9);
+  EXPECT_GE(few.memory, starved * (1 - 1e-9));
+  EXPECT_LT(many.memory, few.memory / 5);
+}
+
+TEST(TimeTest, ScatteredReadsCostTheirSectors) {
+  KernelCost cost = makeCopy(64e6);
+  double ordered = estimateTime(cost, makeShape(65536, 256), h200()).memory;
+  cost.accesses[0].factor = coalescingFactor(4096, 4);
+  double scattered = estimateTime(cost, makeShape(65536, 256), h200()).memory;
+  // (8 + 1) / (1 + 1).
+  EXPECT_NEAR(scattered / ordered, 4.5, 1e-9);
+}
+
+TEST(TimeTest, RepeatedReadsComeFromL2WhileTheyFit) {
+  KernelCost cost = makeCopy(16e6);
+  cost.accesses[0].requestedBytes = 4 * 16e6;
+  KernelShape shape = makeShape(65536, 256);
+  double near = estimateTime(cost, shape, h200()).memory;
+  cost.accesses[0].reuseDistanceBytes = 1e9;
+  double far = estimateTime(cost, shape, h200()).memory;
+  EXPECT_NEAR(far, (4 + 1) * 16e6 / 4.38e12, 0.02 * far);
+  EXPECT_LT(near, far);
+}
+
+TEST(TimeTest, WavesAndTails) {
+  KernelCost cost;
+  cost.fp32Flops = 1e9;
+  // One block an SM at a time.
+  KernelShape shape = makeShape(132, 1024, 64, 200 * 1024);
+  KernelTime full = estimateTime(cost, shape, h200());
+  EXPECT_DOUBLE_EQ(full.waves, 1.0);
+  EXPECT_NEAR(full.fp32, 1e9 / h200().fp32FlopsPerSecond, 1e-12);
+  // One block more is a second wave: 2 x 132/133 of the time.
+  shape.blocks = 133;
+  KernelTime tail = estimateTime(cost, shape, h200());
+  EXPECT_NEAR(tail.fp32 / full.fp32, 2.0 * 132 / 133, 1e-9);
+}
+
+TEST(TimeTest, TheLargestTermDecidesAndOthersOverlap) {
+  KernelCost cost = makeCopy(64e6);
+  cost.tensorFlops = 1e12;
+  KernelTime time = estimateTime(cost, makeShape(66000, 256), h200());
+  EXPECT_EQ(time.bound, Bound::Tensor);
+  EXPECT_NEAR(time.total,
+              time.launch + time.tensor + (1 - cost::kOverlap) * time.memory,
+              1e-12);
+}
+
+TEST(TimeTest, SpillsHaveAPriceNotACliff) {
+  KernelCost cost = makeCopy(64e6);
+  double first = estimateTime(cost, makeShape(4096, 256, 255), h200()).total;
+  double previous = first;
+  for (int64_t registers : {263, 320, 512}) {
+    KernelTime time =
+        estimateTime(cost, makeShape(4096, 256, registers), h200());
+    EXPECT_EQ(time.spilledRegisters, registers - 255);
+    EXPECT_GE(time.total, previous);
+    EXPECT_LT(time.total, 100 * previous);
+    previous = time.total;
+  }
+  EXPECT_GT(previous, 1.2 * first);
+}
+
+TEST(TimeTest, EveryTargetPricesTheSameKernel) {
+  for (const TargetInfo &target : getKnownTargets()) {
+    KernelTime time =
+        estimateTime(makeCopy(64e6), makeShape(4096, 256), target);
+    EXPECT_GT(time.total, 128e6 / target.dramBytesPerSecond)
+        << target.name.str();
+    EXPECT_TRUE(std::isfinite(time.total));
+  }
+}
+
+} // namespace
