@@ -33,6 +33,9 @@ struct TensorSignature {
   std::vector<std::string> dimNames;
   /// A scalar of the function type, not a tensor of rank 0.
   bool isScalar = false;
+  /// Results only: integers that may depend on how floats were rounded. Set by
+  /// Reference::create.
+  bool derivesFromFloat = false;
 
   /// "f32[?,5]".
   std::string getTypeString() const;
@@ -40,6 +43,9 @@ struct TensorSignature {
 
 struct Signature {
   std::vector<TensorSignature> inputs, outputs;
+  /// The coarsest rounding of the program, as a distance from 1 to the next
+  /// number. Set by Reference::create.
+  double coarsestEpsilon = 0;
 };
 
 /// The element type of host tensors for `type`, nullopt if there is none.
