@@ -39,73 +39,76 @@ static bool makesIntegerFromFloat(Operation *op) {
          });
 }
 
-/// Looks at `op` and everything inside it, through calls.
-static bool containsIntegerFromFloat(Operation *op,
-                                     SmallPtrSetImpl<Operation *> &visited) {
-  WalkResult walk = op->walk([&](Operation *inner) {
-    if (makesIntegerFromFloat(inner))
-      return WalkResult::interrupt();
-    if (auto call = dyn_cast<func::CallOp>(inner)) {
-      Operation *callee =
-          SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr());
-      if (callee && visited.insert(callee).second &&
-          containsIntegerFromFloat(callee, visited))
-        return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return walk.wasInterrupted();
+/// Ops that give a float without computing a new one.
+static bool isExact(Operation *op) {
+  return isa<arith::ConstantOp, arith::ExtFOp, arith::SelectOp,
+             arith::BitcastOp, func::CallOp>(op) ||
+         op->getName().getDialectNamespace() == "tensor" ||
+         op->getNumRegions() != 0;
 }
 
-static bool derivesFromFloat(Value result) {
-  SmallPtrSet<Operation *, 8> visitedCallees;
-  llvm::SetVector<Operation *> slice;
+/// Calls `visit` on every op that `result` is computed from, with the ops in
+/// regions and in called functions, until it returns false.
+static void walkSources(Value result, function_ref<bool(Operation *)> visit) {
+  llvm::SetVector<Operation *> sources;
   auto add = [&](Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
       op = cast<BlockArgument>(value).getOwner()->getParentOp();
     if (op && !isa<func::FuncOp>(op))
-      slice.insert(op);
+      sources.insert(op);
   };
   add(result);
-  for (size_t i = 0; i < slice.size(); ++i) {
-    Operation *op = slice[i];
-    if (containsIntegerFromFloat(op, visitedCallees))
-      return true;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
+  for (size_t i = 0; i < sources.size(); ++i) {
+    WalkResult walk = sources[i]->walk([&](Operation *op) {
+      if (!visit(op))
+        return WalkResult::interrupt();
+      for (Value operand : op->getOperands())
         add(operand);
+      // A called function counts as a whole.
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (Operation *callee = SymbolTable::lookupNearestSymbolFrom(
+                call, call.getCalleeAttr()))
+          sources.insert(callee);
+      return WalkResult::advance();
     });
+    if (walk.wasInterrupted())
+      return;
   }
-  return false;
+}
+
+/// Calls `visit` with the position of each returned value and the value.
+static void walkReturned(func::FuncOp function,
+                         function_ref<void(unsigned, Value)> visit) {
+  function.walk([&](func::ReturnOp op) {
+    for (OpOperand &operand : op->getOpOperands())
+      visit(operand.getOperandNumber(), operand.get());
+  });
 }
 
 std::vector<bool> fusion::findFloatDerivedResults(func::FuncOp function) {
   std::vector<bool> derived(function.getNumResults(), false);
-  function.walk([&](func::ReturnOp op) {
-    for (auto [i, operand] : llvm::enumerate(op.getOperands()))
-      derived[i] = derived[i] || derivesFromFloat(operand);
+  walkReturned(function, [&](unsigned i, Value value) {
+    walkSources(value, [&](Operation *op) {
+      derived[i] = derived[i] || makesIntegerFromFloat(op);
+      return !derived[i];
+    });
   });
   return derived;
 }
 
-/// Ops that give a float without computing a new one.
-static bool isExact(Operation *op) {
-  return isa<arith::ConstantOp, arith::ExtFOp, arith::SelectOp,
-             arith::BitcastOp>(op) ||
-         op->getName().getDialectNamespace() == "tensor" ||
-         op->getNumRegions() != 0;
-}
-
-double fusion::findCoarsestEpsilon(ModuleOp module) {
-  double epsilon = 0x1p-52;
-  module.walk([&](Operation *op) {
-    if (isExact(op))
-      return;
-    for (Type type : op->getResultTypes())
-      if (auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type)))
-        epsilon = std::max(
-            epsilon, std::ldexp(1.0, 1 - int(floatType.getFPMantissaWidth())));
+std::vector<double> fusion::findCoarsestEpsilons(func::FuncOp function) {
+  std::vector<double> epsilons(function.getNumResults(), 0x1p-52);
+  walkReturned(function, [&](unsigned i, Value value) {
+    walkSources(value, [&](Operation *op) {
+      for (Type type :
+           isExact(op) ? TypeRange() : TypeRange(op->getResultTypes()))
+        if (auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type)))
+          epsilons[i] = std::max(
+              epsilons[i],
+              std::ldexp(1.0, 1 - int(floatType.getFPMantissaWidth())));
+      return true;
+    });
   });
-  return epsilon;
+  return epsilons;
 }

@@ -15,7 +15,7 @@
 #define FUSION_LIB_REFERENCE_PROGRAMFACTS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
+
 #include <vector>
 
 namespace mlir::fusion {
@@ -25,10 +25,10 @@ namespace mlir::fusion {
 /// side of true.
 std::vector<bool> findFloatDerivedResults(func::FuncOp function);
 
-/// The distance from 1 to the next number of the narrowest float type that an
-/// op of the module rounds its result to; 2^-52 where there is none. What is
-/// only read or moved in a narrow type does not count.
-double findCoarsestEpsilon(ModuleOp module);
+/// For each result of `function`: the distance from 1 to the next number of the
+/// narrowest float type that an op on the way to it rounds to; 2^-52 where
+/// there is none. What is only read or moved in a narrow type does not count.
+std::vector<double> findCoarsestEpsilons(func::FuncOp function);
 
 } // namespace mlir::fusion
 

@@ -139,9 +139,11 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
   std::string message;
   Location place = loc;
   std::vector<bool> derived = findFloatDerivedResults(entry);
-  for (auto [i, output] : llvm::enumerate(reference->signature.outputs))
+  std::vector<double> epsilons = findCoarsestEpsilons(entry);
+  for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
     output.derivesFromFloat = derived[i];
-  reference->signature.coarsestEpsilon = findCoarsestEpsilon(*copy);
+    output.coarsestEpsilon = epsilons[i];
+  }
   if (failed(isolateEntry(*copy, entry)) ||
       failed(lower(*copy, mode, message, place)))
     return emitCodedError(place, ErrorCode::ReferenceUnsupported,

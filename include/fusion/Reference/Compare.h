@@ -50,8 +50,8 @@ struct OutputReport {
 ///  - `exact`: the float64 reference's result; floats are F64.
 ///  - `declared`: the declared reference's result, of the declared type.
 ///  - `perturbed`: the float64 results for inputs that are off by the program's
-///    own rounding. They count for outputs of less than 1,000 floats, whose
-///    unfused error can be small by chance.
+///    own rounding. They count for outputs of less than kSmallOutput floats,
+///    whose unfused error can be small by chance.
 ///  - `derivesFromFloat`: integers depend on rounded floats, by a comparison or
 ///    a conversion.
 ///
@@ -67,7 +67,7 @@ OutputReport compareOutput(const HostTensor &got, const HostTensor &exact,
                            bool derivesFromFloat);
 
 /// Below this many elements, outputs want `perturbed` results.
-constexpr int64_t kSmallOutput = 1000;
+constexpr int64_t kSmallOutput = 64;
 
 /// "[3, 5]" for element `index` of a tensor of this shape.
 std::string formatIndex(int64_t index, const std::vector<int64_t> &shape);

@@ -36,6 +36,9 @@ struct TensorSignature {
   /// Results only: integers that may depend on how floats were rounded. Set by
   /// Reference::create.
   bool derivesFromFloat = false;
+  /// Results only: the coarsest rounding on the way, as the distance from 1 to
+  /// the next number. Set by Reference::create.
+  double coarsestEpsilon = 0;
 
   /// "f32[?,5]".
   std::string getTypeString() const;
@@ -43,9 +46,6 @@ struct TensorSignature {
 
 struct Signature {
   std::vector<TensorSignature> inputs, outputs;
-  /// The coarsest rounding of the program, as a distance from 1 to the next
-  /// number. Set by Reference::create.
-  double coarsestEpsilon = 0;
 };
 
 /// The element type of host tensors for `type`, nullopt if there is none.
