@@ -14,6 +14,7 @@
 #include "fusion/Reference/Reference.h"
 
 #include "JitRuntime.h"
+#include "ProgramFacts.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -137,6 +138,12 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
   auto entry = copy->lookupSymbol<func::FuncOp>(name);
   std::string message;
   Location place = loc;
+  std::vector<bool> derived = findFloatDerivedResults(entry);
+  std::vector<double> epsilons = findCoarsestEpsilons(entry);
+  for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
+    output.derivesFromFloat = derived[i];
+    output.coarsestEpsilon = epsilons[i];
+  }
   if (failed(isolateEntry(*copy, entry)) ||
       failed(lower(*copy, mode, message, place)))
     return emitCodedError(place, ErrorCode::ReferenceUnsupported,
@@ -198,9 +205,11 @@ static void copyElements(const HostTensor &from, HostTensor &to) {
 
 /// Checks one input against its signature; empty if it fits.
 static std::string checkInput(const HostTensor &input,
-                              const TensorSignature &wanted) {
-  bool fits =
-      input.dtype == wanted.dtype && input.shape.size() == wanted.shape.size();
+                              const TensorSignature &wanted,
+                              ReferenceMode mode) {
+  bool fits = (input.dtype == wanted.dtype ||
+               input.dtype == getStoredType(wanted.dtype, mode)) &&
+              input.shape.size() == wanted.shape.size();
   for (size_t dim = 0; fits && dim < wanted.shape.size(); ++dim)
     fits = input.shape[dim] >= 0 &&
            (wanted.shape[dim] == TensorSignature::kDynamic ||
@@ -228,7 +237,7 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
   std::vector<void *> pointers(inputs.size());
   for (auto [i, input] : llvm::enumerate(inputs)) {
     const TensorSignature &wanted = signature.inputs[i];
-    std::string problem = checkInput(input, wanted);
+    std::string problem = checkInput(input, wanted, mode);
     if (!problem.empty())
       return emitCodedError(loc, ErrorCode::WrongInput,
                             "input " + Twine(i) + " " + problem);

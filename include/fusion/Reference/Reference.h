@@ -41,10 +41,11 @@ public:
   /// The types as declared, whatever the mode.
   const Signature &getSignature() const { return signature; }
 
-  /// Evaluates the function. `inputs` have the declared types; `outputs` get
-  /// the declared types in Declared mode and F64 for every float in Float64
-  /// mode. Emits one error and returns failure if the inputs do not fit the
-  /// signature, an index or shape is out of bounds, or memory runs out.
+  /// Evaluates the function. `inputs` have the declared types, or F64 for any
+  /// float in Float64 mode; `outputs` get the declared types in Declared mode
+  /// and F64 for every float in Float64 mode. Emits one error and returns
+  /// failure if the inputs do not fit the signature, an index or shape is out
+  /// of bounds, or memory runs out.
   LogicalResult run(ArrayRef<HostTensor> inputs,
                     SmallVectorImpl<HostTensor> &outputs);
 

@@ -100,7 +100,7 @@ func.func @softmax(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   return %q : tensor<?x?xf32>
 })");
   auto exact = program.compile("softmax", ReferenceMode::Float64);
-  ASSERT_TRUE(exact);
+  ASSERT_TRUE(exact) << program.getErrors();
   HostTensor x = randomTensor(DType::F32, {3, 9}, 3);
   x.setDouble(4, -INFINITY);
   auto results = evaluate(*exact, {x});
@@ -165,7 +165,7 @@ func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 })");
   auto exact = program.compile("f", ReferenceMode::Float64);
-  ASSERT_TRUE(exact);
+  ASSERT_TRUE(exact) << program.getErrors();
   auto results = evaluate(*exact, {HostTensor::zeros(DType::F32, {2})});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].getDouble(0), double(0.1f));
@@ -184,7 +184,7 @@ func.func @f(%a: tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>) {
   HostTensor a = randomTensor(DType::F32, {4}, 6);
   for (auto mode : {ReferenceMode::Float64, ReferenceMode::Declared}) {
     auto reference = program.compile("f", mode);
-    ASSERT_TRUE(reference);
+    ASSERT_TRUE(reference) << program.getErrors();
     auto results = evaluate(*reference, {a});
     ASSERT_EQ(results.size(), 2u);
     EXPECT_EQ(results[0].data, a.data);
@@ -239,7 +239,7 @@ func.func @f(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
   return %q : tensor<4xi32>
 })");
   auto reference = program.compile("f", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor a = HostTensor::zeros(DType::I32, {4}), b = a;
   a.setInt(0, 7), b.setInt(0, 0);
   a.setInt(1, INT32_MIN), b.setInt(1, -1);
@@ -262,7 +262,7 @@ func.func @nchw(%x: tensor<2x3x6x5xf32>, %w: tensor<4x3x3x2xf32>) -> tensor<2x4x
   return %r : tensor<2x4x4x4xf32>
 })");
   auto exact = program.compile("nchw", ReferenceMode::Float64);
-  ASSERT_TRUE(exact);
+  ASSERT_TRUE(exact) << program.getErrors();
   HostTensor x = randomTensor(DType::F32, {2, 3, 6, 5}, 8);
   HostTensor w = randomTensor(DType::F32, {4, 3, 3, 2}, 9);
   auto results = evaluate(*exact, {x, w});
@@ -304,7 +304,7 @@ func.func @f(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>,
 })");
   for (auto mode : {ReferenceMode::Float64, ReferenceMode::Declared}) {
     auto reference = program.compile("f", mode);
-    ASSERT_TRUE(reference);
+    ASSERT_TRUE(reference) << program.getErrors();
     HostTensor x = HostTensor::zeros(DType::F32, {3});
     for (int i = 0; i < 3; ++i)
       x.setDouble(i, i + 1);
@@ -363,7 +363,7 @@ func.func @f(%x: f32, %n: i32, %i: index) -> (f32, i32, index) {
   return %p, %q, %i : f32, i32, index
 })");
   auto reference = program.compile("f", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor x = HostTensor::zeros(DType::F32, {});
   HostTensor n = HostTensor::zeros(DType::I32, {});
   HostTensor i = HostTensor::zeros(DType::I64, {});
@@ -385,7 +385,7 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 })");
   auto reference = program.compile("f", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor a = randomTensor(DType::F32, {4}, 11);
   std::vector<uint8_t> before = a.data;
   auto results = evaluate(*reference, {a});
@@ -411,7 +411,7 @@ func.func @gather(%table: tensor<?xf32>, %at: tensor<3xi32>) -> tensor<3xf32> {
 TEST(ReferenceTest, AnIndexOutOfBoundsIsAnError) {
   Program program(kGather);
   auto reference = program.compile("gather", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor table = randomTensor(DType::F32, {5}, 12);
   HostTensor at = HostTensor::zeros(DType::I32, {3});
   at.setInt(1, 4);
@@ -434,7 +434,7 @@ func.func @f(%n: index) -> tensor<?xf32> {
   return %f : tensor<?xf32>
 })");
   auto reference = program.compile("f", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor n = HostTensor::zeros(DType::I64, {});
   n.setInt(0, int64_t(1) << 50);
   EXPECT_TRUE(evaluate(*reference, {n}).empty());
@@ -444,7 +444,7 @@ func.func @f(%n: index) -> tensor<?xf32> {
 TEST(ReferenceTest, WrongInputsAreErrors) {
   Program program(kMatmul);
   auto reference = program.compile("matmul", ReferenceMode::Declared);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor a = randomTensor(DType::F32, {2, 7}, 1);
   HostTensor b = randomTensor(DType::F32, {6, 5}, 2);
   EXPECT_TRUE(evaluate(*reference, {a, b}).empty());
@@ -477,7 +477,7 @@ func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {
   return %s : tensor<?xf32>
 })");
   auto reference = program.compile("f", ReferenceMode::Float64);
-  ASSERT_TRUE(reference);
+  ASSERT_TRUE(reference) << program.getErrors();
   HostTensor a = HostTensor::zeros(DType::F32, {2});
   a.setDouble(0, 1.25);
   auto results = evaluate(*reference, {a});

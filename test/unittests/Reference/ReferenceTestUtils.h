@@ -40,10 +40,8 @@ public:
     if (!module)
       return nullptr;
     auto reference = mlir::fusion::Reference::create(*module, entry, mode);
-    if (failed(reference)) {
-      llvm::errs() << errors;
+    if (failed(reference))
       return nullptr;
-    }
     return std::move(*reference);
   }
 

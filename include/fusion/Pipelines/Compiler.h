@@ -1,0 +1,82 @@
+//===- Compiler.h - From a module to a package ------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the compiler as one function: a module of tensor programs
+// goes in, the bytes of a package and a report come out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_PIPELINES_COMPILER_H
+#define FUSION_PIPELINES_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class DialectRegistry;
+
+namespace fusion {
+
+struct CompileOptions {
+  /// A name of the target table.
+  std::string target = "sm_90a";
+  /// The last phase to run; empty for all.
+  std::string compileTo;
+  /// A folder that gets one file per phase; empty for none.
+  std::string dumpPhasesTo;
+  /// Roundings that the program declares may be dropped.
+  bool fastNumerics = false;
+  /// Assemble with ptxas where it is found, and read its figures.
+  bool runPtxas = true;
+};
+
+/// Figures of one kernel; -1 is unknown.
+struct KernelSummary {
+  std::string name;
+  int64_t dramBytes = -1, flops = -1;
+  /// Predicted, in microseconds.
+  double timeUs = -1;
+  int64_t registers = -1, sharedBytes = -1;
+  /// The ops of the program that it computes, for reports.
+  std::vector<std::string> ops;
+};
+
+/// What the compiler decided. Figures of programs with dynamic sizes hold for
+/// the sizes that the planner assumed.
+struct CompileReport {
+  int64_t kernelsBefore = 0, kernelsAfter = 0;
+  /// DRAM traffic of one run, unfused and fused.
+  int64_t bytesBefore = 0, bytesAfter = 0;
+  double predictedUs = 0;
+  std::vector<KernelSummary> kernels;
+  /// Every candidate fusion, taken or refused, with its reason.
+  std::string ledgerJson;
+  /// The same for people.
+  std::string explain;
+  /// The text of the last phase but one, empty if `compileTo` stops before it.
+  std::string ptx;
+};
+
+/// Compiles every public function of `module` (left in the state of the last
+/// phase run) into a package. With `compileTo` the result is empty unless it
+/// names the last phase. Errors are emitted as diagnostics. `report` may be
+/// null.
+FailureOr<std::string> compileToPackage(ModuleOp module,
+                                        const CompileOptions &options,
+                                        CompileReport *report);
+
+/// Registers every dialect and extension that compileToPackage needs.
+void registerAllForTools(DialectRegistry &registry);
+
+} // namespace fusion
+} // namespace mlir
+
+#endif // FUSION_PIPELINES_COMPILER_H

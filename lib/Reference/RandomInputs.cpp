@@ -1,0 +1,131 @@
+//===- RandomInputs.cpp - Inputs that nobody chose ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the drawing of inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Reference/RandomInputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir::fusion;
+
+namespace {
+
+/// SplitMix64: the distributions of the standard library differ between its
+/// implementations, and a seed in a report must mean the same everywhere.
+class Random {
+public:
+  Random(uint64_t seed, uint64_t stream)
+      : state(seed * 0x9E3779B97F4A7C15u + stream) {
+    next();
+  }
+
+  uint64_t next() {
+    uint64_t bits = state += 0x9E3779B97F4A7C15u;
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+    return bits ^ bits >> 31;
+  }
+
+  /// In (0, 1].
+  double nextUniform() { return ((next() >> 11) + 1) * 0x1p-53; }
+
+  double nextNormal() {
+    double radius = std::sqrt(-2 * std::log(nextUniform()));
+    return radius * std::cos(2 * M_PI * nextUniform());
+  }
+
+  /// In [low, high].
+  int64_t nextInt(int64_t low, int64_t high) {
+    uint64_t span =
+        static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
+    return static_cast<int64_t>(static_cast<uint64_t>(low) +
+                                (span ? next() % span : next()));
+  }
+
+private:
+  uint64_t state;
+};
+
+} // namespace
+
+/// Sizes around what kernels are tiled by, and ones that fit nothing.
+static constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   8,   13,
+                                     16, 17, 31, 32,  33,  48,  63,
+                                     64, 65, 96, 100, 127, 128, 129};
+
+static void fill(HostTensor &tensor, const RandomInputOptions &options,
+                 Random &random) {
+  int64_t count = tensor.getNumElements();
+  if (tensor.isFloat()) {
+    for (int64_t i = 0; i < count; ++i)
+      tensor.setDouble(i, random.nextNormal());
+    return;
+  }
+  unsigned bits =
+      tensor.dtype == DType::I1 ? 1 : fusionpkg::getStorageBits(tensor.dtype);
+  int64_t least = tensor.dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
+  int64_t most = tensor.dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
+  int64_t low = std::clamp(options.intLow, least, most);
+  int64_t high = std::clamp(options.intHigh, least, most);
+  for (int64_t i = 0; i < count; ++i)
+    tensor.setInt(i, random.nextInt(low, high));
+}
+
+RandomInputError mlir::fusion::drawInputs(const Signature &signature,
+                                          const RandomInputOptions &options,
+                                          std::vector<HostTensor> &inputs,
+                                          std::string &message) {
+  inputs.clear();
+  std::map<std::string, int64_t> sizes = options.dims;
+  std::map<std::string, bool> isUsed;
+  std::vector<HostTensor> drawn;
+  Random random(options.seed, /*stream=*/0);
+  for (const TensorSignature &input : signature.inputs) {
+    std::vector<int64_t> shape = input.shape;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      const std::string &name = input.dimNames[dim];
+      if (shape[dim] == TensorSignature::kDynamic) {
+        // One draw for each new name, in the order of the signature.
+        auto [it, isNew] = sizes.try_emplace(name, 0);
+        if (isNew)
+          it->second = kSizes[random.nextInt(0, std::size(kSizes) - 1)];
+        shape[dim] = it->second;
+      } else if (auto it = options.dims.find(name);
+                 it != options.dims.end() && it->second != shape[dim]) {
+        message = "'" + name + "' is fixed at " + std::to_string(shape[dim]);
+        return RandomInputError::BadDim;
+      }
+      isUsed[name] = true;
+    }
+    if (!HostTensor::countBytes(input.dtype, shape)) {
+      message = "an input of type " + input.getTypeString() +
+                " with these sizes has more bytes than 63 bits can count";
+      return RandomInputError::Overflow;
+    }
+    HostTensor tensor;
+    tensor.dtype = input.dtype;
+    tensor.shape = std::move(shape);
+    drawn.push_back(std::move(tensor));
+  }
+  for (const auto &[name, size] : options.dims)
+    if (!isUsed.count(name)) {
+      message = "no argument has an extent named '" + name + "'";
+      return RandomInputError::BadDim;
+    }
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    drawn[i] = HostTensor::zeros(drawn[i].dtype, drawn[i].shape);
+    Random values(options.seed, /*stream=*/i + 1);
+    fill(drawn[i], options, values);
+  }
+  inputs = std::move(drawn);
+  return RandomInputError::None;
+}

@@ -1,0 +1,140 @@
+//===- RandomInputsTest.cpp - Drawing of inputs ---------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file tests the drawing of sizes and values, and signatures.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceTestUtils.h"
+
+#include "fusion/Reference/RandomInputs.h"
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace mlir::fusion;
+
+namespace {
+
+const char *const kProgram = R"(
+func.func @f(%x: tensor<?x?xbf16> {fusion.dims = ["m", "k"]}, %w: tensor<?x16xbf16> {fusion.dims = ["k", "_"]},
+             %n: tensor<?xi8>, %flag: i1) -> tensor<?xi8> {
+  return %n : tensor<?xi8>
+})";
+
+struct Drawn {
+  RandomInputError error;
+  std::string message;
+  std::vector<HostTensor> inputs;
+};
+
+Drawn draw(const RandomInputOptions &options) {
+  Program program(kProgram);
+  auto function = findEntry(program.getModule(), "");
+  EXPECT_TRUE(succeeded(function));
+  auto signature = getSignature(*function);
+  EXPECT_TRUE(succeeded(signature));
+  Drawn drawn;
+  drawn.error = drawInputs(*signature, options, drawn.inputs, drawn.message);
+  return drawn;
+}
+
+TEST(RandomInputsTest, NamesTieExtents) {
+  std::set<int64_t> sizes;
+  bool sawOdd = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    RandomInputOptions options;
+    options.seed = seed;
+    Drawn drawn = draw(options);
+    ASSERT_EQ(drawn.inputs.size(), 4u);
+    EXPECT_EQ(drawn.inputs[0].shape[1], drawn.inputs[1].shape[0]);
+    EXPECT_EQ(drawn.inputs[1].shape[1], 16);
+    sizes.insert(drawn.inputs[0].shape[0]);
+    sawOdd |= drawn.inputs[0].shape[0] % 2 && drawn.inputs[0].shape[0] > 1;
+  }
+  EXPECT_GE(sizes.size(), 10u);
+  EXPECT_TRUE(sawOdd);
+}
+
+TEST(RandomInputsTest, GivenSizesAreObeyed) {
+  RandomInputOptions options;
+  options.dims = {{"m", 3}, {"k", 5}, {"arg2.0", 0}, {"arg1.1", 16}};
+  Drawn drawn = draw(options);
+  ASSERT_EQ(drawn.error, RandomInputError::None) << drawn.message;
+  EXPECT_EQ(drawn.inputs[0].getTypeString(), "bf16[3,5]");
+  EXPECT_EQ(drawn.inputs[1].getTypeString(), "bf16[5,16]");
+  EXPECT_EQ(drawn.inputs[2].getTypeString(), "i8[0]");
+  EXPECT_EQ(drawn.inputs[3].getTypeString(), "i1[]");
+}
+
+TEST(RandomInputsTest, WrongSizesAreErrors) {
+  RandomInputOptions options;
+  options.dims = {{"q", 3}};
+  Drawn drawn = draw(options);
+  EXPECT_EQ(drawn.error, RandomInputError::BadDim);
+  EXPECT_EQ(drawn.message, "no argument has an extent named 'q'");
+  options.dims = {{"arg1.1", 3}};
+  drawn = draw(options);
+  EXPECT_EQ(drawn.error, RandomInputError::BadDim);
+  EXPECT_EQ(drawn.message, "'arg1.1' is fixed at 16");
+  options.dims = {{"m", int64_t(1) << 40}, {"k", int64_t(1) << 40}};
+  drawn = draw(options);
+  EXPECT_EQ(drawn.error, RandomInputError::Overflow);
+  EXPECT_TRUE(drawn.inputs.empty());
+}
+
+TEST(RandomInputsTest, ASeedGivesTheSameValues) {
+  RandomInputOptions options;
+  options.dims = {{"m", 64}, {"k", 64}, {"arg2.0", 1000}};
+  Drawn first = draw(options), second = draw(options);
+  options.seed = 1;
+  Drawn other = draw(options);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(first.inputs[i].data, second.inputs[i].data);
+    EXPECT_NE(first.inputs[i].data, other.inputs[i].data);
+  }
+  double sum = 0, squares = 0;
+  for (double value : toDoubles(first.inputs[0])) {
+    sum += value;
+    squares += value * value;
+  }
+  EXPECT_NEAR(sum / 4096, 0, 0.06);
+  EXPECT_NEAR(squares / 4096, 1, 0.1);
+  std::set<int64_t> integers;
+  for (int64_t i = 0; i < 1000; ++i)
+    integers.insert(first.inputs[2].getInt(i));
+  EXPECT_EQ(integers, (std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  options.intLow = -1000;
+  options.intHigh = -127;
+  Drawn clamped = draw(options);
+  for (int64_t i = 0; i < 1000; ++i)
+    EXPECT_LE(clamped.inputs[2].getInt(i), -127);
+}
+
+TEST(SignatureTest, BadTypesAndNamesAreErrors) {
+  Program complex(R"(func.func @f(%x: tensor<4xcomplex<f32>>) { return })");
+  auto function = findEntry(complex.getModule(), "");
+  ASSERT_TRUE(succeeded(function));
+  EXPECT_TRUE(failed(getSignature(*function)));
+  EXPECT_NE(complex.getErrors().find("FUS-1007"), std::string::npos);
+
+  Program names(
+      R"(func.func @f(%x: tensor<4xf32> {fusion.dims = ["a", "b"]}) { return })");
+  function = findEntry(names.getModule(), "");
+  ASSERT_TRUE(succeeded(function));
+  EXPECT_TRUE(failed(getSignature(*function)));
+  EXPECT_NE(names.getErrors().find("FUS-1011"), std::string::npos);
+
+  Program two(R"(
+func.func @f(%x: tensor<4xf32>) { return }
+func.func @g(%x: tensor<4xf32>) { return })");
+  EXPECT_TRUE(failed(findEntry(two.getModule(), "")));
+  EXPECT_NE(two.getErrors().find("f, g"), std::string::npos);
+  EXPECT_TRUE(succeeded(findEntry(two.getModule(), "g")));
+}
+
+} // namespace
