@@ -1,0 +1,81 @@
+//===- Fusion.h - C interface of the Fusion compiler ----------- -*- C -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how a program compiles MLIR text to a package. Running the
+// package is the runtime's part, fusion-rt/Runtime.h, which needs no compiler.
+//
+// Every function may be called from any thread; one compilation belongs to one
+// thread at a time. Nothing aborts on bad input.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_C_FUSION_H
+#define FUSION_C_FUSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FUSION_C_API __attribute__((visibility("default")))
+#else
+#define FUSION_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Changes when a caller built against an older header could break.
+#define FUSION_C_ABI_VERSION 1
+FUSION_C_API uint32_t fusionGetAbiVersion(void);
+
+/// How a compilation ended; the exit status of the tools.
+typedef enum FusionStatus {
+  FUSION_OK = 0,
+  FUSION_DIAGNOSED = 1,   // the program or a file is wrong
+  FUSION_USAGE = 2,       // an option is wrong
+  FUSION_UNSUPPORTED = 3, // valid, but not something that can be compiled yet
+  FUSION_INTERNAL = 70    // an error of the compiler's own
+} FusionStatus;
+
+/// Zero means the default for every field but the first.
+typedef struct FusionCompileOptions {
+  size_t structSize;     // sizeof(FusionCompileOptions)
+  const char *target;    // "sm_90a"; default: sm_90a
+  const char *fileName;  // what locations call the text; default: <text>
+  const char *compileTo; // a phase to stop at; default: the package
+} FusionCompileOptions;
+
+typedef struct FusionCompilation FusionCompilation;
+
+/// Compiles `size` bytes of MLIR text. `options` may be null. `*compilation` is
+/// made in any case, also on failure, when it holds the diagnostics.
+FUSION_C_API FusionStatus fusionCompile(const char *text, size_t size,
+                                        const FusionCompileOptions *options,
+                                        FusionCompilation **compilation);
+/// Null is allowed.
+FUSION_C_API void fusionCompilationDestroy(FusionCompilation *compilation);
+
+/// The result: the package, or, with `compileTo`, the text of that phase. It
+/// has `*size` bytes, is empty on failure and belongs to the compilation.
+FUSION_C_API const char *
+fusionCompilationGetOutput(const FusionCompilation *compilation, size_t *size);
+
+/// Errors, warnings and notes, each with its place; empty when there are none.
+FUSION_C_API const char *
+fusionCompilationGetDiagnostics(const FusionCompilation *compilation);
+
+/// Every fusion decision, with its reason and numbers, for people to read.
+FUSION_C_API const char *
+fusionCompilationGetExplanation(const FusionCompilation *compilation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // FUSION_C_FUSION_H

@@ -1,0 +1,76 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Devices: a CUDA device, or the built-in PTX emulator."""
+
+import ctypes
+import threading
+import weakref
+
+from fusion import abi
+
+_LOCK = threading.Lock()
+_devices = {}
+
+
+class Device:
+    """An open device; `Device.open` gives the same object for the same name."""
+
+    def __init__(self, name):
+        self.name = name
+        self.handle = abi.handle("DeviceCreate", name.encode(), None)
+        info = abi.query(abi.DeviceInfo, "DeviceGetInfo", self.handle)
+        self.is_emulator = bool(info.isEmulator)
+        self.description = info.name.decode(errors="replace")
+        self.compute_capability = (info.computeMajor, info.computeMinor)
+        # Runs at exit too, after the finalizers of the packages on it, since
+        # finalizers run newest first.
+        weakref.finalize(self, abi.library().fusionRtDeviceDestroy, self.handle)
+
+    @staticmethod
+    def open(name):
+        """The device "cuda", "cuda:N" or "emulator"."""
+        if name == "cuda":
+            name = "cuda:0"
+        with _LOCK:
+            if name not in _devices:
+                _devices[name] = Device(name)
+            return _devices[name]
+
+    def target(self):
+        """The chip to compile for; sm_90a for the emulator."""
+        major, minor = self.compute_capability
+        if not major:
+            return "sm_90a"
+        # From 9.0 on the architecture-specific instructions need an "a".
+        return f"sm_{major}{minor}{'a' if major in (9, 10) else ''}"
+
+    def __repr__(self):
+        return f"<fusion.Device {self.name}: {self.description}>"
+
+
+class Memory:
+    """Device memory that is freed with the object, or earlier by `free`."""
+
+    def __init__(self, device, size, name=None):
+        address = ctypes.c_uint64()
+        abi.call("Malloc", device.handle, size, name and name.encode(),
+                 ctypes.byref(address))
+        self.device, self.size, self.address = device, size, address.value
+        self.free = weakref.finalize(self, abi.library().fusionRtFree,
+                                     device.handle, address.value)
+
+    def copy_from(self, array):
+        abi.call("CopyToDevice", self.device.handle, self.address,
+                 array.ctypes.data, array.nbytes, None)
+
+    def copy_to(self, array):
+        abi.call("CopyToHost", self.device.handle, array.ctypes.data,
+                 self.address, array.nbytes, None)
+
+
+def default_device():
+    """The first GPU where there is one, else the emulator."""
+    count = ctypes.c_int32()
+    failed = abi.library().fusionRtGetCudaDeviceCount(ctypes.byref(count))
+    return Device.open("emulator" if failed or count.value < 1 else "cuda:0")

@@ -1,0 +1,106 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finds and loads the two shared libraries, each when it is first needed.
+
+A library is looked for, in order: where set_*_library said; where the
+environment says (FUSION_RT_LIBRARY, FUSION_C_LIBRARY: a file); in lib/ of
+FUSION_BUILD_DIR; in lib/ beside this file (an installed package); in build/lib
+of the source tree that this file is in; by name, as the system's loader finds
+libraries.
+"""
+
+import ctypes
+import os
+import pathlib
+import threading
+
+from fusion.errors import FusionError
+
+_HERE = pathlib.Path(__file__).resolve().parent
+_LOCK = threading.RLock()
+
+
+class _Library:
+    """One shared library: its name, where it may be, and it, once loaded."""
+
+    def __init__(self, file_name, variable, declare):
+        self.file_name, self.variable, self.declare = (file_name, variable,
+                                                       declare)
+        self.path, self.handle = None, None
+
+    def candidates(self):
+        if self.path:
+            return [self.path]
+        if os.environ.get(self.variable):
+            return [pathlib.Path(os.environ[self.variable])]
+        places = []
+        if os.environ.get("FUSION_BUILD_DIR"):
+            places.append(pathlib.Path(os.environ["FUSION_BUILD_DIR"]) / "lib")
+        places += [_HERE / "lib", _HERE.parent.parent / "build" / "lib"]
+        return [place / self.file_name for place in places]
+
+    def get(self):
+        if self.handle:
+            return self.handle
+        with _LOCK:
+            if not self.handle:
+                handle = self.load()
+                self.declare(handle)
+                self.handle = handle
+        return self.handle
+
+    def load(self):
+        tried = []
+        for path in self.candidates():
+            if path.exists():
+                tried.append(path)
+                try:
+                    return ctypes.CDLL(str(path))
+                except OSError as error:
+                    raise FusionError(
+                        f"{path} cannot be loaded: {error}; remedy: rebuild "
+                        "it on this machine, or set "
+                        f"{self.variable}") from error
+            tried.append(path)
+        try:
+            return ctypes.CDLL(self.file_name)
+        except OSError:
+            places = "".join(f"\n  {path}" for path in tried)
+            raise FusionError(
+                f"{self.file_name} was not found; looked for:{places}\n"
+                "remedy: build it (tools/dev/build.sh), or name its build "
+                "folder with FUSION_BUILD_DIR, or the file with "
+                f"{self.variable}") from None
+
+
+_libraries = {}
+
+
+def register(key, file_name, variable, declare):
+    """Announces a library; `declare` gives its functions their types."""
+    _libraries[key] = _Library(file_name, variable, declare)
+
+
+def get(key):
+    """The loaded library, loading it at the first call."""
+    return _libraries[key].get()
+
+
+def _set(key, path):
+    library = _libraries[key]
+    with _LOCK:
+        if library.handle:
+            raise FusionError(f"{library.file_name} is already loaded; remedy: "
+                              "choose the library before its first use")
+        library.path = pathlib.Path(path)
+
+
+def set_runtime_library(path):
+    """Chooses the libfusion-rt.so to use; before its first use only."""
+    _set("runtime", path)
+
+
+def set_compiler_library(path):
+    """Chooses the libfusion-c.so to use; before its first use only."""
+    _set("compiler", path)

@@ -1,0 +1,412 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Packages: loading, what is inside, and running them."""
+
+import ctypes
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import tempfile
+import threading
+import weakref
+
+import numpy as np
+
+from fusion import abi, arrays, tensors
+from fusion.devices import Device, Memory, default_device
+from fusion.errors import FusionError
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorSpec:
+    """One input or output of an entry.
+
+    `dtype` is "f32", "bf16", "i8", …; `dims` has an int for a fixed size and a
+    string, the expression of the size, for a dynamic one; `by_value` marks a
+    scalar that is passed as a number.
+    """
+    name: str
+    dtype: str
+    dims: tuple
+    by_value: bool = False
+
+
+def _spec(info):
+    dims = tuple(size if size >= 0 else (name or b"?").decode()
+                 for size, name in zip(info.dims[:info.rank],
+                                       info.dimNames[:info.rank]))
+    return TensorSpec((info.name or b"").decode(), abi.DTYPES[info.dtype],
+                      dims, bool(info.byValue))
+
+
+# Shapes repeat from call to call; the arrays are never written to.
+@functools.lru_cache(maxsize=1024)
+def _dims(shape):
+    return (ctypes.c_int64 * max(len(shape), 1))(*shape)
+
+
+def _tensor(address, spec, shape):
+    return abi.Tensor(address, None, _dims(tuple(shape)),
+                      abi.DTYPES.index(spec.dtype), len(shape))
+
+
+def _scalar(number, spec, what):
+    """A by-value input and the array that holds its bytes."""
+    kind = {"bf16": np.float32}.get(spec.dtype)
+    value = np.asarray(number.item() if hasattr(number, "item") else number)
+    if value.shape != ():
+        raise TypeError(f"{what}: expected a number")
+    wanted = kind or arrays.empty_storage(spec.dtype, ()).dtype
+    if not np.can_cast(value, wanted, "same_kind"):
+        raise TypeError(f"{what}: expected {spec.dtype}, got {value.dtype}")
+    if np.issubdtype(wanted, np.integer) and int(value) != int(
+            value.astype(wanted)):
+        raise ValueError(f"{what}: {value} does not fit {spec.dtype}")
+    stored = arrays.to_device(value.astype(wanted), spec.dtype, what)
+    return abi.Tensor(0, stored.ctypes.data, _dims(()),
+                      abi.DTYPES.index(spec.dtype), 0), stored
+
+
+class Entry:
+    """One function of a package, on one device."""
+
+    def __init__(self, loaded, handle):
+        self._loaded, self._handle = loaded, handle
+        info = abi.query(abi.EntryInfo, "EntryGetInfo", handle)
+        self.name = info.name.decode()
+        self.kernels_before = info.kernelsBefore
+        self.kernels_after = info.kernelsAfter
+        self.predicted_us = (info.predictedMicroseconds
+                             if info.predictedMicroseconds >= 0 else None)
+        self.inputs = tuple(
+            _spec(abi.query(abi.TensorInfo, "EntryGetInput", handle, i))
+            for i in range(info.numInputs))
+        self.outputs = tuple(
+            _spec(abi.query(abi.TensorInfo, "EntryGetOutput", handle, i))
+            for i in range(info.numOutputs))
+        self._shapes = {}
+
+    def __call__(self, *inputs, out=None):
+        """Runs the entry: one result, or a tuple of several.
+
+        `out` gives the memory of the results: one tensor or array, or a
+        sequence of them. With PyTorch tensors the call returns when the work
+        is on the current stream; keep the package until it is done.
+        """
+        self._check_count(inputs, "argument", self.inputs)
+        if out is not None and not isinstance(out, (tuple, list)):
+            out = (out,)
+        if out is not None:
+            self._check_count(out, "output", self.outputs)
+        if self._on_torch(inputs, out):
+            results = self._run_torch(inputs, out)
+        else:
+            results = self._run_numpy(inputs, out)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def figures(self, *inputs):
+        """What the package says for these sizes, as a dictionary.
+
+        bytes_before and bytes_after (memory traffic unfused and fused), flops,
+        workspace_bytes and launches; None where the package has no figure.
+        """
+        self._check_count(inputs, "argument", self.inputs)
+        described, _kept = self._describe(inputs)
+        info = abi.query(abi.Figures, "QueryFigures", self._handle, described,
+                         len(inputs))
+        values = {"bytes_before": info.bytesBefore,
+                  "bytes_after": info.bytesAfter, "flops": info.flops,
+                  "workspace_bytes": info.workspaceBytes,
+                  "launches": info.numLaunches}
+        return {key: None if value < 0 else value
+                for key, value in values.items()}
+
+    def __repr__(self):
+        def show(specs):
+            return ", ".join("x".join(map(str, (*s.dims, s.dtype)))
+                             for s in specs)
+        return (f"<fusion.Entry {self.name}({show(self.inputs)}) -> "
+                f"({show(self.outputs)})>")
+
+    def _check_count(self, values, what, specs):
+        if len(values) != len(specs):
+            raise TypeError(f"{self.name} has {len(specs)} {what}s, got "
+                            f"{len(values)}")
+
+    def _what(self, index, spec, kind="argument"):
+        name = f" ({spec.name})" if spec.name else ""
+        return f"{self.name}, {kind} {index}{name}"
+
+    def _on_torch(self, inputs, out):
+        values = [value for value, spec in zip(inputs, self.inputs)
+                  if not spec.by_value] + list(out or ())
+        on_torch = [tensors.is_tensor(value) for value in values]
+        if any(on_torch) and not all(on_torch):
+            raise TypeError(f"{self.name}: PyTorch tensors and other arrays "
+                            "cannot be mixed in one call")
+        return bool(on_torch) and on_torch[0]
+
+    def _describe(self, inputs):
+        """Inputs without addresses, for questions about shapes."""
+        described = (abi.Tensor * max(len(inputs), 1))()
+        kept = []
+        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
+            if spec.by_value:
+                described[i], stored = _scalar(value, spec,
+                                               self._what(i, spec))
+                kept.append(stored)
+            else:
+                described[i] = _tensor(0, spec, np.shape(value) if not
+                                       tensors.is_tensor(value)
+                                       else value.shape)
+        return described, kept
+
+    def _infer(self, described, kept):
+        """Output shapes and the workspace size, remembered by input shapes."""
+        count = len(self.inputs)
+        key = (tuple(tuple(t.dims[:t.rank]) for t in described[:count]),
+               tuple(stored.tobytes() for stored in kept))
+        if key not in self._shapes:
+            shapes = (abi.Shape * max(len(self.outputs), 1))()
+            abi.call("InferShapes", self._handle, described, count, shapes,
+                     len(self.outputs))
+            size = ctypes.c_uint64()
+            abi.call("QueryWorkspace", self._handle, described, count,
+                     ctypes.byref(size))
+            if len(self._shapes) >= 1024:  # Sizes that never come again.
+                self._shapes.clear()
+            self._shapes[key] = ([tuple(s.dims[:s.rank]) for s in
+                                  shapes[:len(self.outputs)]], size.value)
+        return self._shapes[key]
+
+    def _launch(self, described, outputs, stream, workspace, size):
+        abi.call("Launch", self._handle, ctypes.byref(abi.LaunchArgs(
+            inputs=described, outputs=outputs, numInputs=len(self.inputs),
+            numOutputs=len(self.outputs), stream=stream, workspace=workspace,
+            workspaceBytes=size)))
+
+    def _check_shape(self, value, shape, spec, index):
+        if tuple(value.shape) != shape:
+            raise ValueError(f"{self._what(index, spec, 'output')}: expected "
+                             f"shape {shape}, got {tuple(value.shape)}")
+
+    def _run_torch(self, inputs, out):
+        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
+            if not spec.by_value:
+                tensors.check(value, spec.dtype, self._what(i, spec))
+        device = next(v.device for v in (*inputs, *(out or ()))
+                      if tensors.is_tensor(v))
+        if str(device) != self._loaded.device.name:
+            elsewhere = self._loaded.package_on(str(device))
+            return elsewhere[self.name]._run_torch(inputs, out)
+        described, kept = self._describe(inputs)
+        shapes, workspace_size = self._infer(described, kept)
+        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
+            if not spec.by_value:
+                if value.device != device:
+                    raise ValueError(f"{self._what(i, spec)}: on "
+                                     f"{value.device}, others on {device}")
+                described[i].address = value.data_ptr()
+        results, outputs = [], (abi.Tensor * max(len(shapes), 1))()
+        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
+            what = self._what(i, spec, "output")
+            if out is None:
+                result = tensors.empty(shape, spec.dtype, device, what)
+            else:
+                result = out[i]
+                tensors.check(result, spec.dtype, what)
+                self._check_shape(result, shape, spec, i)
+            results.append(result)
+            outputs[i] = _tensor(result.data_ptr(), spec, shape)
+        scratch = (tensors.workspace(workspace_size, device)
+                   if workspace_size else None)
+        self._launch(described, outputs, tensors.current_stream(device),
+                     scratch.data_ptr() if workspace_size else 0,
+                     workspace_size)
+        return results
+
+    def _run_numpy(self, inputs, out):
+        device = self._loaded.device
+        stored = [None if spec.by_value else
+                  arrays.to_device(value, spec.dtype, self._what(i, spec))
+                  for i, (value, spec) in enumerate(zip(inputs, self.inputs))]
+        described, kept = self._describe(inputs)
+        shapes, _ = self._infer(described, kept)
+        memories = []
+        for i, (array, spec) in enumerate(zip(stored, self.inputs)):
+            if array is not None:
+                memory = Memory(device, array.nbytes, spec.name or f"arg{i}")
+                memory.copy_from(array)
+                described[i].address = memory.address
+                memories.append(memory)
+        host = [arrays.empty_storage(spec.dtype, shape)
+                for spec, shape in zip(self.outputs, shapes)]
+        outputs, results_at = (abi.Tensor * max(len(shapes), 1))(), []
+        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
+            memory = Memory(device, host[i].nbytes, spec.name or f"result{i}")
+            results_at.append(memory)
+            outputs[i] = _tensor(memory.address, spec, shape)
+        self._launch(described, outputs, None, 0, 0)
+        results = []
+        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
+            results_at[i].copy_to(host[i])
+            result = arrays.from_device(host[i], spec.dtype, shape)
+            if out is not None:
+                self._check_shape(out[i], shape, spec, i)
+                out[i][...] = result
+                result = out[i]
+            results.append(result)
+        for memory in (*memories, *results_at):
+            memory.free()
+        return results
+
+
+class _Loaded:
+    """A package on one device. The owner keeps it; a strong reference back
+    would leave the kernels loaded until some later garbage collection."""
+
+    def __init__(self, owner, data, device):
+        self._owner, self.device = weakref.ref(owner), device
+        self.handle = abi.handle("PackageLoad", device.handle, data, len(data))
+        weakref.finalize(self, _unload, self.handle, device.name)
+        self.info = abi.query(abi.PackageInfo, "PackageGetInfo", self.handle)
+        entries = [Entry(self, abi.handle("PackageGetEntry", self.handle, i))
+                   for i in range(self.info.numEntries)]
+        self.entries = {entry.name: entry for entry in entries}
+
+    def package_on(self, device_name):
+        """The same package on another device."""
+        owner = self._owner()
+        if owner is None:
+            raise FusionError(
+                f"the tensors are on {device_name}, and the package, loaded "
+                f"on {self.device.name}, is gone; remedy: keep the Package")
+        return owner.on(device_name)
+
+    def __getitem__(self, name):
+        return self.entries[name]
+
+
+def _unload(handle, device_name):
+    if device_name.startswith("cuda:"):
+        try:
+            tensors.synchronize(int(device_name[len("cuda:"):]))
+        except RuntimeError:
+            pass  # The device is in error: nothing is running on it.
+    abi.library().fusionRtPackageDestroy(handle)
+
+
+class Package:
+    """Compiled kernels with their launch plan.
+
+    Called with arrays it runs its only entry; `package["name"]` is one of
+    several. It is loaded on a device at its first use there.
+    """
+
+    def __init__(self, data, device=None):
+        self.data = bytes(data)
+        self._loaded, self._lock = {}, threading.Lock()
+        self._device = device
+
+    def on(self, device=None):
+        """The entries by name, on a device ("cuda:1", "emulator", a Device)."""
+        device = device or self._device or default_device()
+        if not isinstance(device, Device):
+            device = Device.open(device)
+        with self._lock:
+            if device.name not in self._loaded:
+                self._loaded[device.name] = _Loaded(self, self.data, device)
+            return self._loaded[device.name]
+
+    def __call__(self, *inputs, out=None):
+        return self._only()(*inputs, out=out)
+
+    def __getitem__(self, name):
+        try:
+            return self.on().entries[name]
+        except KeyError:
+            raise KeyError(f"the package has no entry {name!r}, only "
+                           f"{', '.join(self.entries)}") from None
+
+    def figures(self, *inputs):
+        """Entry.figures of the only entry."""
+        return self._only().figures(*inputs)
+
+    @property
+    def device(self):
+        """The device for NumPy arrays."""
+        return self.on().device
+
+    @property
+    def entries(self):
+        """The names of the entries."""
+        return list(self.on().entries)
+
+    @property
+    def target(self):
+        """The chip that the package was compiled for."""
+        return (self.on().info.target or b"").decode()
+
+    @property
+    def num_kernels(self):
+        """The number of distinct kernels."""
+        return self.on().info.numKernels
+
+    @property
+    def ledger(self):
+        """Every fusion decision with its reason and numbers, or None."""
+        text = self.on().info.ledgerJson
+        return json.loads(text) if text else None
+
+    @property
+    def kernels(self):
+        """What is known of each kernel, as dictionaries."""
+        result = []
+        for i in range(self.num_kernels):
+            info = abi.query(abi.KernelInfo, "PackageGetKernel",
+                             self.on().handle, i)
+            values = {name: getattr(info, name)
+                      for name, _ in abi.KernelInfo._fields_[1:]}
+            result.append({key: value.decode() if isinstance(value, bytes)
+                           else value for key, value in values.items()})
+        return result
+
+    def save(self, path):
+        """Writes the package: either the whole of it, or nothing."""
+        path = pathlib.Path(path)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent,
+                                                 prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self.data)
+            # mkstemp made the file private; give it a new file's mode.
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def __repr__(self):
+        return (f"<fusion.Package for {self.target} on {self.device.name}: "
+                f"{', '.join(map(repr, self.on().entries.values()))}>")
+
+    def _only(self):
+        entries = self.on().entries
+        if len(entries) != 1:
+            raise TypeError("the package has several entries; choose one: "
+                            f"package[name], name in {', '.join(entries)}")
+        return next(iter(entries.values()))
+
+
+def load(path, device=None):
+    """Loads a package from a file.
+
+    `device` is where it runs on NumPy arrays: "cuda", "cuda:N" or "emulator";
+    by default the first GPU, or the emulator where there is none.
+    """
+    return Package(pathlib.Path(path).read_bytes(), device)

@@ -1,0 +1,180 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiling, loading and running packages from Python, on the emulator."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+import fusion
+
+SCALE_ADD = """
+func.func @scale_add(%x: tensor<?x8xf32> {fusion.dims = ["rows", "_"]},
+                     %y: tensor<?x8xf32> {fusion.dims = ["rows", "_"]})
+    -> tensor<?x8xf32> {
+  %sum = arith.addf %x, %y : tensor<?x8xf32>
+  %product = arith.mulf %sum, %x : tensor<?x8xf32>
+  return %product : tensor<?x8xf32>
+}
+"""
+
+TWO_RESULTS = """
+func.func @two(%x: tensor<4x8xbf16>, %i: tensor<4x8xi32>)
+    -> (tensor<4x8xbf16>, tensor<4x8xi32>) {
+  %double = arith.addf %x, %x : tensor<4x8xbf16>
+  %square = arith.muli %i, %i : tensor<4x8xi32>
+  return %double, %square : tensor<4x8xbf16>, tensor<4x8xi32>
+}
+"""
+
+
+def compiled(text):
+    return fusion.compile(text, target="sm_90a", device="emulator")
+
+
+class RunTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.package = compiled(SCALE_ADD)
+
+    def test_any_number_of_rows(self):
+        for rows in (1, 2, 7, 64, 129):
+            x = np.random.randn(rows, 8).astype(np.float32)
+            y = np.random.randn(rows, 8).astype(np.float32)
+            np.testing.assert_array_equal(self.package(x, y), (x + y) * x)
+
+    def test_no_rows(self):
+        empty = np.zeros((0, 8), np.float32)
+        self.assertEqual(self.package(empty, empty).shape, (0, 8))
+
+    def test_writes_into_out(self):
+        x = np.random.randn(5, 8).astype(np.float32)
+        out = np.full((5, 8), np.nan, np.float32)
+        self.assertIs(self.package(x, x, out=out), out)
+        np.testing.assert_array_equal(out, (x + x) * x)
+
+    def test_strided_input(self):
+        x = np.random.randn(8, 5).astype(np.float32).T
+        np.testing.assert_array_equal(self.package(x, x), (x + x) * x)
+
+    def test_signature(self):
+        entry = self.package["scale_add"]
+        self.assertEqual([s.dtype for s in entry.inputs], ["f32", "f32"])
+        self.assertEqual(entry.inputs[0].dims[1], 8)
+        self.assertIsInstance(entry.inputs[0].dims[0], str)
+        self.assertEqual(self.package.entries, ["scale_add"])
+        self.assertEqual(self.package.target, "sm_90a")
+        self.assertEqual(self.package.num_kernels, len(self.package.kernels))
+
+    def test_figures(self):
+        x = np.zeros((10, 8), np.float32)
+        figures = self.package.figures(x, x)
+        # Unfused: x, y read and the sum written, then sum and x read and the
+        # product written. Fused: x, y read, the product written.
+        self.assertEqual(figures["launches"], 1)
+        self.assertEqual(figures["bytes_before"], 6 * x.nbytes)
+        self.assertEqual(figures["bytes_after"], 3 * x.nbytes)
+
+    def test_several_results_and_types(self):
+        package = compiled(TWO_RESULTS)
+        x = np.random.randn(4, 8).astype(np.float32)
+        i = np.random.randint(-100, 100, (4, 8)).astype(np.int32)
+        double, square = package(x, i)
+        rounded = fusion.arrays.widen_bf16(fusion.arrays.round_to_bf16(x))
+        np.testing.assert_array_equal(double, 2 * rounded)
+        np.testing.assert_array_equal(square, i * i)
+
+    def test_survives_the_package(self):
+        entry = compiled(SCALE_ADD)["scale_add"]
+        x = np.ones((3, 8), np.float32)
+        np.testing.assert_array_equal(entry(x, x), 2 * x)
+
+
+class FileTest(unittest.TestCase):
+
+    def test_save_and_load(self):
+        package = compiled(SCALE_ADD)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "p.fpk"
+            package.save(path)
+            self.assertEqual([p.name for p in path.parent.iterdir()],
+                             ["p.fpk"])
+            again = fusion.load(path, device="emulator")
+        x = np.random.randn(3, 8).astype(np.float32)
+        np.testing.assert_array_equal(again(x, x), package(x, x))
+
+    def test_same_text_same_bytes(self):
+        self.assertEqual(compiled(SCALE_ADD).data, compiled(SCALE_ADD).data)
+
+    def test_altered_package(self):
+        data = bytearray(compiled(SCALE_ADD).data)
+        data[len(data) // 2] ^= 1
+        with self.assertRaises(fusion.FusionError) as raised:
+            fusion.Package(data, "emulator").entries
+        self.assertRegex(raised.exception.code, r"FUS-\d{4}")
+        self.assertTrue(raised.exception.remedy)
+
+    def test_truncated_package(self):
+        data = compiled(SCALE_ADD).data[:-5]
+        with self.assertRaises(fusion.FusionError):
+            fusion.Package(data, "emulator").entries
+
+
+class ErrorTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.package = compiled(SCALE_ADD)
+        cls.x = np.zeros((3, 8), np.float32)
+
+    def test_count(self):
+        with self.assertRaisesRegex(TypeError, "2 arguments, got 1"):
+            self.package(self.x)
+
+    def test_element_type(self):
+        with self.assertRaisesRegex(TypeError, "argument 1.*expected float32,"
+                                               " got float64"):
+            self.package(self.x, self.x.astype(np.float64))
+
+    def test_fixed_size(self):
+        with self.assertRaises(fusion.FusionError) as raised:
+            self.package(self.x, np.zeros((3, 9), np.float32))
+        self.assertRegex(raised.exception.code, r"FUS-\d{4}")
+
+    def test_shape_of_out(self):
+        with self.assertRaisesRegex(ValueError, r"expected shape \(3, 8\)"):
+            self.package(self.x, self.x, out=np.zeros((4, 8), np.float32))
+
+    def test_unparsable_text(self):
+        with self.assertRaises(fusion.FusionError) as raised:
+            fusion.compile("func.func @f(", target="sm_90a",
+                           file_name="bad.mlir")
+        self.assertIn("bad.mlir:1:", str(raised.exception))
+
+    def test_unknown_target(self):
+        with self.assertRaisesRegex(fusion.FusionError, "sm_1"):
+            fusion.compile(SCALE_ADD, target="sm_1")
+
+    def test_unknown_device(self):
+        with self.assertRaises(fusion.FusionError):
+            fusion.Package(self.package.data, "abacus").entries
+
+    def test_unknown_entry(self):
+        with self.assertRaisesRegex(KeyError, "scale_add"):
+            self.package["other"]
+
+
+class CompileToTest(unittest.TestCase):
+
+    def test_ptx(self):
+        ptx = fusion.compile_to("ptx", SCALE_ADD)
+        self.assertIn(".target sm_90a", ptx)
+        self.assertIn(".entry", ptx)
+
+
+if __name__ == "__main__":
+    unittest.main()
