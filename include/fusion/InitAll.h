@@ -14,7 +14,12 @@
 #ifndef FUSION_INITALL_H
 #define FUSION_INITALL_H
 
+#include "fusion/Codegen/Passes.h"
+#include "fusion/Conversion/TileToNVVM/Passes.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Scheduling/Passes.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -66,12 +71,18 @@ inline void registerUpstreamDialects(DialectRegistry &registry) {
 /// Registers every dialect that a module of the project may hold.
 inline void registerAllDialects(DialectRegistry &registry) {
   registerUpstreamDialects(registry);
-  registry.insert<FusionDialect>();
+  registry.insert<FusionDialect, tile::TileDialect>();
 }
 
 /// Registers every pass and named pipeline of the project with the global
 /// registry, for tools that take them by name.
-inline void registerAllPasses() { registerTargetPTXPasses(); }
+inline void registerAllPasses() {
+  registerFusionCodegenPasses();
+  registerFusionSchedulingPasses();
+  registerFusionTileToNVVMPasses();
+  registerTargetPTXPasses();
+  tile::registerFusionTilePasses();
+}
 
 } // namespace mlir::fusion
 

@@ -105,53 +105,12 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << getLinear().str() << "\">";
 }
 
-/// Reads what SharedLayout::print writes; none when `text` is anything else.
-static std::optional<SharedLayout> parseSharedLayout(StringRef text) {
-  StringRef rest = text;
-  unsigned bytes, align;
-  if (!rest.consume_front("{bytes=") || rest.consumeInteger(10, bytes) ||
-      !rest.consume_front(", align=") || rest.consumeInteger(10, align) ||
-      !rest.consume_front(", offsets=[") || !llvm::isPowerOf2_32(bytes) ||
-      bytes > kMaxAccessBytes)
-    return std::nullopt;
-  SmallVector<int64_t> shape;
-  SmallVector<SmallVector<uint64_t>> dims;
-  while (rest.consume_front(dims.empty() ? "[" : ",[")) {
-    SmallVector<uint64_t> &bits = dims.emplace_back();
-    uint64_t offset;
-    while (!rest.consumeInteger(10, offset)) {
-      bits.push_back(offset / bytes);
-      if (!rest.consume_front(","))
-        break;
-    }
-    if (!rest.consume_front("]") || bits.size() > 30)
-      return std::nullopt;
-    shape.push_back(int64_t(1) << bits.size());
-  }
-  if (rest != "]}")
-    return std::nullopt;
-  // Row-major element numbers: the last dimension has the lowest bits.
-  SmallVector<uint64_t> columns;
-  for (ArrayRef<uint64_t> bits : llvm::reverse(dims))
-    llvm::append_range(columns, bits);
-  if (columns.size() > 30)
-    return std::nullopt;
-  for (uint64_t column : columns)
-    if (column >= uint64_t(1) << columns.size())
-      return std::nullopt;
-  BitMatrix slots(columns, columns.size());
-  if (!slots.isInjective())
-    return std::nullopt;
-  SharedLayout layout(shape, bytes, slots);
-  return layout.alignment() == align ? std::optional(layout) : std::nullopt;
-}
-
 Attribute SharedAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   FailureOr<std::string> text = parseQuotedText(parser);
   if (failed(text))
     return {};
-  std::optional<SharedLayout> layout = parseSharedLayout(*text);
+  std::optional<SharedLayout> layout = SharedLayout::parse(*text);
   if (!layout) {
     parser.emitError(loc, "malformed shared layout: ") << *text;
     return {};
