@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "DecomposeActivation.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -20,6 +21,8 @@
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+#include "fusion/Dialect/Fusion/FusionInterfaces.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "fusion/Dialect/Fusion/FusionOps.cpp.inc"

@@ -82,4 +82,12 @@ def Fusion_YieldOp : Fusion_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, {}); }]>];
 }
 
+include "fusion/Dialect/Fusion/FusionAttentionOps.td"
+include "fusion/Dialect/Fusion/FusionIndexOps.td"
+include "fusion/Dialect/Fusion/FusionLossOps.td"
+include "fusion/Dialect/Fusion/FusionNormalizationOps.td"
+include "fusion/Dialect/Fusion/FusionPointwiseOps.td"
+include "fusion/Dialect/Fusion/FusionQuantizationOps.td"
+include "fusion/Dialect/Fusion/FusionWindowOps.td"
+
 #endif // FUSION_DIALECT_FUSION_FUSIONOPS_TD

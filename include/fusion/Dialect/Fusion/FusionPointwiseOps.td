@@ -1,0 +1,258 @@
+//===- FusionPointwiseOps.td - Pointwise ops ---------------*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines activations, rotary embedding and dropout.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_FUSION_FUSIONPOINTWISEOPS_TD
+#define FUSION_DIALECT_FUSION_FUSIONPOINTWISEOPS_TD
+
+include "fusion/Dialect/Fusion/FusionOpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// An elementwise function of one float tensor. f16 and bf16 are computed in
+/// f32 and rounded once, at the result.
+class Fusion_ActivationOp<string mnemonic, list<Trait> traits = []>
+    : Fusion_SameShapeOp<mnemonic, traits> {
+  let results = (outs Fusion_FloatTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let extraClassDeclaration = [{
+    /// The function itself: the value for `x`, a scalar of compute type.
+    ::mlir::Value buildScalar(::mlir::OpBuilder &builder,
+                              ::mlir::Location loc, ::mlir::Value x);
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(
+        ::mlir::OpBuilder &builder,
+        ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      shapes.push_back(
+          ::mlir::tensor::getMixedSizes(builder, getLoc(), getInput()));
+      return ::mlir::success();
+    }
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    $cppClass::decompose(::mlir::OpBuilder &builder) {
+      return ::mlir::fusion::decomposeActivation(
+          builder, getOperation(),
+          [&](::mlir::OpBuilder &b, ::mlir::Location loc, ::mlir::Value x) {
+            return buildScalar(b, loc, x);
+          });
+    }
+  }];
+}
+
+class Fusion_PlainActivationOp<string mnemonic, list<Trait> traits = []>
+    : Fusion_ActivationOp<mnemonic, traits> {
+  let arguments = (ins Fusion_FloatTensor:$input);
+}
+
+def Fusion_ReluOp : Fusion_PlainActivationOp<"relu"> {
+  let summary = "max(x, 0)";
+  let description = [{
+    `y = max(x, 0)`; NaN stays NaN. As `torch.relu`.
+  }];
+  let hasFolder = 1;
+}
+
+def Fusion_Relu6Op : Fusion_PlainActivationOp<"relu6"> {
+  let summary = "min(max(x, 0), 6)";
+  let description = [{
+    `y = min(max(x, 0), 6)`; NaN stays NaN. As `torch.nn.functional.relu6`.
+  }];
+  let hasFolder = 1;
+}
+
+def Fusion_SigmoidOp : Fusion_PlainActivationOp<"sigmoid"> {
+  let summary = "1 / (1 + exp(-x))";
+  let description = [{
+    `y = 1 / (1 + exp(-x))`. As `torch.sigmoid`.
+  }];
+}
+
+def Fusion_LogSigmoidOp : Fusion_PlainActivationOp<"log_sigmoid"> {
+  let summary = "log(1 / (1 + exp(-x)))";
+  let description = [{
+    `y = min(x, 0) - log1p(exp(-|x|))`, the form that does not overflow. As
+    `torch.nn.functional.logsigmoid`.
+  }];
+}
+
+def Fusion_SiluOp : Fusion_PlainActivationOp<"silu"> {
+  let summary = "x * sigmoid(x)";
+  let description = [{
+    `y = x / (1 + exp(-x))`, also called swish. As `torch.nn.functional.silu`.
+  }];
+}
+
+def Fusion_MishOp : Fusion_PlainActivationOp<"mish"> {
+  let summary = "x * tanh(softplus(x))";
+  let description = [{
+    `y = x tanh(log(1 + exp(x)))` (Misra, 2019). As
+    `torch.nn.functional.mish`. The softplus is `max(x, 0) + log1p(exp(-|x|))`,
+    which does not overflow.
+  }];
+}
+
+def Fusion_HardSwishOp : Fusion_PlainActivationOp<"hard_swish"> {
+  let summary = "x * min(max(x + 3, 0), 6) / 6";
+  let description = [{
+    `y = x min(max(x + 3, 0), 6) / 6` (Howard et al., 2019). As
+    `torch.nn.functional.hardswish`.
+  }];
+}
+
+def Fusion_HardSigmoidOp : Fusion_ActivationOp<"hard_sigmoid"> {
+  let summary = "min(max(alpha * x + beta, 0), 1)";
+  let description = [{
+    `y = min(max(alpha x + beta, 0), 1)`. The defaults, 1/6 and 1/2, are those
+    of `torch.nn.functional.hardsigmoid`; ONNX has alpha = 0.2.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input,
+    DefaultValuedAttr<F64Attr, "1.0 / 6.0">:$alpha,
+    DefaultValuedAttr<F64Attr, "0.5">:$beta);
+}
+
+def Fusion_GeluApproximation
+    : I32EnumAttr<"GeluApproximation", "formula of gelu", [
+        I32EnumAttrCase<"Erf", 0, "erf">,
+        I32EnumAttrCase<"Tanh", 1, "tanh">]> {
+  let cppNamespace = "::mlir::fusion";
+}
+
+def Fusion_GeluOp : Fusion_ActivationOp<"gelu"> {
+  let summary = "Gaussian error linear unit";
+  let description = [{
+    - `erf` (default): `y = x/2 (1 + erf(x / sqrt(2)))`;
+    - `tanh`: `y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
+
+    Hendrycks and Gimpel, 2016. As `torch.nn.functional.gelu`.
+
+    Example: `%y = fusion.gelu tanh %x : tensor<?x4096xbf16>`.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input,
+    DefaultValuedAttr<Fusion_GeluApproximation,
+                      "::mlir::fusion::GeluApproximation::Erf">:$approximate);
+  let assemblyFormat = "($approximate^)? $input attr-dict `:` type($input)";
+}
+
+def Fusion_SoftplusOp : Fusion_ActivationOp<"softplus"> {
+  let summary = "log(1 + exp(beta * x)) / beta";
+  let description = [{
+    `y = log(1 + exp(beta x)) / beta`, and `y = x` where `beta x > threshold`.
+    As `torch.nn.functional.softplus`. `beta` is not zero.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input,
+    DefaultValuedAttr<F64Attr, "1.0">:$beta,
+    DefaultValuedAttr<F64Attr, "20.0">:$threshold);
+  let hasVerifier = 1;
+}
+
+def Fusion_EluOp : Fusion_ActivationOp<"elu"> {
+  let summary = "x where x > 0, alpha * (exp(x) - 1) elsewhere";
+  let description = [{
+    `y = x` where `x > 0`, `y = alpha expm1(x)` elsewhere (Clevert et al.,
+    2015). As `torch.nn.functional.elu`.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input,
+    DefaultValuedAttr<F64Attr, "1.0">:$alpha);
+}
+
+def Fusion_SeluOp : Fusion_PlainActivationOp<"selu"> {
+  let summary = "scaled elu with fixed constants";
+  let description = [{
+    `y = scale (max(x, 0) + min(alpha expm1(x), 0))` with
+    `alpha = 1.6732632423543772`, `scale = 1.0507009873554805` (Klambauer et
+    al., 2017). As `torch.nn.functional.selu`.
+  }];
+}
+
+def Fusion_LeakyReluOp : Fusion_ActivationOp<"leaky_relu"> {
+  let summary = "x where x > 0, slope * x elsewhere";
+  let description = [{
+    `y = x` where `x > 0`, `y = slope x` elsewhere. As
+    `torch.nn.functional.leaky_relu`.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input,
+    DefaultValuedAttr<F64Attr, "0.01">:$slope);
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary embedding and dropout
+//===----------------------------------------------------------------------===//
+
+def Fusion_RopeOp : Fusion_SameShapeOp<"rope"> {
+  let summary = "rotary position embedding";
+  let description = [{
+    Rotates pairs of the last dimension, of size D, by an angle that depends on
+    the position along `seq_axis`. `cos` and `sin` are [S, D/2], or
+    [B, S, D/2] where B is dimension 0 of the input. With
+    `c = cos[s, i]`, `t = sin[s, i]`, for `i` in [0, D/2):
+
+    - rotate-half (default), pairs (i, i + D/2):
+      `y[i] = x[i] c - x[i + D/2] t`, `y[i + D/2] = x[i + D/2] c + x[i] t`;
+    - `interleaved`, pairs (2i, 2i + 1):
+      `y[2i] = x[2i] c - x[2i + 1] t`, `y[2i + 1] = x[2i + 1] c + x[2i] t`.
+
+    Su et al., 2021. Computed in f32 for f16 and bf16, rounded once.
+
+    Example:
+    ```mlir
+    %y = fusion.rope %x, %cos, %sin seq_axis(2)
+        : tensor<2x8x?x64xbf16>, tensor<?x32xf32>, tensor<?x32xf32>
+    ```
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input, Fusion_FloatTensor:$cos, Fusion_FloatTensor:$sin,
+    I64Attr:$seq_axis, UnitAttr:$interleaved);
+  let results = (outs Fusion_FloatTensor:$result);
+  let assemblyFormat = [{
+    (`interleaved` $interleaved^)? $input `,` $cos `,` $sin
+    `seq_axis` `(` $seq_axis `)` attr-dict `:` type($input) `,` type($cos) `,`
+    type($sin)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fusion_DropoutOp : Fusion_SameShapeOp<"dropout"> {
+  let summary = "zeroes elements at random, reproducibly";
+  let description = [{
+    `y = keep ? x / (1 - p) : 0`, with `keep` drawn by Philox4x32-10 (Salmon et
+    al., 2011) from the seed, the op's id and the element's row-major index n
+    alone. The mask is therefore the same however the op is fused, tiled or
+    recomputed, and the gradient of dropout is dropout with the same seed and
+    id.
+
+    Key: the low and high words of `seed`. Counter: the low and high words of
+    `n / 4`, then those of `op_id`. Of the four words drawn, element n takes
+    word `n mod 4`, w; it is kept where `w >> 8 >= ceil(p 2^24)`.
+
+    Example:
+    `%y = fusion.dropout %x, %seed probability(0.1) op_id(7) : tensor<8xf32>`.
+  }];
+  let arguments = (ins
+    Fusion_FloatTensor:$input, I64:$seed, F64Attr:$probability,
+    I64Attr:$op_id);
+  let results = (outs Fusion_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $seed `probability` `(` $probability `)` `op_id` `(` $op_id `)`
+    attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // FUSION_DIALECT_FUSION_FUSIONPOINTWISEOPS_TD

@@ -1,0 +1,87 @@
+//===- FusionQuantizationOps.td - Quantisation -------------*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines quantisation and dequantisation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_FUSION_FUSIONQUANTIZATIONOPS_TD
+#define FUSION_DIALECT_FUSION_FUSIONQUANTIZATIONOPS_TD
+
+include "fusion/Dialect/Fusion/FusionOpBase.td"
+
+def Fusion_QuantFormat
+    : I32EnumAttr<"QuantFormat", "how a quantised number is stored", [
+        I32EnumAttrCase<"Int8", 0, "int8">,
+        I32EnumAttrCase<"UInt8", 1, "uint8">,
+        I32EnumAttrCase<"Int4", 2, "int4">,
+        I32EnumAttrCase<"UInt4", 3, "uint4">,
+        I32EnumAttrCase<"Float8", 4, "float8">]> {
+  let cppNamespace = "::mlir::fusion";
+}
+
+def Fusion_StorageTensor : RankedTensorOf<[I8, F8E4M3FN, F8E5M2]>;
+
+defvar Fusion_QuantDocs = [{
+    Formats: `int8` [-128, 127] and `uint8` [0, 255] in i8; `int4` [-8, 7] and
+    `uint4` [0, 15], two per i8 along the last dimension, the element with the
+    even index in the low half, so that the stored tensor's last dimension is
+    half of the real tensor's, which is even; `float8`, whose kind is the stored
+    element type, f8E4M3FN or f8E5M2 (no zero point).
+
+    Scale and zero point have one shape. It says what they belong to:
+
+    - rank 0: the whole tensor;
+    - rank 1: `axis` is given and `scale[c]` belongs to index c along it;
+    - the tensor's rank: groups of consecutive elements along `axis`; the scale
+      has the tensor's sizes, but n / `group_size` along the axis.
+}];
+
+def Fusion_QuantizeOp : Fusion_ComputeOp<"quantize"> {
+  let summary = "numbers to few-bit integers or floats";
+  let description = [{
+    `q = clamp(round(x / scale) + zero_point, lo, hi)`, rounding to nearest,
+    ties to even; NaN gives lo. For `float8`, x / scale is clamped to the
+    format's largest finite numbers and rounded to nearest even; NaN stays NaN.
+    As ONNX QuantizeLinear.
+  }] # Fusion_QuantDocs;
+  let arguments = (ins
+    Fusion_FloatTensor:$input, Fusion_FloatTensor:$scale,
+    Optional<RankedTensorOf<[I8, I32]>>:$zero_point,
+    Fusion_QuantFormat:$format, OptionalAttr<I64Attr>:$axis,
+    OptionalAttr<I64Attr>:$group_size);
+  let results = (outs Fusion_StorageTensor:$result);
+  let assemblyFormat = [{
+    $format $input `scale` `(` $scale `)`
+    (`zero_point` `(` $zero_point^ `)`)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fusion_DequantizeOp : Fusion_ComputeOp<"dequantize"> {
+  let summary = "few-bit integers or floats to numbers";
+  let description = [{
+    `y = (q - zero_point) scale`, computed in f32 (f64 for f64 results) and
+    rounded once. As ONNX DequantizeLinear.
+  }] # Fusion_QuantDocs;
+  let arguments = (ins
+    Fusion_StorageTensor:$input, Fusion_FloatTensor:$scale,
+    Optional<RankedTensorOf<[I8, I32]>>:$zero_point,
+    Fusion_QuantFormat:$format, OptionalAttr<I64Attr>:$axis,
+    OptionalAttr<I64Attr>:$group_size);
+  let results = (outs Fusion_FloatTensor:$result);
+  let assemblyFormat = [{
+    $format $input `scale` `(` $scale `)`
+    (`zero_point` `(` $zero_point^ `)`)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // FUSION_DIALECT_FUSION_FUSIONQUANTIZATIONOPS_TD

@@ -1,0 +1,58 @@
+//===- Verification.cpp - Checks that several ops share -------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements checks of axes and sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verification.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+int64_t fusion::mergeSizes(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) ? b : a;
+}
+
+bool fusion::sizesDiffer(int64_t a, int64_t b) {
+  return ShapedType::isStatic(a) && ShapedType::isStatic(b) && a != b;
+}
+
+LogicalResult fusion::verifyAxis(Operation *op, StringRef attribute,
+                                 int64_t axis, RankedTensorType type) {
+  if (axis >= 0 && axis < type.getRank())
+    return success();
+  return op->emitOpError() << "'" << attribute << "' is " << axis
+                           << ", not a dimension of " << type;
+}
+
+LogicalResult fusion::verifySizes(Operation *op, StringRef name,
+                                  RankedTensorType type,
+                                  ArrayRef<int64_t> expected, StringRef what) {
+  if (type.getRank() != static_cast<int64_t>(expected.size()))
+    return op->emitOpError() << "'" << name << "' must have rank "
+                             << expected.size() << " (" << what << "), got "
+                             << type;
+  for (auto [dim, size] : llvm::enumerate(expected))
+    if (sizesDiffer(type.getDimSize(dim), size))
+      return op->emitOpError()
+             << "'" << name << "' must have size " << size << " in dimension "
+             << dim << " (" << what << "), got " << type;
+  return success();
+}
+
+LogicalResult fusion::verifyOptionalSizes(Operation *op, StringRef name,
+                                          Value operand,
+                                          ArrayRef<int64_t> expected,
+                                          StringRef what) {
+  if (!operand)
+    return success();
+  return verifySizes(op, name, cast<RankedTensorType>(operand.getType()),
+                     expected, what);
+}
