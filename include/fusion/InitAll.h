@@ -15,6 +15,7 @@
 #define FUSION_INITALL_H
 
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/FusionPlanning/Passes.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -71,7 +72,10 @@ inline void registerAllDialects(DialectRegistry &registry) {
 
 /// Registers every pass and named pipeline of the project with the global
 /// registry, for tools that take them by name.
-inline void registerAllPasses() { registerTargetPTXPasses(); }
+inline void registerAllPasses() {
+  registerFusionPlanningPasses();
+  registerTargetPTXPasses();
+}
 
 } // namespace mlir::fusion
 
