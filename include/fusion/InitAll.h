@@ -19,6 +19,7 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/FusionPlanning/Passes.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -78,6 +79,7 @@ inline void registerAllDialects(DialectRegistry &registry) {
 /// registry, for tools that take them by name.
 inline void registerAllPasses() {
   registerFusionCodegenPasses();
+  registerFusionPlanningPasses();
   registerFusionSchedulingPasses();
   registerFusionTileToNVVMPasses();
   registerTargetPTXPasses();

@@ -38,7 +38,7 @@ ProgramLowering::ProgramLowering(tile::ProgramOp program, OpBuilder &builder,
 
 Type ProgramLowering::scalarType(Type type) const {
   Type element = tile::getTileElementType(type);
-  return element.isIndex() ? indexType : element;
+  return element.isIndex() ? Type(indexType) : element;
 }
 
 unsigned ProgramLowering::numScalars(Type type) const {

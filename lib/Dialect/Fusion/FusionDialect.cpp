@@ -68,6 +68,13 @@ FusionDialect::verifyOperationAttribute(Operation *op,
     return verifyContract(op, attribute);
   if (name == kMaxKernelsAttrName)
     return verifyMaxKernels(op, attribute.getValue());
+  if (name == kPlanAttrName) {
+    if (!isa<FunctionOpInterface>(op) ||
+        !isa<DictionaryAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << name
+                               << "' must be a dictionary on a function";
+    return success();
+  }
   if (name == kTargetAttrName) {
     if (!isa<ModuleOp>(op))
       return op->emitOpError()

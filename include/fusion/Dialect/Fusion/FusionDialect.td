@@ -38,6 +38,7 @@ def Fusion_Dialect : Dialect {
     | `fusion.must`        | any op            | unit  | no tensor that the op produces for another op may be written to memory: it is fused into all its users, or compilation fails with the reason |
     | `fusion.never`       | any op            | unit  | the op shares a kernel with no other op |
     | `fusion.max_kernels` | functions         | positive i64 | the function becomes at most so many kernels, or compilation fails with the reason |
+    | `fusion.plan`        | functions         | dictionary | totals of the plan: kernels and bytes before and after, predicted time |
     | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |
     | `fusion.dims`        | function arguments| array of strings, one per dimension | names of dynamic dimensions; `"_"` leaves a dimension without a name |
   }];
@@ -56,6 +57,7 @@ def Fusion_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kNeverAttrName = "fusion.never";
     static constexpr ::llvm::StringLiteral kMaxKernelsAttrName =
         "fusion.max_kernels";
+    static constexpr ::llvm::StringLiteral kPlanAttrName = "fusion.plan";
     static constexpr ::llvm::StringLiteral kTargetAttrName = "fusion.target";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "fusion.dims";
 

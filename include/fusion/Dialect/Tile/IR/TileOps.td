@@ -76,7 +76,8 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
                   warp=[[1,0],[2,0]], shape=[4,128]}>
     ```
   }];
-  let parameters = (ins "LinearLayout":$linear);
+  let parameters = (ins
+    AttrParameter<"LinearLayout", "the map", "const LinearLayout &">:$linear);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -86,7 +87,8 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared_layout"> {
     Wraps a map over GF(2) from the bits of the element's coordinates to the
     bits of its byte offset in the buffer. Every swizzle is such a map.
   }];
-  let parameters = (ins "SharedLayout":$shared);
+  let parameters = (ins
+    AttrParameter<"SharedLayout", "the map", "const SharedLayout &">:$shared);
   let hasCustomAssemblyFormat = 1;
 }
 
