@@ -256,9 +256,10 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
   }
   for (BlockArgument argument : block.getArguments())
     numberTensor(argument, false);
-  for (Operation &op : block) {
-    for (Value result : op.getResults())
-      numberTensor(result, false);
-  }
+  // Empty and filled tensors have no coordinates of their own.
+  for (Operation &op : block)
+    if (!isa<tensor::EmptyOp, linalg::FillOp>(op))
+      for (Value result : op.getResults())
+        numberTensor(result, false);
   return space;
 }

@@ -140,7 +140,8 @@ LogicalResult TileEmitter::emitGrid() {
   SmallVector<unsigned> gridDims;
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     AxisAttr decision = schedule.getAxes()[id];
-    if (decision.getKind() == AxisKind::Loop)
+    bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
+    if (decision.getKind() == AxisKind::Loop || unused)
       continue;
     bool full = decision.getKind() == AxisKind::Full;
     Axis axis{static_cast<unsigned>(id), dim.extent, decision.getTile()};

@@ -48,7 +48,8 @@ public:
     auto shared = LLVM::GlobalOp::create(
         builder, module.getLoc(), bytes, /*isConstant=*/false,
         LLVM::Linkage::External, "fusion_shared", Attribute(),
-        /*alignment=*/1024, NVVM::NVVMMemorySpace::Shared);
+        /*alignment=*/1024,
+        static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
     for (tile::ProgramOp program : programs) {
       builder.setInsertionPointToEnd(kernels.getBody());
       ProgramLowering lowering(program, builder, shared);
