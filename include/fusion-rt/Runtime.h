@@ -33,13 +33,16 @@
 #define FUSION_RT_API
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /// A zeroed struct that knows its size.
 #ifdef __cplusplus
-#define FUSION_RT_INIT(Type) (Type{sizeof(Type)})
+template <typename T>
+static inline T fusionRtInit() {
+  T value = {};
+  value.structSize = sizeof(T);
+  return value;
+}
+#define FUSION_RT_INIT(Type) (fusionRtInit<Type>())
+extern "C" {
 #else
 #define FUSION_RT_INIT(Type) ((Type){sizeof(Type)})
 #endif
@@ -91,7 +94,7 @@ typedef struct FusionRtDeviceOptions {
 FUSION_RT_API FusionRtStatus
 fusionRtDeviceCreate(const char *name, const FusionRtDeviceOptions *options,
                      FusionRtDevice **device);
-/// Packages loaded on the device must be gone. Null is allowed.
+/// The device itself goes with the last package loaded on it. Null is allowed.
 FUSION_RT_API void fusionRtDeviceDestroy(FusionRtDevice *device);
 
 /// The number of CUDA devices; an error where there is no driver.

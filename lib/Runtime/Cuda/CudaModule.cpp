@@ -1,0 +1,215 @@
+//===- CudaModule.cpp - Modules and kernels on a GPU ----------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements loading PTX, finding kernels, checking their parameters
+// and reading back the resources they take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaDevice.h"
+#include "CudaScope.h"
+
+namespace fusionrt {
+namespace cuda {
+
+using fusionpkg::PackageModel;
+
+/// The number in "sm_90a" and whether a letter follows it; 0 for what is no
+/// such name.
+static int parseTarget(const std::string &target, char &suffix) {
+  suffix = 0;
+  if (target.rfind("sm_", 0) != 0 || target.size() > 8)
+    return 0;
+  int number = 0;
+  for (size_t i = 3; i < target.size(); ++i) {
+    char c = target[i];
+    if (c >= '0' && c <= '9')
+      number = number * 10 + (c - '0');
+    else if (i + 1 == target.size() && (c == 'a' || c == 'f'))
+      suffix = c;
+    else
+      return 0;
+  }
+  return number;
+}
+
+Error CudaDevice::checkTarget(const PackageModel &model) {
+  char suffix = 0;
+  int wanted = parseTarget(model.target, suffix);
+  int have = getAttribute(kDeviceComputeMajor) * 10 +
+             getAttribute(kDeviceComputeMinor);
+  // Plain targets run on any later chip; "a" only on that very chip, "f" on
+  // its family (the same major number).
+  bool fits = wanted > 0 && wanted <= have;
+  if (suffix == 'a')
+    fits = wanted == have;
+  if (suffix == 'f')
+    fits = wanted <= have && wanted / 10 == have / 10;
+  if (fits)
+    return {};
+  return Error(ErrorCode::WrongTarget, "the package is for " + model.target +
+                                           ", the device is sm_" +
+                                           std::to_string(have));
+}
+
+/// Loads PTX or a cubin; the error has the driver's log.
+Error CudaDevice::loadImage(const void *image, CUmodule &module) {
+  constexpr size_t kLogBytes = 8192;
+  std::string errors(kLogBytes, '\0'), infos(kLogBytes, '\0');
+  CUjit_option options[] = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog,
+                            kJitErrorLogBytes};
+  void *values[] = {infos.data(), reinterpret_cast<void *>(kLogBytes),
+                    errors.data(), reinterpret_cast<void *>(kLogBytes)};
+  CUresult result =
+      driver.cuModuleLoadDataEx(&module, image, 4, options, values);
+  if (result == kSuccess)
+    return {};
+  Error error = check(result, "cuModuleLoadDataEx");
+  if (error.getCode() != ErrorCode::DriverCall)
+    return error;
+  std::string text = error.getCause();
+  for (const std::string *log : {&errors, &infos}) {
+    std::string content = log->c_str(); // up to the terminator
+    while (!content.empty() &&
+           (content.back() == '\n' || content.back() == ' '))
+      content.pop_back();
+    if (!content.empty())
+      text += "\n" + content;
+  }
+  return Error(ErrorCode::ModuleLoad, text);
+}
+
+Error CudaDevice::loadModule(const fusionpkg::Module &module,
+                             ModuleHandle &handle) {
+  if (Error error = checkAlive())
+    return error;
+  if (module.minDriverVersion > static_cast<uint32_t>(driver.version))
+    return Error(ErrorCode::DriverTooOld,
+                 "the package needs a driver for CUDA " +
+                     std::to_string(module.minDriverVersion / 1000) + "." +
+                     std::to_string(module.minDriverVersion % 1000 / 10) +
+                     ", this one is for CUDA " +
+                     std::to_string(driver.version / 1000) + "." +
+                     std::to_string(driver.version % 1000 / 10));
+  Scope scope(*this);
+  auto loaded = std::make_unique<LoadedModule>();
+  // Machine code made for another chip is no error: the PTX serves all.
+  Error error(ErrorCode::ModuleLoad, "no machine code");
+  if (!module.cubin.empty())
+    error = loadImage(module.cubin.data(), loaded->module);
+  if (error.getCode() == ErrorCode::ModuleLoad)
+    error = loadImage(module.ptx.c_str(), loaded->module);
+  if (error)
+    return error;
+  handle = reinterpret_cast<ModuleHandle>(loaded.release());
+  return {};
+}
+
+void CudaDevice::unloadModule(ModuleHandle handle) {
+  Scope scope(*this);
+  std::unique_ptr<LoadedModule> loaded(
+      reinterpret_cast<LoadedModule *>(handle));
+  if (loaded && !checkAlive())
+    driver.cuModuleUnload(loaded->module);
+}
+
+/// Compares the kernel's own parameters with what launches will pass, where
+/// the driver can tell them (12.4 and later).
+Error CudaDevice::checkParams(CUfunction function, const std::string &name,
+                              const std::vector<uint32_t> &paramBytes) {
+  if (!driver.cuFuncGetParamInfo)
+    return {};
+  size_t offset = 0, expectedOffset = 0, size = 0, index = 0;
+  for (; driver.cuFuncGetParamInfo(function, index, &offset, &size) == kSuccess;
+       ++index) {
+    if (index >= paramBytes.size())
+      break;
+    uint32_t width = paramBytes[index];
+    expectedOffset = (expectedOffset + width - 1) / width * width;
+    if (size != width || offset != expectedOffset)
+      return Error(ErrorCode::KernelMissing,
+                   "kernel '" + name + "' takes " + std::to_string(size) +
+                       " bytes as parameter " + std::to_string(index) +
+                       ", the package passes " + std::to_string(width));
+    expectedOffset += width;
+  }
+  bool hasMore =
+      driver.cuFuncGetParamInfo(function, index, &offset, &size) == kSuccess;
+  if (index == paramBytes.size() && !hasMore)
+    return {};
+  return Error(ErrorCode::KernelMissing,
+               "kernel '" + name + "' takes " + (hasMore ? "more" : "fewer") +
+                   " parameters than the " + std::to_string(paramBytes.size()) +
+                   " that the package passes");
+}
+
+Error CudaDevice::loadKernel(ModuleHandle module,
+                             const fusionpkg::Kernel &kernel,
+                             const std::vector<uint32_t> &paramBytes,
+                             KernelHandle &handle, KernelFacts &facts) {
+  if (Error error = checkAlive())
+    return error;
+  Scope scope(*this);
+  auto &loaded = *reinterpret_cast<LoadedModule *>(module);
+  auto function = std::make_unique<Function>();
+  CUresult result = driver.cuModuleGetFunction(
+      &function->function, loaded.module, kernel.name.c_str());
+  if (result == kErrorNotFound)
+    return Error(ErrorCode::KernelMissing,
+                 "the package's PTX has no kernel '" + kernel.name + "'");
+  if (Error error = check(result, "cuModuleGetFunction"))
+    return error;
+  if (Error error = checkParams(function->function, kernel.name, paramBytes))
+    return error;
+
+  auto read = [&](CUfunctionAttribute attribute, int32_t &value) {
+    if (driver.cuFuncGetAttribute(&value, attribute, function->function) !=
+        kSuccess)
+      value = -1;
+  };
+  read(kFunctionRegisters, facts.registers);
+  read(kFunctionLocalBytes, facts.localBytes);
+  read(kFunctionSharedBytes, facts.sharedBytes);
+  read(kFunctionMaxThreads, facts.maxThreads);
+  if (facts.maxThreads >= 0 &&
+      kernel.blockX > static_cast<uint32_t>(facts.maxThreads))
+    return Error(ErrorCode::LaunchFailed,
+                 "kernel '" + kernel.name + "' wants " +
+                     std::to_string(kernel.blockX) +
+                     " threads per block, the device allows " +
+                     std::to_string(facts.maxThreads) + " at its " +
+                     std::to_string(facts.registers) + " registers");
+
+  uint32_t fixed = facts.sharedBytes > 0
+                       ? static_cast<uint32_t>(facts.sharedBytes)
+                       : kernel.staticSharedBytes;
+  auto limit = static_cast<uint32_t>(getAttribute(kDeviceSharedPerBlockOptIn));
+  if (fixed + kernel.dynamicSharedBytes > limit)
+    return Error(ErrorCode::WrongTarget,
+                 "kernel '" + kernel.name + "' needs " +
+                     std::to_string(fixed + kernel.dynamicSharedBytes) +
+                     " bytes of shared memory, a block of this device has " +
+                     std::to_string(limit));
+  constexpr uint32_t kWithoutOptIn = 48 * 1024;
+  if (fixed + kernel.dynamicSharedBytes > kWithoutOptIn)
+    if (Error error = check(driver.cuFuncSetAttribute(
+                                function->function, kFunctionMaxDynamicShared,
+                                static_cast<int>(kernel.dynamicSharedBytes)),
+                            "cuFuncSetAttribute"))
+      return error.inContext("kernel '" + kernel.name + "'");
+  {
+    std::lock_guard<std::mutex> lock(namesMutex);
+    function->name = &*names.insert(kernel.name).first;
+  }
+  handle = reinterpret_cast<KernelHandle>(function.get());
+  loaded.functions.push_back(std::move(function));
+  return {};
+}
+
+} // namespace cuda
+} // namespace fusionrt

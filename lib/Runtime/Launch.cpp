@@ -1,0 +1,301 @@
+//===- Launch.cpp - Starting an entry -------------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements launching: the checks of the caller's addresses, the
+// workspace, and the steps. Nothing here waits for the device, takes a lock or,
+// once there is a workspace, allocates.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Objects.h"
+
+#include "fusion/Executable/Package.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fusionrt {
+
+using namespace fusionpkg;
+
+namespace {
+
+/// Temporaries in allocations of their own, for devices that check accesses
+/// against allocations: an overrun of one is then found at once.
+class SeparateTemps {
+public:
+  explicit SeparateTemps(FusionRtDevice &device) : device(device) {}
+  ~SeparateTemps() {
+    for (Address address : allocated)
+      (void)static_cast<bool>(device.device->free(address));
+  }
+  Error allocate(uint64_t bytes, const std::string &name, Address &address) {
+    if (Error error = device.allocate(bytes, name, address))
+      return error;
+    allocated.push_back(address);
+    return {};
+  }
+
+private:
+  FusionRtDevice &device;
+  std::vector<Address> allocated;
+};
+
+/// One launch of an entry.
+class Launcher {
+public:
+  Launcher(FusionRtEntry &owner, const FusionRtLaunchArgs &args,
+           const Specialization &spec, std::vector<Address> &bases,
+           std::vector<uint8_t> &params)
+      : owner(owner), entry(owner.entry), device(*owner.package.device.device),
+        args(args), spec(spec), bases(bases), params(params),
+        temps(owner.package.device) {}
+
+  Error run();
+
+private:
+  Error tensorAddress(bool isInput, uint32_t index, int64_t bytes,
+                      Address &address) const;
+  Error checkScalars() const;
+  Error checkOverlap() const;
+  Error resolveBuffers();
+  Error workspaceBase(Address &base);
+  Error launchStep(const PreparedStep &step);
+  Error runStep(const PreparedStep &step);
+  std::string describeStep(const PreparedStep &step) const;
+
+  FusionRtEntry &owner;
+  const Entry &entry;
+  Device &device;
+  const FusionRtLaunchArgs &args;
+  const Specialization &spec;
+  /// The address of every buffer.
+  std::vector<Address> &bases;
+  std::vector<uint8_t> &params;
+  WorkspacePool::Lease lease;
+  SeparateTemps temps;
+};
+
+} // namespace
+
+Error Launcher::tensorAddress(bool isInput, uint32_t index, int64_t bytes,
+                              Address &address) const {
+  if (bytes == 0) {
+    address = owner.package.device.dummy;
+    return {};
+  }
+  address = (isInput ? args.inputs : args.outputs)[index].address;
+  if (address == 0)
+    return Error(ErrorCode::NullPointer,
+                 describeTensor(entry, isInput, index) + " has a null address");
+  constexpr Address kAlignment = 16;
+  if (address % kAlignment != 0)
+    return Error(ErrorCode::Misaligned,
+                 describeTensor(entry, isInput, index) +
+                     " has an address that is " +
+                     std::to_string(address % kAlignment) +
+                     " more than a multiple of 16");
+  if (address + static_cast<uint64_t>(bytes) < address)
+    return Error(ErrorCode::BadArgument,
+                 describeTensor(entry, isInput, index) +
+                     " reaches past the end of the address space");
+  return {};
+}
+
+Error Launcher::checkScalars() const {
+  for (uint32_t i = 0; i < entry.inputs.size(); ++i)
+    if (entry.inputs[i].byValue && !args.inputs[i].value)
+      return Error(ErrorCode::NullPointer,
+                   describeTensor(entry, true, i) +
+                       " is passed by value but has none",
+                   "set the value of the tensor");
+  return {};
+}
+
+/// An output that shares memory with an input or another output would be a
+/// wrong result without a word.
+Error Launcher::checkOverlap() const {
+  for (size_t a = 0; a < entry.buffers.size(); ++a) {
+    if (entry.buffers[a].kind != BufferKind::Output)
+      continue;
+    Address begin = bases[a], end = begin + spec.bufferBytes[a];
+    for (size_t b = 0; b < entry.buffers.size(); ++b) {
+      BufferKind kind = entry.buffers[b].kind;
+      bool isOther =
+          kind == BufferKind::Input || (kind == BufferKind::Output && b < a);
+      if (!isOther || spec.bufferBytes[a] == 0 || spec.bufferBytes[b] == 0)
+        continue;
+      Address otherEnd = bases[b] + spec.bufferBytes[b];
+      if (begin < otherEnd && bases[b] < end)
+        return Error(ErrorCode::Overlap,
+                     describeTensor(entry, false, entry.buffers[a].index) +
+                         " shares memory with " +
+                         (kind == BufferKind::Input ? "input " : "output ") +
+                         std::to_string(entry.buffers[b].index));
+    }
+  }
+  return {};
+}
+
+Error Launcher::workspaceBase(Address &base) {
+  auto needed = static_cast<uint64_t>(spec.workspaceBytes);
+  base = args.workspace;
+  if (needed == 0)
+    return {};
+  if (base == 0) {
+    Result<WorkspacePool::Lease> leased =
+        owner.package.device.workspaces.acquire(needed, args.stream);
+    if (!leased)
+      return leased.getError().inContext("entry '" + entry.name + "'");
+    lease = std::move(*leased);
+    base = lease.getAddress();
+    return {};
+  }
+  if (args.workspaceBytes < needed)
+    return Error(ErrorCode::WorkspaceTooSmall,
+                 "entry '" + entry.name + "' needs a workspace of " +
+                     std::to_string(needed) + " bytes, got " +
+                     std::to_string(args.workspaceBytes));
+  if (base % kWorkspaceAlignment != 0)
+    return Error(ErrorCode::Misaligned,
+                 "the workspace's address is not a multiple of 256",
+                 "align the workspace to 256 bytes");
+  return {};
+}
+
+Error Launcher::resolveBuffers() {
+  bases.resize(entry.buffers.size());
+  bool isSeparate = device.checksAllocations() && args.workspace == 0;
+  Address workspace = 0;
+  for (size_t i = 0; i < bases.size(); ++i) {
+    const Buffer &buffer = entry.buffers[i];
+    Error error;
+    switch (buffer.kind) {
+    case BufferKind::Input:
+      error = tensorAddress(true, buffer.index, spec.bufferBytes[i], bases[i]);
+      break;
+    case BufferKind::Output:
+      error = tensorAddress(false, buffer.index, spec.bufferBytes[i], bases[i]);
+      break;
+    case BufferKind::Constant:
+      bases[i] = owner.package.constants[buffer.index];
+      break;
+    case BufferKind::Temp:
+      break;
+    }
+    if (error)
+      return error;
+  }
+  if (Error error = checkOverlap())
+    return error;
+
+  if (!isSeparate)
+    if (Error error = workspaceBase(workspace))
+      return error;
+  for (size_t i = 0; i < bases.size(); ++i) {
+    if (entry.buffers[i].kind != BufferKind::Temp)
+      continue;
+    if (spec.bufferBytes[i] == 0)
+      bases[i] = owner.package.device.dummy;
+    else if (!isSeparate)
+      bases[i] = workspace + spec.tempOffsets[i];
+    else if (Error error = temps.allocate(
+                 spec.bufferBytes[i],
+                 "temporary '" + entry.buffers[i].name + "'", bases[i]))
+      return error;
+  }
+  return {};
+}
+
+std::string Launcher::describeStep(const PreparedStep &step) const {
+  std::string text =
+      "entry '" + entry.name + "', step " + std::to_string(step.index);
+  if (step.kind != StepKind::Launch)
+    return text;
+  const Kernel &kernel = owner.package.model.kernels[step.kernel];
+  text += ", kernel '" + kernel.name + "'";
+  if (!kernel.source.empty())
+    text += " from " + kernel.source;
+  return text;
+}
+
+Error Launcher::launchStep(const PreparedStep &step) {
+  // The block is copied, since other threads may launch these sizes too.
+  const uint8_t *block = spec.args.data() + step.argOffset;
+  std::copy(block, block + step.argBytes, params.begin());
+  for (size_t i = 0; i < step.numPatches; ++i) {
+    const Patch &patch = spec.patches[step.firstPatch + i];
+    uint8_t *place = params.data() + patch.offset;
+    if (patch.isScalar) {
+      std::memcpy(place, args.inputs[patch.index].value, patch.width);
+      continue;
+    }
+    Address address = bases[patch.index] + patch.byteOffset;
+    std::memcpy(place, &address, sizeof(address));
+  }
+  LaunchRequest request;
+  request.kernel = owner.package.kernels[step.kernel];
+  request.grid = step.grid;
+  request.blockX = owner.package.model.kernels[step.kernel].blockX;
+  request.dynamicSharedBytes = step.dynamicSharedBytes;
+  request.args = params.data();
+  request.argBytes = step.argBytes;
+  request.stream = args.stream;
+  return device.launch(request);
+}
+
+Error Launcher::runStep(const PreparedStep &step) {
+  switch (step.kind) {
+  case StepKind::Launch:
+    return launchStep(step);
+  case StepKind::Copy:
+    return device.copy(bases[step.dst] + step.dstOffset,
+                       bases[step.src] + step.srcOffset,
+                       static_cast<uint64_t>(step.bytes), args.stream);
+  case StepKind::Fill:
+    return device.fill(bases[step.dst] + step.dstOffset, step.fillWidth,
+                       step.fillBits, static_cast<uint64_t>(step.bytes),
+                       args.stream);
+  }
+  return {};
+}
+
+Error Launcher::run() {
+  if (Error error = checkScalars())
+    return error;
+  if (Error error = resolveBuffers())
+    return error;
+  params.resize(std::max(params.size(), spec.maxArgBytes));
+  for (const PreparedStep &step : spec.steps) {
+    Error error = runStep(step);
+    if (!error && owner.package.device.synchronous)
+      error = device.synchronize(args.stream);
+    if (error)
+      return error.inContext(describeStep(step));
+  }
+  return {};
+}
+
+Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args) {
+  if (Error error = owner.package.device.device->checkAlive())
+    return error;
+  const Specialization *spec = nullptr;
+  std::unique_ptr<Specialization> transient;
+  if (Error error =
+          owner.specialize(args.inputs, args.numInputs, spec, transient))
+    return error;
+  if (Error error =
+          checkOutputs(owner.entry, *spec, args.outputs, args.numOutputs))
+    return error;
+  // Kept from launch to launch, so that a launch does not allocate.
+  thread_local std::vector<Address> bases;
+  thread_local std::vector<uint8_t> params;
+  return Launcher(owner, args, *spec, bases, params).run();
+}
+
+} // namespace fusionrt

@@ -1,0 +1,163 @@
+//===- FakeDevice.h - A device that writes down its calls ---- -*- C++ -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines a device for tests of the launch logic: memory is a number
+// range, every call becomes a line, and any call can be made to fail.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_TEST_UNITTESTS_RUNTIME_FAKEDEVICE_H
+#define FUSION_TEST_UNITTESTS_RUNTIME_FAKEDEVICE_H
+
+#include "../../../lib/Runtime/Objects.h"
+
+#include <cstring>
+#include <map>
+
+namespace fusionrt {
+
+/// What happened on a FakeDevice; outlives it.
+struct FakeLog {
+  std::vector<std::string> lines;
+  std::map<Address, uint64_t> live;
+  unsigned calls = 0;
+  /// The call that fails, counted from 0; later ones work again.
+  unsigned failAt = UINT32_MAX;
+  ErrorCode failWith = ErrorCode::OutOfMemory;
+  uint64_t capture = 0;
+  bool isChecked = false;
+  bool loseOnFailure = false;
+};
+
+class FakeDevice final : public Device {
+public:
+  explicit FakeDevice(FakeLog &log) : log(log) {}
+
+  Error getInfo(FusionRtDeviceInfo &info) override {
+    std::strcpy(info.name, "fake");
+    info.multiprocessors = 7;
+    return {};
+  }
+  Error checkTarget(const fusionpkg::PackageModel &) override { return {}; }
+  Error allocate(uint64_t bytes, const std::string &name,
+                 Address &address) override {
+    if (Error error = step("allocate"))
+      return error;
+    address = nextAddress;
+    nextAddress += (bytes + 511) / 256 * 256;
+    log.live[address] = bytes;
+    log.lines.push_back("allocate " + std::to_string(bytes) + " " + name);
+    return {};
+  }
+  Error free(Address address) override {
+    if (log.live.erase(address) == 0)
+      return Error(ErrorCode::DriverCall, "free of what is not allocated");
+    return {};
+  }
+  Error copyIn(Address dst, const void *src, uint64_t bytes, Stream) override {
+    (void)src;
+    log.lines.push_back("copyIn " + std::to_string(bytes));
+    return checkRange(dst, bytes, step("copyIn"));
+  }
+  Error copyOut(void *, Address, uint64_t, Stream) override {
+    return step("copyOut");
+  }
+  Error copy(Address dst, Address src, uint64_t bytes, Stream) override {
+    log.lines.push_back("copy " + std::to_string(dst) + " <- " +
+                        std::to_string(src) + " " + std::to_string(bytes));
+    return step("copy");
+  }
+  Error fill(Address dst, unsigned width, uint64_t bits, uint64_t bytes,
+             Stream) override {
+    log.lines.push_back("fill " + std::to_string(width) + " " +
+                        std::to_string(bits) + " " + std::to_string(bytes));
+    return checkRange(dst, bytes, step("fill"));
+  }
+  Error createStream(Stream &) override { return step("createStream"); }
+  void destroyStream(Stream) override {}
+  Error synchronize(Stream) override {
+    log.lines.push_back("synchronize");
+    return step("synchronize");
+  }
+  Error getCapture(Stream, uint64_t &id) override {
+    id = log.capture;
+    return {};
+  }
+  Error loadModule(const fusionpkg::Module &, ModuleHandle &handle) override {
+    if (Error error = step("loadModule"))
+      return error;
+    handle = ++numModules;
+    return {};
+  }
+  void unloadModule(ModuleHandle) override { --numModules; }
+  Error loadKernel(ModuleHandle, const fusionpkg::Kernel &kernel,
+                   const std::vector<uint32_t> &paramBytes,
+                   KernelHandle &handle, KernelFacts &facts) override {
+    if (Error error = step("loadKernel"))
+      return error;
+    names.push_back(kernel.name);
+    widths.push_back(paramBytes);
+    handle = names.size();
+    facts.registers = 42;
+    return {};
+  }
+  /// "launch NAME grid block shared: parameter, parameter, ..." with each
+  /// parameter as an integer of its width.
+  Error launch(const LaunchRequest &request) override {
+    std::string line = "launch " + names[request.kernel - 1] + " " +
+                       std::to_string(request.grid.x) + "x" +
+                       std::to_string(request.grid.y) + "x" +
+                       std::to_string(request.grid.z) + " " +
+                       std::to_string(request.blockX) + " " +
+                       std::to_string(request.dynamicSharedBytes) + ":";
+    size_t offset = 0;
+    for (uint32_t width : widths[request.kernel - 1]) {
+      offset = (offset + width - 1) / width * width;
+      uint64_t value = 0;
+      std::memcpy(&value, static_cast<const char *>(request.args) + offset,
+                  width);
+      line += " " + std::to_string(value);
+      offset += width;
+    }
+    if (offset != request.argBytes)
+      line += " (block of " + std::to_string(request.argBytes) + " bytes)";
+    log.lines.push_back(line);
+    return step("launch");
+  }
+  bool checksAllocations() const override { return log.isChecked; }
+
+private:
+  Error step(const std::string &what) {
+    if (Error error = checkAlive())
+      return error;
+    if (log.calls++ != log.failAt)
+      return {};
+    if (log.loseOnFailure)
+      return markLost(what + " broke the device");
+    return Error(log.failWith, what + " was made to fail");
+  }
+  Error checkRange(Address dst, uint64_t bytes, Error error) {
+    if (error)
+      return error;
+    auto it = log.live.upper_bound(dst);
+    if (it == log.live.begin() ||
+        dst + bytes > std::prev(it)->first + std::prev(it)->second)
+      return Error(ErrorCode::OutOfBounds, "outside of every allocation");
+    return {};
+  }
+
+  FakeLog &log;
+  Address nextAddress = 0x1000;
+  uint64_t numModules = 0;
+  std::vector<std::string> names;
+  std::vector<std::vector<uint32_t>> widths;
+};
+
+} // namespace fusionrt
+
+#endif // FUSION_TEST_UNITTESTS_RUNTIME_FAKEDEVICE_H
