@@ -19,6 +19,8 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Preprocessing/Passes.h"
+#include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -80,6 +82,8 @@ inline void registerAllPasses() {
   registerFusionCodegenPasses();
   registerFusionSchedulingPasses();
   registerFusionTileToNVVMPasses();
+  registerInputPipeline();
+  registerPreprocessingPasses();
   registerTargetPTXPasses();
   tile::registerFusionTilePasses();
 }
