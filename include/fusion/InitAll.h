@@ -20,6 +20,8 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/Preprocessing/Passes.h"
+#include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -82,6 +84,8 @@ inline void registerAllPasses() {
   registerFusionPlanningPasses();
   registerFusionSchedulingPasses();
   registerFusionTileToNVVMPasses();
+  registerInputPipeline();
+  registerPreprocessingPasses();
   registerTargetPTXPasses();
   tile::registerFusionTilePasses();
 }

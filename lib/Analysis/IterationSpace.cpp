@@ -151,6 +151,17 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
           unify(linalgOp.getMatchingIndexingMap(input), input->get());
       continue;
     }
+    if (auto scan = dyn_cast<ScanOp>(op)) {
+      for (auto [input, result] :
+           llvm::zip(scan.getInputs(), scan.getResults())) {
+        int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+        for (int64_t dim = 0; dim < rank; ++dim) {
+          mergeDims(result, dim, input, dim);
+          mergeDims(result, dim, scan.getResult(0), dim);
+        }
+      }
+      continue;
+    }
     if (auto pad = dyn_cast<tensor::PadOp>(op)) {
       for (int64_t dim = 0; dim < pad.getType().getRank(); ++dim)
         if (isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
@@ -261,5 +272,8 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     if (!isa<tensor::EmptyOp, linalg::FillOp>(op))
       for (Value result : op.getResults())
         numberTensor(result, false);
+  for (auto scan : block.getOps<ScanOp>())
+    space.dims[space.getDimOfTensor(scan.getResult(0), scan.getAxis())].scan =
+        true;
   return space;
 }

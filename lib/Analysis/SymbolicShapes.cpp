@@ -255,6 +255,9 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
         }
         return shape;
       })
+      .Case([&](ScanOp scan) -> Shape {
+        return getShape(scan.getInputs()[number]);
+      })
       .Case([&](DestinationStyleOpInterface dps) -> Shape {
         return getShape(dps.getDpsInitOperand(number)->get());
       })

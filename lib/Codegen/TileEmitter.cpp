@@ -337,6 +337,12 @@ LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
     return success();
   }
   unsigned dim = loopDims.front();
+  SmallVector<ScanOp> scans;
+  for (auto scan : kernel.getBlock().getOps<ScanOp>())
+    if (space.getDimOfTensor(scan.getResult(0), scan.getAxis()) == dim)
+      scans.push_back(scan);
+  if (!scans.empty())
+    return emitScanLoop(scans, dim, results, loopDims.drop_front());
   insertAt(scopes.size() - 1);
   openLoop(dim, space.getDims()[dim].extent, schedule.getAxes()[dim].getTile(),
            {});

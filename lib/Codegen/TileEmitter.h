@@ -200,6 +200,13 @@ private:
   Tile castTile(Tile tile, Type element);
   bool mentions(ArrayRef<AffineExpr> coords, unsigned dim) const;
 
+  // Scans (EmitScans.cpp).
+  /// Walks iteration dimension `dim` element by element, carrying the states of
+  /// `scans`, and stores `results` on the way.
+  LogicalResult emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
+                             ArrayRef<unsigned> results,
+                             ArrayRef<unsigned> loopDims);
+
   // Roots (TileEmitter.cpp).
   LogicalResult emitGrid();
   LogicalResult emitRoots();

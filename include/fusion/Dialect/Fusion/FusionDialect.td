@@ -36,7 +36,7 @@ def Fusion_Dialect : Dialect {
     | attribute            | on                | value | meaning |
     |----------------------|-------------------|-------|---------|
     | `fusion.must`        | any op            | unit  | no tensor that the op produces for another op may be written to memory: it is fused into all its users, or compilation fails with the reason |
-    | `fusion.never`       | any op            | unit  | the op shares a kernel with no other op |
+    | `fusion.never`       | any op            | unit  | the op, or each op that it decomposes into, shares a kernel with no other op |
     | `fusion.max_kernels` | functions         | positive i64 | the function becomes at most so many kernels, or compilation fails with the reason |
     | `fusion.plan`        | functions         | dictionary | totals of the plan: kernels and bytes before and after, predicted time |
     | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |

@@ -1,0 +1,47 @@
+//===- Pipeline.h - The input phase -----------------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the pipeline of the input phase and the function that
+// decomposes fusion ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_PREPROCESSING_PIPELINE_H
+#define FUSION_PREPROCESSING_PIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::fusion {
+
+/// Options of the input phase.
+struct InputOptions {
+  /// Lower TOSA ops first. Programs without any pay a little time for it.
+  bool lowerTosa = true;
+};
+
+/// Adds the input phase to a pass manager of modules: what cannot be compiled
+/// is refused, the rest is brought into the normal form that the description of
+/// fusion-input-verify lists.
+void buildInputPipeline(OpPassManager &manager,
+                        const InputOptions &options = {});
+
+/// Registers the pipeline as "fusion-input".
+void registerInputPipeline();
+
+/// Replaces every op below `root` that has a DecomposeInterface; those that the
+/// code generator handles itself only with `all`. Fails where an op has no
+/// decomposition, with an error on the op.
+LogicalResult decomposeFusionOps(Operation *root, bool all = false);
+
+/// Checks a module as fusion-input-verify does and reports every offence.
+LogicalResult verifyInput(ModuleOp module, bool normalForm);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_PREPROCESSING_PIPELINE_H

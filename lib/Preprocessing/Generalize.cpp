@@ -1,0 +1,267 @@
+//===- Generalize.cpp - Few forms of linalg and tensor ops ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that brings linalg and tensor ops into the few
+// forms that later phases handle.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Preprocessing/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::fusion {
+#define GEN_PASS_DEF_GENERALIZEPASS
+#include "fusion/Preprocessing/Passes.h.inc"
+} // namespace mlir::fusion
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// An elementwise generic that fills a tensor of `type` from indices and, for
+/// every tensor of `inputs`, from its element at the same place.
+static Value
+buildFromIndices(RewriterBase &rewriter, Location loc, RankedTensorType type,
+                 ArrayRef<OpFoldResult> sizes, ValueRange inputs,
+                 function_ref<Value(OpBuilder &, Location, ValueRange indices,
+                                    ValueRange elements)>
+                     body) {
+  int64_t rank = type.getRank();
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              rewriter.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, empty.getType(), inputs, empty, maps, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        SmallVector<Value> indices;
+        for (int64_t dim = 0; dim < rank; ++dim)
+          indices.push_back(linalg::IndexOp::create(b, loc, dim));
+        linalg::YieldOp::create(b, loc,
+                                body(b, loc, indices, args.drop_back()));
+      });
+  Value result = generic.getResult(0);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(rewriter, loc, type, result);
+  return result;
+}
+
+namespace {
+/// tensor.generate: its body runs once per index, as a generic's does.
+struct ConvertGenerate : public OpRewritePattern<tensor::GenerateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::GenerateOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    SmallVector<OpFoldResult> sizes =
+        getMixedValues(type.getShape(), op.getDynamicExtents(), rewriter);
+    Value result = buildFromIndices(
+        rewriter, op.getLoc(), type, sizes, {},
+        [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange) {
+          Block &block = op.getBody().front();
+          IRMapping map;
+          map.map(block.getArguments(), indices);
+          for (Operation &inner : block.without_terminator())
+            b.clone(inner, map);
+          return map.lookupOrDefault(block.getTerminator()->getOperand(0));
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// tensor.splat is a fill.
+struct ConvertSplat : public OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::SplatOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    SmallVector<OpFoldResult> sizes =
+        getMixedValues(type.getShape(), op.getDynamicSizes(), rewriter);
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes,
+                                          type.getElementType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
+    return success();
+  }
+};
+
+/// tensor.insert: the scalar where all indices agree, the element elsewhere.
+struct ConvertInsert : public OpRewritePattern<tensor::InsertOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op.getLoc(), op.getDest());
+    Value result = buildFromIndices(
+        rewriter, op.getLoc(), type, sizes, op.getDest(),
+        [&](OpBuilder &b, Location loc, ValueRange indices,
+            ValueRange elements) {
+          Value chosen;
+          for (auto [index, wanted] :
+               llvm::zip_equal(indices, op.getIndices())) {
+            Value here = arith::CmpIOp::create(
+                b, loc, arith::CmpIPredicate::eq, index, wanted);
+            chosen = chosen ? arith::AndIOp::create(b, loc, chosen, here)
+                                  .getResult()
+                            : here;
+          }
+          if (!chosen)
+            return op.getScalar();
+          return arith::SelectOp::create(b, loc, chosen, op.getScalar(),
+                                         elements.front())
+              .getResult();
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// tensor.from_elements of values that are not all constant: a choice by the
+/// row-major index. Long lists are constants in practice, which fold.
+struct ConvertFromElements
+    : public OpRewritePattern<tensor::FromElementsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::FromElementsOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    if (type.getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "has no elements");
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t size : type.getShape())
+      sizes.push_back(rewriter.getIndexAttr(size));
+    Value result = buildFromIndices(
+        rewriter, op.getLoc(), type, sizes, {},
+        [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange) {
+          Value flat = arith::ConstantIndexOp::create(b, loc, 0);
+          for (auto [index, size] : llvm::zip_equal(indices, type.getShape())) {
+            Value extent = arith::ConstantIndexOp::create(b, loc, size);
+            Value scaled = arith::MulIOp::create(b, loc, flat, extent);
+            flat = arith::AddIOp::create(b, loc, scaled, index);
+          }
+          Value chosen = op.getElements().front();
+          for (auto [position, element] :
+               llvm::drop_begin(llvm::enumerate(op.getElements()))) {
+            Value number = arith::ConstantIndexOp::create(b, loc, position);
+            Value here = arith::CmpIOp::create(
+                b, loc, arith::CmpIPredicate::eq, flat, number);
+            chosen = arith::SelectOp::create(b, loc, here, element, chosen);
+          }
+          return chosen;
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// tensor.bitcast, element by element.
+struct ConvertBitcast : public OpRewritePattern<tensor::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::BitcastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "is unranked");
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op.getLoc(), op.getSource());
+    Value result = buildFromIndices(
+        rewriter, op.getLoc(), type, sizes, op.getSource(),
+        [&](OpBuilder &b, Location loc, ValueRange, ValueRange elements) {
+          return arith::BitcastOp::create(b, loc, type.getElementType(),
+                                          elements.front())
+              .getResult();
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// tensor.rank of a ranked tensor is a constant.
+struct ConvertRank : public OpRewritePattern<tensor::RankOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::RankOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getTensor().getType());
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "is unranked");
+    rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(op, type.getRank());
+    return success();
+  }
+};
+
+/// Named linalg ops, but fill, as generics.
+struct GeneralizeNamed : public OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp, linalg::FillOp>(op))
+      return rewriter.notifyMatchFailure(op, "is in its final form");
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// Ops that stand for several, such as linalg.softmax.
+struct DecomposeAggregated
+    : public OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (failed(values))
+      return rewriter.notifyMatchFailure(op, "has no decomposition");
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+};
+
+/// linalg.pack as pad, reshape and transpose.
+struct LowerPack : public OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::lowerPack(rewriter, op);
+  }
+};
+
+/// linalg.unpack as transpose, reshape and slice.
+struct LowerUnpack : public OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::UnPackOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::lowerUnPack(rewriter, op);
+  }
+};
+
+struct GeneralizePass
+    : public fusion::impl::GeneralizePassBase<GeneralizePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
+                 ConvertInsert, ConvertRank, ConvertSplat, DecomposeAggregated,
+                 GeneralizeNamed, LowerPack, LowerUnpack>(context);
+    GreedyRewriteConfig config;
+    // Constants stay where they are written; the canonicalizer moves them.
+    config.enableConstantCSE(false);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     config)))
+      signalPassFailure();
+  }
+};
+} // namespace
