@@ -45,10 +45,13 @@ typedef enum FusionStatus {
 
 /// Zero means the default for every field but the first.
 typedef struct FusionCompileOptions {
-  size_t structSize;     // sizeof(FusionCompileOptions)
-  const char *target;    // "sm_90a"; default: sm_90a
-  const char *fileName;  // what locations call the text; default: <text>
-  const char *compileTo; // a phase to stop at; default: the package
+  size_t structSize;        // sizeof(FusionCompileOptions)
+  const char *target;       // default: "sm_90a"
+  const char *fileName;     // what locations call the text; default: "<text>"
+  const char *compileTo;    // the phase to stop at; default: the package
+  const char *dumpPhasesTo; // a folder for one file per phase; default: none
+  int32_t fastNumerics;     // not 0: roundings that the program declares may go
+  int32_t skipPtxas;        // not 0: do not look for ptxas
 } FusionCompileOptions;
 
 typedef struct FusionCompilation FusionCompilation;
@@ -70,9 +73,12 @@ fusionCompilationGetOutput(const FusionCompilation *compilation, size_t *size);
 FUSION_C_API const char *
 fusionCompilationGetDiagnostics(const FusionCompilation *compilation);
 
-/// Every fusion decision, with its reason and numbers, for people to read.
+/// Every fusion decision, with its reason and numbers, for people to read, and
+/// as JSON.
 FUSION_C_API const char *
 fusionCompilationGetExplanation(const FusionCompilation *compilation);
+FUSION_C_API const char *
+fusionCompilationGetLedger(const FusionCompilation *compilation);
 
 #ifdef __cplusplus
 }

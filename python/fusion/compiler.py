@@ -18,7 +18,9 @@ ABI_VERSION = 1
 
 class CompileOptions(Structure):
     _fields_ = [("structSize", c_size_t), ("target", c_char_p),
-                ("fileName", c_char_p), ("compileTo", c_char_p)]
+                ("fileName", c_char_p), ("compileTo", c_char_p),
+                ("dumpPhasesTo", c_char_p), ("fastNumerics", c_int32),
+                ("skipPtxas", c_int32)]
 
 
 def _declare(library):
@@ -37,7 +39,7 @@ def _declare(library):
     library.fusionCompilationDestroy.restype = None
     library.fusionCompilationGetOutput.argtypes = [c_void_p, POINTER(c_size_t)]
     library.fusionCompilationGetOutput.restype = c_void_p
-    for name in ("Diagnostics", "Explanation"):
+    for name in ("Diagnostics", "Explanation", "Ledger"):
         function = getattr(library, "fusionCompilationGet" + name)
         function.argtypes, function.restype = [c_void_p], c_char_p
 
@@ -47,14 +49,12 @@ libraries.register("compiler", "libfusion-c.so", "FUSION_C_LIBRARY", _declare)
 
 def _error(diagnostics):
     """The exception for a failed compilation, from the compiler's messages."""
-    code = re.search(r"FUS-\d{4}", diagnostics)
-    remedy = re.search(r"remedy: (.*)", diagnostics)
+    parts = re.search(r"(FUS-\d{4}): (.*); (.*)", diagnostics)
     return FusionError(diagnostics or "the compiler failed without a message",
-                       code.group() if code else "", diagnostics,
-                       remedy.group(1) if remedy else "")
+                       *(parts.groups() if parts else ("", diagnostics, "")))
 
 
-def _run(text, target, file_name, phase):
+def _run(text, target, file_name, phase=None, fast_numerics=False):
     """(output bytes, explanation) of one compilation; raises FusionError."""
     if isinstance(text, str):
         text = text.encode()
@@ -63,7 +63,7 @@ def _run(text, target, file_name, phase):
         structSize=ctypes.sizeof(CompileOptions),
         target=target and target.encode(),
         fileName=file_name and str(file_name).encode(),
-        compileTo=phase and phase.encode())
+        compileTo=phase and phase.encode(), fastNumerics=fast_numerics)
     compilation = c_void_p()
     status = library.fusionCompile(text, len(text), ctypes.byref(options),
                                    ctypes.byref(compilation))
@@ -85,12 +85,14 @@ def _run(text, target, file_name, phase):
         library.fusionCompilationDestroy(compilation)
 
 
-def compile(text, target=None, device=None, file_name=None):  # noqa: A001
+def compile(text, target=None, device=None, file_name=None,  # noqa: A001
+            fast_numerics=False):
     """Compiles MLIR text to a package.
 
     `target` is the chip, "sm_90a" for example; by default that of the device.
     `device` is where the package runs on NumPy arrays, as in `fusion.load`.
-    `file_name` is what error messages call the text.
+    `file_name` is what error messages call the text. With `fast_numerics`
+    roundings that the program declares may be left out.
 
     The package has one attribute more than a loaded one: `explanation`, the
     fusion decisions with their reasons, as text.
@@ -100,7 +102,8 @@ def compile(text, target=None, device=None, file_name=None):  # noqa: A001
         if not isinstance(where, Device):
             where = Device.open(where)
         target = where.target()
-    output, explanation = _run(text, target, file_name, None)
+    output, explanation = _run(text, target, file_name,
+                               fast_numerics=fast_numerics)
     package = Package(output, device)
     package.explanation = explanation
     return package
