@@ -58,12 +58,12 @@ public:
         return signalPassFailure();
       // What the launch needs to know of the program stays on the kernel.
       if (program.getGridAttr())
-        (*kernel)->setAttr("fusion.grid", program.getGridAttr());
+        (*kernel)->setAttr("tile.grid", program.getGridAttr());
       if (program.getSizeArgumentsAttr())
-        (*kernel)->setAttr("fusion.size_arguments",
+        (*kernel)->setAttr("tile.size_arguments",
                            program.getSizeArgumentsAttr());
       (*kernel)->setAttr(
-          "fusion.shared_bytes",
+          "tile.shared_bytes",
           builder.getI64IntegerAttr(program.getSharedBytes().value_or(0)));
       program.erase();
     }
