@@ -60,7 +60,7 @@ struct EmitPTX final : fusion::impl::EmitPTXPassBase<EmitPTX> {
     FailureOr<std::string> text = translateToPTX(module, options);
     if (failed(text))
       return signalPassFailure();
-    module->setDiscardableAttr("fusion.ptx",
+    module->setDiscardableAttr("tile.ptx",
                                StringAttr::get(&getContext(), *text));
 
     std::string report;
