@@ -44,7 +44,7 @@ static inline T fusionRtInit() {
 #define FUSION_RT_INIT(Type) (fusionRtInit<Type>())
 extern "C" {
 #else
-#define FUSION_RT_INIT(Type) ((Type){sizeof(Type)})
+#define FUSION_RT_INIT(Type) ((Type){.structSize = sizeof(Type)})
 #endif
 
 //===----------------------------------------------------------------------===//
@@ -85,7 +85,7 @@ typedef struct FusionRtDeviceOptions {
   int32_t skipUninitializedCheck, skipRaceChecks;
   /// Emulator only: host threads, 0 for one per processor.
   uint32_t emulatorThreads;
-  /// Emulator only: the most device memory, 0 for no limit but the host's.
+  /// Emulator only: the most device memory, 0 for half of the host's.
   uint64_t memoryLimit;
 } FusionRtDeviceOptions;
 
@@ -328,6 +328,29 @@ typedef struct FusionRtLaunchArgs {
 /// there is a workspace of this size, and so can be captured into a graph.
 FUSION_RT_API FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
                                             const FusionRtLaunchArgs *args);
+
+/// What the emulator counted in one kernel. A request is one memory instruction
+/// of a warp; a sector has 32 bytes.
+typedef struct FusionRtLaunchReport {
+  size_t structSize;
+  const char *kernel;
+  uint32_t grid[3];
+  uint32_t blockX;
+  uint64_t instructions; // of warps
+  uint64_t globalLoadRequests, globalStoreRequests, globalAtomicRequests;
+  uint64_t globalLoadSectors, globalStoreSectors;
+  uint64_t globalLoadBytes, globalStoreBytes;     // asked for by threads
+  uint64_t distinctLoadBytes, distinctStoreBytes; // 32 x sectors touched
+  uint64_t sharedLoadRequests, sharedStoreRequests, sharedAtomicRequests;
+  uint64_t bankConflicts, barriers, divergentBranches;
+} FusionRtLaunchReport;
+typedef void (*FusionRtLaunchCallback)(const FusionRtLaunchReport *report,
+                                       void *userData);
+
+/// Calls back after each kernel, on the thread that launches; null stops it. An
+/// error on a CUDA device, which does not count.
+FUSION_RT_API FusionRtStatus fusionRtDeviceSetLaunchCallback(
+    FusionRtDevice *device, FusionRtLaunchCallback callback, void *userData);
 
 //===----------------------------------------------------------------------===//
 // Timing

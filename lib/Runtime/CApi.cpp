@@ -486,6 +486,14 @@ FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
   return finish(launchEntry(*entry, readStruct(args)));
 }
 
+FusionRtStatus fusionRtDeviceSetLaunchCallback(FusionRtDevice *device,
+                                               FusionRtLaunchCallback callback,
+                                               void *userData) {
+  if (!device)
+    return finish(nullArgument("device"));
+  return finish(device->device->setLaunchCallback(callback, userData));
+}
+
 /// Times a launch with a workspace of its own, so that the graph in which it
 /// is captured owns none of the pool's.
 static Error bench(FusionRtEntry &entry, FusionRtLaunchArgs args,

@@ -38,4 +38,10 @@ Error Device::time(const std::function<Error(Stream)> &,
   return Error(ErrorCode::Unsupported, "this device has no clock to time with");
 }
 
+Error Device::setLaunchCallback(FusionRtLaunchCallback, void *) {
+  return Error(ErrorCode::Unsupported,
+               "this device does not count what kernels do",
+               "use the device 'emulator'");
+}
+
 } // namespace fusionrt

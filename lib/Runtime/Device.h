@@ -108,6 +108,10 @@ public:
                      const FusionRtBenchOptions &options,
                      FusionRtBenchResult &result);
 
+  /// Reports what each kernel did, on devices that count.
+  virtual Error setLaunchCallback(FusionRtLaunchCallback callback,
+                                  void *userData);
+
   /// Whether accesses are checked against allocations, so that temporaries
   /// deserve allocations of their own instead of places in one workspace.
   virtual bool checksAllocations() const { return false; }

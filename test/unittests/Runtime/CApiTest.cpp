@@ -13,6 +13,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+extern "C" uint64_t fusionRtTestStructSize(void); // CHeaderTest.c
+
 using namespace fusionrt;
 using namespace fusionpkg;
 
@@ -196,6 +198,15 @@ TEST_F(CApiTest, DeviceAndPackageMayGoInAnyOrder) {
   EXPECT_EQ(local.live.size(), 2u);
   fusionRtPackageDestroy(loaded);
   EXPECT_TRUE(local.live.empty());
+}
+
+TEST(CApiDeviceTest, CAndCppAgreeOnTheStructs) {
+  EXPECT_EQ(fusionRtTestStructSize(), sizeof(FusionRtLaunchArgs));
+}
+
+TEST_F(CApiTest, CountersNeedADeviceThatCounts) {
+  EXPECT_EQ(fusionRtDeviceSetLaunchCallback(device.get(), nullptr, nullptr),
+            6111);
 }
 
 TEST(CApiDeviceTest, UnknownNamesAreRefused) {
