@@ -31,6 +31,8 @@ constexpr double kMaxVector = 8;
 /// tiles are in flight.
 constexpr int64_t kContractionDepth = 32;
 constexpr int64_t kContractionStages = 2;
+/// Choices of the dimension that neighbouring threads follow.
+constexpr unsigned kMaxFastDims = 3;
 /// Edge of the square of results that one thread computes from registers.
 constexpr double kRegisterTile = 8;
 
@@ -555,26 +557,27 @@ static std::optional<unsigned> getInnermostDim(const KernelBody &body,
 
 KernelEstimate mlir::fusion::estimateKernel(const KernelBody &body,
                                             const TargetInfo &target) {
-  // Neighbouring threads follow the innermost dimension of the largest result
-  // or of the largest input, whichever is faster.
+  // Neighbouring threads follow the innermost dimension of one of the largest
+  // tensors, whichever is fastest.
   const ComputeGraph &graph = body.getGraph();
-  auto isSmaller = [&](const auto &a, const auto &b) {
-    return graph.getValue(a.value).bytes() < graph.getValue(b.value).bytes();
-  };
+  double largest = 0;
+  for (const BodyOutput &output : body.getOutputs())
+    largest = std::max(largest, graph.getValue(output.value).bytes());
+  for (const BodyAccess &access : body.getInputs())
+    largest = std::max(largest, graph.getValue(access.value).bytes());
   SmallVector<unsigned> candidates;
-  auto add = [&](ArrayRef<AffineExpr> coords) {
+  auto add = [&](unsigned value, ArrayRef<AffineExpr> coords) {
+    if (graph.getValue(value).bytes() < largest / 2 ||
+        candidates.size() == kMaxFastDims)
+      return;
     std::optional<unsigned> dim = getInnermostDim(body, coords);
     if (dim && !llvm::is_contained(candidates, *dim))
       candidates.push_back(*dim);
   };
-  if (!body.getOutputs().empty())
-    add(std::max_element(body.getOutputs().begin(), body.getOutputs().end(),
-                         isSmaller)
-            ->coords);
-  if (!body.getInputs().empty())
-    add(std::max_element(body.getInputs().begin(), body.getInputs().end(),
-                         isSmaller)
-            ->coords);
+  for (const BodyOutput &output : body.getOutputs())
+    add(output.value, output.coords);
+  for (const BodyAccess &access : body.getInputs())
+    add(access.value, access.coords);
   if (candidates.empty())
     candidates.push_back(0);
 

@@ -56,16 +56,15 @@ static StringRef getScalarLabel(Operation *op) {
 }
 
 /// Well-known functions, by the scalar ops they are made of.
-static StringRef getFunctionLabel(const llvm::StringSet<> &words) {
+static StringRef getFunctionLabel(const llvm::StringSet<> &words,
+                                  bool dividesConstant) {
   auto has = [&](StringRef word) { return words.contains(word); };
   if (has("erf") && has("mul"))
     return "gelu";
   if (has("tanh") && has("mul") && has("add"))
     return "gelu";
-  if (has("exp") && has("div") && has("mul"))
-    return "silu";
   if (has("exp") && has("div") && has("add"))
-    return "sigmoid";
+    return dividesConstant && !has("mul") ? "sigmoid" : "silu";
   return "";
 }
 
@@ -109,7 +108,11 @@ std::string mlir::fusion::getOpLabel(Operation *op, NodeKind kind) {
       if (!word.empty() && seen.insert(word).second)
         words.push_back(word);
     });
-    StringRef function = getFunctionLabel(seen);
+    bool dividesConstant = false;
+    op->getRegion(0).walk([&](arith::DivFOp division) {
+      dividesConstant |= matchPattern(division.getLhs(), m_Constant());
+    });
+    StringRef function = getFunctionLabel(seen, dividesConstant);
     if (!function.empty())
       return function.str();
     if (words.empty())

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_FORMKERNELSPASS
@@ -37,7 +38,9 @@ static DictionaryAttr getTotals(MLIRContext *context, const Ledger &ledger) {
                       b.getI64IntegerAttr(ledger.kernelsAfter)),
        b.getNamedAttr("kernels_before",
                       b.getI64IntegerAttr(ledger.kernelsBefore)),
-       b.getNamedAttr("time_us", b.getF64FloatAttr(ledger.timeAfterUs))});
+       b.getNamedAttr(
+           "time_us",
+           b.getF64FloatAttr(std::round(ledger.timeAfterUs * 1000) / 1000))});
 }
 
 namespace {
@@ -81,8 +84,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     return failure();
   PlanOptions options;
   options.graph.representativeSize = representativeSize;
-  if (auto limit = func->getAttrOfType<IntegerAttr>(
-          FusionDialect::kMaxKernelsAttrName))
+  if (auto limit =
+          func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);
@@ -92,8 +95,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   plan.ledger.function = func.getName().str();
 
   // One name for one kernel throughout the module.
-  for (auto [kernel, facts] : llvm::zip_equal(plan.kernels,
-                                              plan.ledger.kernels)) {
+  for (auto [kernel, facts] :
+       llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {
     std::string base = kernel.name;
     for (unsigned i = 1; !names.insert(kernel.name).second; ++i)
       kernel.name = base + "_" + std::to_string(i);

@@ -84,11 +84,10 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
     if (instance.outerMask == root->outerMask)
       continue;
     // Blocks that share a row cannot agree on its reduction within one kernel.
-    return FusionDecision::no(ancestry[i].reduction
-                                  ? ReasonCode::NestedReduction
-                                  : ReasonCode::ReductionMismatch,
-                              quote(body, *root) + " and " +
-                                  quote(body, instance));
+    return FusionDecision::no(
+        ancestry[i].reduction ? ReasonCode::NestedReduction
+                              : ReasonCode::ReductionMismatch,
+        quote(body, *root) + " and " + quote(body, instance));
   }
 
   DimMask outer = root->outerMask;
@@ -117,8 +116,8 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
 FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
   SmallVector<Ancestry> ancestry = getAncestry(body);
   ArrayRef<BodyInstance> instances = body.getInstances();
-  const BodyInstance *root = llvm::find_if(
-      instances, [&](const BodyInstance &instance) {
+  const BodyInstance *root =
+      llvm::find_if(instances, [&](const BodyInstance &instance) {
         return body.getNode(instance).kind == NodeKind::Contraction;
       });
   for (auto [i, instance] : llvm::enumerate(instances)) {
@@ -141,12 +140,12 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
                                       quote(body, instance));
       break;
     case NodeKind::Reduction: {
-      bool feeds = llvm::any_of(
-          llvm::seq<unsigned>(i + 1, instances.size()), [&](unsigned later) {
-            return body.getNode(instances[later]).kind ==
-                       NodeKind::Contraction &&
-                   ancestry[later].reduction;
-          });
+      bool feeds = llvm::any_of(llvm::seq<unsigned>(i + 1, instances.size()),
+                                [&](unsigned later) {
+                                  return body.getNode(instances[later]).kind ==
+                                             NodeKind::Contraction &&
+                                         ancestry[later].reduction;
+                                });
       ReasonCode code = ancestry[i].contraction
                             ? ReasonCode::ReductionOfContraction
                         : feeds ? ReasonCode::ContractionOfReduction

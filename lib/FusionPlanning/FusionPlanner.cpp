@@ -114,7 +114,8 @@ private:
   FusionDecision price(Group &group);
   FusionDecision checkContracts(const Group &a, const Group &b) const;
 
-  SmallVector<unsigned> getStored(ArrayRef<unsigned> nodes) const;
+  SmallVector<unsigned> getStored(ArrayRef<unsigned> nodes,
+                                  ArrayRef<unsigned> parts) const;
   bool reaches(unsigned from, unsigned to, bool skipDirect) const;
   bool closesCycle(const CandidateKey &key) const;
   bool isDemanded(const CandidateKey &key) const;
@@ -149,22 +150,23 @@ private:
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Values that a kernel of `nodes` must store: those that leave the function
-/// and those that a node outside reads.
-SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes) const {
+/// Values that a kernel of `nodes`, made of the groups `parts`, must store:
+/// those that leave the function and those that another group reads.
+SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
+                                         ArrayRef<unsigned> parts) const {
   SmallVector<unsigned> stored;
   for (unsigned id : nodes)
     for (const TensorWrite &write : graph.getNode(id).writes) {
       const GraphValue &value = graph.getValue(write.value);
-      // A reader outside that computes the value for itself needs no store.
-      auto needsIt = [&](unsigned reader) {
-        if (std::binary_search(nodes.begin(), nodes.end(), reader))
-          return false;
+      // A group that computes the value for itself needs no store. A reader may
+      // be in several groups, some of them beyond `parts`.
+      bool isNeeded = llvm::any_of(value.readers, [&](unsigned reader) {
         return llvm::any_of(holders[reader], [&](unsigned group) {
-          return !llvm::is_contained(holders[id], group);
+          return !llvm::is_contained(parts, group) &&
+                 !llvm::is_contained(holders[id], group);
         });
-      };
-      if (value.escapes || llvm::any_of(value.readers, needsIt))
+      });
+      if (value.escapes || isNeeded)
         stored.push_back(write.value);
     }
   llvm::sort(stored);
@@ -193,7 +195,7 @@ void Planner::addSingleGroups() {
   }
   for (unsigned id = 0; id < numNodes; ++id) {
     Group &group = groups[id];
-    group.stored = getStored(group.nodes);
+    group.stored = getStored(group.nodes, id);
     (void)price(group);
     singleBytes.push_back(group.bytes);
     bytesBefore += group.bytes;
@@ -315,8 +317,7 @@ LedgerEntry Planner::makeEntry(const CandidateKey &key) const {
   return entry;
 }
 
-static SmallVector<unsigned> unite(ArrayRef<unsigned> a,
-                                   ArrayRef<unsigned> b) {
+static SmallVector<unsigned> unite(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   SmallVector<unsigned> result;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(),
                  std::back_inserter(result));
@@ -335,7 +336,7 @@ Candidate Planner::evaluatePair(const CandidateKey &key) {
   }
   Group fused;
   fused.nodes = unite(a.nodes, b.nodes);
-  fused.stored = getStored(fused.nodes);
+  fused.stored = getStored(fused.nodes, {key.first, key.second});
   candidate.decision = price(fused);
   if (!candidate.decision)
     return candidate;
@@ -361,8 +362,8 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
       return graph.getValue(write.value).escapes;
     });
     if (leaves || node.kind != NodeKind::Pointwise) {
-      candidate.decision = FusionDecision::no(ReasonCode::NotShared,
-                                              "'" + node.label + "'");
+      candidate.decision =
+          FusionDecision::no(ReasonCode::NotShared, "'" + node.label + "'");
       return candidate;
     }
   }
@@ -385,10 +386,10 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
     before += b.estimate.seconds();
     after += fused.estimate.seconds();
     bytes += b.bytes - fused.bytes;
-    candidate.entry.registers = std::max(candidate.entry.registers,
-                                         fused.estimate.shape.registers);
-    candidate.entry.sharedBytes = std::max(candidate.entry.sharedBytes,
-                                           fused.estimate.shape.sharedBytes);
+    candidate.entry.registers =
+        std::max(candidate.entry.registers, fused.estimate.shape.registers);
+    candidate.entry.sharedBytes =
+        std::max(candidate.entry.sharedBytes, fused.estimate.shape.sharedBytes);
     candidate.results.push_back(std::move(fused));
   }
   candidate.gain = before - after;
@@ -680,14 +681,11 @@ void Planner::fillPlan(FusionPlan &plan) {
   }
 
   llvm::BitVector counted(graph.getNodes().size());
-  std::map<std::string, unsigned> names;
   double bytesAfter = 0, secondsAfter = 0;
   for (unsigned id : getOrder()) {
     Group &group = groups[id];
     PlannedKernel kernel;
     kernel.name = getKernelName(graph, group.nodes);
-    if (unsigned again = names[kernel.name]++)
-      kernel.name += "_" + std::to_string(again);
     kernel.nodes = group.nodes;
     kernel.stored = group.stored;
     kernel.estimate = group.estimate;
@@ -738,11 +736,11 @@ FusionPlan mlir::fusion::planFusion(const ComputeGraph &graph,
 FailureOr<FusionPlan> mlir::fusion::planFusion(FunctionOpInterface func,
                                                const TargetInfo &target,
                                                PlanOptions options) {
-  if (auto limit = func->getAttrOfType<IntegerAttr>(
-          FusionDialect::kMaxKernelsAttrName))
+  if (auto limit =
+          func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
-  FailureOr<ComputeGraph> graph = ComputeGraph::build(
-      func.getFunctionBody().front(), options.graph);
+  FailureOr<ComputeGraph> graph =
+      ComputeGraph::build(func.getFunctionBody().front(), options.graph);
   if (failed(graph))
     return failure();
   FusionPlan plan = planFusion(*graph, target, options);

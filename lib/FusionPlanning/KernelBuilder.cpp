@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -58,7 +59,8 @@ class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, const ComputeGraph &graph,
                 const PlannedKernel &kernel, OutsideValues &outside)
-      : builder(builder), graph(graph), kernel(kernel), outside(outside) {}
+      : builder(builder), graph(graph), kernel(kernel), outside(outside),
+        inner(graph.getContext()) {}
 
   /// Builds the kernel at the builder's place and tells `outside` its results.
   KernelOp build();
@@ -78,7 +80,7 @@ private:
   OutsideValues &outside;
   /// The body under construction.
   std::unique_ptr<Block> body;
-  OpBuilder inner{static_cast<MLIRContext *>(nullptr)};
+  OpBuilder inner;
   IRMapping inside;
   SmallVector<Value> operands;
   DenseMap<Value, unsigned> operandOf;
@@ -151,12 +153,17 @@ void KernelBuilder::addNode(Operation *op) {
   clone->removeDiscardableAttr(FusionDialect::kNeverAttrName);
 }
 
+/// The last bits of a sum are no news.
+static double roundToNanoseconds(double microseconds) {
+  return std::round(microseconds * 1000) / 1000;
+}
+
 /// The estimate as recorded on a kernel.
 static EstimateAttr getEstimate(MLIRContext *context,
                                 const PlannedKernel &kernel) {
   const KernelEstimate &estimate = kernel.estimate;
   return EstimateAttr::get(
-      context, estimate.seconds() * 1e6,
+      context, roundToNanoseconds(estimate.seconds() * 1e6),
       static_cast<int64_t>(estimate.bytes()),
       static_cast<int64_t>(estimate.cost.flops()), estimate.shape.registers,
       estimate.shape.sharedBytes, static_cast<int64_t>(kernel.savedBytes),
@@ -165,7 +172,14 @@ static EstimateAttr getEstimate(MLIRContext *context,
 
 KernelOp KernelBuilder::build() {
   body = std::make_unique<Block>();
-  inner = OpBuilder::atBlockEnd(body.get(), builder.getListener());
+  inner.setInsertionPointToEnd(body.get());
+  // All tensors from outside first: sizes are then taken from them.
+  for (unsigned node : kernel.nodes)
+    for (const TensorRead &read : graph.getNode(node).reads) {
+      int producer = graph.getValue(graph.getBase(read.value)).producer;
+      if (producer < 0 || !llvm::is_contained(kernel.nodes, producer))
+        get(graph.getValue(read.value).ssa);
+    }
   SmallVector<Location> locs;
   for (unsigned node : kernel.nodes) {
     locs.push_back(graph.getNode(node).op->getLoc());
@@ -198,8 +212,7 @@ LogicalResult mlir::fusion::formKernels(FunctionOpInterface func,
   Operation *terminator = block.getTerminator();
   for (Value operand : terminator->getOperands())
     if (!isa<RankedTensorType>(operand.getType()))
-      return terminator->emitOpError(
-                 "FUS-2005: returns a value of type ")
+      return terminator->emitOpError("FUS-2005: returns a value of type ")
              << operand.getType() << "; functions return tensors";
 
   SmallVector<Operation *> old;
@@ -213,8 +226,12 @@ LogicalResult mlir::fusion::formKernels(FunctionOpInterface func,
     operand.set(outside.get(operand.get()));
 
   // Users come after what they use.
-  for (Operation *op : llvm::reverse(old))
+  for (Operation *op : llvm::reverse(old)) {
     if (op->use_empty())
       op->erase();
+    else if (isComputeOp(op))
+      return op->emitOpError("FUS-2007: was left out of the plan; this is a "
+                             "fault of planning, please report it");
+  }
   return success();
 }

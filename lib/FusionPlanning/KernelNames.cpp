@@ -20,37 +20,43 @@ using namespace mlir::fusion;
 /// Words of a name before the rest is only counted.
 static constexpr unsigned kMaxWords = 6;
 
-/// The word for the reductions of a kernel and what surrounds them, by the
-/// labels of its ops; empty when it is nothing well known.
-static StringRef getFamily(const llvm::StringMap<unsigned> &labels,
-                           unsigned numReductions) {
-  auto count = [&](StringRef label) { return labels.lookup(label); };
-  auto mentions = [&](StringRef word) {
-    return llvm::any_of(labels, [&](const auto &entry) {
-      return entry.getKey().contains(word);
-    });
-  };
-  if (numReductions == 0)
+/// The word for the reductions of a kernel and what surrounds them, by the ops
+/// they are made of; empty when it is nothing well known.
+static StringRef getFamily(const ComputeGraph &graph,
+                           ArrayRef<unsigned> nodes) {
+  llvm::StringSet<> labels, ops;
+  unsigned numReductions = 0, maxReduced = 0;
+  for (unsigned id : nodes) {
+    const GraphNode &node = graph.getNode(id);
+    labels.insert(node.label);
+    node.op->walk(
+        [&](Operation *op) { ops.insert(op->getName().getStringRef()); });
+    if (node.kind != NodeKind::Reduction)
+      continue;
+    ++numReductions;
+    maxReduced =
+        std::max<unsigned>(maxReduced, llvm::count(node.reduced, true));
+  }
+  if (labels.contains("reduce_max") && labels.contains("sum") &&
+      ops.contains("math.exp")) {
+    if (!ops.contains("math.log"))
+      return "softmax";
+    return ops.contains("tensor.extract") ? "cross_entropy" : "log_softmax";
+  }
+  if (!numReductions ||
+      !(ops.contains("math.rsqrt") || ops.contains("math.sqrt")))
     return "";
-  if (count("reduce_max") && count("sum") && mentions("exp"))
-    return mentions("log") ? (mentions("gather") ? "cross_entropy"
-                                                 : "log_softmax")
-                           : "softmax";
-  if (mentions("rsqrt") || mentions("sqrt"))
-    return numReductions > 1 ? "layer_norm" : "rms_norm";
-  return "";
+  if (maxReduced > 1)
+    return "norm";
+  return numReductions > 1 ? "layer_norm" : "rms_norm";
 }
 
 std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
                                         ArrayRef<unsigned> nodes) {
-  llvm::StringMap<unsigned> labels;
-  unsigned numReductions = 0, first = nodes.size(), last = 0;
+  unsigned first = nodes.size(), last = 0;
   for (auto [i, id] : llvm::enumerate(nodes)) {
-    const GraphNode &node = graph.getNode(id);
-    ++labels[node.label];
-    if (node.kind != NodeKind::Reduction)
+    if (graph.getNode(id).kind != NodeKind::Reduction)
       continue;
-    ++numReductions;
     first = std::min<unsigned>(first, i);
     last = i;
   }
@@ -62,13 +68,18 @@ std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
     if (!llvm::is_contained(words, word))
       words.push_back(word.str());
   };
-  StringRef family = getFamily(labels, numReductions);
+  StringRef family = getFamily(graph, nodes);
+  // What finishes the family's formula goes without saying.
+  auto isFinish = [](StringRef label) {
+    return label.contains("div") || label.contains("sqrt") ||
+           label.contains("log");
+  };
   for (auto [i, id] : llvm::enumerate(nodes)) {
-    if (!family.empty() && i >= first && i <= last) {
+    const std::string &label = graph.getNode(id).label;
+    if (!family.empty() && i >= first && i <= last)
       addWord(family);
-      continue;
-    }
-    addWord(graph.getNode(id).label);
+    else if (family.empty() || i < first || !isFinish(label))
+      addWord(label);
   }
   if (words.empty())
     words.push_back(graph.getNode(nodes.front()).label);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the JSON form of the ledger. Times are rounded to a
-// nanosecond, so that the text does not depend on the last bits of a sum.
+// This file implements the JSON form of the ledger. Times are whole
+// nanoseconds, so that the text does not depend on the last bits of a sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@
 
 using namespace mlir::fusion;
 
-/// Microseconds, rounded to a nanosecond.
-static llvm::json::Value toJson(double microseconds) {
+/// Whole nanoseconds.
+static llvm::json::Value toNanoseconds(double microseconds) {
   if (!std::isfinite(microseconds))
     return nullptr;
-  return std::round(microseconds * 1000) / 1000;
+  return static_cast<int64_t>(std::llround(microseconds * 1000));
 }
 
 static llvm::json::Object toJson(const LedgerEntry &entry) {
@@ -31,8 +31,8 @@ static llvm::json::Object toJson(const LedgerEntry &entry) {
       {"reason", stringifyReason(entry.reason)},
       {"explanation", describeReason(entry.reason)},
       {"detail", entry.detail},
-      {"time_before_us", toJson(entry.timeBeforeUs)},
-      {"time_after_us", toJson(entry.timeAfterUs)},
+      {"time_before_ns", toNanoseconds(entry.timeBeforeUs)},
+      {"time_after_ns", toNanoseconds(entry.timeAfterUs)},
       {"saved_bytes", entry.savedBytes},
       {"saved_launches", entry.savedLaunches},
       {"registers", entry.registers},
@@ -42,7 +42,7 @@ static llvm::json::Object toJson(const LedgerEntry &entry) {
 static llvm::json::Object toJson(const LedgerKernel &kernel) {
   return llvm::json::Object{{"name", kernel.name},
                             {"ops", llvm::json::Array(kernel.ops)},
-                            {"time_us", toJson(kernel.timeUs)},
+                            {"time_ns", toNanoseconds(kernel.timeUs)},
                             {"bound", kernel.bound},
                             {"dram_bytes", kernel.dramBytes},
                             {"flops", kernel.flops},
@@ -62,8 +62,8 @@ llvm::json::Value Ledger::toJson() const {
                             {"kernels_after", kernelsAfter},
                             {"bytes_before", bytesBefore},
                             {"bytes_after", bytesAfter},
-                            {"time_before_us", ::toJson(timeBeforeUs)},
-                            {"time_after_us", ::toJson(timeAfterUs)},
+                            {"time_before_ns", toNanoseconds(timeBeforeUs)},
+                            {"time_after_ns", toNanoseconds(timeAfterUs)},
                             {"kernels", std::move(kernelArray)},
                             {"candidates", std::move(entryArray)}};
 }

@@ -41,8 +41,8 @@ static void emitEntry(FunctionOpInterface func, const ComputeGraph &graph,
                       const LedgerEntry &entry) {
   Location loc = graph.getNode(entry.consumerNode).op->getLoc();
   remark::RemarkOpts opts = getOpts(stringifyReason(entry.reason), func);
-  auto remark = entry.accepted ? remark::passed(loc, opts)
-                               : remark::missed(loc, opts);
+  auto remark =
+      entry.accepted ? remark::passed(loc, opts) : remark::missed(loc, opts);
   if (!remark)
     return;
   remark << getSentence(entry);

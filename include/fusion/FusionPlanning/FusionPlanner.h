@@ -38,6 +38,7 @@ struct PlanOptions {
 
 /// One kernel of a plan.
 struct PlannedKernel {
+  /// Says what is fused; other kernels may have the same.
   std::string name;
   /// Graph nodes, ascending: an order in which they can run.
   SmallVector<unsigned> nodes;
@@ -70,8 +71,7 @@ FusionPlan planFusion(const ComputeGraph &graph, const TargetInfo &target,
 /// Builds the graph of `func`, of one block, and plans it. Fails with a
 /// diagnostic when an op is not in the normal form.
 FailureOr<FusionPlan> planFusion(FunctionOpInterface func,
-                                 const TargetInfo &target,
-                                 PlanOptions options);
+                                 const TargetInfo &target, PlanOptions options);
 
 /// A name that says what `nodes` compute, e.g. `matmul_add_relu`.
 std::string getKernelName(const ComputeGraph &graph, ArrayRef<unsigned> nodes);
