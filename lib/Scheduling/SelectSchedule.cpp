@@ -31,6 +31,9 @@ struct KernelFacts {
   /// Widest element, in bytes, of an operand or result.
   int64_t widestElement = 1;
   int64_t narrowestElement = 8;
+  /// Root dimensions that some operand of rank 1 or more does not have, so that
+  /// tiles along them read the operand again.
+  llvm::SmallBitVector repeats;
   /// The contraction, if the kernel has one, with its dimensions by role.
   linalg::LinalgOp contraction;
   SmallVector<unsigned> rows, columns, contracted;
@@ -93,6 +96,18 @@ static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space) {
     facts.hasReduction |= dim.reduction;
   }
   facts.contiguousBytes.assign(space.getNumDims(), 0);
+  facts.repeats.resize(space.getNumDims());
+  for (Value argument : kernel.getBlock().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.getRank() == 0)
+      continue;
+    llvm::SmallBitVector missing(space.getNumDims(), true);
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      missing.reset(space.getDimOfTensor(argument, i));
+    // An operand that shares no dimension is read by position, not repeated.
+    if (missing.count() < space.getNumDims())
+      facts.repeats |= missing;
+  }
   auto note = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() == 0)
@@ -201,9 +216,16 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
     }
     budget = std::max<int64_t>(draft.tileElements(), 1);
   }
-  // Fill the tile from the fastest dimension of the primary result outwards.
   auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+  // A few steps along a dimension that an operand lacks: the block reads that
+  // operand once for all of them.
+  for (int64_t i = rank - 2; i >= 0 && draft.tileElements() < 2; --i) {
+    unsigned dim = space.getDimOfTensor(primary, i);
+    if (facts.repeats.test(dim) && facts.extents[dim] >= 4)
+      draft.tiles[dim] = 4;
+  }
+  // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
     unsigned dim = space.getDimOfTensor(primary, i);
     if (draft.tiles[dim] > 1)
