@@ -23,6 +23,7 @@ namespace fusionrt {
 
 /// What happened on a FakeDevice; outlives it.
 struct FakeLog {
+  std::mutex mutex;
   std::vector<std::string> lines;
   std::map<Address, uint64_t> live;
   unsigned calls = 0;
@@ -46,6 +47,7 @@ public:
   Error checkTarget(const fusionpkg::PackageModel &) override { return {}; }
   Error allocate(uint64_t bytes, const std::string &name,
                  Address &address) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     if (Error error = step("allocate"))
       return error;
     address = nextAddress;
@@ -55,11 +57,13 @@ public:
     return {};
   }
   Error free(Address address) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     if (log.live.erase(address) == 0)
       return Error(ErrorCode::DriverCall, "free of what is not allocated");
     return {};
   }
   Error copyIn(Address dst, const void *src, uint64_t bytes, Stream) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     (void)src;
     log.lines.push_back("copyIn " + std::to_string(bytes));
     return checkRange(dst, bytes, step("copyIn"));
@@ -68,12 +72,14 @@ public:
     return step("copyOut");
   }
   Error copy(Address dst, Address src, uint64_t bytes, Stream) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     log.lines.push_back("copy " + std::to_string(dst) + " <- " +
                         std::to_string(src) + " " + std::to_string(bytes));
     return step("copy");
   }
   Error fill(Address dst, unsigned width, uint64_t bits, uint64_t bytes,
              Stream) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     log.lines.push_back("fill " + std::to_string(width) + " " +
                         std::to_string(bits) + " " + std::to_string(bytes));
     return checkRange(dst, bytes, step("fill"));
@@ -81,6 +87,7 @@ public:
   Error createStream(Stream &) override { return step("createStream"); }
   void destroyStream(Stream) override {}
   Error synchronize(Stream) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     log.lines.push_back("synchronize");
     return step("synchronize");
   }
@@ -109,6 +116,7 @@ public:
   /// "launch NAME grid block shared: parameter, parameter, ..." with each
   /// parameter as an integer of its width.
   Error launch(const LaunchRequest &request) override {
+    std::lock_guard<std::mutex> lock(log.mutex);
     std::string line = "launch " + names[request.kernel - 1] + " " +
                        std::to_string(request.grid.x) + "x" +
                        std::to_string(request.grid.y) + "x" +

@@ -10,6 +10,7 @@
 #include "FakeDevice.h"
 
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace fusionrt;
 using namespace fusionpkg;
@@ -402,6 +403,34 @@ TEST_F(LaunchTest, ManySizesDoNotPileUp) {
                                     std::to_string(0x300000) + " " +
                                     std::to_string(m * 512));
   }
+}
+
+TEST_F(LaunchTest, ThreadsLaunchOneEntryAtOnce) {
+  load();
+  constexpr int kThreads = 4, kLaunches = 300;
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      // All threads use one stream and meet the same sizes in another order.
+      for (int i = 0; i < kLaunches; ++i) {
+        int64_t dims[2] = {1 + (i * (t + 1)) % 100, 128};
+        FusionRtTensor in[4] = {inputs[0], inputs[1], inputs[2], inputs[3]};
+        FusionRtTensor out[2] = {outputs[0], outputs[1]};
+        in[0].dims = in[3].dims = out[0].dims = out[1].dims = dims;
+        FusionRtLaunchArgs own = args;
+        own.inputs = in;
+        own.outputs = out;
+        failures += static_cast<bool>(launchEntry(*entry, own));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failures.load(), 0);
+  size_t launches = 0;
+  for (const std::string &line : log.lines)
+    launches += line.rfind("launch", 0) == 0;
+  EXPECT_EQ(launches, size_t(2 * kThreads * kLaunches));
 }
 
 TEST_F(LaunchTest, ByValueIntegersCanBeSizes) {
