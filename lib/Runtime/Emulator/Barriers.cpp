@@ -1,0 +1,273 @@
+//===- Barriers.cpp - Barriers of a block ---------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements bar and barrier, the clocks of the race detector that
+// they order, and the report when nobody can go on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+
+#include <algorithm>
+
+using namespace fusionemu;
+
+static unsigned countLanes(uint32_t mask) {
+  return unsigned(__builtin_popcount(mask));
+}
+
+/// The threads that a warp counts for at a barrier. A warp that is there as a
+/// whole counts in full, also when the block ends inside it.
+static uint32_t threadsOf(const Warp &w, uint32_t lanes) {
+  if (lanes == 0)
+    return 0;
+  return (w.live & ~lanes) == 0 ? warpSize : countLanes(lanes);
+}
+
+static void joinClock(Barrier &b, const Warp &w) {
+  for (unsigned i = 0; i < maxWarps; ++i)
+    b.clock[i] = std::max(b.clock[i], w.clock[i]);
+}
+
+/// A new time of the race detector; stands still at its end.
+static uint32_t tick(Block &block) {
+  if (block.time < maxTime)
+    ++block.time;
+  return block.time;
+}
+
+static void updateOldest(const Block &block, Warp &w) {
+  w.oldestClock = maxTime;
+  for (unsigned i = 0; i < block.numWarps; ++i)
+    if (i != w.index)
+      w.oldestClock = std::min(w.oldestClock, w.clock[i]);
+}
+
+Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
+  Block &block = *c.block;
+  Warp &w = *c.warp;
+  unsigned first = unsigned(__builtin_ctz(c.exec));
+  uint32_t id = c.slot<uint32_t>(I.a)[first];
+  for (uint32_t r = c.exec; r; r &= r - 1)
+    if (c.slot<uint32_t>(I.a)[__builtin_ctz(r)] != id)
+      return fail(c, ErrorKind::BarrierDivergence, unsigned(__builtin_ctz(r)),
+                  "waits at another barrier than its warp");
+  if (id >= numBarriers)
+    return fail(c, ErrorKind::BarrierDivergence, first,
+                "uses barrier " + std::to_string(id) +
+                    ", but a block has barriers 0 to 15");
+  Barrier &b = block.barriers[id];
+  bool counted = I.b >= 0;
+  uint32_t expected = counted ? c.slot<uint32_t>(I.b)[first] : 0;
+  if (counted && (expected == 0 || expected % warpSize != 0))
+    return fail(c, ErrorKind::BarrierDivergence, first,
+                "expects " + std::to_string(expected) +
+                    " threads at a barrier, which is no multiple of 32");
+  if (b.inUse && (b.counted != counted || b.expected != expected))
+    return fail(
+        c, ErrorKind::BarrierDivergence, first,
+        "expects " + (counted ? std::to_string(expected) : std::string("all")) +
+            " threads at barrier " + std::to_string(id) +
+            ", where others expect " +
+            (b.counted ? std::to_string(b.expected) : std::string("all")));
+  if (!b.inUse) {
+    b = Barrier();
+    b.inUse = true;
+    b.counted = counted;
+    b.expected = expected;
+  }
+  ++c.counters.barriers;
+  if (I.aux & barrierReduce) {
+    uint32_t bits = c.preds[I.c] ^ (I.aux & barrierNegate ? ~0u : 0u);
+    b.votes += countLanes(c.exec);
+    b.votesTrue += countLanes(bits & c.exec);
+  }
+  if (I.aux & barrierArrive) {
+    b.arrivedThreads += threadsOf(w, c.exec);
+    joinClock(b, w);
+    w.clock[w.index] = tick(block);
+    w.fragments[w.current].pc = c.pc;
+    return Next::Switch;
+  }
+  // Lanes that skip a guarded barrier go on alone.
+  uint32_t idle = c.active & ~c.exec;
+  Fragment &f = w.fragments[w.current];
+  if (idle != 0) {
+    Fragment &other = w.fragments[w.numFragments++];
+    other = f;
+    other.pc = c.pc;
+    other.mask = idle;
+    c.active = c.exec;
+    f.mask = c.exec;
+  }
+  f.state = Fragment::State::BlockBarrier;
+  f.waitsFor = id;
+  f.exec = c.exec;
+  f.pc = c.pc;
+  b.arrived[w.index] |= c.exec;
+  return Next::Switch;
+}
+
+static bool isComplete(const Block &block, const Barrier &b) {
+  uint32_t threads = b.arrivedThreads;
+  bool anyone = threads != 0;
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    const Warp &w = block.warps[i];
+    anyone |= b.arrived[i] != 0;
+    if (!b.counted && (w.live & ~b.arrived[i]))
+      return false;
+    threads += threadsOf(w, b.arrived[i]);
+  }
+  return anyone && (!b.counted || threads >= b.expected);
+}
+
+/// Gives the lanes of a fragment the result of bar.red.
+static void writeReduction(Context &c, const Warp &w, const Fragment &f,
+                           const Barrier &b) {
+  const Instruction &I = c.kernel->code[f.pc - 1];
+  if (!(I.aux & barrierReduce))
+    return;
+  if (I.aux & barrierPopc) {
+    auto *d = reinterpret_cast<uint32_t *>(w.regs + I.dst);
+    for (uint32_t r = f.exec; r; r &= r - 1)
+      d[__builtin_ctz(r)] = b.votesTrue;
+    return;
+  }
+  bool value = I.aux & barrierAnd ? b.votesTrue == b.votes : b.votesTrue != 0;
+  uint32_t &p = w.preds[I.dst];
+  p = value ? p | f.exec : p & ~f.exec;
+}
+
+static void release(Context &c, Block &block, uint32_t id) {
+  Barrier &b = block.barriers[id];
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    const Warp &w = block.warps[i];
+    // What an exited thread did is as if it had come.
+    if (b.arrived[i] != 0 || (!b.counted && w.live == 0))
+      joinClock(b, w);
+  }
+  uint32_t now = tick(block);
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    Warp &w = block.warps[i];
+    if (b.arrived[i] == 0)
+      continue;
+    unsigned kept = 0;
+    int merged = -1;
+    for (unsigned k = 0; k < w.numFragments; ++k) {
+      Fragment f = w.fragments[k];
+      if (f.state == Fragment::State::BlockBarrier && f.waitsFor == id) {
+        writeReduction(c, w, f, b);
+        f.state = Fragment::State::Ready;
+        // Lanes that diverged for good meet again here.
+        if (merged >= 0 && w.fragments[merged].pc == f.pc &&
+            w.fragments[merged].join == f.join) {
+          w.fragments[merged].mask |= f.mask;
+          continue;
+        }
+        merged = int(kept);
+      }
+      w.fragments[kept++] = f;
+    }
+    w.numFragments = kept;
+    w.current = 0;
+    for (unsigned k = 0; k < maxWarps; ++k)
+      w.clock[k] = std::max(w.clock[k], b.clock[k]);
+    w.clock[i] = now;
+    updateOldest(block, w);
+  }
+  b.inUse = false;
+}
+
+bool fusionemu::releaseBarriers(Context &c, Block &block) {
+  bool any = false;
+  for (unsigned id = 0; id < numBarriers; ++id) {
+    Barrier &b = block.barriers[id];
+    if (!b.inUse || !isComplete(block, b))
+      continue;
+    release(c, block, id);
+    any = true;
+  }
+  return any;
+}
+
+/// "threads 0-15 of warp 2"
+static std::string describeLanes(const Warp &w, uint32_t lanes) {
+  std::string text = "threads ";
+  bool first = true;
+  for (unsigned i = 0; i < warpSize; ++i) {
+    if (!((lanes >> i) & 1))
+      continue;
+    unsigned end = i;
+    while (end + 1 < warpSize && ((lanes >> (end + 1)) & 1))
+      ++end;
+    text += (first ? "" : ",") + std::to_string(w.index * warpSize + i);
+    if (end != i)
+      text += "-" + std::to_string(w.index * warpSize + end);
+    first = false;
+    i = end;
+  }
+  return text;
+}
+
+void fusionemu::failDeadlock(Context &c, Block &block) {
+  ErrorKind kind = ErrorKind::Deadlock;
+  std::string parties;
+  unsigned listed = 0;
+  uint32_t firstPc = 0;
+  const Warp *culprit = nullptr;
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    Warp &w = block.warps[i];
+    if (w.live == 0)
+      continue;
+    auto list = [&](uint32_t lanes, uint32_t pc, const char *why) {
+      if (!culprit) {
+        culprit = &w;
+        firstPc = pc;
+      }
+      if (listed++ < 6)
+        parties += (parties.empty() ? "" : "; ") + describeLanes(w, lanes) +
+                   " " + why + " " + describePlace(c, pc);
+    };
+    bool atBarrier = false, elsewhere = false;
+    uint32_t barrierPc = noTarget;
+    for (unsigned k = 0; k < w.numFragments; ++k) {
+      const Fragment &f = w.fragments[k];
+      if (f.state == Fragment::State::BlockBarrier) {
+        elsewhere |= atBarrier && barrierPc != f.pc;
+        atBarrier = true;
+        barrierPc = f.pc;
+        list(f.mask, f.pc - 1, "wait at");
+      } else if (f.state == Fragment::State::WarpSync) {
+        elsewhere = true;
+        list(f.mask, f.pc, "wait for their warp at");
+      } else {
+        elsewhere = true;
+        list(f.mask, f.pc - 1, "wait for their warp at");
+      }
+    }
+    for (const Join &j : w.joins)
+      if (j.used && j.arrived) {
+        elsewhere = true;
+        list(j.arrived, j.pc, "have passed and wait to reconverge before");
+      }
+    if (elsewhere)
+      kind = ErrorKind::BarrierDivergence;
+  }
+  if (listed > 6)
+    parties += "; and " + std::to_string(listed - 6) + " more groups";
+  if (!culprit)
+    return;
+  c.warp = const_cast<Warp *>(culprit);
+  c.pc = firstPc + 1;
+  fail(c, kind, warpSize,
+       kind == ErrorKind::Deadlock
+           ? "is deadlocked: " + parties
+           : "has threads of one warp waiting for each other at different "
+             "places: " +
+                 parties);
+}

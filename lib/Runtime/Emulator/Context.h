@@ -1,0 +1,217 @@
+//===- Context.h - The state of a running block -----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines warps, fragments, barriers and the context that every
+// handler receives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_RUNTIME_EMULATOR_CONTEXT_H
+#define FUSION_LIB_RUNTIME_EMULATOR_CONTEXT_H
+
+#include "Program.h"
+
+#include <string>
+
+namespace fusionemu {
+
+struct Allocation;
+class Launch;
+
+constexpr unsigned maxWarps = 32; ///< 1024 threads.
+constexpr unsigned numBarriers = 16;
+
+/// Lanes that run together. A warp starts as one fragment; a divergent branch
+/// splits it and the join at the immediate post-dominator puts it together.
+struct Fragment {
+  enum class State : uint8_t { Ready, WarpSync, WarpBarrier, BlockBarrier };
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  int8_t join = -1;
+  State state = State::Ready;
+  /// For WarpSync and WarpBarrier: the lanes that must come. For BlockBarrier:
+  /// the number of the barrier.
+  uint32_t waitsFor = 0;
+  /// The lanes that execute the instruction that waits.
+  uint32_t exec = 0;
+};
+
+/// A place where fragments meet. `outstanding` are the lanes still to come.
+struct Join {
+  uint32_t pc = noTarget;
+  uint32_t outstanding = 0, arrived = 0;
+  int8_t parent = -1;
+  bool used = false;
+};
+
+struct Warp {
+  uint8_t *regs = nullptr;
+  uint32_t *preds = nullptr;
+  uint8_t *local = nullptr;
+  uint32_t index = 0;
+  uint32_t exists = 0; ///< Lanes that the block has.
+  uint32_t live = 0;   ///< Lanes that have not exited.
+  uint32_t carry = 0;  ///< CC.CF of every lane.
+  unsigned numFragments = 0;
+  unsigned current = 0;
+  uint64_t steps = 0;
+  Fragment fragments[warpSize];
+  Join joins[warpSize];
+  /// The race detector's clocks: what this warp knows of each warp's time. Its
+  /// own entry is its time.
+  uint32_t clock[maxWarps];
+  /// Everything at or before this time of any warp is ordered before now.
+  uint32_t oldestClock = 0;
+};
+
+struct Barrier {
+  bool inUse = false;
+  bool counted = false;  ///< Expects `expected` threads, not all.
+  uint32_t expected = 0; ///< Threads, a multiple of the warp size.
+  uint32_t arrivedThreads = 0;
+  uint32_t arrived[maxWarps] = {}; ///< Lanes waiting, by warp.
+  uint32_t votesTrue = 0, votes = 0;
+  uint32_t clock[maxWarps] = {}; ///< Joined clocks of who arrived.
+};
+
+struct Block {
+  Dim3 id;
+  uint64_t linear = 0;
+  unsigned numWarps = 0;
+  Warp *warps = nullptr;
+  uint8_t *shared = nullptr;
+  uint32_t sharedBytes = 0;
+  uint8_t *sharedInit = nullptr; ///< One byte for each byte of shared.
+  /// Last writer of each granule: its time << 8 | its warp, and strongWriter.
+  uint32_t *sharedWriter = nullptr;
+  /// Readers of each granule since the last write: the earliest time << 32 |
+  /// a bit for each warp.
+  uint64_t *sharedReader = nullptr;
+  uint32_t time = 1; ///< Of the race detector; grows with every barrier.
+  Barrier barriers[numBarriers];
+};
+
+/// Everything an instruction can reach. One for each host thread.
+struct Context {
+  uint8_t *regs = nullptr;
+  uint32_t *preds = nullptr;
+  uint32_t exec = 0;   ///< Lanes that this instruction acts on.
+  uint32_t active = 0; ///< Lanes of the fragment.
+  bool full = false;   ///< Every lane of the warp may be written.
+  uint32_t pc = 0;     ///< Of the next instruction.
+
+  Warp *warp = nullptr;
+  Block *block = nullptr;
+  const Kernel *kernel = nullptr;
+  Launch *launch = nullptr;
+  const uint8_t *params = nullptr;
+  uint32_t paramBytes = 0;
+
+  Allocation *const *allocations = nullptr; ///< Sorted by base.
+  uint32_t numAllocations = 0;
+  Allocation **allocationCache = nullptr; ///< By Instruction::memoryIndex.
+
+  bool checkUninitialized = true;
+  bool checkSharedRaces = true;
+  bool checkGlobalRaces = true;
+  bool countMemory = true;
+  Counters counters;
+  Status error;
+
+  template <typename T>
+  T *slot(int32_t offset) const {
+    return reinterpret_cast<T *>(regs + offset);
+  }
+  /// The instruction being executed.
+  uint32_t here() const { return pc - 1; }
+};
+
+/// Records an error of the current instruction and returns Next::Fail. `lane`
+/// is the lane it is about, or warpSize for the warp as a whole. `what` is the
+/// sentence after "thread (x,y,z)".
+Next fail(Context &c, ErrorKind kind, unsigned lane, const std::string &what);
+
+/// "thread (3,0,0) of block (1,0,0)", for a lane of a warp.
+std::string describeThread(const Context &c, const Warp &warp, unsigned lane);
+/// "PTX line 12 (file.cu:7), bar.sync".
+std::string describePlace(const Context &c, uint32_t pc);
+
+/// Control flow, in ControlHandlers.cpp.
+Next branch(Context &c, const Instruction &I);
+Next branchIndexed(Context &c, const Instruction &I);
+Next reconverge(Context &c, const Instruction &I);
+Next exitLanes(Context &c, const Instruction &I);
+Next trap(Context &c, const Instruction &I);
+Next warpBarrier(Context &c, const Instruction &I);
+/// True when all lanes of `required` take part in this instruction, whose
+/// lanes are then all in c.exec; otherwise the fragment now waits for them.
+bool gatherLanes(Context &c, uint32_t required);
+/// Makes fragments ready whose wait for lanes of their warp is over.
+void wakeFragments(Warp &warp);
+
+/// Barriers of the block, in Barriers.cpp.
+Next blockBarrier(Context &c, const Instruction &I);
+/// Releases every barrier that is complete; true when there was one.
+bool releaseBarriers(Context &c, Block &block);
+/// Explains why no warp of the block can go on.
+void failDeadlock(Context &c, Block &block);
+
+/// Meaning of Instruction::aux for blockBarrier.
+enum BarrierFlags : uint32_t {
+  barrierArrive = 1,
+  barrierReduce = 2,
+  barrierAligned = 4,
+  barrierPopc = 8,
+  barrierAnd = 16,
+  barrierOr = 32,
+  barrierNegate = 64,
+};
+
+/// In Block::sharedWriter, marks an atomic or volatile store.
+constexpr uint32_t strongWriter = uint32_t(1) << 31;
+/// Times of the race detector stay below this; later races go unseen.
+constexpr uint32_t maxTime = (uint32_t(1) << 23) - 1;
+
+/// How an access takes part in races. Two strong accesses never race.
+enum class AccessMode : uint8_t {
+  Read = 0,
+  Write = 1,
+  StrongRead = 2,
+  StrongWrite = 3,
+  Atomic = 4,
+};
+
+/// Slow paths and reports of memory access, in MemoryAccess.cpp. `verb` is
+/// "reads" or "writes".
+Allocation *findAllocation(const Context &c, uint64_t address);
+/// Explains why a lane may not access global memory at `address`.
+Next failGlobal(Context &c, unsigned lane, uint64_t address, unsigned bytes,
+                const char *verb);
+Next failSpace(Context &c, unsigned lane, const char *space, uint64_t offset,
+               uint64_t limit, unsigned bytes, const char *verb);
+Next failUninitializedGlobal(Context &c, unsigned lane, const Allocation &a,
+                             uint64_t offset, unsigned bytes);
+Next failUninitializedShared(Context &c, unsigned lane, uint64_t offset,
+                             unsigned bytes);
+/// Reports a race with another warp over shared memory.
+Next failSharedRace(Context &c, unsigned lane, uint64_t offset, unsigned bytes,
+                    AccessMode mode, unsigned otherWarp, bool otherWrites);
+/// Reports a race with another block over global memory.
+Next failGlobalRace(Context &c, unsigned lane, const Allocation &a,
+                    uint64_t offset, unsigned bytes, AccessMode mode,
+                    uint32_t otherBlock, bool otherWrites);
+/// True when the lane is about to store what memory holds already.
+bool storesSameValue(const Context &c, const Instruction &I, unsigned lane,
+                     const uint8_t *memory);
+/// Creates a bitmap of sectors, or the race shadow, of an allocation.
+uint64_t *createSectors(Context &c, Allocation &a, bool isStore);
+bool createRaceShadow(Context &c, Allocation &a);
+
+} // namespace fusionemu
+
+#endif // FUSION_LIB_RUNTIME_EMULATOR_CONTEXT_H

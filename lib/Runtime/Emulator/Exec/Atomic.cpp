@@ -1,0 +1,188 @@
+//===- Atomic.cpp - atom and red ------------------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements atomic operations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Access.h"
+#include "Numbers.h"
+
+using namespace fusionemu;
+
+namespace fusionemu {
+namespace FUSIONEMU_ISA {
+
+namespace {
+/// The new value of memory that held `old`. `b` is the operand, `d` the
+/// second one of cas, where `b` is what is compared.
+template <typename T, Op op>
+inline T combine(T old, T b, T d) {
+  switch (op) {
+  case Op::Add:
+    return T(old + b);
+  case Op::Min:
+    return b < old ? b : old;
+  case Op::Max:
+    return b > old ? b : old;
+  case Op::Exch:
+    return b;
+  case Op::Cas:
+    return old == b ? d : old;
+  case Op::And:
+    return T(uint64_t(old) & uint64_t(b));
+  case Op::Or:
+    return T(uint64_t(old) | uint64_t(b));
+  case Op::Xor:
+    return T(uint64_t(old) ^ uint64_t(b));
+  case Op::Inc:
+    return old >= b ? T(0) : T(old + 1);
+  case Op::Dec:
+    return old == 0 || old > b ? b : T(old - 1);
+  default:
+    return old;
+  }
+}
+
+template <typename T, Op op>
+struct Plain {
+  using Storage = T;
+  static T apply(T old, T b, T d) { return combine<T, op>(old, b, d); }
+};
+template <typename T>
+struct FloatAdd {
+  using Storage = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  static Storage apply(Storage old, Storage b, Storage) {
+    return bitCast<Storage>(canonical(bitCast<T>(old) + bitCast<T>(b)));
+  }
+};
+/// One or two 16-bit floats; op is Add, Min or Max.
+template <typename F, Op op, typename S>
+struct HalfOp {
+  using Storage = S;
+  static uint16_t one(uint16_t old, uint16_t b) {
+    float x = F::decode(old), y = F::decode(b);
+    if (op == Op::Add)
+      return F::encodeFloat(x + y);
+    if (x != x)
+      return y != y ? uint16_t(F::nan) : b;
+    if (y != y)
+      return old;
+    if (x == y) // Only the sign of a zero can differ.
+      return op == Op::Max ? old & b : old | b;
+    return (op == Op::Max ? x > y : x < y) ? old : b;
+  }
+  static S apply(S old, S b, S) {
+    S r = one(uint16_t(old), uint16_t(b));
+    if (sizeof(S) == 4)
+      r |= S(one(uint16_t(uint32_t(old) >> 16), uint16_t(uint32_t(b) >> 16)))
+           << (sizeof(S) == 4 ? 16 : 0);
+    return r;
+  }
+};
+
+/// Lanes act in order, so that the result does not depend on the host.
+template <typename A>
+Next atomic(Context &c, const Instruction &I) {
+  using T = typename A::Storage;
+  Access access;
+  access.mode = AccessMode::Atomic;
+  if (!resolve(c, I, access))
+    return Next::Fail;
+  const T *b = c.slot<T>(I.b), *e = c.slot<T>(I.c);
+  T *d = c.slot<T>(I.dst);
+  bool keep = !(I.aux & reductionOnly);
+  for (uint32_t r = c.exec; r; r &= r - 1) {
+    unsigned lane = lowest(r);
+    T *p = reinterpret_cast<T *>(pointerOf(access, lane));
+    T operand = b[lane], second = e[lane];
+    T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    T desired;
+    do {
+      desired = A::apply(old, operand, second);
+    } while (!__atomic_compare_exchange_n(p, &old, desired, false,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    if (keep)
+      d[lane] = old;
+  }
+  return Next::Continue;
+}
+
+template <typename T>
+Handler pickInteger(Op op) {
+  switch (op) {
+  case Op::Add:
+    return atomic<Plain<T, Op::Add>>;
+  case Op::Min:
+    return atomic<Plain<T, Op::Min>>;
+  case Op::Max:
+    return atomic<Plain<T, Op::Max>>;
+  case Op::Exch:
+    return atomic<Plain<T, Op::Exch>>;
+  case Op::Cas:
+    return atomic<Plain<T, Op::Cas>>;
+  case Op::And:
+    return atomic<Plain<T, Op::And>>;
+  case Op::Or:
+    return atomic<Plain<T, Op::Or>>;
+  case Op::Xor:
+    return atomic<Plain<T, Op::Xor>>;
+  case Op::Inc:
+    return atomic<Plain<T, Op::Inc>>;
+  case Op::Dec:
+    return atomic<Plain<T, Op::Dec>>;
+  default:
+    return nullptr;
+  }
+}
+template <typename F, typename S>
+Handler pickHalf(Op op) {
+  switch (op) {
+  case Op::Add:
+    return atomic<HalfOp<F, Op::Add, S>>;
+  case Op::Min:
+    return atomic<HalfOp<F, Op::Min, S>>;
+  case Op::Max:
+    return atomic<HalfOp<F, Op::Max, S>>;
+  default:
+    return nullptr;
+  }
+}
+} // namespace
+
+Handler findAtomic(Op op, Type type) {
+  switch (type) {
+  case Type::U16:
+    return op == Op::Cas ? pickInteger<uint16_t>(op) : nullptr;
+  case Type::U32:
+    return pickInteger<uint32_t>(op);
+  case Type::S32:
+    return op == Op::Inc || op == Op::Dec ? nullptr : pickInteger<int32_t>(op);
+  case Type::U64:
+    return op == Op::Inc || op == Op::Dec ? nullptr : pickInteger<uint64_t>(op);
+  case Type::S64:
+    return op == Op::Inc || op == Op::Dec ? nullptr : pickInteger<int64_t>(op);
+  case Type::F32:
+    return op == Op::Add ? atomic<FloatAdd<float>> : nullptr;
+  case Type::F64:
+    return op == Op::Add ? atomic<FloatAdd<double>> : nullptr;
+  case Type::F16:
+    return pickHalf<HalfTraits, uint16_t>(op);
+  case Type::BF16:
+    return pickHalf<BFloatTraits, uint16_t>(op);
+  case Type::F16x2:
+    return pickHalf<HalfTraits, uint32_t>(op);
+  case Type::BF16x2:
+    return pickHalf<BFloatTraits, uint32_t>(op);
+  default:
+    return nullptr;
+  }
+}
+
+} // namespace FUSIONEMU_ISA
+} // namespace fusionemu

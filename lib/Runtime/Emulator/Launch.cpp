@@ -1,0 +1,221 @@
+//===- Launch.cpp - Checking and starting launches ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements launch(): it checks the request, loads the variables of
+// the module, and spreads the blocks over host threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+using namespace fusionemu;
+
+static std::string describe(Dim3 d) {
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," +
+         std::to_string(d.z) + ")";
+}
+
+Status fusionemu::loadVariables(Memory::Impl &memory, const Program &program,
+                                std::vector<uint64_t> &addresses) {
+  auto known = memory.moduleVariables.find(program.id);
+  if (known != memory.moduleVariables.end()) {
+    addresses = known->second;
+    return Status();
+  }
+  addresses.clear();
+  for (const ModuleVariable &variable : program.variables) {
+    uint64_t address = 0;
+    if (Status s = memory.allocate(variable.size, variable.name, address);
+        !s.ok())
+      return s;
+    addresses.push_back(address);
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const ModuleVariable &variable = program.variables[i];
+    Allocation *a = memory.findAtOrBelow(addresses[i]);
+    for (size_t k = 0; k < variable.init.size(); ++k) {
+      const InitialValue &value = variable.init[k];
+      uint64_t bits = value.bits;
+      if (!value.symbol.empty())
+        for (size_t v = 0; v < addresses.size(); ++v)
+          if (program.variables[v].name == value.symbol)
+            bits += addresses[v];
+      uint64_t offset = k * variable.elementSize;
+      if (offset + variable.elementSize <= a->size)
+        std::memcpy(a->data + offset, &bits,
+                    std::min<uint32_t>(variable.elementSize, 8));
+    }
+    // PTX initialises every variable, with zeros where nothing else is said.
+    unmapPages(a->init, (a->size + 63) / 64 * 8);
+    a->init = nullptr;
+    a->readOnly = variable.space == Space::Const;
+  }
+  memory.moduleVariables[program.id] = addresses;
+  return Status();
+}
+
+uint64_t fusionemu::getGlobalAddress(Memory &memory, const Module &module,
+                                     std::string_view name) {
+  if (!module.getImpl())
+    return 0;
+  const Program &program = module.getImpl()->program;
+  std::vector<uint64_t> addresses;
+  if (!loadVariables(memory.getImpl(), program, addresses).ok())
+    return 0;
+  for (size_t i = 0; i < addresses.size(); ++i)
+    if (program.variables[i].name == name)
+      return addresses[i];
+  return 0;
+}
+
+std::vector<uint8_t> fusionemu::packArguments(const KernelInfo &kernel,
+                                              const void *const *parameters) {
+  std::vector<uint8_t> bytes(kernel.argumentBytes);
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const ParameterInfo &p = kernel.parameters[i];
+    if (p.size)
+      std::memcpy(bytes.data() + p.offset, parameters[i], p.size);
+  }
+  return bytes;
+}
+
+static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
+                          uint64_t sharedBytes, size_t argumentBytes,
+                          const Options &options) {
+  const KernelInfo &info = kernel.info;
+  std::string prefix = "launch of '" + info.name + "': ";
+  auto refuse = [&](const std::string &why) {
+    return Status(ErrorKind::BadLaunch, prefix + why);
+  };
+  if (!info.unsupported.empty())
+    return Status(ErrorKind::Unsupported, prefix + info.unsupported);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 ||
+      block.y == 0 || block.z == 0)
+    return refuse("grid " + describe(grid) + " and block " + describe(block) +
+                  " must not have a zero");
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
+    return refuse("grid " + describe(grid) +
+                  " exceeds (2147483647,65535,65535)");
+  if (block.x > 1024 || block.y > 1024 || block.z > 64 ||
+      uint64_t(block.x) * block.y * block.z > 1024)
+    return refuse("block " + describe(block) +
+                  " exceeds (1024,1024,64) or 1024 threads");
+  Dim3 r = info.reqntid;
+  if (r.x != 0 && (block.x != r.x || block.y != std::max(r.y, 1u) ||
+                   block.z != std::max(r.z, 1u)))
+    return refuse("block " + describe(block) + " is not the .reqntid " +
+                  describe(r) + " of the kernel");
+  Dim3 m = info.maxntid;
+  if (m.x != 0 && uint64_t(block.x) * block.y * block.z >
+                      uint64_t(m.x) * std::max(m.y, 1u) * std::max(m.z, 1u))
+    return refuse("block " + describe(block) + " exceeds the .maxntid " +
+                  describe(m) + " of the kernel");
+  if (sharedBytes > options.maxSharedBytes)
+    return refuse(std::to_string(sharedBytes) +
+                  " bytes of shared memory exceed the limit of " +
+                  std::to_string(options.maxSharedBytes));
+  if (argumentBytes != info.argumentBytes)
+    return refuse("the argument block has " + std::to_string(argumentBytes) +
+                  " bytes, the kernel takes " +
+                  std::to_string(info.argumentBytes));
+  return Status();
+}
+
+/// How many host threads pay off.
+static unsigned chooseThreads(const Launch &launch) {
+  unsigned threads = launch.options.threads;
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  if (launch.kernel.orderSensitive)
+    return 1;
+  // Starting a thread costs as much as a few thousand instructions.
+  uint64_t work =
+      launch.numBlocks * launch.numWarps * launch.kernel.code.size();
+  threads = unsigned(std::min<uint64_t>(threads, work / 4096 + 1));
+  threads = std::min(threads, 256u);
+  return unsigned(std::min<uint64_t>(threads, launch.numBlocks));
+}
+
+static uint64_t countBits(const uint64_t *bits, uint64_t count) {
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < (count + 63) / 64; ++i)
+    total += unsigned(__builtin_popcountll(bits[i]));
+  return total;
+}
+
+/// Adds up the distinct sectors and drops what only the launch needed.
+static void finishShadows(Memory::Impl &memory, Counters &counters) {
+  for (Allocation *a : memory.allocations) {
+    uint64_t sectors = a->size / 32 + 1, bytes = (sectors + 63) / 64 * 8;
+    if (a->loadSectors)
+      counters.distinctLoadBytes += 32 * countBits(a->loadSectors, sectors);
+    if (a->storeSectors)
+      counters.distinctStoreBytes += 32 * countBits(a->storeSectors, sectors);
+    unmapPages(a->loadSectors, bytes);
+    unmapPages(a->storeSectors, bytes);
+    uint64_t race = (a->size + 1) * 4;
+    unmapPages(a->writers, race);
+    unmapPages(a->readers, race);
+    a->loadSectors = a->storeSectors = nullptr;
+    a->writers = a->readers = nullptr;
+  }
+}
+
+Status fusionemu::launch(Memory &memory, const Module &module,
+                         std::string_view name, Dim3 grid, Dim3 block,
+                         uint32_t dynamicSharedBytes, const void *arguments,
+                         size_t argumentBytes, const Options &options,
+                         Counters *counters) {
+  const Kernel *kernel = nullptr;
+  if (!module.getImpl())
+    return Status(ErrorKind::BadLaunch, "launch from an empty module");
+  const Program &program = module.getImpl()->program;
+  for (const Kernel &k : program.kernels)
+    if (k.info.name == name)
+      kernel = &k;
+  if (!kernel)
+    return Status(ErrorKind::BadLaunch,
+                  "the module has no kernel '" + std::string(name) + "'");
+  uint64_t sharedBytes = kernel->info.staticSharedBytes;
+  if (dynamicSharedBytes)
+    sharedBytes = uint64_t(kernel->dynamicSharedOffset) + dynamicSharedBytes;
+  if (Status s = checkLaunch(*kernel, grid, block, sharedBytes, argumentBytes,
+                             options);
+      !s.ok())
+    return s;
+
+  Launch launch(memory.getImpl(), program, *kernel, options);
+  launch.grid = grid;
+  launch.blockDim = block;
+  launch.numBlocks = uint64_t(grid.x) * grid.y * grid.z;
+  launch.numThreads = block.x * block.y * block.z;
+  launch.numWarps = (launch.numThreads + warpSize - 1) / warpSize;
+  launch.sharedBytes = uint32_t(sharedBytes);
+  launch.dynamicSharedBytes = dynamicSharedBytes;
+  const auto *bytes = static_cast<const uint8_t *>(arguments);
+  launch.params.assign(bytes, bytes + argumentBytes);
+  if (Status s = loadVariables(memory.getImpl(), program, launch.variables);
+      !s.ok())
+    return s;
+
+  unsigned threads = chooseThreads(launch);
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back([&launch] { launch.work(); });
+  launch.work();
+  for (std::thread &other : others)
+    other.join();
+  finishShadows(memory.getImpl(), launch.counters);
+  if (counters)
+    *counters = launch.counters;
+  return launch.error;
+}

@@ -1,0 +1,63 @@
+//===- Launch.h - One launch ------------------------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines what the host threads of one launch share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_RUNTIME_EMULATOR_LAUNCH_H
+#define FUSION_LIB_RUNTIME_EMULATOR_LAUNCH_H
+
+#include "Context.h"
+#include "MemoryImpl.h"
+#include "Operations.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace fusionemu {
+
+/// What all host threads of one launch share.
+class Launch {
+public:
+  Memory::Impl &memory;
+  const Program &program;
+  const Kernel &kernel;
+  const Options &options;
+  Dim3 grid, blockDim;
+  uint64_t numBlocks = 0;
+  uint32_t numThreads = 0, numWarps = 0;
+  uint32_t sharedBytes = 0, dynamicSharedBytes = 0;
+  std::vector<uint8_t> params;
+  /// Where the launch put the variables of the module.
+  std::vector<uint64_t> variables;
+
+  std::atomic<uint64_t> nextBlock{0};
+  /// The lowest block that failed; blocks behind it are not started, so that
+  /// the error reported does not depend on the host's threads.
+  std::atomic<uint64_t> failedBlock{~uint64_t(0)};
+  std::mutex resultMutex;
+  Status error;
+  Counters counters;
+
+  Launch(Memory::Impl &memory, const Program &program, const Kernel &kernel,
+         const Options &options)
+      : memory(memory), program(program), kernel(kernel), options(options) {}
+
+  /// Runs blocks until none is left; one call for each host thread.
+  void work();
+};
+
+/// Creates the module's variables in memory once; `addresses` has one entry
+/// for each.
+Status loadVariables(Memory::Impl &memory, const Program &program,
+                     std::vector<uint64_t> &addresses);
+
+} // namespace fusionemu
+
+#endif // FUSION_LIB_RUNTIME_EMULATOR_LAUNCH_H

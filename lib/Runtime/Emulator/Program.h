@@ -1,0 +1,195 @@
+//===- Program.h - PTX decoded for execution --------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the compact form that the interpreter runs: operands
+// resolved to places in a register file, a function for each instruction.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
+#define FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
+
+#include "Syntax.h"
+#include "fusion-rt/Emulator/Emulator.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fusionemu {
+
+struct Context;
+struct Instruction;
+
+/// What the interpreter does after an instruction.
+enum class Next : uint8_t {
+  Continue, ///< Go on at Context::pc.
+  Switch,   ///< The fragment ended, blocked or split: choose another.
+  Fail,     ///< Context::error is set.
+};
+
+using Handler = Next (*)(Context &, const Instruction &);
+
+/// The lanes of a warp.
+constexpr unsigned warpSize = 32;
+constexpr uint32_t noTarget = ~uint32_t(0);
+
+/// Predicate 0 is always true, 1 always false, 2 swallows what is written.
+constexpr uint32_t truePredicate = 0, falsePredicate = 1, sinkPredicate = 2;
+
+/// A decoded instruction. Operands are byte offsets into the register file of
+/// a warp, where a register of n bytes is 32 consecutive lanes of n bytes and
+/// constants sit beside registers; for predicates they are predicate numbers.
+struct Instruction {
+  Handler handler = nullptr;
+  int32_t dst = 0, a = 0, b = 0, c = 0, d = 0;
+  uint32_t guard = truePredicate;
+  uint32_t guardXor = 0; ///< All ones for @!p.
+  uint32_t aux = 0;      ///< Meaning by handler: a table, flags, a size.
+  /// Branch target, or the first of `extraOperands`.
+  uint32_t target = noTarget;
+  /// Where the lanes of a branch meet again; noTarget if nowhere.
+  uint32_t reconverge = noTarget;
+  /// The offset of an address, or an immediate.
+  int64_t offset = 0;
+  uint32_t memoryIndex = 0; ///< Of the allocation cache, for memory access.
+  uint8_t addressBytes = 0; ///< Of the address register; 0 for none.
+  uint8_t accessBytes = 0;  ///< Of memory for each lane, all elements.
+  uint8_t counted = 1;      ///< 0 for steps that are not PTX instructions.
+  Space space = Space::None;
+};
+
+/// Where an instruction came from, kept apart from what executes.
+struct InstructionInfo {
+  uint32_t line = 0;
+  SourceLoc loc;
+  std::string_view spelling;
+};
+
+/// A special register whose value is set once for each warp of each block.
+enum class Special : uint8_t {
+  TidX,
+  TidY,
+  TidZ,
+  NTidX,
+  NTidY,
+  NTidZ,
+  CtaIdX,
+  CtaIdY,
+  CtaIdZ,
+  NCtaIdX,
+  NCtaIdY,
+  NCtaIdZ,
+  LaneId,
+  WarpId,
+  NWarpId,
+  SmId,
+  NSmId,
+  GridId,
+  LaneMaskEq,
+  LaneMaskLt,
+  LaneMaskLe,
+  LaneMaskGt,
+  LaneMaskGe,
+  DynamicSharedSize,
+  TotalSharedSize,
+  Zero,
+  One,
+};
+
+struct SpecialSlot {
+  Special special;
+  uint8_t size;
+  int32_t slot;
+};
+
+/// A constant of the register file that a launch fills in: the address of a
+/// module variable.
+struct Relocation {
+  int32_t slot;
+  uint8_t size;
+  uint32_t variable; ///< In Program::variables.
+  uint64_t addend;
+};
+
+struct Constant {
+  int32_t slot;
+  uint8_t size;
+  uint64_t low, high;
+};
+
+struct SharedVariable {
+  std::string name;
+  uint32_t offset, size;
+};
+
+/// A kernel ready to run.
+struct Kernel {
+  KernelInfo info;
+  std::vector<Instruction> code;
+  std::vector<InstructionInfo> infos;
+  std::vector<int32_t> extraOperands;
+  std::vector<Constant> constants;
+  std::vector<Relocation> relocations;
+  std::vector<SpecialSlot> specials;
+  std::vector<SharedVariable> sharedVariables;
+  /// Bytes of registers proper, which start at 0 and are cleared for each
+  /// block, and of the whole register file of a warp.
+  uint32_t registerBytes = 0, fileBytes = 0;
+  uint32_t predicates = 3;
+  uint32_t memoryInstructions = 0;
+  uint32_t dynamicSharedOffset = 0;
+  /// The race detector keeps one entry for each 1 << shift bytes: the size of
+  /// the kernel's smallest access, at most 4, so that neighbours in one entry
+  /// never belong to different accesses.
+  unsigned sharedGranuleShift = 2, globalGranuleShift = 2;
+  /// The kernel orders blocks by fences or acquire and release, which the
+  /// detector of races between blocks does not follow.
+  bool ordersBlocks = false;
+  /// The result depends on the order of the blocks, for example by a float
+  /// atomic, so that they must run one after the other.
+  bool orderSensitive = false;
+};
+
+struct ModuleVariable {
+  std::string name;
+  Space space = Space::Global;
+  uint64_t size = 0;
+  uint32_t align = 1;
+  uint32_t elementSize = 1;
+  std::vector<InitialValue> init;
+};
+
+/// A module after decoding.
+struct Program {
+  ModuleSyntax syntax;
+  std::string fileName;
+  std::vector<KernelInfo> infos;
+  std::vector<Kernel> kernels;
+  std::vector<ModuleVariable> variables;
+  uint64_t id = 0; ///< Distinct for each parsed module of the process.
+};
+
+class Module::Impl {
+public:
+  Program program;
+};
+
+/// Addresses of the generic space that stand for the other spaces.
+constexpr uint64_t globalBase = uint64_t(0x0100) << 32;
+constexpr uint64_t sharedWindow = uint64_t(0x7f01) << 32;
+constexpr uint64_t localWindow = uint64_t(0x7f02) << 32;
+constexpr uint64_t paramWindow = uint64_t(0x7f03) << 32;
+constexpr uint64_t windowBytes = uint64_t(1) << 32;
+
+/// "file.cu:12" or "" for an instruction.
+std::string describeSource(const Program &program, SourceLoc loc);
+
+} // namespace fusionemu
+
+#endif // FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
