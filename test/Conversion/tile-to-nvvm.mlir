@@ -1,0 +1,70 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file | FileCheck %s
+
+// One 16-byte load for four elements; constants of registers stay in the
+// address's last step; the element past the end is not touched.
+
+#l = #tile.layout<"{reg=[[1],[2],[128]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[256]}">
+
+// CHECK: llvm.mlir.global external @fusion_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// CHECK-LABEL: llvm.func @copy(%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>)
+// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>
+// CHECK-SAME: tile.shared_bytes = 0
+// CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
+// CHECK: arith.cmpi ult
+// CHECK: %[[SAFE:.*]] = arith.select
+// CHECK: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[SAFE]]] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+// CHECK: llvm.load %[[P]] invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK: scf.if
+// CHECK:   llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+tile.program @copy(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<200xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<200xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [true] : !tile.view<200xf32> -> tensor<256xf32, #l>
+  tile.store %t, %y[affine_map<(a) -> (a)>] () checked [true] : tensor<256xf32, #l>, !tile.view<200xf32>
+  tile.return
+}
+
+// -----
+
+// A reduction in a warp: registers first, then five butterflies; one thread
+// writes the result.
+
+#l = #tile.layout<"{reg=[[32]], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[64]}">
+
+// CHECK-LABEL: llvm.func @sum
+// CHECK: arith.addf
+// CHECK-COUNT-5: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: scf.if
+// CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+tile.program @sum(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 64 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<1xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #l>
+  %s = tile.reduce %t along 0 : tensor<64xf32, #l> -> f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<() -> (0)>] () checked [false] : f32, !tile.view<1xf32>
+  tile.return
+}
+
+// -----
+
+// One bit is a byte in memory.
+
+#l = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+
+// CHECK-LABEL: llvm.func @bits
+// CHECK: %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i8
+// CHECK: arith.cmpi ne, %[[B]]
+// CHECK: %[[E:.*]] = arith.extui %{{.*}} : i1 to i8
+// CHECK: llvm.store %[[E]]
+tile.program @bits(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<32xi1>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xi1>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<32xi1> -> tensor<32xi1, #l>
+  tile.store %t, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xi1, #l>, !tile.view<32xi1>
+  tile.return
+}

@@ -1,0 +1,68 @@
+// RUN: fusion-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-layouts))" --split-input-file | FileCheck %s
+
+// Four floats a thread, neighbouring lanes on neighbouring memory.
+
+// CHECK-LABEL: tile.program @row_major
+// CHECK: tile.load {{.*}} -> tensor<4x128xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2]], lane={{\[\[}}0,4],[0,8],[0,16],[0,32],[0,64]], warp={{\[\[}}1,0],[2,0]], shape=[4,128]}">>
+tile.program @row_major(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x128xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64x128xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<64x128xf32> -> tensor<4x128xf32>
+  tile.store %t, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<4x128xf32>, !tile.view<64x128xf32>
+  tile.return
+}
+
+// -----
+
+// A row length that is odd forbids wide accesses, not coalescing.
+
+// CHECK-LABEL: tile.program @odd
+// CHECK: tile.load {{.*}} -> tensor<4x128xf32, #tile.layout<"{reg={{\[\[}}1,0],[2,0]], lane={{\[\[}}0,1],[0,2],[0,4],[0,8],[0,16]],
+tile.program @odd(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x127xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64x127xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, true] : !tile.view<64x127xf32> -> tensor<4x128xf32>
+  tile.store %t, %y[affine_map<(a, b) -> (a, b)>] () checked [false, true] : tensor<4x128xf32>, !tile.view<64x127xf32>
+  tile.return
+}
+
+// -----
+
+// Read along one dimension, written along the other: one conversion between.
+
+// CHECK-LABEL: tile.program @transpose
+// CHECK: %[[L:.*]] = tile.load
+// CHECK: %[[C:.*]] = tile.convert_layout %[[L]]
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.store
+tile.program @transpose(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<32x32xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32x32xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (b, a)>] () checked [false, false] : !tile.view<32x32xf32> -> tensor<32x32xf32>
+  %n = arith.negf %t : tensor<32x32xf32>
+  tile.store %n, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<32x32xf32>, !tile.view<32x32xf32>
+  tile.return
+}
+
+// -----
+
+// Warps go to rows first, so that the reduction stays inside each warp; its
+// result is the slice of the rows' layout, and broadcasts back for free.
+
+// CHECK-LABEL: tile.program @rows
+// CHECK: tile.reduce {{.*}} along 1 : tensor<4x256xf32, {{.*}} warp={{\[\[}}1,0],[2,0]], shape=[4,256]}">> -> tensor<4xf32, #tile.layout<"{reg=[], lane={{\[\[}}0],[0],[0],[0],[0]], warp={{\[\[}}1],[2]], shape=[4]}">>
+// CHECK-NOT: tile.convert_layout
+tile.program @rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<4x256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<4x256xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<4x256xf32> -> tensor<4x256xf32>
+  %s = tile.reduce %t along 1 : tensor<4x256xf32> -> tensor<4xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %b = tile.broadcast %s dims [0] : tensor<4xf32> -> tensor<4x256xf32>
+  %d = arith.subf %t, %b : tensor<4x256xf32>
+  tile.store %d, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<4x256xf32>, !tile.view<4x256xf32>
+  tile.return
+}

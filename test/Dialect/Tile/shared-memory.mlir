@@ -1,0 +1,75 @@
+// RUN: fusion-opt %s --pass-pipeline="builtin.module(tile.program(tile-lower-exchanges,tile-allocate-shared-memory,tile-place-barriers))" --split-input-file | FileCheck %s
+
+// A reduction over four warps: in each warp, through shared memory, again.
+
+#row = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[[64],[128]], shape=[256]}">
+
+// CHECK-LABEL: tile.program @reduce
+// CHECK-SAME: shared_bytes = 16
+// CHECK: %[[P:.*]] = tile.reduce {{.*}} along 0 within_warp : tensor<256xf32, {{.*}}> -> tensor<4xf32,
+// CHECK: %[[A:.*]] = tile.alloc at 0
+// CHECK: tile.local_store %[[P]], %[[A]]
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: %[[L:.*]] = tile.local_load %[[A]]
+// CHECK: tile.reduce %[[L]] along 0 : {{.*}} -> f32
+tile.program @reduce(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<1xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<256xf32> -> tensor<256xf32, #row>
+  %s = tile.reduce %t along 0 : tensor<256xf32, #row> -> f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<() -> (0)>] () checked [false] : f32, !tile.view<1xf32>
+  tile.return
+}
+
+// -----
+
+// In a loop, the next iteration's write waits for this one's reads.
+
+#a = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[[64],[128]], shape=[256]}">
+#b = #tile.layout<"{reg=[[128]], lane=[[1],[2],[4],[8],[16]], warp=[[32],[64]], shape=[256]}">
+
+// CHECK-LABEL: tile.program @loop
+// CHECK-SAME: shared_bytes = 1024
+// CHECK: scf.for
+// CHECK:   tile.barrier
+// CHECK-NEXT: tile.local_store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.local_load
+// CHECK-NOT: tile.barrier
+// CHECK: tile.return
+tile.program @loop(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<8x256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<8x256xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %t = tile.load %x[affine_map<(a)[s] -> (s, a)>] (%i) checked [false, false] : !tile.view<8x256xf32> -> tensor<256xf32, #a>
+    %u = tile.convert_layout %t : tensor<256xf32, #a> -> tensor<256xf32, #b>
+    tile.store %u, %y[affine_map<(a)[s] -> (s, a)>] (%i) checked [false, false] : tensor<256xf32, #b>, !tile.view<8x256xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Within a warp nothing goes through shared memory.
+
+#w = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[[32]], shape=[64]}">
+#v = #tile.layout<"{reg=[], lane=[[2],[1],[4],[8],[16]], warp=[[32]], shape=[64]}">
+
+// CHECK-LABEL: tile.program @shuffle
+// CHECK-SAME: shared_bytes = 0
+// CHECK: tile.convert_layout
+tile.program @shuffle(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #w>
+  %u = tile.convert_layout %t : tensor<64xf32, #w> -> tensor<64xf32, #v>
+  tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #v>, !tile.view<64xf32>
+  tile.return
+}
