@@ -13,6 +13,7 @@
 #include "fusion-c/Fusion.h"
 
 #include "fusion/Pipelines/Compiler.h"
+#include "fusion/Preprocessing/NestingDepth.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -43,32 +44,6 @@ static std::string orDefault(const char *value, const char *fallback) {
   return value && *value ? value : fallback;
 }
 
-/// Whether brackets nest deeper than MLIR's recursive parser has stack for. It
-/// overflows somewhere above 2,000 levels with the usual 8 MiB; threads of a
-/// host program may have far less. Brackets in strings and comments count too:
-/// nothing sane comes near the limit.
-static bool isNestedTooDeeply(StringRef text) {
-  constexpr int64_t kMaxDepth = 256;
-  int64_t depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '(' || c == '[' || c == '{' || c == '<') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      depth = std::max<int64_t>(depth - 1, 0);
-    } else if (c == '>') {
-      // "->" and ">=" close nothing.
-      bool isOperator = (i > 0 && text[i - 1] == '-') ||
-                        (i + 1 < text.size() && text[i + 1] == '=');
-      if (!isOperator)
-        depth = std::max<int64_t>(depth - 1, 0);
-    }
-    if (depth > kMaxDepth)
-      return true;
-  }
-  return false;
-}
-
 /// Runs the compiler on the text in `sources`; errors go to the handler of
 /// `context`.
 static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
@@ -78,9 +53,12 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
       sources.getMemoryBuffer(sources.getMainFileID());
   Location start =
       FileLineColLoc::get(&context, buffer->getBufferIdentifier(), 1, 1);
-  if (isNestedTooDeeply(buffer->getBuffer()))
-    return emitCodedError(start, ErrorCode::InputTooDeep,
-                          "the text nests brackets too deeply");
+  if (std::optional<TextPosition> deep = findDeepNesting(buffer->getBuffer()))
+    return emitCodedError(
+        FileLineColLoc::get(&context, buffer->getBufferIdentifier(), deep->line,
+                            deep->column),
+        ErrorCode::InputTooDeep,
+        "brackets nest more than " + Twine(kMaxNestingDepth) + " deep");
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)

@@ -133,6 +133,8 @@ def run(workload, options, timer):
     inputs = workload.draw()
     path = options.packages / f"{workload.name}.fpk"
     try:
+        if not path.exists():
+            raise FileNotFoundError(f"no {path.name} in --packages")
         package = fusion.load(path)
         row["kernels"] = package.figures(*inputs)["launches"]
         right, note, call, moved = check(workload, package, inputs)

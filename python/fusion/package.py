@@ -5,7 +5,6 @@
 
 import ctypes
 import dataclasses
-import functools
 import json
 import os
 import pathlib
@@ -42,15 +41,11 @@ def _spec(info):
                       dims, bool(info.byValue))
 
 
-# Shapes repeat from call to call; the arrays are never written to.
-@functools.lru_cache(maxsize=1024)
-def _dims(shape):
-    return (ctypes.c_int64 * max(len(shape), 1))(*shape)
-
-
-def _tensor(address, spec, shape):
-    return abi.Tensor(address, None, _dims(tuple(shape)),
-                      abi.DTYPES.index(spec.dtype), len(shape))
+def _tensor(spec, shape):
+    """A tensor without an address, and the array that holds its sizes."""
+    dims = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    return abi.Tensor(0, None, dims, abi.DTYPES.index(spec.dtype),
+                      len(shape)), dims
 
 
 def _scalar(number, spec, what):
@@ -66,8 +61,44 @@ def _scalar(number, spec, what):
             value.astype(wanted)):
         raise ValueError(f"{what}: {value} does not fit {spec.dtype}")
     stored = arrays.to_device(value.astype(wanted), spec.dtype, what)
-    return abi.Tensor(0, stored.ctypes.data, _dims(()),
+    return abi.Tensor(0, stored.ctypes.data, None,
                       abi.DTYPES.index(spec.dtype), 0), stored
+
+
+class _Plan:
+    """One set of sizes and scalars of an entry: descriptions of the inputs and
+    outputs that lack only the addresses, and the size of the workspace."""
+
+    def __init__(self, handle, entry, inputs, scalars):
+        # The memory that the descriptions point to, and copies of them too.
+        self._kept = []
+        self.inputs = (abi.Tensor * max(len(inputs), 1))()
+        for i, (number, stored) in scalars:
+            self.inputs[i] = number
+            self._kept.append(stored)
+        for i in entry._tensors:
+            self.inputs[i] = self._describe(entry.inputs[i], inputs[i].shape)
+        count = len(entry.outputs)
+        shapes = (abi.Shape * max(count, 1))()
+        abi.call("InferShapes", handle, self.inputs, len(inputs), shapes, count)
+        self.shapes = [tuple(s.dims[:s.rank]) for s in shapes[:count]]
+        self.outputs = (abi.Tensor * max(count, 1))(*(
+            self._describe(spec, shape)
+            for spec, shape in zip(entry.outputs, self.shapes)))
+        size = ctypes.c_uint64()
+        abi.call("QueryWorkspace", handle, self.inputs, len(inputs),
+                 ctypes.byref(size))
+        self.workspace_size = size.value
+
+    def _describe(self, spec, shape):
+        tensor, dims = _tensor(spec, shape)
+        self._kept.append(dims)
+        return tensor
+
+    def fill_in(self):
+        """Copies of the two descriptions, for one call's addresses."""
+        return (type(self.inputs).from_buffer_copy(self.inputs),
+                type(self.outputs).from_buffer_copy(self.outputs))
 
 
 class Entry:
@@ -87,7 +118,11 @@ class Entry:
         self.outputs = tuple(
             _spec(abi.query(abi.TensorInfo, "EntryGetOutput", handle, i))
             for i in range(info.numOutputs))
-        self._shapes = {}
+        self._tensors = [i for i, spec in enumerate(self.inputs)
+                         if not spec.by_value]
+        self._scalars = [i for i, spec in enumerate(self.inputs)
+                         if spec.by_value]
+        self._plans = {}
 
     def __call__(self, *inputs, out=None):
         """Runs the entry: one result, or a tuple of several.
@@ -114,9 +149,11 @@ class Entry:
         workspace_bytes and launches; None where the package has no figure.
         """
         self._check_count(inputs, "argument", self.inputs)
-        described, _kept = self._describe(inputs)
-        info = abi.query(abi.Figures, "QueryFigures", self._handle, described,
-                         len(inputs))
+        inputs = [value if spec.by_value or tensors.is_tensor(value)
+                  else np.asarray(value)
+                  for value, spec in zip(inputs, self.inputs)]
+        info = abi.query(abi.Figures, "QueryFigures", self._handle,
+                         self._plan(inputs).inputs, len(inputs))
         values = {"bytes_before": info.bytesBefore,
                   "bytes_after": info.bytesAfter, "flops": info.flops,
                   "workspace_bytes": info.workspaceBytes,
@@ -149,38 +186,19 @@ class Entry:
                             "cannot be mixed in one call")
         return bool(on_torch) and on_torch[0]
 
-    def _describe(self, inputs):
-        """Inputs without addresses, for questions about shapes."""
-        described = (abi.Tensor * max(len(inputs), 1))()
-        kept = []
-        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
-            if spec.by_value:
-                described[i], stored = _scalar(value, spec,
-                                               self._what(i, spec))
-                kept.append(stored)
-            else:
-                described[i] = _tensor(0, spec, np.shape(value) if not
-                                       tensors.is_tensor(value)
-                                       else value.shape)
-        return described, kept
-
-    def _infer(self, described, kept):
-        """Output shapes and the workspace size, remembered by input shapes."""
-        count = len(self.inputs)
-        key = (tuple(tuple(t.dims[:t.rank]) for t in described[:count]),
-               tuple(stored.tobytes() for stored in kept))
-        if key not in self._shapes:
-            shapes = (abi.Shape * max(len(self.outputs), 1))()
-            abi.call("InferShapes", self._handle, described, count, shapes,
-                     len(self.outputs))
-            size = ctypes.c_uint64()
-            abi.call("QueryWorkspace", self._handle, described, count,
-                     ctypes.byref(size))
-            if len(self._shapes) >= 1024:  # Sizes that never come again.
-                self._shapes.clear()
-            self._shapes[key] = ([tuple(s.dims[:s.rank]) for s in
-                                  shapes[:len(self.outputs)]], size.value)
-        return self._shapes[key]
+    def _plan(self, inputs):
+        """What depends on the sizes and scalars of a call alone, remembered."""
+        scalars = [(i, _scalar(inputs[i], self.inputs[i],
+                               self._what(i, self.inputs[i])))
+                   for i in self._scalars]
+        key = (tuple(tuple(inputs[i].shape) for i in self._tensors),
+               tuple(stored.tobytes() for _, stored in scalars))
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= 1024:  # Sizes that never come again.
+                self._plans.clear()
+            plan = self._plans[key] = _Plan(self._handle, self, inputs, scalars)
+        return plan
 
     def _launch(self, described, outputs, stream, workspace, size):
         abi.call("Launch", self._handle, ctypes.byref(abi.LaunchArgs(
@@ -194,74 +212,82 @@ class Entry:
                              f"shape {shape}, got {tuple(value.shape)}")
 
     def _run_torch(self, inputs, out):
-        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
-            if not spec.by_value:
-                tensors.check(value, spec.dtype, self._what(i, spec))
+        for i in self._tensors:
+            tensors.check(inputs[i], self.inputs[i].dtype,
+                          lambda i=i: self._what(i, self.inputs[i]))
         device = next(v.device for v in (*inputs, *(out or ()))
                       if tensors.is_tensor(v))
         if str(device) != self._loaded.device.name:
             elsewhere = self._loaded.package_on(str(device))
             return elsewhere[self.name]._run_torch(inputs, out)
-        described, kept = self._describe(inputs)
-        shapes, workspace_size = self._infer(described, kept)
-        for i, (value, spec) in enumerate(zip(inputs, self.inputs)):
-            if not spec.by_value:
-                if value.device != device:
-                    raise ValueError(f"{self._what(i, spec)}: on "
-                                     f"{value.device}, others on {device}")
-                described[i].address = value.data_ptr()
-        results, outputs = [], (abi.Tensor * max(len(shapes), 1))()
-        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
-            what = self._what(i, spec, "output")
+        plan = self._plan(inputs)
+        described, outputs = plan.fill_in()
+        for i in self._tensors:
+            if inputs[i].device != device:
+                raise ValueError(f"{self._what(i, self.inputs[i])}: on "
+                                 f"{inputs[i].device}, others on {device}")
+            described[i].address = inputs[i].data_ptr()
+        results = []
+        for i, (spec, shape) in enumerate(zip(self.outputs, plan.shapes)):
             if out is None:
-                result = tensors.empty(shape, spec.dtype, device, what)
+                result = tensors.empty(shape, spec.dtype, device)
             else:
                 result = out[i]
-                tensors.check(result, spec.dtype, what)
+                tensors.check(result, spec.dtype,
+                              lambda i=i: self._what(i, self.outputs[i],
+                                                     "output"))
                 self._check_shape(result, shape, spec, i)
             results.append(result)
-            outputs[i] = _tensor(result.data_ptr(), spec, shape)
-        scratch = (tensors.workspace(workspace_size, device)
-                   if workspace_size else None)
+            outputs[i].address = result.data_ptr()
+        address = 0
+        if plan.workspace_size:
+            workspace = tensors.workspace(plan.workspace_size, device)
+            address = workspace.data_ptr()
         self._launch(described, outputs, tensors.current_stream(device),
-                     scratch.data_ptr() if workspace_size else 0,
-                     workspace_size)
+                     address, plan.workspace_size)
         return results
 
     def _run_numpy(self, inputs, out):
         device = self._loaded.device
-        stored = [None if spec.by_value else
-                  arrays.to_device(value, spec.dtype, self._what(i, spec))
-                  for i, (value, spec) in enumerate(zip(inputs, self.inputs))]
-        described, kept = self._describe(inputs)
-        shapes, _ = self._infer(described, kept)
+        inputs = [value if spec.by_value else np.asarray(value)
+                  for value, spec in zip(inputs, self.inputs)]
+        stored = {i: arrays.to_device(inputs[i], self.inputs[i].dtype,
+                                      self._what(i, self.inputs[i]))
+                  for i in self._tensors}
+        plan = self._plan(inputs)
+        described, outputs = plan.fill_in()
         memories = []
-        for i, (array, spec) in enumerate(zip(stored, self.inputs)):
-            if array is not None:
-                memory = Memory(device, array.nbytes, spec.name or f"arg{i}")
+
+        def allocate(size, name):
+            memories.append(Memory(device, size, name))
+            return memories[-1]
+
+        try:
+            for i, array in stored.items():
+                memory = allocate(array.nbytes,
+                                  self.inputs[i].name or f"arg{i}")
                 memory.copy_from(array)
                 described[i].address = memory.address
-                memories.append(memory)
-        host = [arrays.empty_storage(spec.dtype, shape)
-                for spec, shape in zip(self.outputs, shapes)]
-        outputs, results_at = (abi.Tensor * max(len(shapes), 1))(), []
-        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
-            memory = Memory(device, host[i].nbytes, spec.name or f"result{i}")
-            results_at.append(memory)
-            outputs[i] = _tensor(memory.address, spec, shape)
-        self._launch(described, outputs, None, 0, 0)
-        results = []
-        for i, (spec, shape) in enumerate(zip(self.outputs, shapes)):
-            results_at[i].copy_to(host[i])
-            result = arrays.from_device(host[i], spec.dtype, shape)
-            if out is not None:
-                self._check_shape(out[i], shape, spec, i)
-                out[i][...] = result
-                result = out[i]
-            results.append(result)
-        for memory in (*memories, *results_at):
-            memory.free()
-        return results
+            host = [arrays.empty_storage(spec.dtype, shape)
+                    for spec, shape in zip(self.outputs, plan.shapes)]
+            for i, (spec, array) in enumerate(zip(self.outputs, host)):
+                outputs[i].address = allocate(
+                    array.nbytes, spec.name or f"result{i}").address
+            self._launch(described, outputs, None, 0, 0)
+            for memory, array in zip(memories[len(stored):], host):
+                memory.copy_to(array)
+        finally:
+            for memory in memories:
+                memory.free()
+        results = [arrays.from_device(array, spec.dtype, shape)
+                   for spec, shape, array in zip(self.outputs, plan.shapes,
+                                                 host)]
+        if out is None:
+            return results
+        for i, (spec, result) in enumerate(zip(self.outputs, results)):
+            self._check_shape(out[i], result.shape, spec, i)
+            out[i][...] = result
+        return list(out)
 
 
 class _Loaded:

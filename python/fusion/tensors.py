@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch CUDA tensors, used in place. Imports torch only if the caller did."""
 
+import functools
 import sys
 
 _TORCH_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16",
@@ -17,28 +18,34 @@ def is_tensor(value):
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def torch_dtype(dtype, what):
+@functools.lru_cache(maxsize=None)
+def torch_dtype(dtype):
+    """PyTorch's element type for one of a package; None if it has none."""
     torch = sys.modules["torch"]
-    if dtype not in _TORCH_NAMES:
-        raise TypeError(f"{what}: PyTorch has no element type for {dtype}")
-    return getattr(torch, _TORCH_NAMES[dtype])
+    return getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
 
 
 def check(tensor, dtype, what):
-    """Refuses what cannot be used in place, saying what to do instead."""
+    """Refuses what cannot be used in place, saying what to do instead.
+
+    `what` is called for the name of the tensor in messages.
+    """
     if tensor.device.type != "cuda":
-        raise TypeError(f"{what}: a tensor on {tensor.device.type}; pass a "
+        raise TypeError(f"{what()}: a tensor on {tensor.device.type}; pass a "
                         "CUDA tensor (.cuda()), or a NumPy array (.numpy())")
-    if tensor.dtype != torch_dtype(dtype, what):
-        raise TypeError(f"{what}: expected {torch_dtype(dtype, what)}, got "
-                        f"{tensor.dtype}")
+    if tensor.dtype != torch_dtype(dtype):
+        raise TypeError(f"{what()}: expected {torch_dtype(dtype) or dtype}, "
+                        f"got {tensor.dtype}")
     if not tensor.is_contiguous():
-        raise ValueError(f"{what}: not contiguous; pass .contiguous()")
+        raise ValueError(f"{what()}: not contiguous; pass .contiguous()")
 
 
-def empty(shape, dtype, device, what):
+def empty(shape, dtype, device):
     torch = sys.modules["torch"]
-    return torch.empty(shape, dtype=torch_dtype(dtype, what), device=device)
+    if torch_dtype(dtype) is None:
+        raise TypeError(f"PyTorch has no element type for {dtype}, the type of "
+                        "a result; use NumPy arrays")
+    return torch.empty(shape, dtype=torch_dtype(dtype), device=device)
 
 
 def workspace(size, device):
