@@ -512,6 +512,9 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
         Type type = getElementTypeOrSelf(input->get().getType());
         return type.isF16() || type.isBF16() || type.isInteger(8);
       });
+  // The tensor cores convert operands on the way.
+  if (node.tensorCore)
+    node.perPoint = {/*fp32=*/2, /*fp64=*/0, /*sfu=*/0};
 }
 
 void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {

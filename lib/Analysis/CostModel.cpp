@@ -197,19 +197,21 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   l2Bytes += spillBytes;
   double bytesToSaturate =
       target.dramBytesPerSecond * target.dramLatencySeconds;
-  auto memoryRate = [&](double peak) {
-    return [&, peak](double blocks) {
+  auto memoryRate = [&](double peak, double bytesPerClockPerSM) {
+    return [&, peak, bytesPerClockPerSM](double blocks) {
       double activeSMs = std::min(blocks, numSMs);
-      double perSM = activeSMs * target.bytesPerClockPerSM * target.clockHz;
+      double perSM = activeSMs * bytesPerClockPerSM * target.clockHz;
       double inFlight =
           blocks * threads * std::max(shape.bytesInFlightPerThread, 1.0);
       return std::min({1.0, perSM / peak, inFlight / bytesToSaturate});
     };
   };
-  double dramTime = waves.stretch(dramBytes / target.dramBytesPerSecond,
-                                  memoryRate(target.dramBytesPerSecond));
-  double l2Time = waves.stretch(l2Bytes / target.l2BytesPerSecond,
-                                memoryRate(target.l2BytesPerSecond));
+  double dramTime = waves.stretch(
+      dramBytes / target.dramBytesPerSecond,
+      memoryRate(target.dramBytesPerSecond, target.dramBytesPerClockPerSM));
+  double l2Time = waves.stretch(
+      l2Bytes / target.l2BytesPerSecond,
+      memoryRate(target.l2BytesPerSecond, target.l2BytesPerClockPerSM));
   time.memory = std::max(dramTime, l2Time);
 
   // Arithmetic: the fullest SM decides.

@@ -140,6 +140,18 @@ bool KernelBody::has(NodeKind kind) const {
       nodes, [&](unsigned node) { return graph->getNode(node).kind == kind; });
 }
 
+bool KernelBody::recomputes() const {
+  bool contracts = has(NodeKind::Contraction);
+  return llvm::any_of(instances, [&](const BodyInstance &instance) {
+    const GraphNode &node = getNode(instance);
+    const OpCost &cost = node.perPoint;
+    if (node.kind != NodeKind::Pointwise ||
+        cost.fp32 + cost.fp64 + cost.sfu == 0)
+      return false;
+    return !instance.natural || (contracts && (instance.mask & reducedMask));
+  });
+}
+
 KernelBody KernelBody::get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
                            ArrayRef<unsigned> stored) {
   KernelBody body;

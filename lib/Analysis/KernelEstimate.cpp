@@ -33,8 +33,10 @@ constexpr int64_t kContractionDepth = 32;
 constexpr int64_t kContractionStages = 2;
 /// Choices of the dimension that neighbouring threads follow.
 constexpr unsigned kMaxFastDims = 3;
-/// Edge of the square of results that one thread computes from registers.
+/// Edge of the square of results that one thread computes from registers, and
+/// of the one that a warp group computes by tensor core instructions.
 constexpr double kRegisterTile = 8;
+constexpr double kTensorTile = 96;
 
 /// What pricing needs of one tensor read or written, beside the access.
 struct Stream {
@@ -291,7 +293,9 @@ void Pricer::addStream(KernelCost &cost, const Stream &stream, double copies,
 void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
                   double blockElements, bool onChip) {
   KernelTime time = estimateTime(cost, shape, target);
-  if (time.total < best.time.total)
+  // Of two shapes that are about as fast, the one with fewer registers.
+  double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;
+  if (std::isinf(best.time.total) || time.total < margin * best.time.total)
     best = {cost, shape, time, blockElements, onChip};
 }
 
@@ -490,17 +494,29 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
     // Fragments go through shared memory: written once, read by every thread
     // that needs them.
     double elementBytes = rootNode.tensorCore ? 2 : 4;
-    double reuse = rootNode.tensorCore ? 4 * kRegisterTile : kRegisterTile;
+    double reuse = rootNode.tensorCore ? kTensorTile : kRegisterTile;
     cost.sharedBytes +=
         elementBytes * blocks * depth * ((tm + tn) + 2 * tm * tn / reuse);
   }
   double stagedBytes = 0;
   for (const Stream &stream : streams) {
     bool isOperand = stream.mask & body.getReducedMask();
-    addStream(cost, stream, isOperand ? getCopies(stream.mask) : 1, 1,
-              stream.uniqueBytes);
-    if (isOperand)
-      stagedBytes = std::max(stagedBytes, stream.elementBytes);
+    if (!isOperand) {
+      addStream(cost, stream, 1, 1, stream.uniqueBytes);
+      continue;
+    }
+    stagedBytes = std::max(stagedBytes, stream.elementBytes);
+    // The blocks that run together form a square of tiles and walk the depth
+    // side by side: within it an operand comes from L2, from one square to the
+    // next it may have to be read again.
+    double copies = getCopies(stream.mask);
+    double square =
+        std::sqrt(std::min(blocks, 2 * static_cast<double>(target.numSMs)));
+    double squares = std::max(1.0, copies / square);
+    addStream(cost, stream, squares, 1, stream.uniqueBytes);
+    Stream again = stream;
+    again.uniqueBytes = 0;
+    addStream(cost, again, copies - squares, 1, /*reuseDistance=*/0);
   }
   KernelShape shape;
   shape.threads = threads;
@@ -508,6 +524,12 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
   // The epilogue works on a few accumulators at a time.
   double chunk = std::min(kMaxVector, tm * tn / static_cast<double>(threads));
   shape.registers = getRegisters(chunk, accumulators + 2 * kRegisterTile);
+  // Accumulators that do not fit are touched in every step along the depth.
+  double spilled =
+      std::max<double>(0, shape.registers - target.maxRegistersPerThread);
+  cost.sharedBytes += cost::kSpillBytes * spilled *
+                      static_cast<double>(threads) * blocks *
+                      ceilDiv(depth, kContractionDepth);
   shape.sharedBytes =
       static_cast<int64_t>(stagedBytes * static_cast<double>(tileM + tileN) *
                            kContractionDepth * kContractionStages);
@@ -519,9 +541,10 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
 
 void Pricer::priceContraction() {
   for (auto [tileM, tileN] :
-       {std::pair(128, 128), std::pair(128, 64), std::pair(64, 128),
-        std::pair(64, 64), std::pair(32, 64), std::pair(64, 32),
-        std::pair(32, 32), std::pair(16, 32), std::pair(16, 16)})
+       {std::pair(128, 256), std::pair(256, 128), std::pair(128, 128),
+        std::pair(128, 64), std::pair(64, 128), std::pair(64, 64),
+        std::pair(32, 64), std::pair(64, 32), std::pair(32, 32),
+        std::pair(16, 32), std::pair(16, 16)})
     for (int64_t threads : {128, 256})
       priceContractionWith(tileM, tileN, threads);
 }

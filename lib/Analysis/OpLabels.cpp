@@ -23,7 +23,13 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// True when `value`, inside a structured op or outside, is the constant 0.
 static bool isZero(Value value) {
+  // An element of a tensor of zeros.
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto op =
+            dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp()))
+      value = op.getMatchingOpOperand(argument)->get();
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 

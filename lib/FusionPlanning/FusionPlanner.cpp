@@ -35,6 +35,7 @@ struct Group {
   SmallVector<unsigned> stored;
   KernelEstimate estimate;
   double bytes = 0;
+  bool recomputes = false;
   /// Groups whose stored values this one reads, and that read its own.
   llvm::SmallSetVector<unsigned, 4> producers;
   llvm::SmallSetVector<unsigned, 4> consumers;
@@ -57,6 +58,8 @@ struct CandidateKey {
 struct Candidate {
   FusionDecision decision = FusionDecision::yes();
   double gain = 0;
+  /// Values are computed more often than before.
+  bool recomputes = false;
   /// A contract asks for it, whatever the gain.
   bool demanded = false;
   /// The groups that it would make: one, or one for each consumer.
@@ -80,13 +83,19 @@ struct QueueEntry {
   }
 };
 
+/// A gain that rests on the price of recomputing values counts for this much
+/// when candidates are ordered: of two that are about equal, the one that
+/// computes nothing twice goes first.
+constexpr double kRecomputeWeight = 0.8;
 /// The place of a candidate in the queue. What a contract demands is best kept
 /// by computing the value in every consumer: no later choice can undo that.
 QueueEntry getQueueEntry(const CandidateKey &key, const Candidate &candidate) {
-  bool always = candidate.demanded && key.form == Form::IntoAllConsumers;
-  return {candidate.demanded,
-          always ? std::numeric_limits<double>::infinity() : candidate.gain,
-          key};
+  double gain = candidate.gain;
+  if (candidate.recomputes)
+    gain *= kRecomputeWeight;
+  if (candidate.demanded && key.form == Form::IntoAllConsumers)
+    gain = std::numeric_limits<double>::infinity();
+  return {candidate.demanded, gain, key};
 }
 
 class Planner {
@@ -181,6 +190,7 @@ FusionDecision Planner::price(Group &group) {
     return decision;
   group.estimate = estimateKernel(body, target);
   group.bytes = getUniqueBytes(body);
+  group.recomputes = body.recomputes();
   return FusionDecision::yes();
 }
 
@@ -342,6 +352,7 @@ Candidate Planner::evaluatePair(const CandidateKey &key) {
     return candidate;
   double before = a.estimate.seconds() + b.estimate.seconds();
   candidate.gain = before - fused.estimate.seconds();
+  candidate.recomputes = fused.recomputes;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = fused.estimate.seconds() * 1e6;
   candidate.entry.savedBytes =
@@ -393,6 +404,7 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
     candidate.results.push_back(std::move(fused));
   }
   candidate.gain = before - after;
+  candidate.recomputes = true;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = after * 1e6;
   candidate.entry.savedBytes = static_cast<int64_t>(bytes);

@@ -165,7 +165,8 @@ static EstimateAttr getEstimate(MLIRContext *context,
   return EstimateAttr::get(
       context, roundToNanoseconds(estimate.seconds() * 1e6),
       static_cast<int64_t>(estimate.bytes()),
-      static_cast<int64_t>(estimate.cost.flops()), estimate.shape.registers,
+      static_cast<int64_t>(estimate.cost.flops()),
+      estimate.shape.registers - estimate.time.spilledRegisters,
       estimate.shape.sharedBytes, static_cast<int64_t>(kernel.savedBytes),
       kernel.savedLaunches);
 }

@@ -62,8 +62,9 @@ std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
   }
   SmallVector<std::string> words;
   auto addWord = [&](StringRef word) {
-    // `cast` and `copy` say little beside anything else.
-    if (nodes.size() > 1 && (word == "cast" || word == "copy"))
+    // These say little beside anything else.
+    if (nodes.size() > 1 &&
+        (word == "cast" || word == "copy" || word == "broadcast"))
       return;
     if (!llvm::is_contained(words, word))
       words.push_back(word.str());

@@ -81,13 +81,12 @@ func.func @dequantized(%x: tensor<16x8192xbf16>, %w: tensor<8192x8192xi8>) -> te
   return %m : tensor<16x8192xf32>
 }
 
-// Three kernels. The scale goes with the first product; the second one computes
-// the probabilities from the rows' maximum and sum, so they are never written.
+// Three kernels; the scale goes with the first product.
 // CHECK-LABEL: func @attention
 // CHECK-SAME: kernels_after = 3 : i64
 // CHECK: %[[S:.*]] = fusion.kernel @matmul_mul
-// CHECK: %[[R:.*]]:2 = fusion.kernel @softmax ins(%[[S]] :
-// CHECK: fusion.kernel @sub_exp_div_matmul ins(%[[S]], %[[R]]#0, %[[R]]#1, %arg2 :
+// CHECK: %[[P:.*]] = fusion.kernel @softmax ins(%[[S]] :
+// CHECK: fusion.kernel @matmul_1 ins(%[[P]], %arg2 :
 // CHECK-NOT: fusion.kernel
 func.func @attention(%q: tensor<8x128x64xf32>, %k: tensor<8x64x128xf32>, %v: tensor<8x128x64xf32>) -> tensor<8x128x64xf32> {
   %zero = arith.constant 0.0 : f32

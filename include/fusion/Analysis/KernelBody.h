@@ -110,6 +110,9 @@ public:
   /// Dimensions that `expr` depends on.
   DimMask getMask(AffineExpr expr) const;
   bool has(NodeKind kind) const;
+  /// Arithmetic is done at more points than the nodes have, or for each tile of
+  /// a contraction's result.
+  bool recomputes() const;
 
 private:
   friend class KernelBodyBuilder;

@@ -48,8 +48,9 @@ struct TargetInfo {
 
   double dramBytesPerSecond;
   double l2BytesPerSecond;
-  /// Global memory traffic that one SM can have, in bytes a clock.
-  double bytesPerClockPerSM;
+  /// What one SM can take from L2, and from DRAM through it, in bytes a clock.
+  double l2BytesPerClockPerSM;
+  double dramBytesPerClockPerSM;
   /// Shared memory traffic of one SM, in bytes a clock.
   double sharedBytesPerClockPerSM;
 
