@@ -20,6 +20,8 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/Pipelines/Passes.h"
+#include "fusion/Pipelines/Phases.h"
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Scheduling/Passes.h"
@@ -81,10 +83,12 @@ inline void registerAllDialects(DialectRegistry &registry) {
 /// registry, for tools that take them by name.
 inline void registerAllPasses() {
   registerFusionCodegenPasses();
+  registerFusionPipelinesPasses();
   registerFusionPlanningPasses();
   registerFusionSchedulingPasses();
   registerFusionTileToNVVMPasses();
   registerInputPipeline();
+  registerPhasePipelines();
   registerPreprocessingPasses();
   registerTargetPTXPasses();
   tile::registerFusionTilePasses();

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements fusion-opt, which runs any pass or named pipeline of the
-// project, and those of MLIR, on a textual module.
+// project, and those of MLIR, on a textual module. --list-phases prints the
+// phases of the compiler, which are pipelines called fusion-<phase> and
+// fusion-to-<phase>.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,11 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+    if (argument == "--list-phases" || argument == "-list-phases") {
+      mlir::fusion::printPhases(llvm::outs());
+      return 0;
+    }
   mlir::DialectRegistry registry;
   mlir::fusion::registerAllDialects(registry);
   mlir::registerAllPasses();

@@ -26,9 +26,10 @@ class DialectRegistry;
 namespace fusion {
 
 struct CompileOptions {
-  /// A name of the target table.
+  /// A name of the target table. Counts for more than the `fusion.target` of
+  /// the module; empty takes that, and sm_90a where there is none.
   std::string target = "sm_90a";
-  /// The last phase to run; empty for all.
+  /// The last phase to run; empty for all. The table is in Phases.def.
   std::string compileTo;
   /// A folder that gets one file per phase; empty for none.
   std::string dumpPhasesTo;
@@ -36,6 +37,11 @@ struct CompileOptions {
   bool fastNumerics = false;
   /// Assemble with ptxas where it is found, and read its figures.
   bool runPtxas = true;
+  /// Tell profilers the lines of the program. Its file name gets into the
+  /// kernels, so that they are no longer the same wherever the program lies.
+  bool lineInfo = false;
+  /// Verify the IR after each pass instead of after each phase.
+  bool verifyEachPass = false;
 };
 
 /// Figures of one kernel; -1 is unknown.
@@ -61,7 +67,8 @@ struct CompileReport {
   std::string ledgerJson;
   /// The same for people.
   std::string explain;
-  /// The text of the last phase but one, empty if `compileTo` stops before it.
+  /// The PTX of all kernels, one module after the other, each behind a line
+  /// "// kernel NAME"; empty if `compileTo` stops before it.
   std::string ptx;
 };
 

@@ -1,0 +1,56 @@
+//===- Passes.td - Passes between the levels of the GPU ----*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_PIPELINES_PASSES_TD
+#define FUSION_PIPELINES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckLimitsPass : Pass<"fusion-gpu-check-limits", "::mlir::ModuleOp"> {
+  let summary = "Refuses kernels that the target cannot launch";
+  let description = [{
+    Input: `gpu.module`s whose kernels say how many threads and bytes of shared
+    memory a block takes. The IR is not changed; a kernel that asks for more
+    than the target gives a block is an error with the figures.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "chip to check for; the module's fusion.target when empty, sm_90a "
+           "when it has none">,
+  ];
+}
+
+def SplitKernelsPass : Pass<"fusion-ptx-split-kernels", "::mlir::ModuleOp"> {
+  let summary = "Gives every kernel a gpu.module of its own";
+  let description = [{
+    Input: `gpu.module`s with any number of kernels. Output: one `gpu.module`
+    for each kernel, of the kernel's name, with the globals that it uses. A
+    driver that compiles PTX when it loads it then compiles no more than what is
+    launched, and kernels are translated independently of each other.
+
+    ```mlir
+    gpu.module @kernels { llvm.func @a() ... llvm.func @b() ... }
+      ==>
+    gpu.module @a { llvm.func @a() ... }
+    gpu.module @b { llvm.func @b() ... }
+    ```
+  }];
+}
+
+def LowerToLLVMPass
+    : Pass<"fusion-ptx-lower-to-llvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers what threads compute to the LLVM dialect";
+  let description = [{
+    Input: kernels of arith, cf, index, math, ub and vector operations among
+    those of the LLVM and NVVM dialects. Output: the last two only. One
+    conversion instead of one per dialect: each walks all of a kernel.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // FUSION_PIPELINES_PASSES_TD

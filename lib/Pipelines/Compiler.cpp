@@ -1,0 +1,241 @@
+//===- Compiler.cpp - From a module to a package --------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the compiler as one function.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Pipelines/Compiler.h"
+#include "PackageBuilder.h"
+#include "Report.h"
+#include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Executable/Package.h"
+#include "fusion/InitAll.h"
+#include "fusion/Pipelines/Phases.h"
+#include "fusion/Support/ErrorCodes.h"
+#include "fusion/Target/PTX/TranslateToPTX.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+void fusion::registerAllForTools(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerPTXTranslations(registry);
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One compilation.
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options)
+      : module(module), options(options) {}
+
+  FailureOr<std::string> run(CompileReport *report);
+
+private:
+  LogicalResult readOptions();
+  LogicalResult runPhase(const PhaseInfo &info);
+  LogicalResult runPasses(const PhaseInfo &info);
+  FailureOr<std::string> pack(CompileReport &report);
+
+  LogicalResult writeFile(const Twine &name, StringRef text);
+  LogicalResult dump(const PhaseInfo &info);
+  /// Calls `callback` with the name and the text of each kernel.
+  void forEachPTX(function_ref<void(StringRef, StringRef)> callback);
+  /// Names that the planner gave to the kernels of `model`.
+  KernelsByPlanName getPlanNames(const fusionpkg::PackageModel &model);
+
+  ModuleOp module;
+  const CompileOptions &options;
+  Phase last = Phase::Package;
+  std::string target;
+  std::vector<Ledger> ledgers;
+};
+} // namespace
+
+LogicalResult Compilation::readOptions() {
+  if (!options.compileTo.empty()) {
+    std::optional<Phase> phase = findPhase(options.compileTo);
+    if (!phase)
+      return emitCodedError(module.getLoc(), ErrorCode::UnknownPhase,
+                            "'" + options.compileTo + "' is no phase");
+    last = *phase;
+  }
+  target = options.target;
+  if (target.empty()) {
+    auto attr =
+        module->getAttrOfType<TargetAttr>(FusionDialect::kTargetAttrName);
+    target = attr ? attr.getChip().str() : getDefaultTarget().name.str();
+  }
+  llvm::Expected<const TargetInfo *> known = getTarget(target);
+  if (!known)
+    return module.emitError(llvm::toString(known.takeError()));
+  MLIRContext *context = module.getContext();
+  context->loadDialect<FusionDialect>();
+  module->setAttr(FusionDialect::kTargetAttrName,
+                  TargetAttr::get(context, target));
+  return success();
+}
+
+LogicalResult Compilation::runPasses(const PhaseInfo &info) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEachPass);
+  PhaseOptions phaseOptions;
+  phaseOptions.target = target;
+  phaseOptions.fastNumerics = options.fastNumerics;
+  phaseOptions.lineInfo = options.lineInfo;
+  phaseOptions.planObserver = [&](FunctionOpInterface, const FusionPlan &plan) {
+    ledgers.push_back(plan.ledger);
+  };
+  buildPhasePipeline(info.phase, manager, phaseOptions);
+  if (manager.size() == 0)
+    return success();
+  if (failed(manager.run(module)))
+    return failure();
+  return options.verifyEachPass ? success() : verify(module);
+}
+
+LogicalResult Compilation::runPhase(const PhaseInfo &info) {
+  bool hasError = false;
+  LogicalResult result = failure();
+  {
+    ScopedDiagnosticHandler handler(
+        module.getContext(), [&](Diagnostic &diagnostic) {
+          hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          // Others report it.
+          return failure();
+        });
+    result = runPasses(info);
+  }
+  if (failed(result)) {
+    // No refusal without a reason.
+    if (!hasError)
+      emitCodedError(module.getLoc(), ErrorCode::CompileFailed,
+                     "the " + info.name + " phase failed without a reason");
+    return failure();
+  }
+  return dump(info);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compilation::writeFile(const Twine &name, StringRef text) {
+  llvm::SmallString<128> path(options.dumpPhasesTo);
+  if (std::error_code error = llvm::sys::fs::create_directories(path))
+    return emitCodedError(module.getLoc(), ErrorCode::OutputUnwritable,
+                          "cannot make the folder '" + path +
+                              "': " + error.message());
+  llvm::sys::path::append(path, name);
+  if (fusionpkg::Error error =
+          fusionpkg::writeFileAtomically(path.str().str(), text.str()))
+    return module.emitError(error.str());
+  return success();
+}
+
+void Compilation::forEachPTX(
+    function_ref<void(StringRef, StringRef)> callback) {
+  for (auto gpuModule : module.getOps<gpu::GPUModuleOp>())
+    if (auto ptx = gpuModule->getAttrOfType<StringAttr>("tile.ptx"))
+      callback(gpuModule.getName(), ptx.getValue());
+}
+
+LogicalResult Compilation::dump(const PhaseInfo &info) {
+  if (options.dumpPhasesTo.empty() || info.phase == Phase::Package)
+    return success();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  os << "\n";
+  unsigned number = static_cast<unsigned>(info.phase) + 1;
+  if (failed(writeFile(
+          llvm::formatv("{0,0+2}-{1}.mlir", number, info.name).str(), text)))
+    return failure();
+  LogicalResult result = success();
+  if (info.phase == Phase::Ptx)
+    forEachPTX([&](StringRef name, StringRef ptx) {
+      if (succeeded(result))
+        result = writeFile(name + ".ptx", ptx);
+    });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The package
+//===----------------------------------------------------------------------===//
+
+KernelsByPlanName
+Compilation::getPlanNames(const fusionpkg::PackageModel &model) {
+  KernelsByPlanName byProgram, result;
+  for (const fusionpkg::Kernel &kernel : model.kernels)
+    byProgram[kernel.name] = &kernel;
+  module.walk([&](KernelOp kernel) {
+    if (auto program = kernel->getAttrOfType<FlatSymbolRefAttr>("program"))
+      result[kernel.getKernelName()] = byProgram.lookup(program.getValue());
+  });
+  return result;
+}
+
+FailureOr<std::string> Compilation::pack(CompileReport &report) {
+  FailureOr<fusionpkg::PackageModel> model = buildPackageModel(module, target);
+  if (failed(model))
+    return failure();
+  if (options.runPtxas &&
+      failed(assemblePackage(*model, options.lineInfo, module)))
+    return failure();
+  fillReport(ledgers, getPlanNames(*model), report);
+  model->ledgerJson = report.ledgerJson;
+  fusionpkg::Result<std::string> bytes = fusionpkg::writePackage(*model);
+  if (!bytes)
+    return module.emitError(bytes.getError().str());
+  if (!options.dumpPhasesTo.empty() &&
+      failed(writeFile("07-package.fpk", *bytes)))
+    return failure();
+  return std::move(*bytes);
+}
+
+FailureOr<std::string> Compilation::run(CompileReport *report) {
+  if (failed(readOptions()))
+    return failure();
+  for (const PhaseInfo &info : getPhases())
+    if (info.phase <= last && failed(runPhase(info)))
+      return failure();
+
+  CompileReport ownReport;
+  CompileReport &result = report ? *report : ownReport;
+  std::string package;
+  if (last == Phase::Package) {
+    FailureOr<std::string> bytes = pack(result);
+    if (failed(bytes))
+      return failure();
+    package = std::move(*bytes);
+  } else {
+    fillReport(ledgers, {}, result);
+  }
+  forEachPTX([&](StringRef name, StringRef ptx) {
+    result.ptx += ("// kernel " + name + "\n" + ptx).str();
+  });
+  return package;
+}
+
+FailureOr<std::string> fusion::compileToPackage(ModuleOp module,
+                                                const CompileOptions &options,
+                                                CompileReport *report) {
+  return Compilation(module, options).run(report);
+}

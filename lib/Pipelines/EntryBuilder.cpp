@@ -1,0 +1,359 @@
+//===- EntryBuilder.cpp - From a function to a launch plan ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the reading of a package's entry off a function of
+// kernels: signature, buffers and steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EntryBuilder.h"
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Executable/Package.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using fusionpkg::Arg;
+using fusionpkg::BufferKind;
+using fusionpkg::ExprId;
+using fusionpkg::ExprOp;
+
+/// The value that `value` is at last a view of.
+static Value stripViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isViewOp(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+ExprId EntryBuilder::convert(AffineExpr expr) {
+  fusionpkg::ExprPool &pool = entry.exprs;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return pool.constant(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return pool.symbol(symbol.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  ExprId lhs = convert(binary.getLHS());
+  ExprId rhs = convert(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return pool.add(lhs, rhs);
+  case AffineExprKind::Mul:
+    return pool.mul(lhs, rhs);
+  case AffineExprKind::Mod:
+    return pool.mod(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return pool.floorDiv(lhs, rhs);
+  default:
+    return pool.ceilDiv(lhs, rhs);
+  }
+}
+
+FailureOr<std::vector<ExprId>> EntryBuilder::getDims(Value tensor) {
+  FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(tensor);
+  if (failed(shape)) {
+    emitError(tensor.getLoc())
+        << "FUS-4003: a size of this tensor cannot be computed from the sizes "
+           "of the function's arguments; pass tensors of the size wanted";
+    return failure();
+  }
+  std::vector<ExprId> dims;
+  for (AffineExpr size : *shape)
+    dims.push_back(convert(size));
+  return dims;
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+FailureOr<fusionpkg::TensorSpec> EntryBuilder::buildSpec(Value value,
+                                                         const Twine &name) {
+  fusionpkg::TensorSpec spec;
+  spec.name = name.str();
+  std::optional<fusionpkg::DType> type =
+      getPackageType(getElementTypeOrSelf(value.getType()));
+  if (!type) {
+    emitError(value.getLoc())
+        << "FUS-1007: " << name << " of '" << func.getName() << "' has type "
+        << value.getType() << ", which packages cannot pass";
+    return failure();
+  }
+  spec.dtype = *type;
+  spec.byValue = !isa<RankedTensorType>(value.getType());
+  if (spec.byValue)
+    return spec;
+  FailureOr<std::vector<ExprId>> dims = getDims(value);
+  if (failed(dims))
+    return failure();
+  spec.dims = std::move(*dims);
+  return spec;
+}
+
+unsigned EntryBuilder::addBuffer(BufferKind kind, uint32_t index,
+                                 const Twine &name) {
+  fusionpkg::Buffer buffer;
+  buffer.kind = kind;
+  buffer.index = index;
+  buffer.name = name.str();
+  entry.buffers.push_back(std::move(buffer));
+  return entry.buffers.size() - 1;
+}
+
+LogicalResult EntryBuilder::buildSignature() {
+  entry.name = func.getName().str();
+  for (const SymbolicShapes::Symbol &symbol : shapes.getSymbols())
+    entry.symbols.push_back(
+        {symbol.name, symbol.places.front().first,
+         static_cast<int32_t>(symbol.places.front().second)});
+  for (auto [i, argument] : llvm::enumerate(func.getArguments())) {
+    FailureOr<fusionpkg::TensorSpec> spec =
+        buildSpec(argument, "arg" + Twine(i));
+    if (failed(spec))
+      return failure();
+    if (!spec->byValue)
+      buffers[argument] = addBuffer(BufferKind::Input, i, spec->name);
+    entry.inputs.push_back(std::move(*spec));
+  }
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(terminator->getOperands())) {
+    FailureOr<fusionpkg::TensorSpec> spec =
+        buildSpec(result, "result" + Twine(i));
+    if (failed(spec))
+      return failure();
+    unsigned buffer = addBuffer(BufferKind::Output, i, spec->name);
+    entry.outputs.push_back(std::move(*spec));
+    outputs.push_back(buffer);
+    // A kernel writes straight into the first output that shows its result.
+    Value base = stripViews(result);
+    if (base.getDefiningOp<KernelOp>())
+      buffers.try_emplace(base, buffer);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+FailureOr<unsigned> EntryBuilder::addTemporary(Value tensor) {
+  FailureOr<std::vector<ExprId>> dims = getDims(tensor);
+  std::optional<fusionpkg::DType> type =
+      getPackageType(getElementTypeOrSelf(tensor.getType()));
+  if (failed(dims))
+    return failure();
+  if (!type) {
+    emitError(tensor.getLoc())
+        << "FUS-4001: elements of type " << getElementTypeOrSelf(tensor)
+        << " cannot be stored between kernels; use another type";
+    return failure();
+  }
+  unsigned id =
+      addBuffer(BufferKind::Temp, 0, "temp" + Twine(numTemporaries++));
+  entry.buffers[id].bytes =
+      fusionpkg::buildStorageBytes(entry.exprs, *type, *dims);
+  return id;
+}
+
+void EntryBuilder::addFill(unsigned buffer, FillPattern pattern) {
+  fusionpkg::Step step;
+  step.kind = fusionpkg::StepKind::Fill;
+  step.dst = buffer;
+  step.fillWidth = pattern.width;
+  step.fillBits = pattern.bits;
+  entry.steps.push_back(std::move(step));
+}
+
+std::optional<FillPattern> EntryBuilder::getUniformValue(Value tensor) {
+  // What nobody wrote is zero, rather than what was in memory before.
+  if (tensor.getDefiningOp<tensor::EmptyOp>())
+    return FillPattern();
+  DenseElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat() &&
+      getPackageType(dense.getElementType()))
+    return getFillPattern(dense.getSplatValue<Attribute>());
+  return std::nullopt;
+}
+
+FailureOr<unsigned> EntryBuilder::getBuffer(Value tensor) {
+  Value base = stripViews(tensor);
+  if (auto known = buffers.find(base); known != buffers.end())
+    return known->second;
+  if (std::optional<FillPattern> pattern = getUniformValue(base)) {
+    FailureOr<unsigned> id = addTemporary(base);
+    if (failed(id))
+      return failure();
+    addFill(*id, *pattern);
+    return buffers[base] = *id;
+  }
+  ElementsAttr constant;
+  if (!matchPattern(base, m_Constant(&constant))) {
+    emitError(base.getLoc())
+        << "FUS-4004: nothing computes this tensor before it is read; report a "
+           "bug with the program";
+    return failure();
+  }
+  FailureOr<std::vector<char>> bytes = getStoredBytes(constant, base.getLoc());
+  if (failed(bytes))
+    return failure();
+  uint32_t index = model.addConstant("", bytes->data(), bytes->size());
+  unsigned id =
+      addBuffer(BufferKind::Constant, index, "constant" + Twine(index));
+  return buffers[base] = id;
+}
+
+FailureOr<Arg> EntryBuilder::getScalar(Value scalar) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar))
+    return Arg::scalar(argument.getArgNumber());
+  Type type = scalar.getType();
+  FloatAttr number;
+  if (type.isF32() && matchPattern(scalar, m_Constant(&number)))
+    return Arg::f32(number.getValueAsDouble());
+  if (type.isF64() && matchPattern(scalar, m_Constant(&number)))
+    return Arg::f64(number.getValueAsDouble());
+  bool isWord = type.isInteger(32);
+  if (isWord || type.isInteger(64) || type.isIndex()) {
+    FailureOr<AffineExpr> value = shapes.getIndex(scalar);
+    if (succeeded(value))
+      return isWord ? Arg::i32(convert(*value)) : Arg::i64(convert(*value));
+  }
+  emitError(scalar.getLoc())
+      << "FUS-4005: a scalar of type " << type
+      << " that kernels read is neither an argument of the function nor "
+         "computed from sizes; compute it on a tensor of rank 0";
+  return failure();
+}
+
+LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
+  auto program = kernel->getAttrOfType<FlatSymbolRefAttr>("program");
+  auto known = program ? kernels.find(program.getValue()) : kernels.end();
+  if (known == kernels.end())
+    return kernel.emitError("FUS-4006: kernel has no code; run the phases "
+                            "before this one");
+  const PackagedKernel &packaged = known->second;
+  fusionpkg::Step step;
+  for (Value input : kernel.getInputs()) {
+    if (!isa<RankedTensorType>(input.getType())) {
+      FailureOr<Arg> scalar = getScalar(input);
+      if (failed(scalar))
+        return failure();
+      step.args.push_back(*scalar);
+      continue;
+    }
+    FailureOr<unsigned> buffer = getBuffer(input);
+    if (failed(buffer))
+      return failure();
+    step.args.push_back(Arg::buffer(*buffer));
+  }
+  for (Value result : kernel.getResults()) {
+    auto [place, isNew] = buffers.try_emplace(result, 0);
+    if (isNew) {
+      FailureOr<unsigned> id = addTemporary(result);
+      if (failed(id))
+        return failure();
+      buffers[result] = *id;
+    }
+    step.args.push_back(Arg::buffer(buffers[result]));
+  }
+  for (int64_t symbol : packaged.sizeArguments)
+    step.args.push_back(Arg::i64(entry.exprs.symbol(symbol)));
+  if (step.args.size() != packaged.numParameters)
+    return kernel.emitError("FUS-4006: the code of the kernel takes ")
+           << packaged.numParameters << " parameters where the launch has "
+           << step.args.size() << "; report a bug with the program";
+  fusionpkg::LaunchVariant variant;
+  variant.kernel = packaged.index;
+  if (packaged.grid)
+    variant.gridX = convert(packaged.grid.getResult(0));
+  step.variants.push_back(variant);
+  entry.steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult EntryBuilder::addReturn(Operation *terminator) {
+  for (auto [output, result] :
+       llvm::zip_equal(outputs, terminator->getOperands())) {
+    Value base = stripViews(result);
+    if (std::optional<FillPattern> pattern = getUniformValue(base)) {
+      addFill(output, *pattern);
+      continue;
+    }
+    FailureOr<unsigned> source = getBuffer(base);
+    if (failed(source))
+      return failure();
+    if (*source == output)
+      continue;
+    fusionpkg::Step step;
+    step.kind = fusionpkg::StepKind::Copy;
+    step.dst = output;
+    step.src = *source;
+    entry.steps.push_back(std::move(step));
+  }
+  return success();
+}
+
+void EntryBuilder::buildSummary() {
+  auto plan = func->getAttrOfType<DictionaryAttr>(FusionDialect::kPlanAttrName);
+  if (!plan)
+    return;
+  auto get = [&](StringRef name) -> std::optional<int64_t> {
+    if (auto number = plan.getAs<IntegerAttr>(name))
+      return number.getInt();
+    return std::nullopt;
+  };
+  fusionpkg::Summary &summary = entry.summary;
+  summary.kernelsBefore = get("kernels_before").value_or(0);
+  summary.kernelsAfter = get("kernels_after").value_or(0);
+  if (auto time = plan.getAs<FloatAttr>("time_us"))
+    summary.predictedMicroseconds = time.getValueAsDouble();
+  // With dynamic sizes the plan's figures hold for assumed sizes only.
+  if (!entry.symbols.empty())
+    return;
+  if (std::optional<int64_t> bytes = get("bytes_before"))
+    summary.bytesBefore = entry.exprs.constant(*bytes);
+  if (std::optional<int64_t> bytes = get("bytes_after"))
+    summary.bytesAfter = entry.exprs.constant(*bytes);
+}
+
+FailureOr<fusionpkg::Entry> EntryBuilder::build() {
+  if (failed(buildSignature()))
+    return failure();
+  for (Operation &op : func.getBody().front()) {
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      if (failed(addLaunch(kernel)))
+        return failure();
+    } else if (isa<func::ReturnOp>(op)) {
+      if (failed(addReturn(&op)))
+        return failure();
+    } else if (!isViewOp(&op) && !op.hasTrait<OpTrait::ConstantLike>() &&
+               !isFreeOp(&op)) {
+      return op.emitOpError("FUS-4007: stands between kernels, where only "
+                            "reshapes, constants and arithmetic on sizes can; "
+                            "report a bug with the program");
+    }
+  }
+  if (failed(addRequirements()))
+    return failure();
+  buildSummary();
+  return std::move(entry);
+}
+
+FailureOr<fusionpkg::Entry> fusion::buildEntry(func::FuncOp func,
+                                               const PackagedKernels &kernels,
+                                               fusionpkg::PackageModel &model) {
+  return EntryBuilder(func, kernels, model).build();
+}

@@ -1,0 +1,69 @@
+//===- EntryBuilder.h - From a function to a launch plan --------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the class that reads a package's entry off a function of
+// kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_PIPELINES_ENTRYBUILDER_H
+#define FUSION_LIB_PIPELINES_ENTRYBUILDER_H
+
+#include "PackageBuilder.h"
+#include "fusion/Analysis/SymbolicShapes.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+
+namespace mlir::fusion {
+
+class EntryBuilder {
+public:
+  EntryBuilder(func::FuncOp func, const PackagedKernels &kernels,
+               fusionpkg::PackageModel &model)
+      : func(func), kernels(kernels), model(model), shapes(func) {}
+
+  FailureOr<fusionpkg::Entry> build();
+
+private:
+  fusionpkg::ExprId convert(AffineExpr expr);
+  FailureOr<std::vector<fusionpkg::ExprId>> getDims(Value tensor);
+
+  LogicalResult buildSignature();
+  FailureOr<fusionpkg::TensorSpec> buildSpec(Value value, const Twine &name);
+  unsigned addBuffer(fusionpkg::BufferKind kind, uint32_t index,
+                     const Twine &name);
+  FailureOr<unsigned> addTemporary(Value tensor);
+  /// The buffer that holds `tensor`; made, and filled by a step, if it is a
+  /// constant that is asked for the first time.
+  FailureOr<unsigned> getBuffer(Value tensor);
+  /// The element that all elements of `tensor` are, if that is known.
+  std::optional<FillPattern> getUniformValue(Value tensor);
+  FailureOr<fusionpkg::Arg> getScalar(Value scalar);
+
+  LogicalResult addLaunch(KernelOp kernel);
+  LogicalResult addReturn(Operation *terminator);
+  void addFill(unsigned buffer, FillPattern pattern);
+
+  // What the sizes of a launch must fulfil (SizeRequirements.cpp).
+  LogicalResult addRequirements();
+
+  void buildSummary();
+
+  func::FuncOp func;
+  const PackagedKernels &kernels;
+  fusionpkg::PackageModel &model;
+  SymbolicShapes shapes;
+  fusionpkg::Entry entry;
+  /// Buffers of tensors that are no views.
+  DenseMap<Value, unsigned> buffers;
+  SmallVector<unsigned> outputs;
+  unsigned numTemporaries = 0;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_PIPELINES_ENTRYBUILDER_H

@@ -1,0 +1,178 @@
+//===- Phases.cpp - The phases and their pipelines ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the table of phases and the pipeline of each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Pipelines/Phases.h"
+#include "fusion/Codegen/Passes.h"
+#include "fusion/Conversion/TileToNVVM/Passes.h"
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Pipelines/Passes.h"
+#include "fusion/Preprocessing/Pipeline.h"
+#include "fusion/Scheduling/Passes.h"
+#include "fusion/Target/PTX/Passes.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr PhaseInfo kPhases[] = {
+#define FUSION_PHASE(enumerator, name, sentence)                               \
+  {Phase::enumerator, name, sentence},
+#include "fusion/Pipelines/Phases.def"
+};
+
+ArrayRef<PhaseInfo> fusion::getPhases() { return kPhases; }
+
+std::optional<Phase> fusion::findPhase(StringRef name) {
+  for (const PhaseInfo &info : kPhases)
+    if (info.name == name)
+      return info.phase;
+  return std::nullopt;
+}
+
+void fusion::printPhases(raw_ostream &os) {
+  for (const PhaseInfo &info : kPhases)
+    os << llvm::left_justify(info.name, 10) << info.description << "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// The pipelines
+//===----------------------------------------------------------------------===//
+
+void fusion::buildPlanPipeline(OpPassManager &manager,
+                               const PhaseOptions &options) {
+  FormKernelsPassOptions planOptions;
+  planOptions.target = options.target;
+  manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
+}
+
+void fusion::buildSchedulePipeline(OpPassManager &manager,
+                                   const PhaseOptions &options) {
+  manager.addPass(createSelectSchedulesPass());
+}
+
+void fusion::buildTilePipeline(OpPassManager &manager,
+                               const PhaseOptions &options) {
+  manager.addPass(createLowerToTilePass());
+  OpPassManager &programs = manager.nest<tile::ProgramOp>();
+  programs.addPass(createCanonicalizerPass());
+  programs.addPass(createCSEPass());
+  programs.addPass(createLoopInvariantCodeMotionPass());
+  programs.addPass(tile::createAssignLayoutsPass());
+  // Conversions and broadcasts that came out equal.
+  programs.addPass(createCSEPass());
+  programs.addPass(tile::createLowerExchangesPass());
+  programs.addPass(tile::createAllocateSharedMemoryPass());
+  programs.addPass(tile::createPlaceBarriersPass());
+}
+
+void fusion::buildGpuPipeline(OpPassManager &manager,
+                              const PhaseOptions &options) {
+  manager.addPass(createTileToNVVMPass());
+  CheckLimitsPassOptions limits;
+  limits.target = options.target;
+  manager.addPass(createCheckLimitsPass(limits));
+}
+
+void fusion::buildPtxPipeline(OpPassManager &manager,
+                              const PhaseOptions &options) {
+  manager.addPass(createSplitKernelsPass());
+  OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
+  kernels.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createLowerToLLVMPass());
+  EmitPTXPassOptions emit;
+  if (!options.target.empty())
+    emit.chip = options.target;
+  emit.lineInfo = options.lineInfo;
+  kernels.addPass(createEmitPTXPass(emit));
+}
+
+void fusion::buildPhasePipeline(Phase phase, OpPassManager &manager,
+                                const PhaseOptions &options) {
+  switch (phase) {
+  case Phase::Input:
+    return buildInputPipeline(manager);
+  case Phase::Plan:
+    return buildPlanPipeline(manager, options);
+  case Phase::Schedule:
+    return buildSchedulePipeline(manager, options);
+  case Phase::Tile:
+    return buildTilePipeline(manager, options);
+  case Phase::Gpu:
+    return buildGpuPipeline(manager, options);
+  case Phase::Ptx:
+    return buildPtxPipeline(manager, options);
+  case Phase::Package:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The options of named pipelines, as text.
+struct TextualOptions : PassPipelineOptions<TextualOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("chip to compile for; the module's fusion.target when "
+                     "empty")};
+  Option<bool> fastNumerics{*this, "fast-numerics",
+                            llvm::cl::desc("declared roundings may be dropped"),
+                            llvm::cl::init(false)};
+  Option<bool> lineInfo{*this, "line-info",
+                        llvm::cl::desc("tell profilers the program's lines"),
+                        llvm::cl::init(false)};
+
+  PhaseOptions get() const {
+    PhaseOptions options;
+    options.target = target;
+    options.fastNumerics = fastNumerics;
+    options.lineInfo = lineInfo;
+    return options;
+  }
+};
+} // namespace
+
+static void registerPipeline(const Twine &name, const Twine &description,
+                             Phase first, Phase last) {
+  PassPipelineRegistration<TextualOptions>(
+      StringRef(name.str()), StringRef(description.str()),
+      [first, last](OpPassManager &manager, const TextualOptions &options) {
+        for (const PhaseInfo &info : kPhases)
+          if (info.phase >= first && info.phase <= last)
+            buildPhasePipeline(info.phase, manager, options.get());
+      });
+}
+
+void fusion::registerPhasePipelines() {
+  for (const PhaseInfo &info : kPhases) {
+    if (info.phase == Phase::Package)
+      continue;
+    if (info.phase != Phase::Input)
+      registerPipeline("fusion-" + info.name, info.description, info.phase,
+                       info.phase);
+    registerPipeline("fusion-to-" + info.name,
+                     "All phases up to " + info.name + ".", Phase::Input,
+                     info.phase);
+  }
+}

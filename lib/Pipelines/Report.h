@@ -1,0 +1,33 @@
+//===- Report.h - What the compiler says of its work ------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how the report of a compilation is put together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_PIPELINES_REPORT_H
+#define FUSION_LIB_PIPELINES_REPORT_H
+
+#include "fusion/Executable/PackageModel.h"
+#include "fusion/FusionPlanning/Ledger.h"
+#include "fusion/Pipelines/Compiler.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::fusion {
+
+/// The kernels of a package by the names that the planner gave them.
+using KernelsByPlanName = llvm::StringMap<const fusionpkg::Kernel *>;
+
+/// Writes what the planner decided to `report`, with the facts on those kernels
+/// that are in `kernels`.
+void fillReport(ArrayRef<Ledger> ledgers, const KernelsByPlanName &kernels,
+                CompileReport &report);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_PIPELINES_REPORT_H
