@@ -15,6 +15,7 @@
 #define FUSION_INITALL_H
 
 #include "fusion/Codegen/Passes.h"
+#include "fusion/Conversion/MathExpansion/Passes.h"
 #include "fusion/Conversion/TileToNVVM/Passes.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
@@ -90,6 +91,7 @@ inline void registerAllPasses() {
   registerInputPipeline();
   registerPhasePipelines();
   registerPreprocessingPasses();
+  registerMathExpansionPasses();
   registerTargetPTXPasses();
   tile::registerFusionTilePasses();
 }

@@ -12,6 +12,7 @@
 
 #include "fusion/Pipelines/Phases.h"
 #include "fusion/Codegen/Passes.h"
+#include "fusion/Conversion/MathExpansion/Passes.h"
 #include "fusion/Conversion/TileToNVVM/Passes.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
@@ -95,6 +96,9 @@ void fusion::buildPtxPipeline(OpPassManager &manager,
                               const PhaseOptions &options) {
   manager.addPass(createSplitKernelsPass());
   OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
+  ExpandMathPassOptions math;
+  math.fast = options.fastNumerics;
+  kernels.addPass(createExpandMathPass(math));
   kernels.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createLowerToLLVMPass());

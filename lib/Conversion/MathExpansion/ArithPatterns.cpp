@@ -1,0 +1,148 @@
+//===- ArithPatterns.cpp - Arithmetic that PTX lacks ------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the patterns for operations of the arith dialect that
+// NVPTX computes wrongly, slowly or not at all.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operands.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// x / (1 + exp(y)), as sigmoids and their products are written: the divisor is
+/// at least 1, which the exact division's slow path for extreme divisors does
+/// not need to know.
+struct ExpandLogisticDivision final : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool isOne(Value value) { return matchPattern(value, m_OneFloat()); }
+
+  static bool isOnePlusExp(Value value) {
+    auto add = value.getDefiningOp<arith::AddFOp>();
+    return add &&
+           ((isOne(add.getLhs()) &&
+             add.getRhs().getDefiningOp<math::ExpOp>()) ||
+            (isOne(add.getRhs()) && add.getLhs().getDefiningOp<math::ExpOp>()));
+  }
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isExpandableFloat(op.getType()) ||
+        getElementTypeOrSelf(op.getType()).isF64() ||
+        !isOnePlusExp(op.getRhs()))
+      return rewriter.notifyMatchFailure(op, "not a logistic function");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num divisor = computeNum(b, op.getRhs());
+    Num result = isOne(op.getLhs())
+                     ? rcpApproxFtz(divisor)
+                     : divFull(computeNum(b, op.getLhs()), divisor);
+    rewriter.replaceOp(op, restore(result, op.getType()));
+    return success();
+  }
+};
+
+/// Division to 2 ULP where approximation is allowed.
+struct ExpandFastDivision final : OpRewritePattern<arith::DivFOp> {
+  ExpandFastDivision(MLIRContext *context, const MathOptions &options)
+      : OpRewritePattern(context), options(options) {}
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isExpandableFloat(op.getType()) ||
+        getElementTypeOrSelf(op.getType()).isF64() ||
+        !kernelOptions(options, op.getType(), op.getFastmath()).fast)
+      return rewriter.notifyMatchFailure(op, "an exact division");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num result =
+        divFull(computeNum(b, op.getLhs()), computeNum(b, op.getRhs()));
+    rewriter.replaceOp(op, restore(result, op.getType()));
+    return success();
+  }
+
+  MathOptions options;
+};
+
+struct ExpandRemainder final : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isExpandableFloat(op.getType()))
+      return rewriter.notifyMatchFailure(op, "no such float in PTX");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num result = mapElements(
+        {computeNum(b, op.getLhs()), computeNum(b, op.getRhs())},
+        [](ArrayRef<Num> xy) { return remainderKernel(xy[0], xy[1]); });
+    rewriter.replaceOp(op, restore(result, op.getType()));
+    return success();
+  }
+};
+
+struct ExpandExtend final : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type source = getElementTypeOrSelf(op.getIn().getType());
+    if (!isExpandableFloat(op.getType()) ||
+        !isExpandableFloat(op.getIn().getType()) || !isFloat8(source))
+      return rewriter.notifyMatchFailure(op, "PTX converts this itself");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num x = computeNum(b, op.getIn());
+    Type target = getElementTypeOrSelf(op.getType());
+    if (target.isF64())
+      x = x.extendTo(target);
+    rewriter.replaceOp(op, restore(x, op.getType()));
+    return success();
+  }
+};
+
+struct ExpandTruncate final : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isExpandableFloat(op.getType()) ||
+        !isExpandableFloat(op.getIn().getType()) ||
+        !isFloat8(getElementTypeOrSelf(op.getType())))
+      return rewriter.notifyMatchFailure(op, "PTX converts this itself");
+    if (op.getRoundingmode() &&
+        *op.getRoundingmode() != arith::RoundingMode::to_nearest_even)
+      return rewriter.notifyMatchFailure(op,
+                                         "rounds otherwise than to nearest");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, restore(computeNum(b, op.getIn()), op.getType()));
+    return success();
+  }
+};
+} // namespace
+
+void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
+                                         const MathOptions &options) {
+  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate>(
+      patterns.getContext());
+  patterns.add<ExpandFastDivision>(patterns.getContext(), options);
+}
+
+void mlir::fusion::populateLogisticPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandLogisticDivision>(patterns.getContext());
+}
+
+void mlir::fusion::populateMathExpansionPatterns(RewritePatternSet &patterns,
+                                                 const MathOptions &options) {
+  populateFunctionPatterns(patterns, options);
+  populateRoundingPatterns(patterns);
+  populateIntegerPatterns(patterns);
+  populateArithPatterns(patterns, options);
+}

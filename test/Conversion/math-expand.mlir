@@ -1,0 +1,139 @@
+// RUN: fusion-opt %s --fusion-expand-math | FileCheck %s
+// RUN: fusion-opt %s --fusion-expand-math=fast | FileCheck %s --check-prefix=FAST
+
+// The exponential is six instructions.
+// CHECK-LABEL: func.func @exp(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK:         %[[SCALE:.*]] = arith.constant 1.442694{{.*}} : f32
+// CHECK:         %[[HI:.*]] = arith.mulf %[[X]], %[[SCALE]]
+// CHECK:         %[[C:.*]] = llvm.intr.fma(%[[HI]], %{{.*}}, %[[X]])
+// CHECK:         %[[D:.*]] = llvm.intr.fma(%[[HI]], %{{.*}}, %[[C]])
+// CHECK:         %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK:         %[[E:.*]] = llvm.intr.minnum(%[[D]], %[[ONE]])
+// CHECK:         %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[HI]])
+// CHECK:         %[[Y:.*]] = llvm.intr.fma(%[[P]], %[[E]], %[[P]])
+// CHECK-NEXT:    return %[[Y]]
+// FAST-LABEL: func.func @exp(
+// FAST:         arith.mulf
+// FAST-NEXT:    llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// FAST-NEXT:    return
+func.func @exp(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  return %y : f32
+}
+
+// An operation's own leave to approximate is enough.
+// CHECK-LABEL: func.func @exp_afn(
+// CHECK:         arith.mulf
+// CHECK-NEXT:    llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK-NEXT:    return
+func.func @exp_afn(%x: f32) -> f32 {
+  %y = math.exp %x fastmath<afn> : f32
+  return %y : f32
+}
+
+// bf16 is computed in f32 and rounded once.
+// CHECK-LABEL: func.func @tanh_bf16(
+// CHECK:         %[[W:.*]] = arith.extf %{{.*}} : bf16 to f32
+// CHECK-NOT:     bf16
+// CHECK:         arith.truncf %{{.*}} : f32 to bf16
+// CHECK-NEXT:    return
+func.func @tanh_bf16(%x: bf16) -> bf16 {
+  %y = math.tanh %x : bf16
+  return %y : bf16
+}
+
+// Vectors stay vectors; approximate instructions alone go element by element.
+// CHECK-LABEL: func.func @erf_vector(
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%{{.*}}) : (f32) -> f32
+// CHECK-NOT:     llvm.nvvm
+// CHECK:         vector.from_elements {{.*}} : vector<4xf32>
+// CHECK:         arith.select {{.*}} : vector<4xi1>, vector<4xf32>
+func.func @erf_vector(%x: vector<4xf32>) -> vector<4xf32> {
+  %y = math.erf %x : vector<4xf32>
+  return %y : vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @log_shape(
+// CHECK:         vector.shape_cast %{{.*}} : vector<2x3xf32> to vector<6xf32>
+// CHECK:         vector.shape_cast %{{.*}} : vector<6xf32> to vector<2x3xf32>
+func.func @log_shape(%x: vector<2x3xf32>) -> vector<2x3xf32> {
+  %y = math.log %x : vector<2x3xf32>
+  return %y : vector<2x3xf32>
+}
+
+// Huge angles take a branch; f16 has none.
+// CHECK-LABEL: func.func @sin(
+// CHECK:         scf.if
+// FAST-LABEL: func.func @sin(
+// FAST-NEXT:    llvm.call_intrinsic "llvm.nvvm.sin.approx.f"
+// FAST-NEXT:    return
+func.func @sin(%x: f32) -> f32 {
+  %y = math.sin %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @sin_f16(
+// CHECK-NOT:     scf.if
+// CHECK:         return
+func.func @sin_f16(%x: f16) -> f16 {
+  %y = math.sin %x : f16
+  return %y : f16
+}
+
+// The exact division stays; a logistic function's is a reciprocal.
+// CHECK-LABEL: func.func @divisions(
+// CHECK:         arith.divf
+// CHECK-NOT:     arith.divf
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK-NOT:     arith.divf
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.div.full"
+// FAST-LABEL: func.func @divisions(
+// FAST-NOT:     arith.divf
+// FAST:         return
+func.func @divisions(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %q = arith.divf %x, %y : f32
+  %n = arith.negf %x : f32
+  %e = math.exp %n : f32
+  %d = arith.addf %one, %e : f32
+  %sigmoid = arith.divf %one, %d : f32
+  %silu = arith.divf %x, %d : f32
+  return %q, %sigmoid, %silu : f32, f32, f32
+}
+
+// CHECK-LABEL: func.func @powers(
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT:    return
+func.func @powers(%x: f32) -> f32 {
+  %two = arith.constant 2.0 : f32
+  %y = math.powf %x, %two : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @remainder(
+// CHECK:         scf.while
+// CHECK-NOT:     arith.remf
+// CHECK:         return
+func.func @remainder(%x: f32, %y: f32) -> f32 {
+  %r = arith.remf %x, %y : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @float8(
+// CHECK-NOT:     arith.extf %{{.*}} : vector<4xf8E4M3FN>
+// CHECK:         arith.bitcast %{{.*}} : vector<4xf8E4M3FN> to vector<4xi8>
+// CHECK:         arith.bitcast %{{.*}} : vector<4xi8> to vector<4xf8E5M2>
+func.func @float8(%x: vector<4xf8E4M3FN>) -> (vector<4xf16>, vector<4xf8E5M2>) {
+  %w = arith.extf %x : vector<4xf8E4M3FN> to vector<4xf16>
+  %n = arith.truncf %w : vector<4xf16> to vector<4xf8E5M2>
+  return %w, %n : vector<4xf16>, vector<4xf8E5M2>
+}
+
+// Tensors are another phase's.
+// CHECK-LABEL: func.func @tensors(
+// CHECK-NEXT:    math.exp %{{.*}} : tensor<4xf32>
+func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = math.exp %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,246 @@
+//===- MathAccuracyTest.cpp - Errors of expanded math ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file measures the errors of expanded math operations against the host's
+// library in a wider format, and holds them to the bounds that docs/Numerics.md
+// states.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ApproximateInstructions.h"
+#include "CompiledFunction.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+
+namespace {
+using Reference = long double (*)(long double);
+
+struct Function {
+  const char *name;
+  Reference reference;
+  /// Bounds in units of the last place: f32 with exact and with the worst
+  /// approximate instructions, f64.
+  double f32, f32Worst, f64;
+  /// f32 results below the normal numbers may be 0.
+  bool flushes = false;
+};
+
+long double rsqrtReference(long double x) { return 1 / sqrtl(x); }
+
+const Function functions[] = {
+    {"exp", expl, 2, 5, 2, true},
+    {"exp2", exp2l, 0.5, 5, 2},
+    {"expm1", expm1l, 2, 2, 2},
+    {"log", logl, 2, 2, 2},
+    {"log2", log2l, 2, 2, 3},
+    {"log10", log10l, 2, 2, 3},
+    {"log1p", log1pl, 2, 2, 3},
+    {"sinh", sinhl, 1, 1, 4},
+    {"cosh", coshl, 1, 1, 4},
+    {"tanh", tanhl, 2, 3, 4},
+    {"asinh", asinhl, 1, 1, 4},
+    {"acosh", acoshl, 1, 1, 4},
+    {"atanh", atanhl, 1, 1, 4},
+    {"sin", sinl, 2, 2, 3},
+    {"cos", cosl, 2, 2, 3},
+    {"tan", tanl, 4, 4, 4},
+    {"asin", asinl, 1, 1, 2},
+    {"acos", acosl, 1, 1, 2},
+    {"atan", atanl, 1, 1, 2},
+    {"erf", erfl, 2, 3, 2},
+    {"erfc", erfcl, 1, 1, 4},
+    {"sqrt", sqrtl, 0.5, 0.5, 0.5},
+    {"rsqrt", rsqrtReference, 0.5, 3, 2},
+    {"cbrt", cbrtl, 1, 1, 2},
+};
+
+/// The error of `got` in units of the last place of T at `reference`.
+template <typename T>
+double ulps(T got, long double reference, bool flushes) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(reference) || std::isnan(got))
+    return std::isnan(reference) == std::isnan(got) ? 0 : INFINITY;
+  if (static_cast<T>(reference) == got && std::isinf(got))
+    return 0;
+  if (flushes && got == 0 && fabsl(reference) < Limits::min())
+    return 0;
+  // One past the largest number is where an infinity stands.
+  long double value = got, wanted = reference;
+  long double top = std::ldexp(1.0L, Limits::max_exponent);
+  if (std::isinf(got))
+    value = std::copysign(top, (long double)got);
+  if (fabsl(wanted) > top)
+    wanted = std::copysign(top, wanted);
+  int exponent =
+      std::max(wanted == 0 ? Limits::min_exponent - 1 : ilogbl(wanted),
+               Limits::min_exponent - 1);
+  return static_cast<double>(fabsl(value - wanted) /
+                             std::ldexp(1.0L, exponent - (Limits::digits - 1)));
+}
+
+std::string unaryFunction(const std::string &name, const std::string &type) {
+  return "func.func @f(%x: " + type + ") -> " + type + " {\n  %y = math." +
+         name + " %x : " + type + "\n  return %y : " + type + "\n}";
+}
+
+/// Every how-manieth f32 is tried: a prime, so that all exponents and endings
+/// occur. FUSION_MATH_STRIDE=1 tries all.
+uint64_t stride() {
+  const char *text = std::getenv("FUSION_MATH_STRIDE");
+  return text ? std::strtoull(text, nullptr, 10) : 7919;
+}
+
+struct Worst {
+  double error = 0;
+  double at = 0;
+};
+
+Worst sweepF32(float (*compiled)(float), const Function &function) {
+  Worst worst;
+  for (uint64_t bits = 0; bits < (1ull << 32); bits += stride()) {
+    uint32_t pattern = static_cast<uint32_t>(bits);
+    float x;
+    std::memcpy(&x, &pattern, sizeof x);
+    double error = ulps(compiled(x), function.reference(x), function.flushes);
+    if (error > worst.error)
+      worst = {error, x};
+  }
+  return worst;
+}
+
+Worst sweepF64(double (*compiled)(double), const Function &function) {
+  Worst worst;
+  std::mt19937_64 random(1);
+  auto attempt = [&](double x) {
+    double error = ulps(compiled(x), function.reference(x), false);
+    if (error > worst.error)
+      worst = {error, x};
+  };
+  for (double x :
+       {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, HUGE_VAL, -HUGE_VAL, double(NAN),
+        5e-324, -5e-324, 2.2250738585072014e-308, 1.7e308, -1.7e308})
+    attempt(x);
+  const int count = std::getenv("FUSION_MATH_STRIDE") ? 20000000 : 50000;
+  for (int i = 0; i < count; ++i) {
+    // Every pattern of bits, and numbers of ordinary size.
+    uint64_t pattern = random();
+    double x;
+    std::memcpy(&x, &pattern, sizeof x);
+    attempt(x);
+    attempt(
+        std::ldexp(2.0 * (random() >> 11) - 0x1p53, int(random() % 24) - 66));
+  }
+  return worst;
+}
+} // namespace
+
+class MathAccuracy : public ::testing::TestWithParam<Function> {
+protected:
+  void TearDown() override { approximationError = 0; }
+};
+
+TEST_P(MathAccuracy, F32) {
+  const Function &function = GetParam();
+  CompiledFunction compiled(unaryFunction(function.name, "f32"));
+  Worst exact = sweepF32(compiled.as<float(float)>(), function);
+  std::printf("%-6s f32 %.3f ULP at %a\n", function.name, exact.error,
+              exact.at);
+  EXPECT_LE(exact.error, function.f32) << "at " << exact.at;
+  for (double sign : {1.0, -1.0}) {
+    approximationError = sign;
+    Worst worst = sweepF32(compiled.as<float(float)>(), function);
+    std::printf("%-6s f32 %.3f ULP at %a, approximations off by %g\n",
+                function.name, worst.error, worst.at, sign);
+    EXPECT_LE(worst.error, function.f32Worst) << "at " << worst.at;
+  }
+}
+
+TEST_P(MathAccuracy, F64) {
+  const Function &function = GetParam();
+  CompiledFunction compiled(unaryFunction(function.name, "f64"));
+  Worst worst = sweepF64(compiled.as<double(double)>(), function);
+  std::printf("%-6s f64 %.3f ULP at %a\n", function.name, worst.error,
+              worst.at);
+  EXPECT_LE(worst.error, function.f64) << "at " << worst.at;
+}
+
+/// Every value of a 16-bit format: correct but for the ties that an error of
+/// the f32 result tips over.
+static void sweepHalf(const Function &function, const char *type, int digits,
+                      int minExponent, float (*toFloat)(uint16_t)) {
+  std::string t = type;
+  CompiledFunction compiled(
+      "func.func @f(%i: i16) -> i16 {\n  %x = arith.bitcast %i : i16 to " + t +
+      "\n  %y = math." + function.name + " %x : " + t +
+      "\n  %o = arith.bitcast %y : " + t + " to i16\n  return %o : i16\n}");
+  auto *f = compiled.as<uint16_t(uint16_t)>();
+  int maxExponent = digits == 11 ? 16 : 128;
+  double worst = 0, at = 0;
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    float x = toFloat(static_cast<uint16_t>(bits));
+    long double reference = function.reference(x);
+    float got = toFloat(f(static_cast<uint16_t>(bits)));
+    if (std::isnan(got) || std::isnan(reference)) {
+      ASSERT_EQ(std::isnan(got), std::isnan(reference)) << function.name << x;
+      continue;
+    }
+    if (function.flushes && got == 0 && fabsl(reference) < 0x1p-126)
+      continue;
+    long double top = std::ldexp(1.0L, maxExponent), value = got;
+    if (std::isinf(got))
+      value = std::copysign(top, value);
+    if (fabsl(reference) > top)
+      reference = std::copysign(top, reference);
+    int exponent = reference == 0 ? minExponent : ilogbl(reference);
+    double error =
+        fabsl(value - reference) /
+        std::ldexp(1.0L, std::max(exponent, minExponent) - digits + 1);
+    if (error > worst) {
+      worst = error;
+      at = x;
+    }
+  }
+  std::printf("%-6s %s %.4f ULP at %a\n", function.name, type, worst, at);
+  EXPECT_LE(worst, 0.51) << "at " << at;
+}
+
+static float halfToFloat(uint16_t bits) {
+  int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  float magnitude = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                    : exponent ? std::ldexp(1024.0f + mantissa, exponent - 25)
+                               : std::ldexp(float(mantissa), -24);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+static float bfloatToFloat(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float x;
+  std::memcpy(&x, &wide, sizeof x);
+  return x;
+}
+
+TEST_P(MathAccuracy, F16) {
+  sweepHalf(GetParam(), "f16", 11, -14, halfToFloat);
+}
+
+TEST_P(MathAccuracy, BF16) {
+  sweepHalf(GetParam(), "bf16", 8, -126, bfloatToFloat);
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, MathAccuracy,
+                         ::testing::ValuesIn(functions), [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
