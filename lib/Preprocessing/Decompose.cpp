@@ -36,8 +36,8 @@ static void copyContracts(Operation *op, Operation *before) {
     contracts.push_back(attribute);
   if (contracts.empty())
     return;
-  Operation *current = before ? before->getNextNode()
-                              : &op->getBlock()->front();
+  Operation *current =
+      before ? before->getNextNode() : &op->getBlock()->front();
   for (; current != op; current = current->getNextNode())
     if (isa<linalg::LinalgOp>(current))
       for (NamedAttribute attribute : contracts)
@@ -70,8 +70,7 @@ LogicalResult fusion::decomposeFusionOps(Operation *root, bool all) {
 }
 
 namespace {
-struct DecomposePass
-    : public fusion::impl::DecomposePassBase<DecomposePass> {
+struct DecomposePass : public fusion::impl::DecomposePassBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -113,11 +113,11 @@ struct ConvertInsert : public OpRewritePattern<tensor::InsertOp> {
           Value chosen;
           for (auto [index, wanted] :
                llvm::zip_equal(indices, op.getIndices())) {
-            Value here = arith::CmpIOp::create(
-                b, loc, arith::CmpIPredicate::eq, index, wanted);
-            chosen = chosen ? arith::AndIOp::create(b, loc, chosen, here)
-                                  .getResult()
-                            : here;
+            Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                               index, wanted);
+            chosen =
+                chosen ? arith::AndIOp::create(b, loc, chosen, here).getResult()
+                       : here;
           }
           if (!chosen)
             return op.getScalar();
@@ -132,8 +132,7 @@ struct ConvertInsert : public OpRewritePattern<tensor::InsertOp> {
 
 /// tensor.from_elements of values that are not all constant: a choice by the
 /// row-major index. Long lists are constants in practice, which fold.
-struct ConvertFromElements
-    : public OpRewritePattern<tensor::FromElementsOp> {
+struct ConvertFromElements : public OpRewritePattern<tensor::FromElementsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::FromElementsOp op,
                                 PatternRewriter &rewriter) const override {
@@ -156,8 +155,8 @@ struct ConvertFromElements
           for (auto [position, element] :
                llvm::drop_begin(llvm::enumerate(op.getElements()))) {
             Value number = arith::ConstantIndexOp::create(b, loc, position);
-            Value here = arith::CmpIOp::create(
-                b, loc, arith::CmpIPredicate::eq, flat, number);
+            Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                               flat, number);
             chosen = arith::SelectOp::create(b, loc, here, element, chosen);
           }
           return chosen;
@@ -259,8 +258,8 @@ struct GeneralizePass
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };

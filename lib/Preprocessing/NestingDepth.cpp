@@ -57,8 +57,8 @@ private:
 };
 } // namespace
 
-std::optional<TextPosition>
-mlir::fusion::findDeepNesting(llvm::StringRef text, unsigned limit) {
+std::optional<TextPosition> mlir::fusion::findDeepNesting(llvm::StringRef text,
+                                                          unsigned limit) {
   Scanner scanner(text);
   unsigned depth = 0;
   while (!scanner.atEnd()) {

@@ -82,8 +82,8 @@ void InputVerifier::verifyFunction(func::FuncOp function) {
     return;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
     verifyValueType(type, function.getLoc(),
-                    "argument #" + Twine(index) + " of '" +
-                        function.getName() + "'");
+                    "argument #" + Twine(index) + " of '" + function.getName() +
+                        "'");
   if (!llvm::hasSingleElement(function.getBody())) {
     report(function.getLoc(), ErrorCode::UnsupportedOp,
            "'" + function.getName() + "' branches between blocks",
@@ -96,8 +96,8 @@ void InputVerifier::verifyFunction(func::FuncOp function) {
 
 /// Element types that tensors may have.
 static bool isSupportedElement(Type type) {
-  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type,
-          Float8E4M3FNType, Float8E5M2Type>(type))
+  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
+          Float8E5M2Type>(type))
     return true;
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
@@ -124,7 +124,8 @@ void InputVerifier::verifyValueType(Type type, Location loc,
            "give the tensor a rank; its sizes may be dynamic");
     return;
   }
-  if (isa<IndexType>(type) || (isa<FloatType>(type) && isSupportedElement(type)))
+  if (isa<IndexType>(type) ||
+      (isa<FloatType>(type) && isSupportedElement(type)))
     return;
   if (auto integer = dyn_cast<IntegerType>(type))
     if (integer.isSignless() && integer.getWidth() <= 64)
@@ -132,8 +133,7 @@ void InputVerifier::verifyValueType(Type type, Location loc,
   // Shapes as TOSA writes them; they are gone with the TOSA ops.
   if (!normalForm && isa<tosa::shapeType>(type))
     return;
-  report(loc, ErrorCode::UnsupportedType,
-         what + " has type " + toString(type),
+  report(loc, ErrorCode::UnsupportedType, what + " has type " + toString(type),
          "use ranked tensors, integers of at most 64 bits, floats and index");
 }
 
@@ -168,8 +168,7 @@ void InputVerifier::verifyTensor(RankedTensorType type, Location loc,
   }
   if (!bytes)
     report(loc, ErrorCode::SizeOverflow,
-           what + " has type " + toString(type) +
-               ", of 2^63 bytes or more");
+           what + " has type " + toString(type) + ", of 2^63 bytes or more");
 }
 
 void InputVerifier::verifyIterationSpace(linalg::LinalgOp op) {

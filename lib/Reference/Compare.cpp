@@ -83,8 +83,8 @@ static std::string formatNumber(double value) {
 
 /// True if every bit of the element is as it was before the run.
 static bool isPoison(const HostTensor &tensor, int64_t index) {
-  size_t bytes = fusionpkg::getStorageBits(tensor.dtype) / 8;
-  const uint8_t *begin = tensor.data.data() + index * bytes;
+  size_t bytes = fusionpkg::getStorageBits(tensor.getDType()) / 8;
+  const uint8_t *begin = tensor.data() + index * bytes;
   return std::all_of(begin, begin + bytes,
                      [](uint8_t byte) { return byte == kPoisonByte; });
 }
@@ -119,7 +119,7 @@ compareFloats(const HostTensor &got, const HostTensor &exact,
               const HostTensor &declared,
               const std::vector<const HostTensor *> &perturbed) {
   OutputReport report;
-  HostTensor scratch = HostTensor::zeros(got.dtype, {1});
+  HostTensor scratch = createTensor(got.getDType(), {1});
   int64_t count = got.getNumElements();
   ErrorMeasure gotError, declaredError, magnitude;
   for (int64_t i = 0; i < count; ++i) {
@@ -142,12 +142,12 @@ compareFloats(const HostTensor &got, const HostTensor &exact,
       declaredError.add(std::fabs(unfused - wanted));
   }
 
-  Floor floor = getFloor(got.dtype);
+  Floor floor = getFloor(got.getDType());
   double factor = count < 1000 ? 3 : 2;
   double unfusedMax = declaredError.max, unfusedRms = declaredError.getRms();
   if (count < kSmallOutput)
     for (const HostTensor *tensor : perturbed) {
-      if (tensor->shape != exact.shape)
+      if (tensor->getDims() != exact.getDims())
         continue;
       ErrorMeasure error;
       for (int64_t i = 0; i < count; ++i)
@@ -206,24 +206,22 @@ static OutputReport compareIntegers(const HostTensor &got,
   int64_t count = got.getNumElements();
   int64_t numAmbiguous = 0, numWrong = 0, firstWrong = -1;
   for (int64_t i = 0; i < count; ++i) {
-    numAmbiguous += declared.getInt(i) != exact.getInt(i);
-    if (got.getInt(i) == declared.getInt(i))
-      continue;
-    bool isBool = got.dtype == DType::I1;
-    if (isBool && got.getInt(i) > 1)
+    numAmbiguous += declared.getInteger(i) != exact.getInteger(i);
+    if (got.getDType() == DType::I1 && got.data()[i] > 1)
       return fail(report, i,
-                  "is the byte " + std::to_string(got.getInt(i)) +
+                  "is the byte " + std::to_string(got.data()[i]) +
                       ", which is neither 0 nor 1" +
                       (isPoison(got, i) ? " (never written)" : ""));
-    if (numWrong++ == 0)
+    if (got.getInteger(i) != declared.getInteger(i) && numWrong++ == 0)
       firstWrong = i;
   }
   int64_t allowed =
       derivesFromFloat ? 2 * numAmbiguous + count / 1000 : int64_t(0);
   if (numWrong > allowed)
     return fail(report, firstWrong,
-                "is " + std::to_string(got.getInt(firstWrong)) + ", expected " +
-                    std::to_string(declared.getInt(firstWrong)) + " (" +
+                "is " + std::to_string(got.getInteger(firstWrong)) +
+                    ", expected " +
+                    std::to_string(declared.getInteger(firstWrong)) + " (" +
                     std::to_string(numWrong) + " of " + std::to_string(count) +
                     " differ)");
   report.verified = true;
@@ -234,15 +232,16 @@ static OutputReport compareIntegers(const HostTensor &got,
 OutputReport mlir::fusion::compareOutput(
     const HostTensor &got, const HostTensor &exact, const HostTensor &declared,
     const std::vector<const HostTensor *> &perturbed, bool derivesFromFloat) {
-  if (got.dtype != declared.dtype || got.shape != declared.shape)
+  if (got.getDType() != declared.getDType() ||
+      got.getDims() != declared.getDims())
     return fail({}, -1,
-                "is " + got.getTypeString() + ", expected " +
-                    declared.getTypeString());
-  if (exact.shape != declared.shape)
+                "is " + getTypeString(got) + ", expected " +
+                    getTypeString(declared));
+  if (exact.getDims() != declared.getDims())
     return fail({}, -1,
                 "has no reference: the float64 program gives " +
-                    exact.getTypeString());
-  if (got.isFloat())
+                    getTypeString(exact));
+  if (isFloat(got))
     return compareFloats(got, exact, declared, perturbed);
   return compareIntegers(got, exact, declared, derivesFromFloat);
 }

@@ -95,14 +95,16 @@ JitOutcome JitMemory::call(void (*function)(void **), void **arguments,
   return static_cast<JitOutcome>(outcome);
 }
 
+/// Compiled code leaves the high bits of a narrow argument undefined.
 template <DType dtype>
 static float extend(uint32_t bits) {
-  return static_cast<float>(getSmallFloat(dtype)->decode(bits));
+  uint32_t mask = (1u << fusionpkg::getStorageBits(dtype)) - 1;
+  return static_cast<float>(fusionrt::decodeFloat(dtype, bits & mask));
 }
 
 template <DType dtype>
 static uint32_t truncate(double value) {
-  return getSmallFloat(dtype)->encode(value);
+  return static_cast<uint32_t>(fusionrt::encodeFloat(dtype, value));
 }
 
 void fusion::registerJitSymbols(ExecutionEngine &engine) {

@@ -12,6 +12,7 @@
 
 #include "fusion/Reference/RandomInputs.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -65,19 +66,20 @@ static constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   8,   13,
 static void fill(HostTensor &tensor, const RandomInputOptions &options,
                  Random &random) {
   int64_t count = tensor.getNumElements();
-  if (tensor.isFloat()) {
+  if (isFloat(tensor)) {
     for (int64_t i = 0; i < count; ++i)
       tensor.setDouble(i, random.nextNormal());
     return;
   }
-  unsigned bits =
-      tensor.dtype == DType::I1 ? 1 : fusionpkg::getStorageBits(tensor.dtype);
-  int64_t least = tensor.dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
-  int64_t most = tensor.dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
+  unsigned bits = tensor.getDType() == DType::I1
+                      ? 1
+                      : fusionpkg::getStorageBits(tensor.getDType());
+  int64_t least = tensor.getDType() == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
+  int64_t most = tensor.getDType() == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
   int64_t low = std::clamp(options.intLow, least, most);
   int64_t high = std::clamp(options.intHigh, least, most);
   for (int64_t i = 0; i < count; ++i)
-    tensor.setInt(i, random.nextInt(low, high));
+    tensor.setInteger(i, random.nextInt(low, high));
 }
 
 RandomInputError mlir::fusion::drawInputs(const Signature &signature,
@@ -85,47 +87,60 @@ RandomInputError mlir::fusion::drawInputs(const Signature &signature,
                                           std::vector<HostTensor> &inputs,
                                           std::string &message) {
   inputs.clear();
-  std::map<std::string, int64_t> sizes = options.dims;
+  std::map<std::string, int64_t> sizes;
   std::map<std::string, bool> isUsed;
-  std::vector<HostTensor> drawn;
   Random random(options.seed, /*stream=*/0);
-  for (const TensorSignature &input : signature.inputs) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (auto [index, input] : llvm::enumerate(signature.inputs)) {
     std::vector<int64_t> shape = input.shape;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       const std::string &name = input.dimNames[dim];
-      if (shape[dim] == TensorSignature::kDynamic) {
-        // One draw for each new name, in the order of the signature.
-        auto [it, isNew] = sizes.try_emplace(name, 0);
-        if (isNew)
-          it->second = kSizes[random.nextInt(0, std::size(kSizes) - 1)];
-        shape[dim] = it->second;
-      } else if (auto it = options.dims.find(name);
-                 it != options.dims.end() && it->second != shape[dim]) {
-        message = "'" + name + "' is fixed at " + std::to_string(shape[dim]);
-        return RandomInputError::BadDim;
+      std::string position =
+          "arg" + std::to_string(index) + "." + std::to_string(dim);
+      isUsed[name] = isUsed[position] = true;
+      auto given = options.dims.find(position);
+      if (given == options.dims.end())
+        given = options.dims.find(name);
+      if (shape[dim] != TensorSignature::kDynamic) {
+        if (given != options.dims.end() && given->second != shape[dim]) {
+          message = "'" + given->first + "' is fixed at " +
+                    std::to_string(shape[dim]);
+          return RandomInputError::BadDim;
+        }
+        continue;
       }
-      isUsed[name] = true;
+      // One draw for each new name, in the order of the signature.
+      auto [it, isNew] = sizes.try_emplace(name, 0);
+      if (given != options.dims.end()) {
+        if (!isNew && it->second != given->second) {
+          message = "'" + name + "' is given two sizes, " +
+                    std::to_string(it->second) + " and " +
+                    std::to_string(given->second);
+          return RandomInputError::BadDim;
+        }
+        it->second = given->second;
+      } else if (isNew) {
+        it->second = kSizes[random.nextInt(0, std::size(kSizes) - 1)];
+      }
+      shape[dim] = it->second;
     }
-    if (!HostTensor::countBytes(input.dtype, shape)) {
-      message = "an input of type " + input.getTypeString() +
-                " with these sizes has more bytes than 63 bits can count";
+    if (!countBytes(input.dtype, shape)) {
+      message = "input " + std::to_string(index) + " of type " +
+                input.getTypeString() + " has too many bytes with these sizes";
       return RandomInputError::Overflow;
     }
-    HostTensor tensor;
-    tensor.dtype = input.dtype;
-    tensor.shape = std::move(shape);
-    drawn.push_back(std::move(tensor));
+    shapes.push_back(std::move(shape));
   }
   for (const auto &[name, size] : options.dims)
     if (!isUsed.count(name)) {
       message = "no argument has an extent named '" + name + "'";
       return RandomInputError::BadDim;
     }
-  for (size_t i = 0; i < drawn.size(); ++i) {
-    drawn[i] = HostTensor::zeros(drawn[i].dtype, drawn[i].shape);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    HostTensor tensor = createTensor(signature.inputs[i].dtype, shapes[i]);
     Random values(options.seed, /*stream=*/i + 1);
-    fill(drawn[i], options, values);
+    fill(tensor, options, values);
+    inputs.push_back(std::move(tensor));
   }
-  inputs = std::move(drawn);
   return RandomInputError::None;
 }

@@ -15,15 +15,23 @@
 
 #include "JitRuntime.h"
 #include "ProgramFacts.h"
+#include "StaticSizes.h"
+
+#include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Support/ErrorCodes.h"
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir;
@@ -74,9 +82,22 @@ static LogicalResult isolateEntry(ModuleOp module, func::FuncOp entry) {
   return success();
 }
 
-/// Lowers `module` to the LLVM dialect. On failure, `message` is the first
-/// error and `place` where it is.
+/// TOSA as linalg. Programs may use what TOSA's profiles do not allow.
+static void addTosaPasses(OpPassManager &pm) {
+  tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
+                              TosaToLinalgNamedOptions(), std::nullopt);
+  TosaToArithPassOptions arith;
+  arith.includeApplyRescale = true;
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createTosaToArithPass(arith));
+  functions.addPass(createTosaToTensorPass());
+}
+
+/// Lowers `module` to the LLVM dialect, with a call of `beforePromotion` when
+/// the program is decomposed and still computes in its own types. On failure,
+/// `message` is the first error and `place` where it is.
 static LogicalResult lower(ModuleOp module, ReferenceMode mode,
+                           function_ref<void()> beforePromotion,
                            std::string &message, Location &place) {
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
@@ -87,8 +108,15 @@ static LogicalResult lower(ModuleOp module, ReferenceMode mode,
         }
         return success(diagnostic.getSeverity() != DiagnosticSeverity::Remark);
       });
+  if (failed(verifyStaticSizes(module)))
+    return failure();
+  PassManager input(module.getContext());
+  input.addPass(createSymbolDCEPass());
+  addTosaPasses(input);
+  if (failed(input.run(module)) || failed(decomposeFusionOps(module, true)))
+    return failure();
+  beforePromotion();
   PassManager pm(module.getContext());
-  pm.addPass(createSymbolDCEPass());
   buildReferencePipeline(pm, mode);
   return pm.run(module);
 }
@@ -138,17 +166,23 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
   auto entry = copy->lookupSymbol<func::FuncOp>(name);
   std::string message;
   Location place = loc;
-  std::vector<bool> derived = findFloatDerivedResults(entry);
-  std::vector<double> epsilons = findCoarsestEpsilons(entry);
-  for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
-    output.derivesFromFloat = derived[i];
-    output.coarsestEpsilon = epsilons[i];
-  }
+  auto analyse = [&] {
+    auto function = copy->lookupSymbol<func::FuncOp>(kEntry);
+    std::vector<bool> derived = findFloatDerivedResults(function);
+    std::vector<double> epsilons = findCoarsestEpsilons(function);
+    for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
+      output.derivesFromFloat = derived[i];
+      output.coarsestEpsilon = epsilons[i];
+    }
+  };
   if (failed(isolateEntry(*copy, entry)) ||
-      failed(lower(*copy, mode, message, place)))
+      failed(lower(*copy, mode, analyse, message, place))) {
+    if (findErrorNumber(message))
+      return emitError(place) << message;
     return emitCodedError(place, ErrorCode::ReferenceUnsupported,
                           "the CPU reference cannot evaluate '" + name +
                               "': " + message);
+  }
   llvm::Expected<std::unique_ptr<ExecutionEngine>> engine = createEngine(*copy);
   if (!engine)
     return emitCodedError(loc, ErrorCode::ReferenceUnsupported,
@@ -193,36 +227,14 @@ static DType getStoredType(DType declared, ReferenceMode mode) {
 
 static void copyElements(const HostTensor &from, HostTensor &to) {
   int64_t count = from.getNumElements();
-  if (from.dtype == to.dtype)
-    to.data = from.data;
-  else if (from.isFloat())
+  if (from.getDType() == to.getDType())
+    std::copy_n(from.data(), from.getNumBytes(), to.data());
+  else if (isFloat(from))
     for (int64_t i = 0; i < count; ++i)
       to.setDouble(i, from.getDouble(i));
   else
     for (int64_t i = 0; i < count; ++i)
-      to.setInt(i, from.getInt(i));
-}
-
-/// Checks one input against its signature; empty if it fits.
-static std::string checkInput(const HostTensor &input,
-                              const TensorSignature &wanted,
-                              ReferenceMode mode) {
-  bool fits = (input.dtype == wanted.dtype ||
-               input.dtype == getStoredType(wanted.dtype, mode)) &&
-              input.shape.size() == wanted.shape.size();
-  for (size_t dim = 0; fits && dim < wanted.shape.size(); ++dim)
-    fits = input.shape[dim] >= 0 &&
-           (wanted.shape[dim] == TensorSignature::kDynamic ||
-            wanted.shape[dim] == input.shape[dim]);
-  if (!fits)
-    return "is " + input.getTypeString() + " where " + wanted.getTypeString() +
-           " is declared";
-  std::optional<int64_t> bytes =
-      HostTensor::countBytes(input.dtype, input.shape);
-  if (!bytes || static_cast<uint64_t>(*bytes) != input.data.size())
-    return "has " + std::to_string(input.data.size()) +
-           " bytes, which is not what its shape says";
-  return "";
+      to.setInteger(i, from.getInteger(i));
 }
 
 LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
@@ -237,14 +249,17 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
   std::vector<void *> pointers(inputs.size());
   for (auto [i, input] : llvm::enumerate(inputs)) {
     const TensorSignature &wanted = signature.inputs[i];
-    std::string problem = checkInput(input, wanted, mode);
+    DType storedType = getStoredType(wanted.dtype, mode);
+    bool isWidened =
+        input.getDType() == storedType && mode == ReferenceMode::Float64;
+    std::string problem = wanted.describeMismatch(
+        isWidened ? wanted.dtype : input.getDType(), input.getDims());
     if (!problem.empty())
       return emitCodedError(loc, ErrorCode::WrongInput,
                             "input " + Twine(i) + " " + problem);
-    stored[i] =
-        HostTensor::zeros(getStoredType(wanted.dtype, mode), input.shape);
+    stored[i] = createTensor(storedType, input.getDims());
     copyElements(input, stored[i]);
-    descriptors[i] = createDescriptor(stored[i].data.data(), input.shape);
+    descriptors[i] = createDescriptor(stored[i].data(), input.getDims());
     pointers[i] = descriptors[i].data();
   }
 
@@ -258,7 +273,7 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
   std::vector<void *> arguments{&resultPointer};
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(signature.inputs[i].isScalar
-                            ? static_cast<void *>(stored[i].data.data())
+                            ? static_cast<void *>(stored[i].data())
                             : static_cast<void *>(&pointers[i]));
 
   JitMemory memory;
@@ -280,18 +295,18 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
   for (const TensorSignature &output : signature.outputs) {
     size_t rank = output.shape.size();
     HostTensor result =
-        HostTensor::zeros(getStoredType(output.dtype, mode),
-                          std::vector<int64_t>(words + 3, words + 3 + rank));
-    size_t elementBytes = fusionpkg::getStorageBits(result.dtype) / 8;
+        createTensor(getStoredType(output.dtype, mode),
+                     std::vector<int64_t>(words + 3, words + 3 + rank));
+    size_t elementBytes = fusionpkg::getStorageBits(result.getDType()) / 8;
     // Results have the identity layout, so that a copy of the range is exact.
-    if (!result.data.empty())
-      std::memcpy(result.data.data(),
+    if (result.getNumBytes())
+      std::memcpy(result.data(),
                   reinterpret_cast<const uint8_t *>(words[1]) +
                       words[2] * elementBytes,
-                  result.data.size());
+                  result.getNumBytes());
     words += 3 + 2 * rank;
     if (output.dtype == DType::I4) {
-      HostTensor packed = HostTensor::zeros(DType::I4, result.shape);
+      HostTensor packed = createTensor(DType::I4, result.getDims());
       copyElements(result, packed);
       result = std::move(packed);
     }

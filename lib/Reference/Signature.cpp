@@ -12,6 +12,7 @@
 
 #include "fusion/Reference/Signature.h"
 
+#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,6 +27,22 @@ std::string TensorSignature::getTypeString() const {
     text += (i ? "," : "") +
             (extent == kDynamic ? std::string("?") : std::to_string(extent));
   return text + "]";
+}
+
+std::string
+TensorSignature::describeMismatch(DType other,
+                                  const std::vector<int64_t> &dims) const {
+  bool fits = other == dtype && dims.size() == shape.size();
+  for (size_t dim = 0; fits && dim < dims.size(); ++dim)
+    fits =
+        dims[dim] >= 0 && (shape[dim] == kDynamic || shape[dim] == dims[dim]);
+  if (fits)
+    return "";
+  TensorSignature given;
+  given.dtype = other;
+  given.shape = dims;
+  return "is " + given.getTypeString() + " where " + getTypeString() +
+         " is declared";
 }
 
 std::optional<DType> fusion::getDType(Type type) {
@@ -78,24 +95,19 @@ getTensorSignature(func::FuncOp function, Type type, const Twine &what) {
   return tensor;
 }
 
-/// Names the extents of argument `index`: by its `fusion.dims`, or as arg0.1.
-static LogicalResult nameExtents(func::FuncOp function, unsigned index,
-                                 TensorSignature &tensor) {
-  for (size_t dim = 0; dim < tensor.shape.size(); ++dim)
-    tensor.dimNames.push_back(("arg" + Twine(index) + "." + Twine(dim)).str());
-  auto names = function.getArgAttrOfType<ArrayAttr>(index, "fusion.dims");
-  if (!names)
-    return success();
-  if (names.size() != tensor.shape.size() ||
-      !llvm::all_of(names, llvm::IsaPred<StringAttr>))
-    return emitCodedError(function.getLoc(), ErrorCode::BadDimNames,
-                          "fusion.dims of argument " + Twine(index) + " of '" +
-                              function.getName() + "' is not " +
-                              Twine(tensor.shape.size()) + " strings");
-  for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
-    if (name.getValue() != "_" && !name.getValue().empty())
-      tensor.dimNames[dim] = name.getValue().str();
-  return success();
+/// Names the extents of argument `index`: by its `fusion.dims`, which the
+/// dialect has verified, or as arg0.1.
+static void nameExtents(func::FuncOp function, unsigned index,
+                        TensorSignature &tensor) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(
+      index, FusionDialect::kDimsAttrName);
+  for (size_t dim = 0; dim < tensor.shape.size(); ++dim) {
+    StringRef name = names ? cast<StringAttr>(names[dim]).getValue() : "_";
+    tensor.dimNames.push_back(
+        name == "_" || name.empty()
+            ? ("arg" + Twine(index) + "." + Twine(dim)).str()
+            : name.str());
+  }
 }
 
 FailureOr<Signature> fusion::getSignature(func::FuncOp function) {
@@ -103,8 +115,9 @@ FailureOr<Signature> fusion::getSignature(func::FuncOp function) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     FailureOr<TensorSignature> tensor =
         getTensorSignature(function, type, "argument " + Twine(index));
-    if (failed(tensor) || failed(nameExtents(function, index, *tensor)))
+    if (failed(tensor))
       return failure();
+    nameExtents(function, index, *tensor);
     signature.inputs.push_back(std::move(*tensor));
   }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {

@@ -62,11 +62,11 @@ static SmallVector<HostTensor> perturb(ArrayRef<HostTensor> inputs,
   SmallVector<HostTensor> result;
   std::mt19937_64 random(seed);
   for (const HostTensor &input : inputs) {
-    if (!input.isFloat()) {
+    if (!isFloat(input)) {
       result.push_back(input);
       continue;
     }
-    HostTensor tensor = HostTensor::zeros(DType::F64, input.shape);
+    HostTensor tensor = createTensor(DType::F64, input.getDims());
     for (int64_t i = 0, e = input.getNumElements(); i < e; ++i)
       tensor.setDouble(i, input.getDouble(i) *
                               (1 + (random() & 1 ? epsilon : -epsilon) / 2));
@@ -81,7 +81,7 @@ LogicalResult Verifier::prepare(ArrayRef<HostTensor> inputs) {
       failed(exact->run(inputs, exactResults)))
     return failure();
   for (auto [i, result] : llvm::enumerate(declaredResults)) {
-    if (!result.isFloat() || result.getNumElements() >= kSmallOutput)
+    if (!isFloat(result) || result.getNumElements() >= kSmallOutput)
       continue;
     double epsilon = getSignature().outputs[i].coarsestEpsilon;
     auto &results = perturbedResults[epsilon];

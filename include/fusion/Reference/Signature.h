@@ -42,6 +42,11 @@ struct TensorSignature {
 
   /// "f32[?,5]".
   std::string getTypeString() const;
+
+  /// "is f32[6,5] where f32[7,5] is declared" for a tensor that does not fit;
+  /// empty for one that does.
+  std::string describeMismatch(DType dtype,
+                               const std::vector<int64_t> &dims) const;
 };
 
 struct Signature {
@@ -52,8 +57,7 @@ struct Signature {
 std::optional<DType> getDType(Type type);
 
 /// Reads the signature of `function`. Emits an error and returns failure for a
-/// type that has no host tensor, and for a `fusion.dims` attribute that is not
-/// one name per extent.
+/// type that has no host tensor.
 FailureOr<Signature> getSignature(func::FuncOp function);
 
 /// The function named `entry`, or the only public one if the name is empty.

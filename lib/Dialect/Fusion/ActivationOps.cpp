@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decomposition.h"
 #include "DecomposeActivation.h"
+#include "Decomposition.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
 using namespace mlir;
@@ -61,8 +61,7 @@ Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc, Value value) {
   return buildSigmoid(Scalar(b, value));
 }
 
-Value LogSigmoidOp::buildScalar(OpBuilder &builder, Location loc,
-                                Value value) {
+Value LogSigmoidOp::buildScalar(OpBuilder &builder, Location loc, Value value) {
   ImplicitLocOpBuilder b(loc, builder);
   Scalar x(b, value);
   return min(x, x.constant(0.0)) - log1p(exp(-abs(x)));
@@ -90,8 +89,7 @@ Value HardSigmoidOp::buildScalar(OpBuilder &builder, Location loc,
                                  Value value) {
   ImplicitLocOpBuilder b(loc, builder);
   Scalar x(b, value);
-  Scalar line =
-      x * getAlpha().convertToDouble() + getBeta().convertToDouble();
+  Scalar line = x * getAlpha().convertToDouble() + getBeta().convertToDouble();
   return min(max(line, x.constant(0.0)), x.constant(1.0));
 }
 

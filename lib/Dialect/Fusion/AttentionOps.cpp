@@ -56,8 +56,9 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-LogicalResult AttentionOp::reifyResultShapes(
-    OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult
+AttentionOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, getLoc(), getQuery());
   int64_t last = getTensorType(getQuery()).getRank() - 1;
@@ -92,6 +93,8 @@ static LogicalResult verifyScoreOperand(AttentionOp op, StringRef name,
 }
 
 LogicalResult AttentionOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   RankedTensorType query = getTensorType(getQuery());
   RankedTensorType key = getTensorType(getKey());
   RankedTensorType value = getTensorType(getValue());
@@ -114,8 +117,8 @@ LogicalResult AttentionOp::verify() {
                          "batch, heads, keys, any")))
     return failure();
   int64_t queryHeads = query.getDimSize(rank - 3);
-  int64_t keyHeads = mergeSizes(key.getDimSize(rank - 3),
-                                value.getDimSize(rank - 3));
+  int64_t keyHeads =
+      mergeSizes(key.getDimSize(rank - 3), value.getDimSize(rank - 3));
   if (ShapedType::isStatic(queryHeads) && ShapedType::isStatic(keyHeads) &&
       (keyHeads == 0 || queryHeads % keyHeads != 0))
     return emitOpError() << "the number of query heads (" << queryHeads
@@ -123,8 +126,8 @@ LogicalResult AttentionOp::verify() {
                          << keyHeads << ")";
 
   SmallVector<int64_t> scores(query.getShape());
-  scores[rank - 1] = mergeSizes(key.getDimSize(rank - 2),
-                                value.getDimSize(rank - 2));
+  scores[rank - 1] =
+      mergeSizes(key.getDimSize(rank - 2), value.getDimSize(rank - 2));
   if (failed(verifyScoreOperand(*this, "mask", getMask(), scores)) ||
       failed(verifyScoreOperand(*this, "bias", getBias(), scores)))
     return failure();
@@ -225,7 +228,8 @@ Value AttentionBuilder::splitHeads(Value tensor, int64_t dim) {
   SmallVector<int64_t> shape(type.getShape());
   // A bias may leave open what the query states.
   shape[dim] = getTensorType(op.getQuery()).getDimSize(rank - 3);
-  tensor = d.castTo(tensor, RankedTensorType::get(shape, type.getElementType()));
+  tensor =
+      d.castTo(tensor, RankedTensorType::get(shape, type.getElementType()));
   SmallVector<OpFoldResult> sizes = d.getSizes(tensor);
   int64_t keyHeads = shape[dim] / group;
   SmallVector<ReassociationIndices> reassociation;
@@ -268,8 +272,7 @@ LoopOperand AttentionBuilder::alongScores(Value tensor) {
     }
   }
   if (dropped.any())
-    tensor =
-        tensor::dropGivenUnitDims(d.b, d.b.getLoc(), tensor, dropped);
+    tensor = tensor::dropGivenUnitDims(d.b, d.b.getLoc(), tensor, dropped);
   return d.along(tensor, loops, numLoops);
 }
 
@@ -351,9 +354,9 @@ Value AttentionBuilder::modifyScores(Value scores) {
         if (!op.getScoreMod().empty())
           score = applyScoreMod(b, score);
         if (op.getMask())
-          score = select(
-              args[next++], score,
-              score.constant(-std::numeric_limits<double>::infinity()));
+          score =
+              select(args[next++], score,
+                     score.constant(-std::numeric_limits<double>::infinity()));
         if (op.getCausal())
           score = applyCausalMask(b, score);
         return score;
@@ -370,11 +373,10 @@ Value AttentionBuilder::build() {
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   SmallVector<LoopOperand> shifted = {d.along(scores),
                                       d.along(max, rows, numLoops)};
-  Value sum =
-      d.reduce(shifted, numLoops, rows, rowSizes, Combiner::Add,
-               [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-                 return exp(args[0] - args[1]);
-               });
+  Value sum = d.reduce(shifted, numLoops, rows, rowSizes, Combiner::Add,
+                       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                         return exp(args[0] - args[1]);
+                       });
   double p = op.getDropout().convertToDouble();
   Value weights = d.elementwise(
       shifted, scoreSizes, getTensorType(op.getValue()).getElementType(),
@@ -382,9 +384,9 @@ Value AttentionBuilder::build() {
         Scalar weight = exp(args[0] - args[1]);
         if (p == 0.0)
           return weight;
-        Scalar keep = buildKeep(
-            b, scoreSizes,
-            {op.getSeed(), static_cast<int64_t>(op.getOpId())}, p);
+        Scalar keep =
+            buildKeep(b, scoreSizes,
+                      {op.getSeed(), static_cast<int64_t>(op.getOpId())}, p);
         Scalar scaled = p == 1.0 ? weight : weight * (1.0 / (1.0 - p));
         return select(keep, scaled, weight.constant(0.0));
       });
@@ -397,17 +399,16 @@ Value AttentionBuilder::build() {
   weightLoops.push_back(keyLoop);
   SmallVector<OpFoldResult> resultSizes(rowSizes);
   resultSizes.push_back(d.getSize(op.getValue(), rank - 1));
-  Value product = d.reduce(
-      {d.along(weights, weightLoops, numLoops + 1),
-       alongKeys(op.getValue(), keyLoop, numLoops - 1, numLoops + 1)},
-      numLoops + 1, kept, resultSizes, Combiner::Add, multiplyArgs);
+  Value product =
+      d.reduce({d.along(weights, weightLoops, numLoops + 1),
+                alongKeys(op.getValue(), keyLoop, numLoops - 1, numLoops + 1)},
+               numLoops + 1, kept, resultSizes, Combiner::Add, multiplyArgs);
   RankedTensorType type = getTensorType(op.getResult());
-  Value result =
-      d.elementwise({d.along(product), d.along(sum, rows, numLoops)},
-                    resultSizes, type.getElementType(),
-                    [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-                      return args[0] / args[1];
-                    });
+  Value result = d.elementwise(
+      {d.along(product), d.along(sum, rows, numLoops)}, resultSizes,
+      type.getElementType(), [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+        return args[0] / args[1];
+      });
   if (group > 1) {
     SmallVector<ReassociationIndices> reassociation;
     for (int64_t i = 0; i < rank; ++i) {

@@ -96,6 +96,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult ConvOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto input = cast<RankedTensorType>(getInput().getType());
   auto filter = cast<RankedTensorType>(getFilter().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
@@ -109,8 +111,8 @@ LogicalResult ConvOp::verify() {
     return emitOpError() << "'groups' must be positive, got " << groups;
   int64_t channels = input.getDimSize(dims.getChannel());
   int64_t features = result.getDimSize(dims.getChannel());
-  for (auto [name, size] : {std::pair<StringRef, int64_t>{"input", channels},
-                            {"result", features}})
+  for (auto [name, size] :
+       {std::pair<StringRef, int64_t>{"input", channels}, {"result", features}})
     if (ShapedType::isStatic(size) && size % groups != 0)
       return emitOpError() << "the number of " << name << " channels, " << size
                            << ", is not a multiple of 'groups', " << groups;
@@ -124,9 +126,8 @@ LogicalResult ConvOp::verify() {
     return emitOpError() << "filter must have size " << whole
                          << " in dimension 0, got " << filter;
   if (sizesDiffer(filter.getDimSize(channelDim), part))
-    return emitOpError() << "filter must have size " << part
-                         << " in dimension " << channelDim << ", got "
-                         << filter;
+    return emitOpError() << "filter must have size " << part << " in dimension "
+                         << channelDim << ", got " << filter;
   if (getOutputPadding() && !getTransposed())
     return emitOpError("'output_padding' is only for transposed convolution");
   if (getTransposed()) {
@@ -134,8 +135,7 @@ LogicalResult ConvOp::verify() {
     if (llvm::any_of(window, ShapedType::isDynamic))
       return emitOpError() << "a transposed convolution needs a static "
                            << "window, got " << filter;
-    for (int64_t extra :
-         getOutputPadding().value_or(ArrayRef<int64_t>()))
+    for (int64_t extra : getOutputPadding().value_or(ArrayRef<int64_t>()))
       if (extra < 0 || extra >= (int64_t(1) << 30))
         return emitOpError() << "'output_padding' must not be negative or "
                              << "beyond 2^30, got " << extra;
@@ -153,11 +153,11 @@ LogicalResult ConvOp::verify() {
 
 static Window getWindowOf(ConvOp op) {
   // Verified already: cannot fail.
-  return *resolveWindow(std::nullopt, "",
-                    getFilterWindow(cast<RankedTensorType>(
-                                        op.getFilter().getType()),
-                                    op.getLayout()),
-                    op.getStrides(), op.getPadding(), op.getDilations());
+  return *resolveWindow(
+      std::nullopt, "",
+      getFilterWindow(cast<RankedTensorType>(op.getFilter().getType()),
+                      op.getLayout()),
+      op.getStrides(), op.getPadding(), op.getDilations());
 }
 
 static SmallVector<int64_t> getOutputPaddingOf(ConvOp op) {
@@ -195,9 +195,8 @@ static SmallVector<OpFoldResult> getResultSizes(Decomposer &d, ConvOp op) {
       continue;
     OpFoldResult input = d.getSize(op.getInput(), position);
     if (!op.getTransposed()) {
-      sizes[position] =
-          computeOutputSize(d, window, dim, input,
-                            d.getSize(op.getFilter(), position));
+      sizes[position] = computeOutputSize(d, window, dim, input,
+                                          d.getSize(op.getFilter(), position));
       continue;
     }
     Type type = d.b.getIndexType();
@@ -302,8 +301,8 @@ Value ConvBuilder::spreadInput(Value input) {
     } else {
       Scalar one = makeInteger(d.b, indexType, 1);
       Scalar whole(d.b, cast<Value>(sizes[position]));
-      spread[position] = Value(
-          (whole - one) * makeInteger(d.b, indexType, stride) + one);
+      spread[position] =
+          Value((whole - one) * makeInteger(d.b, indexType, stride) + one);
     }
     // Padding beyond the window's reach takes elements away.
     int64_t reach = window.getSpan(dim) - 1;
@@ -331,9 +330,8 @@ Value ConvBuilder::spreadInput(Value input) {
     if (std::optional<int64_t> size = getConstantIntValue(cropped[position]))
       cropped[position] = d.b.getIndexAttr(*size - taken);
     else
-      cropped[position] =
-          Value(Scalar(d.b, cast<Value>(cropped[position])) -
-                makeInteger(d.b, indexType, taken));
+      cropped[position] = Value(Scalar(d.b, cast<Value>(cropped[position])) -
+                                makeInteger(d.b, indexType, taken));
   }
   SmallVector<OpFoldResult> ones(dims.rank, d.b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(d.b, result, cropOffsets, cropped,
@@ -440,17 +438,18 @@ Value ConvBuilder::buildProducts(Value input, Value filter,
     sizes[channel] = features;
     sizes.insert(sizes.begin() + channel, d.b.getIndexAttr(groups));
   }
-  SmallVector<int64_t> kept = llvm::to_vector(llvm::seq<int64_t>(0, resultRank));
-  Value products = d.reduce(
-      {{input, AffineMap::get(numLoops, 0, inputExprs, context)},
-       {filter, AffineMap::get(numLoops, 0, filterExprs, context)}},
-      numLoops, kept, sizes, Combiner::Add,
-      [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
-        if (args[0].isFloat())
-          return args[0] * args[1];
-        return convertInteger(args[0], d.computeType) *
-               convertInteger(args[1], d.computeType);
-      });
+  SmallVector<int64_t> kept =
+      llvm::to_vector(llvm::seq<int64_t>(0, resultRank));
+  Value products =
+      d.reduce({{input, AffineMap::get(numLoops, 0, inputExprs, context)},
+                {filter, AffineMap::get(numLoops, 0, filterExprs, context)}},
+               numLoops, kept, sizes, Combiner::Add,
+               [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
+                 if (args[0].isFloat())
+                   return args[0] * args[1];
+                 return convertInteger(args[0], d.computeType) *
+                        convertInteger(args[1], d.computeType);
+               });
   if (!grouped)
     return products;
   SmallVector<ReassociationIndices> reassociation;
@@ -484,17 +483,16 @@ Value ConvBuilder::build() {
   if (op.getBias() || d.computeType != elementType) {
     SmallVector<LoopOperand> operands = {d.along(products)};
     if (op.getBias())
-      operands.push_back(
-          d.along(op.getBias(), {dims.getChannel()}, dims.rank));
-    products = d.elementwise(
-        operands, sizes, elementType,
-        [&](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-          if (!op.getBias())
-            return args[0];
-          if (!args[0].isFloat())
-            return args[0] + args[1];
-          return args[0] + convertFloat(args[1], d.computeType);
-        });
+      operands.push_back(d.along(op.getBias(), {dims.getChannel()}, dims.rank));
+    products =
+        d.elementwise(operands, sizes, elementType,
+                      [&](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                        if (!op.getBias())
+                          return args[0];
+                        if (!args[0].isFloat())
+                          return args[0] + args[1];
+                        return args[0] + convertFloat(args[1], d.computeType);
+                      });
   }
   return d.castTo(products, result);
 }

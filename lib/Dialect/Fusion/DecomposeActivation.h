@@ -21,9 +21,9 @@ namespace mlir::fusion {
 
 /// One elementwise linalg.generic over operand 0 of `op`: `function` maps a
 /// scalar of compute type to a scalar of compute type.
-FailureOr<SmallVector<Value>> decomposeActivation(
-    OpBuilder &builder, Operation *op,
-    function_ref<Value(OpBuilder &, Location, Value)> function);
+FailureOr<SmallVector<Value>>
+decomposeActivation(OpBuilder &builder, Operation *op,
+                    function_ref<Value(OpBuilder &, Location, Value)> function);
 
 } // namespace mlir::fusion
 

@@ -25,8 +25,7 @@ using namespace mlir::fusion;
 // Scalars
 //===----------------------------------------------------------------------===//
 
-Scalar fusion::makeConstant(ImplicitLocOpBuilder &b, Type type,
-                            double number) {
+Scalar fusion::makeConstant(ImplicitLocOpBuilder &b, Type type, double number) {
   TypedAttr value;
   if (auto floatType = dyn_cast<FloatType>(type))
     value = b.getFloatAttr(floatType, number);
@@ -35,8 +34,7 @@ Scalar fusion::makeConstant(ImplicitLocOpBuilder &b, Type type,
   return {b, arith::ConstantOp::create(b, value)};
 }
 
-Scalar fusion::makeInteger(ImplicitLocOpBuilder &b, Type type,
-                           int64_t number) {
+Scalar fusion::makeInteger(ImplicitLocOpBuilder &b, Type type, int64_t number) {
   return {b, arith::ConstantOp::create(b, b.getIntegerAttr(type, number))};
 }
 
@@ -46,10 +44,10 @@ Scalar Scalar::constant(double number) const {
 
 TypedAttr fusion::getLowest(Type type) {
   if (auto floatType = dyn_cast<FloatType>(type))
-    return FloatAttr::get(
-        type, APFloat::getInf(floatType.getFloatSemantics(), /*Negative=*/true));
-  return IntegerAttr::get(type,
-                          APInt::getSignedMinValue(type.getIntOrFloatBitWidth()));
+    return FloatAttr::get(type, APFloat::getInf(floatType.getFloatSemantics(),
+                                                /*Negative=*/true));
+  return IntegerAttr::get(
+      type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth()));
 }
 
 /// Builds the float op or the integer op, by the type of the operands.
@@ -248,14 +246,14 @@ Value Decomposer::elementwise(ArrayRef<LoopOperand> operands,
                               BodyFn body) {
   Value init = createEmpty(shape, elementType);
   return build(operands, init, b.getMultiDimIdentityMap(shape.size()),
-               [&](ImplicitLocOpBuilder &inner, ArrayRef<Scalar> args,
-                   Scalar) { return body(inner, args); });
+               [&](ImplicitLocOpBuilder &inner, ArrayRef<Scalar> args, Scalar) {
+                 return body(inner, args);
+               });
 }
 
 Value Decomposer::reduce(ArrayRef<LoopOperand> operands, int64_t numLoops,
                          ArrayRef<int64_t> kept, ArrayRef<OpFoldResult> shape,
-                         Combiner combiner, BodyFn body,
-                         Type accumulatorType) {
+                         Combiner combiner, BodyFn body, Type accumulatorType) {
   Type type = accumulatorType ? accumulatorType : computeType;
   TypedAttr start =
       combiner == Combiner::Max ? getLowest(type) : b.getZeroAttr(type);
@@ -290,8 +288,8 @@ OpFoldResult Decomposer::multiply(ArrayRef<OpFoldResult> sizes) {
       continue;
     }
     Value value = cast<Value>(size);
-    product = product ? arith::MulIOp::create(b, product, value).getResult()
-                      : value;
+    product =
+        product ? arith::MulIOp::create(b, product, value).getResult() : value;
   }
   if (!product)
     return b.getIndexAttr(known);

@@ -153,10 +153,10 @@ public:
   Type computeType;
 
 private:
-  Value build(ArrayRef<LoopOperand> operands, Value init, AffineMap outMap,
-              function_ref<Scalar(ImplicitLocOpBuilder &, ArrayRef<Scalar>,
-                                  Scalar)>
-                  body);
+  Value
+  build(ArrayRef<LoopOperand> operands, Value init, AffineMap outMap,
+        function_ref<Scalar(ImplicitLocOpBuilder &, ArrayRef<Scalar>, Scalar)>
+            body);
 };
 
 /// linalg.index of a loop.

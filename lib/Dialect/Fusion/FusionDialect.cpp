@@ -71,8 +71,8 @@ FusionDialect::verifyOperationAttribute(Operation *op,
   if (name == kPlanAttrName) {
     if (!isa<FunctionOpInterface>(op) ||
         !isa<DictionaryAttr>(attribute.getValue()))
-      return op->emitOpError() << "attribute '" << name
-                               << "' must be a dictionary on a function";
+      return op->emitOpError()
+             << "attribute '" << name << "' must be a dictionary on a function";
     return success();
   }
   if (name == kTargetAttrName) {

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -82,6 +83,30 @@ LogicalResult KernelOp::verifyRegions() {
       return emitOpError() << "result #" << index << " has type "
                            << result.getType() << " but the body yields "
                            << value.getType();
+  return success();
+}
+
+LogicalResult KernelOp::canonicalize(KernelOp op, PatternRewriter &rewriter) {
+  // Drops inputs that the body does not use, and all but the first of equal
+  // ones: each is a parameter of the GPU kernel.
+  Block &block = op.getBlock();
+  llvm::BitVector dropped(block.getNumArguments());
+  llvm::SmallDenseMap<Value, BlockArgument> first;
+  for (auto [input, argument] :
+       llvm::zip_equal(op.getInputs(), block.getArguments())) {
+    auto [entry, isNew] = first.try_emplace(input, argument);
+    if (!isNew)
+      rewriter.replaceAllUsesWith(argument, entry->second);
+  }
+  for (BlockArgument argument : block.getArguments())
+    if (argument.use_empty())
+      dropped.set(argument.getArgNumber());
+  if (dropped.none())
+    return rewriter.notifyMatchFailure(op, "every input is needed");
+  rewriter.modifyOpInPlace(op, [&]() {
+    block.eraseArguments(dropped);
+    op->eraseOperands(dropped);
+  });
   return success();
 }
 

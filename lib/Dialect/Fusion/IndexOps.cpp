@@ -43,6 +43,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult GatherOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto type = cast<RankedTensorType>(getInput().getType());
   if (type.getDimSize(getAxis()) == 0)
     return emitOpError() << "has nothing to pick from along axis " << getAxis()
@@ -50,9 +52,8 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
-LogicalResult
-GatherOp::reifyResultShapes(OpBuilder &builder,
-                            ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, getLoc(), getInput());
   SmallVector<OpFoldResult> picked =
@@ -95,9 +96,8 @@ FailureOr<SmallVector<Value>> GatherOp::decompose(OpBuilder &builder) {
         }
         // Always inside of the tensor, so the load itself is safe.
         Scalar element = extract(b, getInput(), at);
-        double nothing = element.isFloat()
-                             ? std::numeric_limits<double>::quiet_NaN()
-                             : 0.0;
+        double nothing =
+            element.isFloat() ? std::numeric_limits<double>::quiet_NaN() : 0.0;
         return select(inside, element, element.constant(nothing));
       });
   return SmallVector<Value>{result};
@@ -142,8 +142,8 @@ LogicalResult ScanOp::verifyRegions() {
     return emitOpError() << "the combiner must take two values per state, of "
                          << "the initial values' types";
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || !llvm::equal(yield.getValues().getTypes(),
-                             getInits().getTypes()))
+  if (!yield ||
+      !llvm::equal(yield.getValues().getTypes(), getInits().getTypes()))
     return emitOpError() << "the combiner must yield one value per state, of "
                          << "the initial values' types";
   return success();
@@ -220,8 +220,7 @@ FailureOr<SmallVector<Value>> ScanOp::decompose(OpBuilder &builder) {
     operands.push_back(tensor::ExtractSliceOp::create(
         b, sliceType, input, offsets, windowSizes, strides));
   }
-  SmallVector<AffineMap> maps(2 * states,
-                              b.getMultiDimIdentityMap(rank - 1));
+  SmallVector<AffineMap> maps(2 * states, b.getMultiDimIdentityMap(rank - 1));
   SmallVector<utils::IteratorType> iterators(rank - 1,
                                              utils::IteratorType::parallel);
   // From the other end the element met later stands on the left.
@@ -237,8 +236,8 @@ FailureOr<SmallVector<Value>> ScanOp::decompose(OpBuilder &builder) {
         linalg::YieldOp::create(inner, next);
       });
   SmallVector<Value> yielded(combine.getResults());
-  ValueRange written = getExclusive() ? ValueRange(running)
-                                      : ValueRange(combine.getResults());
+  ValueRange written =
+      getExclusive() ? ValueRange(running) : ValueRange(combine.getResults());
   for (auto [value, result] :
        llvm::zip_equal(written, loop.getRegionIterArgs().drop_front(states)))
     yielded.push_back(tensor::InsertSliceOp::create(b, value, result, offsets,

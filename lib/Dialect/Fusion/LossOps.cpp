@@ -79,20 +79,20 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
   Value max = d.reduce(
       {d.along(logits)}, rank, kept, keptSizes, Combiner::Max,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
-  Value sum = d.reduce(
-      {d.along(logits), d.along(max, kept, rank)}, rank, kept, keptSizes,
-      Combiner::Add, [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-        return exp(args[0] - args[1]);
-      });
+  Value sum = d.reduce({d.along(logits), d.along(max, kept, rank)}, rank, kept,
+                       keptSizes, Combiner::Add,
+                       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                         return exp(args[0] - args[1]);
+                       });
   SmallVector<LoopOperand> operands = {d.along(target), d.along(max),
                                        d.along(sum)};
   bool smooth = options.smoothing != 0.0;
   if (smooth)
-    operands.push_back(d.along(d.reduce(
-        {d.along(logits)}, rank, kept, keptSizes, Combiner::Add,
-        [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-          return args[0];
-        })));
+    operands.push_back(d.along(
+        d.reduce({d.along(logits)}, rank, kept, keptSizes, Combiner::Add,
+                 [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                   return args[0];
+                 })));
 
   auto lossOf = [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
     Scalar target = args[0];
@@ -102,8 +102,8 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
     Type indexType = b.getIndexType();
     Scalar index = convertInteger(target, indexType);
     Scalar zeroIndex = makeInteger(b, indexType, 0);
-    Scalar inside = logicalAnd(ge(index, zeroIndex),
-                               lt(index, d.getIndex(b, classes)));
+    Scalar inside =
+        logicalAnd(ge(index, zeroIndex), lt(index, d.getIndex(b, classes)));
     SmallVector<Value> at;
     for (int64_t dim = 0, loop = 0; dim < rank; ++dim)
       at.push_back(dim == axis ? Value(select(inside, index, zeroIndex))
@@ -124,15 +124,15 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
     return select(eq(target, ignored), loss.constant(0.0), loss);
   };
   bool isPerElement = options.reduction == LossReduction::None;
-  Value losses = d.elementwise(operands, keptSizes,
-                               isPerElement ? elementType : d.computeType,
-                               lossOf);
+  Value losses = d.elementwise(
+      operands, keptSizes, isPerElement ? elementType : d.computeType, lossOf);
   if (isPerElement)
     return losses;
 
-  Value total = sumAll(
-      d, losses,
-      [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
+  Value total =
+      sumAll(d, losses, [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+        return args[0];
+      });
   if (options.reduction == LossReduction::Sum)
     return d.elementwise(
         {d.along(total)}, {}, elementType,
@@ -159,9 +159,10 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
 // CrossEntropyOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult CrossEntropyOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getInput().getType());
   auto target = cast<RankedTensorType>(adaptor.getTarget().getType());
   int64_t axis = adaptor.getAxis();
@@ -176,13 +177,15 @@ LogicalResult CrossEntropyOp::inferReturnTypes(
   if (adaptor.getReduction() == LossReduction::None)
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (dim != axis)
-        shape.push_back(mergeSizes(type.getDimSize(dim),
-                                   target.getDimSize(shape.size())));
+        shape.push_back(
+            mergeSizes(type.getDimSize(dim), target.getDimSize(shape.size())));
   types.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
 
 LogicalResult CrossEntropyOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto type = cast<RankedTensorType>(getInput().getType());
   SmallVector<int64_t> expected(type.getShape());
   expected.erase(expected.begin() + getAxis());
@@ -233,6 +236,8 @@ LogicalResult LinearCrossEntropyOp::inferReturnTypes(
 }
 
 LogicalResult LinearCrossEntropyOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto type = cast<RankedTensorType>(getInput().getType());
   auto weight = cast<RankedTensorType>(getWeight().getType());
   if (failed(verifySizes(*this, "weight", weight,
@@ -241,8 +246,8 @@ LogicalResult LinearCrossEntropyOp::verify() {
       failed(verifySizes(*this, "target",
                          cast<RankedTensorType>(getTarget().getType()),
                          type.getDimSize(0), "samples")) ||
-      failed(verifyOptionalSizes(*this, "bias", getBias(),
-                                 weight.getDimSize(0), "classes")))
+      failed(verifyOptionalSizes(*this, "bias", getBias(), weight.getDimSize(0),
+                                 "classes")))
     return failure();
   if (weight.getElementType() != type.getElementType())
     return emitOpError() << "input and 'weight' must have one element type, "

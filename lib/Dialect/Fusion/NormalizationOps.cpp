@@ -26,8 +26,8 @@ static SmallVector<int64_t> getLoops(int64_t begin, int64_t end) {
 /// The entries of `values` at `positions`.
 template <typename T>
 static SmallVector<T> pick(ArrayRef<T> values, ArrayRef<int64_t> positions) {
-  return llvm::map_to_vector(positions,
-                             [&](int64_t position) { return values[position]; });
+  return llvm::map_to_vector(
+      positions, [&](int64_t position) { return values[position]; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,11 +59,11 @@ static SmallVector<Value> decomposeSoftmax(OpBuilder &builder, Location loc,
   Value max = d.reduce(
       {d.along(input)}, rank, kept, keptSizes, Combiner::Max,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
-  Value sum = d.reduce(
-      {d.along(input), d.along(max, kept, rank)}, rank, kept, keptSizes,
-      Combiner::Add, [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-        return exp(args[0] - args[1]);
-      });
+  Value sum = d.reduce({d.along(input), d.along(max, kept, rank)}, rank, kept,
+                       keptSizes, Combiner::Add,
+                       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                         return exp(args[0] - args[1]);
+                       });
   Value result = d.elementwise(
       {d.along(input), d.along(max, kept, rank), d.along(sum, kept, rank)},
       sizes, type.getElementType(),
@@ -131,19 +131,18 @@ static Statistics buildStatistics(Decomposer &d, const Norm &norm) {
   int64_t rank = norm.getRank();
   SmallVector<OpFoldResult> sizes = d.getSizes(norm.input);
   SmallVector<OpFoldResult> keptSizes = pick<OpFoldResult>(sizes, norm.kept);
-  OpFoldResult count =
-      d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
+  OpFoldResult count = d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
   Value sum = d.reduce(
       {d.along(norm.input)}, rank, norm.kept, keptSizes, Combiner::Add,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   Value mean = buildMeanOfSum(d, sum, count);
-  Value squares = d.reduce(
-      {d.along(norm.input), d.along(mean, norm.kept, rank)}, rank, norm.kept,
-      keptSizes, Combiner::Add,
-      [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-        Scalar deviation = args[0] - args[1];
-        return deviation * deviation;
-      });
+  Value squares =
+      d.reduce({d.along(norm.input), d.along(mean, norm.kept, rank)}, rank,
+               norm.kept, keptSizes, Combiner::Add,
+               [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                 Scalar deviation = args[0] - args[1];
+                 return deviation * deviation;
+               });
   return {mean, buildMeanOfSum(d, squares, count)};
 }
 
@@ -166,20 +165,19 @@ static Value buildNormalized(Decomposer &d, const Norm &norm,
     operands.push_back(d.along(norm.scale, norm.affine, rank));
   if (norm.bias)
     operands.push_back(d.along(norm.bias, norm.affine, rank));
-  return d.elementwise(
-      operands, d.getSizes(norm.input), elementType,
-      [&](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-        Scalar y = args[0];
-        unsigned next = 2;
-        if (statistics.mean)
-          y = y - args[next++];
-        y = y * args[1];
-        if (norm.scale)
-          y = y * args[next++];
-        if (norm.bias)
-          y = y + args[next++];
-        return y;
-      });
+  return d.elementwise(operands, d.getSizes(norm.input), elementType,
+                       [&](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                         Scalar y = args[0];
+                         unsigned next = 2;
+                         if (statistics.mean)
+                           y = y - args[next++];
+                         y = y * args[1];
+                         if (norm.scale)
+                           y = y * args[next++];
+                         if (norm.bias)
+                           y = y + args[next++];
+                         return y;
+                       });
 }
 
 static LogicalResult verifyEps(Operation *op, const APFloat &eps) {
@@ -209,8 +207,9 @@ template <typename Op>
 static Norm getTrailingNorm(Op op) {
   int64_t rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
   int64_t axis = op.getAxis();
-  return {op.getInput(),     op.getScale(),        op.getBias(),
-          getLoops(0, axis), getLoops(axis, rank), op.getEps().convertToDouble()};
+  return {op.getInput(),        op.getScale(),
+          op.getBias(),         getLoops(0, axis),
+          getLoops(axis, rank), op.getEps().convertToDouble()};
 }
 
 LogicalResult LayerNormOp::verify() { return verifyTrailingNorm(*this); }
@@ -228,18 +227,15 @@ FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
   Norm norm = getTrailingNorm(*this);
   Decomposer d(builder, getLoc(), getComputeType(getOperands()));
   SmallVector<OpFoldResult> sizes = d.getSizes(getInput());
-  Value squares = d.reduce(
-      {d.along(getInput())}, norm.getRank(), norm.kept,
-      pick<OpFoldResult>(sizes, norm.kept), Combiner::Add,
-      [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-        return args[0] * args[0];
-      });
-  OpFoldResult count =
-      d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
+  Value squares = d.reduce({d.along(getInput())}, norm.getRank(), norm.kept,
+                           pick<OpFoldResult>(sizes, norm.kept), Combiner::Add,
+                           [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                             return args[0] * args[0];
+                           });
+  OpFoldResult count = d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
   Statistics statistics = {Value(), buildMeanOfSum(d, squares, count)};
-  return SmallVector<Value>{
-      buildNormalized(d, norm, statistics,
-                      getElementTypeOrSelf(getResult().getType()))};
+  return SmallVector<Value>{buildNormalized(
+      d, norm, statistics, getElementTypeOrSelf(getResult().getType()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,8 +306,8 @@ FailureOr<SmallVector<Value>> GroupNormOp::decompose(OpBuilder &builder) {
   norm.kept = {0, 1};
   norm.affine = {1, 2};
   norm.eps = getEps().convertToDouble();
-  Value result = buildNormalized(d, norm, buildStatistics(d, norm),
-                                 type.getElementType());
+  Value result =
+      buildNormalized(d, norm, buildStatistics(d, norm), type.getElementType());
   SmallVector<ReassociationIndices> reassociation = {{0}, {1, 2}};
   for (int64_t dim = 2; dim < type.getRank(); ++dim)
     reassociation.push_back({dim + 1});
@@ -389,6 +385,8 @@ LogicalResult BatchNormTrainingOp::inferReturnTypes(
 }
 
 LogicalResult BatchNormTrainingOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto type = cast<RankedTensorType>(getInput().getType());
   int64_t channels = type.getDimSize(getChannelAxis());
   if (type.getRank() < 2)
@@ -400,8 +398,9 @@ LogicalResult BatchNormTrainingOp::verify() {
   return verifyOptionalSizes(*this, "bias", getBias(), channels, "channels");
 }
 
-LogicalResult BatchNormTrainingOp::reifyResultShapes(
-    OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult
+BatchNormTrainingOp::reifyResultShapes(OpBuilder &builder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, getLoc(), getInput());
   OpFoldResult channels = sizes[getChannelAxis()];
@@ -427,8 +426,7 @@ BatchNormTrainingOp::decompose(OpBuilder &builder) {
         {d.along(value)}, d.getSizes(value), elementType,
         [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   };
-  return SmallVector<Value>{result,
-                            narrow(statistics.mean, getMean().getType()),
-                            narrow(statistics.variance,
-                                   getVariance().getType())};
+  return SmallVector<Value>{
+      result, narrow(statistics.mean, getMean().getType()),
+      narrow(statistics.variance, getVariance().getType())};
 }

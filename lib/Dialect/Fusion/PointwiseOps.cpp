@@ -30,9 +30,8 @@ LogicalResult RopeOp::verify() {
     return emitOpError() << "input must have rank 2 or more, got " << type;
   int64_t axis = getSeqAxis();
   if (axis < 0 || axis >= rank - 1)
-    return emitOpError() << "'seq_axis' is " << axis
-                         << ", not a dimension of " << type
-                         << " before the last";
+    return emitOpError() << "'seq_axis' is " << axis << ", not a dimension of "
+                         << type << " before the last";
   int64_t size = type.getDimSize(rank - 1);
   if (ShapedType::isStatic(size) && size % 2 != 0)
     return emitOpError() << "the last dimension must be even, got " << type;
@@ -73,10 +72,9 @@ FailureOr<SmallVector<Value>> RopeOp::decompose(OpBuilder &builder) {
         Scalar two = makeInteger(b, indexType, 2);
         Scalar one = makeInteger(b, indexType, 1);
         Scalar half = d.getIndex(b, sizes[last]) / two;
-        Scalar isFirst =
-            getInterleaved()
-                ? eq(column % two, makeInteger(b, indexType, 0))
-                : lt(column, half);
+        Scalar isFirst = getInterleaved()
+                             ? eq(column % two, makeInteger(b, indexType, 0))
+                             : lt(column, half);
         Scalar step = getInterleaved() ? one : half;
         Scalar angle = getInterleaved()
                            ? column / two

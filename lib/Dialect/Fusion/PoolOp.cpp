@@ -34,7 +34,7 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *context,
                           " numbers, got ", adaptor.getWindow().size());
   FailureOr<Window> window =
       resolveWindow(location, name, adaptor.getWindow(), adaptor.getStrides(),
-                adaptor.getPadding(), adaptor.getDilations());
+                    adaptor.getPadding(), adaptor.getDilations());
   if (failed(window))
     return failure();
   for (int64_t size : window->sizes)
@@ -56,10 +56,12 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *context,
 static Window getWindowOf(PoolOp op) {
   // Verified already: cannot fail.
   return *resolveWindow(std::nullopt, "", op.getWindow(), op.getStrides(),
-                    op.getPadding(), op.getDilations());
+                        op.getPadding(), op.getDilations());
 }
 
 LogicalResult PoolOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   auto input = cast<RankedTensorType>(getInput().getType());
   if (getKind() == PoolKind::Avg && !isa<FloatType>(input.getElementType()))
     return emitOpError() << "'avg' needs floats, got " << input;
@@ -183,9 +185,9 @@ FailureOr<SmallVector<Value>> PoolOp::decompose(OpBuilder &builder) {
   for (int64_t size : window.sizes)
     whole *= static_cast<double>(size);
   // Without padding every window is whole.
-  bool isWhole = getCountIncludePad() ||
-                 llvm::all_of(window.padding,
-                              [](int64_t value) { return value == 0; });
+  bool isWhole =
+      getCountIncludePad() ||
+      llvm::all_of(window.padding, [](int64_t value) { return value == 0; });
   Value mean = d.elementwise(
       {d.along(combined)}, sizes, elementType,
       [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {

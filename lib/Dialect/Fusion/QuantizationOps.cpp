@@ -86,10 +86,9 @@ static LogicalResult verifyScale(Op op, RankedTensorType real) {
   if (rank == 0 && !grouped && axis)
     return op.emitOpError("'axis' needs a scale with dimensions");
   if ((rank != 0 || grouped) && !axis)
-    return op.emitOpError() << "a scale of type " << scale
-                            << " needs an 'axis'";
-  if (axis &&
-      failed(verifyAxis(op, "axis", static_cast<int64_t>(*axis), real)))
+    return op.emitOpError()
+           << "a scale of type " << scale << " needs an 'axis'";
+  if (axis && failed(verifyAxis(op, "axis", static_cast<int64_t>(*axis), real)))
     return failure();
   if (grouped) {
     int64_t size = static_cast<int64_t>(*groupSize);
@@ -140,13 +139,10 @@ LogicalResult DequantizeOp::verify() {
 
 /// Sizes of `tensor` with the last one doubled or halved, where the op changes
 /// it; static sizes of the result's type win.
-static SmallVector<OpFoldResult> getResultSizes(OpBuilder &builder,
-                                                Location loc, Value tensor,
-                                                RankedTensorType result,
-                                                QuantFormat format,
-                                                bool packs) {
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(builder, loc, tensor);
+static SmallVector<OpFoldResult>
+getResultSizes(OpBuilder &builder, Location loc, Value tensor,
+               RankedTensorType result, QuantFormat format, bool packs) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
   for (auto [dim, size] : llvm::enumerate(result.getShape())) {
     if (ShapedType::isStatic(size)) {
       sizes[dim] = builder.getIndexAttr(size);
@@ -192,7 +188,8 @@ namespace {
 class ScaleAccess {
 public:
   template <typename Op>
-  explicit ScaleAccess(Op op) : scale(op.getScale()), zeroPoint(op.getZeroPoint()) {
+  explicit ScaleAccess(Op op)
+      : scale(op.getScale()), zeroPoint(op.getZeroPoint()) {
     if (std::optional<uint64_t> value = op.getAxis())
       axis = static_cast<int64_t>(*value);
     if (std::optional<uint64_t> value = op.getGroupSize())
@@ -211,8 +208,7 @@ public:
   }
   Scalar loadZeroPoint(ImplicitLocOpBuilder &b, ArrayRef<Scalar> args,
                        ArrayRef<Value> indices) const {
-    return firstOperand ? args[*firstOperand + 1]
-                        : load(b, zeroPoint, indices);
+    return firstOperand ? args[*firstOperand + 1] : load(b, zeroPoint, indices);
   }
 
 private:
@@ -229,8 +225,7 @@ private:
 };
 } // namespace
 
-void ScaleAccess::addOperands(Decomposer &d,
-                              SmallVector<LoopOperand> &operands,
+void ScaleAccess::addOperands(Decomposer &d, SmallVector<LoopOperand> &operands,
                               int64_t numLoops, bool lastFits) {
   if (groupSize || (axis && *axis == numLoops - 1 && !lastFits))
     return;
@@ -279,7 +274,8 @@ static Scalar quantizeInteger(Decomposer &d, ImplicitLocOpBuilder &b,
                               const ScaleAccess &access, QuantFormat format,
                               Scalar x, ArrayRef<Scalar> args,
                               ArrayRef<Value> indices) {
-  Scalar scale = convertFloat(access.loadScale(b, args, indices), d.computeType);
+  Scalar scale =
+      convertFloat(access.loadScale(b, args, indices), d.computeType);
   Scalar scaled = x / scale;
   Scalar q(b, math::RoundEvenOp::create(b, Value(scaled)));
   if (access.hasZeroPoint())
@@ -298,8 +294,8 @@ FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &builder) {
   ScaleAccess access(*this);
   Decomposer d(builder, getLoc(), getComputeType({getInput(), getScale()}));
   int64_t rank = real.getRank();
-  SmallVector<OpFoldResult> sizes = getResultSizes(
-      d.b, getLoc(), getInput(), stored, format, /*packs=*/true);
+  SmallVector<OpFoldResult> sizes =
+      getResultSizes(d.b, getLoc(), getInput(), stored, format, /*packs=*/true);
 
   SmallVector<LoopOperand> operands;
   if (!isPacked(format))
@@ -311,12 +307,13 @@ FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &builder) {
         [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
           SmallVector<Value> indices = getLoopIndices(b, rank);
           if (format != QuantFormat::Float8)
-            return Scalar(b, arith::TruncIOp::create(
-                                 b, b.getI8Type(),
-                                 Value(quantizeInteger(d, b, access, format,
-                                                       args[0], args, indices))));
-          Scalar scale = convertFloat(access.loadScale(b, args, indices),
-                                      d.computeType);
+            return Scalar(b,
+                          arith::TruncIOp::create(
+                              b, b.getI8Type(),
+                              Value(quantizeInteger(d, b, access, format,
+                                                    args[0], args, indices))));
+          Scalar scale =
+              convertFloat(access.loadScale(b, args, indices), d.computeType);
           // Clamped before the rounding, which does not saturate; min and max
           // keep a NaN.
           auto type = cast<FloatType>(stored.getElementType());
@@ -333,12 +330,11 @@ FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &builder) {
       [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
         SmallVector<Value> indices = getLoopIndices(b, rank);
         Type indexType = b.getIndexType();
-        Scalar first =
-            Scalar(b, indices.back()) * makeInteger(b, indexType, 2);
+        Scalar first = Scalar(b, indices.back()) * makeInteger(b, indexType, 2);
         auto half = [&](Scalar column) {
           indices.back() = column;
-          Scalar x = convertFloat(extract(b, getInput(), indices),
-                                  d.computeType);
+          Scalar x =
+              convertFloat(extract(b, getInput(), indices), d.computeType);
           Scalar q = quantizeInteger(d, b, access, format, x, args, indices);
           Scalar mask = makeInteger(b, b.getI32Type(), 15);
           return logicalAnd(q, mask);
@@ -347,8 +343,8 @@ FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &builder) {
         Scalar high = half(first + makeInteger(b, indexType, 1));
         Scalar shifted = high * makeInteger(b, b.getI32Type(), 16);
         Scalar both(b, arith::OrIOp::create(b, Value(low), Value(shifted)));
-        return Scalar(
-            b, arith::TruncIOp::create(b, b.getI8Type(), Value(both)));
+        return Scalar(b,
+                      arith::TruncIOp::create(b, b.getI8Type(), Value(both)));
       });
   return SmallVector<Value>{result};
 }
@@ -377,10 +373,9 @@ FailureOr<SmallVector<Value>> DequantizeOp::decompose(OpBuilder &builder) {
   auto real = cast<RankedTensorType>(getResult().getType());
   QuantFormat format = getFormat();
   ScaleAccess access(*this);
-  Decomposer d(builder, getLoc(),
-               getComputeType({getResult(), getScale()}));
-  SmallVector<OpFoldResult> sizes = getResultSizes(
-      d.b, getLoc(), getInput(), real, format, /*packs=*/false);
+  Decomposer d(builder, getLoc(), getComputeType({getResult(), getScale()}));
+  SmallVector<OpFoldResult> sizes =
+      getResultSizes(d.b, getLoc(), getInput(), real, format, /*packs=*/false);
   // A packed tensor is read by index: loop i of the result is not a loop of
   // the bytes.
   SmallVector<LoopOperand> operands;
@@ -391,21 +386,19 @@ FailureOr<SmallVector<Value>> DequantizeOp::decompose(OpBuilder &builder) {
       operands, sizes, real.getElementType(),
       [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
         SmallVector<Value> indices = getLoopIndices(b, real.getRank());
-        Scalar scale = convertFloat(access.loadScale(b, args, indices),
-                                    d.computeType);
+        Scalar scale =
+            convertFloat(access.loadScale(b, args, indices), d.computeType);
         if (format == QuantFormat::Float8)
           return convertFloat(args[0], d.computeType) * scale;
         SmallVector<Value> at = indices;
         if (isPacked(format))
-          at.back() = Scalar(b, at.back()) /
-                      makeInteger(b, b.getIndexType(), 2);
-        Scalar stored =
-            isPacked(format) ? extract(b, getInput(), at) : args[0];
+          at.back() =
+              Scalar(b, at.back()) / makeInteger(b, b.getIndexType(), 2);
+        Scalar stored = isPacked(format) ? extract(b, getInput(), at) : args[0];
         Scalar q = loadInteger(b, stored, format, indices);
         Scalar number(b, arith::SIToFPOp::create(b, d.computeType, Value(q)));
         if (access.hasZeroPoint())
-          number =
-              number - loadZeroPoint(d, b, access, format, args, indices);
+          number = number - loadZeroPoint(d, b, access, format, args, indices);
         return number * scale;
       });
   return SmallVector<Value>{result};

@@ -77,30 +77,28 @@ Scalar fusion::buildKeep(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> shape,
       continue;
     }
     std::optional<int64_t> known = getConstantIntValue(size);
-    Scalar extent =
-        known ? makeInteger(b, i64, *known)
-              : convertInteger(Scalar(b, cast<Value>(size)), i64);
+    Scalar extent = known ? makeInteger(b, i64, *known)
+                          : convertInteger(Scalar(b, cast<Value>(size)), i64);
     flat = flat * extent + index;
   }
 
   Scalar seed(b, stream.seed);
   Scalar draw = shiftRight(flat, 2);
   uint64_t id = static_cast<uint64_t>(stream.opId);
-  std::array<Scalar, 4> words = buildPhilox(
-      b,
-      {truncate(draw), truncate(shiftRight(draw, 32)),
-       word(b, static_cast<uint32_t>(id)),
-       word(b, static_cast<uint32_t>(id >> 32))},
-      {truncate(seed), truncate(shiftRight(seed, 32))});
+  std::array<Scalar, 4> words =
+      buildPhilox(b,
+                  {truncate(draw), truncate(shiftRight(draw, 32)),
+                   word(b, static_cast<uint32_t>(id)),
+                   word(b, static_cast<uint32_t>(id >> 32))},
+                  {truncate(seed), truncate(shiftRight(seed, 32))});
   Scalar three = makeInteger(b, b.getI32Type(), 3);
   Scalar lane(b, arith::AndIOp::create(b, truncate(flat), three));
   Scalar chosen = words[0];
   for (int64_t i = 1; i < 4; ++i)
-    chosen = select(eq(lane, makeInteger(b, b.getI32Type(), i)), words[i],
-                    chosen);
+    chosen =
+        select(eq(lane, makeInteger(b, b.getI32Type(), i)), words[i], chosen);
   // 24 random bits against the probability as an integer: exact, and the same
   // on every device. Both sides are below 2^24 + 1, so signed comparison holds.
   int64_t threshold = static_cast<int64_t>(std::ceil(probability * 16777216.0));
-  return ge(shiftRight(chosen, 8),
-            makeInteger(b, b.getI32Type(), threshold));
+  return ge(shiftRight(chosen, 8), makeInteger(b, b.getI32Type(), threshold));
 }

@@ -12,9 +12,18 @@
 
 #include "Verification.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+LogicalResult fusion::verifyInferredTypes(Operation *op) {
+  SmallVector<Type> types(op->getResultTypes());
+  return cast<InferTypeOpInterface>(op).refineReturnTypes(
+      op->getContext(), op->getLoc(), op->getOperands(),
+      op->getRawDictionaryAttrs(), op->getPropertiesStorage(), op->getRegions(),
+      types);
+}
 
 int64_t fusion::mergeSizes(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) ? b : a;
@@ -36,9 +45,9 @@ LogicalResult fusion::verifySizes(Operation *op, StringRef name,
                                   RankedTensorType type,
                                   ArrayRef<int64_t> expected, StringRef what) {
   if (type.getRank() != static_cast<int64_t>(expected.size()))
-    return op->emitOpError() << "'" << name << "' must have rank "
-                             << expected.size() << " (" << what << "), got "
-                             << type;
+    return op->emitOpError()
+           << "'" << name << "' must have rank " << expected.size() << " ("
+           << what << "), got " << type;
   for (auto [dim, size] : llvm::enumerate(expected))
     if (sizesDiffer(type.getDimSize(dim), size))
       return op->emitOpError()

@@ -29,6 +29,11 @@ LogicalResult emitInferError(std::optional<Location> loc, StringRef opName,
                            std::forward<Args>(args)...);
 }
 
+/// Checks the result types against the inferred ones. An op that infers its
+/// types calls this first in `verify`: the trait would check only afterwards,
+/// and add a second message of its own.
+LogicalResult verifyInferredTypes(Operation *op);
+
 /// The size of a dimension when only types are known: the static one of two
 /// sizes that must agree.
 int64_t mergeSizes(int64_t a, int64_t b);

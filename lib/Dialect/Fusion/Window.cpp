@@ -48,17 +48,17 @@ int64_t Window::getTransposedSize(int64_t dim, int64_t input,
   std::optional<int64_t> spread = llvm::checkedMul(input - 1, strides[dim]);
   if (!spread)
     return -1;
-  int64_t size = *spread + span - padding[2 * dim] - padding[2 * dim + 1] +
-                 outputPadding;
+  int64_t size =
+      *spread + span - padding[2 * dim] - padding[2 * dim + 1] + outputPadding;
   return size < 1 ? -1 : size;
 }
 
 FailureOr<Window>
 fusion::resolveWindow(std::optional<Location> location, StringRef opName,
-                  ArrayRef<int64_t> sizes,
-                  std::optional<ArrayRef<int64_t>> strides,
-                  std::optional<ArrayRef<int64_t>> padding,
-                  std::optional<ArrayRef<int64_t>> dilations) {
+                      ArrayRef<int64_t> sizes,
+                      std::optional<ArrayRef<int64_t>> strides,
+                      std::optional<ArrayRef<int64_t>> padding,
+                      std::optional<ArrayRef<int64_t>> dilations) {
   size_t rank = sizes.size();
   Window window;
   window.sizes = SmallVector<int64_t>(sizes);
@@ -69,13 +69,12 @@ fusion::resolveWindow(std::optional<Location> location, StringRef opName,
     if (!given)
       return success();
     if (given->size() != length)
-      return emitInferError(location, opName, "'", name, "' must have ",
-                            length, " numbers, got ", given->size());
+      return emitInferError(location, opName, "'", name, "' must have ", length,
+                            " numbers, got ", given->size());
     for (int64_t value : *given)
       if (value < least || value > kMaxExtent)
-        return emitInferError(location, opName, "'", name,
-                              "' must be between ", least, " and ", kMaxExtent,
-                              ", got ", value);
+        return emitInferError(location, opName, "'", name, "' must be between ",
+                              least, " and ", kMaxExtent, ", got ", value);
     values.assign(given->begin(), given->end());
     return success();
   };
@@ -120,8 +119,8 @@ OpFoldResult fusion::computeOutputSize(Decomposer &d, const Window &window,
   Scalar in(d.b, d.getIndex(input));
   Scalar size(d.b, d.getIndex(windowSize));
   Scalar one = makeInteger(d.b, type, 1);
-  Scalar pad = makeInteger(d.b, type, window.padding[2 * dim] +
-                                          window.padding[2 * dim + 1]);
+  Scalar pad = makeInteger(
+      d.b, type, window.padding[2 * dim] + window.padding[2 * dim + 1]);
   Scalar dilation = makeInteger(d.b, type, window.dilations[dim]);
   Scalar span = (size - one) * dilation + one;
   Scalar stride = makeInteger(d.b, type, window.strides[dim]);

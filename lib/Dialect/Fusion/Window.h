@@ -54,11 +54,11 @@ struct SpatialDims {
 
 /// Fills in the defaults and checks lengths and signs. The messages name the
 /// op; without a location nothing is printed.
-FailureOr<Window> resolveWindow(std::optional<Location> location, StringRef opName,
-                            ArrayRef<int64_t> sizes,
-                            std::optional<ArrayRef<int64_t>> strides,
-                            std::optional<ArrayRef<int64_t>> padding,
-                            std::optional<ArrayRef<int64_t>> dilations);
+FailureOr<Window> resolveWindow(std::optional<Location> location,
+                                StringRef opName, ArrayRef<int64_t> sizes,
+                                std::optional<ArrayRef<int64_t>> strides,
+                                std::optional<ArrayRef<int64_t>> padding,
+                                std::optional<ArrayRef<int64_t>> dilations);
 
 /// `input` with `low` and `high` elements of `value` around each spatial
 /// dimension; the input itself when there are none.

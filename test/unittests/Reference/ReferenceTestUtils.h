@@ -13,6 +13,7 @@
 #ifndef FUSION_TEST_UNITTESTS_REFERENCE_REFERENCETESTUTILS_H
 #define FUSION_TEST_UNITTESTS_REFERENCE_REFERENCETESTUTILS_H
 
+#include "fusion/InitAll.h"
 #include "fusion/Reference/Reference.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -58,7 +59,7 @@ public:
 private:
   static mlir::DialectRegistry makeRegistry() {
     mlir::DialectRegistry registry;
-    mlir::fusion::registerReferenceDialects(registry);
+    mlir::fusion::registerAllDialects(registry);
     return registry;
   }
 
@@ -81,7 +82,7 @@ evaluate(mlir::fusion::Reference &reference,
 inline mlir::fusion::HostTensor randomTensor(mlir::fusion::DType dtype,
                                              std::vector<int64_t> shape,
                                              unsigned seed) {
-  auto tensor = mlir::fusion::HostTensor::zeros(dtype, std::move(shape));
+  auto tensor = mlir::fusion::createTensor(dtype, std::move(shape));
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   for (int64_t i = 0; i < tensor.getNumElements(); ++i)
@@ -94,6 +95,10 @@ inline std::vector<double> toDoubles(const mlir::fusion::HostTensor &tensor) {
   for (int64_t i = 0; i < tensor.getNumElements(); ++i)
     values.push_back(tensor.getDouble(i));
   return values;
+}
+
+inline std::vector<uint8_t> getBytes(const mlir::fusion::HostTensor &tensor) {
+  return {tensor.data(), tensor.data() + tensor.getNumBytes()};
 }
 
 #endif // FUSION_TEST_UNITTESTS_REFERENCE_REFERENCETESTUTILS_H

@@ -57,10 +57,10 @@ protected:
   /// The same results by other orders of summation, as a kernel might.
   static SmallVector<HostTensor> computeByBlocks(const HostTensor &x,
                                                  const HostTensor &w) {
-    int64_t m = x.shape[0];
-    HostTensor product = HostTensor::zeros(DType::BF16, {m, 64});
-    HostTensor rows = HostTensor::zeros(DType::F32, {m});
-    HostTensor all = HostTensor::zeros(DType::F32, {});
+    int64_t m = x.getDims()[0];
+    HostTensor product = createTensor(DType::BF16, {m, 64});
+    HostTensor rows = createTensor(DType::F32, {m});
+    HostTensor all = createTensor(DType::F32, {});
     float total = 0;
     for (int64_t i = 0; i < m; ++i) {
       float lanes[8] = {};
@@ -106,17 +106,17 @@ TEST_P(VerifyTest, TheDeclaredResultsAreVerified) {
 
 TEST_P(VerifyTest, AWrongElementIsFound) {
   for (HostTensor &output : outputs) {
-    std::vector<uint8_t> right = output.data;
+    std::vector<uint8_t> right = getBytes(output);
     int64_t last = output.getNumElements() - 1;
     double value = output.getDouble(last);
     output.setDouble(last, value + std::fabs(value) / 8 + 0.5);
     OutputReport report =
         verifier->compare(outputs).outputs[&output - outputs.begin()];
     EXPECT_FALSE(report.verified)
-        << output.getTypeString() << " " << value << " error "
-        << report.maxError << " allowed " << report.allowedMaxError << " rms "
-        << report.rmsError << " allowed " << report.allowedRmsError;
-    output.data = right;
+        << getTypeString(output) << " " << value << " error " << report.maxError
+        << " allowed " << report.allowedMaxError << " rms " << report.rmsError
+        << " allowed " << report.allowedRmsError;
+    std::copy(right.begin(), right.end(), output.data());
   }
   EXPECT_TRUE(isVerified());
 }

@@ -73,6 +73,7 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Fusion_YieldOp : Fusion_Op<"yield", [Pure, Terminator, ReturnLike]> {

@@ -1,0 +1,109 @@
+// RUN: fusion-opt %s --fusion-input-decompose --canonicalize --cse | FileCheck %s
+
+// One op, in f32, rounded once.
+// CHECK-LABEL: func.func @relu
+// CHECK-SAME: (%[[X:.*]]: tensor<?x8xbf16>)
+// CHECK: %[[D:.*]] = tensor.dim %[[X]], %c0
+// CHECK: %[[E:.*]] = tensor.empty(%[[D]]) : tensor<?x8xbf16>
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK-SAME: ins(%[[X]] : tensor<?x8xbf16>) outs(%[[E]] : tensor<?x8xbf16>)
+// CHECK: %[[W:.*]] = arith.extf %{{.*}} : bf16 to f32
+// CHECK: %[[M:.*]] = arith.maximumf %[[W]], %cst : f32
+// CHECK: %[[N:.*]] = arith.truncf %[[M]] : f32 to bf16
+// CHECK: linalg.yield %[[N]] : bf16
+func.func @relu(%x: tensor<?x8xbf16>) -> tensor<?x8xbf16> {
+  %0 = fusion.relu %x : tensor<?x8xbf16>
+  return %0 : tensor<?x8xbf16>
+}
+
+// f64 is not narrowed.
+// CHECK-LABEL: func.func @silu
+// CHECK: ^bb0(%[[X:[a-z]+]]: f64
+// CHECK: %[[N:.*]] = arith.negf %[[X]] : f64
+// CHECK: %[[E:.*]] = math.exp %[[N]] : f64
+// CHECK: %[[S:.*]] = arith.addf %[[E]], %cst : f64
+// CHECK: arith.divf %[[X]], %[[S]] : f64
+func.func @silu(%x: tensor<8xf64>) -> tensor<8xf64> {
+  %0 = fusion.silu %x : tensor<8xf64>
+  return %0 : tensor<8xf64>
+}
+
+// CHECK-LABEL: func.func @gelu
+// CHECK: math.erf
+// CHECK-NOT: math.tanh
+// CHECK: math.tanh
+func.func @gelu(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = fusion.gelu %x : tensor<8xf32>
+  %1 = fusion.gelu tanh %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// The softplus inside does not overflow: log1p(exp(-|x|)) + max(x, 0).
+// CHECK-LABEL: func.func @mish
+// CHECK-DAG: arith.maximumf
+// CHECK-DAG: math.absf
+// CHECK: arith.negf
+// CHECK: math.exp
+// CHECK: math.log1p
+// CHECK: math.tanh
+func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = fusion.mish %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// One op: the partner and the angle are loaded by index.
+// CHECK-LABEL: func.func @rope
+// CHECK-SAME: (%[[X:.*]]: tensor<2x?x8xf16>, %[[C:.*]]: tensor<?x4xf32>, %[[S:.*]]: tensor<?x4xf32>)
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[X]] : tensor<2x?x8xf16>)
+// CHECK-DAG: %[[B:.*]] = linalg.index 0
+// CHECK-DAG: %[[P:.*]] = linalg.index 1
+// CHECK-DAG: %[[J:.*]] = linalg.index 2
+// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[J]], %[[C4]]
+// CHECK: %[[DOWN:.*]] = arith.subi %[[J]], %[[C4]]
+// CHECK: %[[ANGLE:.*]] = arith.select %[[FIRST]], %[[J]], %[[DOWN]]
+// CHECK: %[[UP:.*]] = arith.addi %[[J]], %[[C4]]
+// CHECK: %[[PARTNER:.*]] = arith.select %[[FIRST]], %[[UP]], %[[DOWN]]
+// CHECK: tensor.extract %[[X]][%[[B]], %[[P]], %[[PARTNER]]]
+// CHECK: tensor.extract %[[C]][%[[P]], %[[ANGLE]]]
+// CHECK: tensor.extract %[[S]][%[[P]], %[[ANGLE]]]
+// CHECK-NOT: linalg.generic
+func.func @rope(%x: tensor<2x?x8xf16>, %c: tensor<?x4xf32>,
+                %s: tensor<?x4xf32>) -> tensor<2x?x8xf16> {
+  %0 = fusion.rope %x, %c, %s seq_axis(1)
+      : tensor<2x?x8xf16>, tensor<?x4xf32>, tensor<?x4xf32>
+  return %0 : tensor<2x?x8xf16>
+}
+
+// Ten rounds, two products each, of which that of the constant op id folds; the
+// threshold is ceil(p 2^24); the index is row-major in 64 bits.
+// CHECK-LABEL: func.func @dropout
+// CHECK-SAME: %[[SEED:.*]]: i64
+// CHECK-DAG: %[[T:.*]] = arith.constant 4194304 : i32
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i64
+// CHECK-DAG: arith.constant 1.33333337 : f32
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK: %[[I64:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: %[[J64:.*]] = arith.index_cast %[[J]] : index to i64
+// CHECK: %[[ROW:.*]] = arith.muli %[[I64]], %[[C7]]
+// CHECK: arith.addi %[[ROW]], %[[J64]]
+// CHECK-COUNT-19: arith.muli
+// CHECK-NOT: arith.muli
+// CHECK: %[[W:.*]] = arith.shrui %{{.*}}, %c8_i32
+// CHECK: %[[KEEP:.*]] = arith.cmpi sge, %[[W]], %[[T]]
+// CHECK: arith.select %[[KEEP]]
+func.func @dropout(%x: tensor<?x7xf32>, %seed: i64) -> tensor<?x7xf32> {
+  %0 = fusion.dropout %x, %seed probability(0.25) op_id(9) : tensor<?x7xf32>
+  return %0 : tensor<?x7xf32>
+}
+
+// Contracts go with the op.
+// CHECK-LABEL: func.func @contract
+// CHECK: linalg.generic {{{.*}}fusion.must{{.*}}}
+func.func @contract(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = fusion.relu %x {fusion.must} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
