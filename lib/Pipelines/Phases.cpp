@@ -72,6 +72,7 @@ void fusion::buildSchedulePipeline(OpPassManager &manager,
 void fusion::buildTilePipeline(OpPassManager &manager,
                                const PhaseOptions &options) {
   manager.addPass(createLowerToTilePass());
+  manager.addPass(createMergeProgramsPass());
   OpPassManager &programs = manager.nest<tile::ProgramOp>();
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

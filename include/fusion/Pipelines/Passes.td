@@ -25,6 +25,17 @@ def CheckLimitsPass : Pass<"fusion-gpu-check-limits", "::mlir::ModuleOp"> {
   ];
 }
 
+def MergeProgramsPass
+    : Pass<"fusion-tile-merge-programs", "::mlir::ModuleOp"> {
+  let summary = "Lets equal kernels share one program";
+  let description = [{
+    Input: `tile.program`s, each of one kernel. Output: of programs that are
+    equal but for their names and locations the first is left, and all kernels
+    that had one of them name it. A network of equal layers is so compiled one
+    layer at a time, and its package has each kernel once.
+  }];
+}
+
 def SplitKernelsPass : Pass<"fusion-ptx-split-kernels", "::mlir::ModuleOp"> {
   let summary = "Gives every kernel a gpu.module of its own";
   let description = [{

@@ -135,36 +135,62 @@ TEST(CompilerTest, CopiesWhatNoKernelComputes) {
   Compiled compiled(R"(
 func.func @f(%x: tensor<8x4xf32>)
     -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<32xf32>, tensor<8x4xf32>,
-        tensor<2xi1>, tensor<3xi4>) {
+        tensor<2xi1>) {
   %0 = arith.addf %x, %x : tensor<8x4xf32>
   %1 = tensor.collapse_shape %x [[0, 1]] : tensor<8x4xf32> into tensor<32xf32>
   %2 = arith.constant dense<[true, false]> : tensor<2xi1>
-  %3 = arith.constant dense<[1, -1, 3]> : tensor<3xi4>
-  return %0, %0, %1, %x, %2, %3
+  return %0, %0, %1, %x, %2
       : tensor<8x4xf32>, tensor<8x4xf32>, tensor<32xf32>, tensor<8x4xf32>,
-        tensor<2xi1>, tensor<3xi4>
+        tensor<2xi1>
 }
 )");
   ASSERT_EQ(compiled.errors, "");
-  EXPECT_EQ(compiled.getSteps(), "LCCCCC");
+  EXPECT_EQ(compiled.getSteps(), "LCCCC");
   EXPECT_EQ(compiled.count(BufferKind::Temp), 0u);
   const fusionpkg::PackageModel &model = compiled.model;
-  ASSERT_EQ(model.constants.size(), 2u);
+  ASSERT_EQ(model.constants.size(), 1u);
   auto getBytes = [&](const fusionpkg::Constant &constant) {
     auto begin = model.constantData.begin() + constant.offset;
     return std::vector<uint8_t>(begin, begin + constant.size);
   };
   EXPECT_EQ(getBytes(model.constants[0]), (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(getBytes(model.constants[1]), (std::vector<uint8_t>{0xf1, 3}));
+}
+
+TEST(CompilerTest, SharesEqualKernels) {
+  // Two layers of one network.
+  Compiled compiled(R"(
+func.func @f(%x: tensor<16x16xf32>, %a: tensor<16x16xf32>,
+             %b: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>)
+      -> tensor<16x16xf32>
+  %0 = linalg.matmul ins(%x, %a : tensor<16x16xf32>, tensor<16x16xf32>)
+      outs(%init : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %1 = linalg.matmul ins(%0, %b : tensor<16x16xf32>, tensor<16x16xf32>)
+      outs(%init : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %1 : tensor<16x16xf32>
+}
+)");
+  ASSERT_EQ(compiled.errors, "");
+  EXPECT_EQ(compiled.getSteps(), "LL");
+  EXPECT_EQ(compiled.count(BufferKind::Temp), 1u);
+  EXPECT_EQ(compiled.model.kernels.size(), 1u);
+  EXPECT_EQ(compiled.model.modules.size(), 1u);
+  // The second reads what the first wrote.
+  fusionpkg::Entry entry = compiled.getEntry();
+  EXPECT_EQ(entry.steps[0].args[2].index, entry.steps[1].args[0].index);
+  EXPECT_EQ(entry.buffers[entry.steps[1].args[2].index].kind,
+            BufferKind::Output);
 }
 
 TEST(CompilerTest, FillsUniformOutputs) {
   Compiled compiled(R"(
-func.func @f() -> (tensor<8xbf16>, tensor<9xi4>, tensor<4xi1>) {
+func.func @f() -> (tensor<8xbf16>, tensor<9xi8>, tensor<4xi1>) {
   %0 = arith.constant dense<1.0> : tensor<8xbf16>
-  %1 = arith.constant dense<-2> : tensor<9xi4>
+  %1 = arith.constant dense<-2> : tensor<9xi8>
   %2 = arith.constant dense<true> : tensor<4xi1>
-  return %0, %1, %2 : tensor<8xbf16>, tensor<9xi4>, tensor<4xi1>
+  return %0, %1, %2 : tensor<8xbf16>, tensor<9xi8>, tensor<4xi1>
 }
 )");
   ASSERT_EQ(compiled.errors, "");
@@ -173,7 +199,7 @@ func.func @f() -> (tensor<8xbf16>, tensor<9xi4>, tensor<4xi1>) {
   EXPECT_EQ(entry.steps[0].fillWidth, 2u);
   EXPECT_EQ(entry.steps[0].fillBits, 0x3f80u);
   EXPECT_EQ(entry.steps[1].fillWidth, 1u);
-  EXPECT_EQ(entry.steps[1].fillBits, 0xeeu);
+  EXPECT_EQ(entry.steps[1].fillBits, 0xfeu);
   EXPECT_EQ(entry.steps[2].fillWidth, 1u);
   EXPECT_EQ(entry.steps[2].fillBits, 1u);
 }
