@@ -130,6 +130,20 @@ func.func @float8(%x: vector<4xf8E4M3FN>) -> (vector<4xf16>, vector<4xf8E5M2>) {
   return %w, %n : vector<4xf16>, vector<4xf8E5M2>
 }
 
+// Arithmetic on 8-bit floats is in f32.
+// CHECK-LABEL: func.func @float8_arithmetic(
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.cmpf olt, %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.sitofp %{{.*}} : i32 to f32
+// CHECK:         arith.select %{{.*}} : f8E5M2
+func.func @float8_arithmetic(%x: f8E5M2, %y: f8E5M2, %n: i32) -> f8E5M2 {
+  %a = arith.addf %x, %y : f8E5M2
+  %c = arith.cmpf olt, %a, %y : f8E5M2
+  %i = arith.sitofp %n : i32 to f8E5M2
+  %s = arith.select %c, %a, %i : f8E5M2
+  return %s : f8E5M2
+}
+
 // Tensors are another phase's.
 // CHECK-LABEL: func.func @tensors(
 // CHECK-NEXT:    math.exp %{{.*}} : tensor<4xf32>

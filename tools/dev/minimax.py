@@ -275,6 +275,7 @@ HEADER = """//===- Coefficients.h - Polynomials of the math expansion -------*- 
 
 #include <cstdint>
 
+// clang-format off
 namespace mlir::fusion::coefficients {
 """
 

@@ -126,11 +126,48 @@ struct ExpandTruncate final : OpRewritePattern<arith::TruncFOp> {
     return success();
   }
 };
+/// Arithmetic on 8-bit floats: in f32, rounded once.
+struct WidenFloat8 final : RewritePattern {
+  WidenFloat8(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  static bool isFloat8Value(Value value) {
+    return isExpandableFloat(value.getType()) &&
+           isFloat8(getElementTypeOrSelf(value.getType()));
+  }
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    // What moves or reinterprets bits needs no arithmetic.
+    if (!isa_and_present<arith::ArithDialect>(op->getDialect()) ||
+        isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::SelectOp,
+            arith::TruncFOp>(op) ||
+        op->getNumResults() != 1 ||
+        (llvm::none_of(op->getOperands(), isFloat8Value) &&
+         llvm::none_of(op->getResults(), isFloat8Value)))
+      return rewriter.notifyMatchFailure(op, "no arithmetic on 8-bit floats");
+    ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isFloat8Value(operand) ? Value(computeNum(b, operand))
+                                                : Value(flatNum(b, operand)));
+    Value result = op->getResult(0);
+    Type element = getElementTypeOrSelf(result.getType());
+    Type wide = isFloat8(element) ? Type(b.getF32Type()) : element;
+    if (!operands.empty())
+      wide = Num(b, operands.front()).shaped(wide);
+    Operation *widened = b.create(op->getLoc(), op->getName().getIdentifier(),
+                                  operands, wide, op->getAttrs());
+    rewriter.replaceOp(
+        op, restore(Num(b, widened->getResult(0)), result.getType()));
+    return success();
+  }
+};
 } // namespace
 
 void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
                                          const MathOptions &options) {
-  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate>(
+  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate, WidenFloat8>(
       patterns.getContext());
   patterns.add<ExpandFastDivision>(patterns.getContext(), options);
 }

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+// clang-format off
 namespace mlir::fusion::coefficients {
 
 /// exp(r) = 1 + r + r^2 Q(r) for |r| <= ln(2)/2.

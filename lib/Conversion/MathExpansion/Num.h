@@ -129,7 +129,9 @@ Num lg2Approx(Num x);
 Num rcpApproxFtz(Num x);
 /// Relative error 2^-22.9, subnormal operands kept.
 Num rsqrtApprox(Num x);
-/// Relative error 2^-20.5 in [-pi, pi].
+/// Relative error 2^-23.
+Num sqrtApprox(Num x);
+/// Absolute error 2^-20 in [-pi, pi].
 Num sinApprox(Num x);
 Num cosApprox(Num x);
 /// Relative error 2^-11.

@@ -17,12 +17,9 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 Num mlir::fusion::sqrtKernel(Num x, const KernelOptions &options) {
-  // The hardware's exact square root is a subroutine; x * rsqrt(x) is three
-  // instructions but NaN at 0 and infinity, where the root is x itself.
-  if (options.fast && !x.isF64()) {
-    Num root = x * rsqrtApprox(x);
-    return select(x.eq(x.c(0.0)) | x.eq(x.inf()), x, root);
-  }
+  // The exact square root is a subroutine of the hardware's.
+  if (options.fast && !x.isF64())
+    return sqrtApprox(x);
   return sqrt(x);
 }
 

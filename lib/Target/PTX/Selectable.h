@@ -18,9 +18,10 @@
 namespace mlir::fusion {
 
 /// Emits an error at the first operation below `module` that cannot become PTX:
-/// one of another dialect, or one for which the NVPTX backend has no instruction
-/// and would end the process: a math intrinsic that needs libdevice, a call of a
-/// function that nothing defines, a number format that the hardware lacks.
+/// one of another dialect, or one for which the NVPTX backend has no
+/// instruction and would end the process: a math intrinsic that needs
+/// libdevice, a call of a function that nothing defines, a number format that
+/// the hardware lacks.
 LogicalResult checkSelectable(Operation *module);
 
 } // namespace mlir::fusion

@@ -45,6 +45,7 @@ static float rcpFtz(float x) {
 static float rsqrt(float x) {
   return off(1.0 / std::sqrt(double(x)), 0x1.125fp-23);
 }
+static float sqrtApprox(float x) { return off(std::sqrt(double(x)), 0x1p-23); }
 static float divFull(float a, float b) {
   return off(double(a) / double(b), 0x1p-23);
 }
@@ -90,6 +91,7 @@ llvm::ArrayRef<HostFunction> hostFunctions() {
       {"llvm.nvvm.rcp.approx.ftz.f", "host_rcp_ftz", (void *)rcpFtz},
       {"llvm.nvvm.rsqrt.approx.f", "host_rsqrt", (void *)rsqrt},
       {"llvm.nvvm.div.full", "host_div_full", (void *)divFull},
+      {"llvm.nvvm.sqrt.approx.f", "host_sqrt", (void *)sqrtApprox},
       {"llvm.nvvm.sin.approx.f", "host_sin", (void *)sinApprox},
       {"llvm.nvvm.cos.approx.f", "host_cos", (void *)cosApprox},
       {"llvm.tanh.f32", "host_tanh", (void *)tanhApprox},

@@ -14,6 +14,7 @@
 
 #include "ApproximateInstructions.h"
 #include "CompiledFunction.h"
+#include "MathFunctions.h"
 
 #include "gtest/gtest.h"
 
@@ -26,71 +27,6 @@
 #include <random>
 
 namespace {
-using Reference = long double (*)(long double);
-
-struct Function {
-  const char *name;
-  Reference reference;
-  /// Bounds in units of the last place: f32 with exact and with the worst
-  /// approximate instructions, f64.
-  double f32, f32Worst, f64;
-  /// f32 results below the normal numbers may be 0.
-  bool flushes = false;
-};
-
-long double rsqrtReference(long double x) { return 1 / sqrtl(x); }
-
-const Function functions[] = {
-    {"exp", expl, 2, 5, 2, true},
-    {"exp2", exp2l, 0.5, 5, 2},
-    {"expm1", expm1l, 2, 2, 2},
-    {"log", logl, 2, 2, 2},
-    {"log2", log2l, 2, 2, 3},
-    {"log10", log10l, 2, 2, 3},
-    {"log1p", log1pl, 2, 2, 3},
-    {"sinh", sinhl, 1, 1, 4},
-    {"cosh", coshl, 1, 1, 4},
-    {"tanh", tanhl, 2, 3, 4},
-    {"asinh", asinhl, 1, 1, 4},
-    {"acosh", acoshl, 1, 1, 4},
-    {"atanh", atanhl, 1, 1, 4},
-    {"sin", sinl, 2, 2, 3},
-    {"cos", cosl, 2, 2, 3},
-    {"tan", tanl, 4, 4, 4},
-    {"asin", asinl, 1, 1, 2},
-    {"acos", acosl, 1, 1, 2},
-    {"atan", atanl, 1, 1, 2},
-    {"erf", erfl, 2, 3, 2},
-    {"erfc", erfcl, 1, 1, 4},
-    {"sqrt", sqrtl, 0.5, 0.5, 0.5},
-    {"rsqrt", rsqrtReference, 0.5, 3, 2},
-    {"cbrt", cbrtl, 1, 1, 2},
-};
-
-/// The error of `got` in units of the last place of T at `reference`.
-template <typename T>
-double ulps(T got, long double reference, bool flushes) {
-  using Limits = std::numeric_limits<T>;
-  if (std::isnan(reference) || std::isnan(got))
-    return std::isnan(reference) == std::isnan(got) ? 0 : INFINITY;
-  if (static_cast<T>(reference) == got && std::isinf(got))
-    return 0;
-  if (flushes && got == 0 && fabsl(reference) < Limits::min())
-    return 0;
-  // One past the largest number is where an infinity stands.
-  long double value = got, wanted = reference;
-  long double top = std::ldexp(1.0L, Limits::max_exponent);
-  if (std::isinf(got))
-    value = std::copysign(top, (long double)got);
-  if (fabsl(wanted) > top)
-    wanted = std::copysign(top, wanted);
-  int exponent =
-      std::max(wanted == 0 ? Limits::min_exponent - 1 : ilogbl(wanted),
-               Limits::min_exponent - 1);
-  return static_cast<double>(fabsl(value - wanted) /
-                             std::ldexp(1.0L, exponent - (Limits::digits - 1)));
-}
-
 std::string unaryFunction(const std::string &name, const std::string &type) {
   return "func.func @f(%x: " + type + ") -> " + type + " {\n  %y = math." +
          name + " %x : " + type + "\n  return %y : " + type + "\n}";
@@ -175,6 +111,54 @@ TEST_P(MathAccuracy, F64) {
   std::printf("%-6s f64 %.3f ULP at %a\n", function.name, worst.error,
               worst.at);
   EXPECT_LE(worst.error, function.f64) << "at " << worst.at;
+}
+
+namespace {
+/// A fast function over an interval: its largest error, relative or absolute.
+struct FastFunction {
+  const char *name;
+  Reference reference;
+  double low, high, relative, absolute;
+};
+} // namespace
+
+static const FastFunction fastFunctions[] = {
+    {"exp", expl, -10, 10, 0x1p-20, 0},
+    {"exp", expl, -87, 88, 0x1p-16, 0},
+    {"exp2", exp2l, -125, 127, 0x1p-21, 0},
+    {"log", logl, 1e-30, 0.5, 0x1p-21, 0},
+    {"log", logl, 0.5, 2, 0, 0x1p-22},
+    {"log2", log2l, 2, 1e30, 0x1p-21, 0},
+    {"tanh", tanhl, -10, 10, 0x1p-10, 0},
+    {"sin", sinl, -3.14, 3.14, 0, 0x1p-19},
+    {"cos", cosl, -3.14, 3.14, 0, 0x1p-19},
+    {"sqrt", sqrtl, 1e-30, 1e30, 0x1p-22, 0},
+};
+
+namespace {
+class MathFast : public ::testing::Test {
+protected:
+  void TearDown() override { approximationError = 0; }
+};
+} // namespace
+
+TEST_F(MathFast, StaysWithinItsBounds) {
+  for (const FastFunction &function : fastFunctions) {
+    CompiledFunction compiled(unaryFunction(function.name, "f32"),
+                              /*fast=*/true);
+    auto *f = compiled.as<float(float)>();
+    for (double sign : {-1.0, 0.0, 1.0}) {
+      approximationError = sign;
+      for (int i = 0; i <= 100000; ++i) {
+        auto x = static_cast<float>(
+            function.low + (function.high - function.low) * i / 100000);
+        long double wanted = function.reference(x);
+        ASSERT_LE(fabsl(f(x) - wanted),
+                  function.relative * fabsl(wanted) + function.absolute)
+            << function.name << " of " << x;
+      }
+    }
+  }
 }
 
 /// Every value of a 16-bit format: correct but for the ties that an error of
