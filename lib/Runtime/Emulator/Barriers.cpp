@@ -81,6 +81,17 @@ Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
     b.counted = counted;
     b.expected = expected;
   }
+  if (I.aux & barrierAligned)
+    for (unsigned k = 0; k < w.numFragments; ++k) {
+      const Fragment &f = w.fragments[k];
+      if (f.state == Fragment::State::BlockBarrier && f.waitsFor == id &&
+          f.pc != c.pc)
+        return fail(c, ErrorKind::BarrierDivergence, first,
+                    "comes to barrier " + std::to_string(id) +
+                        " here, while other threads of its warp wait at "
+                        "another place: " +
+                        describePlace(c, f.pc - 1));
+    }
   ++c.counters.barriers;
   if (I.aux & barrierReduce) {
     uint32_t bits = c.preds[I.c] ^ (I.aux & barrierNegate ? ~0u : 0u);
@@ -195,7 +206,7 @@ bool fusionemu::releaseBarriers(Context &c, Block &block) {
   return any;
 }
 
-/// "threads 0-15 of warp 2"
+/// "threads 64-79 of warp 2"
 static std::string describeLanes(const Warp &w, uint32_t lanes) {
   std::string text = "threads ";
   bool first = true;
@@ -211,7 +222,7 @@ static std::string describeLanes(const Warp &w, uint32_t lanes) {
     first = false;
     i = end;
   }
-  return text;
+  return text + " of warp " + std::to_string(w.index);
 }
 
 void fusionemu::failDeadlock(Context &c, Block &block) {

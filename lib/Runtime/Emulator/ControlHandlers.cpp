@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
+#include "Launch.h"
 
 #include <cassert>
 
@@ -122,6 +122,19 @@ Next fusionemu::reconverge(Context &c, const Instruction &) {
   }
   c.active = f.mask;
   return Next::Continue;
+}
+
+void fusionemu::releaseWaitingLanes(Warp &w) {
+  for (Join &j : w.joins) {
+    if (!j.used || j.arrived == 0)
+      continue;
+    Fragment f;
+    f.pc = j.pc;
+    f.mask = j.arrived;
+    f.join = j.parent;
+    j.arrived = 0;
+    addFragment(w, f);
+  }
 }
 
 /// Lets go of joins that wait for nobody any more.

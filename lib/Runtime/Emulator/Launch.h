@@ -53,6 +53,10 @@ public:
   void work();
 };
 
+/// Lets lanes that wait to reconverge go on alone: those they wait for may be
+/// waiting for them, at a lock for example.
+void releaseWaitingLanes(Warp &warp);
+
 /// Creates the module's variables in memory once; `addresses` has one entry
 /// for each.
 Status loadVariables(Memory::Impl &memory, const Program &program,

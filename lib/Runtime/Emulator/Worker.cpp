@@ -48,6 +48,8 @@ private:
   const HandlerTable &handlers;
   Block block;
   std::vector<Warp> warps;
+  /// When each warp's fragments last met, split or waited.
+  std::vector<uint64_t> lastSwitch;
   std::vector<Allocation *> cache;
   uint8_t *arena = nullptr;
   uint64_t arenaBytes = 0;
@@ -62,7 +64,8 @@ static uint64_t alignUp(uint64_t value, uint64_t align) {
 
 Worker::Worker(Launch &launch)
     : launch(launch), kernel(launch.kernel), handlers(getHandlers()),
-      warps(launch.numWarps), cache(kernel.memoryInstructions, nullptr) {
+      warps(launch.numWarps), lastSwitch(launch.numWarps, 0),
+      cache(kernel.memoryInstructions, nullptr) {
   // Everything that blocks reuse lies in one mapping.
   uint64_t file = alignUp(kernel.fileBytes, 64);
   uint64_t preds = alignUp(uint64_t(kernel.predicates) * 4, 64);
@@ -215,6 +218,7 @@ void Worker::startWarp(Warp &w) {
   w.live = w.exists;
   w.carry = 0;
   w.steps = 0;
+  lastSwitch[w.index] = 0;
   w.current = 0;
   w.numFragments = 1;
   w.fragments[0] = Fragment();
@@ -267,6 +271,12 @@ bool Worker::runWarp(Warp &w) {
     if (next == Next::Continue) {
       w.fragments[w.current].pc = c.pc;
       ++w.current;
+      if (w.steps - lastSwitch[w.index] >= warpQuantum) {
+        releaseWaitingLanes(w);
+        lastSwitch[w.index] = w.steps;
+      }
+    } else {
+      lastSwitch[w.index] = w.steps;
     }
     wakeFragments(w);
   }

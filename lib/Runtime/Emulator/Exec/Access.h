@@ -361,7 +361,8 @@ inline bool raceSharedRun(Context &c, uint64_t first, uint64_t last,
             return false;
           }
       }
-      writers[g] = strong ? mine | strongWriter : mine;
+      // An atomic of ours does not excuse a plain store of ours before it.
+      writers[g] = strong && entry != mine ? mine | strongWriter : mine;
       readers[g] = 0;
     } else if (!strong) {
       // An older read that is ordered before now is no use any more.
@@ -403,14 +404,13 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A) {
       unsigned shift = c.kernel->sharedGranuleShift, other = 0;
       bool otherWrites = false;
       for (uint64_t done = 0; done < bytes;) {
-        uint64_t step = bytes;
         if (raceSharedRun(c, (first + done) >> shift,
                           (first + bytes - 1) >> shift, A.mode, other,
                           otherWrites))
           break;
         // Look again lane by lane, to name the lane and to forgive equal
         // values.
-        step = A.bytes;
+        uint64_t step = A.bytes;
         unsigned which = lane + unsigned(done / A.bytes);
         uint64_t at = first + done;
         if (!raceSharedRun(c, at >> shift, (at + step - 1) >> shift, A.mode,

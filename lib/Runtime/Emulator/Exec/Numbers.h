@@ -25,7 +25,13 @@ namespace {
 
 /// The NaN that single-precision instructions return.
 inline float canonicalNaN32() { return bitCast<float>(uint32_t(0x7fffffff)); }
-inline float canonical(float x) { return x != x ? canonicalNaN32() : x; }
+/// Done on the bits: for a compiler one NaN is as good as another, and it may
+/// drop a selection between two of them.
+inline float canonical(float x) {
+  uint32_t bits = bitCast<uint32_t>(x);
+  bool nan = (bits & 0x7fffffff) > 0x7f800000;
+  return bitCast<float>(nan ? uint32_t(0x7fffffff) : bits);
+}
 /// Double precision passes payloads on, as the hardware does.
 inline double canonical(double x) { return x; }
 
