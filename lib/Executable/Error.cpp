@@ -14,15 +14,19 @@
 
 namespace fusionpkg {
 
-const char *getDefaultRemedy(ErrorCode code) {
-  switch (code) {
-  case ErrorCode::None:
-    return "";
-#define FUSION_ERROR(name, number, remedy)                                     \
-  case ErrorCode::name:                                                        \
-    return remedy;
+const std::vector<ErrorInfo> &getErrorTable() {
+  static const std::vector<ErrorInfo> table = {
+#define FUSION_ERROR(name, number, meaning, remedy)                            \
+  {ErrorCode::name, #name, meaning, remedy},
 #include "fusion/Executable/Errors.def"
-  }
+  };
+  return table;
+}
+
+const char *getDefaultRemedy(ErrorCode code) {
+  for (const ErrorInfo &info : getErrorTable())
+    if (info.code == code)
+      return info.remedy;
   return "";
 }
 

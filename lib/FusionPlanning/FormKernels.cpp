@@ -80,6 +80,11 @@ const TargetInfo *FormKernelsPass::findTarget() {
 
 LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                                             const TargetInfo &targetInfo) {
+  // A function that has kernels is planned already: by its author, or by a
+  // tuning run that adds schedules to them.
+  if (func->walk([](KernelOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    return success();
   if (failed(prepareForPlanning(func)))
     return failure();
   PlanOptions options;

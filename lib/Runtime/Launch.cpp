@@ -271,9 +271,16 @@ Error Launcher::run() {
   if (Error error = resolveBuffers())
     return error;
   params.resize(std::max(params.size(), spec.maxArgBytes));
+  // Inside a capture nothing runs yet, so there is nothing to wait for.
+  uint64_t capture = 0;
+  bool waits = owner.package.device.synchronous;
+  if (waits)
+    if (Error error = device.getCapture(args.stream, capture))
+      return error;
+  waits = waits && capture == 0;
   for (const PreparedStep &step : spec.steps) {
     Error error = runStep(step);
-    if (!error && owner.package.device.synchronous)
+    if (!error && waits)
       error = device.synchronize(args.stream);
     if (error)
       return error.inContext(describeStep(step));

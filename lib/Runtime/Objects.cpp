@@ -15,7 +15,7 @@
 
 #include "fusion/Executable/Package.h"
 
-#include <algorithm>
+#include <optional>
 
 using namespace fusionrt;
 using namespace fusionpkg;
@@ -65,7 +65,8 @@ FusionRtPackage::~FusionRtPackage() {
 Error FusionRtPackage::loadKernels() {
   // The widths of the parameters of each kernel, from any launch of it:
   // verifyPackage has seen that all launches agree.
-  std::vector<std::vector<uint32_t>> widths(model.kernels.size());
+  std::vector<std::optional<std::vector<uint32_t>>> widths(
+      model.kernels.size());
   for (const Entry &entry : model.entries)
     for (const Step &step : entry.steps)
       for (const LaunchVariant &variant : step.variants)
@@ -82,9 +83,11 @@ Error FusionRtPackage::loadKernels() {
     KernelHandle handle = 0;
     KernelFacts kernelFacts;
     const Kernel &kernel = model.kernels[i];
-    if (Error error = device.device->loadKernel(modules[kernel.module], kernel,
-                                                widths[i], handle, kernelFacts))
-      return error;
+    // Nothing is known of the parameters of a kernel that no step launches.
+    if (widths[i])
+      if (Error error = device.device->loadKernel(
+              modules[kernel.module], kernel, *widths[i], handle, kernelFacts))
+        return error;
     kernels.push_back(handle);
     facts.push_back(kernelFacts);
   }

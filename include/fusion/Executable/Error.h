@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fusionpkg {
 
@@ -25,9 +26,18 @@ namespace fusionpkg {
 /// that users see as FUS-nnnn.
 enum class ErrorCode : int {
   None = 0,
-#define FUSION_ERROR(name, number, remedy) name = number,
+#define FUSION_ERROR(name, number, meaning, remedy) name = number,
 #include "fusion/Executable/Errors.def"
 };
+
+/// What the table says about one code.
+struct ErrorInfo {
+  ErrorCode code;
+  const char *name, *meaning, *remedy;
+};
+
+/// The table, in the order of the numbers.
+const std::vector<ErrorInfo> &getErrorTable();
 
 /// The remedy that goes with `code` when the place of the error knows none
 /// that is more exact.

@@ -212,6 +212,25 @@ TEST(PackageTest, StorageBytes) {
   EXPECT_EQ(pool.getConstant(id), 5);
 }
 
+TEST(ErrorTest, TheTableIsCompleteAndInOrder) {
+  const std::vector<ErrorInfo> &table = getErrorTable();
+  ASSERT_FALSE(table.empty());
+  for (size_t i = 0; i < table.size(); ++i) {
+    std::string meaning = table[i].meaning, remedy = table[i].remedy;
+    EXPECT_FALSE(meaning.empty() || remedy.empty()) << table[i].name;
+    EXPECT_NE(meaning.back(), '.') << table[i].name;
+    EXPECT_NE(remedy.back(), '.') << table[i].name;
+    if (i > 0) {
+      EXPECT_LT(static_cast<int>(table[i - 1].code),
+                static_cast<int>(table[i].code));
+    }
+  }
+  EXPECT_EQ(Error(ErrorCode::NoDriver, "why").str(),
+            "FUS-6101: why; install the NVIDIA driver, or use the device "
+            "'emulator'");
+  EXPECT_EQ(Error().str(), "");
+}
+
 TEST(PackageTest, FilesAreReplacedWhole) {
   char folder[] = "/tmp/fusion-package-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);

@@ -17,6 +17,9 @@
 
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+extern "C" int embedMain(int argc, char **argv); // docs/examples/embed.c
 
 using namespace fusionpkg;
 
@@ -471,6 +474,28 @@ TEST_P(DeviceTest, LaunchesCanBeCaptured) {
   driver.cuGraphExecDestroy(exec);
   driver.cuGraphDestroy(graph);
   fusionRtStreamDestroy(device, args.stream);
+}
+
+TEST_P(DeviceTest, TheExampleOfTheDocsRuns) {
+  PackageModel model = makeModel();
+  model.entries.resize(1);
+  char path[] = "/tmp/fusion-embed-XXXXXX";
+  int fd = ::mkstemp(path);
+  ASSERT_GE(fd, 0);
+  ::close(fd);
+  ASSERT_FALSE(writeFileAtomically(path, *writePackage(model)));
+  std::string program = "embed", device = GetParam(), size = "11";
+  char *arguments[] = {program.data(), path, device.data(), size.data()};
+  ::testing::internal::CaptureStdout();
+  int status = embedMain(4, arguments);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "output 0: 11 5\noutput 1: 11 5\noutput 2: 11\n");
+  EXPECT_EQ(status, 0);
+  ::unlink(path);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(embedMain(4, arguments), 1);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("FUS-5001"),
+            std::string::npos);
 }
 
 /// Launches "wild" and ends the process: 0 if the device then refuses all work

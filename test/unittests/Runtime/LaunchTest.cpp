@@ -9,6 +9,7 @@
 #include "../Executable/SamplePackage.h"
 #include "FakeDevice.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -403,6 +404,20 @@ TEST_F(LaunchTest, ManySizesDoNotPileUp) {
                                     std::to_string(0x300000) + " " +
                                     std::to_string(m * 512));
   }
+}
+
+TEST_F(LaunchTest, SynchronousDevicesWaitExceptInsideACapture) {
+  load();
+  device->synchronous = true;
+  auto countWaits = [&] {
+    log.lines.clear();
+    EXPECT_FALSE(launchEntry(*entry, args));
+    return std::count(log.lines.begin(), log.lines.end(), "synchronize");
+  };
+  EXPECT_EQ(countWaits(), 4);
+  ASSERT_FALSE(device->workspaces.reserve(4096));
+  log.capture = 7;
+  EXPECT_EQ(countWaits(), 0);
 }
 
 TEST_F(LaunchTest, ThreadsLaunchOneEntryAtOnce) {
