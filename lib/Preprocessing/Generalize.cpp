@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fusion {
@@ -244,6 +245,40 @@ struct LowerUnpack : public OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
+/// A constant with one value throughout, read by a generic: the value itself
+/// in the body, so that nothing is loaded.
+struct InlineSplat : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      SplatElementsAttr splat;
+      if (!matchPattern(operand->get(), m_Constant(&splat)))
+        continue;
+      auto value = dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>());
+      unsigned position = operand->getOperandNumber();
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps.erase(maps.begin() + position);
+      // Without the operand every loop must still have a bound.
+      if (!value ||
+          !inversePermutation(concatAffineMaps(maps, op.getContext())))
+        continue;
+      Block *body = op.getBody();
+      rewriter.modifyOpInPlace(op, [&]() {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPointToStart(body);
+        Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), value);
+        rewriter.replaceAllUsesWith(body->getArgument(position), scalar);
+        body->eraseArgument(position);
+        op.getInputsMutable().erase(position);
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "reads no splat constant");
+  }
+};
+
 struct GeneralizePass
     : public fusion::impl::GeneralizePassBase<GeneralizePass> {
   using Base::Base;
@@ -254,7 +289,7 @@ struct GeneralizePass
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
                  ConvertInsert, ConvertRank, ConvertSplat, DecomposeAggregated,
-                 GeneralizeNamed, LowerPack, LowerUnpack>(context);
+                 GeneralizeNamed, InlineSplat, LowerPack, LowerUnpack>(context);
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);

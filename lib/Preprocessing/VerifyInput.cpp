@@ -52,13 +52,17 @@ private:
 
   bool normalForm;
   bool failed = false;
+  /// Places with the code reported there. What an op decomposes into shares its
+  /// place, and one message says it all.
+  llvm::DenseSet<std::pair<Attribute, int>> reported;
 };
 } // namespace
 
 void InputVerifier::report(Location loc, ErrorCode code, const Twine &cause,
                            StringRef remedy) {
   failed = true;
-  emitCodedError(loc, code, cause, remedy);
+  if (reported.insert({LocationAttr(loc), static_cast<int>(code)}).second)
+    emitCodedError(loc, code, cause, remedy);
 }
 
 LogicalResult InputVerifier::verify(ModuleOp module) {

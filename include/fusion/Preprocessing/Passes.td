@@ -48,8 +48,8 @@ def GeneralizePass
     `from_elements` (generics), `rank` (a constant) and `bitcast` of elements
     (a generic). `linalg.softmax` goes by its own decomposition, `pack` and
     `unpack` by padding, reshaping, transposing and slicing. Elementwise arith
-    and math ops on tensors become generics. A named op's rounding stays as it
-    is declared.
+    and math ops on tensors become generics, in which constants with one value
+    are scalars. A named op's rounding stays as it is declared.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

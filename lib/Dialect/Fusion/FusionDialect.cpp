@@ -20,13 +20,30 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 #include "fusion/Dialect/Fusion/FusionDialect.cpp.inc"
 
+namespace {
+/// Every op may move into the caller of its function: all are pure, and their
+/// regions hold what the op's own verifier allows.
+struct FusionInlinerInterface : public DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void FusionDialect::initialize() {
+  addInterfaces<FusionInlinerInterface>();
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
