@@ -13,6 +13,7 @@
 
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
