@@ -19,6 +19,10 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Elements of a column reduction's tile: with the width of a cache line, rows
+/// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
+static constexpr int64_t kColumnTile = 16384;
+
 /// A dynamic size is taken to be this for the purpose of choosing tiles.
 static constexpr int64_t kTypicalExtent = 1024;
 
@@ -191,10 +195,13 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
                                       const KernelFacts &facts,
                                       const ScheduleLimits &limits) {
   Draft draft(space.getNumDims());
-  int64_t vector = std::max<int64_t>(16 / facts.widestElement, 1);
-  vector = std::max(vector, std::min<int64_t>(16 / facts.narrowestElement, 8));
+  // One 16-byte access a thread for each operand: more of them in flight did
+  // not help at full occupancy, more blocks did (sm_90a, 2026-11-21). Where an
+  // operand repeats along a dimension, two, so that registers keep it.
+  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
+  vector = std::min<int64_t>(vector, 8);
   constexpr int64_t threads = 256;
-  int64_t budget = threads * vector * (vector <= 4 ? 2 : 1);
+  int64_t budget = threads * vector * (facts.repeats.any() ? 2 : 1);
 
   // Dimensions along which some operand is contiguous, most bytes first.
   SmallVector<unsigned> fast;
@@ -207,14 +214,13 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
   });
   if (fast.size() > 1 &&
       facts.contiguousBytes[fast[1]] * 16 > facts.contiguousBytes[fast[0]]) {
-    // Two directions: a square tile that both read in whole sectors.
-    int64_t side = facts.widestElement >= 4 ? 32 : 64;
+    // Two directions: a square tile that both read in whole cache lines.
     for (unsigned i = 0; i < 2; ++i) {
       draft.tiles[fast[i]] =
-          std::min(side * (i == 0 ? 1 : 1), nextPowerOfTwo(facts.extents[fast[i]]));
+          std::min<int64_t>(64, nextPowerOfTwo(facts.extents[fast[i]]));
       draft.vectors[fast[i]] = vector;
     }
-    budget = std::max<int64_t>(draft.tileElements(), 1);
+    budget = std::min<int64_t>(budget, draft.tileElements());
   }
   auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
@@ -244,8 +250,10 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
     auto widest = std::max_element(draft.tiles.begin(), draft.tiles.end());
     *widest /= 2;
   }
+  // A square tile is larger than the budget and takes more threads.
+  int64_t most = draft.tileElements() > budget ? 16 : threads / 32;
   return draft.finish(kernel.getContext(), Strategy::Pointwise,
-                      warpsFor(draft.tileElements(), vector, threads / 32));
+                      warpsFor(draft.tileElements(), vector, most));
 }
 
 static ScheduleAttr scheduleReduction(KernelOp kernel,
@@ -273,6 +281,10 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
   int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
   bool full = !dynamic && resident <= limit;
 
+  // A column reduction reads a cache line's width of columns at a time.
+  int64_t columnWidth =
+      std::min<int64_t>(nextPowerOfTwo(facts.extents[fastest]),
+                        128 / facts.narrowestElement);
   int64_t reducedTile = 1;
   for (unsigned i = 0; i < space.getNumDims(); ++i) {
     if (!space.getDims()[i].reduction || facts.extents[i] == 1)
@@ -283,7 +295,7 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
     } else {
       draft.kinds[i] = AxisKind::Loop;
       bool chunked = i == fastest || (!rowsAreContiguous && reducedTile == 1);
-      int64_t chunk = rowsAreContiguous ? 4096 : 16;
+      int64_t chunk = rowsAreContiguous ? 4096 : kColumnTile / columnWidth;
       if (chunked)
         draft.tiles[i] = std::min(chunk, nextPowerOfTwo(facts.extents[i]));
     }
@@ -299,9 +311,7 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
   int64_t budget = rowsAreContiguous ? 1024 : 2048;
   if (!rowsAreContiguous && facts.extents[fastest] > 1 &&
       !space.getDims()[fastest].reduction) {
-    int64_t width = std::min<int64_t>(nextPowerOfTwo(facts.extents[fastest]),
-                                      full ? 64 : 32 * vector);
-    draft.tiles[fastest] = width;
+    draft.tiles[fastest] = columnWidth;
     draft.vectors[fastest] = vector;
   }
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
@@ -315,8 +325,12 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
       draft.tiles[dim] /= 2;
   }
   int64_t elements = draft.tileElements();
-  int64_t perThread = elements <= 8192 ? std::max<int64_t>(vector, 8)
-                                       : std::max<int64_t>(elements / 1024, 16);
+  // Elements a thread that were fastest on sm_90a, 2026-11-21: with long rows
+  // many, so that several blocks share a multiprocessor and one's barriers do
+  // not leave it idle; with short rows few.
+  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
+  if (elements > 32768)
+    perThread = elements / 512;
   return draft.finish(kernel.getContext(), Strategy::Reduction,
                       warpsFor(elements, perThread));
 }
