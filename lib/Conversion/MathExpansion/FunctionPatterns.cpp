@@ -98,8 +98,7 @@ static std::optional<double> splatConstant(Value value) {
 struct ExpandPow final : ExpansionPattern<math::PowFOp> {
   using ExpansionPattern::ExpansionPattern;
 
-  /// Exponents that take a few operations, all but the cube exact to a
-  /// rounding.
+  /// Exponents that take a few operations.
   static std::optional<Num> expandConstant(Num x, double exponent,
                                            const KernelOptions &options) {
     if (exponent == 1.0)
@@ -114,6 +113,10 @@ struct ExpandPow final : ExpansionPattern<math::PowFOp> {
       // Unlike the root, the power of -0 is +0 and that of -inf is +inf.
       Num root = sqrtKernel(x + x.c(0.0), options);
       return select(x.eq(-x.inf()), x.inf(), root);
+    }
+    if (exponent == -0.5) {
+      Num root = rsqrtKernel(x + x.c(0.0), options);
+      return select(x.eq(-x.inf()), x.c(0.0), root);
     }
     return std::nullopt;
   }
