@@ -31,12 +31,12 @@ const char *getDefaultRemedy(ErrorCode code) {
 }
 
 std::string Error::str() const {
-  if (code == ErrorCode::None)
+  if (!content)
     return "";
-  std::string text =
-      "FUS-" + std::to_string(static_cast<int>(code)) + ": " + cause;
-  if (!remedy.empty())
-    text += "; " + remedy;
+  std::string text = "FUS-" + std::to_string(static_cast<int>(content->code)) +
+                     ": " + content->cause;
+  if (!content->remedy.empty())
+    text += "; " + content->remedy;
   return text;
 }
 

@@ -15,6 +15,7 @@
 #define FUSION_EXECUTABLE_ERROR_H
 
 #include <cassert>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,31 +44,40 @@ const std::vector<ErrorInfo> &getErrorTable();
 /// that is more exact.
 const char *getDefaultRemedy(ErrorCode code);
 
-/// One error, or none. Converts to true when it holds an error.
+/// One error, or none. Converts to true when it holds an error. No error is a
+/// null pointer, since launches pass one through every call.
 class [[nodiscard]] Error {
 public:
   Error() = default;
   Error(ErrorCode code, std::string cause)
-      : code(code), cause(std::move(cause)), remedy(getDefaultRemedy(code)) {}
+      : Error(code, std::move(cause), getDefaultRemedy(code)) {}
   Error(ErrorCode code, std::string cause, std::string remedy)
-      : code(code), cause(std::move(cause)), remedy(std::move(remedy)) {}
+      : content(std::make_shared<const Content>(
+            Content{code, std::move(cause), std::move(remedy)})) {
+    assert(code != ErrorCode::None && "an error needs a code");
+  }
 
-  explicit operator bool() const { return code != ErrorCode::None; }
-  ErrorCode getCode() const { return code; }
-  const std::string &getCause() const { return cause; }
-  const std::string &getRemedy() const { return remedy; }
+  explicit operator bool() const { return content != nullptr; }
+  ErrorCode getCode() const {
+    return content ? content->code : ErrorCode::None;
+  }
+  std::string getCause() const { return content ? content->cause : ""; }
+  std::string getRemedy() const { return content ? content->remedy : ""; }
 
   /// Puts the place in front of the cause: "<place>: <cause>".
   Error inContext(const std::string &place) const {
-    return Error(code, place + ": " + cause, remedy);
+    return Error(getCode(), place + ": " + getCause(), getRemedy());
   }
 
   /// "FUS-5001: <cause>; <remedy>".
   std::string str() const;
 
 private:
-  ErrorCode code = ErrorCode::None;
-  std::string cause, remedy;
+  struct Content {
+    ErrorCode code;
+    std::string cause, remedy;
+  };
+  std::shared_ptr<const Content> content;
 };
 
 /// A value, or the error that stood in its way.
