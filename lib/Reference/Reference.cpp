@@ -64,6 +64,23 @@ static void returnTensors(func::FuncOp function) {
                                      function.getArgumentTypes(), results));
 }
 
+/// Drops what attributes of the fusion dialect say to the planner: they are
+/// about tensors, and do not verify on buffers.
+static void dropContracts(ModuleOp module) {
+  module.walk([](Operation *op) {
+    SmallVector<StringAttr> dropped;
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (attribute.getName().getValue().starts_with("fusion."))
+        dropped.push_back(attribute.getName());
+    for (StringAttr name : dropped)
+      op->removeDiscardableAttr(name);
+    if (auto function = dyn_cast<func::FuncOp>(op)) {
+      function.removeArgAttrsAttr();
+      function.removeResAttrsAttr();
+    }
+  });
+}
+
 /// Leaves `entry` as the only public function, under a name that no library
 /// has, with the C interface through which it is called.
 static LogicalResult isolateEntry(ModuleOp module, func::FuncOp entry) {
@@ -73,6 +90,7 @@ static LogicalResult isolateEntry(ModuleOp module, func::FuncOp entry) {
   if (failed(SymbolTable::replaceAllSymbolUses(
           entry, StringAttr::get(module.getContext(), kEntry), module)))
     return failure();
+  dropContracts(module);
   entry.setName(kEntry);
   entry.setPublic();
   module.getContext()->loadDialect<tensor::TensorDialect>();

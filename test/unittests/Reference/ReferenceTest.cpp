@@ -432,7 +432,7 @@ TEST(ReferenceTest, AnIndexOutOfBoundsIsAnError) {
 
 TEST(ReferenceTest, NamedOpsMeanTheirDecomposition) {
   Program program(R"(
-func.func @f(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
+func.func @f(%x: tensor<3x8xf32> {fusion.dims = ["_", "n"]}) -> tensor<3x8xf32> {
   %y = fusion.gelu %x : tensor<3x8xf32>
   return %y : tensor<3x8xf32>
 })");

@@ -1,0 +1,41 @@
+//===- CompileTool.h - fusion-compile as a function -------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines what fusion-compile does, with its command line parsed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_TOOLS_COMPILETOOL_H
+#define FUSION_TOOLS_COMPILETOOL_H
+
+#include "fusion/Pipelines/Compiler.h"
+
+namespace mlir::fusion {
+
+struct CompileToolOptions {
+  CompileOptions compile;
+  std::string input, output;
+  /// Where the ledger goes, empty for nowhere.
+  std::string ledger;
+  /// Print every decision.
+  bool explain = false;
+};
+
+/// Compiles a file into a file. Returns the exit status; on any other than 0
+/// no output was written.
+int runCompileTool(const CompileToolOptions &options);
+
+/// "5 unfused -> 1" and so on, one line a figure, then a line a kernel.
+void printReport(const CompileReport &report, raw_ostream &os);
+
+/// 1234567 as "1.23 MB"; "unknown" below 0.
+std::string formatBytes(double bytes);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_TOOLS_COMPILETOOL_H

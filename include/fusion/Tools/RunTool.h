@@ -1,0 +1,54 @@
+//===- RunTool.h - fusion-run as a function ---------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines what fusion-run does, with its command line parsed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_TOOLS_RUNTOOL_H
+#define FUSION_TOOLS_RUNTOOL_H
+
+#include "fusion/Reference/RandomInputs.h"
+#include <string>
+#include <vector>
+
+namespace mlir::fusion {
+
+struct RunToolOptions {
+  /// A program or a package.
+  std::string input;
+  /// Empty: the only function.
+  std::string entry;
+  /// Empty: the device's, or the compiler's default on the emulator.
+  std::string target;
+  std::string device = "auto";
+  /// One .npy file per argument, or none with `random`.
+  std::vector<std::string> inputFiles;
+  bool random = false;
+  RandomInputOptions randomOptions;
+  /// A folder for the outputs, empty for none.
+  std::string outputFolder;
+  /// The program of a package, for `verify`.
+  std::string reference;
+  bool verify = false, bench = false, explain = false;
+  bool fastNumerics = false;
+};
+
+/// Compiles if need be, runs, verifies, times. Returns the exit status: 0 only
+/// if the run succeeded and, with `verify`, every output is right.
+int runRunTool(const RunToolOptions &options);
+
+/// "NAME=SIZE" of --dim into `dims`; an error text if it is not that.
+std::string parseDim(const std::string &text,
+                     std::map<std::string, int64_t> &dims);
+/// "LO:HI" of --int-range.
+std::string parseIntRange(const std::string &text, int64_t &low, int64_t &high);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_TOOLS_RUNTOOL_H

@@ -1,0 +1,346 @@
+//===- RunTool.cpp - fusion-run as a function -----------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the run of a program or package on inputs, from its
+// compilation to the verdict.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Tools/RunTool.h"
+
+#include "fusion-rt/Npy.h"
+#include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Executable/Package.h"
+#include "fusion/Reference/Verify.h"
+#include "fusion/Tools/CompileTool.h"
+
+#include "fusion/Tools/Session.h"
+#include "fusion/Tools/ToolSupport.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+std::string fusion::parseDim(const std::string &text,
+                             std::map<std::string, int64_t> &dims) {
+  auto [name, size] = StringRef(text).rsplit('=');
+  int64_t value;
+  if (name.empty() || size.getAsInteger(10, value) || value < 0)
+    return formatError(ErrorCode::BadCommandLine,
+                       "--dim=" + text + " is not NAME=SIZE");
+  if (!dims.try_emplace(name.str(), value).second)
+    return formatError(ErrorCode::BadCommandLine,
+                       "--dim gives '" + name + "' twice");
+  return "";
+}
+
+std::string fusion::parseIntRange(const std::string &text, int64_t &low,
+                                  int64_t &high) {
+  auto [first, last] = StringRef(text).split(':');
+  if (first.getAsInteger(10, low) || last.getAsInteger(10, high) || low > high)
+    return formatError(ErrorCode::BadCommandLine,
+                       "--int-range=" + text + " is not LO:HI");
+  return "";
+}
+
+namespace {
+
+/// The steps of one call of the tool. Each returns an exit status and has
+/// reported its error if that is not kExitOk.
+class Runner {
+public:
+  explicit Runner(const RunToolOptions &options)
+      : options(options), context(makeRegistry()),
+        diagnostics(sourceMgr, &context) {}
+
+  int run();
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerAllForTools(registry);
+    registerReferenceDialects(registry);
+    return registry;
+  }
+
+  int fail(llvm::Error error) {
+    return reportError(llvm::toString(std::move(error)));
+  }
+
+  int loadInput();
+  int compile();
+  int loadInputs();
+  int launch();
+  int writeOutputs();
+  int verify();
+  int bench();
+  void printFigures();
+
+  const RunToolOptions &options;
+  MLIRContext context;
+  llvm::SourceMgr sourceMgr;
+  ToolDiagnostics diagnostics;
+  /// The program as written, for the reference; null without one.
+  OwningOpRef<ModuleOp> program;
+  std::string entryName;
+  std::string package;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<Verifier> verifier;
+  std::vector<HostTensor> inputs;
+  SmallVector<HostTensor> outputs;
+};
+
+} // namespace
+
+/// Tells packages from text, and reads whichever it is. With a package, the
+/// program is the one given for reference.
+int Runner::loadInput() {
+  std::string programPath = options.input;
+  if (options.input != "-") {
+    auto bytes = fusionpkg::readFile(options.input);
+    if (!bytes)
+      return reportError(ErrorCode::InputUnreadable,
+                         bytes.getError().getCause());
+    if (fusionpkg::looksLikePackage(bytes->data(), bytes->size()) ||
+        StringRef(options.input).ends_with(".fpk")) {
+      package = std::move(*bytes);
+      programPath = options.reference;
+      if (options.verify && programPath.empty())
+        return reportError(ErrorCode::NoReferenceProgram,
+                           options.input +
+                               " holds kernels, not the program to check "
+                               "them against");
+    }
+  }
+  entryName = options.entry;
+  if (programPath.empty())
+    return kExitOk;
+  program = loadProgram(programPath, sourceMgr, &context);
+  if (!program)
+    return diagnostics.getExitStatus();
+  FailureOr<func::FuncOp> entry = findEntry(*program, options.entry);
+  if (failed(entry))
+    return diagnostics.getExitStatus();
+  entryName = entry->getName().str();
+  return kExitOk;
+}
+
+/// Compiles for the device at hand, unless a target was named.
+int Runner::compile() {
+  CompileOptions compileOptions;
+  compileOptions.target.clear();
+  if (!options.target.empty())
+    compileOptions.target = options.target;
+  else if (std::string best = session->getTarget(); !best.empty())
+    compileOptions.target = best;
+  compileOptions.fastNumerics = options.fastNumerics;
+  CompileReport report;
+  OwningOpRef<ModuleOp> module = program->clone();
+  diagnostics.setDefaultCode(ErrorCode::CompileFailed);
+  FailureOr<std::string> result =
+      compileToPackage(*module, compileOptions, &report);
+  if (failed(result))
+    return diagnostics.hasError() ? diagnostics.getExitStatus()
+                                  : reportError(ErrorCode::CompileFailed,
+                                                "the compiler gave no reason");
+  package = std::move(*result);
+  printReport(report, llvm::outs());
+  if (options.explain)
+    llvm::outs() << report.explain;
+  return kExitOk;
+}
+
+int Runner::loadInputs() {
+  const Signature &signature =
+      verifier ? verifier->getSignature() : session->getSignature();
+  if (!options.random) {
+    if (options.inputFiles.size() != signature.inputs.size())
+      return reportError(ErrorCode::WrongInputCount,
+                         "'" + entryName + "' takes " +
+                             Twine(signature.inputs.size()) + " inputs, " +
+                             Twine(options.inputFiles.size()) + " were given");
+    for (auto [i, path] : llvm::enumerate(options.inputFiles)) {
+      auto tensor = fusionrt::readNpy(path, signature.inputs[i].dtype);
+      if (!tensor)
+        return reportError(tensor.getError().str());
+      std::string problem = signature.inputs[i].describeMismatch(
+          tensor->getDType(), tensor->getDims());
+      if (!problem.empty())
+        return reportError(ErrorCode::WrongInput, path + " " + problem);
+      inputs.push_back(std::move(*tensor));
+    }
+    return kExitOk;
+  }
+  std::string message;
+  switch (drawInputs(signature, options.randomOptions, inputs, message)) {
+  case RandomInputError::None:
+    break;
+  case RandomInputError::BadDim:
+    return reportError(ErrorCode::BadDim, message);
+  case RandomInputError::Overflow:
+    return reportError(ErrorCode::SizeOverflow, message);
+  }
+  llvm::outs() << "inputs:";
+  for (const HostTensor &input : inputs)
+    llvm::outs() << " " << getTypeString(input);
+  llvm::outs() << " (seed " << options.randomOptions.seed << ")\n";
+  return kExitOk;
+}
+
+int Runner::launch() {
+  auto results = session->run(inputs);
+  if (!results)
+    return fail(results.takeError());
+  outputs = std::move(*results);
+  return kExitOk;
+}
+
+int Runner::writeOutputs() {
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(options.outputFolder))
+    return reportError(ErrorCode::OutputUnwritable,
+                       options.outputFolder + ": " + error.message());
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    SmallString<128> path(options.outputFolder);
+    llvm::sys::path::append(path, "output" + Twine(i) + ".npy");
+    if (fusionpkg::Error error = fusionrt::writeNpy(path.str().str(), output))
+      return reportError(error.str());
+  }
+  return kExitOk;
+}
+
+int Runner::verify() {
+  diagnostics.setDefaultCode(ErrorCode::ReferenceUnsupported);
+  if (failed(verifier->prepare(inputs)))
+    return diagnostics.getExitStatus();
+  VerifyReport report = verifier->compare(outputs);
+  for (auto [i, output] : llvm::enumerate(report.outputs)) {
+    llvm::outs() << "output " << i << ": "
+                 << (i < outputs.size() ? getTypeString(outputs[i]) : "none");
+    if (i < outputs.size() && isFloat(outputs[i]))
+      llvm::outs() << " max error " << llvm::format("%.3g", output.maxError)
+                   << ", relative to RMS "
+                   << llvm::format("%.3g", output.maxRelativeError)
+                   << ", allowed "
+                   << llvm::format("%.3g", output.allowedMaxError);
+    if (output.numTolerated)
+      llvm::outs() << ", " << output.numTolerated
+                   << " integers differ by float rounding";
+    llvm::outs() << "\n";
+  }
+  for (auto [i, output] : llvm::enumerate(report.outputs)) {
+    if (output.verified)
+      continue;
+    llvm::outs().flush();
+    std::string place = "output " + std::to_string(i);
+    if (output.failingIndex >= 0)
+      place += formatIndex(output.failingIndex, outputs[i].getDims());
+    return reportError(ErrorCode::NotVerified, place + " " + output.failure);
+  }
+  llvm::outs() << "max error: " << llvm::format("%.3g", report.getMaxError())
+               << ", relative to RMS "
+               << llvm::format("%.3g", report.getMaxRelativeError())
+               << "\nverified\n";
+  return kExitOk;
+}
+
+/// Traffic for the sizes of this run, which the report of the compiler may
+/// not know.
+void Runner::printFigures() {
+  llvm::Expected<FusionRtFigures> figures = session->getFigures(inputs);
+  if (!figures) {
+    llvm::consumeError(figures.takeError());
+    return;
+  }
+  llvm::outs() << "launches: " << figures->numLaunches;
+  if (figures->bytesBefore >= 0)
+    llvm::outs() << ", traffic " << formatBytes(figures->bytesBefore)
+                 << " unfused -> " << formatBytes(figures->bytesAfter);
+  llvm::outs() << ", workspace " << formatBytes(double(figures->workspaceBytes))
+               << "\n";
+}
+
+int Runner::bench() {
+  llvm::Expected<FusionRtBenchResult> result = session->bench(inputs);
+  if (!result)
+    return fail(result.takeError());
+  llvm::Expected<FusionRtFigures> figures = session->getFigures(inputs);
+  if (!figures)
+    return fail(figures.takeError());
+  double seconds = result->medianMicroseconds * 1e-6;
+  llvm::outs() << "time: "
+               << llvm::format("%.2f us median, %.2f us best of %u",
+                               result->medianMicroseconds,
+                               result->minMicroseconds, result->samples)
+               << (result->usedGraph ? ", in a CUDA graph" : "") << "\n";
+  if (figures->bytesAfter >= 0)
+    llvm::outs() << "bandwidth: "
+                 << llvm::format("%.1f GB/s",
+                                 figures->bytesAfter / seconds * 1e-9)
+                 << "\n";
+  if (figures->flops > 0)
+    llvm::outs() << "arithmetic: "
+                 << llvm::format("%.2f TFLOP/s",
+                                 figures->flops / seconds * 1e-12)
+                 << "\n";
+  // The roofline is that of the chip the program was compiled for, which the
+  // table knows better than the driver.
+  const TargetInfo *info = lookupTarget(session->getPackageTarget());
+  if (info && figures->bytesAfter >= 0) {
+    double bound = std::max(figures->bytesAfter / info->dramBytesPerSecond,
+                            std::max<int64_t>(figures->flops, 0) /
+                                info->tensorFlopsPerSecond);
+    llvm::outs() << "roofline: "
+                 << llvm::format("%.2f us, reached %.1f %%", bound * 1e6,
+                                 100 * bound / seconds)
+                 << "\n";
+  }
+  return kExitOk;
+}
+
+int Runner::run() {
+  if (int status = loadInput())
+    return status;
+  auto opened = Session::open(options.device);
+  if (!opened)
+    return fail(opened.takeError());
+  session = std::move(*opened);
+  if (package.empty())
+    if (int status = compile())
+      return status;
+  if (llvm::Error error = session->load(package, entryName))
+    return fail(std::move(error));
+  entryName = session->getEntryName();
+  llvm::outs() << "device: " << session->getDeviceName() << "\n";
+  if (options.verify) {
+    diagnostics.setDefaultCode(ErrorCode::ReferenceUnsupported);
+    auto created = Verifier::create(*program, entryName);
+    if (failed(created))
+      return diagnostics.getExitStatus();
+    verifier = std::move(*created);
+  }
+  if (int status = loadInputs())
+    return status;
+  if (int status = launch())
+    return status;
+  printFigures();
+  if (!options.outputFolder.empty())
+    if (int status = writeOutputs())
+      return status;
+  if (options.verify)
+    if (int status = verify())
+      return status;
+  return options.bench ? bench() : kExitOk;
+}
+
+int fusion::runRunTool(const RunToolOptions &options) {
+  return Runner(options).run();
+}

@@ -1,0 +1,78 @@
+//===- fusion-compile.cpp - Programs to packages --------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the command line of fusion-compile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../CommandLine.h"
+#include "fusion/Tools/CompileTool.h"
+#include "fusion/Tools/ToolSupport.h"
+
+namespace cl = llvm::cl;
+using namespace mlir::fusion;
+
+int main(int argc, char **argv) {
+  installCrashHandlers("fusion-compile");
+  cl::OptionCategory category("fusion-compile");
+  CompileToolOptions options;
+  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"), cl::Required,
+                             cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("Where the package goes"),
+                              cl::value_desc("OUT.fpk"), cl::Required,
+                              cl::cat(category));
+  cl::opt<std::string> target(
+      "target", cl::desc("The chip to compile for"), cl::value_desc("sm_90a"),
+      cl::init(options.compile.target), cl::cat(category));
+  cl::opt<std::string> compileTo(
+      "compile-to",
+      cl::desc("The last phase to run; OUT is its IR, or PTX for ptx"),
+      cl::value_desc("PHASE"), cl::cat(category));
+  cl::opt<std::string> dump("dump-phases-to",
+                            cl::desc("Write the IR after every phase"),
+                            cl::value_desc("DIR"), cl::cat(category));
+  cl::opt<std::string> ledger("ledger",
+                              cl::desc("Write every decision as JSON"),
+                              cl::value_desc("F.json"), cl::cat(category));
+  cl::opt<bool> explain("explain", cl::desc("Print every decision"),
+                        cl::cat(category));
+  cl::opt<std::string> numerics(
+      "numerics",
+      cl::desc("precise: keep every declared rounding; fast: roundings may be "
+               "dropped"),
+      cl::value_desc("precise|fast"), cl::init("precise"), cl::cat(category));
+  cl::opt<bool> lineInfo("line-info",
+                         cl::desc("Tell profilers the lines of the program"),
+                         cl::cat(category));
+  cl::opt<bool> verifyEach("verify-each",
+                           cl::desc("Verify the IR after each pass"),
+                           cl::cat(category));
+  cl::opt<bool> ptxas("ptxas", cl::desc("Assemble with ptxas if it is found"),
+                      cl::init(true), cl::cat(category));
+  if (std::optional<int> status = parseCommandLine(
+          argc, argv, "fusion-compile",
+          "Compiles tensor programs into a package of fused GPU kernels",
+          category))
+    return *status;
+  if (numerics != "precise" && numerics != "fast")
+    return reportError(ErrorCode::BadCommandLine,
+                       "--numerics=" + numerics +
+                           " is neither precise nor fast");
+  options.input = input;
+  options.output = output;
+  options.ledger = ledger;
+  options.explain = explain;
+  options.compile.target = target;
+  options.compile.compileTo = compileTo;
+  options.compile.dumpPhasesTo = dump;
+  options.compile.fastNumerics = numerics == "fast";
+  options.compile.runPtxas = ptxas;
+  options.compile.lineInfo = lineInfo;
+  options.compile.verifyEachPass = verifyEach;
+  return runCompileTool(options);
+}

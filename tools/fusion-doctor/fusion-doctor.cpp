@@ -1,0 +1,28 @@
+//===- fusion-doctor.cpp - What is here and what is missing ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the command line of fusion-doctor.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../CommandLine.h"
+#include "fusion/Tools/Doctor.h"
+
+using namespace mlir::fusion;
+
+int main(int argc, char **argv) {
+  installCrashHandlers("fusion-doctor");
+  llvm::cl::OptionCategory category("fusion-doctor");
+  if (std::optional<int> status = parseCommandLine(
+          argc, argv, "fusion-doctor",
+          "Says what is installed, what is missing, and what to do about it\n",
+          category))
+    return *status;
+  printFindings(examine(), llvm::outs());
+  return kExitOk;
+}
