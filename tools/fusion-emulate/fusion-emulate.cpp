@@ -13,6 +13,7 @@
 #include "fusion-rt/Emulator/Emulator.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +36,7 @@ struct Argument {
 
 struct CommandLine {
   std::string file, kernel;
-  bool listKernels = false, counters = false;
+  bool listKernels = false, counters = false, time = false;
   Dim3 grid, block;
   uint32_t shared = 0;
   Options options;
@@ -60,6 +61,7 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
       FILL is TYPE=VALUE or TYPE=iota; without it the bytes are uninitialised.
       TYPE is i8, i16, i32, i64, f32 or f64, u8 to u64 as well for out.
   --counters            print what the launch did
+  --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
   --no-check=WHAT       uninitialized, shared-races, global-races or all
@@ -203,6 +205,8 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.listKernels = true;
     } else if (arg == "--counters") {
       line.counters = true;
+    } else if (arg == "--time") {
+      line.time = true;
     } else if (name == "--kernel") {
       line.kernel = value;
     } else if (name == "--grid" || name == "--block") {
@@ -393,9 +397,12 @@ static int runTool(CommandLine &line) {
   if (int code = prepareArguments(line, *kernel, memory, block))
     return code;
   Counters counters;
+  auto begin = std::chrono::steady_clock::now();
   Status status =
       launch(memory, module, line.kernel, line.grid, line.block, line.shared,
              block.data(), block.size(), line.options, &counters);
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
   if (!status.ok())
     return report(status);
   for (const Argument &a : line.arguments) {
@@ -408,6 +415,11 @@ static int runTool(CommandLine &line) {
   }
   if (line.counters)
     printCounters(counters);
+  if (line.time)
+    std::printf("milliseconds: %.3f\nmillion-lane-instructions-per-second: "
+                "%.0f\n",
+                seconds.count() * 1e3,
+                double(counters.laneInstructions) / seconds.count() / 1e6);
   return Success;
 }
 
