@@ -141,8 +141,10 @@ def run(workload, options, timer):
         row.update(right=right, note=note, bytes=moved)
         torch.cuda.empty_cache()
         if right:
-            row["fusion_us"] = timer.graph_us(call)
-            row["fusion_again_us"] = timer.graph_us(call)
+            # The better of two, as for the peers: the first after the
+            # reference still sees the clock that float64 work left behind.
+            times = [timer.graph_us(call) for _ in range(2)]
+            row["fusion_us"], row["fusion_worse_us"] = min(times), max(times)
             row["host_us"] = host_us(call)
     except Exception as error:  # One failing workload must not end the run.
         row.update(right=False, note=f"{type(error).__name__}: {error}"[:600])
