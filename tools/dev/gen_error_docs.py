@@ -81,10 +81,9 @@ def render():
         page += f"| FUS-{number} | {exit_status} | {meaning} | {remedy} |\n"
     page += "\n## Packages and runtime\n\n"
     page += "The tools exit with 1 for these; the C interface returns the "
-    page += "number.\n\n| code | name | remedy |\n|---|---|---|\n"
-    for name, number, remedy in read_entries(RUNTIME, "FUSION_ERROR"):
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-        page += f"| FUS-{number} | {words} | {remedy} |\n"
+    page += "number.\n\n| code | cause | remedy |\n|---|---|---|\n"
+    for _, number, meaning, remedy in read_entries(RUNTIME, "FUSION_ERROR"):
+        page += f"| FUS-{number} | {meaning} | {remedy} |\n"
     return page
 
 
