@@ -47,12 +47,11 @@ func.func @scan(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
   return %0 : tensor<4x?xf32>
 }
 
-// From the end, the later element stands on the left; what came before is
-// written.
+// From the end too, what was met before stands on the left; exclusive writes it.
 // ALL-LABEL: func.func @reverse_exclusive
 // ALL: scf.for {{.*}} iter_args(%[[STATE:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) ->
 // ALL: ^bb0(%[[ELEMENT:[a-z0-9_]+]]: f32, %[[SOFAR:[a-z0-9_]+]]: f32):
-// ALL: arith.subf %[[ELEMENT]], %[[SOFAR]]
+// ALL: arith.subf %[[SOFAR]], %[[ELEMENT]]
 // ALL: tensor.insert_slice %[[STATE]] into
 func.func @reverse_exclusive(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %zero = arith.constant 0.0 : f32

@@ -223,16 +223,14 @@ FailureOr<SmallVector<Value>> ScanOp::decompose(OpBuilder &builder) {
   SmallVector<AffineMap> maps(2 * states, b.getMultiDimIdentityMap(rank - 1));
   SmallVector<utils::IteratorType> iterators(rank - 1,
                                              utils::IteratorType::parallel);
-  // From the other end the element met later stands on the left.
   auto combine = linalg::GenericOp::create(
       b, ValueRange(running).getTypes(), operands, running, maps, iterators,
       [&](OpBuilder &nested, Location loc, ValueRange args) {
         ImplicitLocOpBuilder inner(loc, nested);
         ValueRange elements = args.take_front(states);
         ValueRange sofar = args.drop_front(states);
-        SmallVector<Value> next =
-            getReverse() ? cloneCombiner(inner, *this, elements, sofar)
-                         : cloneCombiner(inner, *this, sofar, elements);
+        // From either end, what was met before stands on the left.
+        SmallVector<Value> next = cloneCombiner(inner, *this, sofar, elements);
         linalg::YieldOp::create(inner, next);
       });
   SmallVector<Value> yielded(combine.getResults());

@@ -60,7 +60,8 @@ def Fusion_ScanOp
 
     - inclusive (default): `y[i] = x[0] . x[1] ... . x[i]`;
     - `exclusive`: `y[i] = init . x[0] ... . x[i - 1]`, `y[0] = init`;
-    - `reverse`: the same from the other end: `y[i] = x[n-1] . ... . x[i]`.
+    - `reverse`: the same on the tensor turned round, the result turned back:
+      `y[i] = x[n-1] . x[n-2] ... . x[i]`.
 
     A cumulative sum has one state and addition. A linear recurrence
     `h[i] = a[i] h[i-1] + b[i]` has the states (a, b), initial values (1, 0) and
