@@ -20,7 +20,7 @@ using namespace fusionemu;
 
 static constexpr size_t maxInstructions = size_t(1) << 20;
 static constexpr uint64_t maxLocalBytes = 512 * 1024;
-static constexpr uint64_t maxRegisterBytes = uint64_t(1) << 26;
+static constexpr uint64_t maxRegisterBytes = uint64_t(1) << 24;
 
 bool Modifiers::take(std::string_view name) {
   for (size_t i = 0; i < list.size(); ++i)
@@ -95,6 +95,9 @@ Decoder::Decoder(const Program &program, const FunctionSyntax &function,
       handlers(getHandlers()) {
   for (uint32_t i = 0; i < program.variables.size(); ++i)
     moduleVariables[program.variables[i].name] = i;
+  for (const VariableSyntax &v : program.syntax.variables)
+    if (v.space == Space::Shared)
+      sharedSyntax.emplace(v.name, &v);
 }
 
 bool Decoder::failSyntax(std::string reason) {
@@ -310,6 +313,9 @@ bool Decoder::decodeBody(const FunctionSyntax &f) {
 
 bool Decoder::decodeInstruction(const InstructionSyntax &instruction) {
   syntax = &instruction;
+  // Calls of calls could make a small text endless.
+  if (++decoded > maxInstructions)
+    return failSyntax("the kernel has too many instructions");
   auto method = getMethods().find(instruction.name);
   if (method == getMethods().end())
     return failInstruction();

@@ -211,6 +211,13 @@ private:
   std::map<std::string_view, uint32_t> moduleVariables;
   /// Shared variables of the module that were named, once placed.
   std::map<std::string_view, Symbol> moduleShared;
+  /// Shared variables of the module by name, and the slots of addresses, so
+  /// that decoding stays linear in the text.
+  std::map<std::string_view, const VariableSyntax *> sharedSyntax;
+  std::map<std::pair<uint32_t, std::pair<unsigned, uint64_t>>, int32_t>
+      addressSlots;
+  /// Instructions decoded, those of called functions each time.
+  size_t decoded = 0;
   /// Constants that wait for the offset of the dynamic shared memory; `low`
   /// is what to add to it.
   std::vector<Constant> dynamicShared;

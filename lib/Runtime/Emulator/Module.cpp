@@ -18,7 +18,7 @@
 
 using namespace fusionemu;
 
-static constexpr size_t maxTextBytes = size_t(64) << 20;
+static constexpr size_t maxTextBytes = size_t(32) << 20;
 
 Module::Module() = default;
 Module::~Module() = default;
@@ -53,7 +53,7 @@ static Status collectVariables(Program &program) {
 
 Status Module::parse(std::string_view text, std::string_view fileName) {
   if (text.size() > maxTextBytes)
-    return Status(ErrorKind::Syntax, "the PTX text is larger than 64 MiB");
+    return Status(ErrorKind::Syntax, "the PTX text is larger than 32 MiB");
   static std::atomic<uint64_t> nextId{1};
   auto fresh = std::make_unique<Impl>();
   Program &program = fresh->program;

@@ -16,7 +16,7 @@
 
 using namespace fusionemu;
 
-static constexpr uint64_t maxRegisterBytes = uint64_t(1) << 26;
+static constexpr uint64_t maxRegisterBytes = uint64_t(1) << 24;
 
 /// Splits "%r12" into "%r" and 12. False when there is no plain number.
 static bool splitRange(std::string_view name, std::string_view &prefix,
@@ -63,14 +63,13 @@ Symbol *Decoder::lookUp(std::string_view name) {
   auto variable = moduleVariables.find(name);
   if (variable == moduleVariables.end()) {
     // A shared variable of the module belongs to the kernels that name it.
-    for (const VariableSyntax &v : program.syntax.variables) {
-      if (v.space != Space::Shared || v.name != name)
-        continue;
+    auto shared = sharedSyntax.find(name);
+    if (shared != sharedSyntax.end()) {
       Symbol symbol;
       symbol.kind = Symbol::Kind::Variable;
       symbol.space = Space::Shared;
-      symbol.size = v.size;
-      if (!placeShared(v, symbol))
+      symbol.size = shared->second->size;
+      if (!placeShared(*shared->second, symbol))
         return nullptr;
       return &(moduleShared[name] = symbol);
     }
@@ -129,9 +128,10 @@ int32_t Decoder::constantSlot(unsigned bytes, uint64_t low, uint64_t high) {
 
 int32_t Decoder::addressSlot(uint32_t variable, unsigned bytes,
                              uint64_t addend) {
-  for (const Relocation &r : kernel.relocations)
-    if (r.variable == variable && r.size == bytes && r.addend == addend)
-      return r.slot;
+  auto key = std::make_pair(variable, std::make_pair(bytes, addend));
+  auto known = addressSlots.find(key);
+  if (known != addressSlots.end())
+    return known->second;
   uint64_t begin = (constantBytes + 63) / 64 * 64;
   if (begin + 16 * warpSize > maxRegisterBytes) {
     failSyntax("the kernel has too many constants");
@@ -140,18 +140,20 @@ int32_t Decoder::addressSlot(uint32_t variable, unsigned bytes,
   int32_t slot = int32_t(begin) | constantFlag;
   constantBytes = uint32_t(begin + bytes * warpSize);
   kernel.relocations.push_back({slot, uint8_t(bytes), variable, addend});
-  return slot;
+  return addressSlots[key] = slot;
 }
 
 int32_t Decoder::dynamicSharedSlot(unsigned bytes, uint64_t addend) {
-  for (const Constant &known : dynamicShared)
-    if (known.size == bytes && known.low == addend)
-      return known.slot;
+  // No variable has this number.
+  auto key = std::make_pair(~uint32_t(0), std::make_pair(bytes, addend));
+  auto known = addressSlots.find(key);
+  if (known != addressSlots.end())
+    return known->second;
   uint64_t begin = (constantBytes + 63) / 64 * 64;
   int32_t slot = int32_t(begin) | constantFlag;
   constantBytes = uint32_t(begin + bytes * warpSize);
   dynamicShared.push_back({slot, uint8_t(bytes), addend, 0});
-  return slot;
+  return addressSlots[key] = slot;
 }
 
 namespace {

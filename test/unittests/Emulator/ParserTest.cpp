@@ -107,6 +107,21 @@ TEST(EmulatorParser, RecursionIsRefused) {
             std::string::npos);
 }
 
+TEST(EmulatorParser, CallsThatMultiplyAreRefused) {
+  // 10^15 calls in two kilobytes.
+  std::string text;
+  for (int i = 15; i >= 0; --i) {
+    text += ".func f" + std::to_string(i) + "() {";
+    for (int k = 0; k < 10 && i < 15; ++k)
+      text += " call f" + std::to_string(i + 1) + ";";
+    text += " }\n";
+  }
+  Module module;
+  Status s = module.parse(header() + text + ".entry k() { call f0; }");
+  EXPECT_EQ(s.getKind(), ErrorKind::Syntax);
+  EXPECT_NE(s.message().find("too many instructions"), std::string::npos);
+}
+
 TEST(EmulatorParser, DebugSectionsAndDirectivesAreSkipped) {
   Module module;
   Status s = module.parse(R"(//
