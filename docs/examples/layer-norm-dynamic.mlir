@@ -1,7 +1,9 @@
 // Layer normalisation with an affine map, for any number of rows, written as
 // plain loops: y = (x - mean) / sqrt(var + eps) * gamma + beta.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 4 unfused -> 1
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

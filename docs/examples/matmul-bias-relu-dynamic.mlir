@@ -1,6 +1,8 @@
 // relu(x @ w + b) for any number of rows: one package serves every batch size.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 2 unfused -> 1
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

@@ -1,9 +1,13 @@
 // One layer of a perceptron: relu(x @ w + b), 128 x 784 by 784 x 256.
 //
 // The bias and the relu run on the accumulator of the product before it is
-// stored, so the two 128 x 256 intermediates never reach memory.
+// stored, so the two 128 x 256 intermediates never reach memory: neither
+// written nor read again, they save 4 x 131,072 bytes.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 3 unfused -> 1
+// CHECK-NEXT: traffic: 1.86 MB unfused -> 1.34 MB
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

@@ -3,7 +3,9 @@
 // Unfused, each line would read and write the whole tensor. The four of them
 // become one kernel that reads x once and writes the result once.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 4 unfused -> 1
+// CHECK: verified
 
 func.func @pointwise_chain(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {
   %zero = arith.constant dense<0.0> : tensor<64x96xf32>

@@ -4,7 +4,9 @@
 // h has two users, the norm and the caller: it is written once and never read
 // back.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 3 unfused -> 1
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

@@ -3,7 +3,9 @@
 //
 // All four share the row, so one kernel reads x once and writes y once.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 4 unfused -> 1
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

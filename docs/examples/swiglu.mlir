@@ -3,7 +3,9 @@
 // The arithmetic is in f32; silu is rounded to bf16 before the product, as the
 // unfused program would, and stays in registers all the same.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 2 unfused -> 1
+// CHECK: verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 

@@ -6,7 +6,9 @@
 //
 // Products accumulate in f32 and are rounded to bf16, as in training code.
 
-// RUN: fusion-opt %s -o %t
+// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: 36 unfused -> 10
+// CHECK: verified
 
 func.func @transformer_block(
     %x: tensor<32x128xbf16>, %cos: tensor<32x16xf32>, %sin: tensor<32x16xf32>,
