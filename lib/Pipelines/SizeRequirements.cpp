@@ -189,7 +189,7 @@ void SizeRequirements::visitSlice(OffsetSizeAndStrideOpInterface slice,
     FailureOr<AffineExpr> step = shapes.getIndex(stride);
     if (failed(first) || failed(count) || failed(step))
       continue;
-    Twine what = "dimension " + Twine(dim);
+    std::string what = ("dimension " + Twine(dim)).str();
     if (!isa<AffineConstantExpr>(*first))
       add(entry.exprs.le(convert(zero), convert(*first)), what);
     if (!isa<AffineConstantExpr>(*count))
