@@ -88,11 +88,12 @@ def Fusion_PoolOp : Fusion_ComputeOp<"pool", [InferTypeOpAdaptor]> {
     padding (0) and dilations (1) per spatial dimension.
 
     - `max`: the largest element of the window; padding never wins; a NaN does.
-      The padding is smaller than the (dilated) window, so that no window is
-      empty.
     - `avg`, floats only: the sum over the window, in f32 for f16 and bf16,
       divided by the number of its elements that lie in the input, or, with
       `count_include_pad`, by the size of the window; rounded once.
+
+    Padding is smaller than the dilated window. A dilated window can still miss
+    the input altogether; it gives -inf (the smallest integer) or NaN.
 
     As `torch.nn.functional.max_pool2d` and `avg_pool2d`; a window that
     `ceil_mode` adds there is expressed by more padding at the end.
