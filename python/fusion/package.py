@@ -73,7 +73,7 @@ class _Plan:
         # The memory that the descriptions point to, and copies of them too.
         self._kept = []
         self.inputs = (abi.Tensor * max(len(inputs), 1))()
-        for i, (number, stored) in scalars:
+        for i, number, stored in scalars:
             self.inputs[i] = number
             self._kept.append(stored)
         for i in entry._tensors:
@@ -188,11 +188,11 @@ class Entry:
 
     def _plan(self, inputs):
         """What depends on the sizes and scalars of a call alone, remembered."""
-        scalars = [(i, _scalar(inputs[i], self.inputs[i],
-                               self._what(i, self.inputs[i])))
+        scalars = [(i, *_scalar(inputs[i], self.inputs[i],
+                                self._what(i, self.inputs[i])))
                    for i in self._scalars]
         key = (tuple(tuple(inputs[i].shape) for i in self._tensors),
-               tuple(stored.tobytes() for _, stored in scalars))
+               tuple(stored.tobytes() for _, _, stored in scalars))
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= 1024:  # Sizes that never come again.
