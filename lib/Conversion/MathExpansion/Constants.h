@@ -21,6 +21,9 @@ inline constexpr double log2eLo = 0x1.777d0ffda0d24p-56;
 inline constexpr double log10e = 0x1.bcb7b1526e50ep-2;
 inline constexpr double log10of2 = 0x1.34413509f79ffp-2;
 inline constexpr double log10of2Lo = -0x1.9dc1da994fd21p-59;
+// log10(2) in two floats.
+inline constexpr double log10of2F32Hi = 0x1.344136p-2;
+inline constexpr double log10of2F32Lo = -0x1.ec10cp-27;
 inline constexpr double pi = 0x1.921fb54442d18p+1;
 inline constexpr double twoOverPi = 0x1.45f306dc9c883p-1;
 

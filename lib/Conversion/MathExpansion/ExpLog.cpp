@@ -128,8 +128,10 @@ Num mlir::fusion::log10Kernel(Num x, const KernelOptions &options) {
   if (options.fast)
     return lg2Approx(x) * x.c(log10of2);
   Split split = splitF32(x);
-  Num small = logNearOne(split.fraction) * x.c(log10e);
-  return guardLogarithm(x, fma(split.exponent, x.c(log10of2), small));
+  // The two terms cancel by half near 4/3, so log10(2) comes in two parts.
+  Num small = fma(logNearOne(split.fraction), x.c(log10e),
+                  split.exponent * x.c(log10of2F32Lo));
+  return guardLogarithm(x, fma(split.exponent, x.c(log10of2F32Hi), small));
 }
 
 Num mlir::fusion::log1pKernel(Num x, const KernelOptions &options) {
