@@ -52,7 +52,8 @@ static void explainEntry(const LedgerEntry &entry, raw_ostream &os) {
 static void explain(const Ledger &ledger, raw_ostream &os) {
   os << "@" << ledger.function << " for " << ledger.target << ": "
      << ledger.kernelsBefore << " operations -> " << ledger.kernelsAfter
-     << " kernels, " << formatBytes(ledger.bytesBefore) << " -> "
+     << (ledger.kernelsAfter == 1 ? " kernel, " : " kernels, ")
+     << formatBytes(ledger.bytesBefore) << " -> "
      << formatBytes(ledger.bytesAfter)
      << llvm::formatv(", {0:F2} us -> {1:F2} us predicted\n",
                       ledger.timeBeforeUs, ledger.timeAfterUs);
