@@ -4,10 +4,13 @@
 //   h = x + out(attention(rope(q), rope(k), v)),  q, k, v = qkv(rmsnorm(x))
 //   y = h + down(silu(gate(rmsnorm(h))) * up(rmsnorm(h)))
 //
-// Products accumulate in f32 and are rounded to bf16, as in training code.
+// Products accumulate in f32 and are rounded to bf16, as in training code. Each
+// projection is scaled by one over the square root of its depth, as where the
+// learning rate shall not depend on the width; so weights of unit variance give
+// activations of unit variance, and a comparison of results means something.
 
 // RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 36 unfused -> 10
+// CHECK: kernels: 41 unfused -> 10
 // CHECK: verified
 
 func.func @transformer_block(
@@ -17,6 +20,10 @@ func.func @transformer_block(
     %gate_weight: tensor<128x256xbf16>, %up_weight: tensor<128x256xbf16>,
     %down_weight: tensor<256x128xbf16>) -> tensor<32x128xbf16> {
   %zero = arith.constant 0.0 : f32
+  %scale_384 = arith.constant dense<0.0883883461> : tensor<32x384xf32>
+  %scale_256 = arith.constant dense<0.0883883461> : tensor<32x256xf32>
+  %scale_128 = arith.constant dense<0.0883883461> : tensor<32x128xf32>
+  %scale_down = arith.constant dense<0.0625> : tensor<32x128xf32>
   %empty_128 = tensor.empty() : tensor<32x128xf32>
   %empty_256 = tensor.empty() : tensor<32x256xf32>
   %empty_384 = tensor.empty() : tensor<32x384xf32>
@@ -33,7 +40,8 @@ func.func @transformer_block(
   %qkv_wide = linalg.matmul
       ins(%normal, %qkv_weight : tensor<32x128xbf16>, tensor<128x384xbf16>)
       outs(%zeros_384 : tensor<32x384xf32>) -> tensor<32x384xf32>
-  %qkv = arith.truncf %qkv_wide : tensor<32x384xf32> to tensor<32x384xbf16>
+  %qkv_scaled = arith.mulf %qkv_wide, %scale_384 : tensor<32x384xf32>
+  %qkv = arith.truncf %qkv_scaled : tensor<32x384xf32> to tensor<32x384xbf16>
 
   // Heads: [position, 3 * head * feature] to three of [head, position, feature].
   %split = tensor.expand_shape %qkv [[0], [1, 2, 3]]
@@ -67,7 +75,8 @@ func.func @transformer_block(
   %out_wide = linalg.matmul
       ins(%context, %out_weight : tensor<32x128xbf16>, tensor<128x128xbf16>)
       outs(%zeros_128 : tensor<32x128xf32>) -> tensor<32x128xf32>
-  %out = arith.truncf %out_wide : tensor<32x128xf32> to tensor<32x128xbf16>
+  %out_scaled = arith.mulf %out_wide, %scale_128 : tensor<32x128xf32>
+  %out = arith.truncf %out_scaled : tensor<32x128xf32> to tensor<32x128xbf16>
   %h = arith.addf %x, %out : tensor<32x128xbf16>
 
   // RMSNorm and the SwiGLU MLP.
@@ -79,14 +88,17 @@ func.func @transformer_block(
   %up_wide = linalg.matmul
       ins(%mlp_in, %up_weight : tensor<32x128xbf16>, tensor<128x256xbf16>)
       outs(%zeros_256 : tensor<32x256xf32>) -> tensor<32x256xf32>
-  %gate = arith.truncf %gate_wide : tensor<32x256xf32> to tensor<32x256xbf16>
-  %up = arith.truncf %up_wide : tensor<32x256xf32> to tensor<32x256xbf16>
+  %gate_scaled = arith.mulf %gate_wide, %scale_256 : tensor<32x256xf32>
+  %gate = arith.truncf %gate_scaled : tensor<32x256xf32> to tensor<32x256xbf16>
+  %up_scaled = arith.mulf %up_wide, %scale_256 : tensor<32x256xf32>
+  %up = arith.truncf %up_scaled : tensor<32x256xf32> to tensor<32x256xbf16>
   %silu = fusion.silu %gate : tensor<32x256xbf16>
   %hidden = arith.mulf %silu, %up : tensor<32x256xbf16>
   %down_wide = linalg.matmul
       ins(%hidden, %down_weight : tensor<32x256xbf16>, tensor<256x128xbf16>)
       outs(%zeros_128 : tensor<32x128xf32>) -> tensor<32x128xf32>
-  %down = arith.truncf %down_wide : tensor<32x128xf32> to tensor<32x128xbf16>
+  %down_scaled = arith.mulf %down_wide, %scale_down : tensor<32x128xf32>
+  %down = arith.truncf %down_scaled : tensor<32x128xf32> to tensor<32x128xbf16>
   %y = arith.addf %h, %down : tensor<32x128xbf16>
   return %y : tensor<32x128xbf16>
 }
