@@ -238,3 +238,20 @@ TEST(EmulatorMemory, Atomics) {
     ++seen[t];
   EXPECT_EQ(seen, std::vector<uint32_t>(64, 2));
 }
+
+TEST(EmulatorMemory, FloatAtomicsFlushInGlobalMemoryOnly) {
+  Fixture f;
+  ASSERT_TRUE(f.parse(R"(
+.visible .entry k(.param .u64 out)
+{
+  .shared .align 4 .b32 s; .reg .b64 %o; .reg .b32 %r; .reg .f32 %f;
+  ld.param.u64 %o, [out]; mov.f32 %f, 0f00000003;
+  st.shared.u32 [s], 4; red.shared.add.f32 [s], %f; ld.shared.u32 %r, [s];
+  st.global.u32 [%o+4], %r; red.global.add.f32 [%o], %f; ret;
+})")
+                  .ok());
+  uint64_t out = f.passBuffer("out", std::vector<uint32_t>{4, 0});
+  Status s = f.run({}, {});
+  ASSERT_TRUE(s.ok()) << s.message();
+  EXPECT_EQ(f.get<uint32_t>(out, 2), (std::vector<uint32_t>{0, 7}));
+}

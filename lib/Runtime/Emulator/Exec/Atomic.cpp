@@ -52,13 +52,15 @@ inline T combine(T old, T b, T d) {
 template <typename T, Op op>
 struct Plain {
   using Storage = T;
-  static T apply(T old, T b, T d) { return combine<T, op>(old, b, d); }
+  static T apply(T old, T b, T d, bool) { return combine<T, op>(old, b, d); }
 };
 template <typename T>
 struct FloatAdd {
   using Storage = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  static Storage apply(Storage old, Storage b, Storage) {
-    return bitCast<Storage>(canonical(bitCast<T>(old) + bitCast<T>(b)));
+  static Storage apply(Storage old, Storage b, Storage, bool flushes) {
+    T x = bitCast<T>(old), y = bitCast<T>(b);
+    T sum = flushes ? flush(flush(x) + flush(y)) : x + y;
+    return bitCast<Storage>(canonical(sum));
   }
 };
 /// One or two 16-bit floats; op is Add, Min or Max.
@@ -77,7 +79,7 @@ struct HalfOp {
       return op == Op::Max ? old & b : old | b;
     return (op == Op::Max ? x > y : x < y) ? old : b;
   }
-  static S apply(S old, S b, S) {
+  static S apply(S old, S b, S, bool) {
     S r = one(uint16_t(old), uint16_t(b));
     if (sizeof(S) == 4)
       r |= S(one(uint16_t(uint32_t(old) >> 16), uint16_t(uint32_t(b) >> 16)))
@@ -101,10 +103,12 @@ Next atomic(Context &c, const Instruction &I) {
     unsigned lane = lowest(r);
     T *p = reinterpret_cast<T *>(pointerOf(access, lane));
     T operand = b[lane], second = e[lane];
+    const Block &block = *c.block;
+    bool inGlobal = uintptr_t(p) - uintptr_t(block.shared) >= block.sharedBytes;
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);
     T desired;
     do {
-      desired = A::apply(old, operand, second);
+      desired = A::apply(old, operand, second, inGlobal);
     } while (!__atomic_compare_exchange_n(p, &old, desired, false,
                                           __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
     if (keep)
