@@ -32,6 +32,10 @@ using PlanObserver =
 std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
                                             PlanObserver observer);
 
+/// Moves each reshape between a reduction or contraction and its pointwise
+/// users behind them, where the two can then share dimensions.
+void sinkReshapes(FunctionOpInterface func);
+
 /// Brings `func` into the form that planning reads: sizes are computed from
 /// arguments, not from intermediate tensors, and an op that does not read its
 /// destination has an empty one.

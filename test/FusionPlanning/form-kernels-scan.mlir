@@ -1,0 +1,43 @@
+// RUN: fusion-opt %s --fusion-plan-form-kernels | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A linear recurrence takes the gate before it and the product after it.
+// CHECK-LABEL: func @recurrence
+// CHECK-SAME: kernels_after = 1 : i64, kernels_before = 3 : i64
+// CHECK: fusion.kernel @exp_scan_mul
+// CHECK: fusion.scan
+func.func @recurrence(%a: tensor<64x256xf32>, %b: tensor<64x256xf32>, %c: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %g = linalg.exp ins(%a : tensor<64x256xf32>) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %h:2 = fusion.scan ins(%g, %b : tensor<64x256xf32>, tensor<64x256xf32>) inits(%one, %zero : f32, f32) axis(0)
+      -> tensor<64x256xf32>, tensor<64x256xf32> {
+  ^bb0(%a1: f32, %b1: f32, %a2: f32, %b2: f32):
+    %0 = arith.mulf %a1, %a2 : f32
+    %1 = arith.mulf %a2, %b1 : f32
+    %2 = arith.addf %1, %b2 : f32
+    fusion.yield %0, %2 : f32, f32
+  }
+  %y = linalg.mul ins(%h#1, %c : tensor<64x256xf32>, tensor<64x256xf32>) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  return %y : tensor<64x256xf32>
+}
+
+// The sum of a scan along its axis is another kernel.
+// CHECK-LABEL: func @scan_then_sum
+// CHECK-SAME: kernels_after = 2 : i64
+// CHECK: fusion.kernel @scan
+// CHECK: fusion.kernel @sum
+func.func @scan_then_sum(%x: tensor<64x256xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
+  %h = fusion.scan ins(%x : tensor<64x256xf32>) inits(%zero : f32) axis(1) -> tensor<64x256xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %a, %b : f32
+    fusion.yield %0 : f32
+  }
+  %s = linalg.reduce { arith.addf } ins(%h : tensor<64x256xf32>) outs(%f : tensor<64xf32>) dimensions = [1]
+  return %s : tensor<64xf32>
+}
