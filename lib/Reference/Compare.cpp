@@ -171,6 +171,9 @@ compareFloats(const HostTensor &got, const HostTensor &exact,
                            floor.epsilon * floor.rmsUnits * magnitude.getRms() +
                            floor.absolute;
 
+  if (double rms = magnitude.getRms(); rms > 0)
+    report.allowedRelativeError = report.allowedRmsError / rms;
+
   bool isMaxTooLarge = !(report.maxError <= report.allowedMaxError);
   if (!isMaxTooLarge && report.rmsError <= report.allowedRmsError) {
     report.verified = true;

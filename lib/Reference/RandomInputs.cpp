@@ -68,7 +68,7 @@ static void fill(HostTensor &tensor, const RandomInputOptions &options,
   int64_t count = tensor.getNumElements();
   if (isFloat(tensor)) {
     for (int64_t i = 0; i < count; ++i)
-      tensor.setDouble(i, random.nextNormal());
+      tensor.setDouble(i, options.floatStd * random.nextNormal());
     return;
   }
   unsigned bits = tensor.getDType() == DType::I1

@@ -52,6 +52,9 @@ int main(int argc, char **argv) {
   cl::opt<std::string> intRange(
       "int-range", cl::desc("Range of random integers"),
       cl::value_desc("LO:HI"), cl::init("0:7"), cl::cat(category));
+  cl::opt<double> floatStd("float-std",
+                           cl::desc("Standard deviation of random floats"),
+                           cl::value_desc("S"), cl::init(1), cl::cat(category));
   cl::opt<std::string> output("output",
                               cl::desc("Write the outputs as .npy files"),
                               cl::value_desc("DIR"), cl::cat(category));
@@ -94,6 +97,10 @@ int main(int argc, char **argv) {
                                         options.randomOptions.intHigh);
       !error.empty())
     return reportError(error);
+  options.randomOptions.floatStd = floatStd;
+  if (!(floatStd > 0))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--float-std is not a number above 0");
   options.outputFolder = output;
   options.verify = verify;
   options.reference = reference;

@@ -36,6 +36,10 @@ struct OutputReport {
   double maxRelativeError = 0, rmsRelativeError = 0;
   /// What the rule allows.
   double allowedMaxError = 0, allowedRmsError = 0;
+  /// The allowed root-mean-square error divided by that of the results. Near 1,
+  /// rounding alone moves the results as far as they are large, and being
+  /// verified means little.
+  double allowedRelativeError = 0;
   /// Integers that differ from the declared program's and were let pass,
   /// because they derive from floats.
   int64_t numTolerated = 0;

@@ -29,6 +29,8 @@ struct RandomInputOptions {
   std::map<std::string, int64_t> dims;
   /// Integers are drawn from this range, both ends included.
   int64_t intLow = 0, intHigh = 7;
+  /// The standard deviation of floats.
+  double floatStd = 1;
 };
 
 /// What a failure is about: the sizes that were asked for, or their product.

@@ -205,6 +205,19 @@ TEST(CompareTest, ResultsOfZeroDemandZero) {
   EXPECT_FALSE(compareOutput(got, exact, declared, {}, false).verified);
 }
 
+TEST(CompareTest, AWeakCheckSaysSo) {
+  // The unfused program itself is wrong by as much as its results are large.
+  HostTensor exact = makeTensor(DType::F64, {1, -1, 1, -1});
+  HostTensor declared = makeTensor(DType::F32, {-1, 1, 1, -1});
+  EXPECT_GT(
+      compareOutput(declared, exact, declared, {}, false).allowedRelativeError,
+      1);
+  declared = makeTensor(DType::F32, {1, -1, 1, -1});
+  EXPECT_LT(
+      compareOutput(declared, exact, declared, {}, false).allowedRelativeError,
+      1e-5);
+}
+
 TEST(CompareTest, IntegersAreExact) {
   HostTensor declared = makeTensor(DType::I32, {1, 2, -3});
   EXPECT_TRUE(compareOutput(declared, declared, declared, {}, false).verified);
