@@ -1,5 +1,5 @@
 // REQUIRES: ptxas
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-expand-math,gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm),convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,gpu.module(canonicalize,cse,fusion-target-emit-ptx{print assemble line-info=false}))' -o /dev/null | FileCheck %s
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-expand-math,gpu.module(convert-scf-to-cf),convert-cf-to-llvm,gpu.module(convert-gpu-to-nvvm),convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,gpu.module(canonicalize,cse,fusion-target-emit-ptx{print assemble line-info=false}))' -o /dev/null | FileCheck %s
 
 // Every function becomes PTX that ptxas takes, in registers alone.
 // CHECK-NOT: __nv
