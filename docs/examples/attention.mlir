@@ -1,9 +1,9 @@
 // Attention written as what it is: two batched matrix products around a
 // softmax, softmax(q @ transpose(k) / sqrt(d)) @ v. Nothing names attention.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 7 unfused -> 3
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 3{{$}}
+// CHECK: {{^}}verified
 
 #bij = affine_map<(b, i, j) -> (b, i, j)>
 #bi = affine_map<(b, i, j) -> (b, i)>

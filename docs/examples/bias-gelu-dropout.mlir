@@ -1,9 +1,9 @@
 // dropout(gelu(x + b), 0.1): the mask is drawn from the seed, the op's id and
 // the element's index alone, so it is the same however the op is fused.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 3 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

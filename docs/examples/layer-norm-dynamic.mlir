@@ -1,9 +1,15 @@
 // Layer normalisation with an affine map, for any number of rows, written as
 // plain loops: y = (x - mean) / sqrt(var + eps) * gamma + beta.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 4 unfused -> 1
-// CHECK: verified
+// One package, five sizes.
+// RUN: fusion-compile %s -o %t.fpk --target=sm_90a --explain | FileCheck %s --check-prefix=PLAN
+// PLAN: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// RUN: fusion-run %t.fpk --reference=%s --device=emulator --random --dim=rows=1 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --device=emulator --random --dim=rows=7 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --device=emulator --random --dim=rows=64 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --device=emulator --random --dim=rows=129 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --device=emulator --random --dim=rows=300 --verify | FileCheck %s
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

@@ -3,9 +3,9 @@
 // It decomposes into two reductions and a pointwise map over the same rows:
 // one kernel reads x once and writes y once.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 6 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 func.func @layer_norm(%x: tensor<48x192xf32>, %scale: tensor<192xf32>,
                       %bias: tensor<192xf32>) -> tensor<48x192xf32> {

@@ -4,9 +4,9 @@
 // (a, b) pairs combine associatively, so the sequence is scanned in parallel;
 // the gate before the scan and the product after it are in the same kernel.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 3 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 func.func @linear_recurrence(%gate: tensor<2x70x48xf32>,
                              %b: tensor<2x70x48xf32>,

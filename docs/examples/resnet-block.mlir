@@ -5,9 +5,9 @@
 // and runs with the relu, and the residual, on the accumulator of its
 // convolution.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 6 unfused -> 2
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 2{{$}}
+// CHECK: {{^}}verified
 
 #nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
 #c = affine_map<(n, h, w, c) -> (c)>

@@ -4,9 +4,9 @@
 // The slices and the concatenation are index arithmetic in one kernel; no half
 // is ever stored by itself.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 5 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 #bhsd = affine_map<(b, h, s, d) -> (b, h, s, d)>
 #sd = affine_map<(b, h, s, d) -> (s, d)>

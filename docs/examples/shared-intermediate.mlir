@@ -2,9 +2,9 @@
 // input of gelu(h) * g (tanh form). One kernel writes h once and keeps using
 // it from registers.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 2 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

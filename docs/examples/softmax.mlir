@@ -3,9 +3,12 @@
 //
 // All four share the row, so one kernel reads x once and writes y once.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 4 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// x or e is read four times and written twice, 256 bytes of row results are
+// written twice and read twice; fused, x is read and y written once.
+// CHECK: traffic: 308.22 kB unfused -> 102.40 kB
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

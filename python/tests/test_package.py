@@ -72,7 +72,8 @@ class RunTest(unittest.TestCase):
 
     def test_figures(self):
         x = np.zeros((10, 8), np.float32)
-        figures = self.package.figures(x, x)
+        package = compiled(SCALE_ADD.replace("?", "10"))
+        figures = package.figures(x, x)
         # Unfused: x, y read and the sum written, then sum and x read and the
         # product written. Fused: x, y read, the product written.
         self.assertEqual(figures["launches"], 1)
