@@ -107,8 +107,7 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       SmallVector<AffineMap> maps = linalgOp.getIndexingMapsArray();
       SmallVector<AffineExpr> loopExtents(linalgOp.getNumLoops());
-      for (auto [map, operand] :
-           llvm::zip(maps, linalgOp->getOperands())) {
+      for (auto [map, operand] : llvm::zip(maps, linalgOp->getOperands())) {
         if (!isa<RankedTensorType>(operand.getType()))
           continue;
         FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(operand);
@@ -186,7 +185,8 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
       for (unsigned dim = 0; dim < source->size(); ++dim) {
         if (dropped.test(dim))
           continue;
-        FailureOr<AffineExpr> size = shapes.getIndex(slice.getMixedSizes()[dim]);
+        FailureOr<AffineExpr> size =
+            shapes.getIndex(slice.getMixedSizes()[dim]);
         if (isConstantIntValue(slice.getMixedOffsets()[dim], 0) &&
             isConstantIntValue(slice.getMixedStrides()[dim], 1) &&
             succeeded(size) && *size == (*source)[dim])
@@ -197,11 +197,11 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
       bool expand = isa<tensor::ExpandShapeOp>(op);
       Value wide = expand ? op.getResult(0) : op.getOperand(0);
       Value narrow = expand ? op.getOperand(0) : op.getResult(0);
-      auto groups = expand
-                        ? mlir::cast<tensor::ExpandShapeOp>(op)
-                              .getReassociationIndices()
-                        : mlir::cast<tensor::CollapseShapeOp>(op)
-                              .getReassociationIndices();
+      auto groups =
+          expand
+              ? mlir::cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+              : mlir::cast<tensor::CollapseShapeOp>(op)
+                    .getReassociationIndices();
       auto wideType = mlir::cast<RankedTensorType>(wide.getType());
       for (auto [dim, group] : llvm::enumerate(groups)) {
         // A group with one dimension of size other than 1 keeps that dimension.

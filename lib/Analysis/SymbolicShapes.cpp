@@ -49,8 +49,8 @@ SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
         symbols.push_back({name, {}});
         known = std::prev(symbols.end());
       }
-      known->places.push_back({static_cast<unsigned>(number),
-                               static_cast<unsigned>(dim)});
+      known->places.push_back(
+          {static_cast<unsigned>(number), static_cast<unsigned>(dim)});
       shape.push_back(getAffineSymbolExpr(known - symbols.begin(), context));
     }
     shapes[argument] = shape;
@@ -115,8 +115,7 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
       })
       // Sizes are not negative, so every rounding of a quotient is the floor.
       .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>([&](auto) {
-        return binary(
-            [](AffineExpr a, AffineExpr b) { return a.floorDiv(b); });
+        return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); });
       })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
         return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); });
@@ -192,9 +191,9 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
         return fromSizes(empty.getMixedSizes());
       })
       .Case([&](tensor::SplatOp splat) -> Shape {
-        return fromSizes(
-            getMixedValues(splat.getType().getShape(), splat.getDynamicSizes(),
-                           splat.getContext()));
+        return fromSizes(getMixedValues(splat.getType().getShape(),
+                                        splat.getDynamicSizes(),
+                                        splat.getContext()));
       })
       .Case([&](tensor::CastOp cast) -> Shape {
         return getShape(cast.getSource());
@@ -215,8 +214,8 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
         Shape shape = getShape(pad.getSource());
         if (failed(shape))
           return failure();
-        for (auto [size, low, high] : llvm::zip(
-                 *shape, pad.getMixedLowPad(), pad.getMixedHighPad())) {
+        for (auto [size, low, high] :
+             llvm::zip(*shape, pad.getMixedLowPad(), pad.getMixedHighPad())) {
           FailureOr<AffineExpr> lowExpr = getIndex(low);
           FailureOr<AffineExpr> highExpr = getIndex(high);
           if (failed(lowExpr) || failed(highExpr))

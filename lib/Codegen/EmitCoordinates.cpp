@@ -13,8 +13,8 @@
 
 #include "TileEmitter.h"
 
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

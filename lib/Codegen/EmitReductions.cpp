@@ -35,8 +35,8 @@ static TypedAttr identityOf(Operation *op) {
   };
   auto infinity = [&](bool negative) -> TypedAttr {
     return FloatAttr::get(
-        type, APFloat::getInf(cast<FloatType>(type).getFloatSemantics(),
-                              negative));
+        type,
+        APFloat::getInf(cast<FloatType>(type).getFloatSemantics(), negative));
   };
   auto integer = [&](APInt value) -> TypedAttr {
     return IntegerAttr::get(type, value);
@@ -220,7 +220,8 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
     Reduction sibling{op, *coords, {}, {}};
     for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
       sibling.combiners.push_back(matchCombiner(op, i));
-    if (llvm::any_of(sibling.combiners, [](const Combiner &c) { return !c.op; }))
+    if (llvm::any_of(sibling.combiners,
+                     [](const Combiner &c) { return !c.op; }))
       continue;
     if (succeeded(bindLoops(op, 0, *coords, sibling.loopCoords)))
       group.push_back(sibling);
@@ -270,12 +271,11 @@ Tile TileEmitter::castTile(Tile tile, Type element) {
   if (from == element)
     return tile;
   Type type = tileType(tile.axes, element);
-  bool wider =
-      from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
-  Value value = wider ? arith::ExtFOp::create(builder, loc, type, tile.value)
-                            .getResult()
-                      : arith::TruncFOp::create(builder, loc, type, tile.value)
-                            .getResult();
+  bool wider = from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
+  Value value =
+      wider
+          ? arith::ExtFOp::create(builder, loc, type, tile.value).getResult()
+          : arith::TruncFOp::create(builder, loc, type, tile.value).getResult();
   return {value, tile.axes};
 }
 
@@ -304,9 +304,9 @@ FailureOr<Tile> TileEmitter::evaluateElement(BodyContext &context,
       factors[i] = castTile(*factor, combiner.type);
     }
     SmallVector<unsigned> all = unify(factors);
-    return Tile{arith::MulFOp::create(builder, loc, factors[0].value,
-                                      factors[1].value),
-                all};
+    return Tile{
+        arith::MulFOp::create(builder, loc, factors[0].value, factors[1].value),
+        all};
   }
   FailureOr<Tile> element = evaluateScalar(context, combiner.element);
   if (failed(element))
@@ -377,16 +377,15 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     if (decision.getKind() == AxisKind::Full && !taken)
       fullAxes.push_back(bound.lookup(dim));
     else
-      walks.push_back(
-          {dim,
-           decision.getKind() == AxisKind::Loop && !taken ? decision.getTile()
-                                                          : 1,
-           taken || decision.getKind() != AxisKind::Loop});
+      walks.push_back({dim,
+                       decision.getKind() == AxisKind::Loop && !taken
+                           ? decision.getTile()
+                           : 1,
+                       taken || decision.getKind() != AxisKind::Loop});
   }
   // The loop with the widest chunk is innermost, where it is unrolled.
-  llvm::stable_sort(walks, [](const Walk &a, const Walk &b) {
-    return a.tile < b.tile;
-  });
+  llvm::stable_sort(
+      walks, [](const Walk &a, const Walk &b) { return a.tile < b.tile; });
   if (!walks.empty() &&
       llvm::none_of(walks, [](const Walk &walk) { return walk.own; }))
     addSiblings(group);
@@ -404,9 +403,9 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
         }
         auto walk = llvm::find_if(
             walks, [&](const Walk &walk) { return walk.dim == dim; });
-        coord = builder.getAffineDimExpr(
-            walk == walks.end() ? bound.lookup(dim)
-                                : walkAxes[walk - walks.begin()]);
+        coord = builder.getAffineDimExpr(walk == walks.end()
+                                             ? bound.lookup(dim)
+                                             : walkAxes[walk - walks.begin()]);
       }
     }
   };
@@ -433,8 +432,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       all.append(fullAxes.begin(), fullAxes.end());
       llvm::sort(all);
       all.erase(llvm::unique(all), all.end());
-      Tile masked = maskReduced(broadcast(*element, all), fullAxes,
-                                combiner.neutral);
+      Tile masked =
+          maskReduced(broadcast(*element, all), fullAxes, combiner.neutral);
       FailureOr<Tile> tile = finishReduction(only, i, masked, fullAxes);
       if (failed(tile))
         return failure();
@@ -490,9 +489,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       ArrayRef<unsigned> all = accumulatorAxes[next.size()];
       if (dot) {
         Tile sides[2];
-        for (auto [side, value, axis] :
-             llvm::zip(sides, std::array<Value, 2>{dot->a, dot->b},
-                       dot->axes)) {
+        for (auto [side, value, axis] : llvm::zip(
+                 sides, std::array<Value, 2>{dot->a, dot->b}, dot->axes)) {
           FailureOr<Tile> tile = evaluateScalar(context, value);
           if (failed(tile))
             return failure();
@@ -514,8 +512,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       FailureOr<Tile> element = evaluateElement(context, combiner);
       if (failed(element))
         return failure();
-      Tile masked = maskReduced(broadcast(*element, all), reduced,
-                                combiner.neutral);
+      Tile masked =
+          maskReduced(broadcast(*element, all), reduced, combiner.neutral);
       next.push_back(combineValues(builder, combiner.op, accumulator,
                                    broadcast(masked, all).value));
     }
@@ -561,8 +559,8 @@ FailureOr<Tile> TileEmitter::emitSerialReduction(linalg::LinalgOp op,
   for (unsigned loop : loops) {
     unsigned dim = space.getDimOfLoop(op, loop);
     scf::ForOp forOp;
-    unsigned axis = openLoop(std::nullopt, space.getDims()[dim].extent, 1,
-                             carried, &forOp);
+    unsigned axis =
+        openLoop(std::nullopt, space.getDims()[dim].extent, 1, carried, &forOp);
     loopCoords[loop] = builder.getAffineDimExpr(axis);
     carried.assign(forOp.getRegionIterArgs().begin(),
                    forOp.getRegionIterArgs().end());

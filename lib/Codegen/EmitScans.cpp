@@ -52,10 +52,10 @@ LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
   if (first.getReverse()) {
     // Step i handles the i-th element from the end.
     Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value last = arith::SubIOp::create(builder, loc, sizeOf(axes[axis].extent),
-                                       one);
-    axes[axis].offset = arith::SubIOp::create(builder, loc, last,
-                                              loop.getInductionVar());
+    Value last =
+        arith::SubIOp::create(builder, loc, sizeOf(axes[axis].extent), one);
+    axes[axis].offset =
+        arith::SubIOp::create(builder, loc, last, loop.getInductionVar());
   }
   SmallVector<Value> next;
   for (ScanOp scan : scans) {

@@ -25,8 +25,7 @@ LogicalResult TileEmitter::bindLoops(linalg::LinalgOp op, unsigned result,
                                      ArrayRef<AffineExpr> coords,
                                      Coords &loopCoords) {
   loopCoords.assign(op.getNumLoops(), AffineExpr());
-  AffineMap map =
-      op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   for (auto [expr, coord] : llvm::zip(map.getResults(), coords)) {
     if (isa<AffineConstantExpr>(expr))
       continue;
@@ -37,13 +36,13 @@ LogicalResult TileEmitter::bindLoops(linalg::LinalgOp op, unsigned result,
   }
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::parallel && !loopCoords[loop])
-      return op.emitError("FUS-3109: a parallel loop does not index the result");
+      return op.emitError(
+          "FUS-3109: a parallel loop does not index the result");
   return success();
 }
 
 TileEmitter::BodyContext
-TileEmitter::makeContext(linalg::LinalgOp op,
-                         ArrayRef<AffineExpr> loopCoords) {
+TileEmitter::makeContext(linalg::LinalgOp op, ArrayRef<AffineExpr> loopCoords) {
   BodyContext context;
   context.block = op.getBlock();
   context.loopCoords = loopCoords;
@@ -147,8 +146,8 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
           return std::nullopt;
         (i < apply.getAffineMap().getNumDims() ? dims : syms).push_back(*part);
       }
-      result = apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims,
-                                                                       syms);
+      result =
+          apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, syms);
     }
   }
   if (result)

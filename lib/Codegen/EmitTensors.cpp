@@ -76,7 +76,8 @@ FailureOr<Tile> TileEmitter::evaluateUncached(Value tensor,
         // Any value will do for what was never written.
         return Tile{constant(builder.getZeroAttr(element)), {}};
       })
-      .Case([&](tensor::SplatOp splat) { return scalarValue(splat.getInput()); })
+      .Case(
+          [&](tensor::SplatOp splat) { return scalarValue(splat.getInput()); })
       .Case([&](arith::ConstantOp constantOp) -> FailureOr<Tile> {
         auto dense = dyn_cast<DenseElementsAttr>(constantOp.getValue());
         if (!dense || !dense.isSplat())
@@ -132,8 +133,8 @@ FailureOr<Tile> TileEmitter::load(Value argument, ArrayRef<AffineExpr> coords) {
     return failure();
   SmallVector<bool> checked;
   for (auto [dim, coord] : llvm::enumerate(coords))
-    checked.push_back(!isInBounds(coord, (*shape)[dim],
-                                  space.getDimOfTensor(argument, dim)));
+    checked.push_back(
+        !isInBounds(coord, (*shape)[dim], space.getDimOfTensor(argument, dim)));
   Tile tile;
   tile.axes = axesOf(coords);
   SmallVector<Value> symbols, indexTiles;
@@ -195,7 +196,8 @@ FailureOr<Tile> TileEmitter::evaluatePad(tensor::PadOp pad,
        llvm::zip(pad.getBody()->getArguments(), coords))
     context.affine[argument] = coord;
   FailureOr<Tile> fill = evaluateScalar(
-      context, cast<tensor::YieldOp>(pad.getBody()->getTerminator()).getValue());
+      context,
+      cast<tensor::YieldOp>(pad.getBody()->getTerminator()).getValue());
   if (failed(fill))
     return failure();
   // Compared as unsigned numbers, a coordinate before the start is huge.
@@ -232,8 +234,7 @@ FailureOr<Tile> TileEmitter::evaluateConcat(tensor::ConcatOp op,
     pieces.push_back({*piece, start});
   }
   Tile result = pieces.back().first;
-  for (auto &[piece, end] :
-       llvm::reverse(ArrayRef(pieces).drop_back()))
+  for (auto &[piece, end] : llvm::reverse(ArrayRef(pieces).drop_back()))
     result = select(below(coords[dim], end), piece, result);
   return result;
 }

@@ -62,8 +62,8 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    for (auto func : llvm::make_early_inc_range(
-             module.getOps<FunctionOpInterface>())) {
+    for (auto func :
+         llvm::make_early_inc_range(module.getOps<FunctionOpInterface>())) {
       if (isa<tile::ProgramOp>(func))
         continue;
       SymbolicShapes shapes(func);
@@ -102,8 +102,8 @@ private:
     // The module's table renames a program whose name is taken.
     program->getOperation()->remove();
     StringAttr name = symbols.insert(*program);
-    program->setGridAttr(AffineMapAttr::get(AffineMap::get(
-        0, shapes.getSymbols().size(), emitter.getGridSize())));
+    program->setGridAttr(AffineMapAttr::get(
+        AffineMap::get(0, shapes.getSymbols().size(), emitter.getGridSize())));
     program->setSizeArgumentsAttr(builder.getDenseI64ArrayAttr(
         SmallVector<int64_t>(emitter.getSymbolArguments())));
     kernel->setAttr("program", FlatSymbolRefAttr::get(name));

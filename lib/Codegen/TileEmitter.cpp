@@ -73,9 +73,9 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
     argumentTypes.push_back(pointer);
   argumentTypes.append(symbolArguments.size(), builder.getIndexType());
 
-  program = tile::ProgramOp::create(
-      builder, loc, name, builder.getFunctionType(argumentTypes, {}),
-      schedule.getWarps(), indexBits);
+  program = tile::ProgramOp::create(builder, loc, name,
+                                    builder.getFunctionType(argumentTypes, {}),
+                                    schedule.getWarps(), indexBits);
   Block *body = &program.getBody().front();
   scopes.push_back({body});
   builder.setInsertionPointToEnd(body);
@@ -113,8 +113,8 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   // Views of results are keyed by the kernel's results, which the body cannot
   // mention: one value yielded twice is written to both.
   for (auto [i, result] : llvm::enumerate(kernel.getResults()))
-    if (failed(makeView(result,
-                        body->getArgument(kernel.getInputs().size() + i))))
+    if (failed(
+            makeView(result, body->getArgument(kernel.getInputs().size() + i))))
       return failure();
 
   if (failed(emitGrid()) || failed(emitRoots()))
@@ -321,10 +321,10 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
     auto axis = dyn_cast<AffineDimExpr>(coord);
     checked.push_back(axis && !axes[axis.getPosition()].exact);
   }
-  tile::StoreOp::create(builder, loc, value.value,
-                        cast<TypedValue<tile::ViewType>>(
-                            views[kernel.getResults()[result]]),
-                        symbols, map, checked);
+  tile::StoreOp::create(
+      builder, loc, value.value,
+      cast<TypedValue<tile::ViewType>>(views[kernel.getResults()[result]]),
+      symbols, map, checked);
   return success();
 }
 
@@ -355,8 +355,7 @@ LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
 LogicalResult TileEmitter::emitRoots() {
   // Results that need the same loops share them.
   llvm::MapVector<SmallVector<unsigned>, SmallVector<unsigned>> groups;
-  for (auto [result, value] :
-       llvm::enumerate(kernel.getYield().getValues())) {
+  for (auto [result, value] : llvm::enumerate(kernel.getYield().getValues())) {
     SmallVector<unsigned> loopDims;
     auto type = cast<RankedTensorType>(value.getType());
     for (int64_t i = 0; i < type.getRank(); ++i) {

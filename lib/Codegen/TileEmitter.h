@@ -100,8 +100,7 @@ private:
   /// Opens a loop over `extent` in steps of `tile`, carrying `inits`; returns
   /// the new axis.
   unsigned openLoop(std::optional<unsigned> dim, AffineExpr extent,
-                    int64_t tile, ValueRange inits,
-                    scf::ForOp *loop = nullptr);
+                    int64_t tile, ValueRange inits, scf::ForOp *loop = nullptr);
   /// Opens the loop of an axis that is described but not bound yet.
   scf::ForOp openLoopOn(unsigned axis, ValueRange inits);
   scf::ForOp closeLoop(ValueRange yielded);

@@ -99,8 +99,8 @@ getTensorSignature(func::FuncOp function, Type type, const Twine &what) {
 /// dialect has verified, or as arg0.1.
 static void nameExtents(func::FuncOp function, unsigned index,
                         TensorSignature &tensor) {
-  auto names = function.getArgAttrOfType<ArrayAttr>(
-      index, FusionDialect::kDimsAttrName);
+  auto names =
+      function.getArgAttrOfType<ArrayAttr>(index, FusionDialect::kDimsAttrName);
   for (size_t dim = 0; dim < tensor.shape.size(); ++dim) {
     StringRef name = names ? cast<StringAttr>(names[dim]).getValue() : "_";
     tensor.dimNames.push_back(

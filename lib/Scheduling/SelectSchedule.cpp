@@ -54,7 +54,8 @@ static bool isProductSum(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() < 2)
     return false;
-  Operation *sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  Operation *sum =
+      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
     return false;
   for (Value operand : sum->getOperands())
@@ -116,11 +117,9 @@ static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() == 0)
       return;
-    int64_t bytes =
-        llvm::divideCeil(type.getElementType().isIndex()
-                             ? 64
-                             : type.getElementTypeBitWidth(),
-                         8);
+    int64_t bytes = llvm::divideCeil(
+        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(),
+        8);
     double total = bytes;
     int64_t fastest = -1;
     for (int64_t i = 0; i < type.getRank(); ++i) {
@@ -165,8 +164,8 @@ struct Draft {
                       int64_t warps) const {
     SmallVector<AxisAttr> axes;
     for (auto [kind, tile, vector] : llvm::zip(kinds, tiles, vectors))
-      axes.push_back(AxisAttr::get(context, kind, tile, 1,
-                                   std::min(vector, tile)));
+      axes.push_back(
+          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile)));
     return ScheduleAttr::get(context, strategy, axes, warps);
   }
 };
@@ -237,8 +236,7 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
     if (draft.tiles[dim] > 1)
       continue;
     int64_t room = budget / draft.tileElements();
-    draft.tiles[dim] =
-        std::min(room, nextPowerOfTwo(facts.extents[dim]));
+    draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
     if (draft.vectors[dim] == 1 && i == rank - 1)
       draft.vectors[dim] = vector;
   }
@@ -282,9 +280,8 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
   bool full = !dynamic && resident <= limit;
 
   // A column reduction reads a cache line's width of columns at a time.
-  int64_t columnWidth =
-      std::min<int64_t>(nextPowerOfTwo(facts.extents[fastest]),
-                        128 / facts.narrowestElement);
+  int64_t columnWidth = std::min<int64_t>(
+      nextPowerOfTwo(facts.extents[fastest]), 128 / facts.narrowestElement);
   int64_t reducedTile = 1;
   for (unsigned i = 0; i < space.getNumDims(); ++i) {
     if (!space.getDims()[i].reduction || facts.extents[i] == 1)

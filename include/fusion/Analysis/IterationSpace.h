@@ -15,8 +15,8 @@
 #define FUSION_ANALYSIS_ITERATIONSPACE_H
 
 #include "fusion/Analysis/SymbolicShapes.h"
-#include "mlir/IR/Region.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/Region.h"
 
 namespace mlir::fusion {
 

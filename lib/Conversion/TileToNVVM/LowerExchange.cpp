@@ -41,13 +41,14 @@ Value ProgramLowering::shuffle(Value value, Value lane, bool butterfly) {
   if (type.isF32() || type.isInteger(32))
     return exchange32(value);
   Type bits = builder.getIntegerType(width);
-  Value raw = type == bits ? value
-                           : arith::BitcastOp::create(builder, loc, bits, value)
-                                 .getResult();
+  Value raw =
+      type == bits
+          ? value
+          : arith::BitcastOp::create(builder, loc, bits, value).getResult();
   Value moved;
   if (width == 64) {
-    Value shift = arith::ConstantOp::create(builder, loc,
-                                            builder.getI64IntegerAttr(32));
+    Value shift =
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
     Value high = arith::ShRUIOp::create(builder, loc, raw, shift);
     Value low32 = exchange32(arith::TruncIOp::create(builder, loc, i32, raw));
     Value high32 = exchange32(arith::TruncIOp::create(builder, loc, i32, high));
@@ -105,8 +106,7 @@ Scalars ProgramLowering::combine(tile::ReduceOp op, const Scalars &lhs,
   Block &block = op.getCombiner().front();
   IRMapping mapping;
   for (auto [argument, value] :
-       llvm::zip(block.getArguments(),
-                 llvm::concat<const Value>(lhs, rhs)))
+       llvm::zip(block.getArguments(), llvm::concat<const Value>(lhs, rhs)))
     mapping.map(argument, value);
   for (Operation &inner : block.without_terminator())
     builder.clone(inner, mapping);
@@ -120,8 +120,7 @@ LogicalResult ProgramLowering::lowerReduce(tile::ReduceOp op) {
   const LinearLayout &layout =
       tile::getLayout(op.getInputs().front().getType()).getLinear();
   unsigned dim = op.getDim();
-  std::optional<tile::ReductionBits> bits =
-      tile::getReductionBits(layout, dim);
+  std::optional<tile::ReductionBits> bits = tile::getReductionBits(layout, dim);
   if (!bits || (bits->warpMask && !op.getWithinWarp()))
     return op.emitOpError("FUS-3306: reduction crosses warps; run "
                           "tile-lower-exchanges first");
@@ -182,8 +181,8 @@ Value ProgramLowering::sharedAddress(tile::AllocOp alloc, Value threadOffset,
   }
   Value offset = threadOffset;
   if (xorPart)
-    offset = arith::XOrIOp::create(builder, loc, offset,
-                                   constantIndex(xorPart));
+    offset =
+        arith::XOrIOp::create(builder, loc, offset, constantIndex(xorPart));
   auto pointer = cast<LLVM::LLVMPointerType>(sharedBase.getType());
   Value address =
       LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(),
@@ -218,11 +217,9 @@ LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
     SmallVector<Value> members;
     for (unsigned reg : group.regs)
       members.push_back(toMemory(source[reg]));
-    Value value =
-        members.size() == 1 ? members.front() : buildVector(members);
-    Value address =
-        sharedAddress(alloc, threadOffset, access->xorPart(group),
-                      access->immediatePart(group));
+    Value value = members.size() == 1 ? members.front() : buildVector(members);
+    Value address = sharedAddress(alloc, threadOffset, access->xorPart(group),
+                                  access->immediatePart(group));
     LLVM::StoreOp::create(builder, loc, value, address,
                           shared.elementBytes() * members.size());
   }
@@ -245,14 +242,13 @@ LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {
   for (const tile::SharedAccess::Group &group : access->groups) {
     unsigned count = group.regs.size();
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
-    Value address =
-        sharedAddress(alloc, threadOffset, access->xorPart(group),
-                      access->immediatePart(group));
+    Value address = sharedAddress(alloc, threadOffset, access->xorPart(group),
+                                  access->immediatePart(group));
     Value loaded = LLVM::LoadOp::create(builder, loc, type, address,
                                         shared.elementBytes() * count);
     for (auto [i, reg] : llvm::enumerate(group.regs))
-      results[reg] = fromMemory(
-          count == 1 ? loaded : extractElement(loaded, i), element);
+      results[reg] =
+          fromMemory(count == 1 ? loaded : extractElement(loaded, i), element);
   }
   for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
     results[reg] = results[access->holder[reg]];

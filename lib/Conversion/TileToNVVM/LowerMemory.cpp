@@ -199,17 +199,18 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
     if (disjoint && !gathers)
       linear = coefficients(expr, rank);
     plan.linear.push_back(linear);
-    plan.firstCoordinates.push_back(
-        linear ? expand(expr, dims, plan.symbols) : Value());
+    plan.firstCoordinates.push_back(linear ? expand(expr, dims, plan.symbols)
+                                           : Value());
   }
   for (auto [coordinate, stride] :
        llvm::zip(plan.firstCoordinates, plan.strides)) {
     if (!coordinate)
       continue;
     Value part = arith::MulIOp::create(builder, loc, coordinate, stride);
-    plan.firstOffset = plan.firstOffset ? arith::AddIOp::create(
-                                              builder, loc, plan.firstOffset, part)
-                                        : part;
+    plan.firstOffset =
+        plan.firstOffset
+            ? arith::AddIOp::create(builder, loc, plan.firstOffset, part)
+            : part;
   }
   return plan;
 }
@@ -221,8 +222,7 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
   int64_t constantPart = 0;
   Value condition;
   auto addOffset = [&](Value part) {
-    offset = offset ? arith::AddIOp::create(builder, loc, offset, part)
-                    : part;
+    offset = offset ? arith::AddIOp::create(builder, loc, offset, part) : part;
   };
   for (auto [dim, expr] : llvm::enumerate(plan.access.map.getResults())) {
     Value coordinateValue;
@@ -235,8 +235,8 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
       if (step != 0) {
         Value stepValue = constantIndex(step);
         if (plan.access.checked[dim])
-          coordinateValue = arith::AddIOp::create(builder, loc, coordinateValue,
-                                                  stepValue);
+          coordinateValue =
+              arith::AddIOp::create(builder, loc, coordinateValue, stepValue);
         if (ShapedType::isDynamic(plan.staticStrides[dim]))
           addOffset(arith::MulIOp::create(builder, loc, stepValue,
                                           plan.strides[dim]));
@@ -322,8 +322,8 @@ Value ProgramLowering::buildVector(ArrayRef<Value> elements) {
   for (auto [i, element] : llvm::enumerate(elements)) {
     Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
                                            builder.getI32IntegerAttr(i));
-    vector = LLVM::InsertElementOp::create(builder, loc, vector, element,
-                                           index);
+    vector =
+        LLVM::InsertElementOp::create(builder, loc, vector, element, index);
   }
   return vector;
 }
@@ -362,10 +362,9 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
     auto load = LLVM::LoadOp::create(builder, loc, type, address,
                                      /*alignment=*/width * bytes);
     load.setInvariant(readOnly);
-    for (auto [i, member] :
-         llvm::enumerate(groupOf(reg, plan.vectorBits))) {
-      Value value = width == 1 ? load.getResult()
-                               : extractElement(load.getResult(), i);
+    for (auto [i, member] : llvm::enumerate(groupOf(reg, plan.vectorBits))) {
+      Value value =
+          width == 1 ? load.getResult() : extractElement(load.getResult(), i);
       value = fromMemory(value, element);
       if (condition) {
         Value zero = arith::ConstantOp::create(builder, loc,
@@ -390,8 +389,8 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
     owner = isOwner(*plan.layout);
     skipped = plan.layout->freeRegMask();
   } else {
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getI32IntegerAttr(0));
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
     owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                   thread, zero);
   }
@@ -402,14 +401,13 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
       continue;
     auto [address, condition] = addressOf(plan, reg);
     if (owner)
-      condition = condition ? arith::AndIOp::create(builder, loc, condition,
-                                                    owner)
-                            : owner;
+      condition = condition
+                      ? arith::AndIOp::create(builder, loc, condition, owner)
+                      : owner;
     SmallVector<Value> members;
     for (unsigned member : groupOf(reg, plan.vectorBits))
       members.push_back(toMemory(scalars[member]));
-    Value value =
-        members.size() == 1 ? members.front() : buildVector(members);
+    Value value = members.size() == 1 ? members.front() : buildVector(members);
     OpBuilder::InsertionGuard guard(builder);
     if (condition) {
       auto guarded = scf::IfOp::create(builder, loc, condition,

@@ -77,8 +77,7 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
     arguments.push_back(type.isIndex() ? builder.getI64Type() : type);
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(builder.getContext()), arguments);
-  function =
-      LLVM::LLVMFuncOp::create(builder, loc, program.getName(), type);
+  function = LLVM::LLVMFuncOp::create(builder, loc, program.getName(), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
   int32_t threads = program.getNumWarps() * 32;
@@ -98,9 +97,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
   if (Operation *last = entry->empty() ? nullptr : &entry->back())
     lastThreadOp = last;
 
-  program.getBody().walk([&](tile::StoreOp store) {
-    writtenViews.insert(store.getView());
-  });
+  program.getBody().walk(
+      [&](tile::StoreOp store) { writtenViews.insert(store.getView()); });
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
   return function;
@@ -125,8 +123,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
         return success();
       })
       .Case([&](gpu::BlockIdOp block) {
-        Value id =
-            NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
+        Value id = NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
         if (indexType.getWidth() != 32)
           id = arith::ExtUIOp::create(builder, loc, indexType, id);
         values[block.getResult()] = {id};
@@ -150,8 +147,8 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::StoreOp store) { return lowerStore(store); })
       .Case([&](tile::IndexOp index) { return lowerIndex(index); })
       .Case([&](tile::SplatOp splat) {
-        values[splat.getResult()] = Scalars(numScalars(splat.getType()),
-                                            getScalar(splat.getValue()));
+        values[splat.getResult()] =
+            Scalars(numScalars(splat.getType()), getScalar(splat.getValue()));
         return success();
       })
       .Case([&](tile::BroadcastOp broadcast) {
@@ -159,9 +156,8 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       })
       .Case([&](tile::ReduceOp reduce) { return lowerReduce(reduce); })
       .Case([&](tile::DotOp dot) { return lowerDot(dot); })
-      .Case([&](tile::ConvertLayoutOp convert) {
-        return lowerConvert(convert);
-      })
+      .Case(
+          [&](tile::ConvertLayoutOp convert) { return lowerConvert(convert); })
       .Case([&](tile::AllocOp) { return success(); })
       .Case([&](tile::LocalStoreOp store) { return lowerLocalStore(store); })
       .Case([&](tile::LocalLoadOp load) { return lowerLocalLoad(load); })
@@ -180,9 +176,9 @@ LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
   Scalars inits;
   for (Value init : op.getInitArgs())
     llvm::append_range(inits, get(init));
-  auto loop = scf::ForOp::create(
-      builder, loc, getScalar(op.getLowerBound()), getScalar(op.getUpperBound()),
-      getScalar(op.getStep()), inits);
+  auto loop = scf::ForOp::create(builder, loc, getScalar(op.getLowerBound()),
+                                 getScalar(op.getUpperBound()),
+                                 getScalar(op.getStep()), inits);
   Block *body = loop.getBody();
   if (!body->empty())
     body->getTerminator()->erase();

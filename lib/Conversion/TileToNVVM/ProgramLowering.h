@@ -1,4 +1,5 @@
-//===- ProgramLowering.h - Distributes one tile program over threads -*- C++ -*--===//
+//===- ProgramLowering.h - Distributes one tile program over threads -*- C++
+//-*--===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -65,8 +66,7 @@ private:
   Value coordinate(const tile::LinearLayout &layout, unsigned dim,
                    int64_t registerPart);
   /// XOR of `matrix` columns over the set bits of lane and warp.
-  Value applyToThread(const tile::BitMatrix &lane,
-                      const tile::BitMatrix &warp);
+  Value applyToThread(const tile::BitMatrix &lane, const tile::BitMatrix &warp);
   Value applyBits(ArrayRef<std::pair<unsigned, uint64_t>> bits);
   /// True in the one thread that stands for all that hold the same elements;
   /// null when every thread does.
@@ -95,8 +95,8 @@ private:
   LogicalResult lowerLocalLoad(tile::LocalLoadOp op);
   Value shuffle(Value value, Value lane, bool butterfly);
   Scalars combine(tile::ReduceOp op, const Scalars &lhs, const Scalars &rhs);
-  Value sharedAddress(tile::AllocOp alloc, Value threadOffset,
-                      uint64_t xorPart, uint64_t immediate);
+  Value sharedAddress(tile::AllocOp alloc, Value threadOffset, uint64_t xorPart,
+                      uint64_t immediate);
 
   tile::ProgramOp program;
   OpBuilder &builder;

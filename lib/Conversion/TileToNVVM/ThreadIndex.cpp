@@ -24,8 +24,7 @@ using tile::LinearLayout;
 /// Bit of the thread's number that lane bits and warp bits are.
 static constexpr unsigned kLaneBits = 5;
 
-Value ProgramLowering::applyBits(
-    ArrayRef<std::pair<unsigned, uint64_t>> bits) {
+Value ProgramLowering::applyBits(ArrayRef<std::pair<unsigned, uint64_t>> bits) {
   // Split into single bits, gathered by how far each moves.
   std::map<int, uint32_t> masks; // left shift -> bits of the thread's number
   std::vector<std::pair<unsigned, uint64_t>> key;
@@ -53,8 +52,7 @@ Value ProgramLowering::applyBits(
       part = arith::ShLIOp::create(builder, loc, part, constant(shift));
     else if (shift < 0)
       part = arith::ShRUIOp::create(builder, loc, part, constant(-shift));
-    result = result ? arith::XOrIOp::create(builder, loc, result, part)
-                    : part;
+    result = result ? arith::XOrIOp::create(builder, loc, result, part) : part;
   }
   if (!result)
     result = constant(0);

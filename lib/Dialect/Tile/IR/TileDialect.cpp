@@ -236,8 +236,7 @@ static LogicalResult verifyTile(Operation *op, Type type) {
 }
 
 LogicalResult MakeViewOp::verify() {
-  if (getType().getNumDynamicDims() !=
-      static_cast<int64_t>(getSizes().size()))
+  if (getType().getNumDynamicDims() != static_cast<int64_t>(getSizes().size()))
     return emitOpError("expects one size for each dynamic dimension of ")
            << getType();
   return success();
@@ -258,10 +257,11 @@ static LogicalResult verifyAccess(Operation *op, Type tile, ViewType view,
            << map.getNumResults() << " results, the view has rank "
            << view.getRank();
   if (map.getNumSymbols() != numSymbols)
-    return op->emitOpError("map has ") << map.getNumSymbols()
-                                       << " symbols, got " << numSymbols;
+    return op->emitOpError("map has ")
+           << map.getNumSymbols() << " symbols, got " << numSymbols;
   if (static_cast<int64_t>(checked.size()) != view.getRank())
-    return op->emitOpError("expects one 'checked' flag for each view dimension");
+    return op->emitOpError(
+        "expects one 'checked' flag for each view dimension");
   if (getTileElementType(tile) != view.getElementType())
     return op->emitOpError("tile and view differ in element type");
   return success();
@@ -305,7 +305,8 @@ LogicalResult BroadcastOp::verify() {
   if (source.getElementType() != result.getElementType())
     return emitOpError("operand and result differ in element type");
   if (static_cast<int64_t>(getDims().size()) != source.getRank())
-    return emitOpError("expects one entry of 'dims' for each operand dimension");
+    return emitOpError(
+        "expects one entry of 'dims' for each operand dimension");
   int64_t last = -1;
   for (auto [size, dim] : llvm::zip(source.getShape(), getDims())) {
     if (dim <= last || dim >= result.getRank())

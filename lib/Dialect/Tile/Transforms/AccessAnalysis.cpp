@@ -58,10 +58,9 @@ SmallVector<int64_t> tile::getViewStrides(ViewType view) {
   SmallVector<int64_t> strides(view.getRank(), 1);
   for (int64_t dim = view.getRank() - 2; dim >= 0; --dim) {
     int64_t size = view.getShape()[dim + 1];
-    bool dynamic = ShapedType::isDynamic(size) ||
-                   ShapedType::isDynamic(strides[dim + 1]);
-    strides[dim] =
-        dynamic ? ShapedType::kDynamic : strides[dim + 1] * size;
+    bool dynamic =
+        ShapedType::isDynamic(size) || ShapedType::isDynamic(strides[dim + 1]);
+    strides[dim] = dynamic ? ShapedType::kDynamic : strides[dim + 1] * size;
   }
   return strides;
 }
@@ -118,8 +117,7 @@ static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
   if (expr.getKind() == AffineExprKind::Mod)
     return inside ? std::optional(Run{lhs->stride, common}) : std::nullopt;
   if (expr.getKind() == AffineExprKind::FloorDiv) {
-    uint64_t quotient =
-        lhs->base % magnitude == 0 ? lhs->base / magnitude : 1;
+    uint64_t quotient = lhs->base % magnitude == 0 ? lhs->base / magnitude : 1;
     if (inside)
       return Run{0, quotient};
     if (lhs->stride % c == 0 && lhs->base % magnitude == 0)
@@ -143,8 +141,7 @@ std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
         result.alignment = 1;
     } else {
       result.stride += run->stride * strides[dim];
-      result.alignment =
-          std::gcd(result.alignment, run->base * strides[dim]);
+      result.alignment = std::gcd(result.alignment, run->base * strides[dim]);
     }
     if (access.checked[dim] && run->stride != 0) {
       int64_t size = access.view.getType().getShape()[dim];
@@ -160,8 +157,8 @@ int64_t tile::getVectorWidth(const Access &access, unsigned axis) {
   Type element = access.view.getType().getElementType();
   // One bit is stored as a byte.
   unsigned bits = std::max(element.getIntOrFloatBitWidth(), 8u);
-  int64_t width = std::min<int64_t>(getTileShape(access.tile)[axis],
-                                    128 / bits);
+  int64_t width =
+      std::min<int64_t>(getTileShape(access.tile)[axis], 128 / bits);
   for (; width > 1; width /= 2) {
     std::optional<AccessRun> run = getAccessRun(access, axis, width);
     if (run && run->stride == 1 && run->alignment % width == 0 &&

@@ -1,4 +1,5 @@
-//===- AllocateSharedMemory.cpp - Gives shared-memory buffers their offsets ===//
+//===- AllocateSharedMemory.cpp - Gives shared-memory buffers their offsets
+//===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -112,8 +113,8 @@ public:
         if (offset + life->bytes <= other->offset)
           break;
         offset = std::max<int64_t>(
-            offset, llvm::alignTo(other->offset + other->bytes,
-                                  life->alignment));
+            offset,
+            llvm::alignTo(other->offset + other->bytes, life->alignment));
       }
       life->offset = offset;
       life->alloc.setOffset(offset);

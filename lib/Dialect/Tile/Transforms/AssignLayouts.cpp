@@ -286,8 +286,8 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
     return used;
   // Neighbouring lanes (or registers) already follow memory?
   int64_t vector = getVectorWidth(access, best);
-  Coords first = used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0)
-                                           : Coords();
+  Coords first =
+      used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
   bool follows = used.vectorRegisterBits(best).size() >=
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
   if (!first.empty() && follows && first[best] != 0)
@@ -297,8 +297,7 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   int64_t threads = program.getNumWarps() * 32;
   while (vector > 1 && numElements(shape) < vector * threads)
     vector /= 2;
-  return blockedLayout(shape, best, vector,
-                       llvm::SmallBitVector(shape.size()));
+  return blockedLayout(shape, best, vector, llvm::SmallBitVector(shape.size()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -335,13 +334,12 @@ void LayoutAssigner::apply() {
     if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
       SmallVector<unsigned> dims(broadcast.getDims().begin(),
                                  broadcast.getDims().end());
-      const LinearLayout &target =
-          getLayout(broadcast.getType()).getLinear();
+      const LinearLayout &target = getLayout(broadcast.getType()).getLinear();
       const LinearLayout &source =
           getLayout(broadcast.getValue().getType()).getLinear();
       if (!getBroadcastRegisterMap(source, target, dims))
-        broadcast.getValueMutable().assign(
-            convert(builder, broadcast.getValue(), target.project(dims).layout));
+        broadcast.getValueMutable().assign(convert(
+            builder, broadcast.getValue(), target.project(dims).layout));
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       LinearLayout slice = getLayout(reduce.getInputs().front().getType())
                                .getLinear()
@@ -367,8 +365,7 @@ void LayoutAssigner::apply() {
                                                 &dot.getBMutable()},
                      std::array<unsigned, 2>{0, 1})) {
         int64_t depth = getTileShape(operand->get().getType())[1];
-        LinearLayout wanted =
-            acc.project({dim}).layout.expandDim(1, depth);
+        LinearLayout wanted = acc.project({dim}).layout.expandDim(1, depth);
         operand->set(convert(builder, operand->get(), wanted));
       }
     } else if (auto load = dyn_cast<LoadOp>(op)) {

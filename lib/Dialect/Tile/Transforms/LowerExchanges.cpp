@@ -111,8 +111,7 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   SmallVector<int64_t> shape(partial.shape());
   auto withLayout = [&](Value value, ArrayRef<int64_t> newShape,
                         const LinearLayout &linear) -> Type {
-    return RankedTensorType::get(newShape,
-                                 getTileElementType(value.getType()),
+    return RankedTensorType::get(newShape, getTileElementType(value.getType()),
                                  LayoutAttr::get(op.getContext(), linear));
   };
   SmallVector<Type> partialTypes;
@@ -123,8 +122,7 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   IRMapping mapping;
   op.getCombiner().cloneInto(&inWarp.getCombiner(), mapping);
 
-  LinearLayout gathered =
-      layout.sliceDim(dim).expandDim(dim, shape[dim]);
+  LinearLayout gathered = layout.sliceDim(dim).expandDim(dim, shape[dim]);
   SmallVector<Value> moved;
   for (Value result : inWarp.getResults()) {
     Value value = exchange(builder, result, gathered, indexBits);

@@ -56,8 +56,8 @@ static std::optional<SharedRange> rangeOf(Operation *op) {
     auto alloc = buffer.getDefiningOp<AllocOp>();
     int64_t begin = *alloc.getOffset();
     return SharedRange{
-        begin,
-        begin + alloc.getType().getLayout().getShared().sizeInBytes(), write};
+        begin, begin + alloc.getType().getLayout().getShared().sizeInBytes(),
+        write};
   };
   if (auto store = dyn_cast<LocalStoreOp>(op))
     return make(store.getBuffer(), true);
