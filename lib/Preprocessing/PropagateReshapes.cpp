@@ -29,13 +29,30 @@ namespace mlir::fusion {
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// True when elementwise operations and views lie between `value` and the
+/// results of the function, and nothing else. A reshape may pass those; before
+/// a reduction or a contraction it has to stay, whose loops it forms.
+static bool endsInResults(Value value, llvm::SmallDenseSet<Operation *> &seen) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<func::ReturnOp>(user) || !seen.insert(user).second)
+      return true;
+    auto structured = dyn_cast<linalg::LinalgOp>(user);
+    bool passes = (structured && linalg::isElementwise(structured)) ||
+                  isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user);
+    return passes && endsInResults(user->getResult(0), seen);
+  });
+}
+
 /// True when `operand` is the joined form of a tensor in an elementwise
-/// operation: the operation may then run on the tensor's own dimensions.
-/// Reductions and contractions stay: more loops would hide their form.
+/// operation that may as well run on the tensor's own dimensions.
 static bool joinsForElementwise(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
-  return consumer && linalg::isElementwise(consumer) &&
-         operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  if (!consumer || !linalg::isElementwise(consumer) ||
+      consumer->getNumResults() != 1 ||
+      !operand->get().getDefiningOp<tensor::CollapseShapeOp>())
+    return false;
+  llvm::SmallDenseSet<Operation *> seen;
+  return endsInResults(consumer->getResult(0), seen);
 }
 
 namespace {

@@ -64,8 +64,9 @@ def PropagateReshapesPass
     An elementwise op on a collapsed tensor runs on the tensor before the
     collapse, and the collapse follows it. So a norm over groups of channels and
     the activation after it share their dimensions, and what joins them stands
-    at the end, where it is a view. Reductions and contractions stay as they
-    are.
+    at the end, where it is a view. This holds for ops between which and the
+    function's results there are only such ops; a reshape before a reduction or
+    a contraction forms its loops, and stays.
 
     ```mlir
     %c = tensor.collapse_shape %x [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
