@@ -46,7 +46,6 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizePass());
-  manager.addNestedPass<func::FuncOp>(createPropagateReshapesPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.
   manager.addPass(createCanonicalizerPass());

@@ -57,31 +57,6 @@ def GeneralizePass
   ];
 }
 
-def PropagateReshapesPass
-    : Pass<"fusion-input-propagate-reshapes", "::mlir::func::FuncOp"> {
-  let summary = "Move reshapes that join dimensions past elementwise ops";
-  let description = [{
-    An elementwise op on a collapsed tensor runs on the tensor before the
-    collapse, and the collapse follows it. So a norm over groups of channels and
-    the activation after it share their dimensions, and what joins them stands
-    at the end, where it is a view. This holds for ops between which and the
-    function's results there are only such ops; a reshape before a reduction or
-    a contraction forms its loops, and stays.
-
-    ```mlir
-    %c = tensor.collapse_shape %x [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
-    %r = linalg.generic ... ins(%c : tensor<32xf32>) ...
-      ==>
-    %r = linalg.generic ... ins(%x : tensor<4x8xf32>) ...
-    %c = tensor.collapse_shape %r [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
-    ```
-  }];
-  let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
-  ];
-}
-
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{
