@@ -49,12 +49,13 @@ def poison(tensor):
         tensor.view(torch.uint8).fill_(0x77)
 
 
-def compare(outputs, references, eager):
+def compare(outputs, references, eager, length=1):
     """Whether each output is as close to the reference as eager PyTorch is.
 
     Twice eager's own largest error, plus four roundings of the output type at
-    the scale of the reference, bounds what a different order of summation and
-    a different instruction may cost.
+    the scale of the reference, bounds what a different instruction may cost;
+    a sum of `length` terms in f32, in whatever order, may add the square root
+    of that many roundings.
     """
     fine, worst = True, 0.0
     for out, reference, other in zip(outputs, references, eager, strict=True):
@@ -62,7 +63,9 @@ def compare(outputs, references, eager):
             return False, f"shape {tuple(out.shape)} != {tuple(reference.shape)}"
         scale = reference.square().mean().sqrt().item()
         bound = (2 * (other.double() - reference).abs().max().item()
-                 + 4 * torch.finfo(out.dtype).eps * scale)
+                 + 4 * torch.finfo(out.dtype).eps * scale
+                 + math.sqrt(length - 1) * torch.finfo(torch.float32).eps
+                 * scale)
         # NaN, left over or computed, must not pass: hence "not <=".
         error = (out.double() - reference).abs().max().item()
         fine = fine and error <= bound
@@ -87,7 +90,8 @@ def check(workload, package, inputs):
         right, note = workload.compare(inputs, outputs, eager)
     else:
         make = workload.reference or workloads.as_reference(workload.peer)
-        right, note = compare(outputs, as_tuple(make(*inputs)), eager)
+        right, note = compare(outputs, as_tuple(make(*inputs)), eager,
+                              workload.length)
     moved = sum(t.numel() * t.element_size() for t in (*inputs, *outputs))
     return right, note, call, moved
 

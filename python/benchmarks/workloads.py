@@ -27,12 +27,14 @@ class Workload:
     result or a tuple of results; `reference` replaces "the peer in float64"
     where that would be meaningless or would not fit in memory; `compare`
     replaces the comparison of every element (random results). `flops` counts
-    the multiply-adds of contractions as two.
+    the multiply-adds of contractions as two. `length` is the number of terms
+    of each sum, where the result has the precision that the sum is made in.
     """
     name: str
     draw: Callable
     peer: Callable
     flops: float = 0.0
+    length: int = 1
     reference: Optional[Callable] = None
     compare: Optional[Callable] = None
 
@@ -252,7 +254,7 @@ ALL = [
              draw=lambda: (normal(128, 784), _weights(784, 256, F32),
                            normal(256)),
              peer=lambda a, b, c: torch.relu(a @ b + c),
-             flops=matmul_flops(128, 256, 784)),
+             flops=matmul_flops(128, 256, 784), length=784),
     Workload("matmul_bias_gelu_8192_bf16",
              draw=lambda: (normal(8192, 8192, dtype=BF16),
                            _weights(8192, 8192), normal(8192, dtype=BF16)),
