@@ -23,6 +23,10 @@ using namespace mlir::fusion;
 /// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
 static constexpr int64_t kColumnTile = 16384;
 
+/// Operations per element from which on a thread has registers for one vector
+/// of elements only; a counter-based random generator alone has about 100.
+static constexpr int64_t kLongBody = 64;
+
 /// A dynamic size is taken to be this for the purpose of choosing tiles.
 static constexpr int64_t kTypicalExtent = 1024;
 
@@ -38,6 +42,8 @@ struct KernelFacts {
   /// Root dimensions that some operand of rank 1 or more does not have, so that
   /// tiles along them read the operand again.
   llvm::SmallBitVector repeats;
+  /// Operations in the bodies of the kernel's structured operations.
+  int64_t operations = 0;
   /// The contraction, if the kernel has one, with its dimensions by role.
   linalg::LinalgOp contraction;
   SmallVector<unsigned> rows, columns, contracted;
@@ -138,6 +144,9 @@ static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space) {
   for (Value yielded : kernel.getYield().getValues())
     note(yielded);
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
+    facts.operations +=
+        std::distance(op.getBlock()->begin(), op.getBlock()->end());
+  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (!facts.contraction && isProductSum(op))
       classifyContraction(op, space, facts);
   return facts;
@@ -195,12 +204,15 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
                                       const ScheduleLimits &limits) {
   Draft draft(space.getNumDims());
   // One 16-byte access a thread for each operand: more of them in flight did
-  // not help at full occupancy, more blocks did (sm_90a, 2026-11-21). Where an
-  // operand repeats along a dimension, two, so that registers keep it.
+  // not help at full occupancy, more blocks did. Where an operand repeats along
+  // a dimension, four in half the threads, so that registers keep it; but not
+  // with long bodies, whose registers then do not suffice (sm_90a, 2026-11-21).
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
-  constexpr int64_t threads = 256;
-  int64_t budget = threads * vector * (facts.repeats.any() ? 2 : 1);
+  bool several = facts.repeats.any() && facts.operations <= kLongBody;
+  int64_t threads = several ? 128 : 256;
+  int64_t budget = threads * vector * (several ? 4 : 1);
+  bool square = false;
 
   // Dimensions along which some operand is contiguous, most bytes first.
   SmallVector<unsigned> fast;
@@ -214,6 +226,7 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
   if (fast.size() > 1 &&
       facts.contiguousBytes[fast[1]] * 16 > facts.contiguousBytes[fast[0]]) {
     // Two directions: a square tile that both read in whole cache lines.
+    square = true;
     for (unsigned i = 0; i < 2; ++i) {
       draft.tiles[fast[i]] =
           std::min<int64_t>(64, nextPowerOfTwo(facts.extents[fast[i]]));
@@ -227,8 +240,9 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
   // operand once for all of them.
   for (int64_t i = rank - 2; i >= 0 && draft.tileElements() < 2; --i) {
     unsigned dim = space.getDimOfTensor(primary, i);
-    if (facts.repeats.test(dim) && facts.extents[dim] >= 4)
-      draft.tiles[dim] = 4;
+    if (facts.repeats.test(dim) && several)
+      draft.tiles[dim] =
+          std::min<int64_t>(8, nextPowerOfTwo(facts.extents[dim]));
   }
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
@@ -248,10 +262,10 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
     auto widest = std::max_element(draft.tiles.begin(), draft.tiles.end());
     *widest /= 2;
   }
-  // A square tile is larger than the budget and takes more threads.
-  int64_t most = draft.tileElements() > budget ? 16 : threads / 32;
-  return draft.finish(kernel.getContext(), Strategy::Pointwise,
-                      warpsFor(draft.tileElements(), vector, most));
+  int64_t perThread = several && !square ? 4 * vector : vector;
+  return draft.finish(
+      kernel.getContext(), Strategy::Pointwise,
+      warpsFor(draft.tileElements(), perThread, square ? 16 : threads / 32));
 }
 
 static ScheduleAttr scheduleReduction(KernelOp kernel,
