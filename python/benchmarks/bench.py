@@ -202,6 +202,14 @@ def summarize(rows, peers):
                   "slower)")
 
 
+def pointwise_us(timer, count):
+    """Time of the simplest kernel on `count` floats."""
+    x = torch.randn(count, device="cuda")
+    out = torch.empty_like(x)
+    return min(timer.graph_us(lambda: torch.mul(x, 2.0, out=out))
+               for _ in range(2))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--packages", type=pathlib.Path, required=True)
@@ -243,7 +251,13 @@ def main():
     print(f"{report['device']}, PyTorch {report['torch']}, "
           f"{report['date'][:10]}, seed {seed}: streams at "
           f"{report['copy_tb_per_s']:.2f} TB/s, cuBLAS bf16 at "
-          f"{report['matmul_tflop_per_s']:.0f} TFLOP/s\n")
+          f"{report['matmul_tflop_per_s']:.0f} TFLOP/s")
+    # What no kernel can beat here: launch, and ramp-up at a given size.
+    small = {count: pointwise_us(timer, count) for count in (8, 4096 * 1024)}
+    report["multiply_us"] = small
+    print("x * 2 by PyTorch: " + ", ".join(
+        f"{us:.1f} us for {count} floats" for count, us in small.items())
+        + "\n")
     print_cells(table_head(options.peers))
     for workload in workloads.ALL:
         if (not re.search(options.only, workload.name)
