@@ -452,6 +452,11 @@ TEST_P(DeviceTest, LaunchesCanBeCaptured) {
   clearOutputs();
   ASSERT_RT(fusionRtSynchronize(device, args.stream));
 
+  // The test itself calls the driver, as a caller with a context does; the
+  // runtime leaves no context behind.
+  fusionrt::cuda::CUcontext context = nullptr;
+  ASSERT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(driver.cuCtxPushCurrent(context), 0);
   fusionrt::cuda::CUgraph graph = nullptr;
   ASSERT_EQ(driver.cuStreamBeginCapture(stream, 1), 0);
   EXPECT_EQ(fusionRtLaunch(find("main"), &args), 6014);
@@ -473,6 +478,8 @@ TEST_P(DeviceTest, LaunchesCanBeCaptured) {
   }
   driver.cuGraphExecDestroy(exec);
   driver.cuGraphDestroy(graph);
+  driver.cuCtxPopCurrent(&context);
+  driver.cuDevicePrimaryCtxRelease(0);
   fusionRtStreamDestroy(device, args.stream);
 }
 
