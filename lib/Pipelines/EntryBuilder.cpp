@@ -86,7 +86,7 @@ FailureOr<fusionpkg::TensorSpec> EntryBuilder::buildSpec(Value value,
   fusionpkg::TensorSpec spec;
   spec.name = name.str();
   std::optional<fusionpkg::DType> type =
-      getPackageType(getElementTypeOrSelf(value.getType()));
+      getDType(getElementTypeOrSelf(value.getType()));
   if (!type) {
     emitError(value.getLoc())
         << "FUS-1007: " << name << " of '" << func.getName() << "' has type "
@@ -153,7 +153,7 @@ LogicalResult EntryBuilder::buildSignature() {
 FailureOr<unsigned> EntryBuilder::addTemporary(Value tensor) {
   FailureOr<std::vector<ExprId>> dims = getDims(tensor);
   std::optional<fusionpkg::DType> type =
-      getPackageType(getElementTypeOrSelf(tensor.getType()));
+      getDType(getElementTypeOrSelf(tensor.getType()));
   if (failed(dims))
     return failure();
   if (!type) {
@@ -184,7 +184,7 @@ std::optional<FillPattern> EntryBuilder::getUniformValue(Value tensor) {
     return FillPattern();
   DenseElementsAttr dense;
   if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat() &&
-      getPackageType(dense.getElementType()))
+      getDType(dense.getElementType()))
     return getFillPattern(dense.getSplatValue<Attribute>());
   return std::nullopt;
 }

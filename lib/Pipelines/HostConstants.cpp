@@ -17,34 +17,6 @@ using namespace mlir;
 using namespace mlir::fusion;
 using fusionpkg::DType;
 
-std::optional<DType> fusion::getPackageType(Type type) {
-  if (type.isF64())
-    return DType::F64;
-  if (type.isF32())
-    return DType::F32;
-  if (type.isF16())
-    return DType::F16;
-  if (type.isBF16())
-    return DType::BF16;
-  if (isa<Float8E4M3FNType>(type))
-    return DType::F8E4M3;
-  if (isa<Float8E5M2Type>(type))
-    return DType::F8E5M2;
-  if (type.isIndex() || type.isSignlessInteger(64))
-    return DType::I64;
-  if (type.isSignlessInteger(32))
-    return DType::I32;
-  if (type.isSignlessInteger(16))
-    return DType::I16;
-  if (type.isSignlessInteger(8))
-    return DType::I8;
-  if (type.isSignlessInteger(4))
-    return DType::I4;
-  if (type.isSignlessInteger(1))
-    return DType::I1;
-  return std::nullopt;
-}
-
 /// The bits of one element.
 static uint64_t getBits(Attribute element) {
   if (auto number = dyn_cast<FloatAttr>(element))
@@ -54,7 +26,7 @@ static uint64_t getBits(Attribute element) {
 
 FillPattern fusion::getFillPattern(Attribute element) {
   uint64_t bits = getBits(element);
-  DType type = *getPackageType(cast<TypedAttr>(element).getType());
+  DType type = *getDType(cast<TypedAttr>(element).getType());
   // Two elements a byte.
   if (type == DType::I4)
     return {1, bits | bits << 4};
@@ -98,7 +70,7 @@ static std::vector<char> getDenseBytes(DenseElementsAttr dense, DType type) {
 
 FailureOr<std::vector<char>> fusion::getStoredBytes(ElementsAttr value,
                                                     Location loc) {
-  std::optional<DType> type = getPackageType(value.getElementType());
+  std::optional<DType> type = getDType(value.getElementType());
   if (!type) {
     emitError(loc) << "FUS-4001: a constant has elements of type "
                    << value.getElementType()

@@ -15,6 +15,7 @@
 #define FUSION_LIB_PIPELINES_PACKAGEBUILDER_H
 
 #include "fusion/Executable/PackageModel.h"
+#include "fusion/Support/ElementType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -36,9 +37,6 @@ struct PackagedKernel {
 
 /// By name of the kernel.
 using PackagedKernels = llvm::StringMap<PackagedKernel>;
-
-/// The element type of packages for `type`, if there is one.
-std::optional<fusionpkg::DType> getPackageType(Type type);
 
 /// The elements of `value` as packages store them. Fails with an error at
 /// `loc` when they are not there or of a type without a stored form.

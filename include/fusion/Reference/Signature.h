@@ -15,6 +15,7 @@
 #define FUSION_REFERENCE_SIGNATURE_H
 
 #include "fusion/Reference/HostTensor.h"
+#include "fusion/Support/ElementType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LLVM.h"
 #include <string>
@@ -52,9 +53,6 @@ struct TensorSignature {
 struct Signature {
   std::vector<TensorSignature> inputs, outputs;
 };
-
-/// The element type of host tensors for `type`, nullopt if there is none.
-std::optional<DType> getDType(Type type);
 
 /// Reads the signature of `function`. Emits an error and returns failure for a
 /// type that has no host tensor.
