@@ -399,7 +399,6 @@ static ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
 
 ScheduleAttr mlir::fusion::selectSchedule(KernelOp kernel,
                                           const IterationSpace &space,
-                                          SymbolicShapes &shapes,
                                           const ScheduleLimits &limits) {
   KernelFacts facts = collectFacts(kernel, space);
   if (llvm::any_of(space.getDims(),

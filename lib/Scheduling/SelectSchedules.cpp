@@ -44,7 +44,7 @@ public:
           kernel.emitError("FUS-3101: a size of the kernel depends on data");
           return WalkResult::interrupt();
         }
-        kernel.setScheduleAttr(selectSchedule(kernel, *space, shapes, limits));
+        kernel.setScheduleAttr(selectSchedule(kernel, *space, limits));
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

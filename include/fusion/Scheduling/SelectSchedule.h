@@ -27,7 +27,6 @@ struct ScheduleLimits {
 
 /// The schedule of `kernel`. A pure function of its arguments.
 ScheduleAttr selectSchedule(KernelOp kernel, const IterationSpace &space,
-                            SymbolicShapes &shapes,
                             const ScheduleLimits &limits);
 
 } // namespace mlir::fusion
