@@ -50,6 +50,7 @@ enum class ErrorKind : unsigned {
   Trap = 16,              ///< The kernel executed trap.
   BadFree = 17,           ///< free() of something that is not allocated.
   ReadOnly = 18,          ///< A store to constant memory or to a parameter.
+  BadTensorMap = 24,      ///< A tensor map breaks a rule, or is none.
 };
 
 /// The result of an operation: success, or one error with its kind and text.
