@@ -214,50 +214,78 @@ bool Parser::parseTriple(uint32_t (&values)[3]) {
     uint64_t value = 1;
     if ((i == 0 || accept(',')) && !expectInteger(value, "a size"))
       return false;
-    if (value > 0x7fffffff)
-      return fail("the size is too large");
+    if (value == 0 || value > 0x7fffffff)
+      return fail("expected a size from 1 to 2147483647");
     values[i] = uint32_t(value);
   }
   return true;
 }
 
-bool Parser::parseFunctionDirectives(FunctionSyntax &function) {
-  while (token.kind == Token::Kind::Directive) {
-    std::string_view name = token.text;
-    uint32_t line = token.line;
-    uint32_t triple[3];
-    if (name == ".pragma") {
-      if (!skipPragma())
-        return false;
-      continue;
-    }
-    advance();
-    if (name == ".noreturn" || name == ".explicitcluster" ||
-        name == ".blocksareclusters") {
-      if (name != ".noreturn" && function.unsupported.empty())
-        function.unsupported = std::string(name) +
-                               " is not supported (PTX line " +
-                               std::to_string(line) + ")";
-      continue;
-    }
-    if (name != ".maxntid" && name != ".reqntid" && name != ".minnctapersm" &&
-        name != ".maxnctapersm" && name != ".maxnreg" &&
-        name != ".reqnctapercluster" && name != ".maxclusterrank")
-      return failAt(line, "unknown directive '" + std::string(name) + "'");
-    if (!parseTriple(triple))
-      return false;
-    for (unsigned i = 0; i < 3; ++i) {
-      if (name == ".maxntid")
-        function.maxntid[i] = triple[i];
-      if (name == ".reqntid")
-        function.reqntid[i] = triple[i];
-      if (name == ".reqnctapercluster" && triple[i] != 1 &&
-          function.unsupported.empty())
-        function.unsupported = "clusters of blocks are not supported (PTX "
-                               "line " +
-                               std::to_string(line) + ")";
-    }
+bool Parser::parseCount(uint32_t &count) {
+  uint64_t value = 0;
+  if (!expectInteger(value, "a count"))
+    return false;
+  if (value == 0 || value > 0x7fffffff)
+    return fail("expected a count from 1 to 2147483647");
+  count = uint32_t(value);
+  return true;
+}
+
+/// Parses one directive between the head of a function and its body.
+bool Parser::parseFunctionDirective(FunctionSyntax &function) {
+  std::string_view name = token.text;
+  uint32_t line = token.line;
+  if (name == ".pragma")
+    return skipPragma();
+  advance();
+  if (name == ".noreturn") {
+    function.noReturn = true;
+    return true;
   }
+  bool isFlag = name == ".explicitcluster" || name == ".blocksareclusters";
+  // Hints that change neither results nor what a launch may ask for.
+  uint32_t ignored = 0;
+  if (name == ".maxnctapersm")
+    return parseCount(ignored);
+  if (!isFlag && name != ".maxntid" && name != ".reqntid" &&
+      name != ".minnctapersm" && name != ".maxnreg" &&
+      name != ".reqnctapercluster" && name != ".maxclusterrank")
+    return failAt(line, "unknown directive '" + std::string(name) + "'");
+  if (!function.isKernel)
+    return failAt(line,
+                  "'" + std::string(name) + "' is only allowed for an entry");
+  if (name == ".explicitcluster")
+    function.explicitCluster = true;
+  if (name == ".blocksareclusters")
+    function.blocksAreClusters = true;
+  if (isFlag)
+    return true;
+  if (name == ".maxntid")
+    return parseTriple(function.maxntid);
+  if (name == ".reqntid")
+    return parseTriple(function.reqntid);
+  if (name == ".reqnctapercluster")
+    return parseTriple(function.reqnctapercluster);
+  if (name == ".maxclusterrank")
+    return parseCount(function.maxClusterRank);
+  return parseCount(name == ".maxnreg" ? function.maxnreg
+                                       : function.minnctapersm);
+}
+
+bool Parser::parseFunctionDirectives(FunctionSyntax &function) {
+  while (token.kind == Token::Kind::Directive)
+    if (!parseFunctionDirective(function))
+      return false;
+  const uint32_t (&cluster)[3] = function.reqnctapercluster;
+  if (function.blocksAreClusters &&
+      (function.reqntid[0] == 0 || cluster[0] == 0))
+    return failAt(function.line, ".blocksareclusters needs .reqntid and "
+                                 ".reqnctapercluster");
+  // TODO(#3): a launch of clusters.
+  bool onlyOne = cluster[0] == 1 && cluster[1] == 1 && cluster[2] == 1;
+  if (!onlyOne && (cluster[0] != 0 || function.explicitCluster))
+    function.unsupported = "PTX line " + std::to_string(function.line) +
+                           ": clusters of blocks are not supported";
   return true;
 }
 
