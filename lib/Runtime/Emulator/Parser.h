@@ -44,7 +44,9 @@ private:
   bool parseFunction(bool isKernel);
   bool parseParameters(std::vector<VariableSyntax> &parameters);
   bool parseFunctionDirectives(FunctionSyntax &function);
+  bool parseFunctionDirective(FunctionSyntax &function);
   bool parseTriple(uint32_t (&values)[3]);
+  bool parseCount(uint32_t &count);
   bool parseBody(FunctionSyntax &function);
   bool parseLoc(SourceLoc &loc);
   bool parseRegisters(FunctionSyntax &function);

@@ -128,6 +128,14 @@ struct FunctionSyntax {
   std::vector<VariableSyntax> results, parameters;
   uint32_t reqntid[3] = {0, 0, 0};
   uint32_t maxntid[3] = {0, 0, 0};
+  /// Blocks of a cluster; all 0 when the directive is absent.
+  uint32_t reqnctapercluster[3] = {0, 0, 0};
+  bool explicitCluster = false;   ///< .explicitcluster
+  bool blocksAreClusters = false; ///< .blocksareclusters
+  uint32_t maxClusterRank = 0;    ///< 0 when absent.
+  uint32_t maxnreg = 0;           ///< Registers of a thread; 0 when absent.
+  uint32_t minnctapersm = 0;      ///< 0 when absent.
+  bool noReturn = false;
   std::vector<BodyItem> body;
   std::vector<InstructionSyntax> instructions;
   std::vector<RegisterSyntax> registers;
