@@ -50,7 +50,13 @@ enum class ErrorKind : unsigned {
   Trap = 16,              ///< The kernel executed trap.
   BadFree = 17,           ///< free() of something that is not allocated.
   ReadOnly = 18,          ///< A store to constant memory or to a parameter.
-  BadTensorMap = 24,      ///< A tensor map breaks a rule, or is none.
+  InFlight = 19,          ///< Use of what an asynchronous operation still uses.
+  MissingFence = 20,  ///< No proxy fence or wgmma.fence where one is needed.
+  BarrierMisuse = 21, ///< An mbarrier that is not one, or is used wrongly.
+  BarrierLeak = 22,   ///< A block ends with an mbarrier phase half done.
+  BadDescriptor = 23, ///< A matrix descriptor or bulk copy that cannot be.
+  BadTensorMap = 24,  ///< A tensor map that is none, or that cannot be.
+  Assert = 25,        ///< A device-side assertion failed.
 };
 
 /// The result of an operation: success, or one error with its kind and text.
@@ -134,6 +140,9 @@ struct KernelInfo {
   bool usesDynamicShared = false;
   Dim3 reqntid{0, 0, 0}; ///< .reqntid, all 0 when absent.
   Dim3 maxntid{0, 0, 0}; ///< .maxntid, all 0 when absent.
+  /// .reqnctapercluster, all 0 when absent.
+  Dim3 cluster{0, 0, 0};
+  bool gridOfClusters = false; ///< .blocksareclusters: a grid counts clusters.
   /// Why launch() will refuse this kernel (an unsupported instruction, by name
   /// and line); empty when it will not.
   std::string unsupported;
@@ -171,10 +180,20 @@ struct Checks {
   bool uninitialized = true; ///< Reads of global and shared bytes.
   bool sharedRaces = true;   ///< Between the warps of a block.
   bool globalRaces = true;   ///< Between the blocks of a launch.
+  /// Use of memory and registers that asynchronous operations still use,
+  /// missing fences, mbarriers left half done.
+  bool asynchrony = true;
+};
+
+/// When asynchronous operations take effect, within what PTX allows.
+enum class Asynchrony : uint8_t {
+  Late,  ///< Only when somebody has to wait for them.
+  Early, ///< At once.
 };
 
 struct Options {
   Checks checks;
+  Asynchrony asynchrony = Asynchrony::Late;
   /// Instructions that one warp may execute before the launch is stopped.
   uint64_t maxSteps = uint64_t(1) << 28;
   /// Host threads to spread blocks over; 0 takes one per processor. Results
@@ -182,6 +201,8 @@ struct Options {
   unsigned threads = 0;
   /// Count sectors, distinct bytes and bank conflicts (costs a little time).
   bool countMemory = true;
+  /// Blocks of a cluster; all 0 takes what the kernel requires, or 1.
+  Dim3 cluster{0, 0, 0};
   /// Bytes of shared memory that a block may have, static and dynamic.
   uint32_t maxSharedBytes = 232448;
   /// Receives the text of the kernel's printf calls; empty drops it.
@@ -208,6 +229,11 @@ struct Counters {
   uint64_t bankConflicts = 0;
   uint64_t barriers = 0; ///< Barriers executed by warps.
   uint64_t divergentBranches = 0;
+  uint64_t cpAsyncBytes = 0; ///< Read from global memory by cp.async.
+  /// Moved by cp.async.bulk between global and shared memory; the tensor forms
+  /// apart. A multicast counts once.
+  uint64_t bulkLoadBytes = 0, bulkStoreBytes = 0;
+  uint64_t tensorLoadBytes = 0, tensorStoreBytes = 0;
 };
 
 /// Runs `kernel` over the grid and returns when every thread has exited.

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements bar and barrier, the clocks of the race detector that
-// they order, and the report when nobody can go on.
+// This file implements bar and barrier, and the clocks of the race detector
+// that they order.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
+#include "Cluster.h"
 
 #include <algorithm>
 
@@ -30,21 +30,14 @@ static uint32_t threadsOf(const Warp &w, uint32_t lanes) {
 }
 
 static void joinClock(Barrier &b, const Warp &w) {
-  for (unsigned i = 0; i < maxWarps; ++i)
-    b.clock[i] = std::max(b.clock[i], w.clock[i]);
+  joinTimes(b.clock, w.clock);
+  joinTimes(b.proxyClock, w.proxyClock);
 }
 
-/// A new time of the race detector; stands still at its end.
-static uint32_t tick(Block &block) {
-  if (block.time < maxTime)
-    ++block.time;
-  return block.time;
-}
-
-static void updateOldest(const Block &block, Warp &w) {
+void fusionemu::updateOldest(const Cluster &cluster, Warp &w) {
   w.oldestClock = maxTime;
-  for (unsigned i = 0; i < block.numWarps; ++i)
-    if (i != w.index)
+  for (unsigned i = 0; i < cluster.numAgents; ++i)
+    if (i != w.agent)
       w.oldestClock = std::min(w.oldestClock, w.clock[i]);
 }
 
@@ -101,7 +94,7 @@ Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
   if (I.aux & barrierArrive) {
     b.arrivedThreads += threadsOf(w, c.exec);
     joinClock(b, w);
-    w.clock[w.index] = tick(block);
+    w.clock[w.agent] = tick(*block.cluster);
     w.fragments[w.current].pc = c.pc;
     return Next::Switch;
   }
@@ -162,7 +155,7 @@ static void release(Context &c, Block &block, uint32_t id) {
     if (b.arrived[i] != 0 || (!b.counted && w.live == 0))
       joinClock(b, w);
   }
-  uint32_t now = tick(block);
+  uint32_t now = tick(*block.cluster);
   for (unsigned i = 0; i < block.numWarps; ++i) {
     Warp &w = block.warps[i];
     if (b.arrived[i] == 0)
@@ -186,10 +179,10 @@ static void release(Context &c, Block &block, uint32_t id) {
     }
     w.numFragments = kept;
     w.current = 0;
-    for (unsigned k = 0; k < maxWarps; ++k)
-      w.clock[k] = std::max(w.clock[k], b.clock[k]);
-    w.clock[i] = now;
-    updateOldest(block, w);
+    joinTimes(w.clock, b.clock);
+    joinTimes(w.proxyClock, b.proxyClock);
+    w.clock[w.agent] = now;
+    updateOldest(*block.cluster, w);
   }
   b.inUse = false;
 }
@@ -204,81 +197,4 @@ bool fusionemu::releaseBarriers(Context &c, Block &block) {
     any = true;
   }
   return any;
-}
-
-/// "threads 64-79 of warp 2"
-static std::string describeLanes(const Warp &w, uint32_t lanes) {
-  std::string text = "threads ";
-  bool first = true;
-  for (unsigned i = 0; i < warpSize; ++i) {
-    if (!((lanes >> i) & 1))
-      continue;
-    unsigned end = i;
-    while (end + 1 < warpSize && ((lanes >> (end + 1)) & 1))
-      ++end;
-    text += (first ? "" : ",") + std::to_string(w.index * warpSize + i);
-    if (end != i)
-      text += "-" + std::to_string(w.index * warpSize + end);
-    first = false;
-    i = end;
-  }
-  return text + " of warp " + std::to_string(w.index);
-}
-
-void fusionemu::failDeadlock(Context &c, Block &block) {
-  ErrorKind kind = ErrorKind::Deadlock;
-  std::string parties;
-  unsigned listed = 0;
-  uint32_t firstPc = 0;
-  const Warp *culprit = nullptr;
-  for (unsigned i = 0; i < block.numWarps; ++i) {
-    Warp &w = block.warps[i];
-    if (w.live == 0)
-      continue;
-    auto list = [&](uint32_t lanes, uint32_t pc, const char *why) {
-      if (!culprit) {
-        culprit = &w;
-        firstPc = pc;
-      }
-      if (listed++ < 6)
-        parties += (parties.empty() ? "" : "; ") + describeLanes(w, lanes) +
-                   " " + why + " " + describePlace(c, pc);
-    };
-    bool atBarrier = false, elsewhere = false;
-    uint32_t barrierPc = noTarget;
-    for (unsigned k = 0; k < w.numFragments; ++k) {
-      const Fragment &f = w.fragments[k];
-      if (f.state == Fragment::State::BlockBarrier) {
-        elsewhere |= atBarrier && barrierPc != f.pc;
-        atBarrier = true;
-        barrierPc = f.pc;
-        list(f.mask, f.pc - 1, "wait at");
-      } else if (f.state == Fragment::State::WarpSync) {
-        elsewhere = true;
-        list(f.mask, f.pc, "wait for their warp at");
-      } else {
-        elsewhere = true;
-        list(f.mask, f.pc - 1, "wait for their warp at");
-      }
-    }
-    for (const Join &j : w.joins)
-      if (j.used && j.arrived) {
-        elsewhere = true;
-        list(j.arrived, j.pc, "have passed and wait to reconverge before");
-      }
-    if (elsewhere)
-      kind = ErrorKind::BarrierDivergence;
-  }
-  if (listed > 6)
-    parties += "; and " + std::to_string(listed - 6) + " more groups";
-  if (!culprit)
-    return;
-  c.warp = const_cast<Warp *>(culprit);
-  c.pc = firstPc + 1;
-  fail(c, kind, warpSize,
-       kind == ErrorKind::Deadlock
-           ? "is deadlocked: " + parties
-           : "has threads of one warp waiting for each other at different "
-             "places: " +
-                 parties);
 }

@@ -16,11 +16,13 @@
 
 #include "Program.h"
 
+#include <map>
 #include <string>
 
 namespace fusionemu {
 
 struct Allocation;
+struct Cluster;
 class Launch;
 
 constexpr unsigned maxWarps = 32; ///< 1024 threads.
@@ -29,13 +31,23 @@ constexpr unsigned numBarriers = 16;
 /// Lanes that run together. A warp starts as one fragment; a divergent branch
 /// splits it and the join at the immediate post-dominator puts it together.
 struct Fragment {
-  enum class State : uint8_t { Ready, WarpSync, WarpBarrier, BlockBarrier };
+  enum class State : uint8_t {
+    Ready,
+    WarpSync,
+    WarpBarrier,
+    BlockBarrier,
+    ClusterBarrier,
+    MBarrier,
+    WarpGroup,
+  };
   uint32_t pc = 0;
   uint32_t mask = 0;
   int8_t join = -1;
   State state = State::Ready;
+  /// For MBarrier: the wait gives up when it runs again.
+  bool timedOut = false;
   /// For WarpSync and WarpBarrier: the lanes that must come. For BlockBarrier:
-  /// the number of the barrier.
+  /// the number of the barrier. For MBarrier: the cluster address of it.
   uint32_t waitsFor = 0;
   /// The lanes that execute the instruction that waits.
   uint32_t exec = 0;
@@ -49,17 +61,44 @@ struct Join {
   bool used = false;
 };
 
+/// A copy of one thread by cp.async, or the arrival that follows its copies.
+struct ThreadCopy {
+  uint8_t lane = 0;
+  bool isArrival = false;
+  bool moved = false;
+  uint8_t bytes = 0, sourceBytes = 0; ///< The rest is filled with zeros.
+  uint32_t group = 0;                 ///< Of the lane.
+  uint32_t pc = 0;
+  uint32_t shared = 0; ///< Offset of the destination, or of the mbarrier.
+  uint64_t global = 0;
+};
+
+/// A wgmma that was issued and whose result nobody has waited for.
+struct PendingWgmma {
+  uint32_t index = 0; ///< In Kernel::wgmmas.
+  uint32_t pc = 0;
+  uint32_t group = 0;
+  uint64_t descriptorA = 0, descriptorB = 0;
+  bool scaleD = true;
+  bool done = false; ///< Computed, but not yet waited for.
+};
+
 struct Warp {
   uint8_t *regs = nullptr;
   uint32_t *preds = nullptr;
   uint8_t *local = nullptr;
   uint32_t index = 0;
+  /// The party that the race detector knows this warp as: its number in the
+  /// cluster, or in the block where a cluster has too many.
+  uint32_t agent = 0;
   uint32_t exists = 0; ///< Lanes that the block has.
   uint32_t live = 0;   ///< Lanes that have not exited.
   uint32_t carry = 0;  ///< CC.CF of every lane.
   unsigned numFragments = 0;
   unsigned current = 0;
   uint64_t steps = 0;
+  /// When its fragments last met, split or waited.
+  uint64_t lastSwitch = 0;
   Fragment fragments[warpSize];
   Join joins[warpSize];
   /// The race detector's clocks: what this warp knows of each warp's time. Its
@@ -67,6 +106,23 @@ struct Warp {
   uint32_t clock[maxWarps];
   /// Everything at or before this time of any warp is ordered before now.
   uint32_t oldestClock = 0;
+  /// What it knows to be visible to the async proxy, and at its last fence of
+  /// cluster scope.
+  uint32_t proxyClock[maxWarps];
+  uint32_t fencedClock[maxWarps], fencedProxy[maxWarps];
+  /// Lanes that arrived at the cluster's barrier in this phase, and lanes that
+  /// have not waited for it since.
+  uint32_t clusterArrived = 0, clusterPending = 0;
+  std::vector<ThreadCopy> copies;
+  uint32_t copyGroups[warpSize]; ///< Committed by each lane with cp.async.
+  uint32_t bulkGroups[warpSize]; ///< With cp.async.bulk.
+  std::vector<PendingWgmma> wgmmas;
+  uint32_t wgmmaGroups = 0;
+  /// By 32 bytes of the register file: 1 while a wgmma uses it, and the step
+  /// of the last write that was not by a wgmma. Only with Kernel::usesWgmma.
+  uint8_t *registerUse = nullptr;
+  uint64_t *registerWrite = nullptr;
+  uint64_t wgmmaFence = 0; ///< Step of the last wgmma.fence, plus one.
 };
 
 struct Barrier {
@@ -77,6 +133,21 @@ struct Barrier {
   uint32_t arrived[maxWarps] = {}; ///< Lanes waiting, by warp.
   uint32_t votesTrue = 0, votes = 0;
   uint32_t clock[maxWarps] = {}; ///< Joined clocks of who arrived.
+  uint32_t proxyClock[maxWarps] = {};
+};
+
+/// An mbarrier object. Its eight bytes of shared memory hold nothing that a
+/// program may look at.
+struct MBarrier {
+  uint32_t expected = 0, pending = 0;
+  int64_t bytes = 0; ///< The transaction count.
+  uint64_t phase = 0;
+  /// Whether its initialisation was made visible to asynchronous copies.
+  bool fenced = false;
+  uint32_t initAgent = 0, initTime = 0, initPc = 0;
+  /// Joined clocks of who arrived in this phase, and in all before.
+  uint32_t clock[maxWarps] = {}, proxyClock[maxWarps] = {};
+  uint32_t doneClock[maxWarps] = {}, doneProxy[maxWarps] = {};
 };
 
 struct Block {
@@ -84,16 +155,27 @@ struct Block {
   uint64_t linear = 0;
   unsigned numWarps = 0;
   Warp *warps = nullptr;
+  uint32_t rank = 0; ///< In the cluster.
+  Cluster *cluster = nullptr;
+  const Kernel *kernel = nullptr;
   uint8_t *shared = nullptr;
   uint32_t sharedBytes = 0;
-  uint8_t *sharedInit = nullptr; ///< One byte for each byte of shared.
-  /// Last writer of each granule: its time << 8 | its warp, and strongWriter.
+  /// One byte for each byte of shared: SharedState.
+  uint8_t *sharedInit = nullptr;
+  /// Last writer of each granule: its time << 8 | its agent, asyncWriter and
+  /// strongWriter.
   uint32_t *sharedWriter = nullptr;
   /// Readers of each granule since the last write: the earliest time << 32 |
-  /// a bit for each warp.
+  /// a bit for each agent.
   uint64_t *sharedReader = nullptr;
-  uint32_t time = 1; ///< Of the race detector; grows with every barrier.
+  /// With Kernel::usesAsync: for each four bytes, how many operations in
+  /// flight read and write them, and the last one that was through with
+  /// reading, as time << 8 | agent.
+  uint16_t *sharedReading = nullptr, *sharedWriting = nullptr;
+  uint32_t *sharedAsyncReader = nullptr;
+  uint32_t inFlight = 0; ///< Operations that use this shared memory.
   Barrier barriers[numBarriers];
+  std::map<uint32_t, MBarrier> mbarriers; ///< By offset.
 };
 
 /// Everything an instruction can reach. One for each host thread.
@@ -119,7 +201,11 @@ struct Context {
   bool checkUninitialized = true;
   bool checkSharedRaces = true;
   bool checkGlobalRaces = true;
+  bool checkAsync = true;
+  bool isLate = true; ///< Asynchrony::Late.
   bool countMemory = true;
+  /// Grows with what may let a waiting thread go on; see Worker.
+  uint64_t events = 0;
   Counters counters;
   Status error;
 
@@ -158,8 +244,8 @@ void wakeFragments(Warp &warp);
 Next blockBarrier(Context &c, const Instruction &I);
 /// Releases every barrier that is complete; true when there was one.
 bool releaseBarriers(Context &c, Block &block);
-/// Explains why no warp of the block can go on.
-void failDeadlock(Context &c, Block &block);
+/// Explains why no warp of the cluster can go on.
+void failDeadlock(Context &c, Cluster &cluster);
 
 /// Meaning of Instruction::aux for blockBarrier.
 enum BarrierFlags : uint32_t {
@@ -174,6 +260,12 @@ enum BarrierFlags : uint32_t {
 
 /// In Block::sharedWriter, marks an atomic or volatile store.
 constexpr uint32_t strongWriter = uint32_t(1) << 31;
+/// In Block::sharedWriter, marks what an asynchronous copy stored for a warp.
+constexpr uint32_t asyncWriter = uint32_t(1) << 6;
+constexpr uint32_t agentMask = 31;
+
+/// Bits of Block::sharedInit.
+enum SharedState : uint8_t { sharedWritten = 1, sharedMBarrier = 2 };
 /// Times of the race detector stay below this; later races go unseen.
 constexpr uint32_t maxTime = (uint32_t(1) << 23) - 1;
 
@@ -198,9 +290,16 @@ Next failUninitializedGlobal(Context &c, unsigned lane, const Allocation &a,
                              uint64_t offset, unsigned bytes);
 Next failUninitializedShared(Context &c, unsigned lane, uint64_t offset,
                              unsigned bytes);
-/// Reports a race with another warp over shared memory.
+/// Reports a race with another warp over shared memory. `otherAgent` may carry
+/// asyncWriter.
 Next failSharedRace(Context &c, unsigned lane, uint64_t offset, unsigned bytes,
-                    AccessMode mode, unsigned otherWarp, bool otherWrites);
+                    AccessMode mode, unsigned otherAgent, bool otherWrites);
+/// Reports an access to bytes that hold an mbarrier, or that an asynchronous
+/// operation in flight uses.
+Next failSharedState(Context &c, unsigned lane, const Block &block,
+                     uint64_t offset, unsigned bytes, AccessMode mode);
+/// "warp 3", with its block where that is another one.
+std::string describeAgent(const Context &c, unsigned agent);
 /// Reports a race with another block over global memory.
 Next failGlobalRace(Context &c, unsigned lane, const Allocation &a,
                     uint64_t offset, unsigned bytes, AccessMode mode,

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Async.h"
 #include "Decoder.h"
 
 using namespace fusionemu;
@@ -79,8 +80,7 @@ bool Decoder::decodeTrap() { return emit(make(trap)); }
 bool Decoder::decodeNothing() {
   // What only suggests, sleeps or names a line has no effect here.
   modifiers->takeType();
-  while (modifiers->takeOneOf({"wait", "launch_dependents", "inc", "dec",
-                               "sync", "aligned"}) >= 0) {
+  while (modifiers->takeOneOf({"wait", "launch_dependents"}) >= 0) {
   }
   return emit(make(handlers.special("nop")));
 }
@@ -191,7 +191,7 @@ bool Decoder::decodeBarrier() {
     return emit(I);
   }
   if (modifiers->take("cluster"))
-    return failInstruction();
+    return decodeClusterBarrier();
   modifiers->take("cta");
   int kind = modifiers->takeOneOf({"sync", "arrive", "red"});
   if (kind < 0)
@@ -249,12 +249,18 @@ bool Decoder::decodeFence() {
     kernel.ordersBlocks |= level > 0;
     return emit(make(handlers.special("nop")));
   }
+  if (modifiers->take("proxy") || modifiers->has("mbarrier_init"))
+    return decodeProxyFence();
   modifiers->takeOneOf({"sc", "acq_rel", "acquire", "release"});
   int scope = modifiers->takeOneOf({"cta", "cluster", "gpu", "sys"});
   if (scope < 0)
     return failInstruction();
   kernel.ordersBlocks |= scope > 1;
-  return emit(make(handlers.special("nop")));
+  if (scope == 0)
+    return emit(make(handlers.special("nop")));
+  Instruction I = make(fenceProxy);
+  I.aux = fenceClusterScope;
+  return emit(I);
 }
 
 bool Decoder::decodeShfl() {
@@ -390,6 +396,7 @@ Decoder::getMethods() {
       {"cnot", &Decoder::decodeUnary},
       {"copysign", &Decoder::decodeCopysign},
       {"cos", &Decoder::decodeFunction},
+      {"cp", &Decoder::decodeCp},
       {"cvt", &Decoder::decodeCvt},
       {"cvta", &Decoder::decodeCvta},
       {"discard", &Decoder::decodePrefetch},
@@ -401,6 +408,7 @@ Decoder::getMethods() {
       {"exit", &Decoder::decodeExit},
       {"fence", &Decoder::decodeFence},
       {"fma", &Decoder::decodeFma},
+      {"getctarank", &Decoder::decodeGetctarank},
       {"griddepcontrol", &Decoder::decodeNothing},
       {"isspacep", &Decoder::decodeIsspacep},
       {"ld", &Decoder::decodeLoad},
@@ -409,8 +417,10 @@ Decoder::getMethods() {
       {"mad", &Decoder::decodeMad},
       {"mad24", &Decoder::decodeMul24},
       {"madc", &Decoder::decodeMad},
+      {"mapa", &Decoder::decodeMapa},
       {"match", &Decoder::decodeMatch},
       {"max", &Decoder::decodeMinMax},
+      {"mbarrier", &Decoder::decodeMBarrier},
       {"membar", &Decoder::decodeFence},
       {"min", &Decoder::decodeMinMax},
       {"mov", &Decoder::decodeMov},
@@ -434,6 +444,7 @@ Decoder::getMethods() {
       {"sad", &Decoder::decodeSad},
       {"selp", &Decoder::decodeSelp},
       {"set", &Decoder::decodeSet},
+      {"setmaxnreg", &Decoder::decodeSetmaxnreg},
       {"setp", &Decoder::decodeSetp},
       {"shf", &Decoder::decodeShf},
       {"shfl", &Decoder::decodeShfl},

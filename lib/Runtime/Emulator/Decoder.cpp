@@ -158,6 +158,11 @@ bool Decoder::run() {
                          function.reqntid[2]};
   kernel.info.maxntid = {function.maxntid[0], function.maxntid[1],
                          function.maxntid[2]};
+  const uint32_t (&cluster)[3] = function.reqnctapercluster;
+  if (cluster[0] != 0)
+    kernel.info.cluster = {cluster[0], std::max(cluster[1], 1u),
+                           std::max(cluster[2], 1u)};
+  kernel.info.gridOfClusters = function.blocksAreClusters;
   scopes.emplace_back();
   firstVisibleScope = 0;
   if (!layOutParameters())

@@ -182,6 +182,36 @@ private:
   bool decodeRedux();
   bool decodeActivemask();
   bool decodeElect();
+  // DecodeAsync.cpp and DecodeBulk.cpp.
+  bool decodeMBarrier();
+  bool decodeMBarrierInit(bool isInit);
+  bool decodeMBarrierArrive(bool isDrop, bool expects);
+  bool decodeMBarrierWait(bool isTry);
+  bool decodeCp();
+  bool decodeThreadCopy();
+  bool decodeProxyFence();
+  bool decodeClusterBarrier();
+  bool decodeMapa();
+  bool decodeGetctarank();
+  bool decodeSetmaxnreg();
+  bool decodeBulk(bool reduces);
+  bool decodeBulkPlain(BulkForm form);
+  bool decodeBulkTensor(BulkForm form);
+  bool takeBulkSpaces(BulkForm &form);
+  bool takeBulkReduction(BulkForm &form);
+  bool finishBulk(const BulkForm &form, std::vector<int32_t> slots,
+                  size_t next);
+  bool readTensorOperand(const Operand &operand, const BulkForm &form,
+                         std::vector<int32_t> &slots, size_t at);
+  bool readIm2colOffsets(const BulkForm &form, std::vector<int32_t> &slots,
+                         size_t &next);
+  bool readGroupCount(const Operand &operand, uint32_t &count);
+  /// A slot of 64 bits with the address [...], computed before this
+  /// instruction.
+  bool readAddress(const Operand &operand, Space space, int32_t &slot);
+  bool readPlainAddress(const Operand &operand, Type type, Space space,
+                        int32_t &slot);
+  Space takeSharedSpace();
   uint32_t labelNumber(std::string_view name, bool &found);
   bool takeConditions(Modifiers &m, Compare &op, BoolOp &boolOp);
   uint32_t halfAux(FloatMode mode) const;

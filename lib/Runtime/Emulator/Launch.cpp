@@ -88,9 +88,17 @@ std::vector<uint8_t> fusionemu::packArguments(const KernelInfo &kernel,
   return bytes;
 }
 
+/// The blocks of a cluster: what the kernel requires, or what the caller asks
+/// for, or one.
+static Dim3 chooseCluster(const KernelInfo &info, const Options &options) {
+  Dim3 cluster = info.cluster.x != 0 ? info.cluster : options.cluster;
+  return {std::max(cluster.x, 1u), std::max(cluster.y, 1u),
+          std::max(cluster.z, 1u)};
+}
+
 static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
-                          uint64_t sharedBytes, size_t argumentBytes,
-                          const Options &options) {
+                          Dim3 cluster, uint64_t sharedBytes,
+                          size_t argumentBytes, const Options &options) {
   const KernelInfo &info = kernel.info;
   std::string prefix = "launch of '" + info.name + "': ";
   auto refuse = [&](const std::string &why) {
@@ -109,6 +117,12 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
       uint64_t(block.x) * block.y * block.z > 1024)
     return refuse("block " + describe(block) +
                   " exceeds (1024,1024,64) or 1024 threads");
+  Dim3 required = info.cluster, asked = options.cluster;
+  if (required.x != 0 && asked.x != 0 &&
+      (asked.x != required.x || asked.y != required.y || asked.z != required.z))
+    return refuse("cluster " + describe(asked) +
+                  " is not the .reqnctapercluster " + describe(required) +
+                  " of the kernel");
   Dim3 r = info.reqntid;
   if (r.x != 0 && (block.x != r.x || block.y != std::max(r.y, 1u) ||
                    block.z != std::max(r.z, 1u)))
@@ -119,6 +133,14 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
                       uint64_t(m.x) * std::max(m.y, 1u) * std::max(m.z, 1u))
     return refuse("block " + describe(block) + " exceeds the .maxntid " +
                   describe(m) + " of the kernel");
+  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+    return refuse("grid " + describe(grid) +
+                  " is not made of whole clusters of " + describe(cluster) +
+                  " blocks");
+  uint64_t clusterSize = uint64_t(cluster.x) * cluster.y * cluster.z;
+  if (clusterSize > maxClusterSize)
+    return refuse("a cluster of " + describe(cluster) + " exceeds " +
+                  std::to_string(maxClusterSize) + " blocks");
   if (sharedBytes > options.maxSharedBytes)
     return refuse(std::to_string(sharedBytes) +
                   " bytes of shared memory exceed the limit of " +
@@ -142,7 +164,8 @@ static unsigned chooseThreads(const Launch &launch) {
       launch.numBlocks * launch.numWarps * launch.kernel.code.size();
   threads = unsigned(std::min<uint64_t>(threads, work / 4096 + 1));
   threads = std::min(threads, 256u);
-  return unsigned(std::min<uint64_t>(threads, launch.numBlocks));
+  return unsigned(
+      std::min<uint64_t>(threads, launch.numBlocks / launch.clusterSize));
 }
 
 static uint64_t countBits(const uint64_t *bits, uint64_t count) {
@@ -188,8 +211,19 @@ Status fusionemu::launch(Memory &memory, const Module &module,
   uint64_t sharedBytes = kernel->info.staticSharedBytes;
   if (dynamicSharedBytes)
     sharedBytes = uint64_t(kernel->dynamicSharedOffset) + dynamicSharedBytes;
-  if (Status s = checkLaunch(*kernel, grid, block, sharedBytes, argumentBytes,
-                             options);
+  Dim3 cluster = chooseCluster(kernel->info, options);
+  if (kernel->info.gridOfClusters) {
+    if (uint64_t(grid.x) * cluster.x > 0x7fffffff ||
+        uint64_t(grid.y) * cluster.y > 65535 ||
+        uint64_t(grid.z) * cluster.z > 65535)
+      return Status(ErrorKind::BadLaunch,
+                    "launch of '" + kernel->info.name + "': a grid of " +
+                        describe(grid) + " clusters of " + describe(cluster) +
+                        " blocks is too large");
+    grid = {grid.x * cluster.x, grid.y * cluster.y, grid.z * cluster.z};
+  }
+  if (Status s = checkLaunch(*kernel, grid, block, cluster, sharedBytes,
+                             argumentBytes, options);
       !s.ok())
     return s;
 
@@ -199,6 +233,8 @@ Status fusionemu::launch(Memory &memory, const Module &module,
   launch.numBlocks = uint64_t(grid.x) * grid.y * grid.z;
   launch.numThreads = block.x * block.y * block.z;
   launch.numWarps = (launch.numThreads + warpSize - 1) / warpSize;
+  launch.cluster = cluster;
+  launch.clusterSize = cluster.x * cluster.y * cluster.z;
   launch.sharedBytes = uint32_t(sharedBytes);
   launch.dynamicSharedBytes = dynamicSharedBytes;
   const auto *bytes = static_cast<const uint8_t *>(arguments);

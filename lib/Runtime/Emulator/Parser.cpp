@@ -281,11 +281,6 @@ bool Parser::parseFunctionDirectives(FunctionSyntax &function) {
       (function.reqntid[0] == 0 || cluster[0] == 0))
     return failAt(function.line, ".blocksareclusters needs .reqntid and "
                                  ".reqnctapercluster");
-  // TODO(#3): a launch of clusters.
-  bool onlyOne = cluster[0] == 1 && cluster[1] == 1 && cluster[2] == 1;
-  if (!onlyOne && (cluster[0] != 0 || function.explicitCluster))
-    function.unsupported = "PTX line " + std::to_string(function.line) +
-                           ": clusters of blocks are not supported";
   return true;
 }
 

@@ -96,10 +96,23 @@ enum class Special : uint8_t {
   LaneMaskLe,
   LaneMaskGt,
   LaneMaskGe,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NClusterIdX,
+  NClusterIdY,
+  NClusterIdZ,
+  ClusterCtaIdX,
+  ClusterCtaIdY,
+  ClusterCtaIdZ,
+  ClusterNCtaIdX,
+  ClusterNCtaIdY,
+  ClusterNCtaIdZ,
+  ClusterCtaRank,
+  ClusterNCtaRank,
   DynamicSharedSize,
   TotalSharedSize,
   Zero,
-  One,
 };
 
 struct SpecialSlot {
@@ -128,12 +141,28 @@ struct SharedVariable {
   uint32_t offset, size;
 };
 
+/// What a cp.async.bulk instruction says beside its operands, which stand in
+/// extraOperands: destination, source, size, mbarrier, mask, then coordinates
+/// and im2col offsets; -1 for what is absent.
+struct BulkForm {
+  enum class Direction : uint8_t { Load, Store, Share };
+  Direction direction = Direction::Load;
+  Space destinationSpace = Space::Shared, sourceSpace = Space::Global;
+  Space mbarrierSpace = Space::Shared;
+  bool isTensor = false, isIm2col = false;
+  bool isPrefetch = false;
+  bool reduces = false;
+  uint8_t rank = 0;         ///< Of a tensor: number of coordinates.
+  uint8_t op = 0, type = 0; ///< Op and Type of a reduction.
+};
+
 /// A kernel ready to run.
 struct Kernel {
   KernelInfo info;
   std::vector<Instruction> code;
   std::vector<InstructionInfo> infos;
   std::vector<int32_t> extraOperands;
+  std::vector<BulkForm> bulkForms;
   std::vector<Constant> constants;
   std::vector<Relocation> relocations;
   std::vector<SpecialSlot> specials;
@@ -144,6 +173,8 @@ struct Kernel {
   uint32_t predicates = 3;
   uint32_t memoryInstructions = 0;
   uint32_t dynamicSharedOffset = 0;
+  /// What the kernel contains, and blocks therefore have to keep track of.
+  bool usesAsync = false, usesWgmma = false;
   /// The race detector keeps one entry for each 1 << shift bytes: the size of
   /// the kernel's smallest access, at most 4, so that neighbours in one entry
   /// never belong to different accesses.
@@ -186,6 +217,10 @@ constexpr uint64_t sharedWindow = uint64_t(0x7f01) << 32;
 constexpr uint64_t localWindow = uint64_t(0x7f02) << 32;
 constexpr uint64_t paramWindow = uint64_t(0x7f03) << 32;
 constexpr uint64_t windowBytes = uint64_t(1) << 32;
+/// In the shared window, block r of a cluster lies at (r + 1) << this. What
+/// lies below belongs to the block of the thread itself.
+constexpr unsigned clusterShift = 24;
+constexpr unsigned maxClusterSize = 16;
 
 /// "file.cu:12" or "" for an instruction.
 std::string describeSource(const Program &program, SourceLoc loc);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cluster.h"
 #include "Launch.h"
 
 #include <algorithm>
@@ -223,15 +224,73 @@ static const char *actOf(AccessMode mode) {
   return "";
 }
 
+std::string fusionemu::describeAgent(const Context &c, unsigned agent) {
+  const Cluster &cluster = *c.block->cluster;
+  if (!cluster.sharesClocks)
+    return "warp " + std::to_string(agent);
+  unsigned rank = agent / c.block->numWarps;
+  std::string text = "warp " + std::to_string(agent % c.block->numWarps);
+  if (rank != c.block->rank)
+    text += " of block " + std::to_string(rank) + " of the cluster";
+  return text;
+}
+
 Next fusionemu::failSharedRace(Context &c, unsigned lane, uint64_t offset,
                                unsigned bytes, AccessMode mode,
-                               unsigned otherWarp, bool otherWrites) {
+                               unsigned otherAgent, bool otherWrites) {
+  std::string other = describeAgent(c, otherAgent & agentMask);
+  if (otherAgent & asyncWriter)
+    other = "an asynchronous operation of " + other;
   return fail(c, ErrorKind::SharedRace, lane,
               accessText(actOf(mode), bytes, offset) + " of shared memory" +
-                  describeShared(c, offset) + ", which warp " +
-                  std::to_string(otherWarp) +
+                  describeShared(c, offset) + ", which " + other +
                   (otherWrites ? " wrote" : " read") +
-                  " with no barrier in between");
+                  (otherAgent & asyncWriter ? " with no wait in between"
+                                            : " with no barrier in between"));
+}
+
+/// The first bulk copy, cp.async or wgmma in flight that uses the bytes.
+static std::string describeInFlight(const Context &c, const Block &block,
+                                    uint64_t offset, unsigned bytes) {
+  auto overlaps = [&](uint64_t first, uint64_t count) {
+    return first < offset + bytes && offset < first + count;
+  };
+  auto describe = [&](const Warp &w, uint32_t pc) {
+    return describePlace(c, pc) + " by warp " + std::to_string(w.index);
+  };
+  for (const BulkCopy &copy : block.cluster->copies) {
+    bool receives = (copy.targets >> block.rank) & 1;
+    if ((receives && overlaps(copy.shared, copy.bytes)) ||
+        (copy.block == &block && copy.kind == BulkCopy::Kind::Store &&
+         overlaps(copy.shared, copy.bytes)) ||
+        (copy.block == &block && copy.kind == BulkCopy::Kind::Share &&
+         overlaps(copy.source, copy.bytes)))
+      return describe(*copy.warp, copy.pc);
+  }
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    const Warp &w = block.warps[i];
+    for (const ThreadCopy &copy : w.copies)
+      if (!copy.isArrival && overlaps(copy.shared, copy.bytes))
+        return describe(w, copy.pc);
+    if (!w.wgmmas.empty())
+      return describe(w, w.wgmmas.front().pc);
+  }
+  return "an asynchronous operation";
+}
+
+Next fusionemu::failSharedState(Context &c, unsigned lane, const Block &block,
+                                uint64_t offset, unsigned bytes,
+                                AccessMode mode) {
+  std::string what = accessText(actOf(mode), bytes, offset) +
+                     " of shared memory" + describeShared(c, offset);
+  for (const auto &[at, mbarrier] : block.mbarriers)
+    if (at < offset + bytes && offset < at + 8)
+      return fail(c, ErrorKind::BarrierMisuse, lane,
+                  what + ", which holds the mbarrier that was initialised at " +
+                      describePlace(c, mbarrier.initPc));
+  return fail(c, ErrorKind::InFlight, lane,
+              what + ", which is still in use by " +
+                  describeInFlight(c, block, offset, bytes));
 }
 
 Next fusionemu::failGlobalRace(Context &c, unsigned lane, const Allocation &a,

@@ -13,6 +13,8 @@
 
 #include "Launch.h"
 
+#include "Async.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,31 +27,36 @@ static constexpr uint64_t warpQuantum = 1 << 16;
 static constexpr uint64_t fragmentQuantum = 1 << 10;
 
 namespace {
-/// One host thread: the memory of one block and the context that runs it.
+/// One host thread: the memory of one cluster and the context that runs it.
 class Worker {
 public:
   explicit Worker(Launch &launch);
   ~Worker();
-  /// False when the host has no memory for a block.
+  /// False when the host has no memory for a cluster.
   bool isReady() const { return ready; }
-  bool runBlock(uint64_t linear);
+  bool runCluster(uint64_t linear);
 
   Context c;
 
 private:
+  uint64_t layOutWarp(uint8_t *base, Warp &w) const;
+  uint64_t layOutShared(uint8_t *base, Block &block) const;
   void fillConstants(Warp &w);
-  void startWarp(Warp &w);
-  void setSpecial(Warp &w, const SpecialSlot &slot);
-  uint32_t specialValue(const Warp &w, Special special, unsigned lane) const;
+  void startBlock(Block &block);
+  void startWarp(Block &block, Warp &w);
+  void setSpecial(const Block &block, Warp &w, const SpecialSlot &slot);
+  uint32_t specialValue(const Block &block, const Warp &w, Special special,
+                        unsigned lane) const;
   bool runWarp(Warp &w);
+  bool runTurns(bool &alive, bool &progress);
+  bool finishCluster();
 
   Launch &launch;
   const Kernel &kernel;
   const HandlerTable &handlers;
-  Block block;
+  Cluster cluster;
+  std::vector<Block> blocks;
   std::vector<Warp> warps;
-  /// When each warp's fragments last met, split or waited.
-  std::vector<uint64_t> lastSwitch;
   std::vector<Allocation *> cache;
   uint8_t *arena = nullptr;
   uint64_t arenaBytes = 0;
@@ -62,44 +69,88 @@ static uint64_t alignUp(uint64_t value, uint64_t align) {
   return (value + align - 1) / align * align;
 }
 
+/// Gives a warp its place at `base`, or only measures it when that is null.
+uint64_t Worker::layOutWarp(uint8_t *base, Warp &w) const {
+  uint64_t next = 0;
+  auto take = [&](uint64_t bytes) {
+    uint8_t *at = base ? base + next : nullptr;
+    next += alignUp(bytes, 64);
+    return at;
+  };
+  w.regs = take(kernel.fileBytes);
+  w.preds = reinterpret_cast<uint32_t *>(take(uint64_t(kernel.predicates) * 4));
+  w.local = take(uint64_t(kernel.info.localBytes) * warpSize);
+  if (kernel.usesWgmma) {
+    w.registerUse = take(kernel.fileBytes / 32 + 1);
+    w.registerWrite =
+        reinterpret_cast<uint64_t *>(take((kernel.fileBytes / 32 + 1) * 8));
+  }
+  return next;
+}
+
+/// The same for the shared memory of a block and its shadows.
+uint64_t Worker::layOutShared(uint8_t *base, Block &block) const {
+  uint64_t next = 0;
+  auto take = [&](uint64_t bytes) {
+    uint8_t *at = base ? base + next : nullptr;
+    next += alignUp(bytes, 64);
+    return at;
+  };
+  uint64_t shared = alignUp(launch.sharedBytes, 64);
+  block.shared = take(shared);
+  block.sharedInit = take(shared);
+  block.sharedReader = reinterpret_cast<uint64_t *>(take(shadowEntries * 8));
+  block.sharedWriter = reinterpret_cast<uint32_t *>(take(shadowEntries * 4));
+  if (kernel.usesAsync) {
+    block.sharedReading = reinterpret_cast<uint16_t *>(take(shared / 2));
+    block.sharedWriting = reinterpret_cast<uint16_t *>(take(shared / 2));
+    block.sharedAsyncReader = reinterpret_cast<uint32_t *>(take(shared));
+  }
+  return next;
+}
+
 Worker::Worker(Launch &launch)
     : launch(launch), kernel(launch.kernel), handlers(getHandlers()),
-      warps(launch.numWarps), lastSwitch(launch.numWarps, 0),
+      blocks(launch.clusterSize),
+      warps(size_t(launch.numWarps) * launch.clusterSize),
       cache(kernel.memoryInstructions, nullptr) {
-  // Everything that blocks reuse lies in one mapping.
-  uint64_t file = alignUp(kernel.fileBytes, 64);
-  uint64_t preds = alignUp(uint64_t(kernel.predicates) * 4, 64);
-  uint64_t local = alignUp(uint64_t(kernel.info.localBytes) * warpSize, 64);
-  uint64_t perWarp = file + preds + local;
-  uint64_t shared = alignUp(launch.sharedBytes, 64);
-  shadowEntries = (shared >> kernel.sharedGranuleShift) + 1;
-  arenaBytes = perWarp * launch.numWarps + 2 * shared + 64 + shadowEntries * 12;
+  // Everything that clusters reuse lies in one mapping.
+  shadowEntries =
+      (alignUp(launch.sharedBytes, 64) >> kernel.sharedGranuleShift) + 1;
+  uint64_t perWarp = layOutWarp(nullptr, warps[0]);
+  uint64_t perBlock = layOutShared(nullptr, blocks[0]);
+  arenaBytes = perWarp * warps.size() + perBlock * blocks.size();
   arena = mapPages(arenaBytes);
   if (!arena)
     return;
   ready = true;
   uint8_t *next = arena;
-  for (unsigned i = 0; i < launch.numWarps; ++i) {
-    Warp &w = warps[i];
-    w.index = i;
-    w.regs = next;
-    w.preds = reinterpret_cast<uint32_t *>(next + file);
-    w.local = next + file + preds;
-    uint32_t threads = launch.numThreads - i * warpSize;
-    w.exists =
-        threads >= warpSize ? ~uint32_t(0) : (uint32_t(1) << threads) - 1;
-    next += perWarp;
-    fillConstants(w);
+  cluster.size = launch.clusterSize;
+  cluster.shape = launch.cluster;
+  cluster.blocks = blocks.data();
+  cluster.sharesClocks = warps.size() <= maxWarps;
+  cluster.numAgents =
+      cluster.sharesClocks ? uint32_t(warps.size()) : launch.numWarps;
+  for (unsigned r = 0; r < blocks.size(); ++r) {
+    Block &block = blocks[r];
+    block.rank = r;
+    block.cluster = &cluster;
+    block.kernel = &kernel;
+    block.numWarps = launch.numWarps;
+    block.warps = warps.data() + size_t(r) * launch.numWarps;
+    block.sharedBytes = launch.sharedBytes;
+    next += layOutShared(next, block);
+    for (unsigned i = 0; i < launch.numWarps; ++i) {
+      Warp &w = block.warps[i];
+      w.index = i;
+      w.agent = cluster.sharesClocks ? r * launch.numWarps + i : i;
+      uint32_t threads = launch.numThreads - i * warpSize;
+      w.exists =
+          threads >= warpSize ? ~uint32_t(0) : (uint32_t(1) << threads) - 1;
+      next += layOutWarp(next, w);
+      fillConstants(w);
+    }
   }
-  block.numWarps = launch.numWarps;
-  block.warps = warps.data();
-  block.shared = next;
-  block.sharedBytes = launch.sharedBytes;
-  block.sharedInit = next + shared;
-  next += 2 * shared;
-  block.sharedReader = reinterpret_cast<uint64_t *>(next);
-  block.sharedWriter = reinterpret_cast<uint32_t *>(next + shadowEntries * 8);
-  c.block = &block;
   c.kernel = &kernel;
   c.launch = &launch;
   c.params = launch.params.data();
@@ -109,8 +160,10 @@ Worker::Worker(Launch &launch)
   c.allocationCache = cache.data();
   const Checks &checks = launch.options.checks;
   c.checkUninitialized = checks.uninitialized;
+  c.checkAsync = checks.asynchrony;
+  c.isLate = launch.options.asynchrony == Asynchrony::Late;
   // A race needs two parties.
-  c.checkSharedRaces = checks.sharedRaces && launch.numWarps > 1;
+  c.checkSharedRaces = checks.sharedRaces && warps.size() > 1;
   c.checkGlobalRaces = checks.globalRaces && launch.numBlocks > 1 &&
                        !kernel.ordersBlocks &&
                        launch.numBlocks < manyReaders - 1;
@@ -136,9 +189,9 @@ void Worker::fillConstants(Warp &w) {
     fillSlot(w, r.slot, r.size, launch.variables[r.variable] + r.addend, 0);
 }
 
-uint32_t Worker::specialValue(const Warp &w, Special special,
-                              unsigned lane) const {
-  const Dim3 &n = launch.blockDim;
+uint32_t Worker::specialValue(const Block &block, const Warp &w,
+                              Special special, unsigned lane) const {
+  const Dim3 &n = launch.blockDim, &k = cluster.shape;
   uint32_t thread = w.index * warpSize + lane;
   uint32_t below = (uint32_t(1) << lane) - 1;
   switch (special) {
@@ -192,43 +245,79 @@ uint32_t Worker::specialValue(const Warp &w, Special special,
     return launch.dynamicSharedBytes;
   case Special::TotalSharedSize:
     return launch.sharedBytes;
+  case Special::ClusterIdX:
+    return cluster.id.x;
+  case Special::ClusterIdY:
+    return cluster.id.y;
+  case Special::ClusterIdZ:
+    return cluster.id.z;
+  case Special::NClusterIdX:
+    return launch.grid.x / k.x;
+  case Special::NClusterIdY:
+    return launch.grid.y / k.y;
+  case Special::NClusterIdZ:
+    return launch.grid.z / k.z;
+  case Special::ClusterCtaIdX:
+    return block.rank % k.x;
+  case Special::ClusterCtaIdY:
+    return block.rank / k.x % k.y;
+  case Special::ClusterCtaIdZ:
+    return block.rank / k.x / k.y;
+  case Special::ClusterNCtaIdX:
+    return k.x;
+  case Special::ClusterNCtaIdY:
+    return k.y;
+  case Special::ClusterNCtaIdZ:
+    return k.z;
+  case Special::ClusterCtaRank:
+    return block.rank;
+  case Special::ClusterNCtaRank:
+    return cluster.size;
   case Special::Zero:
     return 0;
-  case Special::One:
-    return 1;
   }
   return 0;
 }
 
-void Worker::setSpecial(Warp &w, const SpecialSlot &slot) {
+void Worker::setSpecial(const Block &block, Warp &w, const SpecialSlot &slot) {
   for (unsigned lane = 0; lane < warpSize; ++lane) {
-    uint64_t value = specialValue(w, slot.special, lane);
+    uint64_t value = specialValue(block, w, slot.special, lane);
     std::memcpy(w.regs + slot.slot + lane * slot.size, &value, slot.size);
   }
 }
 
-void Worker::startWarp(Warp &w) {
+void Worker::startWarp(Block &block, Warp &w) {
   std::memset(w.regs, 0, kernel.registerBytes);
   std::memset(w.preds, 0, size_t(kernel.predicates) * 4);
   if (kernel.info.localBytes)
     std::memset(w.local, 0, size_t(kernel.info.localBytes) * warpSize);
   w.preds[truePredicate] = ~uint32_t(0);
   for (const SpecialSlot &slot : kernel.specials)
-    setSpecial(w, slot);
+    setSpecial(block, w, slot);
   w.live = w.exists;
   w.carry = 0;
   w.steps = 0;
-  lastSwitch[w.index] = 0;
+  w.lastSwitch = 0;
   w.current = 0;
   w.numFragments = 1;
   w.fragments[0] = Fragment();
   w.fragments[0].mask = w.exists;
   for (Join &join : w.joins)
     join = Join();
-  for (uint32_t &clock : w.clock)
-    clock = 0;
-  w.clock[w.index] = 1;
+  for (uint32_t *clock : {w.clock, w.proxyClock, w.fencedClock, w.fencedProxy,
+                          w.copyGroups, w.bulkGroups})
+    std::fill_n(clock, warpSize, 0u);
+  w.clock[w.agent] = 1;
   w.oldestClock = 0;
+  w.clusterArrived = w.clusterPending = 0;
+  w.copies.clear();
+  w.wgmmas.clear();
+  w.wgmmaGroups = 0;
+  w.wgmmaFence = 0;
+  if (w.registerUse) {
+    std::memset(w.registerUse, 0, kernel.fileBytes / 32 + 1);
+    std::memset(w.registerWrite, 0, (size_t(kernel.fileBytes) / 32 + 1) * 8);
+  }
 }
 
 /// Lets a warp run until it can go no further or its turn is over. False on
@@ -271,36 +360,44 @@ bool Worker::runWarp(Warp &w) {
     if (next == Next::Continue) {
       w.fragments[w.current].pc = c.pc;
       ++w.current;
-      if (w.steps - lastSwitch[w.index] >= warpQuantum) {
+      if (w.steps - w.lastSwitch >= warpQuantum) {
         releaseWaitingLanes(w);
-        lastSwitch[w.index] = w.steps;
+        w.lastSwitch = w.steps;
       }
     } else {
-      lastSwitch[w.index] = w.steps;
+      w.lastSwitch = w.steps;
     }
     wakeFragments(w);
   }
   return true;
 }
 
-bool Worker::runBlock(uint64_t linear) {
-  block.linear = linear;
-  block.id.x = uint32_t(linear % launch.grid.x);
-  block.id.y = uint32_t(linear / launch.grid.x % launch.grid.y);
-  block.id.z = uint32_t(linear / launch.grid.x / launch.grid.y);
-  block.time = 1;
+void Worker::startBlock(Block &block) {
   std::memset(block.shared, 0, launch.sharedBytes);
-  if (c.checkUninitialized)
-    std::memset(block.sharedInit, 0, launch.sharedBytes);
-  if (c.checkSharedRaces)
-    std::memset(block.sharedReader, 0, shadowEntries * 12);
+  std::memset(block.sharedInit, 0, launch.sharedBytes);
+  if (c.checkSharedRaces || kernel.usesAsync) {
+    std::memset(block.sharedReader, 0, shadowEntries * 8);
+    std::memset(block.sharedWriter, 0, shadowEntries * 4);
+  }
+  if (kernel.usesAsync) {
+    std::memset(block.sharedReading, 0, launch.sharedBytes / 2);
+    std::memset(block.sharedWriting, 0, launch.sharedBytes / 2);
+    std::memset(block.sharedAsyncReader, 0, launch.sharedBytes);
+  }
+  block.inFlight = 0;
   for (Barrier &barrier : block.barriers)
     barrier.inUse = false;
-  for (Warp &w : warps)
-    startWarp(w);
-  while (true) {
-    bool progress = false, alive = false;
-    for (Warp &w : warps) {
+  block.mbarriers.clear();
+  for (unsigned i = 0; i < block.numWarps; ++i)
+    startWarp(block, block.warps[i]);
+}
+
+/// Gives every warp one turn. False on error.
+bool Worker::runTurns(bool &alive, bool &progress) {
+  for (Block &block : blocks) {
+    c.block = &block;
+    for (unsigned i = 0; i < block.numWarps; ++i) {
+      Warp &w = block.warps[i];
       if (w.numFragments == 0)
         continue;
       uint64_t before = w.steps;
@@ -309,13 +406,69 @@ bool Worker::runBlock(uint64_t linear) {
       progress |= w.steps != before;
       alive = true;
     }
-    if (!alive)
-      return true;
     progress |= releaseBarriers(c, block);
-    if (!progress) {
-      failDeadlock(c, block);
+  }
+  return true;
+}
+
+/// What remains to do and to check when every thread has exited.
+bool Worker::finishCluster() {
+  if (kernel.usesAsync && !finishAsync(c, cluster))
+    return false;
+  if (c.checkAsync)
+    for (Block &block : blocks)
+      if (!checkMBarriersAtEnd(c, block))
+        return false;
+  return true;
+}
+
+bool Worker::runCluster(uint64_t linear) {
+  const Dim3 &k = cluster.shape;
+  uint64_t nx = launch.grid.x / k.x, ny = launch.grid.y / k.y;
+  cluster.id = {uint32_t(linear % nx), uint32_t(linear / nx % ny),
+                uint32_t(linear / nx / ny)};
+  cluster.time = 1;
+  cluster.copies.clear();
+  for (uint32_t *clock : {cluster.barrierClock, cluster.barrierProxy,
+                          cluster.doneClock, cluster.doneProxy})
+    std::fill_n(clock, maxWarps, 0u);
+  for (Block &block : blocks) {
+    block.id = {cluster.id.x * k.x + block.rank % k.x,
+                cluster.id.y * k.y + block.rank / k.x % k.y,
+                cluster.id.z * k.z + block.rank / k.x / k.y};
+    block.linear =
+        block.id.x + uint64_t(launch.grid.x) *
+                         (block.id.y + uint64_t(launch.grid.y) * block.id.z);
+    startBlock(block);
+  }
+  uint64_t expiredAt = ~uint64_t(0);
+  while (true) {
+    bool progress = false, alive = false;
+    if (!runTurns(alive, progress))
       return false;
+    if (!alive)
+      return finishCluster();
+    progress |= releaseClusterBarrier(c, cluster);
+    progress |= releaseMBarrierWaits(c, cluster);
+    if (progress)
+      continue;
+    // Nobody can go on by itself: now asynchronous operations take effect.
+    if (kernel.usesAsync && !forceAsync(c, cluster, progress))
+      return false;
+    if (progress)
+      continue;
+    // A wait may give up after a while, and its thread do something else. When
+    // all have done so once and nothing has come of it, nothing ever will.
+    uint64_t events = c.events + c.counters.globalStoreRequests +
+                      c.counters.globalAtomicRequests +
+                      c.counters.sharedStoreRequests +
+                      c.counters.sharedAtomicRequests + c.counters.barriers;
+    if (events != expiredAt && expireMBarrierWaits(cluster)) {
+      expiredAt = events;
+      continue;
     }
+    failDeadlock(c, cluster);
+    return false;
   }
 }
 
@@ -344,16 +497,16 @@ void Launch::work() {
     if (failedBlock != 0) {
       failedBlock = 0;
       error = Status(ErrorKind::OutOfMemory,
-                     "the host cannot back a block of kernel '" +
+                     "the host cannot back the blocks of kernel '" +
                          kernel.info.name + "'");
     }
     return;
   }
   while (true) {
     uint64_t linear = nextBlock.fetch_add(1);
-    if (linear >= numBlocks || linear > failedBlock.load())
+    if (linear >= numBlocks / clusterSize || linear > failedBlock.load())
       break;
-    if (worker.runBlock(linear))
+    if (worker.runCluster(linear))
       continue;
     std::lock_guard<std::mutex> lock(resultMutex);
     if (linear < failedBlock.load()) {

@@ -15,7 +15,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_EXEC_ACCESS_H
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_ACCESS_H
 
-#include "../MemoryImpl.h"
+#include "../Shadow.h"
 #include "Lanes.h"
 
 namespace fusionemu {
@@ -35,14 +35,6 @@ struct Access {
   AccessMode mode = AccessMode::Read;
 };
 
-inline unsigned lowest(uint32_t mask) { return unsigned(__builtin_ctz(mask)); }
-inline bool writes(AccessMode mode) {
-  return mode == AccessMode::Write || mode == AccessMode::StrongWrite ||
-         mode == AccessMode::Atomic;
-}
-inline bool reads(AccessMode mode) {
-  return mode != AccessMode::Write && mode != AccessMode::StrongWrite;
-}
 inline const char *verbOf(AccessMode mode) {
   return writes(mode) ? "writes" : "reads";
 }
@@ -147,35 +139,6 @@ inline void countGlobal(Context &c, const Access &A, Allocation &a) {
       setBits(map, sector, 1);
     previous = sector;
   }
-}
-
-/// Checks and records one run of granules for races between blocks. Returns
-/// the entry of the other party, or 0.
-inline uint32_t raceGlobalRun(Allocation &a, uint64_t first, uint64_t last,
-                              uint32_t me, bool isWrite, bool &otherWrites) {
-  uint32_t *writers = a.writers, *readers = a.readers;
-  for (uint64_t g = first; g <= last; ++g) {
-    uint32_t writer = __atomic_load_n(writers + g, __ATOMIC_RELAXED);
-    if (writer != 0 && writer != me) {
-      otherWrites = true;
-      return writer;
-    }
-    uint32_t reader = __atomic_load_n(readers + g, __ATOMIC_RELAXED);
-    if (isWrite) {
-      if (reader != 0 && reader != me) {
-        otherWrites = false;
-        return reader;
-      }
-      if (writer != me)
-        __atomic_store_n(writers + g, me, __ATOMIC_RELAXED);
-    } else if (reader != me) {
-      if (reader == 0)
-        __atomic_store_n(readers + g, me, __ATOMIC_RELAXED);
-      else if (reader != manyReaders)
-        __atomic_store_n(readers + g, manyReaders, __ATOMIC_RELAXED);
-    }
-  }
-  return 0;
 }
 
 inline bool checkGlobalRaces(Context &c, const Instruction &I, const Access &A,
@@ -328,83 +291,60 @@ inline unsigned countBankConflicts(const Access &A, uint32_t exec) {
   return extra;
 }
 
-/// Checks and records granules [first, last] of shared memory. Returns false
-/// when another warp's access is not ordered before this one; `other` is that
-/// warp.
-inline bool raceSharedRun(Context &c, uint64_t first, uint64_t last,
-                          AccessMode mode, unsigned &other, bool &otherWrites) {
-  const Warp &w = *c.warp;
-  uint32_t *writers = c.block->sharedWriter;
-  uint64_t *readers = c.block->sharedReader;
-  uint32_t me = w.index, oldest = w.oldestClock;
-  uint32_t mine = w.clock[me] << 8 | me;
-  bool strong = mode != AccessMode::Read && mode != AccessMode::Write;
-  bool isWrite = writes(mode);
-  uint64_t myRead = uint64_t(w.clock[me]) << 32 | uint64_t(1) << me;
-  for (uint64_t g = first; g <= last; ++g) {
-    uint32_t entry = writers[g];
-    uint32_t time = (entry & ~strongWriter) >> 8;
-    if (time > oldest && (entry & 0xff) != me &&
-        !(strong && (entry & strongWriter)) && time > w.clock[entry & 0xff]) {
-      other = entry & 0xff;
-      otherWrites = true;
-      return false;
-    }
-    uint64_t read = readers[g];
-    uint32_t readTime = uint32_t(read >> 32), readMask = uint32_t(read);
-    if (isWrite) {
-      if (readTime > oldest) {
-        for (uint32_t r = readMask & ~(uint32_t(1) << me); r; r &= r - 1)
-          if (w.clock[lowest(r)] < readTime) {
-            other = lowest(r);
-            otherWrites = false;
-            return false;
-          }
-      }
-      // An atomic of ours does not excuse a plain store of ours before it.
-      writers[g] = strong && entry != mine ? mine | strongWriter : mine;
-      readers[g] = 0;
-    } else if (!strong) {
-      // An older read that is ordered before now is no use any more.
-      readers[g] = readTime <= oldest ? myRead
-                                      : (read & (uint64_t(0xffffffff) << 32)) |
-                                            readMask | uint64_t(1) << me;
-    }
-  }
-  return true;
-}
-
-inline bool checkShared(Context &c, const Instruction &I, Access &A) {
-  Block &b = *c.block;
+inline bool checkShared(Context &c, const Instruction &I, Access &A,
+                        const Block &b) {
   uint8_t *init = b.sharedInit;
+  bool async = c.kernel->usesAsync && c.checkAsync;
+  bool races = c.checkSharedRaces && (&b == c.block || b.cluster->sharesClocks);
   for (uint32_t r = c.exec; r;) {
     // A whole unit-stride warp is one run.
     unsigned lane = lowest(r);
     uint64_t first = A.offset[lane];
     uint64_t bytes =
         A.unit ? uint64_t(__builtin_popcount(c.exec)) * A.bytes : A.bytes;
-    if (c.checkUninitialized) {
-      if (reads(A.mode)) {
-        uint8_t all = 1;
-        for (uint64_t k = 0; k < bytes; ++k)
-          all &= init[first + k];
-        if (!all) {
-          uint64_t k = 0;
-          while (init[first + k])
-            ++k;
-          unsigned which = lane + unsigned(k / A.bytes);
-          failUninitializedShared(c, which, A.offset[which], A.bytes);
+    uint8_t all = sharedWritten, any = 0;
+    if (async || reads(A.mode))
+      for (uint64_t k = 0; k < bytes; ++k) {
+        all &= init[first + k];
+        any |= init[first + k];
+      }
+    if (c.checkUninitialized && reads(A.mode) && !all) {
+      uint64_t k = 0;
+      while (init[first + k] & sharedWritten)
+        ++k;
+      unsigned which = lane + unsigned(k / A.bytes);
+      failUninitializedShared(c, which, A.offset[which], A.bytes);
+      return false;
+    }
+    if (async &&
+        ((any & sharedMBarrier) ||
+         (b.inFlight && isInFlight(b, first, bytes, writes(A.mode))))) {
+      // Look again lane by lane, to name the lane.
+      for (uint32_t k = A.unit ? c.exec : uint32_t(1) << lane; k; k &= k - 1) {
+        uint64_t at = A.offset[lowest(k)];
+        uint8_t here = 0;
+        for (uint64_t n = 0; n < A.bytes; ++n)
+          here |= init[at + n];
+        if ((here & sharedMBarrier) ||
+            isInFlight(b, at, A.bytes, writes(A.mode))) {
+          failSharedState(c, lowest(k), b, at, A.bytes, A.mode);
           return false;
         }
       }
-      if (writes(A.mode))
-        __builtin_memset(init + first, 1, bytes);
     }
-    if (c.checkSharedRaces) {
-      unsigned shift = c.kernel->sharedGranuleShift, other = 0;
+    if (writes(A.mode))
+      __builtin_memset(init + first, sharedWritten, bytes);
+    unsigned other = 0;
+    if (async && races && writes(A.mode) &&
+        racesAsyncRead(c, b, first, bytes, other)) {
+      failSharedRace(c, lane, first, A.bytes, A.mode, other, false);
+      return false;
+    }
+    if (races) {
+      unsigned shift = c.kernel->sharedGranuleShift;
       bool otherWrites = false;
       for (uint64_t done = 0; done < bytes;) {
-        if (raceSharedRun(c, (first + done) >> shift,
+        if (raceSharedRun(c, b, (first + done) >> shift,
                           (first + bytes - 1) >> shift, A.mode, other,
                           otherWrites))
           break;
@@ -413,7 +353,7 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A) {
         uint64_t step = A.bytes;
         unsigned which = lane + unsigned(done / A.bytes);
         uint64_t at = first + done;
-        if (!raceSharedRun(c, at >> shift, (at + step - 1) >> shift, A.mode,
+        if (!raceSharedRun(c, b, at >> shift, (at + step - 1) >> shift, A.mode,
                            other, otherWrites) &&
             !(otherWrites && A.mode == AccessMode::Write &&
               storesSameValue(c, I, which, b.shared + at))) {
@@ -430,8 +370,9 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A) {
   return true;
 }
 
-inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
-  Block &b = *c.block;
+/// Once offsets are known to be meant for the shared memory of `b`.
+inline bool resolveSharedIn(Context &c, const Instruction &I, Access &A,
+                            const Block &b) {
   uint32_t bad = findBadLanes(A, c.exec, b.sharedBytes, A.bytes);
   if (bad) {
     failSpace(c, lowest(bad), "shared", A.offset[lowest(bad)], b.sharedBytes,
@@ -440,7 +381,8 @@ inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
   }
   A.base = b.shared;
   A.unit = isUnitStride(A, c.exec, A.bytes);
-  if ((c.checkUninitialized || c.checkSharedRaces) && !checkShared(c, I, A))
+  if ((c.checkUninitialized || c.checkSharedRaces || c.kernel->usesAsync) &&
+      !checkShared(c, I, A, b))
     return false;
   Counters &n = c.counters;
   if (A.mode == AccessMode::Atomic)
@@ -450,6 +392,53 @@ inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
   if (c.countMemory && !A.unit)
     n.bankConflicts += countBankConflicts(A, c.exec);
   return true;
+}
+
+/// Lanes that go to the shared memory of other blocks, one block at a time.
+inline bool resolveCluster(Context &c, const Instruction &I, Access &A) {
+  uint32_t exec = c.exec;
+  uint64_t window[warpSize], place[warpSize];
+  std::memcpy(window, A.offset, sizeof(window));
+  for (uint32_t rest = exec; rest;) {
+    uint64_t offset = 0, rank = window[lowest(rest)] >> clusterShift;
+    Block *b = findSharedBlock(*c.block, window[lowest(rest)], offset);
+    uint32_t same = 0;
+    for (uint32_t r = rest; r; r &= r - 1)
+      if (window[lowest(r)] >> clusterShift == rank) {
+        same |= uint32_t(1) << lowest(r);
+        A.offset[lowest(r)] =
+            window[lowest(r)] & ((uint64_t(1) << clusterShift) - 1);
+      }
+    if (!b) {
+      failSpace(c, lowest(rest), "shared", window[lowest(rest)], b ? 0 : 1,
+                A.bytes, verbOf(A.mode));
+      return false;
+    }
+    c.exec = same;
+    bool fine = resolveSharedIn(c, I, A, *b);
+    c.exec = exec;
+    if (!fine)
+      return false;
+    for (uint32_t r = same; r; r &= r - 1)
+      place[lowest(r)] =
+          uint64_t(reinterpret_cast<uintptr_t>(A.base)) + A.offset[lowest(r)];
+    rest &= ~same;
+  }
+  for (uint32_t r = exec; r; r &= r - 1)
+    A.offset[lowest(r)] = place[lowest(r)];
+  A.base = nullptr;
+  A.unit = false;
+  return true;
+}
+
+inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
+  uint64_t any = 0;
+  FUSIONEMU_LANES
+  for (unsigned i = 0; i < warpSize; ++i)
+    any |= (c.exec >> i) & 1 ? A.offset[i] >> clusterShift : 0;
+  if (__builtin_expect(any != 0, 0))
+    return resolveCluster(c, I, A);
+  return resolveSharedIn(c, I, A, *c.block);
 }
 
 inline bool resolveLocal(Context &c, const Instruction &, Access &A) {

@@ -1,0 +1,281 @@
+//===- BulkCopy.cpp - cp.async.bulk ---------------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the life of bulk copies: issue, effect and completion,
+// by an mbarrier or by bulk groups. What they move is found in BulkIssue.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bulk.h"
+#include "Shadow.h"
+
+#include <cstring>
+
+using namespace fusionemu;
+
+namespace {
+/// Makes the context that of the thread that issued a copy, for reports and
+/// checks, and puts back what was there.
+class AsIssuer {
+public:
+  AsIssuer(Context &c, const BulkCopy &copy)
+      : c(c), warp(c.warp), block(c.block), pc(c.pc) {
+    c.warp = copy.warp;
+    c.block = copy.block;
+    c.pc = copy.pc + 1;
+  }
+  /// A report keeps the place of its copy.
+  ~AsIssuer() {
+    if (!c.error.ok())
+      return;
+    c.warp = warp;
+    c.block = block;
+    c.pc = pc;
+  }
+
+private:
+  Context &c;
+  Warp *warp;
+  Block *block;
+  uint32_t pc;
+};
+} // namespace
+
+template <typename F>
+static void forEachTarget(const BulkCopy &copy, F f) {
+  Cluster &cluster = *copy.block->cluster;
+  for (uint32_t r = copy.targets; r; r &= r - 1)
+    f(cluster.blocks[lowest(r)]);
+}
+
+static bool readsOwnShared(const BulkCopy &copy) {
+  return copy.kind == BulkCopy::Kind::Store ||
+         copy.kind == BulkCopy::Kind::Share;
+}
+
+/// Where the bytes of a copy lie that its own block gives away.
+static uint32_t sourceOffset(const BulkCopy &copy) {
+  return copy.kind == BulkCopy::Kind::Share ? copy.source : copy.shared;
+}
+
+/// Gathers what is to arrive in shared memory, in the order of its bytes.
+/// False after a report.
+static bool gather(Context &c, BulkCopy &copy) {
+  if (copy.kind == BulkCopy::Kind::Value)
+    return true;
+  copy.staged.resize(copy.bytes);
+  if (copy.kind == BulkCopy::Kind::Share) {
+    std::memcpy(copy.staged.data(), copy.block->shared + copy.source,
+                copy.bytes);
+    return true;
+  }
+  for (const BulkRun &run : copy.runs) {
+    uint8_t *to = copy.staged.data() + (run.shared - copy.shared);
+    if (run.isFill) {
+      fillElements(copy.map, to, run.bytes);
+      continue;
+    }
+    const uint8_t *from =
+        accessGlobal(c, copy.lane, run.global, run.bytes, AccessMode::Read);
+    if (!from)
+      return false;
+    std::memcpy(to, from, run.bytes);
+    if (copy.isTensor && convertsOnLoad(copy.map))
+      convertLoaded(copy.map, to, run.bytes);
+  }
+  return true;
+}
+
+/// Brings the bytes to all targets and completes them at their mbarriers.
+static bool completeArrival(Context &c, BulkCopy &copy) {
+  AsIssuer issuer(c, copy);
+  if (!gather(c, copy))
+    return false;
+  uint32_t time = tick(*copy.block->cluster);
+  bool fine = true;
+  forEachTarget(copy, [&](Block &block) {
+    if (!fine)
+      return;
+    uint8_t *to = block.shared + copy.shared;
+    if (copy.reduces)
+      reduceBytes(to, copy.staged.data(), copy.bytes, copy.op, copy.type);
+    else
+      std::memcpy(to, copy.staged.data(), copy.bytes);
+    markWriting(block, copy.shared, copy.bytes, -1);
+    --block.inFlight;
+    // Agents of another block mean nothing here unless they are shared.
+    bool known = &block == copy.block || block.cluster->sharesClocks;
+    recordAsyncWrite(block, copy.warp->agent, known ? time : 0, copy.shared,
+                     copy.bytes, asyncWriter);
+    uint32_t clock[maxWarps] = {}, proxy[maxWarps] = {};
+    clock[copy.warp->agent] = time;
+    fine = completeBytes(c, copy.lane, block, copy.mbarrier, copy.bytes, clock,
+                         proxy);
+  });
+  if (copy.kind == BulkCopy::Kind::Share) {
+    markReading(*copy.block, copy.source, copy.bytes, -1);
+    --copy.block->inFlight;
+  }
+  return fine;
+}
+
+/// Takes the bytes of a store out of shared memory.
+static void readSource(BulkCopy &copy) {
+  if (copy.sourceRead)
+    return;
+  const uint8_t *from = copy.block->shared + copy.shared;
+  copy.staged.assign(from, from + copy.bytes);
+  copy.sourceRead = true;
+}
+
+/// Brings the bytes of a store to global memory. False after a report.
+static bool writeGlobal(Context &c, BulkCopy &copy) {
+  if (copy.written)
+    return true;
+  AsIssuer issuer(c, copy);
+  readSource(copy);
+  for (const BulkRun &run : copy.runs) {
+    uint8_t *to =
+        accessGlobal(c, copy.lane, run.global, run.bytes,
+                     copy.reduces ? AccessMode::Atomic : AccessMode::Write);
+    if (!to)
+      return false;
+    const uint8_t *from = copy.staged.data() + (run.shared - copy.shared);
+    if (copy.reduces)
+      reduceBytes(to, from, run.bytes, copy.op, copy.type);
+    else
+      std::memcpy(to, from, run.bytes);
+  }
+  copy.written = true;
+  return true;
+}
+
+/// Lets go of the shared memory that a store reads.
+static void releaseSource(BulkCopy &copy) {
+  if (copy.sourceReleased)
+    return;
+  readSource(copy);
+  markReading(*copy.block, copy.shared, copy.bytes, -1);
+  --copy.block->inFlight;
+  recordAsyncRead(*copy.block, *copy.warp, copy.shared, copy.bytes);
+  copy.sourceReleased = true;
+}
+
+bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
+  Cluster &cluster = *c.block->cluster;
+  copy.block = c.block;
+  copy.warp = c.warp;
+  copy.pc = c.here();
+  if (readsOwnShared(copy)) {
+    if (!checkAsyncShared(c, copy.lane, *c.block, sourceOffset(copy),
+                          copy.bytes, SharedUse::AsyncRead))
+      return false;
+    markReading(*c.block, sourceOffset(copy), copy.bytes, 1);
+    ++c.block->inFlight;
+  }
+  bool fine = true;
+  forEachTarget(copy, [&](Block &block) {
+    fine = fine &&
+           checkAsyncShared(c, copy.lane, block, copy.shared, copy.bytes,
+                            SharedUse::AsyncWrite) &&
+           (!copy.signals || checkSignal(c, copy.lane, block, copy.mbarrier));
+    if (!fine)
+      return;
+    markWriting(block, copy.shared, copy.bytes, 1);
+    ++block.inFlight;
+  });
+  if (!fine)
+    return false;
+  ++c.events;
+  uint64_t moved = 0;
+  for (const BulkRun &run : copy.runs)
+    moved += run.isFill ? 0 : run.bytes;
+  Counters &n = c.counters;
+  if (copy.kind == BulkCopy::Kind::Load)
+    (copy.isTensor ? n.tensorLoadBytes : n.bulkLoadBytes) += moved;
+  if (copy.kind == BulkCopy::Kind::Store)
+    (copy.isTensor ? n.tensorStoreBytes : n.bulkStoreBytes) += moved;
+  if (copy.kind == BulkCopy::Kind::Store) {
+    copy.group = c.warp->bulkGroups[copy.lane];
+    cluster.copies.push_back(std::move(copy));
+    return c.isLate || writeGlobal(c, cluster.copies.back());
+  }
+  if (!c.isLate)
+    return completeArrival(c, copy);
+  cluster.copies.push_back(std::move(copy));
+  return true;
+}
+
+Next fusionemu::bulkCommit(Context &c, const Instruction &) {
+  for (uint32_t r = c.exec; r; r &= r - 1)
+    ++c.warp->bulkGroups[lowest(r)];
+  return Next::Continue;
+}
+
+/// aux is the number of groups that may remain, guard bits apart; dst is 1
+/// with .read.
+Next fusionemu::bulkWait(Context &c, const Instruction &I) {
+  Warp &w = *c.warp;
+  std::deque<BulkCopy> &copies = c.block->cluster->copies;
+  // What follows the wait comes after the reads that it waited for.
+  w.clock[w.agent] = tick(*c.block->cluster);
+  for (size_t i = 0; i < copies.size();) {
+    BulkCopy &copy = copies[i];
+    bool isDue =
+        copy.kind == BulkCopy::Kind::Store && copy.warp == &w &&
+        ((c.exec >> copy.lane) & 1) &&
+        int64_t(copy.group) < int64_t(w.bulkGroups[copy.lane]) - int64_t(I.aux);
+    if (!isDue) {
+      ++i;
+      continue;
+    }
+    releaseSource(copy);
+    if (I.dst != 0) {
+      ++i;
+      continue;
+    }
+    if (!writeGlobal(c, copy))
+      return Next::Fail;
+    copies.erase(copies.begin() + std::ptrdiff_t(i));
+  }
+  return Next::Continue;
+}
+
+bool fusionemu::forceAsync(Context &c, Cluster &cluster, bool &progress) {
+  for (size_t i = 0; i < cluster.copies.size(); ++i) {
+    BulkCopy &copy = cluster.copies[i];
+    if (!copy.signals || !isAwaited(cluster, copy.targets, copy.mbarrier))
+      continue;
+    progress = true;
+    BulkCopy taken = std::move(copy);
+    cluster.copies.erase(cluster.copies.begin() + std::ptrdiff_t(i));
+    return completeArrival(c, taken);
+  }
+  return forceThreadCopies(c, cluster, progress);
+}
+
+bool fusionemu::finishAsync(Context &c, Cluster &cluster) {
+  for (BulkCopy &copy : cluster.copies) {
+    bool isOpen = copy.kind != BulkCopy::Kind::Store || !copy.sourceReleased;
+    if (isOpen && c.checkAsync) {
+      AsIssuer issuer(c, copy);
+      fail(c, ErrorKind::InFlight, copy.lane,
+           copy.kind == BulkCopy::Kind::Store
+               ? "exits before its bulk copy has read shared memory: "
+                 "cp.async.bulk.wait_group.read is missing"
+               : "and its block exit while a bulk copy into shared memory is "
+                 "in flight");
+      return false;
+    }
+    if (copy.kind == BulkCopy::Kind::Store ? !writeGlobal(c, copy)
+                                           : !completeArrival(c, copy))
+      return false;
+  }
+  cluster.copies.clear();
+  return true;
+}
