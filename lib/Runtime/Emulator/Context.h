@@ -46,6 +46,8 @@ struct Fragment {
   State state = State::Ready;
   /// For MBarrier: the wait gives up when it runs again.
   bool timedOut = false;
+  /// With Asynchrony::Late: waits that have given up once, by pc modulo 64.
+  uint64_t gaveUp = 0;
   /// For WarpSync and WarpBarrier: the lanes that must come. For BlockBarrier:
   /// the number of the barrier. For MBarrier: the cluster address of it.
   uint32_t waitsFor = 0;

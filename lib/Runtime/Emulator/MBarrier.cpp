@@ -262,7 +262,10 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
     }
   }
   Fragment &f = w.fragments[w.current];
-  if (complete == 0 && !f.timedOut) {
+  uint64_t here = uint64_t(1) << (c.here() & 63);
+  // A wait may give up early: who does not try again is found out by that.
+  bool givesUp = c.isLate && !(f.gaveUp & here);
+  if (complete == 0 && !f.timedOut && !givesUp) {
     // Lanes that skip a guarded wait stay with the others: they come back to
     // this instruction together.
     f.state = Fragment::State::MBarrier;
@@ -272,6 +275,7 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
     return Next::Switch;
   }
   f.timedOut = false;
+  f.gaveUp = complete ? f.gaveUp & ~here : f.gaveUp | here;
   updateOldest(*c.block->cluster, w);
   uint32_t &p = c.preds[I.dst];
   p = (p & ~c.exec) | complete;
