@@ -10,9 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion-rt/Emulator/Emulator.h"
+#include "Arguments.h"
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -26,14 +25,6 @@ using namespace fusionemu;
 namespace {
 enum ExitCode { Success = 0, Diagnosed = 1, Usage = 2, Unsupported = 3 };
 
-/// One --arg: a scalar, or a buffer whose address is passed.
-struct Argument {
-  std::vector<uint8_t> bytes;
-  bool isBuffer = false, isOutput = false;
-  std::string name, fill, type;
-  uint64_t size = 0, address = 0;
-};
-
 struct CommandLine {
   std::string file, kernel;
   bool listKernels = false, counters = false, time = false;
@@ -41,6 +32,7 @@ struct CommandLine {
   uint32_t shared = 0;
   Options options;
   std::vector<Argument> arguments;
+  std::vector<Argument> buffers; ///< That are no arguments themselves.
 };
 } // namespace
 
@@ -58,8 +50,15 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
         i8:N i16:N i32:N i64:N f32:X f64:X   a scalar
         buf:NAME:BYTES[:FILL]                a buffer
         out:NAME:TYPE:COUNT[:FILL]           a buffer, printed afterwards
+        tmap:NAME:ELEMENT:DIMS:BOX[:OPTION]  a tensor map over the buffer NAME
       FILL is TYPE=VALUE or TYPE=iota; without it the bytes are uninitialised.
       TYPE is i8, i16, i32, i64, f32 or f64, u8 to u64 as well for out.
+      ELEMENT is u8, s32, f16, bf16, f32, tf32 and so on; DIMS and BOX are lists
+      with the innermost dimension first, as in tmap:a:bf16:512,64:64,64. BOX is
+      im2col for such a map. An OPTION is strides=BYTES,..., swizzle=32|64|128,
+      element-strides=N,..., fill=nan, offset=BYTES, l2=64|128|256,
+      interleave=16|32; for im2col lower=W,H,D upper=W,H,D channels=N pixels=N.
+  --buffer=ARG          a buffer (buf or out) that is no argument itself
   --counters            print what the launch did
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
@@ -68,25 +67,6 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
 
 Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported.
 )";
-
-static std::vector<std::string> split(const std::string &text, char at) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);)
-    parts.push_back(part);
-  return parts;
-}
-
-static bool parseInteger(const std::string &text, int64_t &value) {
-  char *end = nullptr;
-  errno = 0;
-  value = std::strtoll(text.c_str(), &end, 0);
-  if (errno == ERANGE) {
-    errno = 0;
-    value = int64_t(std::strtoull(text.c_str(), &end, 0));
-  }
-  return !text.empty() && *end == 0 && errno == 0;
-}
 
 static bool parseDim(const std::string &text, Dim3 &dim) {
   std::vector<std::string> parts = split(text, ',');
@@ -100,91 +80,6 @@ static bool parseDim(const std::string &text, Dim3 &dim) {
     *out[i] = uint32_t(value);
   }
   return true;
-}
-
-static unsigned sizeOf(const std::string &type) {
-  if (type.size() < 2 || std::strchr("iuf", type[0]) == nullptr)
-    return 0;
-  std::string bits = type.substr(1);
-  unsigned bytes = bits == "8"    ? 1
-                   : bits == "16" ? 2
-                   : bits == "32" ? 4
-                   : bits == "64" ? 8
-                                  : 0;
-  return type[0] == 'f' && bytes < 4 ? 0 : bytes;
-}
-
-/// Appends `text` as one value of `type`.
-static bool appendValue(const std::string &type, const std::string &text,
-                        std::vector<uint8_t> &bytes) {
-  unsigned size = sizeOf(type);
-  uint64_t bits = 0;
-  if (type[0] == 'f') {
-    char *end = nullptr;
-    double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0)
-      return false;
-    if (size == 4) {
-      float narrow = float(value);
-      std::memcpy(&bits, &narrow, 4);
-    } else {
-      std::memcpy(&bits, &value, 8);
-    }
-  } else {
-    int64_t value;
-    if (!parseInteger(text, value))
-      return false;
-    bits = uint64_t(value);
-  }
-  const auto *begin = reinterpret_cast<const uint8_t *>(&bits);
-  bytes.insert(bytes.end(), begin, begin + size);
-  return true;
-}
-
-/// Makes the contents of a buffer from TYPE=VALUE or TYPE=iota.
-static bool makeFill(const std::string &fill, uint64_t size,
-                     std::vector<uint8_t> &bytes) {
-  size_t equals = fill.find('=');
-  if (equals == std::string::npos)
-    return false;
-  std::string type = fill.substr(0, equals), value = fill.substr(equals + 1);
-  unsigned element = sizeOf(type);
-  if (element == 0 || size % element != 0)
-    return false;
-  for (uint64_t i = 0; i < size / element; ++i)
-    if (!appendValue(type, value == "iota" ? std::to_string(i) : value, bytes))
-      return false;
-  return true;
-}
-
-static bool parseArgument(const std::string &text, Argument &argument) {
-  std::vector<std::string> parts = split(text, ':');
-  if (parts.size() == 2 && parts[0] != "buf" && parts[0] != "out")
-    return sizeOf(parts[0]) != 0 &&
-           appendValue(parts[0], parts[1], argument.bytes);
-  argument.isBuffer = true;
-  int64_t count;
-  if (parts.size() >= 3 && parts.size() <= 4 && parts[0] == "buf") {
-    argument.name = parts[1];
-    if (!parseInteger(parts[2], count) || count < 0)
-      return false;
-    argument.size = uint64_t(count);
-    argument.fill = parts.size() == 4 ? parts[3] : "";
-    return true;
-  }
-  if (parts.size() >= 4 && parts.size() <= 5 && parts[0] == "out") {
-    argument.isOutput = true;
-    argument.name = parts[1];
-    argument.type = parts[2];
-    unsigned element = sizeOf(argument.type);
-    if (element == 0 || !parseInteger(parts[3], count) || count < 0 ||
-        count > (int64_t(1) << 32))
-      return false;
-    argument.size = uint64_t(count) * element;
-    argument.fill = parts.size() == 5 ? parts[4] : "";
-    return true;
-  }
-  return false;
 }
 
 static bool fail(const std::string &text) {
@@ -229,8 +124,16 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       checks.globalRaces &= !all && value != "global-races";
     } else if (name == "--arg") {
       line.arguments.emplace_back();
-      if (!parseArgument(value, line.arguments.back()))
-        return fail("cannot read the argument '" + value + "'");
+      std::string error;
+      if (!parseArgument(value, line.arguments.back(), error))
+        return fail(error);
+    } else if (name == "--buffer") {
+      line.buffers.emplace_back();
+      std::string error;
+      if (!parseArgument(value, line.buffers.back(), error))
+        return fail(error);
+      if (line.buffers.back().kind != Argument::Kind::Buffer)
+        return fail("'" + value + "' is no buffer");
     } else if (arg[0] != '-' && line.file.empty()) {
       line.file = arg;
     } else {
@@ -262,45 +165,6 @@ static void listKernels(const Module &module) {
   }
 }
 
-template <typename T>
-static void printAs(const std::vector<uint8_t> &bytes, const char *format) {
-  for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-    T value;
-    std::memcpy(&value, bytes.data() + i, sizeof(T));
-    std::printf(format, value);
-  }
-}
-
-static void printBuffer(const Argument &a, const std::vector<uint8_t> &bytes) {
-  std::printf("%s:", a.name.c_str());
-  if (a.type == "f32") {
-    for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-      float value;
-      std::memcpy(&value, bytes.data() + i, 4);
-      std::printf(" %.9g", double(value));
-    }
-  } else if (a.type == "f64") {
-    printAs<double>(bytes, " %.17g");
-  } else if (a.type == "i8") {
-    printAs<int8_t>(bytes, " %d");
-  } else if (a.type == "u8") {
-    printAs<uint8_t>(bytes, " %u");
-  } else if (a.type == "i16") {
-    printAs<int16_t>(bytes, " %d");
-  } else if (a.type == "u16") {
-    printAs<uint16_t>(bytes, " %u");
-  } else if (a.type == "i32") {
-    printAs<int32_t>(bytes, " %d");
-  } else if (a.type == "u32") {
-    printAs<uint32_t>(bytes, " %u");
-  } else if (a.type == "i64") {
-    printAs<long long>(bytes, " %lld");
-  } else {
-    printAs<unsigned long long>(bytes, " %llu");
-  }
-  std::printf("\n");
-}
-
 static void printCounters(const Counters &n) {
   auto line = [](const char *name, uint64_t value) {
     std::printf("%s: %llu\n", name, (unsigned long long)value);
@@ -322,46 +186,6 @@ static void printCounters(const Counters &n) {
   line("bank-conflicts", n.bankConflicts);
   line("barriers", n.barriers);
   line("divergent-branches", n.divergentBranches);
-}
-
-/// Creates the buffers and lays the arguments out as the kernel wants them.
-static int prepareArguments(CommandLine &line, const KernelInfo &kernel,
-                            Memory &memory, std::vector<uint8_t> &block) {
-  if (line.arguments.size() != kernel.parameters.size()) {
-    fail("kernel '" + kernel.name + "' takes " +
-         std::to_string(kernel.parameters.size()) + " arguments, " +
-         std::to_string(line.arguments.size()) + " are given");
-    return Usage;
-  }
-  block.assign(kernel.argumentBytes, 0);
-  for (size_t i = 0; i < line.arguments.size(); ++i) {
-    Argument &a = line.arguments[i];
-    if (a.isBuffer) {
-      if (Status s = memory.allocate(a.size, a.name, a.address); !s.ok())
-        return report(s);
-      std::vector<uint8_t> contents;
-      if (!a.fill.empty()) {
-        if (!makeFill(a.fill, a.size, contents)) {
-          fail("cannot fill '" + a.name + "' with '" + a.fill + "'");
-          return Usage;
-        }
-        if (Status s = memory.write(a.address, contents.data(), a.size);
-            !s.ok())
-          return report(s);
-      }
-      const auto *begin = reinterpret_cast<const uint8_t *>(&a.address);
-      a.bytes.assign(begin, begin + 8);
-    }
-    const ParameterInfo &p = kernel.parameters[i];
-    if (a.bytes.size() != p.size) {
-      fail("argument " + std::to_string(i) + " has " +
-           std::to_string(a.bytes.size()) + " bytes, the kernel takes " +
-           std::to_string(p.size));
-      return Usage;
-    }
-    std::memcpy(block.data() + p.offset, a.bytes.data(), p.size);
-  }
-  return Success;
 }
 
 static int runTool(CommandLine &line) {
@@ -394,8 +218,18 @@ static int runTool(CommandLine &line) {
   }
   Memory memory;
   std::vector<uint8_t> block;
-  if (int code = prepareArguments(line, *kernel, memory, block))
-    return code;
+  std::string error;
+  Status prepared;
+  switch (prepareArguments(line.arguments, line.buffers, *kernel, memory, block,
+                           error, prepared)) {
+  case Preparation::Done:
+    break;
+  case Preparation::BadUsage:
+    fail(error);
+    return Usage;
+  case Preparation::Failed:
+    return report(prepared);
+  }
   Counters counters;
   auto begin = std::chrono::steady_clock::now();
   Status status =
@@ -405,14 +239,15 @@ static int runTool(CommandLine &line) {
       std::chrono::steady_clock::now() - begin;
   if (!status.ok())
     return report(status);
-  for (const Argument &a : line.arguments) {
-    if (!a.isOutput)
-      continue;
-    std::vector<uint8_t> contents(a.size);
-    if (Status s = memory.read(a.address, contents.data(), a.size); !s.ok())
-      return report(s);
-    printBuffer(a, contents);
-  }
+  for (const std::vector<Argument> *list : {&line.arguments, &line.buffers})
+    for (const Argument &a : *list) {
+      if (!a.isOutput)
+        continue;
+      std::vector<uint8_t> contents(a.size);
+      if (Status s = memory.read(a.address, contents.data(), a.size); !s.ok())
+        return report(s);
+      printBuffer(a, contents);
+    }
   if (line.counters)
     printCounters(counters);
   if (line.time)

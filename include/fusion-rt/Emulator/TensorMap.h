@@ -91,6 +91,19 @@ uint32_t getElementBits(TensorMapType type);
 const char *getTypeName(TensorMapType type);
 bool parseTypeName(std::string_view name, TensorMapType &type);
 
+/// Reads the description of a map as tools take it:
+///
+///   TYPE:DIMS:BOX[:OPTION=VALUE]...
+///
+/// for example "bf16:4096,512:64,128:swizzle=128". DIMS and BOX are lists with
+/// the innermost dimension first; BOX is "im2col" for an im2col map. Options:
+/// strides (bytes, of dimensions 1 and up; rows follow each other without),
+/// element-strides, swizzle (32, 64, 128, 128.atom32, 128.atom32.flip8,
+/// 128.atom64), interleave (16, 32), fill (nan), l2 (64, 128, 256), offset
+/// (bytes, becomes the address) and, for im2col, lower, upper, channels and
+/// pixels. Only the text is checked, not the rules of checkTensorMap().
+Status parseTensorMap(std::string_view text, TensorMapInfo &info);
+
 /// Checks what the CUDA driver documents for the two encoding functions. The
 /// error names parameter, value and limit.
 Status checkTensorMap(const TensorMapInfo &info);

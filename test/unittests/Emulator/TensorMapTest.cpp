@@ -137,6 +137,69 @@ TEST(TensorMapTest, TypeNames) {
   EXPECT_EQ(getElementBits(TensorMapType::BF16), 16u);
 }
 
+TEST(TensorMapTest, ReadsText) {
+  TensorMapInfo info;
+  Status status = parseTensorMap(
+      "bf16:4096,512,3:64,128,1:strides=8192,5000000:element-strides=1,2,8:"
+      "swizzle=128.atom32:interleave=16:fill=nan:l2=256:offset=4096",
+      info);
+  ASSERT_TRUE(status.ok()) << status.message();
+  TensorMapInfo expected;
+  expected.type = TensorMapType::BF16;
+  expected.rank = 3;
+  expected.globalAddress = 4096;
+  expected.dims[0] = 4096;
+  expected.dims[1] = 512;
+  expected.dims[2] = 3;
+  expected.strides[0] = 8192;
+  expected.strides[1] = 5000000;
+  expected.box[0] = 64;
+  expected.box[1] = 128;
+  expected.box[2] = 1;
+  expected.elementStrides[1] = 2;
+  expected.elementStrides[2] = 8;
+  expected.swizzle = TensorMapSwizzle::B128Atom32;
+  expected.interleave = TensorMapInterleave::B16;
+  expected.fill = TensorMapFill::NaN;
+  expected.l2Promotion = TensorMapL2Promotion::B256;
+  expectEqual(info, expected);
+
+  // Rows follow each other unless strides say otherwise.
+  status = parseTensorMap("f32:16,9,8,4:im2col:channels=16:pixels=64:"
+                          "lower=-1,-2:upper=-1,0",
+                          info);
+  ASSERT_TRUE(status.ok()) << status.message();
+  expected = TensorMapInfo();
+  expected.kind = TensorMapKind::Im2col;
+  expected.type = TensorMapType::F32;
+  expected.rank = 4;
+  const uint64_t dims[] = {16, 9, 8, 4};
+  const uint64_t strides[] = {64, 64 * 9, 64 * 9 * 8};
+  for (uint32_t i = 0; i < 4; ++i)
+    expected.dims[i] = dims[i];
+  for (uint32_t i = 0; i < 3; ++i)
+    expected.strides[i] = strides[i];
+  expected.lowerCorner[0] = expected.upperCorner[0] = -1;
+  expected.lowerCorner[1] = -2;
+  expected.channelsPerPixel = 16;
+  expected.pixelsPerColumn = 64;
+  expectEqual(info, expected);
+
+  for (const char *text :
+       {"", "f32", "f32:", "f32:1:", "f32:1,2,3,4,5,6:im2col", "f32:-1:1",
+        "f32:1:1,1", "f32:1, 1:1,1", "f32:1,1:1,1:strides=16,16",
+        "f32:1,1:1,1:strides", "f32:1,1:1,1:swizzle=48", "f32:1,1:1,1:pixels=1",
+        "f32:1,1:1,1:fill", "f32:1,1:1,1:bla=1", "f32:1:1:strides=16",
+        "f32:99999999999999999999:1", "f32:1,1,1:im2col:lower=1.5",
+        "f32:1:4294967296", "f32:0x10:1"}) {
+    info.rank = 77;
+    status = parseTensorMap(text, info);
+    EXPECT_EQ(status.getKind(), ErrorKind::BadTensorMap) << text;
+    EXPECT_NE(status.message().find("cannot read '"), std::string::npos);
+    EXPECT_EQ(info.rank, 77u);
+  }
+}
+
 namespace {
 struct Refusal {
   std::function<void(TensorMapInfo &)> change;
