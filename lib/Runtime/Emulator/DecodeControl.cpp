@@ -53,6 +53,8 @@ bool Decoder::decodeBrx() {
     return false;
   I.target = uint32_t(kernel.extraOperands.size());
   I.aux = uint32_t(targets.size());
+  if (!countDecoded(targets.size()))
+    return false;
   for (std::string_view name : targets) {
     bool found = false;
     kernel.extraOperands.push_back(int32_t(labelNumber(name, found)));
@@ -109,9 +111,9 @@ bool Decoder::decodeCall() {
   if (i != call->operands.size())
     return failUnsupported("an indirect call is not supported");
   const FunctionSyntax *callee = nullptr;
-  for (const FunctionSyntax &f : program.syntax.functions)
-    if (f.name == name && (f.hasBody || !callee))
-      callee = &f;
+  auto known = program.functionIndex.find(name);
+  if (known != program.functionIndex.end())
+    callee = &program.syntax.functions[known->second];
   if (!callee || callee->isKernel)
     return failUnsupported("a call of '" + std::string(name) +
                            "', which is no function of the module, is not "

@@ -19,6 +19,7 @@
 using namespace fusionemu;
 
 static constexpr size_t maxInstructions = size_t(1) << 20;
+static constexpr size_t maxModuleInstructions = size_t(1) << 21;
 static constexpr uint64_t maxLocalBytes = 512 * 1024;
 static constexpr uint64_t maxRegisterBytes = uint64_t(1) << 24;
 
@@ -90,15 +91,9 @@ bool Modifiers::allTaken() const {
 }
 
 Decoder::Decoder(const Program &program, const FunctionSyntax &function,
-                 Kernel &kernel)
+                 Kernel &kernel, size_t &moduleDecoded)
     : program(program), function(function), kernel(kernel),
-      handlers(getHandlers()) {
-  for (uint32_t i = 0; i < program.variables.size(); ++i)
-    moduleVariables[program.variables[i].name] = i;
-  for (const VariableSyntax &v : program.syntax.variables)
-    if (v.space == Space::Shared)
-      sharedSyntax.emplace(v.name, &v);
-}
+      handlers(getHandlers()), moduleDecoded(moduleDecoded) {}
 
 bool Decoder::failSyntax(std::string reason) {
   if (!error.empty())
@@ -226,6 +221,10 @@ bool Decoder::declareRegister(const RegisterSyntax &reg) {
 }
 
 bool Decoder::placeShared(const VariableSyntax &v, Symbol &symbol) {
+  if (v.isExtern && v.size != 0)
+    return failUnsupported("shared variable '" + std::string(v.name) +
+                           "', which is defined in another module, is not "
+                           "supported");
   if (v.unsizedArray || v.isExtern) {
     // All such arrays start together, behind everything of a known size.
     kernel.info.usesDynamicShared = true;
@@ -264,8 +263,8 @@ bool Decoder::declareVariable(const VariableSyntax &v) {
     break;
   default: {
     // A variable of the module, declared inside a function.
-    auto known = moduleVariables.find(v.name);
-    if (known == moduleVariables.end())
+    auto known = program.variableIndex.find(v.name);
+    if (known == program.variableIndex.end())
       return failSyntax("variable '" + std::string(v.name) +
                         "' is not allowed here");
     symbol.where = known->second;
@@ -284,6 +283,8 @@ bool Decoder::decodeBody(const FunctionSyntax &f) {
   size_t depth = scopes.size();
   for (size_t i = 0; i < f.body.size(); ++i) {
     const BodyItem &item = f.body[i];
+    if (item.kind != BodyItem::Kind::Instruction && !countDecoded(1))
+      return false;
     switch (item.kind) {
     case BodyItem::Kind::OpenScope:
       if (!openScope(f, i + 1))
@@ -316,11 +317,21 @@ bool Decoder::decodeBody(const FunctionSyntax &f) {
   return true;
 }
 
+bool Decoder::countDecoded(size_t steps) {
+  // Calls of calls could make a small text endless.
+  decoded += steps;
+  moduleDecoded += steps;
+  if (decoded > maxInstructions)
+    return failSyntax("the kernel has too many instructions");
+  return moduleDecoded <= maxModuleInstructions ||
+         failSyntax("the kernels of the module have too many instructions");
+}
+
 bool Decoder::decodeInstruction(const InstructionSyntax &instruction) {
   syntax = &instruction;
-  // Calls of calls could make a small text endless.
-  if (++decoded > maxInstructions)
-    return failSyntax("the kernel has too many instructions");
+  // Instructions of many operands take more memory than others.
+  if (!countDecoded(1 + instruction.operands.size() / 8))
+    return false;
   auto method = getMethods().find(instruction.name);
   if (method == getMethods().end())
     return failInstruction();

@@ -62,8 +62,9 @@ private:
 /// Turns one kernel's syntax into a Kernel.
 class Decoder {
 public:
+  /// `moduleDecoded` counts what the kernels of one module were decoded to.
   Decoder(const Program &program, const FunctionSyntax &function,
-          Kernel &kernel);
+          Kernel &kernel, size_t &moduleDecoded);
   /// False on error: see getError() and isUnsupported().
   bool run();
   /// "PTX line 12: ...".
@@ -88,6 +89,8 @@ private:
   bool declareVariable(const VariableSyntax &variable);
   bool placeShared(const VariableSyntax &variable, Symbol &symbol);
   bool decodeInstruction(const InstructionSyntax &instruction);
+  /// Counts work; false when a kernel or the module asks for too much.
+  bool countDecoded(size_t steps);
   bool layOutParameters();
   bool finish();
 
@@ -238,16 +241,14 @@ private:
   std::map<std::pair<unsigned, std::pair<uint64_t, uint64_t>>, int32_t>
       constants;
   std::map<std::string_view, std::pair<unsigned, int32_t>> specials;
-  std::map<std::string_view, uint32_t> moduleVariables;
   /// Shared variables of the module that were named, once placed.
   std::map<std::string_view, Symbol> moduleShared;
-  /// Shared variables of the module by name, and the slots of addresses, so
-  /// that decoding stays linear in the text.
-  std::map<std::string_view, const VariableSyntax *> sharedSyntax;
+  /// The slots of addresses, so that decoding stays linear in the text.
   std::map<std::pair<uint32_t, std::pair<unsigned, uint64_t>>, int32_t>
       addressSlots;
-  /// Instructions decoded, those of called functions each time.
+  /// Steps of bodies decoded, those of called functions each time.
   size_t decoded = 0;
+  size_t &moduleDecoded;
   /// Constants that wait for the offset of the dynamic shared memory; `low`
   /// is what to add to it.
   std::vector<Constant> dynamicShared;

@@ -42,17 +42,16 @@ Status fusionemu::loadVariables(Memory::Impl &memory, const Program &program,
   for (size_t i = 0; i < addresses.size(); ++i) {
     const ModuleVariable &variable = program.variables[i];
     Allocation *a = memory.findAtOrBelow(addresses[i]);
-    for (size_t k = 0; k < variable.init.size(); ++k) {
-      const InitialValue &value = variable.init[k];
-      uint64_t bits = value.bits;
-      if (!value.symbol.empty())
-        for (size_t v = 0; v < addresses.size(); ++v)
-          if (program.variables[v].name == value.symbol)
-            bits += addresses[v];
-      uint64_t offset = k * variable.elementSize;
-      if (offset + variable.elementSize <= a->size)
-        std::memcpy(a->data + offset, &bits,
-                    std::min<uint32_t>(variable.elementSize, 8));
+    if (!variable.init.empty())
+      std::memcpy(a->data, variable.init.data(),
+                  std::min<uint64_t>(variable.init.size(), a->size));
+    for (const ModuleAddress &value : variable.initAddresses) {
+      uint64_t bits = value.addend;
+      if (value.variable < addresses.size())
+        bits += addresses[value.variable];
+      bits >>= value.shift;
+      if (value.offset + value.size <= a->size)
+        std::memcpy(a->data + value.offset, &bits, value.size);
     }
     // PTX initialises every variable, with zeros where nothing else is said.
     unmapPages(a->init, (a->size + 63) / 64 * 8);

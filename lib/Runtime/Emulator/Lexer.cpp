@@ -12,16 +12,22 @@
 
 #include "Lexer.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
-#include <string>
+#include <system_error>
 
 using namespace fusionemu;
 
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 static bool isWordChar(char c) {
   return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         c == '_' || c == '$' || c == '%';
+         c == '_' || c == '$';
+}
+/// Whether a name starts here. A '%' that stands alone is an operator.
+static bool startsWord(std::string_view text) {
+  if (text[0] == '%')
+    return text.size() > 1 && isWordChar(text[1]);
+  return isWordChar(text[0]);
 }
 /// The value of a digit in any base up to 16, or 16 for no digit.
 static unsigned digitValue(char c) {
@@ -64,9 +70,7 @@ Token Lexer::lexWord(Token::Kind kind) {
   Token token;
   token.kind = kind;
   token.line = line;
-  size_t begin = at;
-  if (kind == Token::Kind::Directive)
-    ++at;
+  size_t begin = at++; // It may be a '.' or a '%'.
   while (at < text.size()) {
     if (isWordChar(text[at])) {
       ++at;
@@ -120,30 +124,59 @@ Token Lexer::lexNumber() {
     base = 8;
   }
   size_t digits = at;
-  for (; at < text.size() && digitValue(text[at]) < base; ++at)
-    token.bits = token.bits * base + digitValue(text[at]);
-  if (at == digits)
-    token.kind = Token::Kind::Bad;
+  bool overflow = false;
+  for (; at < text.size() && digitValue(text[at]) < base; ++at) {
+    uint64_t digit = digitValue(text[at]);
+    overflow |= token.bits > (~uint64_t(0) - digit) / base;
+    token.bits = token.bits * base + digit;
+  }
+  char next = at < text.size() ? text[at] : 0;
   bool isDecimalFloat =
-      base == 10 && at < text.size() &&
-      ((text[at] == '.' && at + 1 < text.size() && isDigit(text[at + 1])) ||
-       ((text[at] == 'e' || text[at] == 'E')));
+      (next == 'e' || next == 'E' || next == '.') && (base == 10 || base == 8);
   if (isDecimalFloat) {
     while (at < text.size() && (isDigit(text[at]) || text[at] == '.' ||
                                 text[at] == 'e' || text[at] == 'E' ||
                                 ((text[at] == '-' || text[at] == '+') &&
                                  (text[at - 1] == 'e' || text[at - 1] == 'E'))))
       ++at;
-    double value = std::strtod(
-        std::string(text.substr(begin, at - begin)).c_str(), nullptr);
+    // Unlike strtod, this does not depend on the language of the process.
+    double value = 0;
+    const char *end = text.data() + at;
+    auto result = std::from_chars(text.data() + begin, end, value);
     std::memcpy(&token.bits, &value, 8);
-    token.kind = Token::Kind::Float;
-  } else if (at < text.size() && (text[at] == 'U' || text[at] == 'u')) {
-    ++at;
+    token.kind = result.ec == std::errc() && result.ptr == end
+                     ? Token::Kind::Float
+                     : Token::Kind::Bad;
+  } else {
+    if (at == digits || overflow)
+      token.kind = Token::Kind::Bad;
+    token.isUnsigned = int64_t(token.bits) < 0;
+    if (next == 'U' || next == 'u') {
+      token.isUnsigned = true;
+      ++at;
+    }
   }
-  if (at < text.size() && isWordChar(text[at]))
+  if (at < text.size() && isWordChar(text[at])) {
     token.kind = Token::Kind::Bad;
+    while (at < text.size() && isWordChar(text[at]))
+      ++at;
+  }
   token.text = text.substr(begin, at - begin);
+  return token;
+}
+
+Token Lexer::lexString() {
+  Token token;
+  token.line = line;
+  size_t begin = ++at;
+  // A backslash keeps the quote behind it from ending the string.
+  while (at < text.size() && text[at] != '"' && text[at] != '\n')
+    at += text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n' ? 2
+                                                                           : 1;
+  bool closed = at < text.size() && text[at] == '"';
+  token.kind = closed ? Token::Kind::String : Token::Kind::Bad;
+  token.text = text.substr(begin, at - begin);
+  at += closed;
   return token;
 }
 
@@ -156,20 +189,12 @@ Token Lexer::next() {
   char c = text[at];
   if (isDigit(c))
     return lexNumber();
-  if (isWordChar(c))
+  if (startsWord(text.substr(at)))
     return lexWord(Token::Kind::Word);
   if (c == '.' && at + 1 < text.size() && isWordChar(text[at + 1]))
     return lexWord(Token::Kind::Directive);
-  if (c == '"') {
-    size_t begin = ++at;
-    while (at < text.size() && text[at] != '"' && text[at] != '\n')
-      ++at;
-    token.kind = at < text.size() && text[at] == '"' ? Token::Kind::String
-                                                     : Token::Kind::Bad;
-    token.text = text.substr(begin, at - begin);
-    at += at < text.size();
-    return token;
-  }
+  if (c == '"')
+    return lexString();
   token.kind = Token::Kind::Punct;
   token.text = text.substr(at++, 1);
   return token;

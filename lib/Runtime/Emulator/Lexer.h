@@ -30,7 +30,8 @@ struct Token {
     Bad,
   };
   Kind kind = Kind::End;
-  uint8_t floatSize = 0; ///< 4 or 8; 0 for a decimal, kept as a double.
+  uint8_t floatSize = 0;   ///< 4 or 8; 0 for a decimal, kept as a double.
+  bool isUnsigned = false; ///< 12U, or an integer that needs all 64 bits.
   uint32_t line = 1;
   std::string_view text;
   uint64_t bits = 0;
@@ -46,10 +47,15 @@ class Lexer {
 public:
   explicit Lexer(std::string_view text) : text(text) {}
   Token next();
+  /// The text from the beginning of `token` to the end.
+  std::string_view textFrom(const Token &token) const {
+    return text.substr(size_t(token.text.data() - text.data()));
+  }
 
 private:
   void skipBlanks();
   Token lexNumber();
+  Token lexString();
   Token lexWord(Token::Kind kind);
 
   std::string_view text;

@@ -60,16 +60,17 @@ Symbol *Decoder::lookUp(std::string_view name) {
   auto placed = moduleShared.find(name);
   if (placed != moduleShared.end())
     return &placed->second;
-  auto variable = moduleVariables.find(name);
-  if (variable == moduleVariables.end()) {
+  auto variable = program.variableIndex.find(name);
+  if (variable == program.variableIndex.end()) {
     // A shared variable of the module belongs to the kernels that name it.
-    auto shared = sharedSyntax.find(name);
-    if (shared != sharedSyntax.end()) {
+    auto shared = program.sharedIndex.find(name);
+    if (shared != program.sharedIndex.end()) {
+      const VariableSyntax &v = program.syntax.variables[shared->second];
       Symbol symbol;
       symbol.kind = Symbol::Kind::Variable;
       symbol.space = Space::Shared;
-      symbol.size = shared->second->size;
-      if (!placeShared(*shared->second, symbol))
+      symbol.size = v.size;
+      if (!placeShared(v, symbol))
         return nullptr;
       return &(moduleShared[name] = symbol);
     }
@@ -316,6 +317,8 @@ bool Decoder::readSized(const Operand &o, unsigned bytes, bool sign,
   if (o.negated)
     return failSyntax("'!' is only allowed for predicates");
   Symbol *symbol = lookUp(o.name);
+  if (o.bits != 0 && (!symbol || symbol->kind != Symbol::Kind::Variable))
+    return failSyntax("only the address of a variable takes an addend");
   unsigned size = 0;
   if (symbol && symbol->kind == Symbol::Kind::Variable) {
     switch (symbol->space) {

@@ -21,26 +21,67 @@ using namespace fusionemu;
 static constexpr unsigned maxScopeDepth = 64;
 static constexpr unsigned maxOperandDepth = 4;
 static constexpr size_t maxOperands = 512;
+static constexpr size_t maxModuleOperands = size_t(1) << 23;
 
 bool Parser::parseLoc(SourceLoc &loc) {
   advance();
-  uint64_t file, line, column;
+  uint64_t file, line, column, ignored;
   if (!expectInteger(file, "the file number of .loc") ||
       !expectInteger(line, "the line number of .loc") ||
       !expectInteger(column, "the column number of .loc"))
     return false;
   loc.file = uint32_t(file);
   loc.line = uint32_t(line);
-  // LLVM and nvcc add ", function_name L, inlined_at f l c".
   while (accept(',')) {
     std::string_view word;
-    if (!expectWord(word, "a .loc attribute"))
+    if (!expectWord(word, "function_name or inlined_at"))
       return false;
-    while (token.kind == Token::Kind::Integer || token.is('+') ||
-           (word == "function_name" && token.kind == Token::Kind::Word))
-      advance();
+    if (word == "function_name") {
+      // A label of the debug sections, with an offset.
+      if (!expectWord(word, "the label of the function's name") ||
+          !parseAddend(ignored))
+        return false;
+    } else if (word == "inlined_at") {
+      if (!expectInteger(ignored, "a file number") ||
+          !expectInteger(ignored, "a line number") ||
+          !expectInteger(ignored, "a column number"))
+        return false;
+    } else {
+      return fail("expected function_name or inlined_at before this");
+    }
   }
   return true;
+}
+
+/// .callprototype (results) _ (parameters), which only an indirect call needs.
+bool Parser::parsePrototype() {
+  advance();
+  std::vector<VariableSyntax> ignored;
+  std::string_view name;
+  if (token.is('(') && !parseParameters(ignored))
+    return false;
+  if (!expectWord(name, "the name of the prototype") ||
+      !parseParameters(ignored))
+    return false;
+  FunctionSyntax directives;
+  return parseFunctionDirectives(directives) && expect(';');
+}
+
+/// What may stand behind a label of its own line.
+bool Parser::parseLabelDirective(FunctionSyntax &function,
+                                 std::string_view label) {
+  if (token.text == ".branchtargets")
+    return parseBranchTargets(function, label);
+  if (token.text == ".callprototype")
+    return parsePrototype();
+  // .calltargets f, g;
+  advance();
+  do {
+    std::string_view name;
+    if (!expectWord(name, "a function"))
+      return false;
+  } while (accept(','));
+  return expect(';');
 }
 
 bool Parser::parseBranchTargets(FunctionSyntax &function,
@@ -52,6 +93,8 @@ bool Parser::parseBranchTargets(FunctionSyntax &function,
     if (!expectWord(name, "a label"))
       return false;
     targets.push_back(name);
+    if (!countItem())
+      return false;
   } while (accept(','));
   function.body.push_back({BodyItem::Kind::BranchTargets,
                            uint32_t(function.branchTargets.size()), label});
@@ -69,6 +112,8 @@ bool Parser::parseBody(FunctionSyntax &function) {
       return failAt(opened, "the body of '" + std::string(function.name) +
                                 "' is never closed");
     if (accept('{')) {
+      if (!countItem())
+        return false;
       if (++depth > maxScopeDepth)
         return fail("scopes are nested too deeply");
       function.body.push_back({BodyItem::Kind::OpenScope, 0, {}});
@@ -132,8 +177,11 @@ bool Parser::parseInstruction(FunctionSyntax &function, SourceLoc loc,
   advance();
   if (token.is(':') && guard.empty()) {
     advance();
-    if (atDirective(".branchtargets"))
-      return parseBranchTargets(function, word);
+    if (!countItem())
+      return false;
+    if (atDirective(".branchtargets") || atDirective(".callprototype") ||
+        atDirective(".calltargets"))
+      return parseLabelDirective(function, word);
     function.body.push_back({BodyItem::Kind::Label, 0, word});
     return true;
   }
@@ -150,6 +198,9 @@ bool Parser::parseInstruction(FunctionSyntax &function, SourceLoc loc,
     instruction.modifiers.push_back(word.substr(dot + 1, end - dot - 1));
     dot = end;
   }
+  isCall = instruction.name == "call";
+  if (!countItem())
+    return false;
   if (!token.is(';') &&
       !parseOperandList(instruction.operands, ';', maxOperandDepth))
     return false;
@@ -168,7 +219,7 @@ bool Parser::parseOperandList(std::vector<Operand> &operands, char close,
     return true;
   do {
     operands.emplace_back();
-    if (operands.size() > maxOperands)
+    if (operands.size() > maxOperands || ++moduleOperands > maxModuleOperands)
       return fail("too many operands");
     if (!parseOperand(operands.back(), depth))
       return false;
@@ -178,18 +229,13 @@ bool Parser::parseOperandList(std::vector<Operand> &operands, char close,
 
 bool Parser::parseAddress(Operand &operand, unsigned depth) {
   operand.kind = Operand::Kind::Address;
-  if (token.kind == Token::Kind::Word) {
+  if (token.kind == Token::Kind::Word && token.text != "WARP_SZ") {
     operand.name = token.text;
     advance();
-    // [a+8], [a+-8] and [a-8] all occur.
-    if (accept('+')) {
-      if (!parseSignedInteger(operand.bits))
-        return false;
-    } else if (token.is('-')) {
-      if (!parseSignedInteger(operand.bits))
-        return false;
-    }
-  } else if (!parseSignedInteger(operand.bits)) {
+    // [a+8], [a+-8], [a-8] and [a+4*8] all occur.
+    if (!parseAddend(operand.bits))
+      return false;
+  } else if (!parseExpression(operand.bits)) {
     return false;
   }
   if (accept(',') && !parseOperandList(operand.elements, ']', depth - 1))
@@ -197,50 +243,65 @@ bool Parser::parseAddress(Operand &operand, unsigned depth) {
   return expect(']');
 }
 
+bool Parser::parseName(Operand &operand, unsigned depth) {
+  operand.kind = token.text == "_" ? Operand::Kind::Sink : Operand::Kind::Name;
+  operand.name = token.text;
+  advance();
+  if (!parseAddend(operand.bits))
+    return false;
+  if (!accept('|'))
+    return true;
+  operand.second.emplace_back();
+  return parseOperand(operand.second.back(), depth - 1);
+}
+
+/// A float literal with its sign, or an expression of integers.
+bool Parser::parseConstant(Operand &operand) {
+  Lexer savedLexer = lexer;
+  Token saved = token;
+  bool minus = accept('-');
+  if (token.kind != Token::Kind::Float) {
+    lexer = savedLexer;
+    token = saved;
+    operand.kind = Operand::Kind::Integer;
+    return parseExpression(operand.bits);
+  }
+  operand.kind = Operand::Kind::Float;
+  operand.floatSize = token.floatSize;
+  operand.bits = token.bits;
+  if (minus)
+    operand.bits ^= uint64_t(1) << (token.floatSize == 4 ? 31 : 63);
+  advance();
+  return true;
+}
+
 bool Parser::parseOperand(Operand &operand, unsigned depth) {
   if (depth == 0)
     return fail("operands are nested too deeply");
-  if (accept('!'))
-    operand.negated = true;
-  if (accept('[')) {
+  if (accept('['))
     return parseAddress(operand, depth);
-  }
   if (accept('{')) {
     operand.kind = Operand::Kind::Vector;
     return parseOperandList(operand.elements, '}', depth - 1) && expect('}');
   }
-  if (accept('(')) {
+  if (isCall && accept('(')) {
     operand.kind = Operand::Kind::List;
     return parseOperandList(operand.elements, ')', depth - 1) && expect(')');
   }
-  bool minus = accept('-');
-  if (token.kind == Token::Kind::Integer) {
-    operand.kind = Operand::Kind::Integer;
-    operand.bits = minus ? 0 - token.bits : token.bits;
-    advance();
-  } else if (token.kind == Token::Kind::Float) {
-    operand.kind = Operand::Kind::Float;
-    operand.floatSize = token.floatSize;
-    operand.bits = token.bits;
-    if (minus)
-      operand.bits ^=
-          token.floatSize == 4 ? uint64_t(1) << 31 : uint64_t(1) << 63;
-    advance();
-  } else if (token.kind == Token::Kind::Word && !minus) {
-    operand.kind =
-        token.text == "_" ? Operand::Kind::Sink : Operand::Kind::Name;
-    operand.name = token.text;
-    advance();
-    if (token.is('+') || token.is('-')) {
-      if (!parseSignedInteger(operand.bits))
-        return false;
-    }
-  } else {
+  Lexer savedLexer = lexer;
+  Token saved = token;
+  operand.negated = accept('!');
+  if (token.kind == Token::Kind::Word && token.text != "WARP_SZ")
+    return parseName(operand, depth);
+  if (operand.negated) {
+    // The operator of an expression, not of a predicate.
+    operand.negated = false;
+    lexer = savedLexer;
+    token = saved;
+  }
+  if (token.kind != Token::Kind::Integer && token.kind != Token::Kind::Float &&
+      token.kind != Token::Kind::Word && !token.is('-') && !token.is('+') &&
+      !token.is('~') && !token.is('!') && !token.is('('))
     return fail("expected an operand");
-  }
-  if (accept('|')) {
-    operand.second.emplace_back();
-    return parseOperand(operand.second.back(), depth - 1);
-  }
-  return true;
+  return parseConstant(operand);
 }

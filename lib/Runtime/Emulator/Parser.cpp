@@ -15,10 +15,16 @@
 
 #include "Parser.h"
 
-#include <cstdlib>
 #include <utility>
 
 using namespace fusionemu;
+
+/// Declarations, labels and instructions of a module.
+static constexpr size_t maxItems = size_t(1) << 21;
+static constexpr size_t maxFiles = 65536;
+/// The versions and the architectures whose PTX is understood.
+static constexpr unsigned minVersion = 60, maxVersion = 99;
+static constexpr unsigned minArchitecture = 50, maxArchitecture = 129;
 
 Parser::Parser(ModuleSyntax &module) : module(module), lexer(*module.text) {
   advance();
@@ -34,6 +40,9 @@ bool Parser::failAt(uint32_t line, std::string reason) {
 bool Parser::fail(std::string reason) {
   if (token.kind == Token::Kind::End)
     reason += ", but the text ends";
+  else if (token.kind == Token::Kind::Bad)
+    reason += ", found the malformed literal '" +
+              std::string(token.text.substr(0, 40)) + "'";
   else
     reason += ", found '" + std::string(token.text.substr(0, 40)) + "'";
   return failAt(token.line, std::move(reason));
@@ -48,6 +57,11 @@ bool Parser::accept(char c) {
 
 bool Parser::expect(char c) {
   return accept(c) || fail(std::string("expected '") + c + "'");
+}
+
+bool Parser::countItem() {
+  return ++items <= maxItems || fail("more than " + std::to_string(maxItems) +
+                                     " declarations, labels and instructions");
 }
 
 bool Parser::expectWord(std::string_view &word, const char *what) {
@@ -108,9 +122,11 @@ bool Parser::parseFile() {
   uint64_t index;
   if (!expectInteger(index, "the number of the file"))
     return false;
+  if (index > 0xffffffffu)
+    return fail("the number of the file is too large");
   if (token.kind != Token::Kind::String)
     return fail("expected the name of the file");
-  if (module.files.size() < 65536)
+  if (module.files.size() < maxFiles)
     module.files[uint32_t(index)] = std::string(token.text);
   advance();
   uint64_t ignored;
@@ -120,46 +136,99 @@ bool Parser::parseFile() {
   return true;
 }
 
+/// The value of the digits that `text` starts with, which are taken off it;
+/// anything beyond 9999 counts as 9999.
+static unsigned takeNumber(std::string_view &text) {
+  unsigned value = 0;
+  while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
+    value = value > 999 ? 9999 : value * 10 + unsigned(text[0] - '0');
+    text.remove_prefix(1);
+  }
+  return value;
+}
+
+bool Parser::parseVersion() {
+  advance();
+  // "9.0" is lexed as a decimal number.
+  std::string_view text = token.text;
+  unsigned major = takeNumber(text);
+  bool wellFormed = token.kind == Token::Kind::Float && text.size() == 2 &&
+                    text[0] == '.' && text[1] >= '0' && text[1] <= '9';
+  if (!wellFormed)
+    return fail("expected a version such as 8.5");
+  unsigned version = 10 * major + unsigned(text[1] - '0');
+  if (version < minVersion || version > maxVersion)
+    return fail("only PTX versions 6.0 to 9.9 are supported");
+  if (module.version != 0)
+    return fail("a second .version directive");
+  module.version = version;
+  advance();
+  return true;
+}
+
 bool Parser::parseTarget() {
   advance();
-  std::string_view word;
-  if (!expectWord(word, "a target"))
-    return false;
+  std::string_view word = token.text;
+  std::string_view number = word.substr(0, 3) == "sm_" ? word.substr(3) : "";
+  unsigned architecture = takeNumber(number);
+  if (token.kind != Token::Kind::Word || architecture == 0 ||
+      (number != "" && number != "a" && number != "f"))
+    return fail("expected a target such as sm_90a");
+  if (architecture < minArchitecture || architecture > maxArchitecture)
+    return fail("only targets from sm_50 to sm_12x are supported");
   module.target = std::string(word);
-  while (accept(','))
-    if (!expectWord(word, "a target option"))
-      return false;
+  module.architecture = architecture;
+  advance();
+  while (accept(',')) {
+    if (!token.isWord("texmode_unified") &&
+        !token.isWord("texmode_independent") && !token.isWord("debug") &&
+        !token.isWord("map_f64_to_f32"))
+      return fail("unknown target option");
+    if (token.text == "map_f64_to_f32")
+      return fail("doubles computed as floats are not supported");
+    advance();
+  }
+  return true;
+}
+
+bool Parser::parseAddressSize() {
+  advance();
+  if (token.kind != Token::Kind::Integer || token.bits != 64)
+    return fail("only .address_size 64 is supported");
+  has64BitAddresses = true;
+  advance();
+  return true;
+}
+
+/// .alias name, function;
+bool Parser::parseAlias() {
+  advance();
+  uint32_t line = token.line;
+  std::string_view name, function;
+  if (!expectWord(name, "the alias") || !expect(',') ||
+      !expectWord(function, "the name of a function") || !expect(';') ||
+      !countItem())
+    return false;
+  if (!module.aliases.emplace(name, function).second)
+    return failAt(line, "alias '" + std::string(name) + "' is defined twice");
   return true;
 }
 
 bool Parser::parseModuleItem() {
   if (token.kind != Token::Kind::Directive)
     return fail("expected a directive");
-  if (token.text == ".version") {
-    advance();
-    // "9.0" is lexed as a decimal number.
-    std::string text(token.text);
-    size_t dot = text.find('.');
-    if (token.kind != Token::Kind::Float || dot == std::string::npos)
-      return fail("expected a version such as 8.5");
-    unsigned major = unsigned(std::atoi(text.c_str()));
-    module.version = 10 * major + unsigned(std::atoi(text.c_str() + dot + 1));
-    if (major < 3 || major > 9)
-      return fail("expected a PTX version from 3.0 to 9.x");
-    advance();
-    return true;
-  }
+  if (token.text == ".version")
+    return parseVersion();
+  if (module.version == 0)
+    return fail("expected a .version directive first");
   if (token.text == ".target")
     return parseTarget();
-  if (token.text == ".address_size") {
-    advance();
-    if (token.kind != Token::Kind::Integer || token.bits != 64)
-      return fail("only .address_size 64 is supported");
-    advance();
-    return true;
-  }
+  if (token.text == ".address_size")
+    return parseAddressSize();
   if (token.text == ".file")
     return parseFile();
+  if (token.text == ".alias")
+    return parseAlias();
   if (token.text == ".section") {
     advance();
     if (token.kind != Token::Kind::Directive && token.kind != Token::Kind::Word)
@@ -175,13 +244,20 @@ bool Parser::parseModuleItem() {
     isExtern |= token.text == ".extern";
     advance();
   }
-  if (atDirective(".entry") || atDirective(".func"))
-    return parseFunction(token.text == ".entry");
-  Space space = parseSpace(token.text);
-  if (token.kind == Token::Kind::Directive && space != Space::None &&
-      space != Space::Reg && space != Space::Param && space != Space::Local)
-    return parseVariables(module.variables, isExtern);
-  return fail("unknown directive");
+  Space space = token.kind == Token::Kind::Directive ? parseSpace(token.text)
+                                                     : Space::None;
+  bool isFunction = atDirective(".entry") || atDirective(".func");
+  bool isVariable =
+      space == Space::Global || space == Space::Const || space == Space::Shared;
+  if (!isFunction && !isVariable)
+    return fail("unknown directive");
+  if (module.target.empty())
+    return fail("expected a .target directive first");
+  if (!has64BitAddresses)
+    return fail("expected .address_size 64 first: without it addresses have "
+                "32 bits, which is not supported");
+  return isFunction ? parseFunction(token.text == ".entry")
+                    : parseVariables(module.variables, isExtern);
 }
 
 bool Parser::parseParameters(std::vector<VariableSyntax> &parameters) {
@@ -190,21 +266,24 @@ bool Parser::parseParameters(std::vector<VariableSyntax> &parameters) {
   if (accept(')'))
     return true;
   do {
-    if (token.kind != Token::Kind::Directive ||
-        (token.text != ".param" && token.text != ".reg"))
+    if (!atDirective(".param") && !atDirective(".reg"))
       return fail("expected .param");
     VariableSyntax parameter;
     parameter.space = parseSpace(token.text);
     advance();
-    if (!parseVariable(parameter) ||
+    std::string_view type;
+    uint32_t vector;
+    if (parameter.space == Space::Reg && atDirective(".pred"))
+      return fail("a predicate as parameter is not supported");
+    if (!parseVariable(parameter, type, vector) ||
         !expectWord(parameter.name, "the name of the parameter") ||
-        !parseArraySizes(parameter))
+        !parseArraySizes(parameter, nullptr))
       return false;
     if (parameter.size > 65536)
       return failAt(parameter.line, "the parameter is larger than 64 KiB");
+    if (!countItem())
+      return false;
     parameters.push_back(std::move(parameter));
-    if (parameters.size() > 16384)
-      return fail("too many parameters");
   } while (accept(','));
   return expect(')');
 }
@@ -244,9 +323,11 @@ bool Parser::parseFunctionDirective(FunctionSyntax &function) {
   }
   bool isFlag = name == ".explicitcluster" || name == ".blocksareclusters";
   // Hints that change neither results nor what a launch may ask for.
-  uint32_t ignored = 0;
-  if (name == ".maxnctapersm")
-    return parseCount(ignored);
+  if (name == ".maxnctapersm" || name == ".abi_preserve" ||
+      name == ".abi_preserve_control") {
+    uint64_t ignored;
+    return expectInteger(ignored, "a count");
+  }
   if (!isFlag && name != ".maxntid" && name != ".reqntid" &&
       name != ".minnctapersm" && name != ".maxnreg" &&
       name != ".reqnctapercluster" && name != ".maxclusterrank")
@@ -289,6 +370,8 @@ bool Parser::parseFunction(bool isKernel) {
   function.isKernel = isKernel;
   function.line = token.line;
   advance();
+  if (!countItem() || (atDirective(".attribute") && !skipAttributes()))
+    return false;
   if (token.is('(')) {
     if (isKernel)
       return fail("an entry returns nothing");

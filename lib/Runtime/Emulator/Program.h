@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace fusionemu {
@@ -187,13 +188,22 @@ struct Kernel {
   bool orderSensitive = false;
 };
 
+/// An address in the initial value of a variable.
+struct ModuleAddress {
+  uint64_t offset = 0; ///< In the variable that is initialised.
+  uint8_t size = 8, shift = 0;
+  uint32_t variable = ~uint32_t(0); ///< None for the address of a function.
+  uint64_t addend = 0;
+};
+
 struct ModuleVariable {
   std::string name;
   Space space = Space::Global;
   uint64_t size = 0;
   uint32_t align = 1;
   uint32_t elementSize = 1;
-  std::vector<InitialValue> init;
+  std::vector<uint8_t> init; ///< The first bytes; zeros follow.
+  std::vector<ModuleAddress> initAddresses;
 };
 
 /// A module after decoding.
@@ -204,6 +214,11 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<ModuleVariable> variables;
   uint64_t id = 0; ///< Distinct for each parsed module of the process.
+  /// What a name at module level means: an index in `variables`, in the
+  /// syntax's variables (of shared memory), in the syntax's functions. An alias
+  /// leads to its function.
+  std::unordered_map<std::string_view, uint32_t> variableIndex, sharedIndex,
+      functionIndex;
 };
 
 class Module::Impl {
@@ -221,6 +236,8 @@ constexpr uint64_t windowBytes = uint64_t(1) << 32;
 /// lies below belongs to the block of the thread itself.
 constexpr unsigned clusterShift = 24;
 constexpr unsigned maxClusterSize = 16;
+/// Where the addresses of functions lie, which are only ever compared.
+constexpr uint64_t functionWindow = uint64_t(0x7f10) << 32;
 
 /// "file.cu:12" or "" for an instruction.
 std::string describeSource(const Program &program, SourceLoc loc);

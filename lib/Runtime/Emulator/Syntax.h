@@ -73,11 +73,14 @@ struct InstructionSyntax {
   std::string_view spelling;
 };
 
-/// One value of an initialiser.
-struct InitialValue {
-  uint64_t bits = 0;
-  std::string_view symbol; ///< Non-empty for the address of a variable.
-  bool generic = false;    ///< generic(symbol)
+/// The address of a variable or function in an initialiser.
+struct InitialAddress {
+  uint64_t offset = 0; ///< In the variable that is initialised.
+  uint8_t size = 8;    ///< Bytes that are written there.
+  uint8_t shift = 0;   ///< Of the address, in bits: 8 for 0xff00(name).
+  std::string_view symbol;
+  uint64_t addend = 0;
+  uint32_t line = 0;
 };
 
 /// A variable in a state space other than .reg.
@@ -91,7 +94,9 @@ struct VariableSyntax {
   uint64_t size = 0;
   bool unsizedArray = false;
   std::string_view name;
-  std::vector<InitialValue> init;
+  /// The first bytes; zeros follow.
+  std::vector<uint8_t> init;
+  std::vector<InitialAddress> initAddresses;
 };
 
 /// .reg .type name or name<count>.
@@ -148,11 +153,14 @@ struct FunctionSyntax {
 /// A whole module. Every string_view points into `text`.
 struct ModuleSyntax {
   std::unique_ptr<const std::string> text;
-  std::string target;
-  unsigned version = 0; ///< 10 * major + minor.
+  std::string target;        ///< "sm_90a"
+  unsigned architecture = 0; ///< 90
+  unsigned version = 0;      ///< 10 * major + minor.
   std::map<uint32_t, std::string> files;
   std::vector<VariableSyntax> variables;
   std::vector<FunctionSyntax> functions;
+  /// .alias: another name of a function.
+  std::map<std::string_view, std::string_view> aliases;
 };
 
 } // namespace fusionemu
