@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion-rt/Emulator/Emulator.h"
+#include "fusion-rt/Emulator/Profile.h"
 
 #include <cerrno>
 #include <chrono>
@@ -37,6 +37,7 @@ struct Argument {
 struct CommandLine {
   std::string file, kernel;
   bool listKernels = false, counters = false, time = false;
+  bool profile = false, profileJson = false;
   Dim3 grid, block;
   uint32_t shared = 0;
   Options options;
@@ -61,6 +62,9 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
       FILL is TYPE=VALUE or TYPE=iota; without it the bytes are uninitialised.
       TYPE is i8, i16, i32, i64, f32 or f64, u8 to u64 as well for out.
   --counters            print what the launch did
+  --profile[=json]      print what each instruction did: traffic, sectors of
+                        each request, bank conflicts, pipes; as JSON nothing
+                        else goes to the standard output
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
@@ -205,6 +209,9 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.listKernels = true;
     } else if (arg == "--counters") {
       line.counters = true;
+    } else if (arg == "--profile" || arg == "--profile=json") {
+      line.profile = true;
+      line.profileJson = arg != "--profile";
     } else if (arg == "--time") {
       line.time = true;
     } else if (name == "--kernel") {
@@ -263,47 +270,49 @@ static void listKernels(const Module &module) {
 }
 
 template <typename T>
-static void printAs(const std::vector<uint8_t> &bytes, const char *format) {
+static void printAs(const std::vector<uint8_t> &bytes, const char *format,
+                    std::FILE *file) {
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + i, sizeof(T));
-    std::printf(format, value);
+    std::fprintf(file, format, value);
   }
 }
 
-static void printBuffer(const Argument &a, const std::vector<uint8_t> &bytes) {
-  std::printf("%s:", a.name.c_str());
+static void printBuffer(const Argument &a, const std::vector<uint8_t> &bytes,
+                        std::FILE *file) {
+  std::fprintf(file, "%s:", a.name.c_str());
   if (a.type == "f32") {
     for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
       float value;
       std::memcpy(&value, bytes.data() + i, 4);
-      std::printf(" %.9g", double(value));
+      std::fprintf(file, " %.9g", double(value));
     }
   } else if (a.type == "f64") {
-    printAs<double>(bytes, " %.17g");
+    printAs<double>(bytes, " %.17g", file);
   } else if (a.type == "i8") {
-    printAs<int8_t>(bytes, " %d");
+    printAs<int8_t>(bytes, " %d", file);
   } else if (a.type == "u8") {
-    printAs<uint8_t>(bytes, " %u");
+    printAs<uint8_t>(bytes, " %u", file);
   } else if (a.type == "i16") {
-    printAs<int16_t>(bytes, " %d");
+    printAs<int16_t>(bytes, " %d", file);
   } else if (a.type == "u16") {
-    printAs<uint16_t>(bytes, " %u");
+    printAs<uint16_t>(bytes, " %u", file);
   } else if (a.type == "i32") {
-    printAs<int32_t>(bytes, " %d");
+    printAs<int32_t>(bytes, " %d", file);
   } else if (a.type == "u32") {
-    printAs<uint32_t>(bytes, " %u");
+    printAs<uint32_t>(bytes, " %u", file);
   } else if (a.type == "i64") {
-    printAs<long long>(bytes, " %lld");
+    printAs<long long>(bytes, " %lld", file);
   } else {
-    printAs<unsigned long long>(bytes, " %llu");
+    printAs<unsigned long long>(bytes, " %llu", file);
   }
-  std::printf("\n");
+  std::fprintf(file, "\n");
 }
 
-static void printCounters(const Counters &n) {
-  auto line = [](const char *name, uint64_t value) {
-    std::printf("%s: %llu\n", name, (unsigned long long)value);
+static void printCounters(const Counters &n, std::FILE *file) {
+  auto line = [file](const char *name, uint64_t value) {
+    std::fprintf(file, "%s: %llu\n", name, (unsigned long long)value);
   };
   line("instructions", n.instructions);
   line("lane-instructions", n.laneInstructions);
@@ -316,6 +325,8 @@ static void printCounters(const Counters &n) {
   line("global-store-bytes", n.globalStoreBytes);
   line("distinct-store-bytes", n.distinctStoreBytes);
   line("global-atomic-requests", n.globalAtomicRequests);
+  line("global-atomic-sectors", n.globalAtomicSectors);
+  line("global-atomic-bytes", n.globalAtomicBytes);
   line("shared-load-requests", n.sharedLoadRequests);
   line("shared-store-requests", n.sharedStoreRequests);
   line("shared-atomic-requests", n.sharedAtomicRequests);
@@ -397,6 +408,9 @@ static int runTool(CommandLine &line) {
   if (int code = prepareArguments(line, *kernel, memory, block))
     return code;
   Counters counters;
+  Profile profile;
+  if (line.profile)
+    line.options.profile = &profile;
   auto begin = std::chrono::steady_clock::now();
   Status status =
       launch(memory, module, line.kernel, line.grid, line.block, line.shared,
@@ -405,21 +419,28 @@ static int runTool(CommandLine &line) {
       std::chrono::steady_clock::now() - begin;
   if (!status.ok())
     return report(status);
+  std::FILE *file = line.profileJson ? stderr : stdout;
   for (const Argument &a : line.arguments) {
     if (!a.isOutput)
       continue;
     std::vector<uint8_t> contents(a.size);
     if (Status s = memory.read(a.address, contents.data(), a.size); !s.ok())
       return report(s);
-    printBuffer(a, contents);
+    printBuffer(a, contents, file);
   }
   if (line.counters)
-    printCounters(counters);
+    printCounters(counters, file);
   if (line.time)
-    std::printf("milliseconds: %.3f\nmillion-lane-instructions-per-second: "
-                "%.0f\n",
-                seconds.count() * 1e3,
-                double(counters.laneInstructions) / seconds.count() / 1e6);
+    std::fprintf(file,
+                 "milliseconds: %.3f\nmillion-lane-instructions-per-second: "
+                 "%.0f\n",
+                 seconds.count() * 1e3,
+                 double(counters.laneInstructions) / seconds.count() / 1e6);
+  if (line.profile) {
+    ProfileReport profiles;
+    profiles.addLaunch(line.kernel, line.grid, line.block, counters, profile);
+    std::cout << (line.profileJson ? profiles.toJson() : profiles.toText());
+  }
   return Success;
 }
 

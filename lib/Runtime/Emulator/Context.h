@@ -22,6 +22,7 @@ namespace fusionemu {
 
 struct Allocation;
 class Launch;
+struct InstructionCounts;
 
 constexpr unsigned maxWarps = 32; ///< 1024 threads.
 constexpr unsigned numBarriers = 16;
@@ -121,6 +122,7 @@ struct Context {
   bool checkGlobalRaces = true;
   bool countMemory = true;
   Counters counters;
+  InstructionCounts *profile = nullptr; ///< By instruction, or null.
   Status error;
 
   template <typename T>

@@ -35,6 +35,8 @@ public:
   bool runBlock(uint64_t linear);
 
   Context c;
+  /// By instruction; empty without a profile.
+  std::vector<InstructionCounts> profile;
 
 private:
   void fillConstants(Warp &w);
@@ -115,6 +117,10 @@ Worker::Worker(Launch &launch)
                        !kernel.ordersBlocks &&
                        launch.numBlocks < manyReaders - 1;
   c.countMemory = launch.options.countMemory;
+  if (launch.options.profile) {
+    profile.resize(kernel.code.size());
+    c.profile = profile.data();
+  }
 }
 
 Worker::~Worker() { unmapPages(arena, arenaBytes); }
@@ -319,24 +325,6 @@ bool Worker::runBlock(uint64_t linear) {
   }
 }
 
-static void add(Counters &to, const Counters &from) {
-  to.instructions += from.instructions;
-  to.laneInstructions += from.laneInstructions;
-  to.globalLoadRequests += from.globalLoadRequests;
-  to.globalStoreRequests += from.globalStoreRequests;
-  to.globalAtomicRequests += from.globalAtomicRequests;
-  to.globalLoadSectors += from.globalLoadSectors;
-  to.globalStoreSectors += from.globalStoreSectors;
-  to.globalLoadBytes += from.globalLoadBytes;
-  to.globalStoreBytes += from.globalStoreBytes;
-  to.sharedLoadRequests += from.sharedLoadRequests;
-  to.sharedStoreRequests += from.sharedStoreRequests;
-  to.sharedAtomicRequests += from.sharedAtomicRequests;
-  to.bankConflicts += from.bankConflicts;
-  to.barriers += from.barriers;
-  to.divergentBranches += from.divergentBranches;
-}
-
 void Launch::work() {
   Worker worker(*this);
   if (!worker.isReady()) {
@@ -363,5 +351,6 @@ void Launch::work() {
     break;
   }
   std::lock_guard<std::mutex> lock(resultMutex);
-  add(counters, worker.c.counters);
+  counters += worker.c.counters;
+  addProfile(profile, worker.profile);
 }

@@ -127,9 +127,13 @@ inline void countGlobal(Context &c, const Access &A, Allocation &a) {
       A.unit ? ((first + uint64_t(lanes) * A.bytes - 1) >> 5) - (first >> 5) + 1
              : countSectors(A, c.exec);
   bool touchesStore = writes(A.mode);
-  (isStore ? n.globalStoreSectors : n.globalLoadSectors) += sectors;
-  (isStore ? n.globalStoreBytes : n.globalLoadBytes) +=
-      uint64_t(lanes) * A.bytes;
+  bool isAtomic = A.mode == AccessMode::Atomic;
+  (isAtomic  ? n.globalAtomicSectors
+   : isStore ? n.globalStoreSectors
+             : n.globalLoadSectors) += sectors;
+  (isAtomic  ? n.globalAtomicBytes
+   : isStore ? n.globalStoreBytes
+             : n.globalLoadBytes) += uint64_t(lanes) * A.bytes;
   uint64_t *&bits = touchesStore ? a.storeSectors : a.loadSectors;
   uint64_t *map = __atomic_load_n(&bits, __ATOMIC_ACQUIRE);
   if (!map)
