@@ -111,15 +111,18 @@ inline unsigned countSectors(const Access &A, uint32_t exec) {
   return count;
 }
 
+inline uint64_t &globalRequests(Counters &n, AccessMode mode) {
+  return mode == AccessMode::Atomic ? n.globalAtomicRequests
+         : writes(mode)             ? n.globalStoreRequests
+                                    : n.globalLoadRequests;
+}
+
 inline void countGlobal(Context &c, const Access &A, Allocation &a) {
   Counters &n = c.counters;
   bool isStore =
       A.mode == AccessMode::Write || A.mode == AccessMode::StrongWrite;
   unsigned lanes = unsigned(__builtin_popcount(c.exec));
-  if (A.mode == AccessMode::Atomic)
-    ++n.globalAtomicRequests;
-  else
-    ++(isStore ? n.globalStoreRequests : n.globalLoadRequests);
+  ++globalRequests(n, A.mode);
   if (!c.countMemory)
     return;
   uint64_t first = A.offset[lowest(c.exec)];
@@ -274,6 +277,8 @@ inline bool resolveScattered(Context &c, const Instruction &I, Access &A) {
       return false;
     A.offset[lane] = uint64_t(reinterpret_cast<uintptr_t>(a->data)) + offset;
   }
+  // Each lane was counted, but the warp makes one request.
+  globalRequests(c.counters, A.mode) -= unsigned(__builtin_popcount(exec)) - 1;
   A.base = nullptr;
   return true;
 }
