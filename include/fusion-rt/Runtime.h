@@ -87,6 +87,8 @@ typedef struct FusionRtDeviceOptions {
   uint32_t emulatorThreads;
   /// Emulator only: the most device memory, 0 for half of the host's.
   uint64_t memoryLimit;
+  /// Emulator only. Not 0: count for each instruction, for the launch callback.
+  int32_t profile;
 } FusionRtDeviceOptions;
 
 /// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA
@@ -329,6 +331,33 @@ typedef struct FusionRtLaunchArgs {
 FUSION_RT_API FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
                                             const FusionRtLaunchArgs *args);
 
+/// The units of a processor that instructions occupy.
+typedef enum FusionRtPipe {
+  FUSION_RT_PIPE_FMA = 0, // f16, bf16 and f32 arithmetic, integer multiply
+  FUSION_RT_PIPE_ALU = 1,
+  FUSION_RT_PIPE_FP64 = 2,
+  FUSION_RT_PIPE_XU = 3, // special functions, divisions, conversions
+  FUSION_RT_PIPE_LSU = 4,
+  FUSION_RT_PIPE_TENSOR = 5,
+  FUSION_RT_PIPE_COPY = 6, // bulk and tensor copies
+  FUSION_RT_PIPE_CONTROL = 7,
+  FUSION_RT_PIPE_OTHER = 8
+} FusionRtPipe;
+#define FUSION_RT_NUM_PIPES 9
+
+/// What one instruction of a kernel did in a launch.
+typedef struct FusionRtInstructionReport {
+  size_t structSize;
+  uint32_t ptxLine;
+  int32_t pipe;       // FusionRtPipe
+  const char *source; // "model.mlir:17", or empty
+  const char *text;   // "ld.global.v4.f32"
+  uint64_t executions, lanes;
+  uint64_t globalRequests, globalSectors, globalBytes;
+  uint64_t sharedRequests, bankConflicts;
+  uint64_t copyBytes; // of cp.async, bulk and tensor copies
+} FusionRtInstructionReport;
+
 /// What the emulator counted in one kernel. A request is one memory instruction
 /// of a warp; a sector has 32 bytes.
 typedef struct FusionRtLaunchReport {
@@ -343,6 +372,16 @@ typedef struct FusionRtLaunchReport {
   uint64_t distinctLoadBytes, distinctStoreBytes; // 32 x sectors touched
   uint64_t sharedLoadRequests, sharedStoreRequests, sharedAtomicRequests;
   uint64_t bankConflicts, barriers, divergentBranches;
+  uint64_t laneInstructions;
+  uint64_t globalAtomicSectors, globalAtomicBytes;
+  uint64_t cpAsyncBytes, bulkLoadBytes, bulkStoreBytes;
+  uint64_t tensorLoadBytes, tensorStoreBytes;
+  /// Only if the device was opened with `profile`: instructions by FusionRtPipe
+  /// and one report for each of the kernel's instructions. They live until the
+  /// callback returns.
+  uint64_t pipes[FUSION_RT_NUM_PIPES];
+  uint64_t numInstructionReports;
+  const FusionRtInstructionReport *const *instructionReports;
 } FusionRtLaunchReport;
 typedef void (*FusionRtLaunchCallback)(const FusionRtLaunchReport *report,
                                        void *userData);

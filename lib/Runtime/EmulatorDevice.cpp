@@ -13,7 +13,7 @@
 
 #include "Device.h"
 
-#include "fusion-rt/Emulator/Emulator.h"
+#include "fusion-rt/Emulator/Profile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -67,6 +67,7 @@ private:
   fusionemu::Memory memory;
   fusionemu::Options options;
   uint64_t memoryLimit = 0;
+  bool countInstructions = false;
   FusionRtLaunchCallback callback = nullptr;
   void *userData = nullptr;
 };
@@ -96,6 +97,7 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.checks.sharedRaces = !callers.skipRaceChecks;
   options.checks.globalRaces = !callers.skipRaceChecks;
   options.threads = callers.emulatorThreads;
+  countInstructions = callers.profile;
   // The host gives memory when it is touched, and ends the process when it has
   // no more: a limit turns that into an error. The checks keep about as much
   // again beside the data.
@@ -232,15 +234,44 @@ Error EmulatorDevice::loadKernel(ModuleHandle module,
   return {};
 }
 
+static_assert(FUSION_RT_NUM_PIPES == fusionemu::numPipes &&
+                  FUSION_RT_PIPE_OTHER == int(fusionemu::Pipe::Other),
+              "the pipes of the runtime are those of the emulator");
+
+static std::vector<FusionRtInstructionReport>
+makeReports(const fusionemu::Profile &profile) {
+  std::vector<FusionRtInstructionReport> reports;
+  for (const fusionemu::InstructionProfile &p : profile.instructions) {
+    FusionRtInstructionReport own = {};
+    own.structSize = sizeof(own);
+    own.ptxLine = p.line;
+    own.pipe = static_cast<int32_t>(p.pipe);
+    own.source = p.source.c_str();
+    own.text = p.text.c_str();
+    own.executions = p.counts.executions;
+    own.lanes = p.counts.lanes;
+    own.globalRequests = p.counts.globalRequests;
+    own.globalSectors = p.counts.globalSectors;
+    own.globalBytes = p.counts.globalBytes;
+    own.sharedRequests = p.counts.sharedRequests;
+    own.bankConflicts = p.counts.bankConflicts;
+    own.copyBytes = p.counts.copyBytes;
+    reports.push_back(own);
+  }
+  return reports;
+}
+
 Error EmulatorDevice::launch(const LaunchRequest &request) {
   const auto &kernel = *reinterpret_cast<const Kernel *>(request.kernel);
   fusionemu::Counters counters;
+  fusionemu::Profile profile;
   FusionRtLaunchCallback report = nullptr;
   void *reportData = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex);
     fusionemu::Dim3 grid{request.grid.x, request.grid.y, request.grid.z};
     fusionemu::Dim3 block{request.blockX, 1, 1};
+    options.profile = callback && countInstructions ? &profile : nullptr;
     if (Error error = toError(
             fusionemu::launch(memory, *kernel.module, kernel.name, grid, block,
                               request.dynamicSharedBytes, request.args,
@@ -274,6 +305,21 @@ Error EmulatorDevice::launch(const LaunchRequest &request) {
   own.bankConflicts = counters.bankConflicts;
   own.barriers = counters.barriers;
   own.divergentBranches = counters.divergentBranches;
+  own.laneInstructions = counters.laneInstructions;
+  own.globalAtomicSectors = counters.globalAtomicSectors;
+  own.globalAtomicBytes = counters.globalAtomicBytes;
+  own.cpAsyncBytes = counters.cpAsyncBytes;
+  own.bulkLoadBytes = counters.bulkLoadBytes;
+  own.bulkStoreBytes = counters.bulkStoreBytes;
+  own.tensorLoadBytes = counters.tensorLoadBytes;
+  own.tensorStoreBytes = counters.tensorStoreBytes;
+  std::copy(std::begin(counters.pipes), std::end(counters.pipes), own.pipes);
+  std::vector<FusionRtInstructionReport> reports = makeReports(profile);
+  std::vector<const FusionRtInstructionReport *> pointers;
+  for (const FusionRtInstructionReport &one : reports)
+    pointers.push_back(&one);
+  own.numInstructionReports = pointers.size();
+  own.instructionReports = pointers.data();
   report(&own, reportData);
   return {};
 }

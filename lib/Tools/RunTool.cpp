@@ -18,6 +18,7 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/Reference/Verify.h"
 #include "fusion/Tools/CompileTool.h"
+#include "fusion/Tools/Predictions.h"
 
 #include "fusion/Tools/Session.h"
 #include "fusion/Tools/ToolSupport.h"
@@ -63,7 +64,9 @@ class Runner {
 public:
   explicit Runner(const RunToolOptions &options)
       : options(options), context(makeRegistry()),
-        diagnostics(sourceMgr, &context) {}
+        diagnostics(sourceMgr, &context),
+        os(options.profile == ProfileFormat::Json ? llvm::errs()
+                                                  : llvm::outs()) {}
 
   int run();
 
@@ -87,11 +90,16 @@ private:
   int verify();
   int bench();
   void printFigures();
+  int openSession();
+  void printProfile();
 
   const RunToolOptions &options;
   MLIRContext context;
   llvm::SourceMgr sourceMgr;
   ToolDiagnostics diagnostics;
+  /// Where reports for people go.
+  raw_ostream &os;
+  fusionemu::ProfileReport profile;
   /// The program as written, for the reference; null without one.
   OwningOpRef<ModuleOp> program;
   std::string entryName;
@@ -146,6 +154,8 @@ int Runner::compile() {
   else if (std::string best = session->getTarget(); !best.empty())
     compileOptions.target = best;
   compileOptions.fastNumerics = options.fastNumerics;
+  // The profile names lines of the program.
+  compileOptions.lineInfo = options.profile != ProfileFormat::None;
   CompileReport report;
   OwningOpRef<ModuleOp> module = program->clone();
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
@@ -156,9 +166,9 @@ int Runner::compile() {
                                   : reportError(ErrorCode::CompileFailed,
                                                 "the compiler gave no reason");
   package = std::move(*result);
-  printReport(report, llvm::outs());
+  printReport(report, os);
   if (options.explain)
-    llvm::outs() << report.explain;
+    os << report.explain;
   return kExitOk;
 }
 
@@ -192,10 +202,10 @@ int Runner::loadInputs() {
   case RandomInputError::Overflow:
     return reportError(ErrorCode::SizeOverflow, message);
   }
-  llvm::outs() << "inputs:";
+  os << "inputs:";
   for (const HostTensor &input : inputs)
-    llvm::outs() << " " << getTypeString(input);
-  llvm::outs() << " (seed " << options.randomOptions.seed << ")\n";
+    os << " " << getTypeString(input);
+  os << " (seed " << options.randomOptions.seed << ")\n";
   return kExitOk;
 }
 
@@ -227,18 +237,16 @@ int Runner::verify() {
     return diagnostics.getExitStatus();
   VerifyReport report = verifier->compare(outputs);
   for (auto [i, output] : llvm::enumerate(report.outputs)) {
-    llvm::outs() << "output " << i << ": "
-                 << (i < outputs.size() ? getTypeString(outputs[i]) : "none");
+    os << "output " << i << ": "
+       << (i < outputs.size() ? getTypeString(outputs[i]) : "none");
     if (i < outputs.size() && isFloat(outputs[i]))
-      llvm::outs() << " max error " << llvm::format("%.3g", output.maxError)
-                   << ", relative to RMS "
-                   << llvm::format("%.3g", output.maxRelativeError)
-                   << ", allowed "
-                   << llvm::format("%.3g", output.allowedMaxError);
+      os << " max error " << llvm::format("%.3g", output.maxError)
+         << ", relative to RMS "
+         << llvm::format("%.3g", output.maxRelativeError) << ", allowed "
+         << llvm::format("%.3g", output.allowedMaxError);
     if (output.numTolerated)
-      llvm::outs() << ", " << output.numTolerated
-                   << " integers differ by float rounding";
-    llvm::outs() << "\n";
+      os << ", " << output.numTolerated << " integers differ by float rounding";
+    os << "\n";
   }
   for (auto [i, output] : llvm::enumerate(report.outputs)) {
     if (output.allowedRelativeError > kWeakCheck)
@@ -250,16 +258,15 @@ int Runner::verify() {
              "another scale with --float-std\n";
     if (output.verified)
       continue;
-    llvm::outs().flush();
+    os.flush();
     std::string place = "output " + std::to_string(i);
     if (output.failingIndex >= 0)
       place += formatIndex(output.failingIndex, outputs[i].getDims());
     return reportError(ErrorCode::NotVerified, place + " " + output.failure);
   }
-  llvm::outs() << "max error: " << llvm::format("%.3g", report.getMaxError())
-               << ", relative to RMS "
-               << llvm::format("%.3g", report.getMaxRelativeError())
-               << "\nverified\n";
+  os << "max error: " << llvm::format("%.3g", report.getMaxError())
+     << ", relative to RMS "
+     << llvm::format("%.3g", report.getMaxRelativeError()) << "\nverified\n";
   return kExitOk;
 }
 
@@ -271,12 +278,11 @@ void Runner::printFigures() {
     llvm::consumeError(figures.takeError());
     return;
   }
-  llvm::outs() << "launches: " << figures->numLaunches;
+  os << "launches: " << figures->numLaunches;
   if (figures->bytesBefore >= 0)
-    llvm::outs() << ", traffic " << formatBytes(figures->bytesBefore)
-                 << " unfused -> " << formatBytes(figures->bytesAfter);
-  llvm::outs() << ", workspace " << formatBytes(double(figures->workspaceBytes))
-               << "\n";
+    os << ", traffic " << formatBytes(figures->bytesBefore) << " unfused -> "
+       << formatBytes(figures->bytesAfter);
+  os << ", workspace " << formatBytes(double(figures->workspaceBytes)) << "\n";
 }
 
 int Runner::bench() {
@@ -287,21 +293,19 @@ int Runner::bench() {
   if (!figures)
     return fail(figures.takeError());
   double seconds = result->medianMicroseconds * 1e-6;
-  llvm::outs() << "time: "
-               << llvm::format("%.2f us median, %.2f us best of %u",
-                               result->medianMicroseconds,
-                               result->minMicroseconds, result->samples)
-               << (result->usedGraph ? ", in a CUDA graph" : "") << "\n";
+  os << "time: "
+     << llvm::format("%.2f us median, %.2f us best of %u",
+                     result->medianMicroseconds, result->minMicroseconds,
+                     result->samples)
+     << (result->usedGraph ? ", in a CUDA graph" : "") << "\n";
   if (figures->bytesAfter >= 0)
-    llvm::outs() << "bandwidth: "
-                 << llvm::format("%.1f GB/s",
-                                 figures->bytesAfter / seconds * 1e-9)
-                 << "\n";
+    os << "bandwidth: "
+       << llvm::format("%.1f GB/s", figures->bytesAfter / seconds * 1e-9)
+       << "\n";
   if (figures->flops > 0)
-    llvm::outs() << "arithmetic: "
-                 << llvm::format("%.2f TFLOP/s",
-                                 figures->flops / seconds * 1e-12)
-                 << "\n";
+    os << "arithmetic: "
+       << llvm::format("%.2f TFLOP/s", figures->flops / seconds * 1e-12)
+       << "\n";
   // The roofline is that of the chip the program was compiled for, which the
   // table knows better than the driver.
   const TargetInfo *info = lookupTarget(session->getPackageTarget());
@@ -309,28 +313,57 @@ int Runner::bench() {
     double bound = std::max(figures->bytesAfter / info->dramBytesPerSecond,
                             std::max<int64_t>(figures->flops, 0) /
                                 info->tensorFlopsPerSecond);
-    llvm::outs() << "roofline: "
-                 << llvm::format("%.2f us, reached %.1f %%", bound * 1e6,
-                                 100 * bound / seconds)
-                 << "\n";
+    os << "roofline: "
+       << llvm::format("%.2f us, reached %.1f %%", bound * 1e6,
+                       100 * bound / seconds)
+       << "\n";
   }
   return kExitOk;
+}
+
+int Runner::openSession() {
+  bool wantsProfile = options.profile != ProfileFormat::None;
+  auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
+  deviceOptions.profile = wantsProfile;
+  // A GPU does not count, so that the profile chooses the device.
+  std::string device = options.device;
+  if (wantsProfile && device == "auto")
+    device = "emulator";
+  auto opened = Session::open(device, &deviceOptions);
+  if (!opened)
+    return fail(opened.takeError());
+  session = std::move(*opened);
+  return kExitOk;
+}
+
+/// Prints what the launches did, beside what the compiler predicted.
+void Runner::printProfile() {
+  llvm::Expected<FusionRtFigures> figures = session->getFigures(inputs);
+  if (figures)
+    profile.setTotalPrediction(figures->bytesAfter);
+  else
+    llvm::consumeError(figures.takeError());
+  // The ledger prices dynamic sizes at sizes of its own.
+  if (!session->hasDynamicSizes())
+    setPredictions(session->getLedger(), entryName, profile);
+  if (options.profile == ProfileFormat::Json)
+    llvm::outs() << profile.toJson();
+  else
+    os << profile.toText();
 }
 
 int Runner::run() {
   if (int status = loadInput())
     return status;
-  auto opened = Session::open(options.device);
-  if (!opened)
-    return fail(opened.takeError());
-  session = std::move(*opened);
+  if (int status = openSession())
+    return status;
   if (package.empty())
     if (int status = compile())
       return status;
   if (llvm::Error error = session->load(package, entryName))
     return fail(std::move(error));
   entryName = session->getEntryName();
-  llvm::outs() << "device: " << session->getDeviceName() << "\n";
+  os << "device: " << session->getDeviceName() << "\n";
   if (options.verify) {
     diagnostics.setDefaultCode(ErrorCode::ReferenceUnsupported);
     auto created = Verifier::create(*program, entryName);
@@ -340,9 +373,15 @@ int Runner::run() {
   }
   if (int status = loadInputs())
     return status;
+  bool wantsProfile = options.profile != ProfileFormat::None;
+  if (wantsProfile)
+    if (llvm::Error error = session->setProfile(&profile))
+      return fail(std::move(error));
   if (int status = launch())
     return status;
   printFigures();
+  if (wantsProfile)
+    printProfile();
   if (!options.outputFolder.empty())
     if (int status = writeOutputs())
       return status;

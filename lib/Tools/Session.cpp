@@ -33,7 +33,8 @@ static llvm::Error check(FusionRtStatus status) {
   return status ? takeRuntimeError() : llvm::Error::success();
 }
 
-llvm::Expected<std::unique_ptr<Session>> Session::open(StringRef name) {
+llvm::Expected<std::unique_ptr<Session>>
+Session::open(StringRef name, const FusionRtDeviceOptions *deviceOptions) {
   std::unique_ptr<Session> session(new Session);
   std::string wanted = name.str();
   if (name == "auto") {
@@ -41,7 +42,7 @@ llvm::Expected<std::unique_ptr<Session>> Session::open(StringRef name) {
     bool hasDevice = fusionRtGetCudaDeviceCount(&count) == 0 && count > 0;
     wanted = hasDevice ? "cuda" : "emulator";
   }
-  if (fusionRtDeviceCreate(wanted.c_str(), nullptr, &session->device))
+  if (fusionRtDeviceCreate(wanted.c_str(), deviceOptions, &session->device))
     return takeRuntimeError();
   session->info = FUSION_RT_INIT(FusionRtDeviceInfo);
   if (fusionRtDeviceGetInfo(session->device, &session->info))
@@ -80,6 +81,75 @@ std::string Session::getPackageTarget() const {
   if (!package || fusionRtPackageGetInfo(package, &packageInfo))
     return "";
   return packageInfo.target;
+}
+
+std::string Session::getLedger() const {
+  auto packageInfo = FUSION_RT_INIT(FusionRtPackageInfo);
+  if (!package || fusionRtPackageGetInfo(package, &packageInfo))
+    return "";
+  return packageInfo.ledgerJson;
+}
+
+bool Session::hasDynamicSizes() const {
+  auto entryInfo = FUSION_RT_INIT(FusionRtEntryInfo);
+  return !entry || fusionRtEntryGetInfo(entry, &entryInfo) ||
+         entryInfo.numSymbols != 0;
+}
+
+/// Adds one launch to a ProfileReport.
+static void recordLaunch(const FusionRtLaunchReport *launch, void *userData) {
+  fusionemu::Counters n;
+  n.instructions = launch->instructions;
+  n.laneInstructions = launch->laneInstructions;
+  n.globalLoadRequests = launch->globalLoadRequests;
+  n.globalStoreRequests = launch->globalStoreRequests;
+  n.globalAtomicRequests = launch->globalAtomicRequests;
+  n.globalLoadSectors = launch->globalLoadSectors;
+  n.globalStoreSectors = launch->globalStoreSectors;
+  n.globalAtomicSectors = launch->globalAtomicSectors;
+  n.globalLoadBytes = launch->globalLoadBytes;
+  n.globalStoreBytes = launch->globalStoreBytes;
+  n.globalAtomicBytes = launch->globalAtomicBytes;
+  n.distinctLoadBytes = launch->distinctLoadBytes;
+  n.distinctStoreBytes = launch->distinctStoreBytes;
+  n.sharedLoadRequests = launch->sharedLoadRequests;
+  n.sharedStoreRequests = launch->sharedStoreRequests;
+  n.sharedAtomicRequests = launch->sharedAtomicRequests;
+  n.bankConflicts = launch->bankConflicts;
+  n.barriers = launch->barriers;
+  n.divergentBranches = launch->divergentBranches;
+  n.cpAsyncBytes = launch->cpAsyncBytes;
+  n.bulkLoadBytes = launch->bulkLoadBytes;
+  n.bulkStoreBytes = launch->bulkStoreBytes;
+  n.tensorLoadBytes = launch->tensorLoadBytes;
+  n.tensorStoreBytes = launch->tensorStoreBytes;
+  llvm::copy(launch->pipes, n.pipes);
+  fusionemu::Profile profile;
+  for (uint64_t i = 0; i < launch->numInstructionReports; ++i) {
+    const FusionRtInstructionReport &one = *launch->instructionReports[i];
+    fusionemu::InstructionProfile p;
+    p.line = one.ptxLine;
+    p.source = one.source;
+    p.text = one.text;
+    p.pipe = static_cast<fusionemu::Pipe>(one.pipe);
+    p.counts.executions = one.executions;
+    p.counts.lanes = one.lanes;
+    p.counts.globalRequests = one.globalRequests;
+    p.counts.globalSectors = one.globalSectors;
+    p.counts.globalBytes = one.globalBytes;
+    p.counts.sharedRequests = one.sharedRequests;
+    p.counts.bankConflicts = one.bankConflicts;
+    p.counts.copyBytes = one.copyBytes;
+    profile.instructions.push_back(std::move(p));
+  }
+  static_cast<fusionemu::ProfileReport *>(userData)->addLaunch(
+      launch->kernel, {launch->grid[0], launch->grid[1], launch->grid[2]},
+      {launch->blockX, 1, 1}, n, profile);
+}
+
+llvm::Error Session::setProfile(fusionemu::ProfileReport *report) {
+  return check(fusionRtDeviceSetLaunchCallback(
+      device, report ? recordLaunch : nullptr, report));
 }
 
 llvm::Error Session::load(StringRef bytes, StringRef entryName) {

@@ -255,41 +255,43 @@ Preparation fusionemu::prepareArguments(std::vector<Argument> &arguments,
 }
 
 template <typename T>
-static void printAs(const std::vector<uint8_t> &bytes, const char *format) {
+static void printAs(const std::vector<uint8_t> &bytes, const char *format,
+                    std::FILE *file) {
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + i, sizeof(T));
-    std::printf(format, value);
+    std::fprintf(file, format, value);
   }
 }
 
 void fusionemu::printBuffer(const Argument &a,
-                            const std::vector<uint8_t> &bytes) {
-  std::printf("%s:", a.name.c_str());
+                            const std::vector<uint8_t> &bytes,
+                            std::FILE *file) {
+  std::fprintf(file, "%s:", a.name.c_str());
   if (a.type == "f32") {
     for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
       float value;
       std::memcpy(&value, bytes.data() + i, 4);
-      std::printf(" %.9g", double(value));
+      std::fprintf(file, " %.9g", double(value));
     }
   } else if (a.type == "f64") {
-    printAs<double>(bytes, " %.17g");
+    printAs<double>(bytes, " %.17g", file);
   } else if (a.type == "i8") {
-    printAs<int8_t>(bytes, " %d");
+    printAs<int8_t>(bytes, " %d", file);
   } else if (a.type == "u8") {
-    printAs<uint8_t>(bytes, " %u");
+    printAs<uint8_t>(bytes, " %u", file);
   } else if (a.type == "i16") {
-    printAs<int16_t>(bytes, " %d");
+    printAs<int16_t>(bytes, " %d", file);
   } else if (a.type == "u16") {
-    printAs<uint16_t>(bytes, " %u");
+    printAs<uint16_t>(bytes, " %u", file);
   } else if (a.type == "i32") {
-    printAs<int32_t>(bytes, " %d");
+    printAs<int32_t>(bytes, " %d", file);
   } else if (a.type == "u32") {
-    printAs<uint32_t>(bytes, " %u");
+    printAs<uint32_t>(bytes, " %u", file);
   } else if (a.type == "i64") {
-    printAs<long long>(bytes, " %lld");
+    printAs<long long>(bytes, " %lld", file);
   } else {
-    printAs<unsigned long long>(bytes, " %llu");
+    printAs<unsigned long long>(bytes, " %llu", file);
   }
-  std::printf("\n");
+  std::fprintf(file, "\n");
 }

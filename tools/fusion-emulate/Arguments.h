@@ -17,6 +17,8 @@
 #include "fusion-rt/Emulator/Emulator.h"
 #include "fusion-rt/Emulator/TensorMap.h"
 
+#include <cstdio>
+
 namespace fusionemu {
 
 /// One --arg or --buffer: a scalar, a buffer whose address is passed, or a
@@ -48,7 +50,8 @@ Preparation prepareArguments(std::vector<Argument> &arguments,
                              Status &status);
 
 /// Prints "NAME: VALUE VALUE ..." for a buffer with these contents.
-void printBuffer(const Argument &a, const std::vector<uint8_t> &bytes);
+void printBuffer(const Argument &a, const std::vector<uint8_t> &bytes,
+                 std::FILE *file);
 
 /// The whole of `text` as an integer, in decimal or with 0x.
 bool parseInteger(const std::string &text, int64_t &value);

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "fusion-rt/Emulator/Profile.h"
 
 #include <chrono>
 #include <cstdio>
@@ -28,6 +29,7 @@ enum ExitCode { Success = 0, Diagnosed = 1, Usage = 2, Unsupported = 3 };
 struct CommandLine {
   std::string file, kernel;
   bool listKernels = false, counters = false, time = false;
+  bool profile = false, profileJson = false;
   Dim3 grid, block;
   uint32_t shared = 0;
   Options options;
@@ -60,6 +62,9 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
       interleave=16|32; for im2col lower=W,H,D upper=W,H,D channels=N pixels=N.
   --buffer=ARG          a buffer (buf or out) that is no argument itself
   --counters            print what the launch did
+  --profile[=json]      print what each instruction did: traffic, sectors of
+                        each request, bank conflicts, pipes; as JSON nothing
+                        else goes to the standard output
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
@@ -100,6 +105,9 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.listKernels = true;
     } else if (arg == "--counters") {
       line.counters = true;
+    } else if (arg == "--profile" || arg == "--profile=json") {
+      line.profile = true;
+      line.profileJson = arg != "--profile";
     } else if (arg == "--time") {
       line.time = true;
     } else if (name == "--kernel") {
@@ -165,9 +173,9 @@ static void listKernels(const Module &module) {
   }
 }
 
-static void printCounters(const Counters &n) {
-  auto line = [](const char *name, uint64_t value) {
-    std::printf("%s: %llu\n", name, (unsigned long long)value);
+static void printCounters(const Counters &n, std::FILE *file) {
+  auto line = [file](const char *name, uint64_t value) {
+    std::fprintf(file, "%s: %llu\n", name, (unsigned long long)value);
   };
   line("instructions", n.instructions);
   line("lane-instructions", n.laneInstructions);
@@ -180,6 +188,8 @@ static void printCounters(const Counters &n) {
   line("global-store-bytes", n.globalStoreBytes);
   line("distinct-store-bytes", n.distinctStoreBytes);
   line("global-atomic-requests", n.globalAtomicRequests);
+  line("global-atomic-sectors", n.globalAtomicSectors);
+  line("global-atomic-bytes", n.globalAtomicBytes);
   line("shared-load-requests", n.sharedLoadRequests);
   line("shared-store-requests", n.sharedStoreRequests);
   line("shared-atomic-requests", n.sharedAtomicRequests);
@@ -231,6 +241,9 @@ static int runTool(CommandLine &line) {
     return report(prepared);
   }
   Counters counters;
+  Profile profile;
+  if (line.profile)
+    line.options.profile = &profile;
   auto begin = std::chrono::steady_clock::now();
   Status status =
       launch(memory, module, line.kernel, line.grid, line.block, line.shared,
@@ -239,6 +252,7 @@ static int runTool(CommandLine &line) {
       std::chrono::steady_clock::now() - begin;
   if (!status.ok())
     return report(status);
+  std::FILE *file = line.profileJson ? stderr : stdout;
   for (const std::vector<Argument> *list : {&line.arguments, &line.buffers})
     for (const Argument &a : *list) {
       if (!a.isOutput)
@@ -246,15 +260,21 @@ static int runTool(CommandLine &line) {
       std::vector<uint8_t> contents(a.size);
       if (Status s = memory.read(a.address, contents.data(), a.size); !s.ok())
         return report(s);
-      printBuffer(a, contents);
+      printBuffer(a, contents, file);
     }
   if (line.counters)
-    printCounters(counters);
+    printCounters(counters, file);
   if (line.time)
-    std::printf("milliseconds: %.3f\nmillion-lane-instructions-per-second: "
-                "%.0f\n",
-                seconds.count() * 1e3,
-                double(counters.laneInstructions) / seconds.count() / 1e6);
+    std::fprintf(file,
+                 "milliseconds: %.3f\nmillion-lane-instructions-per-second: "
+                 "%.0f\n",
+                 seconds.count() * 1e3,
+                 double(counters.laneInstructions) / seconds.count() / 1e6);
+  if (line.profile) {
+    ProfileReport profiles;
+    profiles.addLaunch(line.kernel, line.grid, line.block, counters, profile);
+    std::cout << (line.profileJson ? profiles.toJson() : profiles.toText());
+  }
   return Success;
 }
 

@@ -69,6 +69,13 @@ int main(int argc, char **argv) {
                       cl::desc("Time the kernels, and print the share of the "
                                "roofline (CUDA devices only)"),
                       cl::cat(category));
+  cl::opt<std::string> profile(
+      "profile",
+      cl::desc("Print what the kernels did: DRAM traffic beside the predicted "
+               "one, sectors of each request, bank conflicts, pipes, hot lines "
+               "(emulator only); as JSON nothing else goes to the standard "
+               "output"),
+      cl::value_desc("text|json"), cl::ValueOptional, cl::cat(category));
   cl::opt<bool> explain("explain",
                         cl::desc("Print every decision of the compiler"),
                         cl::cat(category));
@@ -106,6 +113,18 @@ int main(int argc, char **argv) {
   options.reference = reference;
   options.bench = bench;
   options.explain = explain;
+  if (profile.getNumOccurrences())
+    options.profile =
+        profile == "json" ? ProfileFormat::Json : ProfileFormat::Text;
+  if (!profile.empty() && profile != "json" && profile != "text")
+    return reportError(ErrorCode::BadCommandLine,
+                       "--profile=" + profile + " is neither text nor json");
+  if (options.profile != ProfileFormat::None &&
+      llvm::StringRef(device).starts_with("cuda"))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--profile with --device=" + device +
+                           ": a GPU does not count what its kernels do, the "
+                           "emulator does");
   options.fastNumerics = numerics == "fast";
   if (numerics != "precise" && numerics != "fast")
     return reportError(ErrorCode::BadCommandLine,

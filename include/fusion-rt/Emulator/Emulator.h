@@ -191,6 +191,8 @@ enum class Asynchrony : uint8_t {
   Early, ///< At once.
 };
 
+class Profile;
+
 struct Options {
   Checks checks;
   Asynchrony asynchrony = Asynchrony::Late;
@@ -207,7 +209,26 @@ struct Options {
   uint32_t maxSharedBytes = 232448;
   /// Receives the text of the kernel's printf calls; empty drops it.
   std::function<void(std::string_view)> print;
+  /// Receives counts for each instruction, which also fill Counters::pipes;
+  /// null leaves them out, and then they cost nothing.
+  Profile *profile = nullptr;
 };
+
+/// The unit of a processor that an instruction occupies.
+enum class Pipe : uint8_t {
+  Fma,     ///< f16, bf16 and f32 add, multiply and multiply-add, integer mad.
+  Alu,     ///< Other integer arithmetic, logic, comparison, selection, moves.
+  Fp64,    ///< Arithmetic on f64.
+  Xu,      ///< Special functions, divisions and conversions.
+  Lsu,     ///< Loads, stores, atomics, shuffles, ldmatrix, cp.async.
+  Tensor,  ///< mma and wgmma.
+  Copy,    ///< The copy engine: bulk and tensor copies, mbarrier.
+  Control, ///< Branches, barriers, fences, votes, waits.
+  Other,
+};
+constexpr unsigned numPipes = 9;
+/// "fma"
+const char *getPipeName(Pipe pipe);
 
 /// What one launch did. A request is one warp-wide memory instruction.
 struct Counters {
@@ -218,8 +239,10 @@ struct Counters {
   uint64_t globalAtomicRequests = 0;
   uint64_t globalLoadSectors = 0; ///< 32-byte sectors, summed over requests.
   uint64_t globalStoreSectors = 0;
+  uint64_t globalAtomicSectors = 0;
   uint64_t globalLoadBytes = 0; ///< Bytes asked for by lanes.
   uint64_t globalStoreBytes = 0;
+  uint64_t globalAtomicBytes = 0;
   uint64_t distinctLoadBytes = 0;  ///< 32 x distinct sectors read.
   uint64_t distinctStoreBytes = 0; ///< 32 x distinct sectors written.
   uint64_t sharedLoadRequests = 0;
@@ -234,6 +257,10 @@ struct Counters {
   /// apart. A multicast counts once.
   uint64_t bulkLoadBytes = 0, bulkStoreBytes = 0;
   uint64_t tensorLoadBytes = 0, tensorStoreBytes = 0;
+  /// Warp instructions by Pipe; counted with Options::profile only.
+  uint64_t pipes[numPipes] = {};
+
+  Counters &operator+=(const Counters &other);
 };
 
 /// Runs `kernel` over the grid and returns when every thread has exited.

@@ -19,6 +19,9 @@
 
 namespace mlir::fusion {
 
+/// How fusion-run prints what its kernels did.
+enum class ProfileFormat { None, Text, Json };
+
 struct RunToolOptions {
   /// A program or a package.
   std::string input;
@@ -37,6 +40,8 @@ struct RunToolOptions {
   std::string reference;
   bool verify = false, bench = false, explain = false;
   bool fastNumerics = false;
+  /// Emulator only. As JSON, everything else goes to the standard error.
+  ProfileFormat profile = ProfileFormat::None;
 };
 
 /// Compiles if need be, runs, verifies, times. Returns the exit status: 0 only

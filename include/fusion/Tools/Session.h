@@ -14,6 +14,7 @@
 #ifndef FUSION_TOOLS_SESSION_H
 #define FUSION_TOOLS_SESSION_H
 
+#include "fusion-rt/Emulator/Profile.h"
 #include "fusion-rt/Runtime.h"
 #include "fusion/Reference/Signature.h"
 #include "llvm/Support/Error.h"
@@ -27,8 +28,13 @@ class Session {
 public:
   /// Opens "cuda", "cuda:N", "emulator", or "auto": CUDA where there is a
   /// driver with a device, else the emulator.
-  static llvm::Expected<std::unique_ptr<Session>> open(StringRef device);
+  static llvm::Expected<std::unique_ptr<Session>>
+  open(StringRef device, const FusionRtDeviceOptions *deviceOptions = nullptr);
   ~Session();
+
+  /// Adds what every launch from now on does to `report`; null stops it. The
+  /// emulator only, opened with the option `profile`.
+  llvm::Error setProfile(fusionemu::ProfileReport *report);
 
   /// Loads a package and chooses an entry; an empty name means the only one.
   llvm::Error load(StringRef package, StringRef entry);
@@ -45,6 +51,10 @@ public:
   std::string getEntryName() const;
   /// The chip that the package was compiled for.
   std::string getPackageTarget() const;
+  /// The decisions of the compiler, as JSON; empty if there are none.
+  std::string getLedger() const;
+  /// Whether some size of the entry is only known when it is run.
+  bool hasDynamicSizes() const;
 
   /// Copies `inputs` to the device, runs the entry, and copies its outputs
   /// back. Outputs are filled with kPoisonByte before the run.

@@ -24,6 +24,7 @@ namespace fusionemu {
 struct Allocation;
 struct Cluster;
 class Launch;
+struct InstructionCounts;
 
 constexpr unsigned maxWarps = 32; ///< 1024 threads.
 constexpr unsigned numBarriers = 16;
@@ -209,6 +210,7 @@ struct Context {
   /// Grows with what may let a waiting thread go on; see Worker.
   uint64_t events = 0;
   Counters counters;
+  InstructionCounts *profile = nullptr; ///< By instruction, or null.
   Status error;
 
   template <typename T>

@@ -13,6 +13,7 @@
 
 #include "Decoder.h"
 #include "Parser.h"
+#include "ProfileImpl.h"
 
 #include <algorithm>
 
@@ -371,7 +372,8 @@ bool Decoder::emit(const Instruction &I) {
   if (!I.handler)
     return failInstruction();
   kernel.code.push_back(I);
-  kernel.infos.push_back({syntax->line, syntax->loc, syntax->spelling});
+  kernel.infos.push_back(
+      {syntax->line, syntax->loc, syntax->spelling, choosePipe(*syntax)});
   return true;
 }
 

@@ -250,6 +250,9 @@ Status fusionemu::launch(Memory &memory, const Module &module,
   for (std::thread &other : others)
     other.join();
   finishShadows(memory.getImpl(), launch.counters);
+  if (options.profile)
+    *options.profile =
+        makeProfile(program, *kernel, launch.profile, launch.counters);
   if (counters)
     *counters = launch.counters;
   return launch.error;

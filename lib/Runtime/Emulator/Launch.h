@@ -16,6 +16,7 @@
 #include "Context.h"
 #include "MemoryImpl.h"
 #include "Operations.h"
+#include "ProfileImpl.h"
 
 #include <atomic>
 #include <mutex>
@@ -47,6 +48,8 @@ public:
   std::mutex resultMutex;
   Status error;
   Counters counters;
+  /// By instruction of the kernel; empty without a profile.
+  std::vector<InstructionCounts> profile;
 
   Launch(Memory::Impl &memory, const Program &program, const Kernel &kernel,
          const Options &options)

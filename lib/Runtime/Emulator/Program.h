@@ -70,6 +70,7 @@ struct InstructionInfo {
   uint32_t line = 0;
   SourceLoc loc;
   std::string_view spelling;
+  Pipe pipe = Pipe::Other;
 };
 
 /// A special register whose value is set once for each warp of each block.

@@ -37,6 +37,8 @@ public:
   bool runCluster(uint64_t linear);
 
   Context c;
+  /// By instruction; empty without a profile.
+  std::vector<InstructionCounts> profile;
 
 private:
   uint64_t layOutWarp(uint8_t *base, Warp &w) const;
@@ -168,6 +170,10 @@ Worker::Worker(Launch &launch)
                        !kernel.ordersBlocks &&
                        launch.numBlocks < manyReaders - 1;
   c.countMemory = launch.options.countMemory;
+  if (launch.options.profile) {
+    profile.resize(kernel.code.size());
+    c.profile = profile.data();
+  }
 }
 
 Worker::~Worker() { unmapPages(arena, arenaBytes); }
@@ -472,24 +478,6 @@ bool Worker::runCluster(uint64_t linear) {
   }
 }
 
-static void add(Counters &to, const Counters &from) {
-  to.instructions += from.instructions;
-  to.laneInstructions += from.laneInstructions;
-  to.globalLoadRequests += from.globalLoadRequests;
-  to.globalStoreRequests += from.globalStoreRequests;
-  to.globalAtomicRequests += from.globalAtomicRequests;
-  to.globalLoadSectors += from.globalLoadSectors;
-  to.globalStoreSectors += from.globalStoreSectors;
-  to.globalLoadBytes += from.globalLoadBytes;
-  to.globalStoreBytes += from.globalStoreBytes;
-  to.sharedLoadRequests += from.sharedLoadRequests;
-  to.sharedStoreRequests += from.sharedStoreRequests;
-  to.sharedAtomicRequests += from.sharedAtomicRequests;
-  to.bankConflicts += from.bankConflicts;
-  to.barriers += from.barriers;
-  to.divergentBranches += from.divergentBranches;
-}
-
 void Launch::work() {
   Worker worker(*this);
   if (!worker.isReady()) {
@@ -516,5 +504,6 @@ void Launch::work() {
     break;
   }
   std::lock_guard<std::mutex> lock(resultMutex);
-  add(counters, worker.c.counters);
+  counters += worker.c.counters;
+  addProfile(profile, worker.profile);
 }

@@ -103,15 +103,18 @@ inline unsigned countSectors(const Access &A, uint32_t exec) {
   return count;
 }
 
+inline uint64_t &globalRequests(Counters &n, AccessMode mode) {
+  return mode == AccessMode::Atomic ? n.globalAtomicRequests
+         : writes(mode)             ? n.globalStoreRequests
+                                    : n.globalLoadRequests;
+}
+
 inline void countGlobal(Context &c, const Access &A, Allocation &a) {
   Counters &n = c.counters;
   bool isStore =
       A.mode == AccessMode::Write || A.mode == AccessMode::StrongWrite;
   unsigned lanes = unsigned(__builtin_popcount(c.exec));
-  if (A.mode == AccessMode::Atomic)
-    ++n.globalAtomicRequests;
-  else
-    ++(isStore ? n.globalStoreRequests : n.globalLoadRequests);
+  ++globalRequests(n, A.mode);
   if (!c.countMemory)
     return;
   uint64_t first = A.offset[lowest(c.exec)];
@@ -119,9 +122,13 @@ inline void countGlobal(Context &c, const Access &A, Allocation &a) {
       A.unit ? ((first + uint64_t(lanes) * A.bytes - 1) >> 5) - (first >> 5) + 1
              : countSectors(A, c.exec);
   bool touchesStore = writes(A.mode);
-  (isStore ? n.globalStoreSectors : n.globalLoadSectors) += sectors;
-  (isStore ? n.globalStoreBytes : n.globalLoadBytes) +=
-      uint64_t(lanes) * A.bytes;
+  bool isAtomic = A.mode == AccessMode::Atomic;
+  (isAtomic  ? n.globalAtomicSectors
+   : isStore ? n.globalStoreSectors
+             : n.globalLoadSectors) += sectors;
+  (isAtomic  ? n.globalAtomicBytes
+   : isStore ? n.globalStoreBytes
+             : n.globalLoadBytes) += uint64_t(lanes) * A.bytes;
   uint64_t *&bits = touchesStore ? a.storeSectors : a.loadSectors;
   uint64_t *map = __atomic_load_n(&bits, __ATOMIC_ACQUIRE);
   if (!map)
@@ -233,6 +240,8 @@ inline bool resolveScattered(Context &c, const Instruction &I, Access &A) {
       return false;
     A.offset[lane] = uint64_t(reinterpret_cast<uintptr_t>(a->data)) + offset;
   }
+  // Each lane was counted, but the warp makes one request.
+  globalRequests(c.counters, A.mode) -= unsigned(__builtin_popcount(exec)) - 1;
   A.base = nullptr;
   return true;
 }

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ProfileImpl.h"
 #include "Lanes.h"
 
 using namespace fusionemu;
@@ -17,7 +18,9 @@ using namespace fusionemu;
 namespace fusionemu {
 namespace FUSIONEMU_ISA {
 
-Next run(Context &c, uint64_t budget) {
+namespace {
+template <bool profiled>
+Next runFragment(Context &c, uint64_t budget) {
   const Instruction *code = c.kernel->code.data();
   uint64_t instructions = 0, laneInstructions = 0;
   uint64_t left = budget;
@@ -31,7 +34,10 @@ Next run(Context &c, uint64_t budget) {
     c.full = (exec | ~c.warp->live) == ~uint32_t(0);
     instructions += I.counted;
     laneInstructions += unsigned(__builtin_popcount(exec)) * I.counted;
-    next = I.handler(c, I);
+    if constexpr (profiled)
+      next = runCounted(c, I);
+    else
+      next = I.handler(c, I);
     if (__builtin_expect(next != Next::Continue, 0)) {
       --left;
       break;
@@ -41,6 +47,12 @@ Next run(Context &c, uint64_t budget) {
   c.counters.instructions += instructions;
   c.counters.laneInstructions += laneInstructions;
   return next;
+}
+} // namespace
+
+Next run(Context &c, uint64_t budget) {
+  return c.profile ? runFragment<true>(c, budget)
+                   : runFragment<false>(c, budget);
 }
 
 } // namespace FUSIONEMU_ISA
