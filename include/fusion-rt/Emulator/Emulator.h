@@ -50,6 +50,13 @@ enum class ErrorKind : unsigned {
   Trap = 16,              ///< The kernel executed trap.
   BadFree = 17,           ///< free() of something that is not allocated.
   ReadOnly = 18,          ///< A store to constant memory or to a parameter.
+  InFlight = 19,      ///< Use of what an asynchronous operation still uses.
+  MissingFence = 20,  ///< No proxy fence or wgmma.fence where one is needed.
+  BarrierMisuse = 21, ///< An mbarrier that is not one, or is used wrongly.
+  BarrierLeak = 22,   ///< A block ends with an mbarrier phase half done.
+  BadDescriptor = 23, ///< A matrix descriptor or bulk copy that cannot be.
+  BadTensorMap = 24,  ///< A tensor map that is none, or that cannot be.
+  Assert = 25,        ///< A device-side assertion failed.
 };
 
 /// The result of an operation: success, or one error with its kind and text.
@@ -133,6 +140,8 @@ struct KernelInfo {
   bool usesDynamicShared = false;
   Dim3 reqntid{0, 0, 0}; ///< .reqntid, all 0 when absent.
   Dim3 maxntid{0, 0, 0}; ///< .maxntid, all 0 when absent.
+  /// .reqnctapercluster, all 0 when absent.
+  Dim3 cluster{0, 0, 0};
   /// Why launch() will refuse this kernel (an unsupported instruction, by name
   /// and line); empty when it will not.
   std::string unsupported;
@@ -170,10 +179,20 @@ struct Checks {
   bool uninitialized = true; ///< Reads of global and shared bytes.
   bool sharedRaces = true;   ///< Between the warps of a block.
   bool globalRaces = true;   ///< Between the blocks of a launch.
+  /// Use of memory and registers that asynchronous operations still use,
+  /// missing fences, mbarriers left half done.
+  bool asynchrony = true;
+};
+
+/// When asynchronous operations take effect, within what PTX allows.
+enum class Asynchrony : uint8_t {
+  Late,  ///< Only when somebody has to wait for them.
+  Early, ///< At once.
 };
 
 struct Options {
   Checks checks;
+  Asynchrony asynchrony = Asynchrony::Late;
   /// Instructions that one warp may execute before the launch is stopped.
   uint64_t maxSteps = uint64_t(1) << 28;
   /// Host threads to spread blocks over; 0 takes one per processor. Results
@@ -181,6 +200,8 @@ struct Options {
   unsigned threads = 0;
   /// Count sectors, distinct bytes and bank conflicts (costs a little time).
   bool countMemory = true;
+  /// Blocks of a cluster; all 0 takes what the kernel requires, or 1.
+  Dim3 cluster{0, 0, 0};
   /// Bytes of shared memory that a block may have, static and dynamic.
   uint32_t maxSharedBytes = 232448;
   /// Receives the text of the kernel's printf calls; empty drops it.
