@@ -26,7 +26,8 @@ llvm_config.with_environment("PATH", config.fusion_tools_dir, append_path=True)
 if config.fusion_assertions:
     config.available_features.add("asserts")
 for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
-             "fusion-reduce", "fusion-lsp-server", "fusion-emulate"):
+             "fusion-reduce", "fusion-lsp-server", "fusion-emulate",
+             "fusion-conformance"):
     if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
         config.available_features.add(tool)
 if lit.util.which("ptxas"):

@@ -1,0 +1,516 @@
+//===- fusion-conformance.cpp - The emulator against a GPU ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements fusion-conformance, which runs the kernels of manifests
+// on the emulator and on a GPU, or against the record of one, and compares
+// every byte.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare.h"
+#include "Gpu.h"
+#include "Record.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <iostream>
+#include <map>
+#include <regex>
+
+using namespace conformance;
+
+namespace {
+enum ExitCode { Success = 0, Failed = 1, Usage = 2 };
+
+struct CommandLine {
+  std::vector<std::string> manifests;
+  bool useGpu = false, list = false, json = false, time = false;
+  std::string filter, recordPath, checkPath;
+  std::vector<fusionemu::Asynchrony> modes = {fusionemu::Asynchrony::Late};
+  uint64_t seed = 1;
+  bool seedGiven = false;
+};
+
+/// What became of one case.
+enum class Outcome { Exact, Bounded, Ran, Unrecorded, Failed };
+
+struct Result {
+  std::string group, kernel;
+  unsigned caseIndex = 0;
+  Outcome outcome = Outcome::Failed;
+  std::string reason;
+  uint64_t ulp = 0;
+};
+
+/// Everything that one run of the tool has.
+class Session {
+public:
+  explicit Session(const CommandLine &line) : line(line) {}
+  bool open();
+  bool runManifest(const Manifest &manifest);
+  int finish();
+
+private:
+  void runKernel(const Manifest &manifest, const fusionemu::Module &module,
+                 const std::string &kernel);
+  Result runCase(const Manifest &manifest, const fusionemu::Module &module,
+                 const std::string &kernel, unsigned index, const Case &c);
+  void judge(const Case &c, const Buffers &emulator, const Buffers &initial,
+             const std::string &key, Result &result);
+  void report(const Result &result);
+  void printTable() const;
+  void printJson() const;
+
+  const CommandLine &line;
+  uint64_t seed = 1;
+  std::unique_ptr<Gpu> gpu;
+  std::string gpuModuleError;
+  Record recorded, written;
+  std::vector<Result> results;
+};
+} // namespace
+
+static const char usageText[] =
+    R"(usage: fusion-conformance MANIFEST... [options]
+
+Runs the kernels that the manifests name on the emulator, with all checks on,
+and compares every buffer with what a GPU computes.
+
+  --device=none|cuda    none (the default): the emulator alone; every case must
+                        run without a report. cuda: compare with the first GPU
+  --check=FILE          compare with the record of a GPU
+  --record=FILE         write such a record (with --device=cuda)
+  --filter=REGEX        only cases whose "GROUP KERNEL" matches somewhere
+  --seed=N              of the contents of buffers; 1, or that of the record
+  --asynchrony=MODE     late (the default), early or both: when asynchronous
+                        operations take effect on the emulator
+  --list                print the cases and stop
+  --json                print the results as JSON
+  --time                print how long each case took on the emulator
+
+Exit code: 0 all agree, 1 some do not, 2 wrong usage.
+)";
+
+static bool fail(const std::string &text) {
+  std::cerr << "fusion-conformance: " << text << "\n";
+  return false;
+}
+
+static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
+  using fusionemu::Asynchrony;
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    size_t equals = arg.find('=');
+    std::string name = arg.substr(0, equals);
+    std::string value =
+        equals == std::string::npos ? "" : arg.substr(equals + 1);
+    if (arg == "--device=none" || arg == "--device=cuda") {
+      line.useGpu = value == "cuda";
+    } else if (name == "--check" && !value.empty()) {
+      line.checkPath = value;
+    } else if (name == "--record" && !value.empty()) {
+      line.recordPath = value;
+    } else if (name == "--filter") {
+      line.filter = value;
+    } else if (name == "--seed" && !value.empty()) {
+      char *end = nullptr;
+      line.seed = std::strtoull(value.c_str(), &end, 0);
+      line.seedGiven = true;
+      if (*end != 0)
+        return fail("'" + value + "' is not a number");
+    } else if (arg == "--asynchrony=late") {
+      line.modes = {Asynchrony::Late};
+    } else if (arg == "--asynchrony=early") {
+      line.modes = {Asynchrony::Early};
+    } else if (arg == "--asynchrony=both") {
+      line.modes = {Asynchrony::Late, Asynchrony::Early};
+    } else if (arg == "--list") {
+      line.list = true;
+    } else if (arg == "--json") {
+      line.json = true;
+    } else if (arg == "--time") {
+      line.time = true;
+    } else if (arg[0] != '-') {
+      line.manifests.push_back(arg);
+    } else {
+      return fail("cannot read '" + arg + "'");
+    }
+  }
+  if (line.manifests.empty())
+    return fail("expected a manifest");
+  if (!line.recordPath.empty() && !line.useGpu)
+    return fail("--record needs --device=cuda");
+  if (line.useGpu && !line.checkPath.empty())
+    return fail("--check is for runs without a GPU");
+  return true;
+}
+
+bool Session::open() {
+  std::string error;
+  seed = line.seed;
+  if (!line.checkPath.empty()) {
+    if (!recorded.read(line.checkPath, error))
+      return fail(error);
+    if (!line.seedGiven)
+      seed = recorded.seed;
+    if (seed != recorded.seed)
+      return fail("the record is for --seed=" + std::to_string(recorded.seed));
+  }
+  if (line.useGpu) {
+    gpu = Gpu::open(error);
+    if (!gpu)
+      return fail("no GPU: " + error);
+    std::time_t now = std::time(nullptr);
+    char date[32] = "";
+    std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
+    written.device = gpu->describe() + ", " + date;
+    written.seed = seed;
+  }
+  return true;
+}
+
+/// The contents of all buffers before the launch.
+static Buffers makeInputs(const Case &c, const std::string &key,
+                          uint64_t seed) {
+  Buffers buffers(c.arguments.size());
+  for (size_t i = 0; i < c.arguments.size(); ++i) {
+    const Argument &a = c.arguments[i];
+    uint64_t own = hashBytes(key.data(), key.size(), hashStart ^ seed) + i;
+    if (a.isBuffer)
+      buffers[i] = makeFill(*a.element, a.count, a.fill, own);
+  }
+  return buffers;
+}
+
+/// Runs a case on a fresh emulated device; `buffers` become the results.
+static fusionemu::Status runEmulator(const fusionemu::Module &module,
+                                     const std::string &kernel, const Case &c,
+                                     fusionemu::Asynchrony mode,
+                                     Buffers &buffers) {
+  using fusionemu::Status;
+  const fusionemu::KernelInfo &info = *module.findKernel(kernel);
+  auto refuse = [&](const std::string &why) {
+    return Status(fusionemu::ErrorKind::BadLaunch, why);
+  };
+  if (info.parameters.size() != c.arguments.size())
+    return refuse("the kernel takes " + std::to_string(info.parameters.size()) +
+                  " arguments, the case has " +
+                  std::to_string(c.arguments.size()));
+  fusionemu::Memory memory;
+  std::vector<uint64_t> addresses(buffers.size(), 0);
+  std::vector<uint8_t> block(info.argumentBytes);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Argument &a = c.arguments[i];
+    const fusionemu::ParameterInfo &p = info.parameters[i];
+    if (p.size != (a.isBuffer ? 8 : a.value.size()))
+      return refuse("argument '" + a.name + "' does not have the " +
+                    std::to_string(p.size) + " bytes of the parameter");
+    if (!a.isBuffer) {
+      std::memcpy(block.data() + p.offset, a.value.data(), p.size);
+      continue;
+    }
+    if (Status s = memory.allocate(buffers[i].size(), a.name, addresses[i]);
+        !s.ok())
+      return s;
+    if (Status s =
+            memory.write(addresses[i], buffers[i].data(), buffers[i].size());
+        !s.ok())
+      return s;
+    if (a.fill.kind == Fill::Kind::Poison)
+      if (Status s = memory.markUninitialized(addresses[i]); !s.ok())
+        return s;
+    std::memcpy(block.data() + p.offset, &addresses[i], 8);
+  }
+  fusionemu::Options options;
+  options.asynchrony = mode;
+  if (Status s =
+          fusionemu::launch(memory, module, kernel, c.grid, c.block,
+                            c.sharedBytes, block.data(), block.size(), options);
+      !s.ok())
+    return s;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (!buffers[i].empty())
+      if (Status s =
+              memory.read(addresses[i], buffers[i].data(), buffers[i].size());
+          !s.ok())
+        return s;
+  return Status();
+}
+
+/// Compares with the GPU or with the record of one.
+void Session::judge(const Case &c, const Buffers &emulator,
+                    const Buffers &initial, const std::string &key,
+                    Result &result) {
+  if (gpu) {
+    Buffers onGpu = initial;
+    result.reason = gpuModuleError;
+    if (result.reason.empty())
+      result.reason = gpu->run(result.kernel, c, onGpu);
+    if (!result.reason.empty()) {
+      result.reason = "on the GPU: " + result.reason;
+      return;
+    }
+    Comparison comparison = compareBuffers(c, emulator, onGpu);
+    result.ulp = comparison.largestUlp;
+    result.reason = comparison.firstMismatch;
+    if (!comparison.agrees) {
+      result.reason += "; " + std::to_string(comparison.different) +
+                       " elements differ, at most " +
+                       std::to_string(result.ulp) + " ulp";
+      return;
+    }
+    bool exact = c.expectation.exact;
+    written.add(key, {exact, hashBuffers(c, onGpu), result.ulp, false});
+    result.outcome = comparison.identical ? Outcome::Exact : Outcome::Bounded;
+    return;
+  }
+  if (line.checkPath.empty()) {
+    result.outcome = Outcome::Ran;
+    return;
+  }
+  Record::Entry *entry = recorded.find(key);
+  if (!entry) {
+    result.outcome = Outcome::Unrecorded;
+    return;
+  }
+  entry->used = true;
+  if (!entry->exact) {
+    result.outcome = Outcome::Bounded;
+    return;
+  }
+  if (hashBuffers(c, emulator) == entry->hash) {
+    result.outcome = Outcome::Exact;
+    return;
+  }
+  result.reason = "the results are not those of " + recorded.device;
+}
+
+Result Session::runCase(const Manifest &manifest,
+                        const fusionemu::Module &module,
+                        const std::string &kernel, unsigned index,
+                        const Case &c) {
+  Result result;
+  result.group = manifest.name;
+  result.kernel = kernel;
+  result.caseIndex = index;
+  std::string key = manifest.name + " " + kernel + " " + std::to_string(index);
+  Buffers initial = makeInputs(c, key, seed), emulator;
+  for (size_t k = 0; k < line.modes.size(); ++k) {
+    Buffers buffers = initial;
+    auto begin = std::chrono::steady_clock::now();
+    fusionemu::Status status =
+        runEmulator(module, kernel, c, line.modes[k], buffers);
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - begin;
+    if (line.time)
+      std::printf("%s: %.3f ms\n", key.c_str(), seconds.count() * 1e3);
+    if (!status.ok()) {
+      result.reason = status.message();
+      return result;
+    }
+    if (k > 0 && buffers != emulator) {
+      result.reason = "late and early asynchrony give different results";
+      return result;
+    }
+    emulator = std::move(buffers);
+  }
+  judge(c, emulator, initial, key, result);
+  return result;
+}
+
+void Session::report(const Result &result) {
+  if (result.outcome == Outcome::Failed && !line.json)
+    std::printf("FAIL %s %s %u: %s\n", result.group.c_str(),
+                result.kernel.c_str(), result.caseIndex, result.reason.c_str());
+  results.push_back(result);
+}
+
+void Session::runKernel(const Manifest &manifest,
+                        const fusionemu::Module &module,
+                        const std::string &kernel) {
+  std::string name = manifest.name + " " + kernel;
+  if (!line.filter.empty() && !std::regex_search(name, std::regex(line.filter)))
+    return;
+  unsigned index = 0;
+  for (const Case &c : manifest.cases) {
+    bool matches = false;
+    for (const std::string &pattern : c.patterns)
+      matches |= std::regex_match(kernel, std::regex(pattern));
+    if (!matches)
+      continue;
+    if (line.list)
+      std::printf("%s %u (line %u)\n", name.c_str(), index, c.line);
+    else
+      report(runCase(manifest, module, kernel, index, c));
+    ++index;
+  }
+  if (index != 0)
+    return;
+  Result missing;
+  missing.group = manifest.name;
+  missing.kernel = kernel;
+  missing.reason = "no case of the manifest is for this kernel";
+  report(missing);
+}
+
+bool Session::runManifest(const Manifest &manifest) {
+  std::string text;
+  if (!readFile(manifest.ptx, text))
+    return fail("cannot open '" + manifest.ptx + "'");
+  fusionemu::Module module;
+  size_t slash = manifest.ptx.rfind('/');
+  std::string shortName = slash == std::string::npos
+                              ? manifest.ptx
+                              : manifest.ptx.substr(slash + 1);
+  if (fusionemu::Status s = module.parse(text, shortName); !s.ok())
+    return fail(s.message());
+  if (gpu && !line.list)
+    gpuModuleError = gpu->load(text);
+  for (const fusionemu::KernelInfo &info : module.getKernels())
+    runKernel(manifest, module, info.name);
+  // A record must not quietly outlive what it is about.
+  if (line.checkPath.empty() || !line.filter.empty())
+    return true;
+  for (const auto &[key, entry] : recorded.getEntries()) {
+    size_t space = key.find(' ');
+    if (entry.used || key.substr(0, space) != manifest.name)
+      continue;
+    Result stale;
+    stale.group = manifest.name;
+    stale.kernel = key.substr(space + 1);
+    stale.reason = "recorded, but no such case has run";
+    report(stale);
+  }
+  return true;
+}
+
+static const char *nameOf(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::Exact:
+    return "exact";
+  case Outcome::Bounded:
+    return "bounded";
+  case Outcome::Ran:
+    return "ran";
+  case Outcome::Unrecorded:
+    return "unrecorded";
+  case Outcome::Failed:
+    return "failed";
+  }
+  return "";
+}
+
+void Session::printTable() const {
+  // A kernel counts once, by the worst of its cases.
+  std::map<std::string, std::map<std::string, Outcome>> groups;
+  for (const Result &r : results) {
+    auto [place, isNew] = groups[r.group].emplace(r.kernel, r.outcome);
+    if (!isNew && r.outcome > place->second)
+      place->second = r.outcome;
+  }
+  std::printf("%-20s %8s %8s %8s %8s %10s %8s\n", "group", "kernels", "exact",
+              "bounded", "ran", "unrecorded", "failed");
+  unsigned total[6] = {};
+  for (const auto &[group, kernels] : groups) {
+    unsigned n[5] = {};
+    for (const auto &[kernel, outcome] : kernels)
+      ++n[size_t(outcome)];
+    std::printf("%-20s %8zu %8u %8u %8u %10u %8u\n", group.c_str(),
+                kernels.size(), n[0], n[1], n[2], n[3], n[4]);
+    total[5] += unsigned(kernels.size());
+    for (unsigned i = 0; i < 5; ++i)
+      total[i] += n[i];
+  }
+  std::printf("%-20s %8u %8u %8u %8u %10u %8u\n", "total", total[5], total[0],
+              total[1], total[2], total[3], total[4]);
+  if (gpu)
+    std::printf("compared with %s\n", written.device.c_str());
+  else if (!line.checkPath.empty())
+    std::printf("compared with the record of %s\n", recorded.device.c_str());
+}
+
+static std::string quote(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      (result += '\\') += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      result += ' ';
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
+void Session::printJson() const {
+  std::printf("{\"device\": %s, \"seed\": %llu, \"cases\": [",
+              quote(gpu ? written.device : recorded.device).c_str(),
+              static_cast<unsigned long long>(seed));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Result &r = results[i];
+    std::printf("%s\n{\"group\": %s, \"kernel\": %s, \"case\": %u, "
+                "\"outcome\": \"%s\", \"ulp\": %llu, \"reason\": %s}",
+                i ? "," : "", quote(r.group).c_str(), quote(r.kernel).c_str(),
+                r.caseIndex, nameOf(r.outcome),
+                static_cast<unsigned long long>(r.ulp),
+                quote(r.reason).c_str());
+  }
+  std::printf("\n]}\n");
+}
+
+int Session::finish() {
+  if (line.list)
+    return Success;
+  if (line.json)
+    printJson();
+  else
+    printTable();
+  std::string error;
+  if (!line.recordPath.empty() && !written.write(line.recordPath, error)) {
+    fail(error);
+    return Failed;
+  }
+  if (results.empty()) {
+    fail("no case has run");
+    return Failed;
+  }
+  for (const Result &r : results)
+    if (r.outcome == Outcome::Failed)
+      return Failed;
+  return Success;
+}
+
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--help") == 0) {
+      std::cout << usageText;
+      return Success;
+    }
+  CommandLine line;
+  if (!parseCommandLine(argc, argv, line)) {
+    std::cerr << "try --help\n";
+    return Usage;
+  }
+  std::vector<Manifest> manifests(line.manifests.size());
+  for (size_t i = 0; i < manifests.size(); ++i) {
+    std::string error;
+    if (!readManifest(line.manifests[i], manifests[i], error)) {
+      fail(error);
+      return Usage;
+    }
+  }
+  Session session(line);
+  if (!session.open())
+    return Failed;
+  for (const Manifest &manifest : manifests)
+    if (!session.runManifest(manifest))
+      return Failed;
+  return session.finish();
+}
