@@ -49,6 +49,10 @@ public:
   bool takePrefix(std::string_view prefix);
   /// Takes the next type in order, or None.
   Type takeType();
+  /// Takes the next in order that names the type of a matrix, or None.
+  MatrixType takeMatrixType();
+  /// Takes .m16n8k16 and the like.
+  bool takeMatrixShape(unsigned &m, unsigned &n, unsigned &k);
   /// Takes .rn, .rz, .rm, .rp; true if there was one.
   bool takeRound(Round &round);
   bool has(std::string_view name) const;
@@ -185,6 +189,15 @@ private:
   bool decodeRedux();
   bool decodeActivemask();
   bool decodeElect();
+  // DecodeMatrix.cpp and DecodeWgmma.cpp.
+  bool decodeMatrixMove();
+  bool decodeMma();
+  bool decodeWgmma();
+  bool decodeWgmmaMultiply();
+  /// Reads or writes `count` registers, {a, b, ...} or one by itself, and
+  /// appends their slots to extraOperands, from `first`.
+  bool takeMatrixRegisters(const Operand &operand, unsigned count,
+                           unsigned bytes, bool writes, uint32_t &first);
   // DecodeAsync.cpp and DecodeBulk.cpp.
   bool decodeMBarrier();
   bool decodeMBarrierInit(bool isInit);

@@ -18,6 +18,9 @@
 
 namespace fusionemu {
 
+struct Block;
+struct Warp;
+
 /// The type of the values that an operation works on. Untyped bits of PTX are
 /// unsigned here.
 enum class Type : uint8_t {
@@ -168,6 +171,9 @@ enum class TestKind : uint8_t {
   Subnormal
 };
 
+/// ldmatrix, stmatrix, movmatrix.
+enum class MatrixMove : uint8_t { Load, Store, Transpose };
+
 /// Flags of carry instructions, in Instruction::aux.
 constexpr uint32_t carryIn = 1, carryOut = 2;
 
@@ -193,6 +199,11 @@ struct HandlerTable {
   Handler (*store)(unsigned bytes, unsigned registerBytes);
   Handler (*atomic)(Op op, Type type);
   Handler (*special)(std::string_view name);
+  Handler (*matrixMove)(MatrixMove move, bool transposed);
+  Handler (*mma)(bool isDouble);
+  /// See computeWgmma() in Wgmma.h.
+  void (*wgmma)(Context &c, Warp &warp, const WgmmaOp &op, uint64_t descA,
+                uint64_t descB, bool scaleD, Block &block);
   /// Runs the current fragment for at most `budget` instructions; Continue
   /// when the budget is used up.
   Next (*run)(Context &c, uint64_t budget);

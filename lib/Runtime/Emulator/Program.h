@@ -14,6 +14,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
 #define FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
 
+#include "MatrixOps.h"
 #include "Syntax.h"
 #include "fusion-rt/Emulator/Emulator.h"
 
@@ -165,6 +166,8 @@ struct Kernel {
   std::vector<InstructionInfo> infos;
   std::vector<int32_t> extraOperands;
   std::vector<BulkForm> bulkForms;
+  std::vector<MmaOp> mmas;
+  std::vector<WgmmaOp> wgmmas;
   std::vector<Constant> constants;
   std::vector<Relocation> relocations;
   std::vector<SpecialSlot> specials;

@@ -136,6 +136,10 @@ Handler findLoad(unsigned bytes, bool isSigned, unsigned registerBytes);
 Handler findStore(unsigned bytes, unsigned registerBytes);
 Handler findAtomic(Op op, Type type);
 Handler findSpecial(std::string_view name);
+Handler findMatrixMove(MatrixMove move, bool transposed);
+Handler findMma(bool isDouble);
+void computeWgmma(Context &c, Warp &warp, const WgmmaOp &op, uint64_t descA,
+                  uint64_t descB, bool scaleD, Block &block);
 Next run(Context &c, uint64_t budget);
 
 } // namespace FUSIONEMU_ISA

@@ -36,6 +36,9 @@ const HandlerTable table = {
     findStore,
     findAtomic,
     findSpecial,
+    findMatrixMove,
+    findMma,
+    computeWgmma,
     run,
 };
 
