@@ -154,6 +154,43 @@ FUSION_RT_API FusionRtStatus fusionRtSynchronize(FusionRtDevice *device,
                                                  FusionRtStream stream);
 
 //===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+#define FUSION_RT_TENSOR_MAP_BYTES 128
+
+typedef enum FusionRtTensorMapKind {
+  FUSION_RT_TENSOR_MAP_TILED = 0,
+  FUSION_RT_TENSOR_MAP_IM2COL = 1
+} FusionRtTensorMapKind;
+
+/// What a tensor copy (cp.async.bulk.tensor) reads or writes: the parameters of
+/// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, under their rules. The
+/// enumerations have the values of the CUDA driver's.
+typedef struct FusionRtTensorMapDesc {
+  size_t structSize;
+  FusionRtAddress address;
+  int32_t kind;     // FusionRtTensorMapKind
+  int32_t dataType; // as CUtensorMapDataType
+  int32_t interleave, swizzle, l2Promotion, oobFill;
+  int32_t rank;
+  uint64_t dims[5];           // in elements, the innermost first
+  uint64_t strides[4];        // in bytes, of dimensions 1 and up
+  uint32_t box[5];            // in elements; tiled only
+  uint32_t elementStrides[5]; // 0 means 1
+  /// Im2col only; the corners in the order W, H, D.
+  int32_t lowerCorner[3], upperCorner[3];
+  uint32_t channelsPerPixel, pixelsPerColumn;
+} FusionRtTensorMapDesc;
+
+/// Writes the FUSION_RT_TENSOR_MAP_BYTES bytes that a kernel of this device
+/// takes as a parameter, which the kernel aligns to 64. They are of no use on
+/// another device. A description that breaks a rule is refused in the same
+/// words on every device.
+FUSION_RT_API FusionRtStatus fusionRtEncodeTensorMap(
+    FusionRtDevice *device, const FusionRtTensorMapDesc *desc, void *map);
+
+//===----------------------------------------------------------------------===//
 // Packages
 //===----------------------------------------------------------------------===//
 

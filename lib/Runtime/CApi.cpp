@@ -219,6 +219,21 @@ FusionRtStatus fusionRtSynchronize(FusionRtDevice *device,
   return finish(device->device->synchronize(stream));
 }
 
+FusionRtStatus fusionRtEncodeTensorMap(FusionRtDevice *device,
+                                       const FusionRtTensorMapDesc *desc,
+                                       void *map) {
+  if (!device || !desc || !map)
+    return finish(nullArgument(!device ? "device" : desc ? "map" : "desc"));
+  fusionemu::TensorMapInfo info;
+  if (Error error = readTensorMap(readStruct(desc), info))
+    return finish(error);
+  uint8_t own[fusionemu::tensorMapBytes];
+  if (Error error = device->device->encodeTensorMap(info, own))
+    return finish(error);
+  std::memcpy(map, own, sizeof(own));
+  return 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Packages
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,10 @@ Error Device::markLost(const std::string &cause) {
   return checkAlive();
 }
 
+Error Device::encodeTensorMap(const fusionemu::TensorMapInfo &, uint8_t *) {
+  return Error(ErrorCode::Unsupported, "this device has no tensor maps");
+}
+
 Error Device::time(const std::function<Error(Stream)> &,
                    const FusionRtBenchOptions &, FusionRtBenchResult &) {
   return Error(ErrorCode::Unsupported, "this device has no clock to time with");

@@ -14,6 +14,7 @@
 #ifndef FUSION_LIB_RUNTIME_DEVICE_H
 #define FUSION_LIB_RUNTIME_DEVICE_H
 
+#include "fusion-rt/Emulator/TensorMap.h"
 #include "fusion-rt/Runtime.h"
 #include "fusion/Executable/Error.h"
 #include "fusion/Executable/PackageModel.h"
@@ -103,6 +104,11 @@ public:
                            KernelHandle &handle, KernelFacts &facts) = 0;
   virtual Error launch(const LaunchRequest &request) = 0;
 
+  /// Writes the 128 bytes that kernels of this device take as a tensor map.
+  /// `info` has passed checkTensorMap().
+  virtual Error encodeTensorMap(const fusionemu::TensorMapInfo &info,
+                                uint8_t *map);
+
   /// Times `enqueue`, which starts the work once on the stream given.
   virtual Error time(const std::function<Error(Stream)> &enqueue,
                      const FusionRtBenchOptions &options,
@@ -128,6 +134,11 @@ private:
   mutable std::mutex lostMutex;
   std::string lostCause;
 };
+
+/// Turns a caller's description into the parameters of a tensor map and checks
+/// them, so that every device refuses the same in the same words.
+Error readTensorMap(const FusionRtTensorMapDesc &desc,
+                    fusionemu::TensorMapInfo &info);
 
 /// Opens device `index` of the CUDA driver.
 Result<std::unique_ptr<Device>>

@@ -48,6 +48,8 @@ public:
                    const std::vector<uint32_t> &paramBytes,
                    KernelHandle &handle, KernelFacts &facts) override;
   Error launch(const LaunchRequest &request) override;
+  Error encodeTensorMap(const fusionemu::TensorMapInfo &info,
+                        uint8_t *map) override;
   Error setLaunchCallback(FusionRtLaunchCallback newCallback,
                           void *newUserData) override;
   bool checksAllocations() const override { return true; }
@@ -321,6 +323,15 @@ Error EmulatorDevice::launch(const LaunchRequest &request) {
   own.numInstructionReports = pointers.size();
   own.instructionReports = pointers.data();
   report(&own, reportData);
+  return {};
+}
+
+Error EmulatorDevice::encodeTensorMap(const fusionemu::TensorMapInfo &info,
+                                      uint8_t *map) {
+  uint8_t own[fusionemu::tensorMapBytes];
+  if (Error error = toError(fusionemu::encodeTensorMap(info, own)))
+    return error;
+  std::memcpy(map, own, sizeof(own));
   return {};
 }
 

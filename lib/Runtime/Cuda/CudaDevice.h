@@ -48,6 +48,8 @@ public:
                    const std::vector<uint32_t> &paramBytes,
                    KernelHandle &handle, KernelFacts &facts) override;
   Error launch(const LaunchRequest &request) override;
+  Error encodeTensorMap(const fusionemu::TensorMapInfo &info,
+                        uint8_t *map) override;
   Error time(const std::function<Error(Stream)> &enqueue,
              const FusionRtBenchOptions &options,
              FusionRtBenchResult &result) override;

@@ -21,7 +21,8 @@ TEST(SharedLibraryTest, OnlyTheCInterfaceIsVisible) {
   for (const char *name :
        {"fusionRtDeviceCreate", "fusionRtPackageLoad", "fusionRtLaunch",
         "fusionRtBench", "fusionRtGetLastError", "fusionRtInferShapes",
-        "fusionRtReserveWorkspace", "fusionRtDeviceSetLaunchCallback"})
+        "fusionRtReserveWorkspace", "fusionRtDeviceSetLaunchCallback",
+        "fusionRtEncodeTensorMap"})
     EXPECT_NE(::dlsym(library, name), nullptr) << name;
 
   // A C++ symbol of the library, which must stay inside.
