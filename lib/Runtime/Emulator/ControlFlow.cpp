@@ -89,67 +89,104 @@ static Graph buildGraph(const Kernel &kernel) {
   return g;
 }
 
-/// Immediate post-dominators by iteration over the reversed graph, after
-/// Cooper, Harvey and Kennedy.
-static void findPostDominators(Graph &g) {
-  uint32_t count = uint32_t(g.next.size()), exit = count - 1;
-  constexpr uint32_t unknown = ~uint32_t(0);
-  std::vector<uint32_t> order(count, unknown), sequence;
-  // Post-order from the exit along reversed edges, without recursion.
+namespace {
+/// Immediate post-dominators after Lengauer and Tarjan, by the numbers of a
+/// depth-first search from the exit along reversed edges. The bound of
+/// O(edges * log blocks) holds for every graph, which matters because the
+/// graph may have been made to take long. Nothing here recurses.
+class PostDominators {
+public:
+  explicit PostDominators(Graph &g);
+  void find();
+
+private:
+  void numberBlocks();
+  /// The block with the least semi-dominator on the way from `v` to the root
+  /// of its tree.
+  uint32_t evaluate(uint32_t v);
+
+  static constexpr uint32_t none = ~uint32_t(0);
+  Graph &g;
+  std::vector<uint32_t> number;        ///< Of a block; none if not reached.
+  std::vector<uint32_t> block, parent; ///< By number.
+  std::vector<uint32_t> semi, best, ancestor;
+  std::vector<uint32_t> path;
+};
+} // namespace
+
+PostDominators::PostDominators(Graph &g) : g(g), number(g.next.size(), none) {}
+
+void PostDominators::numberBlocks() {
+  uint32_t exit = uint32_t(g.next.size()) - 1;
   std::vector<std::pair<uint32_t, size_t>> stack{{exit, 0}};
-  std::vector<bool> seen(count, false);
-  seen[exit] = true;
+  number[exit] = 0;
+  block.push_back(exit);
+  parent.push_back(none);
   while (!stack.empty()) {
-    uint32_t node = stack.back().first;
-    size_t &edge = stack.back().second;
-    if (edge < g.previous[node].size()) {
-      uint32_t to = g.previous[node][edge++];
-      if (!seen[to]) {
-        seen[to] = true;
-        stack.push_back({to, 0});
-      }
+    auto &[node, edge] = stack.back();
+    if (edge == g.previous[node].size()) {
+      stack.pop_back();
       continue;
     }
-    order[node] = uint32_t(sequence.size());
-    sequence.push_back(node);
-    stack.pop_back();
+    uint32_t to = g.previous[node][edge++];
+    if (number[to] != none)
+      continue;
+    parent.push_back(number[node]);
+    number[to] = uint32_t(block.size());
+    block.push_back(to);
+    stack.push_back({to, 0});
   }
-  g.postDominator.assign(count, unknown);
-  g.postDominator[exit] = exit;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t i = sequence.size(); i-- > 0;) {
-      uint32_t node = sequence[i];
-      if (node == exit)
-        continue;
-      uint32_t best = unknown;
-      for (uint32_t successor : g.next[node]) {
-        if (g.postDominator[successor] == unknown)
-          continue;
-        if (best == unknown) {
-          best = successor;
-          continue;
-        }
-        uint32_t x = best, y = successor;
-        while (x != y) {
-          while (order[x] < order[y])
-            x = g.postDominator[x];
-          while (order[y] < order[x])
-            y = g.postDominator[y];
-        }
-        best = x;
-      }
-      if (best != g.postDominator[node]) {
-        g.postDominator[node] = best;
-        changed = true;
-      }
+}
+
+uint32_t PostDominators::evaluate(uint32_t v) {
+  if (ancestor[v] == none)
+    return v;
+  for (uint32_t u = v; ancestor[ancestor[u]] != none; u = ancestor[u])
+    path.push_back(u);
+  for (; !path.empty(); path.pop_back()) {
+    uint32_t u = path.back(), above = ancestor[u];
+    if (semi[best[above]] < semi[best[u]])
+      best[u] = best[above];
+    ancestor[u] = ancestor[above];
+  }
+  return best[v];
+}
+
+void PostDominators::find() {
+  numberBlocks();
+  uint32_t count = uint32_t(block.size());
+  ancestor.assign(count, none);
+  for (uint32_t i = 0; i < count; ++i)
+    semi.push_back(i);
+  best = semi;
+  std::vector<uint32_t> dominator(count, 0);
+  // Blocks whose semi-dominator is known, chained by semi-dominator.
+  std::vector<uint32_t> first(count, none), following(count, none);
+  for (uint32_t w = count - 1; w > 0; --w) {
+    for (uint32_t successor : g.next[block[w]])
+      if (number[successor] != none)
+        semi[w] = std::min(semi[w], semi[evaluate(number[successor])]);
+    following[w] = first[semi[w]];
+    first[semi[w]] = w;
+    ancestor[w] = parent[w];
+    for (uint32_t v = first[parent[w]]; v != none; v = following[v]) {
+      uint32_t u = evaluate(v);
+      dominator[v] = semi[u] < semi[v] ? u : parent[w];
     }
+    first[parent[w]] = none;
+  }
+  g.postDominator.assign(g.next.size(), none);
+  g.postDominator[block[0]] = block[0];
+  for (uint32_t w = 1; w < count; ++w) {
+    if (dominator[w] != semi[w])
+      dominator[w] = dominator[dominator[w]];
+    g.postDominator[block[w]] = block[dominator[w]];
   }
 }
 
 void Decoder::placeReconvergence() {
   Graph g = buildGraph(kernel);
-  findPostDominators(g);
+  PostDominators(g).find();
   uint32_t exit = uint32_t(g.leaders.size());
   uint32_t count = uint32_t(kernel.code.size());
 

@@ -31,8 +31,9 @@ static void addFragment(Warp &w, const Fragment &f) {
   w.fragments[w.numFragments++] = f;
 }
 
-/// A join for `lanes` at `pc`. Nested joins hold ever fewer lanes, so there
-/// are never more than lanes.
+/// A join for `lanes` at `pc`. Nested joins hold ever fewer lanes, so that
+/// there is room unless lanes were released from joins that others keep open;
+/// then the lanes meet at the next join outside.
 static int8_t addJoin(Warp &w, uint32_t pc, uint32_t lanes, int8_t parent) {
   for (unsigned i = 0; i < warpSize; ++i) {
     if (w.joins[i].used)
@@ -40,7 +41,6 @@ static int8_t addJoin(Warp &w, uint32_t pc, uint32_t lanes, int8_t parent) {
     w.joins[i] = {pc, lanes, 0, parent, true};
     return int8_t(i);
   }
-  assert(false && "more joins than lanes");
   return parent;
 }
 

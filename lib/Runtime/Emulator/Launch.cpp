@@ -19,6 +19,9 @@
 
 using namespace fusionemu;
 
+/// Memory that the blocks that run at the same time may take together.
+static constexpr uint64_t maxBlockBytes = uint64_t(4) << 30;
+
 static std::string describe(Dim3 d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," +
          std::to_string(d.z) + ")";
@@ -163,6 +166,14 @@ static unsigned chooseThreads(const Launch &launch) {
       launch.numBlocks * launch.numWarps * launch.kernel.code.size();
   threads = unsigned(std::min<uint64_t>(threads, work / 4096 + 1));
   threads = std::min(threads, 256u);
+  // A kernel of many registers or local variables takes up to 1 GiB a block.
+  uint64_t clusterBytes =
+      launch.clusterSize * launch.numWarps *
+          (uint64_t(launch.kernel.fileBytes) +
+           uint64_t(launch.kernel.info.localBytes) * warpSize) +
+      1;
+  threads =
+      unsigned(std::clamp<uint64_t>(maxBlockBytes / clusterBytes, 1, threads));
   return unsigned(
       std::min<uint64_t>(threads, launch.numBlocks / launch.clusterSize));
 }

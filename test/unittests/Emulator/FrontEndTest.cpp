@@ -13,6 +13,9 @@
 
 #include "TestUtils.h"
 
+#include <algorithm>
+#include <chrono>
+
 using namespace fusionemu;
 
 static Status parse(const std::string &text) {
@@ -495,4 +498,21 @@ TEST(EmulatorFrontEnd, HugeTextsAreBounded) {
          repeat("call f;\n", 10000) + "}";
   EXPECT_NE(parse(header() + text).message().find("too many instructions"),
             std::string::npos);
+}
+
+/// A ladder of branches back and forth, on which an iteration to a fixed point
+/// takes quadratic time.
+TEST(EmulatorFrontEnd, ControlFlowIsAnalysedInLinearTime) {
+  std::string text = ".entry k() { .reg .pred p;\n";
+  const unsigned n = 150000;
+  for (unsigned i = 0; i < n; ++i)
+    text += "L" + std::to_string(i) + ": @p bra L" +
+            std::to_string(i ? i - 1 : 0) + ";\n@p bra L" +
+            std::to_string(std::min(n - 1, i + 2)) + ";\n";
+  auto start = std::chrono::steady_clock::now();
+  expectAccepted(text + "ret; }");
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  // It takes half a second; the quadratic way takes twenty.
+  EXPECT_LT(seconds.count(), 10);
 }
