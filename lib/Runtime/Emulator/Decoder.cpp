@@ -93,7 +93,7 @@ bool Modifiers::allTaken() const {
 Decoder::Decoder(const Program &program, const FunctionSyntax &function,
                  Kernel &kernel)
     : program(program), function(function), kernel(kernel),
-      handlers(getHandlers()) {
+      handlers(getHandlers(program.options.payload)) {
   for (uint32_t i = 0; i < program.variables.size(); ++i)
     moduleVariables[program.variables[i].name] = i;
   for (const VariableSyntax &v : program.syntax.variables)

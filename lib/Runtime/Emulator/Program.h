@@ -173,6 +173,7 @@ struct Program {
   std::vector<KernelInfo> infos;
   std::vector<Kernel> kernels;
   std::vector<ModuleVariable> variables;
+  ParseOptions options;
   uint64_t id = 0; ///< Distinct for each parsed module of the process.
 };
 

@@ -136,6 +136,11 @@ Handler findLoad(unsigned bytes, bool isSigned, unsigned registerBytes);
 Handler findStore(unsigned bytes, unsigned registerBytes);
 Handler findAtomic(Op op, Type type);
 Handler findSpecial(std::string_view name);
+Handler findPayloadInteger(Op op, Type type);
+Handler findPayloadFloat(Op op, Type type, FloatMode mode);
+Handler findPayloadCompare(Compare op, Type type, bool ftz, bool toRegister);
+Handler findPayloadConvert(const Conversion &conversion);
+Handler findPayloadAtomic(Op op, Type type);
 Next run(Context &c, uint64_t budget);
 
 } // namespace FUSIONEMU_ISA
