@@ -89,6 +89,9 @@ typedef struct FusionRtDeviceOptions {
   uint64_t memoryLimit;
   /// Emulator only. Not 0: count for each instruction, for the launch callback.
   int32_t profile;
+  /// Emulator only. Not 0: floats are integers that wrap, so that arithmetic is
+  /// exact in any order (docs/Emulator.md, "Payload mode").
+  int32_t payload;
 } FusionRtDeviceOptions;
 
 /// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA

@@ -90,6 +90,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     return failure();
   PlanOptions options;
   options.graph.representativeSize = representativeSize;
+  options.fuse = fuse;
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();

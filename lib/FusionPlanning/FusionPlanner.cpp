@@ -732,9 +732,11 @@ void Planner::fillPlan(FusionPlan &plan) {
 FusionPlan Planner::plan() {
   FusionPlan plan;
   addSingleGroups();
-  fuseUntilNoGain();
-  fuseUntilFewEnough();
-  checkDemands(plan);
+  if (options.fuse) {
+    fuseUntilNoGain();
+    fuseUntilFewEnough();
+    checkDemands(plan);
+  }
   fillPlan(plan);
   return plan;
 }

@@ -97,6 +97,7 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   manager.enableVerifier(options.verifyEachPass);
   PhaseOptions phaseOptions;
   phaseOptions.target = target;
+  phaseOptions.fuse = options.fuse;
   phaseOptions.fastNumerics = options.fastNumerics;
   phaseOptions.lineInfo = options.lineInfo;
   phaseOptions.planObserver = [&](FunctionOpInterface, const FusionPlan &plan) {

@@ -61,6 +61,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
                                const PhaseOptions &options) {
   FormKernelsPassOptions planOptions;
   planOptions.target = options.target;
+  planOptions.fuse = options.fuse;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
 }
 

@@ -66,6 +66,11 @@ static constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   8,   13,
 static void fill(HostTensor &tensor, const RandomInputOptions &options,
                  Random &random) {
   int64_t count = tensor.getNumElements();
+  if (isFloat(tensor) && options.floatBits) {
+    for (uint64_t i = 0; i < tensor.getNumBytes(); ++i)
+      tensor.data()[i] = static_cast<uint8_t>(random.next());
+    return;
+  }
   if (isFloat(tensor)) {
     for (int64_t i = 0; i < count; ++i)
       tensor.setDouble(i, options.floatStd * random.nextNormal());

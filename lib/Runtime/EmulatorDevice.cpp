@@ -70,6 +70,7 @@ private:
   fusionemu::Options options;
   uint64_t memoryLimit = 0;
   bool countInstructions = false;
+  fusionemu::ParseOptions parseOptions;
   FusionRtLaunchCallback callback = nullptr;
   void *userData = nullptr;
 };
@@ -100,6 +101,7 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.checks.globalRaces = !callers.skipRaceChecks;
   options.threads = callers.emulatorThreads;
   countInstructions = callers.profile;
+  parseOptions.payload = callers.payload;
   // The host gives memory when it is touched, and ends the process when it has
   // no more: a limit turns that into an error. The checks keep about as much
   // again beside the data.
@@ -189,7 +191,8 @@ Error EmulatorDevice::getCapture(Stream, uint64_t &id) {
 Error EmulatorDevice::loadModule(const fusionpkg::Module &module,
                                  ModuleHandle &handle) {
   auto loaded = std::make_unique<LoadedModule>();
-  if (Error error = toError(loaded->module.parse(module.ptx)))
+  if (Error error =
+          toError(loaded->module.parse(module.ptx, "<ptx>", parseOptions)))
     return error;
   handle = reinterpret_cast<ModuleHandle>(loaded.release());
   return {};

@@ -16,6 +16,7 @@
 #include "fusion-rt/Npy.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Executable/Package.h"
+#include "fusion/Reference/Compare.h"
 #include "fusion/Reference/Verify.h"
 #include "fusion/Tools/CompileTool.h"
 #include "fusion/Tools/Predictions.h"
@@ -84,10 +85,15 @@ private:
 
   int loadInput();
   int compile();
+  CompileOptions getCompileOptions();
+  /// Compiles the program into the bytes of a package.
+  int compileInto(std::string &bytes, const CompileOptions &compileOptions,
+                  CompileReport &report);
   int loadInputs();
   int launch();
   int writeOutputs();
   int verify();
+  int verifyPayload();
   int bench();
   void printFigures();
   int openSession();
@@ -125,7 +131,7 @@ int Runner::loadInput() {
         StringRef(options.input).ends_with(".fpk")) {
       package = std::move(*bytes);
       programPath = options.reference;
-      if (options.verify && programPath.empty())
+      if ((options.verify || options.verifyPayload) && programPath.empty())
         return reportError(ErrorCode::NoReferenceProgram,
                            options.input +
                                " holds kernels, not the program to check "
@@ -147,6 +153,16 @@ int Runner::loadInput() {
 
 /// Compiles for the device at hand, unless a target was named.
 int Runner::compile() {
+  CompileReport report;
+  if (int status = compileInto(package, getCompileOptions(), report))
+    return status;
+  printReport(report, os);
+  if (options.explain)
+    os << report.explain;
+  return kExitOk;
+}
+
+CompileOptions Runner::getCompileOptions() {
   CompileOptions compileOptions;
   compileOptions.target.clear();
   if (!options.target.empty())
@@ -156,7 +172,12 @@ int Runner::compile() {
   compileOptions.fastNumerics = options.fastNumerics;
   // The profile names lines of the program.
   compileOptions.lineInfo = options.profile != ProfileFormat::None;
-  CompileReport report;
+  return compileOptions;
+}
+
+int Runner::compileInto(std::string &bytes,
+                        const CompileOptions &compileOptions,
+                        CompileReport &report) {
   OwningOpRef<ModuleOp> module = program->clone();
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   FailureOr<std::string> result =
@@ -165,10 +186,7 @@ int Runner::compile() {
     return diagnostics.hasError() ? diagnostics.getExitStatus()
                                   : reportError(ErrorCode::CompileFailed,
                                                 "the compiler gave no reason");
-  package = std::move(*result);
-  printReport(report, os);
-  if (options.explain)
-    os << report.explain;
+  bytes = std::move(*result);
   return kExitOk;
 }
 
@@ -285,6 +303,71 @@ void Runner::printFigures() {
   os << ", workspace " << formatBytes(double(figures->workspaceBytes)) << "\n";
 }
 
+/// Names the first element that differs, or is empty. Elements of half a byte
+/// count two by two.
+static std::string findDifference(const HostTensor &fused,
+                                  const HostTensor &single) {
+  if (fused.getDType() != single.getDType() ||
+      fused.getDims() != single.getDims())
+    return " is " + getTypeString(fused) + " fused, " + getTypeString(single) +
+           " one operation at a time";
+  unsigned width =
+      std::max(fusionpkg::getStorageBits(fused.getDType()) / 8, 1u);
+  for (uint64_t at = 0; at < fused.getNumBytes(); at += width) {
+    uint64_t left = 0, right = 0;
+    std::memcpy(&left, fused.data() + at, width);
+    std::memcpy(&right, single.data() + at, width);
+    if (left == right)
+      continue;
+    bool halves = fused.getDType() == DType::I4;
+    int64_t index = static_cast<int64_t>(at / width) * (halves ? 2 : 1);
+    return formatIndex(index, fused.getDims()) + " is 0x" +
+           llvm::utohexstr(left, /*LowerCase=*/true) + " fused, 0x" +
+           llvm::utohexstr(right, /*LowerCase=*/true) +
+           " one operation at a time";
+  }
+  return "";
+}
+
+/// Runs the program again, each operation a kernel, and compares the bits.
+int Runner::verifyPayload() {
+  CompileOptions compileOptions = getCompileOptions();
+  compileOptions.fuse = false;
+  // A package has been compiled for a chip already.
+  if (options.target.empty())
+    compileOptions.target = session->getPackageTarget();
+  CompileReport report;
+  std::string singlePackage;
+  if (int status = compileInto(singlePackage, compileOptions, report))
+    return status;
+  auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
+  deviceOptions.payload = true;
+  auto singles = Session::open("emulator", &deviceOptions);
+  if (!singles)
+    return fail(singles.takeError());
+  if (llvm::Error error = (*singles)->load(singlePackage, entryName))
+    return fail(std::move(error));
+  auto expected = (*singles)->run(inputs);
+  if (!expected)
+    return fail(expected.takeError());
+  if (expected->size() != outputs.size())
+    return reportError(ErrorCode::PayloadDiffers,
+                       "the package has " + Twine(outputs.size()) +
+                           " outputs, the program " + Twine(expected->size()));
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    std::string difference = findDifference(output, (*expected)[i]);
+    if (difference.empty())
+      continue;
+    os.flush();
+    return reportError(ErrorCode::PayloadDiffers,
+                       "output " + Twine(i) + difference);
+  }
+  os << "payload: " << outputs.size()
+     << (outputs.size() == 1 ? " tensor" : " tensors") << " equal, "
+     << report.kernelsAfter << " kernels one operation at a time\n";
+  return kExitOk;
+}
+
 int Runner::bench() {
   llvm::Expected<FusionRtBenchResult> result = session->bench(inputs);
   if (!result)
@@ -325,9 +408,10 @@ int Runner::openSession() {
   bool wantsProfile = options.profile != ProfileFormat::None;
   auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
   deviceOptions.profile = wantsProfile;
-  // A GPU does not count, so that the profile chooses the device.
+  deviceOptions.payload = options.verifyPayload;
+  // A GPU neither counts nor knows payloads: they choose the device.
   std::string device = options.device;
-  if (wantsProfile && device == "auto")
+  if ((wantsProfile || options.verifyPayload) && device == "auto")
     device = "emulator";
   auto opened = Session::open(device, &deviceOptions);
   if (!opened)
@@ -387,6 +471,9 @@ int Runner::run() {
       return status;
   if (options.verify)
     if (int status = verify())
+      return status;
+  if (options.verifyPayload)
+    if (int status = verifyPayload())
       return status;
   return options.bench ? bench() : kExitOk;
 }

@@ -30,6 +30,7 @@ struct CommandLine {
   std::string file, kernel;
   bool listKernels = false, counters = false, time = false;
   bool profile = false, profileJson = false;
+  ParseOptions parse;
   Dim3 grid, block;
   uint32_t shared = 0;
   Options options;
@@ -65,6 +66,8 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
   --profile[=json]      print what each instruction did: traffic, sectors of
                         each request, bank conflicts, pipes; as JSON nothing
                         else goes to the standard output
+  --payload             replace floats by integers that wrap, so that sums are
+                        exact in any order
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
@@ -108,6 +111,8 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
     } else if (arg == "--profile" || arg == "--profile=json") {
       line.profile = true;
       line.profileJson = arg != "--profile";
+    } else if (arg == "--payload") {
+      line.parse.payload = true;
     } else if (arg == "--time") {
       line.time = true;
     } else if (name == "--kernel") {
@@ -210,7 +215,7 @@ static int runTool(CommandLine &line) {
   size_t slash = line.file.rfind('/');
   std::string shortName =
       slash == std::string::npos ? line.file : line.file.substr(slash + 1);
-  if (Status s = module.parse(text.str(), shortName); !s.ok())
+  if (Status s = module.parse(text.str(), shortName, line.parse); !s.ok())
     return report(s);
   if (line.listKernels) {
     listKernels(module);

@@ -58,10 +58,14 @@ int main(int argc, char **argv) {
   cl::opt<std::string> output("output",
                               cl::desc("Write the outputs as .npy files"),
                               cl::value_desc("DIR"), cl::cat(category));
-  cl::opt<bool> verify("verify",
-                       cl::desc("Compare with a float64 reference; the exit "
-                                "status is 0 only if every output is right"),
-                       cl::cat(category));
+  cl::opt<std::string> verify(
+      "verify",
+      cl::desc("Compare with a float64 reference, or (payload) bit by bit with "
+               "the program run one operation at a time, both on the emulator "
+               "with integers in place of floats; the exit status is 0 only if "
+               "every output is right"),
+      cl::value_desc("reference|payload"), cl::ValueOptional,
+      cl::cat(category));
   cl::opt<std::string> reference(
       "reference", cl::desc("The program of a package, for --verify"),
       cl::value_desc("IN.mlir"), cl::cat(category));
@@ -105,11 +109,25 @@ int main(int argc, char **argv) {
       !error.empty())
     return reportError(error);
   options.randomOptions.floatStd = floatStd;
+  options.randomOptions.floatBits = verify == "payload";
   if (!(floatStd > 0))
     return reportError(ErrorCode::BadCommandLine,
                        "--float-std is not a number above 0");
   options.outputFolder = output;
-  options.verify = verify;
+  options.verifyPayload = verify == "payload";
+  options.verify = verify.getNumOccurrences() && !options.verifyPayload;
+  if (options.verify && !verify.empty() && verify != "reference")
+    return reportError(ErrorCode::BadCommandLine,
+                       "--verify=" + verify +
+                           " is neither reference nor payload");
+  if (options.verifyPayload && llvm::StringRef(device).starts_with("cuda"))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--verify=payload with --device=" + device +
+                           ": only the emulator has integers in place of "
+                           "floats");
+  if (options.verifyPayload && bench)
+    return reportError(ErrorCode::BadCommandLine,
+                       "--verify=payload and --bench exclude each other");
   options.reference = reference;
   options.bench = bench;
   options.explain = explain;

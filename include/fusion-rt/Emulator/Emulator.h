@@ -148,6 +148,15 @@ struct KernelInfo {
   std::string unsupported;
 };
 
+struct ParseOptions {
+  /// Replaces floats by integers that wrap: the bits of every float are a
+  /// signed number, arithmetic on it is exact modulo a power of two whatever
+  /// its order, and conversions keep its low bits. Two programs that differ by
+  /// fusion, tiling or the order of sums then agree in every bit
+  /// (docs/Emulator.md has the mapping).
+  bool payload = false;
+};
+
 /// A parsed and decoded PTX module. Immutable after parse(), so launches on
 /// different Memory objects may share one.
 class Module {
@@ -160,7 +169,8 @@ public:
   /// Parses `text`. On failure the status names line and reason, and `*this`
   /// keeps its former contents. A kernel with an unsupported instruction does
   /// not fail the parse: see KernelInfo::unsupported.
-  Status parse(std::string_view text, std::string_view fileName = "<ptx>");
+  Status parse(std::string_view text, std::string_view fileName = "<ptx>",
+               const ParseOptions &options = {});
 
   const std::vector<KernelInfo> &getKernels() const;
   /// The kernel of that name, or null.

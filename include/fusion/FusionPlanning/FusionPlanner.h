@@ -32,6 +32,8 @@ struct PlanOptions {
   /// Of the readers of one tensor, each is tried as a sibling of so many that
   /// follow it. Bounds the number of candidates.
   unsigned siblingWindow = 16;
+  /// Without it every op is a kernel, and contracts count for nothing.
+  bool fuse = true;
   /// At most so many kernels, or an error; from `fusion.max_kernels`.
   std::optional<int64_t> maxKernels;
 };

@@ -56,6 +56,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
            "print the ledger of each function as JSON on standard error">,
     Option<"representativeSize", "representative-size", "int64_t", "1024",
            "elements that prices take a dynamic dimension for">,
+    Option<"fuse", "fuse", "bool", "true",
+           "fuse what pays; without it every operation is a kernel of its own, "
+           "whatever its contracts ask for">,
   ];
   let dependentDialects = [
     "::mlir::fusion::FusionDialect", "::mlir::arith::ArithDialect",

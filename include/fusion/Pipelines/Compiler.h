@@ -33,6 +33,8 @@ struct CompileOptions {
   std::string compileTo;
   /// A folder that gets one file per phase; empty for none.
   std::string dumpPhasesTo;
+  /// Fuse operations; without it each is a kernel of its own, to compare with.
+  bool fuse = true;
   /// Roundings that the program declares may be dropped.
   bool fastNumerics = false;
   /// Assemble with ptxas where it is found, and read its figures.

@@ -51,6 +51,8 @@ struct PhaseOptions {
   std::string target;
   /// Roundings that the program declares may be dropped.
   bool fastNumerics = false;
+  /// Fuse operations; without it each is a kernel of its own.
+  bool fuse = true;
   /// Tell profilers the lines of the program.
   bool lineInfo = false;
   /// Is given the plan of every function; may be empty.

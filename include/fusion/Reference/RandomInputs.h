@@ -31,6 +31,8 @@ struct RandomInputOptions {
   int64_t intLow = 0, intHigh = 7;
   /// The standard deviation of floats.
   double floatStd = 1;
+  /// Floats get random bits instead, for payload mode.
+  bool floatBits = false;
 };
 
 /// What a failure is about: the sizes that were asked for, or their product.

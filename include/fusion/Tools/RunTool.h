@@ -39,6 +39,9 @@ struct RunToolOptions {
   /// The program of a package, for `verify`.
   std::string reference;
   bool verify = false, bench = false, explain = false;
+  /// Compare with the program run one operation at a time, both with integers
+  /// in place of floats. Emulator only; excludes `verify`.
+  bool verifyPayload = false;
   bool fastNumerics = false;
   /// Emulator only. As JSON, everything else goes to the standard error.
   ProfileFormat profile = ProfileFormat::None;

@@ -200,6 +200,9 @@ bool Decoder::decodeSet() {
     I.handler = nullptr;
     break;
   }
+  // A float that is an integer has 1 for 1.0.
+  if (handlers.payload && !isInteger(to))
+    I.offset = 1;
   if (!I.handler || (packed && to == Type::F32))
     return failInstruction();
   bool negated = false;

@@ -94,7 +94,8 @@ bool Modifiers::allTaken() const {
 Decoder::Decoder(const Program &program, const FunctionSyntax &function,
                  Kernel &kernel, size_t &moduleDecoded)
     : program(program), function(function), kernel(kernel),
-      handlers(getHandlers()), moduleDecoded(moduleDecoded) {}
+      handlers(getHandlers(program.options.payload)),
+      moduleDecoded(moduleDecoded) {}
 
 bool Decoder::failSyntax(std::string reason) {
   if (!error.empty())

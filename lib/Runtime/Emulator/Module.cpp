@@ -125,13 +125,15 @@ static Status resolveAddresses(Program &program) {
   return Status();
 }
 
-Status Module::parse(std::string_view text, std::string_view fileName) {
+Status Module::parse(std::string_view text, std::string_view fileName,
+                     const ParseOptions &options) {
   if (text.size() > maxTextBytes)
     return Status(ErrorKind::Syntax, "the PTX text is larger than 32 MiB");
   static std::atomic<uint64_t> nextId{1};
   auto fresh = std::make_unique<Impl>();
   Program &program = fresh->program;
   program.id = nextId++;
+  program.options = options;
   program.fileName = std::string(fileName);
   program.syntax.text = std::make_unique<const std::string>(text);
   auto inFile = [&](const Status &s) {

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
+#include "Payload.h"
 
 #include <cstring>
 
@@ -283,6 +284,20 @@ static uint64_t convertLiteral(const Operand &o, unsigned bytes) {
   return result;
 }
 
+/// The integer that stands for a float literal in payload mode.
+static uint64_t convertToPayload(const Operand &o, unsigned bytes) {
+  uint64_t bits = convertLiteral(o, bytes);
+  double value;
+  if (bytes == 4) {
+    float narrow;
+    std::memcpy(&narrow, &bits, 4);
+    value = narrow;
+  } else {
+    std::memcpy(&value, &bits, 8);
+  }
+  return getPayload(value, bytes);
+}
+
 Symbol *Decoder::registerOf(const Operand &o) {
   if (o.kind != Operand::Kind::Name)
     return nullptr;
@@ -307,7 +322,8 @@ bool Decoder::readSized(const Operand &o, unsigned bytes, bool sign,
   case Operand::Kind::Float:
     if (bytes != 4 && bytes != 8)
       return failSyntax("a float literal where none fits");
-    slot = constantSlot(bytes, convertLiteral(o, bytes));
+    slot = constantSlot(bytes, handlers.payload ? convertToPayload(o, bytes)
+                                                : convertLiteral(o, bytes));
     return error.empty();
   case Operand::Kind::Name:
     break;

@@ -19,16 +19,16 @@ using namespace fusionemu;
 
 namespace fusionemu {
 namespace isa_base {
-extern const HandlerTable table;
+extern const HandlerTable table, payloadTable;
 }
 #ifdef FUSIONEMU_HAS_V3
 namespace isa_v3 {
-extern const HandlerTable table;
+extern const HandlerTable table, payloadTable;
 }
 #endif
 } // namespace fusionemu
 
-const HandlerTable &fusionemu::getHandlers() {
+const HandlerTable &fusionemu::getHandlers(bool payload) {
 #ifdef FUSIONEMU_HAS_V3
   // The variable lets the tests compare the two builds on one processor.
   static const bool hasV3 =
@@ -37,9 +37,9 @@ const HandlerTable &fusionemu::getHandlers() {
       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
       __builtin_cpu_supports("popcnt");
   if (hasV3)
-    return isa_v3::table;
+    return payload ? isa_v3::payloadTable : isa_v3::table;
 #endif
-  return isa_base::table;
+  return payload ? isa_base::payloadTable : isa_base::table;
 }
 
 unsigned fusionemu::getSize(Type type) {

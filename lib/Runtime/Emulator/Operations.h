@@ -207,10 +207,12 @@ struct HandlerTable {
   /// Runs the current fragment for at most `budget` instructions; Continue
   /// when the budget is used up.
   Next (*run)(Context &c, uint64_t budget);
+  /// Floats are integers: see ParseOptions::payload.
+  bool payload;
 };
 
 /// The fastest table that this processor can run.
-const HandlerTable &getHandlers();
+const HandlerTable &getHandlers(bool payload = false);
 
 /// The size of one value in bytes; 0 for Pred and None.
 unsigned getSize(Type type);

@@ -217,6 +217,7 @@ struct Program {
   std::vector<KernelInfo> infos;
   std::vector<Kernel> kernels;
   std::vector<ModuleVariable> variables;
+  ParseOptions options;
   uint64_t id = 0; ///< Distinct for each parsed module of the process.
   /// What a name at module level means: an index in `variables`, in the
   /// syntax's variables (of shared memory), in the syntax's functions. An alias

@@ -89,6 +89,18 @@ struct HalfOp {
 };
 
 /// Lanes act in order, so that the result does not depend on the host.
+/// A pair of 16-bit integers, in payload mode.
+template <Op op>
+struct PayloadPair {
+  using Storage = uint32_t;
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t, bool) {
+    uint32_t low = uint16_t(combine<int16_t, op>(int16_t(old), int16_t(b), 0));
+    uint32_t high =
+        uint16_t(combine<int16_t, op>(int16_t(old >> 16), int16_t(b >> 16), 0));
+    return high << 16 | low;
+  }
+};
+
 template <typename A>
 Next atomic(Context &c, const Instruction &I) {
   using T = typename A::Storage;
@@ -183,6 +195,29 @@ Handler findAtomic(Op op, Type type) {
     return pickHalf<HalfTraits, uint32_t>(op);
   case Type::BF16x2:
     return pickHalf<BFloatTraits, uint32_t>(op);
+  default:
+    return nullptr;
+  }
+}
+
+/// Floats add and compare as integers.
+Handler findPayloadAtomic(Op op, Type type) {
+  Handler floating = findAtomic(op, type);
+  if (!floating || isInteger(type))
+    return floating;
+  switch (type) {
+  case Type::F16:
+  case Type::BF16:
+    return pickInteger<int16_t>(op);
+  case Type::F16x2:
+  case Type::BF16x2:
+    return op == Op::Add   ? atomic<PayloadPair<Op::Add>>
+           : op == Op::Min ? atomic<PayloadPair<Op::Min>>
+                           : atomic<PayloadPair<Op::Max>>;
+  case Type::F32:
+    return pickInteger<int32_t>(op);
+  case Type::F64:
+    return pickInteger<int64_t>(op);
   default:
     return nullptr;
   }

@@ -70,6 +70,11 @@ struct BFloatLane {
   using Storage = uint16_t;
   static float read(uint16_t x) { return bfloatToFloat(x); }
 };
+/// One half of a packed pair, in payload mode.
+struct IntegerHalfLane {
+  using Storage = uint16_t;
+  static int16_t read(uint16_t x) { return int16_t(x); }
+};
 struct FlushLane {
   using Storage = float;
   static float read(float x) { return flush(x); }
@@ -197,6 +202,24 @@ Handler pickFloat(Compare op, bool toRegister) {
   }
 }
 } // namespace
+
+/// Floats compare as signed integers; nothing is unordered.
+Handler findPayloadCompare(Compare op, Type type, bool ftz, bool toRegister) {
+  switch (type) {
+  case Type::F16:
+  case Type::BF16:
+    return pickFloat<Lane<int16_t>>(op, toRegister);
+  case Type::F32:
+    return pickFloat<Lane<int32_t>>(op, toRegister);
+  case Type::F64:
+    return pickFloat<Lane<int64_t>>(op, toRegister);
+  case Type::F16x2:
+  case Type::BF16x2:
+    return pickFloat<IntegerHalfLane, true>(op, toRegister);
+  default:
+    return findCompare(op, type, ftz, toRegister);
+  }
+}
 
 Handler findCompare(Compare op, Type type, bool ftz, bool toRegister) {
   switch (type) {

@@ -140,6 +140,11 @@ Handler findMatrixMove(MatrixMove move, bool transposed);
 Handler findMma(bool isDouble);
 void computeWgmma(Context &c, Warp &warp, const WgmmaOp &op, uint64_t descA,
                   uint64_t descB, bool scaleD, Block &block);
+Handler findPayloadInteger(Op op, Type type);
+Handler findPayloadFloat(Op op, Type type, FloatMode mode);
+Handler findPayloadCompare(Compare op, Type type, bool ftz, bool toRegister);
+Handler findPayloadConvert(const Conversion &conversion);
+Handler findPayloadAtomic(Op op, Type type);
 Next run(Context &c, uint64_t budget);
 
 } // namespace FUSIONEMU_ISA

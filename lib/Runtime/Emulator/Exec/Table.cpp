@@ -40,6 +40,29 @@ const HandlerTable table = {
     findMma,
     computeWgmma,
     run,
+    /*payload=*/false,
+};
+
+extern const HandlerTable payloadTable;
+const HandlerTable payloadTable = {
+    FUSIONEMU_STRING(FUSIONEMU_ISA),
+    findPayloadInteger,
+    findPayloadFloat,
+    findPayloadFloat,
+    findPayloadFloat,
+    findPayloadCompare,
+    findPayloadConvert,
+    findMove,
+    findResize,
+    findPack,
+    findUnpack,
+    findSelect,
+    findLoad,
+    findStore,
+    findPayloadAtomic,
+    findSpecial,
+    run,
+    /*payload=*/true,
 };
 
 } // namespace FUSIONEMU_ISA
