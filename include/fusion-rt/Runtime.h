@@ -92,6 +92,9 @@ typedef struct FusionRtDeviceOptions {
   /// Emulator only. Not 0: floats are integers that wrap, so that arithmetic is
   /// exact in any order (docs/Emulator.md, "Payload mode").
   int32_t payload;
+  /// Emulator only. Not 0: asynchronous operations take effect at once instead
+  /// of as late as PTX allows.
+  int32_t earlyAsynchrony;
 } FusionRtDeviceOptions;
 
 /// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA

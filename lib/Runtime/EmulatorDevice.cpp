@@ -99,6 +99,8 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.checks.uninitialized = !callers.skipUninitializedCheck;
   options.checks.sharedRaces = !callers.skipRaceChecks;
   options.checks.globalRaces = !callers.skipRaceChecks;
+  options.asynchrony = callers.earlyAsynchrony ? fusionemu::Asynchrony::Early
+                                               : fusionemu::Asynchrony::Late;
   options.threads = callers.emulatorThreads;
   countInstructions = callers.profile;
   parseOptions.payload = callers.payload;

@@ -48,6 +48,7 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
   --kernel=NAME         the kernel to run; may be left out if there is one
   --grid=X[,Y[,Z]]      blocks, 1 each unless said
   --block=X[,Y[,Z]]     threads of a block
+  --cluster=X[,Y[,Z]]   blocks of a cluster, when the kernel does not say
   --shared=BYTES        dynamic shared memory
   --arg=ARG             one argument; repeat in order. ARG is one of
         i8:N i16:N i32:N i64:N f32:X f64:X   a scalar
@@ -71,7 +72,10 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
-  --no-check=WHAT       uninitialized, shared-races, global-races or all
+  --asynchrony=WHEN     asynchronous operations take effect as late as PTX
+                        allows (late, the default) or at once (early)
+  --no-check=WHAT       uninitialized, shared-races, global-races, asynchrony
+                        or all
 
 Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported.
 )";
@@ -117,8 +121,11 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.time = true;
     } else if (name == "--kernel") {
       line.kernel = value;
-    } else if (name == "--grid" || name == "--block") {
-      if (!parseDim(value, name == "--grid" ? line.grid : line.block))
+    } else if (name == "--grid" || name == "--block" || name == "--cluster") {
+      Dim3 &dim = name == "--grid"    ? line.grid
+                  : name == "--block" ? line.block
+                                      : line.options.cluster;
+      if (!parseDim(value, dim))
         return fail("'" + arg + "' is not of the form " + name + "=X,Y,Z");
     } else if (name == "--shared" && isNumber && number <= 0xffffffffll) {
       line.shared = uint32_t(number);
@@ -130,11 +137,15 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       Checks &checks = line.options.checks;
       bool all = value == "all";
       if (!all && value != "uninitialized" && value != "shared-races" &&
-          value != "global-races")
+          value != "global-races" && value != "asynchrony")
         return fail("'" + value + "' is not a check");
       checks.uninitialized &= !all && value != "uninitialized";
       checks.sharedRaces &= !all && value != "shared-races";
       checks.globalRaces &= !all && value != "global-races";
+      checks.asynchrony &= !all && value != "asynchrony";
+    } else if (name == "--asynchrony" && (value == "late" || value == "early")) {
+      line.options.asynchrony =
+          value == "late" ? Asynchrony::Late : Asynchrony::Early;
     } else if (name == "--arg") {
       line.arguments.emplace_back();
       std::string error;

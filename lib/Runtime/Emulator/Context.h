@@ -16,6 +16,7 @@
 
 #include "Program.h"
 
+#include <deque>
 #include <map>
 #include <string>
 
@@ -121,12 +122,17 @@ struct Warp {
   uint32_t bulkGroups[warpSize]; ///< With cp.async.bulk.
   std::vector<PendingWgmma> wgmmas;
   uint32_t wgmmaGroups = 0;
-  /// By 32 bytes of the register file: 1 while a wgmma uses it, and the step
-  /// of the last write that was not by a wgmma. Only with Kernel::usesWgmma.
+  uint64_t wgmmaIssued = 0; ///< By this warp, from its start.
+  /// By 32 bytes of the register file: WgmmaUse of the wgmmas in flight, and
+  /// when another instruction last wrote it. Only with Kernel::usesWgmma.
   uint8_t *registerUse = nullptr;
   uint64_t *registerWrite = nullptr;
-  uint64_t wgmmaFence = 0; ///< Step of the last wgmma.fence, plus one.
+  uint64_t registerTime = 1; ///< Counts instructions for registerWrite.
+  uint64_t wgmmaFence = 0;   ///< When the last wgmma.fence ran; 0 for never.
 };
+
+/// How wgmmas in flight use a register.
+enum WgmmaUse : uint8_t { wgmmaReads = 1, wgmmaAccumulates = 2 };
 
 struct Barrier {
   bool inUse = false;
@@ -151,6 +157,16 @@ struct MBarrier {
   /// Joined clocks of who arrived in this phase, and in all before.
   uint32_t clock[maxWarps] = {}, proxyClock[maxWarps] = {};
   uint32_t doneClock[maxWarps] = {}, doneProxy[maxWarps] = {};
+};
+
+/// The wgmmas of a warpgroup, from number `first` on.
+struct WgmmaLog {
+  struct Entry {
+    uint32_t pc;
+    uint64_t descriptorA, descriptorB;
+  };
+  uint64_t first = 0;
+  std::deque<Entry> entries;
 };
 
 struct Block {
@@ -179,6 +195,8 @@ struct Block {
   uint32_t inFlight = 0; ///< Operations that use this shared memory.
   Barrier barriers[numBarriers];
   std::map<uint32_t, MBarrier> mbarriers; ///< By offset.
+  /// What each warpgroup's wgmmas are that not all of its warps have issued.
+  WgmmaLog wgmmaLogs[maxWarps / 4];
 };
 
 /// Everything an instruction can reach. One for each host thread.
@@ -243,6 +261,10 @@ Next warpBarrier(Context &c, const Instruction &I);
 bool gatherLanes(Context &c, uint32_t required);
 /// Makes fragments ready whose wait for lanes of their warp is over.
 void wakeFragments(Warp &warp);
+
+/// Checks and notes the registers that the current instruction names, in a
+/// kernel with wgmma; in RegisterUse.cpp. False after a report.
+bool trackRegisters(Context &c);
 
 /// Barriers of the block, in Barriers.cpp.
 Next blockBarrier(Context &c, const Instruction &I);

@@ -149,6 +149,7 @@ static bool isMmaShape(const MmaOp &op, bool isNarrowKind) {
 
 bool Decoder::decodeMma() {
   MmaOp op;
+  op.payload = handlers.payload;
   unsigned m = 0, n = 0, k = 0;
   bool aligned = modifiers->take("sync");
   aligned &= modifiers->take("aligned");

@@ -71,6 +71,7 @@ bool Decoder::decodeWgmma() {
 
 bool Decoder::decodeWgmmaMultiply() {
   WgmmaOp op;
+  op.payload = handlers.payload;
   unsigned m = 0, n = 0, k = 0;
   if (!modifiers->takeMatrixShape(m, n, k) || m != 64)
     return failInstruction();

@@ -351,14 +351,35 @@ bool Decoder::decodeInstruction(const InstructionSyntax &instruction) {
   Modifiers m(instruction.modifiers);
   modifiers = &m;
   pending.clear();
+  uses.clear();
+  size_t firstCode = kernel.code.size();
   // A call decodes other instructions before it is done.
   if (!(this->*method->second)())
     return false;
+  recordUses(firstCode);
   if (modifiers == &m && !m.allTaken())
     return failInstruction();
   if (kernel.code.size() > maxInstructions)
     return failSyntax("the kernel has too many instructions");
   return error.empty();
+}
+
+/// Notes what registers the instruction names, with the part of it that is
+/// guarded.
+void Decoder::recordUses(size_t firstCode) {
+  if (uses.empty())
+    return;
+  size_t at = firstCode;
+  while (at < kernel.code.size() && !kernel.code[at].counted)
+    ++at;
+  if (at < kernel.code.size()) {
+    InstructionInfo &info = kernel.infos[at];
+    info.firstUse = uint32_t(kernel.registerUses.size());
+    info.uses = uint32_t(uses.size());
+    kernel.registerUses.insert(kernel.registerUses.end(), uses.begin(),
+                               uses.end());
+  }
+  uses.clear();
 }
 
 Instruction Decoder::make(Handler handler) {
@@ -449,6 +470,8 @@ bool Decoder::finish() {
     settle(special.slot, kernel.registerBytes);
   kernel.fileBytes = uint32_t(total);
 
+  if (!kernel.usesWgmma)
+    kernel.registerUses = {};
   kernel.info.staticSharedBytes = sharedEnd;
   kernel.info.localBytes = uint32_t(alignUp(localEnd, 16));
   uint32_t counted = 0;

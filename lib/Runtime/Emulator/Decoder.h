@@ -130,6 +130,7 @@ private:
   Instruction make(Handler handler);
   bool emit(const Instruction &I);
   bool emitAll(const Instruction &I);
+  void recordUses(size_t firstCode);
   /// Decodes handler(dst, a[, b[, c]]) with one type for all operands.
   bool emitSimple(Handler handler, Type type, unsigned sources,
                   uint32_t aux = 0);
@@ -250,6 +251,8 @@ private:
   Modifiers *modifiers = nullptr;
   uint32_t guard = truePredicate, guardXor = 0;
   std::vector<Instruction> pending;
+  /// Registers that the instruction has named so far.
+  std::vector<RegisterUse> uses;
 
   std::map<std::pair<unsigned, std::pair<uint64_t, uint64_t>>, int32_t>
       constants;

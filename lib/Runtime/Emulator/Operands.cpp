@@ -358,6 +358,7 @@ bool Decoder::readSized(const Operand &o, unsigned bytes, bool sign,
       return failSyntax("'" + std::string(o.name) + "' is a predicate");
     size = symbol->bytes;
     slot = int32_t(symbol->where);
+    uses.push_back({slot, symbol->bytes, false});
   } else if (symbol) {
     return failSyntax("'" + std::string(o.name) + "' is a label");
   } else if (!specialSlot(o.name, size, slot)) {
@@ -391,6 +392,7 @@ bool Decoder::writeSized(const Operand &o, unsigned bytes, bool sign,
                            ? std::string()
                            : ", found '" + std::string(o.name) + "'"));
   slot = int32_t(symbol->where);
+  uses.push_back({slot, symbol->bytes, true});
   if (symbol->bytes == bytes)
     return error.empty();
   Instruction I = make(handlers.resize(bytes, symbol->bytes, sign));
@@ -449,6 +451,7 @@ bool Decoder::resolveAddress(const Operand &o, Instruction &I, Space space) {
     if (symbol->isPredicate || (symbol->bytes != 4 && symbol->bytes != 8))
       return failSyntax("'" + std::string(o.name) + "' cannot hold an address");
     I.a = int32_t(symbol->where);
+    uses.push_back({I.a, symbol->bytes, false});
     I.addressBytes = symbol->bytes;
     // The frame of a called function holds its parameters.
     if (space == Space::Param && callDepth != 0)

@@ -72,6 +72,16 @@ struct InstructionInfo {
   SourceLoc loc;
   std::string_view spelling;
   Pipe pipe = Pipe::Other;
+  /// The registers that the PTX instruction names, in Kernel::registerUses;
+  /// only with Kernel::usesWgmma.
+  uint32_t firstUse = 0, uses = 0;
+};
+
+/// A register that an instruction reads or writes.
+struct RegisterUse {
+  int32_t slot = 0;
+  uint8_t bytes = 0;
+  bool isWrite = false;
 };
 
 /// A special register whose value is set once for each warp of each block.
@@ -168,6 +178,7 @@ struct Kernel {
   std::vector<BulkForm> bulkForms;
   std::vector<MmaOp> mmas;
   std::vector<WgmmaOp> wgmmas;
+  std::vector<RegisterUse> registerUses;
   std::vector<Constant> constants;
   std::vector<Relocation> relocations;
   std::vector<SpecialSlot> specials;

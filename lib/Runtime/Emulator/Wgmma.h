@@ -41,6 +41,12 @@ Next wgmmaCommit(Context &c, const Instruction &I);
 /// aux is the number of groups that may stay in flight.
 Next wgmmaWait(Context &c, const Instruction &I);
 
+/// Lets waits go on for which all warps of the warpgroup have come; true when
+/// there was one.
+bool releaseWarpgroups(Block &block);
+/// Reports a warp that exited with a wgmma in flight. False on error.
+bool checkWgmmasAtEnd(Context &c, Block &block);
+
 } // namespace fusionemu
 
 #endif // FUSION_LIB_RUNTIME_EMULATOR_WGMMA_H

@@ -1,4 +1,4 @@
-//===- WgmmaIssue.cpp - wgmma, executed at once ---------------------------===//
+//===- WgmmaIssue.cpp - wgmma from issue to wait --------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the instructions of the wgmma family as if they were
-// synchronous: the product is there when the instruction has been issued.
+// This file implements the life of a wgmma: its checks and what it takes into
+// use when it is issued, its result when it is waited for, and the agreement of
+// the four warps of a warpgroup.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Async.h"
 #include "Wgmma.h"
+
+#include <algorithm>
 
 using namespace fusionemu;
 
@@ -28,19 +32,28 @@ static bool readUniform(Context &c, uint32_t operand, uint64_t &value) {
   return true;
 }
 
+/// Calls f(offset, bytes) for the shared memory that a pending wgmma reads.
+template <typename F>
+static void forEachRange(const Kernel &kernel, const PendingWgmma &p, F f) {
+  const WgmmaOp &op = kernel.wgmmas[p.index];
+  if (op.countA == 0)
+    forEachMatrixRange(decodeMatrixDescriptor(p.descriptorA), getExtentA(op),
+                       f);
+  forEachMatrixRange(decodeMatrixDescriptor(p.descriptorB), getExtentB(op), f);
+}
+
 /// Checks that an operand lies in the block's shared memory.
 static bool checkOperand(Context &c, uint64_t bits, const MatrixExtent &extent,
                          const char *name) {
   if (const char *reason = validateMatrixDescriptor(bits)) {
-    fail(c, ErrorKind::Misaligned, 0,
+    fail(c, ErrorKind::BadDescriptor, 0,
          std::string("uses a descriptor of ") + name + " that " + reason);
     return false;
   }
   uint64_t worst = 0;
   forEachMatrixRange(decodeMatrixDescriptor(bits), extent,
                      [&](uint32_t offset, uint32_t bytes) {
-                       if (uint64_t(offset) + bytes > worst)
-                         worst = uint64_t(offset) + bytes;
+                       worst = std::max(worst, uint64_t(offset) + bytes);
                      });
   if (worst <= c.block->sharedBytes)
     return true;
@@ -51,41 +64,274 @@ static bool checkOperand(Context &c, uint64_t bits, const MatrixExtent &extent,
   return false;
 }
 
+/// Compares with what the other warps of the warpgroup issued under this
+/// number. False after a report.
+static bool agreeWithGroup(Context &c, const PendingWgmma &p) {
+  Warp &w = *c.warp;
+  WgmmaLog &log = c.block->wgmmaLogs[w.index / 4];
+  uint64_t at = w.wgmmaIssued++ - log.first;
+  if (at == log.entries.size()) {
+    log.entries.push_back({p.pc, p.descriptorA, p.descriptorB});
+  } else {
+    const WgmmaLog::Entry &entry = log.entries[at];
+    if (entry.pc != p.pc || entry.descriptorA != p.descriptorA ||
+        entry.descriptorB != p.descriptorB) {
+      fail(c, ErrorKind::BarrierDivergence, 0,
+           "issues another wgmma than the other warps of its warpgroup, which "
+           "came to " +
+               describePlace(c, entry.pc) +
+               (entry.pc == p.pc ? " with other descriptors" : ""));
+      return false;
+    }
+  }
+  uint64_t least = w.wgmmaIssued;
+  for (unsigned i = 0; i < 4; ++i)
+    least = std::min(least, c.block->warps[w.index / 4 * 4 + i].wgmmaIssued);
+  while (log.first < least) {
+    log.entries.pop_front();
+    ++log.first;
+  }
+  return true;
+}
+
+static void markRegisters(const Kernel &kernel, Warp &w, uint32_t first,
+                          uint32_t count, uint8_t use) {
+  for (uint32_t k = 0; k < count; ++k)
+    w.registerUse[kernel.extraOperands[first + k] / 32] |= use;
+}
+
+/// Takes the registers of all pending wgmmas into use, and no others.
+static void remarkRegisters(const Kernel &kernel, Warp &w) {
+  std::fill_n(w.registerUse, kernel.fileBytes / 32 + 1, uint8_t(0));
+  for (const PendingWgmma &p : w.wgmmas) {
+    const WgmmaOp &op = kernel.wgmmas[p.index];
+    markRegisters(kernel, w, op.firstA, op.countA, wgmmaReads);
+    markRegisters(kernel, w, op.firstD, op.countD, wgmmaAccumulates);
+  }
+}
+
+/// Whether an accumulator in flight belongs to a wgmma of the same shape, which
+/// the hardware keeps in order by itself.
+static bool isSameAccumulator(const Kernel &kernel, const Warp &w,
+                              const WgmmaOp &op) {
+  for (const PendingWgmma &p : w.wgmmas) {
+    const WgmmaOp &other = kernel.wgmmas[p.index];
+    bool overlaps = false, same = other.countD == op.countD;
+    for (uint32_t i = 0; i < op.countD; ++i) {
+      int32_t slot = kernel.extraOperands[op.firstD + i];
+      same = same && kernel.extraOperands[other.firstD + i] == slot;
+      for (uint32_t k = 0; k < other.countD && !overlaps; ++k)
+        overlaps = kernel.extraOperands[other.firstD + k] == slot;
+    }
+    if (overlaps && !(same && other.n == op.n && other.d == op.d))
+      return false;
+  }
+  return true;
+}
+
+/// Checks the registers of a wgmma against those in flight and against writes
+/// that no wgmma.fence has ordered. False after a report.
+static bool checkRegisters(Context &c, const WgmmaOp &op) {
+  Warp &w = *c.warp;
+  const Kernel &kernel = *c.kernel;
+  if (!c.checkAsync)
+    return true;
+  if (w.wgmmaFence == 0) {
+    fail(c, ErrorKind::MissingFence, 0,
+         "comes to its first wgmma without a wgmma.fence before it");
+    return false;
+  }
+  auto check = [&](uint32_t first, uint32_t count, bool isD) {
+    for (uint32_t k = 0; k < count; ++k) {
+      uint32_t at = uint32_t(kernel.extraOperands[first + k]) / 32;
+      const char *what = isD ? "accumulates into" : "takes fragments of A from";
+      if (w.registerWrite[at] > w.wgmmaFence) {
+        fail(c, ErrorKind::MissingFence, 0,
+             std::string(what) +
+                 " a register that was written with no wgmma.fence in between");
+        return false;
+      }
+      uint8_t use = w.registerUse[at];
+      if (isD ? (use & wgmmaReads) != 0 : (use & wgmmaAccumulates) != 0) {
+        fail(c, ErrorKind::InFlight, 0,
+             std::string(what) +
+                 " a register that another wgmma in flight uses otherwise");
+        return false;
+      }
+    }
+    return true;
+  };
+  if (!check(op.firstA, op.countA, false) || !check(op.firstD, op.countD, true))
+    return false;
+  if (isSameAccumulator(kernel, w, op))
+    return true;
+  fail(c, ErrorKind::InFlight, 0,
+       "accumulates into registers of a wgmma in flight that has another "
+       "shape");
+  return false;
+}
+
+/// Checks the shared memory of a wgmma and counts it as in use. False after a
+/// report.
+static bool takeShared(Context &c, const PendingWgmma &p) {
+  bool fine = true;
+  forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
+    fine = fine && checkAsyncShared(c, 0, *c.block, offset, bytes,
+                                    SharedUse::AsyncRead);
+  });
+  if (!fine)
+    return false;
+  forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
+    markReading(*c.block, offset, bytes, 1);
+  });
+  ++c.block->inFlight;
+  return true;
+}
+
+static void compute(Context &c, Warp &w, PendingWgmma &p) {
+  if (p.done)
+    return;
+  computeWgmma(c, w, c.kernel->wgmmas[p.index], p.descriptorA, p.descriptorB,
+               p.scaleD, *c.block);
+  p.done = true;
+}
+
 Next fusionemu::wgmmaIssue(Context &c, const Instruction &I) {
   Next next;
   if (!gatherWholeWarp(c, next))
     return next;
+  Warp &w = *c.warp;
   const WgmmaOp &op = c.kernel->wgmmas[I.aux];
-  if (c.warp->index / 4 * 4 + 4 > c.block->numWarps)
+  if (w.index / 4 * 4 + 4 > c.block->numWarps)
     return fail(c, ErrorKind::BarrierDivergence, 0,
                 "is not in a warpgroup of four warps");
-  uint64_t descA = 0, descB = 0;
-  if (op.countA == 0 && (!readUniform(c, op.descriptorA, descA) ||
-                         !checkOperand(c, descA, getExtentA(op), "A")))
+  PendingWgmma p;
+  p.index = I.aux;
+  p.pc = c.here();
+  p.group = w.wgmmaGroups;
+  if (op.countA == 0 && (!readUniform(c, op.descriptorA, p.descriptorA) ||
+                         !checkOperand(c, p.descriptorA, getExtentA(op), "A")))
     return Next::Fail;
-  if (!readUniform(c, op.descriptorB, descB) ||
-      !checkOperand(c, descB, getExtentB(op), "B"))
+  if (!readUniform(c, op.descriptorB, p.descriptorB) ||
+      !checkOperand(c, p.descriptorB, getExtentB(op), "B"))
     return Next::Fail;
   uint32_t scale = c.preds[op.scaleD] ^ (op.scaleDNegated ? ~0u : 0u);
   if (scale != 0 && scale != ~0u)
     return fail(c, ErrorKind::BarrierDivergence,
                 unsigned(__builtin_ctz(scale & 1 ? ~scale : scale)),
                 "has another scale-d than the first thread of its warp");
-  computeWgmma(c, *c.warp, op, descA, descB, scale != 0, *c.block);
+  p.scaleD = scale != 0;
+  // Nobody waits for what is issued without end.
+  constexpr size_t maxPending = 4096;
+  if (w.wgmmas.size() >= maxPending)
+    return fail(c, ErrorKind::InFlight, 0,
+                "has " + std::to_string(maxPending) +
+                    " wgmmas in flight: wgmma.wait_group is missing");
+  if (!agreeWithGroup(c, p) || !checkRegisters(c, op) || !takeShared(c, p))
+    return Next::Fail;
+  markRegisters(*c.kernel, w, op.firstA, op.countA, wgmmaReads);
+  markRegisters(*c.kernel, w, op.firstD, op.countD, wgmmaAccumulates);
+  w.wgmmas.push_back(p);
+  ++c.events;
+  if (!c.isLate)
+    compute(c, w, w.wgmmas.back());
   return Next::Continue;
 }
 
 Next fusionemu::wgmmaFence(Context &c, const Instruction &) {
   Next next;
-  return gatherWholeWarp(c, next) ? Next::Continue : next;
+  if (!gatherWholeWarp(c, next))
+    return next;
+  c.warp->wgmmaFence = c.warp->registerTime;
+  return Next::Continue;
 }
 
 Next fusionemu::wgmmaCommit(Context &c, const Instruction &) {
   Next next;
-  return gatherWholeWarp(c, next) ? Next::Continue : next;
+  if (!gatherWholeWarp(c, next))
+    return next;
+  ++c.warp->wgmmaGroups;
+  return Next::Continue;
 }
 
-Next fusionemu::wgmmaWait(Context &c, const Instruction &) {
+/// How many wgmmas all warps of a warpgroup must have issued before this warp
+/// can have waited for those that its wait is about.
+static uint64_t countDue(const Warp &w, uint32_t keep) {
+  uint64_t due = w.wgmmaIssued - w.wgmmas.size();
+  for (const PendingWgmma &p : w.wgmmas)
+    due += int64_t(p.group) < int64_t(w.wgmmaGroups) - int64_t(keep);
+  return due;
+}
+
+static bool hasGroupIssued(const Block &block, const Warp &w, uint64_t due) {
+  for (unsigned i = 0; i < 4; ++i)
+    if (block.warps[w.index / 4 * 4 + i].wgmmaIssued < due)
+      return false;
+  return true;
+}
+
+Next fusionemu::wgmmaWait(Context &c, const Instruction &I) {
   Next next;
-  return gatherWholeWarp(c, next) ? Next::Continue : next;
+  if (!gatherWholeWarp(c, next))
+    return next;
+  Warp &w = *c.warp;
+  if (w.wgmmas.empty())
+    return Next::Continue;
+  uint64_t due = countDue(w, I.aux);
+  if (!hasGroupIssued(*c.block, w, due)) {
+    Fragment &f = w.fragments[w.current];
+    f.state = Fragment::State::WarpGroup;
+    f.waitsFor = I.aux;
+    f.exec = c.exec;
+    f.pc = c.here();
+    return Next::Switch;
+  }
+  size_t count = size_t(due - (w.wgmmaIssued - w.wgmmas.size()));
+  if (count == 0)
+    return Next::Continue;
+  // What follows the wait comes after the reads that it waited for.
+  w.clock[w.agent] = tick(*c.block->cluster);
+  for (size_t i = 0; i < count; ++i) {
+    PendingWgmma &p = w.wgmmas[i];
+    compute(c, w, p);
+    forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
+      markReading(*c.block, offset, bytes, -1);
+      recordAsyncRead(*c.block, w, offset, bytes);
+    });
+    --c.block->inFlight;
+  }
+  w.wgmmas.erase(w.wgmmas.begin(), w.wgmmas.begin() + std::ptrdiff_t(count));
+  remarkRegisters(*c.kernel, w);
+  return Next::Continue;
+}
+
+bool fusionemu::checkWgmmasAtEnd(Context &c, Block &block) {
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    Warp &w = block.warps[i];
+    if (w.wgmmas.empty())
+      continue;
+    c.block = &block;
+    c.warp = &w;
+    c.pc = w.wgmmas.front().pc + 1;
+    fail(c, ErrorKind::InFlight, warpSize,
+         "exits with a wgmma in flight: wgmma.wait_group is missing");
+    return false;
+  }
+  return true;
+}
+
+bool fusionemu::releaseWarpgroups(Block &block) {
+  bool any = false;
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    Warp &w = block.warps[i];
+    for (unsigned k = 0; k < w.numFragments; ++k) {
+      Fragment &f = w.fragments[k];
+      if (f.state != Fragment::State::WarpGroup ||
+          !hasGroupIssued(block, w, countDue(w, f.waitsFor)))
+        continue;
+      f.state = Fragment::State::Ready;
+      any = true;
+    }
+  }
+  return any;
 }

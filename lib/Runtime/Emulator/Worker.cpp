@@ -14,6 +14,7 @@
 #include "Launch.h"
 
 #include "Async.h"
+#include "Wgmma.h"
 
 #include <algorithm>
 #include <cstring>
@@ -319,7 +320,9 @@ void Worker::startWarp(Block &block, Warp &w) {
   w.copies.clear();
   w.wgmmas.clear();
   w.wgmmaGroups = 0;
+  w.wgmmaIssued = 0;
   w.wgmmaFence = 0;
+  w.registerTime = 1;
   if (w.registerUse) {
     std::memset(w.registerUse, 0, kernel.fileBytes / 32 + 1);
     std::memset(w.registerWrite, 0, (size_t(kernel.fileBytes) / 32 + 1) * 8);
@@ -394,6 +397,8 @@ void Worker::startBlock(Block &block) {
   for (Barrier &barrier : block.barriers)
     barrier.inUse = false;
   block.mbarriers.clear();
+  for (WgmmaLog &log : block.wgmmaLogs)
+    log = WgmmaLog();
   for (unsigned i = 0; i < block.numWarps; ++i)
     startWarp(block, block.warps[i]);
 }
@@ -413,6 +418,7 @@ bool Worker::runTurns(bool &alive, bool &progress) {
       alive = true;
     }
     progress |= releaseBarriers(c, block);
+    progress |= kernel.usesWgmma && releaseWarpgroups(block);
   }
   return true;
 }
@@ -423,7 +429,7 @@ bool Worker::finishCluster() {
     return false;
   if (c.checkAsync)
     for (Block &block : blocks)
-      if (!checkMBarriersAtEnd(c, block))
+      if (!checkWgmmasAtEnd(c, block) || !checkMBarriersAtEnd(c, block))
         return false;
   return true;
 }

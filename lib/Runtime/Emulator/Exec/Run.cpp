@@ -19,7 +19,7 @@ namespace fusionemu {
 namespace FUSIONEMU_ISA {
 
 namespace {
-template <bool profiled>
+template <bool profiled, bool tracked>
 Next runFragment(Context &c, uint64_t budget) {
   const Instruction *code = c.kernel->code.data();
   uint64_t instructions = 0, laneInstructions = 0;
@@ -34,6 +34,10 @@ Next runFragment(Context &c, uint64_t budget) {
     c.full = (exec | ~c.warp->live) == ~uint32_t(0);
     instructions += I.counted;
     laneInstructions += unsigned(__builtin_popcount(exec)) * I.counted;
+    if (tracked && !trackRegisters(c)) {
+      next = Next::Fail;
+      break;
+    }
     if constexpr (profiled)
       next = runCounted(c, I);
     else
@@ -51,8 +55,11 @@ Next runFragment(Context &c, uint64_t budget) {
 } // namespace
 
 Next run(Context &c, uint64_t budget) {
-  return c.profile ? runFragment<true>(c, budget)
-                   : runFragment<false>(c, budget);
+  if (c.kernel->usesWgmma)
+    return c.profile ? runFragment<true, true>(c, budget)
+                     : runFragment<false, true>(c, budget);
+  return c.profile ? runFragment<true, false>(c, budget)
+                   : runFragment<false, false>(c, budget);
 }
 
 } // namespace FUSIONEMU_ISA
