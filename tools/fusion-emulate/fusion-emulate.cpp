@@ -143,7 +143,8 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       checks.sharedRaces &= !all && value != "shared-races";
       checks.globalRaces &= !all && value != "global-races";
       checks.asynchrony &= !all && value != "asynchrony";
-    } else if (name == "--asynchrony" && (value == "late" || value == "early")) {
+    } else if (name == "--asynchrony" &&
+               (value == "late" || value == "early")) {
       line.options.asynchrony =
           value == "late" ? Asynchrony::Late : Asynchrony::Early;
     } else if (name == "--arg") {

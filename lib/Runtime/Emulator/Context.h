@@ -159,11 +159,14 @@ struct MBarrier {
   uint32_t doneClock[maxWarps] = {}, doneProxy[maxWarps] = {};
 };
 
-/// The wgmmas of a warpgroup, from number `first` on.
+/// The wgmmas of a warpgroup that not all of its warps have waited for, from
+/// number `first` on.
 struct WgmmaLog {
   struct Entry {
-    uint32_t pc;
-    uint64_t descriptorA, descriptorB;
+    PendingWgmma op;
+    /// The first warp to wait has found its operands free again, at this time.
+    bool released = false;
+    uint32_t agent = 0, time = 0;
   };
   uint64_t first = 0;
   std::deque<Entry> entries;
@@ -195,7 +198,6 @@ struct Block {
   uint32_t inFlight = 0; ///< Operations that use this shared memory.
   Barrier barriers[numBarriers];
   std::map<uint32_t, MBarrier> mbarriers; ///< By offset.
-  /// What each warpgroup's wgmmas are that not all of its warps have issued.
   WgmmaLog wgmmaLogs[maxWarps / 4];
 };
 

@@ -21,8 +21,8 @@ static std::string describeUser(const Context &c, int32_t slot) {
   const Kernel &kernel = *c.kernel;
   for (const PendingWgmma &pending : c.warp->wgmmas) {
     const WgmmaOp &op = kernel.wgmmas[pending.index];
-    for (auto [first, count] : {std::pair(op.firstD, op.countD),
-                                std::pair(op.firstA, op.countA)})
+    for (auto [first, count] :
+         {std::pair(op.firstD, op.countD), std::pair(op.firstA, op.countA)})
       for (uint32_t k = 0; k < count; ++k)
         if (kernel.extraOperands[first + k] == slot)
           return describePlace(c, pending.pc);

@@ -64,34 +64,29 @@ static bool checkOperand(Context &c, uint64_t bits, const MatrixExtent &extent,
   return false;
 }
 
-/// Compares with what the other warps of the warpgroup issued under this
-/// number. False after a report.
-static bool agreeWithGroup(Context &c, const PendingWgmma &p) {
+/// What the current warp is about to issue, in the log of its warpgroup: a new
+/// entry, or one that other warps made and that must be equal. Null after a
+/// report.
+static WgmmaLog::Entry *findEntry(Context &c, const PendingWgmma &p,
+                                  bool &isFirst) {
   Warp &w = *c.warp;
   WgmmaLog &log = c.block->wgmmaLogs[w.index / 4];
-  uint64_t at = w.wgmmaIssued++ - log.first;
-  if (at == log.entries.size()) {
-    log.entries.push_back({p.pc, p.descriptorA, p.descriptorB});
-  } else {
-    const WgmmaLog::Entry &entry = log.entries[at];
-    if (entry.pc != p.pc || entry.descriptorA != p.descriptorA ||
-        entry.descriptorB != p.descriptorB) {
-      fail(c, ErrorKind::BarrierDivergence, 0,
-           "issues another wgmma than the other warps of its warpgroup, which "
-           "came to " +
-               describePlace(c, entry.pc) +
-               (entry.pc == p.pc ? " with other descriptors" : ""));
-      return false;
-    }
+  uint64_t at = w.wgmmaIssued - log.first;
+  isFirst = at == log.entries.size();
+  if (isFirst) {
+    log.entries.push_back({p});
+    return &log.entries.back();
   }
-  uint64_t least = w.wgmmaIssued;
-  for (unsigned i = 0; i < 4; ++i)
-    least = std::min(least, c.block->warps[w.index / 4 * 4 + i].wgmmaIssued);
-  while (log.first < least) {
-    log.entries.pop_front();
-    ++log.first;
-  }
-  return true;
+  WgmmaLog::Entry &entry = log.entries[at];
+  if (entry.op.pc == p.pc && entry.op.descriptorA == p.descriptorA &&
+      entry.op.descriptorB == p.descriptorB && entry.op.scaleD == p.scaleD)
+    return &entry;
+  fail(c, ErrorKind::BarrierDivergence, 0,
+       "issues another wgmma than the other warps of its warpgroup, which "
+       "came to " +
+           describePlace(c, entry.op.pc) +
+           (entry.op.pc == p.pc ? " with other operands" : ""));
+  return nullptr;
 }
 
 static void markRegisters(const Kernel &kernel, Warp &w, uint32_t first,
@@ -171,21 +166,14 @@ static bool checkRegisters(Context &c, const WgmmaOp &op) {
   return false;
 }
 
-/// Checks the shared memory of a wgmma and counts it as in use. False after a
-/// report.
-static bool takeShared(Context &c, const PendingWgmma &p) {
+/// Checks the shared memory of a wgmma. False after a report.
+static bool checkOperands(Context &c, const PendingWgmma &p) {
   bool fine = true;
   forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
     fine = fine && checkAsyncShared(c, 0, *c.block, offset, bytes,
                                     SharedUse::AsyncRead);
   });
-  if (!fine)
-    return false;
-  forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
-    markReading(*c.block, offset, bytes, 1);
-  });
-  ++c.block->inFlight;
-  return true;
+  return fine;
 }
 
 static void compute(Context &c, Warp &w, PendingWgmma &p) {
@@ -227,8 +215,17 @@ Next fusionemu::wgmmaIssue(Context &c, const Instruction &I) {
     return fail(c, ErrorKind::InFlight, 0,
                 "has " + std::to_string(maxPending) +
                     " wgmmas in flight: wgmma.wait_group is missing");
-  if (!agreeWithGroup(c, p) || !checkRegisters(c, op) || !takeShared(c, p))
+  bool isFirst = false;
+  if (!findEntry(c, p, isFirst) || !checkRegisters(c, op) ||
+      !checkOperands(c, p))
     return Next::Fail;
+  if (isFirst) {
+    forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
+      markReading(*c.block, offset, bytes, 1);
+    });
+    ++c.block->inFlight;
+  }
+  ++w.wgmmaIssued;
   markRegisters(*c.kernel, w, op.firstA, op.countA, wgmmaReads);
   markRegisters(*c.kernel, w, op.firstD, op.countD, wgmmaAccumulates);
   w.wgmmas.push_back(p);
@@ -270,6 +267,41 @@ static bool hasGroupIssued(const Block &block, const Warp &w, uint64_t due) {
   return true;
 }
 
+/// Ends wgmma `number` for the current warp. It is one operation of four warps:
+/// when the first of them has waited, all four have read their operands, and
+/// any of the four may tell others so.
+static void finish(Context &c, WgmmaLog::Entry &entry, uint64_t number) {
+  Warp &w = *c.warp;
+  if (!entry.released) {
+    for (unsigned i = 0; i < 4; ++i) {
+      Warp &other = c.block->warps[w.index / 4 * 4 + i];
+      uint64_t first = other.wgmmaIssued - other.wgmmas.size();
+      compute(c, other, other.wgmmas[number - first]);
+    }
+    entry.released = true;
+    entry.agent = w.agent;
+    entry.time = w.clock[w.agent] = tick(*c.block->cluster);
+    forEachRange(*c.kernel, entry.op, [&](uint32_t offset, uint32_t bytes) {
+      markReading(*c.block, offset, bytes, -1);
+      recordAsyncRead(*c.block, w, offset, bytes);
+    });
+    --c.block->inFlight;
+  }
+  w.clock[entry.agent] = std::max(w.clock[entry.agent], entry.time);
+}
+
+/// Forgets wgmmas that all warps of the warpgroup have waited for.
+static void dropFinished(Block &block, unsigned group) {
+  WgmmaLog &log = block.wgmmaLogs[group];
+  uint64_t least = ~uint64_t(0);
+  for (unsigned i = 0; i < 4; ++i) {
+    const Warp &w = block.warps[group * 4 + i];
+    least = std::min(least, w.wgmmaIssued - w.wgmmas.size());
+  }
+  for (; log.first < least; ++log.first)
+    log.entries.pop_front();
+}
+
 Next fusionemu::wgmmaWait(Context &c, const Instruction &I) {
   Next next;
   if (!gatherWholeWarp(c, next))
@@ -289,19 +321,15 @@ Next fusionemu::wgmmaWait(Context &c, const Instruction &I) {
   size_t count = size_t(due - (w.wgmmaIssued - w.wgmmas.size()));
   if (count == 0)
     return Next::Continue;
+  WgmmaLog &log = c.block->wgmmaLogs[w.index / 4];
+  uint64_t number = w.wgmmaIssued - w.wgmmas.size();
+  for (size_t i = 0; i < count; ++i)
+    finish(c, log.entries[number + i - log.first], number + i);
   // What follows the wait comes after the reads that it waited for.
   w.clock[w.agent] = tick(*c.block->cluster);
-  for (size_t i = 0; i < count; ++i) {
-    PendingWgmma &p = w.wgmmas[i];
-    compute(c, w, p);
-    forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
-      markReading(*c.block, offset, bytes, -1);
-      recordAsyncRead(*c.block, w, offset, bytes);
-    });
-    --c.block->inFlight;
-  }
   w.wgmmas.erase(w.wgmmas.begin(), w.wgmmas.begin() + std::ptrdiff_t(count));
   remarkRegisters(*c.kernel, w);
+  dropFinished(*c.block, w.index / 4);
   return Next::Continue;
 }
 
