@@ -13,7 +13,9 @@
 
 #include "Operations.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <vector>
 
 using namespace fusionemu;
 
@@ -28,18 +30,46 @@ extern const HandlerTable table;
 #endif
 } // namespace fusionemu
 
-const HandlerTable &fusionemu::getHandlers() {
+static bool canRunV3() {
 #ifdef FUSIONEMU_HAS_V3
-  // The variable lets the tests compare the two builds on one processor.
-  static const bool hasV3 =
-      !std::getenv("FUSION_EMULATOR_BASELINE") &&
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("popcnt");
-  if (hasV3)
-    return isa_v3::table;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         __builtin_cpu_supports("popcnt");
+#else
+  return false;
 #endif
-  return isa_base::table;
+}
+
+/// The tables of this build that this processor can run, the fastest first.
+static std::vector<const HandlerTable *> listHandlers() {
+  std::vector<const HandlerTable *> tables;
+#ifdef FUSIONEMU_HAS_V3
+  if (canRunV3())
+    tables.push_back(&isa_v3::table);
+#endif
+  tables.push_back(&isa_base::table);
+  return tables;
+}
+
+static std::atomic<const HandlerTable *> &selectedHandlers() {
+  // The variable lets the tools compare two builds on one processor.
+  static std::atomic<const HandlerTable *> selected{
+      std::getenv("FUSION_EMULATOR_BASELINE") ? &isa_base::table
+                                              : listHandlers().front()};
+  return selected;
+}
+
+const HandlerTable &fusionemu::getHandlers() {
+  return *selectedHandlers().load(std::memory_order_relaxed);
+}
+
+bool fusionemu::selectHandlers(std::string_view name) {
+  for (const HandlerTable *table : listHandlers())
+    if (table->name == name) {
+      selectedHandlers() = table;
+      return true;
+    }
+  return false;
 }
 
 unsigned fusionemu::getSize(Type type) {
