@@ -156,15 +156,16 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
 
 /// How many host threads pay off.
 static unsigned chooseThreads(const Launch &launch) {
-  unsigned threads = launch.options.threads;
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
   if (launch.kernel.orderSensitive)
     return 1;
-  // Starting a thread costs as much as a few thousand instructions.
-  uint64_t work =
-      launch.numBlocks * launch.numWarps * launch.kernel.code.size();
-  threads = unsigned(std::min<uint64_t>(threads, work / 4096 + 1));
+  unsigned threads = launch.options.threads;
+  if (threads == 0) {
+    threads = std::max(1u, std::thread::hardware_concurrency());
+    // Starting a thread costs as much as a few thousand instructions.
+    uint64_t work =
+        launch.numBlocks * launch.numWarps * launch.kernel.code.size();
+    threads = unsigned(std::min<uint64_t>(threads, work / 4096 + 1));
+  }
   threads = std::min(threads, 256u);
   // A kernel of many registers or local variables takes up to 1 GiB a block.
   uint64_t clusterBytes =

@@ -13,7 +13,9 @@
 
 #include "Operations.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <vector>
 
 using namespace fusionemu;
 
@@ -28,18 +30,60 @@ extern const HandlerTable table, payloadTable;
 #endif
 } // namespace fusionemu
 
-const HandlerTable &fusionemu::getHandlers(bool payload) {
+namespace {
+/// The handlers of one instruction set of the host.
+struct HandlerSet {
+  const HandlerTable *plain, *payload;
+};
+} // namespace
+
+static bool canRunV3() {
 #ifdef FUSIONEMU_HAS_V3
-  // The variable lets the tests compare the two builds on one processor.
-  static const bool hasV3 =
-      !std::getenv("FUSION_EMULATOR_BASELINE") &&
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("popcnt");
-  if (hasV3)
-    return payload ? isa_v3::payloadTable : isa_v3::table;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         __builtin_cpu_supports("popcnt");
+#else
+  return false;
 #endif
-  return payload ? isa_base::payloadTable : isa_base::table;
+}
+
+static const HandlerSet baseHandlers = {&isa_base::table,
+                                        &isa_base::payloadTable};
+#ifdef FUSIONEMU_HAS_V3
+static const HandlerSet v3Handlers = {&isa_v3::table, &isa_v3::payloadTable};
+#endif
+
+/// What of this build this processor can run, the fastest first.
+static std::vector<const HandlerSet *> listHandlers() {
+  std::vector<const HandlerSet *> sets;
+#ifdef FUSIONEMU_HAS_V3
+  if (canRunV3())
+    sets.push_back(&v3Handlers);
+#endif
+  sets.push_back(&baseHandlers);
+  return sets;
+}
+
+static std::atomic<const HandlerSet *> &selectedHandlers() {
+  // The variable lets the tools compare two builds on one processor.
+  static std::atomic<const HandlerSet *> selected{
+      std::getenv("FUSION_EMULATOR_BASELINE") ? &baseHandlers
+                                              : listHandlers().front()};
+  return selected;
+}
+
+const HandlerTable &fusionemu::getHandlers(bool payload) {
+  const HandlerSet *set = selectedHandlers().load(std::memory_order_relaxed);
+  return payload ? *set->payload : *set->plain;
+}
+
+bool fusionemu::selectHandlers(std::string_view name) {
+  for (const HandlerSet *set : listHandlers())
+    if (set->plain->name == name) {
+      selectedHandlers() = set;
+      return true;
+    }
+  return false;
 }
 
 unsigned fusionemu::getSize(Type type) {

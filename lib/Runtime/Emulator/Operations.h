@@ -211,8 +211,13 @@ struct HandlerTable {
   bool payload;
 };
 
-/// The fastest table that this processor can run.
+/// The table that modules are decoded with from now on: the fastest that this
+/// processor can run, unless another was selected.
 const HandlerTable &getHandlers(bool payload = false);
+/// Selects the table of that name, for comparisons in tests. False when this
+/// build has none or the processor cannot run it. Not while a module is being
+/// parsed or run.
+bool selectHandlers(std::string_view name);
 
 /// The size of one value in bytes; 0 for Pred and None.
 unsigned getSize(Type type);
