@@ -82,6 +82,7 @@ bool Decoder::decodeWgmmaMultiply() {
   if (!isWgmmaShape(op))
     return failInstruction();
   bool isInteger = !isFloat(op.a);
+  op.payload = handlers.payload && !isInteger;
   if (isInteger)
     op.saturate = modifiers->take("satfinite");
   else

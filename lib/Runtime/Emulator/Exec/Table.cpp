@@ -61,6 +61,9 @@ const HandlerTable payloadTable = {
     findStore,
     findPayloadAtomic,
     findSpecial,
+    findMatrixMove,
+    findMma,
+    computeWgmma,
     run,
     /*payload=*/true,
 };
