@@ -76,6 +76,8 @@ void fusionemu::reduceBytes(uint8_t *to, const uint8_t *from, uint32_t bytes,
     forEach<T>(to, from, bytes, [&](T a, T b) { return combine(a, b, op); });
   };
   switch (type) {
+  case Type::S16: // In payload mode.
+    return integers(int16_t());
   case Type::U32:
     return integers(uint32_t());
   case Type::S32:

@@ -12,6 +12,7 @@
 
 #include "Bulk.h"
 #include "Decoder.h"
+#include "Payload.h"
 
 using namespace fusionemu;
 
@@ -91,7 +92,7 @@ bool Decoder::takeBulkReduction(BulkForm &form) {
   if (form.isTensor)
     return true;
   Type type = modifiers->takeType();
-  form.type = uint8_t(type);
+  form.type = uint8_t(handlers.payload ? getPayloadType(type) : type);
   return canReduce(ops[op], type);
 }
 

@@ -169,6 +169,7 @@ bool Decoder::decodeMma() {
     return failInstruction();
   if (op.d == MatrixType::S32)
     op.saturate = modifiers->take("satfinite");
+  op.payload = handlers.payload && isFloat(op.a);
   bool isDouble = op.a == MatrixType::F64;
   if (isFloat(op.a) && !isDouble)
     op.model = getDotModel(op.a, op.d, k, false);

@@ -83,6 +83,7 @@ bool Decoder::decodeWgmmaMultiply() {
   if (!isWgmmaShape(op))
     return failInstruction();
   bool isInteger = !isFloat(op.a);
+  op.payload = handlers.payload && !isInteger;
   if (isInteger)
     op.saturate = modifiers->take("satfinite");
   else

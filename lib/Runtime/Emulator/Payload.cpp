@@ -40,3 +40,17 @@ uint64_t fusionemu::getPayload(double value, unsigned bytes) {
   hash ^= hash >> 31;
   return (value < 0 ? 0 - hash : hash) & mask;
 }
+
+Type fusionemu::getPayloadType(Type type) {
+  switch (type) {
+  case Type::F16:
+  case Type::BF16:
+    return Type::S16;
+  case Type::F32:
+    return Type::S32;
+  case Type::F64:
+    return Type::S64;
+  default:
+    return type;
+  }
+}

@@ -14,7 +14,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_PAYLOAD_H
 #define FUSION_LIB_RUNTIME_EMULATOR_PAYLOAD_H
 
-#include <cstdint>
+#include "Operations.h"
 
 namespace fusionemu {
 
@@ -22,6 +22,9 @@ namespace fusionemu {
 /// itself, one beyond the range of the register, infinities included, the
 /// integer at that end, and any other a hash that is the same in every width.
 uint64_t getPayload(double value, unsigned bytes);
+
+/// The integers that stand for a type of plain floats; other types are theirs.
+Type getPayloadType(Type type);
 
 } // namespace fusionemu
 

@@ -51,7 +51,8 @@ inline std::string header() {
 /// are free to use.
 inline Values evaluate(const std::string &code,
                        const std::vector<unsigned> &inputBits,
-                       const std::vector<Values> &inputs, unsigned outputBits) {
+                       const std::vector<Values> &inputs, unsigned outputBits,
+                       const ParseOptions &parseOptions = {}) {
   static const char *const names[] = {"%a", "%b", "%c", "%e"};
   std::string text = header() + ".visible .entry k(.param .u64 out";
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -76,7 +77,7 @@ inline Values evaluate(const std::string &code,
           std::to_string(outputBits) + " [%x9], %d;\nret;\n}\n";
 
   Module module;
-  Status status = module.parse(text);
+  Status status = module.parse(text, "<ptx>", parseOptions);
   EXPECT_TRUE(status.ok()) << status.message() << "\n" << text;
   if (!status.ok())
     return {};
