@@ -13,6 +13,8 @@
 
 #include "Gpu.h"
 
+#include "Cuda/CudaTensorMap.h"
+
 #include <cstdint>
 
 using namespace conformance;
@@ -95,10 +97,21 @@ std::string Gpu::launch(const std::string &kernel, const Case &c,
   if (!error.empty())
     return error;
   std::vector<void *> parameters;
+  std::vector<std::vector<uint8_t>> maps(c.arguments.size());
   for (size_t i = 0; i < c.arguments.size(); ++i) {
     const void *value = c.arguments[i].isBuffer
                             ? static_cast<const void *>(&pointers[i])
                             : c.arguments[i].value.data();
+    if (c.arguments[i].isMap()) {
+      maps[i].resize(fusionemu::tensorMapBytes);
+      error =
+          check(encodeTensorMap(*driver, locateMap(c, c.arguments[i], pointers),
+                                maps[i].data()),
+                "cuTensorMapEncode");
+      if (!error.empty())
+        return error;
+      value = maps[i].data();
+    }
     parameters.push_back(const_cast<void *>(value));
   }
   error = check(driver->cuLaunchKernel(function, c.grid.x, c.grid.y, c.grid.z,

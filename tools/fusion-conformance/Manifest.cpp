@@ -68,6 +68,7 @@ private:
   bool readArgument(const std::vector<std::string> &words);
   bool readFill(const std::vector<std::string> &words, Fill &fill);
   bool readScalar(const std::string &text, Argument &argument);
+  bool readMap(const std::vector<std::string> &words, Argument &argument);
   bool readExpectation(const std::vector<std::string> &words);
 
   Manifest &manifest;
@@ -146,6 +147,17 @@ bool Reader::readScalar(const std::string &text, Argument &argument) {
   return true;
 }
 
+/// words: arg NAME tmap BUFFER MAP
+bool Reader::readMap(const std::vector<std::string> &words,
+                     Argument &argument) {
+  if (words.size() != 5)
+    return fail("expected 'arg NAME tmap BUFFER ELEMENT:DIMS:BOX[:OPTION]'");
+  argument.mapBuffer = words[3];
+  argument.value.resize(fusionemu::tensorMapBytes);
+  fusionemu::Status status = fusionemu::parseTensorMap(words[4], argument.map);
+  return status.ok() || fail(status.message());
+}
+
 bool Reader::readArgument(const std::vector<std::string> &words) {
   if (words.size() < 3)
     return fail("expected 'arg NAME TYPE[COUNT] FILL' or 'arg NAME TYPE "
@@ -154,7 +166,10 @@ bool Reader::readArgument(const std::vector<std::string> &words) {
   argument.name = words[1];
   std::string type = words[2];
   size_t bracket = type.find('[');
-  if (type == "bytes") {
+  if (type == "tmap") {
+    if (!readMap(words, argument))
+      return false;
+  } else if (type == "bytes") {
     if (words.size() != 4 || words[3].size() % 2 != 0)
       return fail("expected an even number of hexadecimal digits");
     for (size_t i = 0; i < words[3].size(); i += 2) {
@@ -255,7 +270,31 @@ bool Reader::readLine(const std::vector<std::string> &words, unsigned number) {
   return fail("cannot read '" + key + "'");
 }
 
+fusionemu::TensorMapInfo
+conformance::locateMap(const Case &c, const Argument &a,
+                       const std::vector<uint64_t> &addresses) {
+  fusionemu::TensorMapInfo map = a.map;
+  for (size_t i = 0; i < c.arguments.size(); ++i)
+    if (c.arguments[i].isBuffer && c.arguments[i].name == a.mapBuffer)
+      map.globalAddress += addresses[i];
+  return map;
+}
+
+static bool hasBuffer(const Case &c, const std::string &name) {
+  for (const Argument &a : c.arguments)
+    if (a.isBuffer && a.name == name)
+      return true;
+  return false;
+}
+
 bool Reader::finish() {
+  for (const Case &c : manifest.cases)
+    for (const Argument &a : c.arguments)
+      if (a.isMap() && !hasBuffer(c, a.mapBuffer)) {
+        line = c.line;
+        return fail("there is no buffer '" + a.mapBuffer +
+                    "' for the tensor map '" + a.name + "'");
+      }
   if (manifest.ptx.empty())
     return fail("names no PTX file");
   return true;

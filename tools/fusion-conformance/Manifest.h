@@ -16,6 +16,7 @@
 
 #include "Elements.h"
 #include "fusion-rt/Emulator/Emulator.h"
+#include "fusion-rt/Emulator/TensorMap.h"
 
 #include <string>
 #include <vector>
@@ -30,6 +31,11 @@ struct Argument {
   uint64_t count = 0; ///< Elements of a buffer.
   Fill fill;
   std::vector<uint8_t> value; ///< Of a scalar.
+  /// Of a tensor map: the buffer that it is over, and all but its address.
+  std::string mapBuffer;
+  fusionemu::TensorMapInfo map;
+
+  bool isMap() const { return !mapBuffer.empty(); }
 };
 
 /// When two results agree.
@@ -50,6 +56,11 @@ struct Case {
   std::vector<Argument> arguments;
   Expectation expectation;
 };
+
+/// The tensor map `a` of `c` at the address of its buffer. `addresses` has one
+/// element for each argument.
+fusionemu::TensorMapInfo locateMap(const Case &c, const Argument &a,
+                                   const std::vector<uint64_t> &addresses);
 
 struct Manifest {
   std::string path; ///< Of the manifest.

@@ -228,6 +228,16 @@ static fusionemu::Status runEmulator(const fusionemu::Module &module,
         return s;
     std::memcpy(block.data() + p.offset, &addresses[i], 8);
   }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (!c.arguments[i].isMap())
+      continue;
+    uint8_t map[fusionemu::tensorMapBytes];
+    if (Status s = fusionemu::encodeTensorMap(
+            locateMap(c, c.arguments[i], addresses), map);
+        !s.ok())
+      return s;
+    std::memcpy(block.data() + info.parameters[i].offset, map, sizeof(map));
+  }
   fusionemu::Options options;
   options.asynchrony = mode;
   if (Status s =

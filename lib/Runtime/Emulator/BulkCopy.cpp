@@ -53,14 +53,28 @@ static void forEachTarget(const BulkCopy &copy, F f) {
     f(cluster.blocks[lowest(r)]);
 }
 
+/// From `shared` to the end of the last byte that is touched.
+static uint32_t getExtent(const BulkCopy &copy) {
+  if (copy.ranges.empty())
+    return 0;
+  return copy.ranges.back().begin + copy.ranges.back().bytes - copy.shared;
+}
+
 static bool readsOwnShared(const BulkCopy &copy) {
   return copy.kind == BulkCopy::Kind::Store ||
          copy.kind == BulkCopy::Kind::Share;
 }
 
-/// Where the bytes of a copy lie that its own block gives away.
-static uint32_t sourceOffset(const BulkCopy &copy) {
-  return copy.kind == BulkCopy::Kind::Share ? copy.source : copy.shared;
+/// Calls `f` with the parts of shared memory that the own block gives away,
+/// until it is false.
+template <typename F>
+static bool forEachSource(const BulkCopy &copy, F f) {
+  if (copy.kind == BulkCopy::Kind::Share)
+    return f(SharedRange{copy.source, copy.bytes});
+  for (const SharedRange &range : copy.ranges)
+    if (!f(range))
+      return false;
+  return true;
 }
 
 /// Gathers what is to arrive in shared memory, in the order of its bytes.
@@ -68,7 +82,7 @@ static uint32_t sourceOffset(const BulkCopy &copy) {
 static bool gather(Context &c, BulkCopy &copy) {
   if (copy.kind == BulkCopy::Kind::Value)
     return true;
-  copy.staged.resize(copy.bytes);
+  copy.staged.resize(getExtent(copy));
   if (copy.kind == BulkCopy::Kind::Share) {
     std::memcpy(copy.staged.data(), copy.block->shared + copy.source,
                 copy.bytes);
@@ -101,17 +115,20 @@ static bool completeArrival(Context &c, BulkCopy &copy) {
   forEachTarget(copy, [&](Block &block) {
     if (!fine)
       return;
-    uint8_t *to = block.shared + copy.shared;
-    if (copy.reduces)
-      reduceBytes(to, copy.staged.data(), copy.bytes, copy.op, copy.type);
-    else
-      std::memcpy(to, copy.staged.data(), copy.bytes);
-    markWriting(block, copy.shared, copy.bytes, -1);
-    --block.inFlight;
     // Agents of another block mean nothing here unless they are shared.
     bool known = &block == copy.block || block.cluster->sharesClocks;
-    recordAsyncWrite(block, copy.warp->agent, known ? time : 0, copy.shared,
-                     copy.bytes, asyncWriter);
+    for (const SharedRange &range : copy.ranges) {
+      uint8_t *to = block.shared + range.begin;
+      const uint8_t *from = copy.staged.data() + (range.begin - copy.shared);
+      if (copy.reduces)
+        reduceBytes(to, from, range.bytes, copy.op, copy.type);
+      else
+        std::memcpy(to, from, range.bytes);
+      markWriting(block, range.begin, range.bytes, -1);
+      recordAsyncWrite(block, copy.warp->agent, known ? time : 0, range.begin,
+                       range.bytes, asyncWriter);
+    }
+    --block.inFlight;
     uint32_t clock[maxWarps] = {}, proxy[maxWarps] = {};
     clock[copy.warp->agent] = time;
     fine = completeBytes(c, copy.lane, block, copy.mbarrier, copy.bytes, clock,
@@ -129,7 +146,7 @@ static void readSource(BulkCopy &copy) {
   if (copy.sourceRead)
     return;
   const uint8_t *from = copy.block->shared + copy.shared;
-  copy.staged.assign(from, from + copy.bytes);
+  copy.staged.assign(from, from + getExtent(copy));
   copy.sourceRead = true;
 }
 
@@ -160,9 +177,11 @@ static void releaseSource(BulkCopy &copy) {
   if (copy.sourceReleased)
     return;
   readSource(copy);
-  markReading(*copy.block, copy.shared, copy.bytes, -1);
+  for (const SharedRange &range : copy.ranges) {
+    markReading(*copy.block, range.begin, range.bytes, -1);
+    recordAsyncRead(*copy.block, *copy.warp, range.begin, range.bytes);
+  }
   --copy.block->inFlight;
-  recordAsyncRead(*copy.block, *copy.warp, copy.shared, copy.bytes);
   copy.sourceReleased = true;
 }
 
@@ -171,22 +190,31 @@ bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
   copy.block = c.block;
   copy.warp = c.warp;
   copy.pc = c.here();
+  if (!copy.isTensor)
+    copy.ranges.assign(1, {copy.shared, copy.bytes});
   if (readsOwnShared(copy)) {
-    if (!checkAsyncShared(c, copy.lane, *c.block, sourceOffset(copy),
-                          copy.bytes, SharedUse::AsyncRead))
+    if (!forEachSource(copy, [&](const SharedRange &range) {
+          return checkAsyncShared(c, copy.lane, *c.block, range.begin,
+                                  range.bytes, SharedUse::AsyncRead);
+        }))
       return false;
-    markReading(*c.block, sourceOffset(copy), copy.bytes, 1);
+    forEachSource(copy, [&](const SharedRange &range) {
+      markReading(*c.block, range.begin, range.bytes, 1);
+      return true;
+    });
     ++c.block->inFlight;
   }
   bool fine = true;
   forEachTarget(copy, [&](Block &block) {
+    for (const SharedRange &range : copy.ranges)
+      fine = fine && checkAsyncShared(c, copy.lane, block, range.begin,
+                                      range.bytes, SharedUse::AsyncWrite);
     fine = fine &&
-           checkAsyncShared(c, copy.lane, block, copy.shared, copy.bytes,
-                            SharedUse::AsyncWrite) &&
            (!copy.signals || checkSignal(c, copy.lane, block, copy.mbarrier));
     if (!fine)
       return;
-    markWriting(block, copy.shared, copy.bytes, 1);
+    for (const SharedRange &range : copy.ranges)
+      markWriting(block, range.begin, range.bytes, 1);
     ++block.inFlight;
   });
   if (!fine)

@@ -211,11 +211,22 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
   for (const CopyRun &run : runs) {
     if (isStore && run.fill)
       continue;
-    if (run.sharedOffset < copy.shared ||
-        run.sharedOffset - copy.shared + run.bytes > copy.bytes)
-      return refuse("copies outside of its box in shared memory");
+    // Narrow rows swizzled can reach the end of the last line of 128 bytes.
+    if (!form.isPrefetch &&
+        uint64_t(run.sharedOffset) + run.bytes > c.block->sharedBytes) {
+      fail(c, ErrorKind::OutOfBounds, lane,
+           "copies a box with a swizzle whose last line of 128 bytes leaves "
+           "shared memory, which has " +
+               std::to_string(c.block->sharedBytes) + " bytes");
+      return false;
+    }
     copy.runs.push_back(
         {run.globalAddress, run.sharedOffset, run.bytes, run.fill});
+    SharedRange *last = copy.ranges.empty() ? nullptr : &copy.ranges.back();
+    if (last && last->begin + last->bytes == run.sharedOffset)
+      last->bytes += run.bytes;
+    else
+      copy.ranges.push_back({run.sharedOffset, run.bytes});
   }
   return true;
 }

@@ -31,6 +31,11 @@ struct BulkRun {
 };
 
 /// One bulk copy, cp.async.bulk and its kin, from its issue to its end.
+/// Consecutive bytes of shared memory.
+struct SharedRange {
+  uint32_t begin = 0, bytes = 0;
+};
+
 struct BulkCopy {
   enum class Kind : uint8_t {
     Load,  ///< Global memory to the shared memory of `targets`.
@@ -56,6 +61,10 @@ struct BulkCopy {
   /// For the global side: parts of the shared side and where they come from
   /// or go to. Offsets are absolute.
   std::vector<BulkRun> runs;
+  /// What the copy touches of its shared side, in order. A swizzle can leave
+  /// gaps behind narrow rows, and a store leaves out what is outside of the
+  /// tensor.
+  std::vector<SharedRange> ranges;
   TensorMapInfo map; ///< Of a tensor copy.
 
   bool signals = false;  ///< Completes bytes at an mbarrier of the targets.
