@@ -32,7 +32,7 @@ static bool readUniform(Context &c, uint32_t operand, uint64_t &value) {
 static bool checkOperand(Context &c, uint64_t bits, const MatrixExtent &extent,
                          const char *name) {
   if (const char *reason = validateMatrixDescriptor(bits)) {
-    fail(c, ErrorKind::Misaligned, 0,
+    fail(c, ErrorKind::InvalidAddress, 0,
          std::string("uses a descriptor of ") + name + " that " + reason);
     return false;
   }
