@@ -308,6 +308,51 @@ TEST(Payload, AtomicsAddIntegers) {
   EXPECT_EQ(d[4], 192u << 16 | (0x10000 - 192));
 }
 
+/// Matrices of one value each: every element is the same sum of products of
+/// sign-extended integers.
+TEST(Payload, MatricesMultiplyIntegers) {
+  struct Form {
+    const char *text;
+    unsigned bits, k;
+  };
+  for (const Form &form : {Form{"bf16", 16, 16}, {"tf32", 32, 8}}) {
+    Fixture f;
+    std::string k = std::to_string(form.k), t = form.text;
+    Status status = f.module.parse(
+        header() + R"(.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .reg .b32 %a, %b, %c, %d<4>, %t; .reg .b64 %x, %y;
+  ld.param.u64 %x, [x];
+  ld.param.u64 %y, [y];
+  ld.global.b32 %a, [%x];
+  ld.global.b32 %b, [%x+4];
+  ld.global.b32 %c, [%x+8];
+  mma.sync.aligned.m16n8k)" +
+            k + ".row.col.f32." + t + "." + t + R"(.f32 {%d0, %d1, %d2, %d3},
+      {%a, %a, %a, %a}, {%b, %b}, {%c, %c, %c, %c};
+  mov.u32 %t, %tid.x;
+  mad.wide.u32 %y, %t, 16, %y;
+  st.global.v4.b32 [%y], {%d0, %d1, %d2, %d3};
+  ret;
+}
+)",
+        "<ptx>", payload);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_EQ(f.module.findKernel("k")->unsupported, "");
+    uint64_t a = form.bits == 16 ? 0x8003 : 0x80000003, b = 0x7001, c = 5;
+    uint32_t pack = form.bits == 16 ? 0x10001 : 1;
+    f.passBuffer<uint32_t>(
+        "x", {uint32_t(a) * pack, uint32_t(b) * pack, uint32_t(c)});
+    uint64_t y = f.passEmpty("y", 512);
+    status = f.run({1, 1, 1}, {32, 1, 1});
+    ASSERT_TRUE(status.ok()) << status.message();
+    uint32_t expected = uint32_t(c + form.k * uint64_t(asSigned(a, form.bits)) *
+                                         asSigned(b, form.bits));
+    for (uint32_t d : f.get<uint32_t>(y, 128))
+      ASSERT_EQ(d, expected) << t;
+  }
+}
+
 /// A sum in steps of `step`, from the back if it is negative, of `count`
 /// numbers.
 std::string sumKernel(int first, int step, int count) {
