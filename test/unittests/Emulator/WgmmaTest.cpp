@@ -444,7 +444,7 @@ TEST(EmulatorWgmma, BadOperandsAreReported) {
   EXPECT_EQ(tryCode(beyond + product).getKind(), ErrorKind::OutOfBounds);
   EXPECT_EQ(
       tryCode("mov.u64 %l0, 0x8000; mov.u64 %l1, 0;\n" + product).getKind(),
-      ErrorKind::InvalidAddress);
+      ErrorKind::BadDescriptor);
   EXPECT_EQ(tryCode(product, 96).getKind(), ErrorKind::BarrierDivergence);
   EXPECT_EQ(tryCode("mov.u32 %r9, %laneid; cvt.u64.u32 %l0, %r9;\n" + product)
                 .getKind(),
