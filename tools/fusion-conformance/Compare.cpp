@@ -53,8 +53,25 @@ static std::string describeElement(const Element &e, uint64_t bits) {
   return result;
 }
 
-Comparison conformance::compareBuffers(const Case &c, const Buffers &emulator,
-                                       const Buffers &gpu) {
+/// What the filled buffers held at index `i`, wrapped around: kernels of
+/// several results have them one behind the other.
+static std::string describeOperands(const Case &c, const Buffers &initial,
+                                    uint64_t i) {
+  std::string text;
+  for (size_t k = 0; k < c.arguments.size(); ++k) {
+    const Argument &a = c.arguments[k];
+    if (!a.isBuffer || a.fill.kind == Fill::Kind::Poison)
+      continue;
+    text += (text.empty() ? " from " : ", ") + a.name + " " +
+            describeElement(*a.element,
+                            loadElement(*a.element, initial[k], i % a.count));
+  }
+  return text;
+}
+
+Comparison conformance::compareBuffers(const Case &c, const Buffers &initial,
+                                       const Buffers &emulator,
+                                       const Buffers &gpu, size_t describe) {
   Comparison result;
   for (size_t k = 0; k < c.arguments.size(); ++k) {
     const Argument &argument = c.arguments[k];
@@ -71,10 +88,11 @@ Comparison conformance::compareBuffers(const Case &c, const Buffers &emulator,
         result.largestUlp = std::max(result.largestUlp, distance(e, a, b));
       if (isWithin(c.expectation, e, a, b))
         continue;
-      if (result.agrees)
-        result.firstMismatch = argument.name + "[" + std::to_string(i) +
-                               "]: emulator " + describeElement(e, a) +
-                               ", GPU " + describeElement(e, b);
+      if (result.mismatches.size() < describe)
+        result.mismatches.push_back(argument.name + "[" + std::to_string(i) +
+                                    "]: emulator " + describeElement(e, a) +
+                                    ", GPU " + describeElement(e, b) +
+                                    describeOperands(c, initial, i));
       result.agrees = false;
       ++result.different;
     }

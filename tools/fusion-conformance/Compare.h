@@ -23,14 +23,19 @@ using Buffers = std::vector<std::vector<uint8_t>>;
 
 struct Comparison {
   bool agrees = true;
-  bool identical = true;     ///< Every bit is the same, up to allowed NaNs.
-  uint64_t different = 0;    ///< Elements that do not agree.
-  uint64_t largestUlp = 0;   ///< Over all floats that differ.
-  std::string firstMismatch; ///< Which element, and both values.
+  bool identical = true;   ///< Every bit is the same, up to allowed NaNs.
+  uint64_t different = 0;  ///< Elements that do not agree.
+  uint64_t largestUlp = 0; ///< Over all floats that differ.
+  /// The first elements that do not agree: both values, and what the buffers
+  /// held at that place before the launch.
+  std::vector<std::string> mismatches;
 };
 
-Comparison compareBuffers(const Case &c, const Buffers &emulator,
-                          const Buffers &gpu);
+/// `initial` are the contents before the launch. At most `describe` mismatches
+/// are described.
+Comparison compareBuffers(const Case &c, const Buffers &initial,
+                          const Buffers &emulator, const Buffers &gpu,
+                          size_t describe = 1);
 
 /// A hash of all buffers. NaNs count as one where the case says so.
 uint64_t hashBuffers(const Case &c, const Buffers &buffers);

@@ -36,6 +36,7 @@ struct CommandLine {
   std::vector<fusionemu::Asynchrony> modes = {fusionemu::Asynchrony::Late};
   uint64_t seed = 1;
   bool seedGiven = false;
+  size_t mismatches = 1;
 };
 
 /// What became of one case.
@@ -91,6 +92,7 @@ and compares every buffer with what a GPU computes.
   --seed=N              of the contents of buffers; 1, or that of the record
   --asynchrony=MODE     late (the default), early or both: when asynchronous
                         operations take effect on the emulator
+  --mismatches=N        describe N elements that differ instead of one
   --list                print the cases and stop
   --json                print the results as JSON
   --time                print how long each case took on the emulator
@@ -119,10 +121,15 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.recordPath = value;
     } else if (name == "--filter") {
       line.filter = value;
-    } else if (name == "--seed" && !value.empty()) {
+    } else if ((name == "--seed" || name == "--mismatches") && !value.empty()) {
       char *end = nullptr;
-      line.seed = std::strtoull(value.c_str(), &end, 0);
-      line.seedGiven = true;
+      uint64_t number = std::strtoull(value.c_str(), &end, 0);
+      if (name == "--seed") {
+        line.seed = number;
+        line.seedGiven = true;
+      } else {
+        line.mismatches = number;
+      }
       if (*end != 0)
         return fail("'" + value + "' is not a number");
     } else if (arg == "--asynchrony=late") {
@@ -267,10 +274,12 @@ void Session::judge(const Case &c, const Buffers &emulator,
       result.reason = "on the GPU: " + result.reason;
       return;
     }
-    Comparison comparison = compareBuffers(c, emulator, onGpu);
+    Comparison comparison =
+        compareBuffers(c, initial, emulator, onGpu, line.mismatches);
     result.ulp = comparison.largestUlp;
-    result.reason = comparison.firstMismatch;
     if (!comparison.agrees) {
+      for (const std::string &text : comparison.mismatches)
+        result.reason += (result.reason.empty() ? "" : "\n    ") + text;
       result.reason += "; " + std::to_string(comparison.different) +
                        " elements differ, at most " +
                        std::to_string(result.ulp) + " ulp";

@@ -119,8 +119,7 @@ bool Decoder::decodeCall() {
                            "', which is no function of the module, is not "
                            "supported");
   if (!callee->hasBody)
-    return failUnsupported("a call of '" + std::string(name) +
-                           "', which has no body here, is not supported");
+    return decodeExternalCall(name, results, arguments);
   if (callDepth >= maxCallDepth)
     return failUnsupported("calls nested more than " +
                            std::to_string(maxCallDepth) +
@@ -399,6 +398,7 @@ Decoder::getMethods() {
       {"copysign", &Decoder::decodeCopysign},
       {"cos", &Decoder::decodeFunction},
       {"cp", &Decoder::decodeCp},
+      {"createpolicy", &Decoder::decodeCreatePolicy},
       {"cvt", &Decoder::decodeCvt},
       {"cvta", &Decoder::decodeCvta},
       {"discard", &Decoder::decodePrefetch},
@@ -410,11 +410,13 @@ Decoder::getMethods() {
       {"exit", &Decoder::decodeExit},
       {"fence", &Decoder::decodeFence},
       {"fma", &Decoder::decodeFma},
+      {"fns", &Decoder::decodeFns},
       {"getctarank", &Decoder::decodeGetctarank},
       {"griddepcontrol", &Decoder::decodeNothing},
       {"isspacep", &Decoder::decodeIsspacep},
       {"ld", &Decoder::decodeLoad},
       {"ldmatrix", &Decoder::decodeMatrixMove},
+      {"ldu", &Decoder::decodeLoad},
       {"lg2", &Decoder::decodeFunction},
       {"lop3", &Decoder::decodeLop3},
       {"mad", &Decoder::decodeMad},
@@ -465,7 +467,17 @@ Decoder::getMethods() {
       {"tanh", &Decoder::decodeFunction},
       {"testp", &Decoder::decodeTestp},
       {"trap", &Decoder::decodeTrap},
+      {"vabsdiff2", &Decoder::decodeVideo},
+      {"vabsdiff4", &Decoder::decodeVideo},
+      {"vadd2", &Decoder::decodeVideo},
+      {"vadd4", &Decoder::decodeVideo},
+      {"vmax2", &Decoder::decodeVideo},
+      {"vmax4", &Decoder::decodeVideo},
+      {"vmin2", &Decoder::decodeVideo},
+      {"vmin4", &Decoder::decodeVideo},
       {"vote", &Decoder::decodeVote},
+      {"vsub2", &Decoder::decodeVideo},
+      {"vsub4", &Decoder::decodeVideo},
       {"wgmma", &Decoder::decodeWgmma},
       {"xor", &Decoder::decodeLogic},
       // The carry forms.

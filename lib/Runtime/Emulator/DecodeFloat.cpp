@@ -254,6 +254,7 @@ bool Decoder::decodeSlct() {
   if (!isFloat && (selector != Type::S32 || ftz))
     return failInstruction();
   Instruction I = make(handlers.integer(isFloat ? Op::SlctF : Op::Slct, moved));
+  I.aux = ftz ? 1 : 0;
   if (!I.handler)
     return failInstruction();
   if (!needOperands(4, 4) || !read(operand(1), type, I.a) ||
@@ -269,9 +270,8 @@ static bool isSmallFloat(Type type) {
 
 bool Decoder::decodeCvt() {
   Conversion v;
-  bool isPack = modifiers->take("pack");
-  if (isPack)
-    return failInstruction();
+  if (modifiers->take("pack"))
+    return decodeCvtPack();
   bool hasRound = modifiers->takeRound(v.round);
   if (modifiers->take("rna")) {
     v.round = Round::NearestAway;

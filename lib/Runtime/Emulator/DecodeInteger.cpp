@@ -93,6 +93,8 @@ bool Decoder::decodeMad() {
     return decodeFma();
   if (carry)
     return decodeCarry(low ? Op::MadCarryLo : Op::MadCarryHi, true);
+  if (high && modifiers->take("sat"))
+    return decodeMadSaturated();
   Type type = modifiers->takeType();
   return emitSimple(handlers.integer(low ? Op::MadLo : Op::MadHi, type), type,
                     3);
@@ -112,6 +114,8 @@ bool Decoder::decodeCarry(Op op, bool isMad) {
 bool Decoder::decodeMul24() {
   bool isMad = syntax->name == "mad24";
   bool low = modifiers->take("lo"), high = modifiers->take("hi");
+  if (isMad && high && modifiers->take("sat"))
+    return decodeMadSaturated();
   Type type = modifiers->takeType();
   if (low == high)
     return failInstruction();

@@ -154,7 +154,6 @@ static unsigned takeVector(Modifiers &m) {
 }
 
 bool Decoder::decodeLoad() {
-  bool isUniform = syntax->name == "ldu";
   bool strong = false, orders = false;
   takeOrdering(*modifiers, strong, orders);
   Space space = takeSpace(*modifiers);
@@ -163,7 +162,7 @@ bool Decoder::decodeLoad() {
   unsigned count = takeVector(*modifiers);
   Type type = modifiers->takeType();
   unsigned bytes = getSize(type);
-  if (bytes == 0 || bytes * count > 32 || isUniform)
+  if (bytes == 0 || bytes * count > 32)
     return failInstruction();
   if (!needOperands(hint ? 3 : 2, hint ? 3 : 2))
     return false;
@@ -272,9 +271,9 @@ bool Decoder::decodeAtomic() {
   Space space = takeSpace(*modifiers);
   bool hint = modifiers->has("L2::cache_hint");
   takeCacheHints(*modifiers);
-  if (modifiers->has("v2") || modifiers->has("v4") || modifiers->has("v8") ||
-      modifiers->has("async"))
+  if (modifiers->has("async"))
     return failInstruction();
+  unsigned count = takeVector(*modifiers);
   int index = modifiers->takeOneOf(
       {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   static const Op ops[] = {Op::Add, Op::Min,  Op::Max, Op::And, Op::Or,
@@ -289,10 +288,13 @@ bool Decoder::decodeAtomic() {
       (isReduction ? 2 : 3) + (op == Op::Cas ? 1 : 0) + (hint ? 1 : 0);
   if (!needOperands(operands, operands))
     return false;
-  Instruction I = make(handlers.atomic(op, type));
+  Instruction I = make(handlers.atomic(op, type, count > 1));
   if (!I.handler)
     return failInstruction();
   size_t first = isReduction ? 0 : 1;
+  if (count > 1)
+    return resolveAddress(operand(first), I, space) &&
+           finishVectorAtomic(I, type, count, isReduction);
   if (!resolveAddress(operand(first), I, space) ||
       !read(operand(first + 1), type, I.b))
     return false;
@@ -310,6 +312,32 @@ bool Decoder::decodeAtomic() {
   if (I.space != Space::Shared && !commutes)
     kernel.orderSensitive = true;
   return finishAccess(I, type, 1) && emitAll(I);
+}
+
+/// The vector forms of sm_90: each element is an atomic operation by itself.
+bool Decoder::finishVectorAtomic(Instruction &I, Type type, unsigned count,
+                                 bool isReduction) {
+  unsigned bytes = getSize(type) * count;
+  if (bytes > 16 || (I.space != Space::Global && I.space != Space::Generic))
+    return failInstruction();
+  const Operand &from = operand(isReduction ? 1 : 2), &to = operand(0);
+  bool dropped = isReduction || to.kind == Operand::Kind::Sink;
+  if (from.kind != Operand::Kind::Vector || from.elements.size() != count ||
+      (!dropped &&
+       (to.kind != Operand::Kind::Vector || to.elements.size() != count)))
+    return failSyntax("expected a vector of " + std::to_string(count) +
+                      " registers");
+  std::vector<int32_t> slots(dropped ? count : 2 * count);
+  for (unsigned k = 0; k < count; ++k)
+    if (!read(from.elements[k], type, slots[k]) ||
+        (!dropped && !write(to.elements[k], type, slots[count + k])))
+      return false;
+  I.target = uint32_t(kernel.extraOperands.size());
+  kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
+                              slots.end());
+  I.aux = (dropped ? reductionOnly : 0) | count << 8;
+  kernel.orderSensitive = true;
+  return finishAccess(I, type, count) && emitAll(I);
 }
 
 bool Decoder::decodeCvta() {

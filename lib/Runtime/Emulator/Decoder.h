@@ -155,6 +155,12 @@ private:
   bool decodeDot();
   bool decodeBmsk();
   bool decodeCarry(Op op, bool isMad);
+  // DecodeRare.cpp.
+  bool decodeFns();
+  bool decodeMadSaturated();
+  bool decodeCvtPack();
+  bool decodeVideo();
+  bool decodeCreatePolicy();
   // DecodeFloat.cpp.
   bool decodeFloatBinary(Op op, Type type);
   bool decodeFma();
@@ -175,12 +181,17 @@ private:
   bool decodeIsspacep();
   bool decodePrefetch();
   bool finishAccess(Instruction &I, Type type, unsigned count);
+  bool finishVectorAtomic(Instruction &I, Type type, unsigned count,
+                          bool isReduction);
   // DecodeControl.cpp.
   bool decodeBra();
   bool decodeBrx();
   bool decodeExit();
   bool decodeTrap();
   bool decodeCall();
+  bool decodeExternalCall(std::string_view name,
+                          const std::vector<const Operand *> &results,
+                          const std::vector<const Operand *> &arguments);
   bool decodeBarrier();
   bool decodeFence();
   bool decodeNothing();

@@ -197,7 +197,8 @@ struct HandlerTable {
   Handler (*select)(unsigned bytes);
   Handler (*load)(unsigned bytes, bool isSigned, unsigned registerBytes);
   Handler (*store)(unsigned bytes, unsigned registerBytes);
-  Handler (*atomic)(Op op, Type type);
+  /// `vector` picks the form that works on several elements at once.
+  Handler (*atomic)(Op op, Type type, bool vector);
   Handler (*special)(std::string_view name);
   Handler (*matrixMove)(MatrixMove move, bool transposed);
   Handler (*mma)(bool isDouble);

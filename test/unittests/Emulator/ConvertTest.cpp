@@ -69,8 +69,12 @@ TEST(EmulatorConvert, FloatToHalf) {
               [](uint32_t a) { return half.encode(asFloat(a)); });
   expectUnary("cvt.rn.bf16.f32 %d, %a;", 32, 16,
               [](uint32_t a) { return bfloat.encode(asFloat(a)); });
-  expectUnary("cvt.rn.f16.f64 %d, %a;", 64, 16,
-              [](uint64_t a) { return half.encode(asDouble(a)); });
+  // A double's NaN keeps its sign and the upper bits of its payload.
+  expectUnary("cvt.rn.f16.f64 %d, %a;", 64, 16, [](uint64_t a) {
+    double x = asDouble(a);
+    return x != x ? 0x7e00 | (a >> 48 & 0x8000) | (a >> 42 & 0x3ff)
+                  : half.encode(x);
+  });
   expectBinary(
       "cvt.rn.bf16x2.f32 %d, %a, %b;", 32, 32, [](uint32_t a, uint32_t b) {
         return bfloat.encode(asFloat(a)) << 16 | bfloat.encode(asFloat(b));
@@ -95,7 +99,9 @@ TEST(EmulatorConvert, EveryHalfToFloatAndBack) {
       double exact = half.decode(uint32_t(a[i]));
       double exactB = bfloat.decode(uint32_t(a[i]));
       ASSERT_EQ(h[i], exact != exact ? 0x7fffffff : bits(float(exact)));
-      ASSERT_EQ(b[i], exactB != exactB ? 0x7fffffff : bits(float(exactB)));
+      // A bfloat is the upper half of a float, also when it is NaN.
+      ASSERT_EQ(b[i], a[i] << 16);
+      ASSERT_TRUE(exactB != exactB || b[i] == bits(float(exactB)));
       ASSERT_EQ(back[i], exact != exact ? 0x7fff : a[i]);
     }
   }
@@ -126,8 +132,9 @@ TEST(EmulatorConvert, HalfArithmetic) {
                      return a & 0x8000 ? b : a;
                    return x > y ? a : b;
                  });
-    expectUnary("neg." + type + " %d, %a;", 16, 16,
-                [&](uint64_t a) { return a ^ 0x8000; });
+    expectUnary("neg." + type + " %d, %a;", 16, 16, [&](uint64_t a) {
+      return f.decode(a) != f.decode(a) ? 0x7fff : a ^ 0x8000;
+    });
     expectBinary("setp.ltu." + type + " %p0, %a, %b; selp.b16 %d, 1, 0, %p0;",
                  16, 16, [&](uint64_t a, uint64_t b) {
                    return uint64_t(!(f.decode(a) >= f.decode(b)));
@@ -248,11 +255,12 @@ TEST(EmulatorConvert, RoundToIntegral) {
 
 TEST(EmulatorConvert, TensorFloat) {
   expectUnary("cvt.rna.tf32.f32 %d, %a;", 32, 32, [](uint32_t a) {
-    if ((a & 0x7fffffff) > 0x7f800000)
-      return 0x7fffffffu;
-    if ((a & 0x7fffffff) == 0x7f800000)
-      return a;
+    if ((a & 0x7fffffff) >= 0x7f800000) // Nothing is added to a NaN.
+      return a & ~0x1fffu;
     return (a + 0x1000) & ~0x1fffu;
+  });
+  expectUnary("cvt.rz.tf32.f32 %d, %a;", 32, 32, [](uint32_t a) {
+    return (a & 0x7fffffff) > 0x7f800000 ? 0x7fffe000u : a & ~0x1fffu;
   });
 }
 

@@ -99,9 +99,48 @@ TEST(EmulatorFloat, DirectedRounding) {
     });
     expectUnary("cvt." + m + ".f32.f64 %d, %a;", 64, 32, [&](uint64_t a) {
       volatile double x = asDouble(a);
+      if (x != x)
+        return 0x7fc00000 | uint32_t(a >> 32 & 0x80000000) |
+               uint32_t(a >> 29 & 0x3fffff);
       return canonical(rounded(mode.host, [&] { return float(x); }));
     });
   }
+}
+
+TEST(EmulatorFloat, FlushBeforeTheExponentIsBounded) {
+  // 1 - 2^-24 of the smallest normal number: it needs no rounding when the
+  // exponent is free, and is flushed. 1 - 2^-46 of it rounds up, and is not.
+  Values x{0x3f7fffff, 0x3f000001}, y{0x00800000, 0x00fffffe};
+  Values d = evaluate("mul.ftz.f32 %d, %a, %b;", {32, 32}, {x, y}, 32);
+  EXPECT_EQ(d, (Values{0, 0x00800000}));
+  d = evaluate("mul.rn.ftz.sat.f32 %d, %a, %b;", {32, 32}, {x, y}, 32);
+  EXPECT_EQ(d, (Values{0, 0x00800000}));
+  d = evaluate("fma.rp.ftz.f32 %d, %a, %b, 0f80000000;", {32, 32}, {x, y}, 32);
+  EXPECT_EQ(d, (Values{0, 0x00800000}));
+  d = evaluate("mul.f32 %d, %a, %b;", {32, 32}, {x, y}, 32);
+  EXPECT_EQ(d, (Values{0x00800000, 0x00800000}));
+  Values h{0x3bff}, smallest{0x8400};
+  d = evaluate("mul.ftz.f16 %d, %a, %b;", {16, 16}, {h, smallest}, 16);
+  EXPECT_EQ(d, (Values{0x8000}));
+}
+
+TEST(EmulatorFloat, DoublePassesNaN) {
+  uint64_t n1 = 0x7ff0000000000011, n2 = 0xfff0000000000022;
+  uint64_t n3 = 0x7ff8000000000033, quiet = uint64_t(1) << 51;
+  uint64_t one = bits(1.0), none = uint64_t(0xfff8) << 48;
+  Values a{n1, n1, one}, b{n2, one, n2};
+  EXPECT_EQ(evaluate("add.f64 %d, %a, %b;", {64, 64}, {a, b}, 64),
+            (Values{n2 | quiet, n1 | quiet, n2 | quiet}));
+  EXPECT_EQ(evaluate("sub.rz.f64 %d, %a, %b;", {64, 64}, {a, b}, 64),
+            (Values{n2 | quiet, n1 | quiet, n2 | quiet}));
+  EXPECT_EQ(evaluate("div.rn.f64 %d, %a, %b;", {64, 64}, {a, b}, 64),
+            (Values{n1 | quiet, n1 | quiet, n2 | quiet}));
+  Values x{n1, n1, n1, one}, y{n2, one, one, one}, z{n3, n3, one, n3};
+  EXPECT_EQ(evaluate("fma.rn.f64 %d, %a, %b, %c;", {64, 64, 64}, {x, y, z}, 64),
+            (Values{n2 | quiet, n3, n1 | quiet, n3}));
+  uint64_t infinity = bits(HUGE_VAL);
+  EXPECT_EQ(evaluate("sub.f64 %d, %a, %a;", {64}, {{infinity}}, 64),
+            (Values{none}));
 }
 
 TEST(EmulatorFloat, Double) {
@@ -146,15 +185,23 @@ TEST(EmulatorFloat, MinMax) {
 
 TEST(EmulatorFloat, SignAndProperties) {
   expectUnary("neg.f32 %d, %a;", 32, 32,
-              [](uint32_t a) { return a ^ 0x80000000; });
-  expectUnary("abs.f64 %d, %a;", 64, 64,
-              [](uint64_t a) { return a & ~(uint64_t(1) << 63); });
+              [](uint32_t a) { return canonical(-asFloat(a)); });
+  expectUnary("abs.f64 %d, %a;", 64, 64, [](uint64_t a) {
+    double x = asDouble(a);
+    return x != x ? a | uint64_t(1) << 51 : a & ~(uint64_t(1) << 63);
+  });
   expectBinary("copysign.f32 %d, %a, %b;", 32, 32, [](uint32_t a, uint32_t b) {
     return (a & 0x80000000) | (b & 0x7fffffff);
   });
   expectUnary(
       "testp.subnormal.f32 %p0, %a; selp.u32 %d, 1, 0, %p0;", 32, 32,
       [](uint32_t a) { return std::fpclassify(asFloat(a)) == FP_SUBNORMAL; });
+  // Zeros count as normal numbers.
+  expectUnary(
+      "testp.normal.f32 %p0, %a; selp.u32 %d, 1, 0, %p0;", 32, 32,
+      [](uint32_t a) { return asFloat(a) == 0 || std::isnormal(asFloat(a)); });
+  expectUnary("slct.ftz.s32.f32 %d, 1, 2, %a;", 32, 32,
+              [](uint32_t a) { return asFloat(a) > -0x1p-126f ? 1 : 2; });
 }
 
 TEST(EmulatorFloat, Compare) {

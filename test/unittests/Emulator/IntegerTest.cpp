@@ -50,12 +50,12 @@ TEST(EmulatorInteger, DivRem) {
   expectBinary("div.u32 %d, %a, %b;", 32, 32,
                [](uint32_t a, uint32_t b) { return b ? a / b : 0xffffffff; });
   expectBinary("rem.u32 %d, %a, %b;", 32, 32,
-               [](uint32_t a, uint32_t b) { return b ? a % b : a; });
+               [](uint32_t a, uint32_t b) { return b ? a % b : 0xffffffff; });
   expectBinary("div.s32 %d, %a, %b;", 32, 32, [](int32_t a, int32_t b) {
     return b ? uint32_t(int64_t(a) / b) : 0xffffffff;
   });
   expectBinary("rem.s32 %d, %a, %b;", 32, 32, [](int32_t a, int32_t b) {
-    return b ? uint32_t(int64_t(a) % b) : uint32_t(a);
+    return b ? uint32_t(int64_t(a) % b) : 0xffffffff;
   });
   expectBinary("div.s64 %d, %a, %b;", 64, 64, [](int64_t a, int64_t b) {
     return b ? uint64_t(__int128(a) / b) : ~uint64_t(0);

@@ -54,13 +54,23 @@ struct Plain {
   using Storage = T;
   static T apply(T old, T b, T d, bool) { return combine<T, op>(old, b, d); }
 };
-template <typename T>
 struct FloatAdd {
-  using Storage = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  using Storage = uint32_t;
   static Storage apply(Storage old, Storage b, Storage, bool flushes) {
-    T x = bitCast<T>(old), y = bitCast<T>(b);
-    T sum = flushes ? flush(flush(x) + flush(y)) : x + y;
+    float x = bitCast<float>(old), y = bitCast<float>(b);
+    float sum = flushes ? flush(flush(x) + flush(y)) : x + y;
     return bitCast<Storage>(canonical(sum));
+  }
+};
+/// The memory's adder passes a NaN on as it is, signalling or not.
+struct DoubleAdd {
+  using Storage = uint64_t;
+  static bool isNaN(Storage x) { return quietNaN(bitCast<double>(x), 0) != 0; }
+  static Storage apply(Storage old, Storage b, Storage, bool) {
+    if (isNaN(b) || isNaN(old))
+      return isNaN(b) ? b : old;
+    double sum = bitCast<double>(old) + bitCast<double>(b);
+    return bitCast<Storage>(passNaN(sum));
   }
 };
 /// One or two 16-bit floats; op is Add, Min or Max.
@@ -129,6 +139,64 @@ Next atomic(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
+/// A vector form: aux holds the number of elements from bit 8 on, the operands
+/// are in Kernel::extraOperands, the old values' places behind them.
+template <typename A>
+Next atomicVector(Context &c, const Instruction &I) {
+  using T = typename A::Storage;
+  Access access;
+  access.mode = AccessMode::Atomic;
+  if (!resolve(c, I, access))
+    return Next::Fail;
+  unsigned count = I.aux >> 8;
+  const int32_t *slots = c.kernel->extraOperands.data() + I.target;
+  for (uint32_t r = c.exec; r; r &= r - 1) {
+    unsigned lane = lowest(r);
+    T *p = reinterpret_cast<T *>(pointerOf(access, lane));
+    for (unsigned k = 0; k < count; ++k) {
+      T operand = c.slot<T>(slots[k])[lane];
+      T old = __atomic_load_n(p + k, __ATOMIC_RELAXED), desired;
+      do {
+        desired = A::apply(old, operand, operand, true);
+      } while (!__atomic_compare_exchange_n(
+          p + k, &old, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+      if (!(I.aux & reductionOnly))
+        c.slot<T>(slots[count + k])[lane] = old;
+    }
+  }
+  return Next::Continue;
+}
+
+/// exch and cas of 128 bits. A kernel with one runs its blocks one after the
+/// other, so that no other host thread is at the same place.
+template <bool compares>
+Next atomic128(Context &c, const Instruction &I) {
+  struct Value {
+    uint64_t low, high;
+  };
+  Access access;
+  access.mode = AccessMode::Atomic;
+  if (!resolve(c, I, access))
+    return Next::Fail;
+  const Value *b = c.slot<Value>(I.b), *e = c.slot<Value>(I.c);
+  Value *d = c.slot<Value>(I.dst);
+  for (uint32_t r = c.exec; r; r &= r - 1) {
+    unsigned lane = lowest(r);
+    Value old, desired = compares ? e[lane] : b[lane];
+    uint8_t *p = pointerOf(access, lane);
+    __builtin_memcpy(&old, p, 16);
+    if (!compares || (old.low == b[lane].low && old.high == b[lane].high))
+      __builtin_memcpy(p, &desired, 16);
+    if (!(I.aux & reductionOnly))
+      d[lane] = old;
+  }
+  return Next::Continue;
+}
+
+template <typename A>
+Handler pickShape(bool vector) {
+  return vector ? atomicVector<A> : atomic<A>;
+}
 template <typename T>
 Handler pickInteger(Op op) {
   switch (op) {
@@ -157,21 +225,24 @@ Handler pickInteger(Op op) {
   }
 }
 template <typename F, typename S>
-Handler pickHalf(Op op) {
+Handler pickHalf(Op op, bool vector) {
   switch (op) {
   case Op::Add:
-    return atomic<HalfOp<F, Op::Add, S>>;
+    return pickShape<HalfOp<F, Op::Add, S>>(vector);
   case Op::Min:
-    return atomic<HalfOp<F, Op::Min, S>>;
+    return pickShape<HalfOp<F, Op::Min, S>>(vector);
   case Op::Max:
-    return atomic<HalfOp<F, Op::Max, S>>;
+    return pickShape<HalfOp<F, Op::Max, S>>(vector);
   default:
     return nullptr;
   }
 }
 } // namespace
 
-Handler findAtomic(Op op, Type type) {
+Handler findAtomic(Op op, Type type, bool vector) {
+  if (vector && type != Type::F32 && type != Type::F16 && type != Type::BF16 &&
+      type != Type::F16x2 && type != Type::BF16x2)
+    return nullptr;
   switch (type) {
   case Type::U16:
     return op == Op::Cas ? pickInteger<uint16_t>(op) : nullptr;
@@ -183,18 +254,22 @@ Handler findAtomic(Op op, Type type) {
     return op == Op::Inc || op == Op::Dec ? nullptr : pickInteger<uint64_t>(op);
   case Type::S64:
     return op == Op::Inc || op == Op::Dec ? nullptr : pickInteger<int64_t>(op);
+  case Type::B128:
+    return op == Op::Exch  ? atomic128<false>
+           : op == Op::Cas ? atomic128<true>
+                           : nullptr;
   case Type::F32:
-    return op == Op::Add ? atomic<FloatAdd<float>> : nullptr;
+    return op == Op::Add ? pickShape<FloatAdd>(vector) : nullptr;
   case Type::F64:
-    return op == Op::Add ? atomic<FloatAdd<double>> : nullptr;
+    return op == Op::Add ? atomic<DoubleAdd> : nullptr;
   case Type::F16:
-    return pickHalf<HalfTraits, uint16_t>(op);
+    return pickHalf<HalfTraits, uint16_t>(op, vector);
   case Type::BF16:
-    return pickHalf<BFloatTraits, uint16_t>(op);
+    return pickHalf<BFloatTraits, uint16_t>(op, vector);
   case Type::F16x2:
-    return pickHalf<HalfTraits, uint32_t>(op);
+    return pickHalf<HalfTraits, uint32_t>(op, vector);
   case Type::BF16x2:
-    return pickHalf<BFloatTraits, uint32_t>(op);
+    return pickHalf<BFloatTraits, uint32_t>(op, vector);
   default:
     return nullptr;
   }

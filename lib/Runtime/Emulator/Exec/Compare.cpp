@@ -66,6 +66,12 @@ struct HalfLane {
   using Storage = uint16_t;
   static float read(uint16_t x) { return halfToFloat(x); }
 };
+struct FlushHalfLane {
+  using Storage = uint16_t;
+  static float read(uint16_t x) {
+    return halfToFloat(x & 0x7c00 ? x : x & 0x8000);
+  }
+};
 struct BFloatLane {
   using Storage = uint16_t;
   static float read(uint16_t x) { return bfloatToFloat(x); }
@@ -241,11 +247,13 @@ Handler findCompare(Compare op, Type type, bool ftz, bool toRegister) {
   case Type::F64:
     return pickFloat<Lane<double>>(op, toRegister);
   case Type::F16:
-    return pickFloat<HalfLane>(op, toRegister);
+    return ftz ? pickFloat<FlushHalfLane>(op, toRegister)
+               : pickFloat<HalfLane>(op, toRegister);
   case Type::BF16:
     return pickFloat<BFloatLane>(op, toRegister);
   case Type::F16x2:
-    return pickFloat<HalfLane, true>(op, toRegister);
+    return ftz ? pickFloat<FlushHalfLane, true>(op, toRegister)
+               : pickFloat<HalfLane, true>(op, toRegister);
   case Type::BF16x2:
     return pickFloat<BFloatLane, true>(op, toRegister);
   default:

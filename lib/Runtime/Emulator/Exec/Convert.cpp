@@ -177,14 +177,30 @@ inline double adjust(double x, Flags flags) {
 inline Round formatRound(Flags flags) {
   return flags.toInteger ? Round::Nearest : flags.round;
 }
+/// A double's NaN in a narrower format: quiet, with the upper bits of its
+/// payload.
+template <typename F>
+inline uint32_t narrowNaN(double x) {
+  uint64_t bits = quietNaN(x, 0);
+  return uint32_t(bits >> 63) << (F::exponent + F::mantissa) | F::infinity |
+         (uint32_t(bits >> (52 - F::mantissa)) & ((1u << F::mantissa) - 1));
+}
+/// encode() of a value that came from format L.
+template <typename F, typename L>
+inline uint32_t encodeFrom(double x, Round round, bool satfinite) {
+  if (std::is_same_v<L, Lane<double>> && x != x)
+    return narrowNaN<F>(x);
+  return encode<F>(x, round, satfinite);
+}
+
 template <typename L>
 Next floatToFloat32(Context &c, const Instruction &I) {
   Flags flags(I.aux);
   using S = typename L::Storage;
   return unary<float, S>(c, I, [=](S a) {
     double x = adjust(L::read(a, flags.ftz), flags);
-    float r =
-        bitCast<float>(encode<Float32Format>(x, formatRound(flags), false));
+    float r = bitCast<float>(
+        encodeFrom<Float32Format, L>(x, formatRound(flags), false));
     return flags.ftz ? flush(r) : r;
   });
 }
@@ -192,8 +208,13 @@ template <typename L>
 Next floatToFloat64(Context &c, const Instruction &I) {
   Flags flags(I.aux);
   using S = typename L::Storage;
-  return unary<double, S>(
-      c, I, [=](S a) { return adjust(L::read(a, flags.ftz), flags); });
+  return unary<double, S>(c, I, [=](S a) {
+    double x = L::read(a, flags.ftz);
+    // With .ftz the value passes through single precision's own NaN.
+    if (flags.ftz && x != x)
+      x = double(canonicalNaN32());
+    return adjust(x, flags);
+  });
 }
 template <typename F, typename L>
 Next floatToHalfFormat(Context &c, const Instruction &I) {
@@ -201,7 +222,7 @@ Next floatToHalfFormat(Context &c, const Instruction &I) {
   using S = typename L::Storage;
   return unary<uint16_t, S>(c, I, [=](S a) {
     double x = adjust(L::read(a, flags.ftz), flags);
-    return uint16_t(encode<F>(x, formatRound(flags), flags.satfinite));
+    return uint16_t(encodeFrom<F, L>(x, formatRound(flags), flags.satfinite));
   });
 }
 
@@ -211,8 +232,9 @@ Next halfToFloatLanes(Context &c, const Instruction &I) {
       c, I, [](uint16_t a) { return canonical(halfToFloat(a)); });
 }
 Next bfloatToFloatLanes(Context &c, const Instruction &I) {
-  return unary<float, uint16_t>(
-      c, I, [](uint16_t a) { return canonical(bfloatToFloat(a)); });
+  // The upper half of a float; also for a NaN, which stays as it is.
+  return unary<float, uint16_t>(c, I,
+                                [](uint16_t a) { return bfloatToFloat(a); });
 }
 Next floatToHalfLanes(Context &c, const Instruction &I) {
   return unary<uint16_t, float>(c, I, [](float a) { return floatToHalf(a); });
@@ -243,8 +265,11 @@ Next floatToTF32(Context &c, const Instruction &I) {
   Flags flags(I.aux);
   return unary<uint32_t, float>(c, I, [=](float a) {
     double x = adjust(double(a), flags);
+    // .rna adds to the bits, without looking for a NaN.
+    if (flags.round == Round::NearestAway && a != a)
+      return bitCast<uint32_t>(a) & ~0x1fffu;
     uint32_t bits = encode<TF32Format>(x, flags.round, flags.satfinite);
-    return (bits & 0x3ffff) == TF32Format::nan ? 0x7fffffffu : bits << 13;
+    return bits << 13;
   });
 }
 

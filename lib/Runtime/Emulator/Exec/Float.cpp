@@ -21,44 +21,56 @@ namespace {
 template <typename T, bool ftz, bool sat, unsigned pack>
 Next add(Context &c, const Instruction &I) {
   return binary<T, T, T, pack>(c, I, [](T a, T b) {
-    return output<ftz, sat>(input<ftz>(a) + input<ftz>(b));
+    return output<ftz, sat>(passNaN(input<ftz>(a) + input<ftz>(b), a, b));
   });
 }
 template <typename T, bool ftz, bool sat, unsigned pack>
 Next sub(Context &c, const Instruction &I) {
   return binary<T, T, T, pack>(c, I, [](T a, T b) {
-    return output<ftz, sat>(input<ftz>(a) - input<ftz>(b));
+    return output<ftz, sat>(passNaN(input<ftz>(a) - input<ftz>(b), a, b));
   });
 }
 template <typename T, bool ftz, bool sat, unsigned pack>
 Next mul(Context &c, const Instruction &I) {
   return binary<T, T, T, pack>(c, I, [](T a, T b) {
-    return output<ftz, sat>(input<ftz>(a) * input<ftz>(b));
+    T x = input<ftz>(a), y = input<ftz>(b);
+    T product = flushTiny<ftz>(x * y, ftz ? x * T(0x1p24) * y : x);
+    return output<ftz, sat>(passNaN(product, a, b));
   });
 }
 template <typename T, bool ftz, bool sat, unsigned pack>
 Next fused(Context &c, const Instruction &I) {
   return ternary<T, T, T, T, pack>(c, I, [](T a, T b, T d) {
-    return output<ftz, sat>(fma(input<ftz>(a), input<ftz>(b), input<ftz>(d)));
+    T x = input<ftz>(a), y = input<ftz>(b), z = input<ftz>(d);
+    T sum = flushTiny<ftz>(fma(x, y, z),
+                           ftz ? fma(x * T(0x1p24), y, z * T(0x1p24)) : x);
+    return output<ftz, sat>(passNaN(sum, a, d, b));
   });
 }
 template <typename T, bool ftz, bool, unsigned>
 Next divide(Context &c, const Instruction &I) {
   return binary<T, T, T>(c, I, [](T a, T b) {
-    return output<ftz, false>(input<ftz>(a) / input<ftz>(b));
+    T x = input<ftz>(a), y = input<ftz>(b);
+    T quotient = flushTiny<ftz>(x / y, ftz ? x * T(0x1p24) / y : x);
+    // A division is a sequence of instructions, which looks at `a` last.
+    return output<ftz, false>(passNaN(quotient, b, a));
   });
 }
 template <typename T, bool ftz, bool, unsigned>
 Next reciprocal(Context &c, const Instruction &I) {
-  return unary<T, T>(
-      c, I, [](T a) { return output<ftz, false>(T(1) / input<ftz>(a)); });
+  return unary<T, T>(c, I, [](T a) {
+    T y = input<ftz>(a);
+    T quotient = flushTiny<ftz>(T(1) / y, ftz ? T(0x1p24) / y : y);
+    return output<ftz, false>(passNaN(quotient, a));
+  });
 }
 inline float squareRoot(float a) { return __builtin_sqrtf(a); }
 inline double squareRoot(double a) { return __builtin_sqrt(a); }
 template <typename T, bool ftz, bool, unsigned>
 Next squareRootOf(Context &c, const Instruction &I) {
-  return unary<T, T>(
-      c, I, [](T a) { return output<ftz, false>(squareRoot(input<ftz>(a))); });
+  return unary<T, T>(c, I, [](T a) {
+    return output<ftz, false>(passNaN(squareRoot(input<ftz>(a)), a));
+  });
 }
 
 template <typename T>
@@ -69,13 +81,15 @@ constexpr Pattern<T> signBit = Pattern<T>(1) << (sizeof(T) * 8 - 1);
 template <typename T, bool ftz, bool, unsigned pack>
 Next negate(Context &c, const Instruction &I) {
   return unary<T, T, pack>(c, I, [](T a) {
-    return bitCast<T>(bitCast<Pattern<T>>(input<ftz>(a)) ^ signBit<T>);
+    T result = bitCast<T>(bitCast<Pattern<T>>(input<ftz>(a)) ^ signBit<T>);
+    return canonical(passNaN(result, a));
   });
 }
 template <typename T, bool ftz, bool, unsigned pack>
 Next absolute(Context &c, const Instruction &I) {
   return unary<T, T, pack>(c, I, [](T a) {
-    return bitCast<T>(bitCast<Pattern<T>>(input<ftz>(a)) & ~signBit<T>);
+    T result = bitCast<T>(bitCast<Pattern<T>>(input<ftz>(a)) & ~signBit<T>);
+    return canonical(passNaN(result, a));
   });
 }
 template <typename T>
@@ -111,7 +125,7 @@ inline T extreme(T a, T b) {
   }
   if (xorsign)
     result = bitCast<T>((bitCast<Pattern<T>>(result) & ~signBit<T>) | sign);
-  return canonical(result);
+  return canonical(passNaN(result, a, b));
 }
 template <typename T, bool isMax, bool nan, bool xorsign, bool ftz>
 Next extremeOf(Context &c, const Instruction &I) {
@@ -157,8 +171,8 @@ Next testProperty(Context &c, const Instruction &I) {
     case TestKind::NotNumber:
       is = m > infinity;
       break;
-    case TestKind::Normal:
-      is = m >= smallest && m < infinity;
+    case TestKind::Normal: // A zero counts as one.
+      is = m == 0 || (m >= smallest && m < infinity);
       break;
     case TestKind::Subnormal:
       is = m != 0 && m < smallest;

@@ -53,7 +53,16 @@ inline uint16_t finish(uint16_t x, Flags flags) {
   return isNaN<F>(x) ? uint16_t(F::nan) : x;
 }
 
-template <typename F, unsigned pack, typename G>
+/// Whether a number is subnormal when it is rounded as if exponents had no
+/// bound, which is when .ftz flushes a result.
+template <typename F>
+inline bool isTiny(double exact) {
+  constexpr double smallest = F::exponent == 8 ? 0x1p-126 : 0x1p-14;
+  constexpr double halfPlace = 1.0 / double(uint32_t(4) << F::mantissa);
+  return __builtin_fabs(exact) < smallest * (1 - halfPlace);
+}
+
+template <typename F, unsigned pack, bool product = false, typename G>
 inline Next binaryHalf(Context &c, const Instruction &I, G g) {
   // Without flags the loop has no branches and vectorises.
   if ((I.aux & 7) == 0)
@@ -67,7 +76,10 @@ inline Next binaryHalf(Context &c, const Instruction &I, G g) {
           a = flushHalf<F>(a);
           b = flushHalf<F>(b);
         }
-        return finish<F>(g(F::decode(a), F::decode(b)), flags);
+        uint16_t r = g(F::decode(a), F::decode(b));
+        if (product && flags.ftz && isTiny<F>(F::decode(a) * F::decode(b)))
+          r &= 0x8000;
+        return finish<F>(r, flags);
       });
 }
 
@@ -85,8 +97,8 @@ Next sub(Context &c, const Instruction &I) {
 }
 template <typename F, unsigned pack>
 Next mul(Context &c, const Instruction &I) {
-  return binaryHalf<F, pack>(c, I, [](float a, float b) {
-    float product = a * b;
+  return binaryHalf<F, pack, true>(c, I, [](float a, float b) {
+    float product = a * b; // Exact for half precision.
     if (F::exponent == 8 && __builtin_fabsf(product) < 0x1p-120f)
       return uint16_t(encode<F>(double(a) * double(b), Round::Nearest, false));
     return F::encodeFloat(product);
@@ -104,6 +116,8 @@ Next fused(Context &c, const Instruction &I) {
         }
         double sum = fmaToOdd(F::decode(a), F::decode(b), F::decode(d));
         uint16_t r = uint16_t(encode<F>(sum, Round::Nearest, false));
+        if (flags.ftz && isTiny<F>(sum))
+          r &= 0x8000;
         return finish<F>(r, flags);
       });
 }
@@ -111,14 +125,16 @@ template <typename F, unsigned pack>
 Next negate(Context &c, const Instruction &I) {
   bool ftz = I.aux & 1;
   return unary<uint16_t, uint16_t, pack>(c, I, [=](uint16_t a) {
-    return uint16_t((ftz ? flushHalf<F>(a) : a) ^ 0x8000);
+    a = ftz ? flushHalf<F>(a) : a;
+    return isNaN<F>(a) ? uint16_t(F::nan) : uint16_t(a ^ 0x8000);
   });
 }
 template <typename F, unsigned pack>
 Next absolute(Context &c, const Instruction &I) {
   bool ftz = I.aux & 1;
   return unary<uint16_t, uint16_t, pack>(c, I, [=](uint16_t a) {
-    return uint16_t((ftz ? flushHalf<F>(a) : a) & 0x7fff);
+    a = ftz ? flushHalf<F>(a) : a;
+    return isNaN<F>(a) ? uint16_t(F::nan) : uint16_t(a & 0x7fff);
   });
 }
 

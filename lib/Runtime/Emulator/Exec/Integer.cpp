@@ -85,7 +85,7 @@ template <typename T>
 struct Rem {
   T operator()(T a, T b) const {
     if (b == 0)
-      return a;
+      return T(-1); // What the hardware's sequence ends with.
     if (std::is_signed_v<T> && b == T(-1))
       return 0;
     return T(a % b);
@@ -210,9 +210,11 @@ Next slct(Context &c, const Instruction &I) {
 }
 template <typename T>
 Next slctFloat(Context &c, const Instruction &I) {
-  // A NaN selects b, minus zero selects a.
+  // A NaN selects b, minus zero selects a; with .ftz what lies just below zero
+  // does too.
+  float limit = I.aux & 1 ? -0x1p-126f : -0x1p-149f;
   return ternary<T, T, T, float>(
-      c, I, [](T a, T b, float d) { return d >= 0 ? a : b; });
+      c, I, [=](T a, T b, float d) { return d > limit ? a : b; });
 }
 
 template <typename T, typename W>

@@ -134,7 +134,7 @@ Handler findUnpack(unsigned from, unsigned to);
 Handler findSelect(unsigned bytes);
 Handler findLoad(unsigned bytes, bool isSigned, unsigned registerBytes);
 Handler findStore(unsigned bytes, unsigned registerBytes);
-Handler findAtomic(Op op, Type type);
+Handler findAtomic(Op op, Type type, bool vector);
 Handler findSpecial(std::string_view name);
 Handler findMatrixMove(MatrixMove move, bool transposed);
 Handler findMma(bool isDouble);

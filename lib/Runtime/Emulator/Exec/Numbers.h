@@ -32,8 +32,32 @@ inline float canonical(float x) {
   bool nan = (bits & 0x7fffffff) > 0x7f800000;
   return bitCast<float>(nan ? uint32_t(0x7fffffff) : bits);
 }
-/// Double precision passes payloads on, as the hardware does.
+/// Double precision passes payloads on: see passNaN.
 inline double canonical(double x) { return x; }
+
+/// A double's NaN made quiet, or `otherwise` for a number. On the bits, as
+/// above.
+inline uint64_t quietNaN(double x, uint64_t otherwise) {
+  uint64_t bits = bitCast<uint64_t>(x);
+  bool nan = (bits & ~(uint64_t(1) << 63)) > uint64_t(0x7ff) << 52;
+  return nan ? bits | uint64_t(1) << 51 : otherwise;
+}
+/// `result` of an operation on doubles; where it is NaN, the NaN that the
+/// hardware returns: the last of `operands` that is one, quiet. For a sum or a
+/// product that is the second operand; for a fused multiply-add the second,
+/// then the third, then the first.
+template <typename... Operands>
+inline double passNaN(double result, Operands... operands) {
+  uint64_t nan = uint64_t(0xfff8) << 48;
+  ((nan = quietNaN(operands, nan)), ...);
+  uint64_t bits = bitCast<uint64_t>(result);
+  return bitCast<double>(quietNaN(result, 0) ? nan : bits);
+}
+/// Single precision has one NaN, which output() sees to.
+template <typename... Operands>
+inline float passNaN(float result, Operands...) {
+  return result;
+}
 
 /// Replaces a subnormal by a zero of the same sign.
 inline float flush(float x) {
@@ -41,6 +65,19 @@ inline float flush(float x) {
   return bitCast<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
 }
 inline double flush(double x) { return x; }
+
+/// Flushes a product or quotient that is tiny when rounded as if exponents had
+/// no bound: one that would only round up to the smallest normal number among
+/// the subnormals is flushed too. `scaled` is the result times 2^24.
+template <bool ftz, typename T>
+inline T flushTiny(T x, T scaled) {
+  if constexpr (ftz && sizeof(T) == 4) {
+    uint32_t bits = bitCast<uint32_t>(x);
+    bool tiny = __builtin_fabsf(scaled) < 0x1p-102f;
+    return bitCast<float>(tiny ? bits & 0x80000000 : bits);
+  }
+  return x;
+}
 
 template <bool ftz, typename T>
 inline T input(T x) {

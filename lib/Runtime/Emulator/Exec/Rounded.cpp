@@ -83,6 +83,39 @@ inline T compute(T a, T b, T d) {
   }
 }
 
+/// The operation with one factor or the dividend times 2^24, for flushTiny.
+template <typename T, Op op>
+inline T computeScaled(T a, T b, T d) {
+  constexpr T scale = T(0x1p24);
+  switch (op) {
+  case Op::Mul:
+  case Op::Div:
+    return compute<T, op>(a * scale, b, d);
+  case Op::Fma:
+    return compute<T, op>(a * scale, b, d * scale);
+  case Op::Rcp:
+    return compute<T, Op::Div>(scale, a, d);
+  default: // Exact where it is tiny.
+    return compute<T, op>(a, b, d) * scale;
+  }
+}
+
+/// The NaN of a result, by the order in which the hardware looks for one.
+template <typename T, Op op>
+inline T settleNaN(T result, T a, T b, T d) {
+  switch (op) {
+  case Op::Fma:
+    return passNaN(result, a, d, b);
+  case Op::Div:
+    return passNaN(result, b, a);
+  case Op::Rcp:
+  case Op::Sqrt:
+    return passNaN(result, a);
+  default:
+    return passNaN(result, a, b);
+  }
+}
+
 template <typename T, Op op, bool ftz, bool sat, unsigned pack>
 Next rounded(Context &c, const Instruction &I) {
   constexpr bool two = op != Op::Rcp && op != Op::Sqrt;
@@ -94,9 +127,13 @@ Next rounded(Context &c, const Instruction &I) {
   T result[warpSize * pack];
   {
     RoundingScope scope(I.aux);
-    for (unsigned i = 0; i < warpSize * pack; ++i)
-      result[i] = opaque(
-          compute<T, op>(input<ftz>(a[i]), input<ftz>(b[i]), input<ftz>(e[i])));
+    for (unsigned i = 0; i < warpSize * pack; ++i) {
+      T x = input<ftz>(a[i]), y = input<ftz>(b[i]), z = input<ftz>(e[i]);
+      T r = opaque(compute<T, op>(x, y, z));
+      if (ftz && op != Op::Sqrt)
+        r = flushTiny<ftz>(r, opaque(computeScaled<T, op>(x, y, z)));
+      result[i] = settleNaN<T, op>(r, a[i], b[i], e[i]);
+    }
   }
   for (unsigned i = 0; i < warpSize * pack; ++i)
     if ((c.exec >> (i / pack)) & 1)
