@@ -98,7 +98,6 @@ struct HalfOp {
   }
 };
 
-/// Lanes act in order, so that the result does not depend on the host.
 /// A pair of 16-bit integers, in payload mode.
 template <Op op>
 struct PayloadPair {
@@ -111,6 +110,7 @@ struct PayloadPair {
   }
 };
 
+/// Lanes act in order, so that the result does not depend on the host.
 template <typename A>
 Next atomic(Context &c, const Instruction &I) {
   using T = typename A::Storage;
@@ -224,6 +224,12 @@ Handler pickInteger(Op op) {
     return nullptr;
   }
 }
+template <typename T>
+Handler pickPayload(Op op, bool vector) {
+  return op == Op::Add   ? pickShape<Plain<T, Op::Add>>(vector)
+         : op == Op::Min ? pickShape<Plain<T, Op::Min>>(vector)
+                         : pickShape<Plain<T, Op::Max>>(vector);
+}
 template <typename F, typename S>
 Handler pickHalf(Op op, bool vector) {
   switch (op) {
@@ -276,23 +282,23 @@ Handler findAtomic(Op op, Type type, bool vector) {
 }
 
 /// Floats add and compare as integers.
-Handler findPayloadAtomic(Op op, Type type) {
-  Handler floating = findAtomic(op, type);
-  if (!floating || isInteger(type))
+Handler findPayloadAtomic(Op op, Type type, bool vector) {
+  Handler floating = findAtomic(op, type, vector);
+  if (!floating || isInteger(type) || type == Type::B128)
     return floating;
   switch (type) {
   case Type::F16:
   case Type::BF16:
-    return pickInteger<int16_t>(op);
+    return pickPayload<int16_t>(op, vector);
   case Type::F16x2:
   case Type::BF16x2:
-    return op == Op::Add   ? atomic<PayloadPair<Op::Add>>
-           : op == Op::Min ? atomic<PayloadPair<Op::Min>>
-                           : atomic<PayloadPair<Op::Max>>;
+    return op == Op::Add   ? pickShape<PayloadPair<Op::Add>>(vector)
+           : op == Op::Min ? pickShape<PayloadPair<Op::Min>>(vector)
+                           : pickShape<PayloadPair<Op::Max>>(vector);
   case Type::F32:
-    return pickInteger<int32_t>(op);
+    return pickPayload<int32_t>(op, vector);
   case Type::F64:
-    return pickInteger<int64_t>(op);
+    return pickPayload<int64_t>(op, vector);
   default:
     return nullptr;
   }

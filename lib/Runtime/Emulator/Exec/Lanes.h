@@ -144,7 +144,7 @@ Handler findPayloadInteger(Op op, Type type);
 Handler findPayloadFloat(Op op, Type type, FloatMode mode);
 Handler findPayloadCompare(Compare op, Type type, bool ftz, bool toRegister);
 Handler findPayloadConvert(const Conversion &conversion);
-Handler findPayloadAtomic(Op op, Type type);
+Handler findPayloadAtomic(Op op, Type type, bool vector);
 Next run(Context &c, uint64_t budget);
 
 } // namespace FUSIONEMU_ISA
