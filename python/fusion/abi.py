@@ -33,7 +33,8 @@ class DeviceOptions(Sized):
     _fields_ = [("structSize", c_size_t), ("synchronous", c_int32),
                 ("skipUninitializedCheck", c_int32),
                 ("skipRaceChecks", c_int32), ("emulatorThreads", c_uint32),
-                ("memoryLimit", c_uint64)]
+                ("memoryLimit", c_uint64), ("profile", c_int32),
+                ("payload", c_int32)]
 
 
 class DeviceInfo(Sized):

@@ -1,6 +1,17 @@
 // RUN: fusion-opt %s --fusion-plan-form-kernels | FileCheck %s
+// RUN: fusion-opt %s --fusion-plan-form-kernels=fuse=false | FileCheck %s --check-prefix=SINGLE
 
-// What the user demands, forbids or bounds is obeyed.
+// What the user demands, forbids or bounds is obeyed, unless nothing is to be
+// fused at all.
+
+// SINGLE: func @never
+// SINGLE-SAME: kernels_after = 3 : i64
+// SINGLE: func @max_kernels
+// SINGLE-SAME: kernels_after = 2 : i64
+// SINGLE: func @without_limit
+// SINGLE-SAME: kernels_after = 2 : i64
+// SINGLE: func @must
+// SINGLE-SAME: kernels_after = 2 : i64
 
 // CHECK-LABEL: func @never
 // CHECK-SAME: kernels_after = 3 : i64

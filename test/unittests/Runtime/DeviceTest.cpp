@@ -16,6 +16,7 @@
 #include "fusion/Executable/Package.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -318,6 +319,80 @@ TEST_P(DeviceTest, OnePackageRunsAtManySizes) {
     checkOutputs();
   }
 }
+
+namespace {
+/// What only the emulator does, by the options that it is opened with.
+class EmulatorOptionsTest : public DeviceTest {
+protected:
+  void SetUp() override {
+    auto options = FUSION_RT_INIT(FusionRtDeviceOptions);
+    options.profile = 1;
+    options.payload = 1;
+    ASSERT_RT(fusionRtDeviceCreate(GetParam().c_str(), &options, &device));
+    load(makeModel());
+  }
+};
+
+/// What a callback saw of one launch.
+struct Seen {
+  std::string kernel;
+  uint64_t instructions, pipes, loads, executions, sectors;
+};
+} // namespace
+
+static void recordLaunch(const FusionRtLaunchReport *report, void *userData) {
+  Seen seen = {report->kernel, report->instructions, 0, 0, 0, 0};
+  for (uint64_t count : report->pipes)
+    seen.pipes += count;
+  for (uint64_t i = 0; i < report->numInstructionReports; ++i) {
+    const FusionRtInstructionReport &one = *report->instructionReports[i];
+    EXPECT_EQ(one.structSize, sizeof(FusionRtInstructionReport));
+    seen.executions += one.executions;
+    if (std::string(one.text) != "ld.global.f32")
+      continue;
+    EXPECT_EQ(one.pipe, FUSION_RT_PIPE_LSU);
+    EXPECT_GT(one.ptxLine, 0u);
+    ++seen.loads;
+    seen.sectors += one.globalSectors;
+  }
+  static_cast<std::vector<Seen> *>(userData)->push_back(seen);
+}
+
+TEST_P(EmulatorOptionsTest, CountsInstructionsAndTakesFloatsForIntegers) {
+  // 64 rows: 320 elements in ten warps.
+  prepare(64);
+  clearOutputs();
+  std::vector<Seen> seen;
+  ASSERT_RT(fusionRtDeviceSetLaunchCallback(device, recordLaunch, &seen));
+  ASSERT_RT(fusionRtLaunch(find("main"), &args));
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].kernel, "scale");
+  EXPECT_EQ(seen[0].loads, 1u);
+  EXPECT_EQ(seen[0].sectors, 40u);
+  EXPECT_EQ(seen[1].kernel, "bias");
+  EXPECT_EQ(seen[1].loads, 2u);
+  for (const Seen &launch : seen) {
+    EXPECT_EQ(launch.pipes, launch.instructions);
+    EXPECT_EQ(launch.executions, launch.instructions);
+  }
+
+  // The same bits, multiplied and added as integers.
+  std::vector<uint32_t> y(host.size());
+  ASSERT_RT(fusionRtCopyToHost(device, y.data(), outputs[0].address,
+                               y.size() * sizeof(float), nullptr));
+  auto getBits = [](float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits;
+  };
+  for (size_t i = 0; i < y.size(); ++i)
+    ASSERT_EQ(y[i], getBits(host[i]) * getBits(factor) +
+                        getBits(10.0f * (i % kColumns + 1)))
+        << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Emulator, EmulatorOptionsTest,
+                         ::testing::Values("emulator"));
 
 TEST_P(DeviceTest, CallersStreamAndWorkspace) {
   prepare(100);
