@@ -37,15 +37,13 @@ struct HandlerSet {
 };
 } // namespace
 
-static bool canRunV3() {
 #ifdef FUSIONEMU_HAS_V3
+static bool canRunV3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("popcnt");
-#else
-  return false;
-#endif
 }
+#endif
 
 static const HandlerSet baseHandlers = {&isa_base::table,
                                         &isa_base::payloadTable};

@@ -25,7 +25,7 @@ template <typename T, Op op>
 inline T combine(T old, T b, T d) {
   switch (op) {
   case Op::Add:
-    return T(old + b);
+    return T(uint64_t(old) + uint64_t(b));
   case Op::Min:
     return b < old ? b : old;
   case Op::Max:
