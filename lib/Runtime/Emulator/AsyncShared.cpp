@@ -68,7 +68,12 @@ void fusionemu::markWriting(Block &block, uint32_t offset, uint32_t bytes,
 
 void fusionemu::recordAsyncRead(Block &block, const Warp &warp, uint32_t offset,
                                 uint32_t bytes) {
-  uint32_t entry = warp.clock[warp.agent] << 8 | warp.agent;
+  recordAsyncRead(block, warp.agent, warp.clock[warp.agent], offset, bytes);
+}
+
+void fusionemu::recordAsyncRead(Block &block, uint32_t agent, uint32_t time,
+                                uint32_t offset, uint32_t bytes) {
+  uint32_t entry = time << 8 | agent;
   std::fill(block.sharedAsyncReader + offset / 4,
             block.sharedAsyncReader + (offset + bytes + 3) / 4, entry);
 }
@@ -86,8 +91,16 @@ void fusionemu::recordAsyncWrite(Block &block, uint32_t agent, uint32_t time,
             uint64_t(0));
 }
 
-static const char *verbOf(SharedUse use) {
-  return use == SharedUse::AsyncRead ? "reads" : "writes";
+static AccessMode modeOf(SharedUse use) {
+  switch (use) {
+  case SharedUse::AsyncRead:
+    return AccessMode::Read;
+  case SharedUse::GenericReduce:
+  case SharedUse::AsyncReduce:
+    return AccessMode::Atomic;
+  default:
+    return AccessMode::Write;
+  }
 }
 
 /// A generic write that the async proxy is about to read or overwrite must
@@ -97,7 +110,7 @@ static int findUnfenced(const Context &c, const Block &block, uint64_t first,
   const uint32_t *writers = block.sharedWriter;
   for (uint64_t g = first; g <= last; ++g) {
     uint32_t entry = writers[g] & ~strongWriter;
-    if (entry & asyncWriter)
+    if (entry & proxyWriter)
       continue;
     if (entry >> 8 > c.warp->proxyClock[entry & agentMask])
       return int(entry & agentMask);
@@ -108,8 +121,10 @@ static int findUnfenced(const Context &c, const Block &block, uint64_t first,
 bool fusionemu::checkAsyncShared(Context &c, unsigned lane, const Block &block,
                                  uint32_t offset, uint32_t bytes,
                                  SharedUse use) {
-  bool isWrite = use != SharedUse::AsyncRead;
-  AccessMode mode = isWrite ? AccessMode::Write : AccessMode::Read;
+  AccessMode mode = modeOf(use);
+  bool isWrite = writes(mode);
+  bool isGeneric =
+      use == SharedUse::GenericWrite || use == SharedUse::GenericReduce;
   uint8_t all = sharedWritten, any = 0;
   for (uint32_t k = offset; k < offset + bytes; ++k) {
     all &= block.sharedInit[k];
@@ -121,7 +136,7 @@ bool fusionemu::checkAsyncShared(Context &c, unsigned lane, const Block &block,
     failSharedState(c, lane, block, offset, bytes, mode);
     return false;
   }
-  if (!isWrite && c.checkUninitialized && !all) {
+  if (reads(mode) && c.checkUninitialized && !all) {
     uint32_t k = offset;
     while (block.sharedInit[k] & sharedWritten)
       ++k;
@@ -137,27 +152,26 @@ bool fusionemu::checkAsyncShared(Context &c, unsigned lane, const Block &block,
   bool otherWrites = false;
   if (c.checkSharedRaces) {
     if (isWrite && racesAsyncRead(c, block, offset, bytes, other)) {
-      failSharedRace(c, lane, offset, bytes, mode, other, false);
+      failSharedRace(c, lane, block, offset, bytes, mode, other, false);
       return false;
     }
     bool fine =
-        use == SharedUse::GenericWrite
+        isGeneric
             ? raceSharedRun(c, block, first, last, mode, other, otherWrites)
-            : isOrdered(*c.warp, block, first, last, isWrite, other,
-                        otherWrites);
+            : isOrdered(*c.warp, block, first, last, isWrite,
+                        mode == AccessMode::Atomic, other, otherWrites);
     if (!fine) {
-      failSharedRace(c, lane, offset, bytes, mode, other, otherWrites);
+      failSharedRace(c, lane, block, offset, bytes, mode, other, otherWrites);
       return false;
     }
   }
-  int unfenced = use != SharedUse::GenericWrite && c.checkAsync
-                     ? findUnfenced(c, block, first, last)
-                     : -1;
+  int unfenced =
+      !isGeneric && c.checkAsync ? findUnfenced(c, block, first, last) : -1;
   if (unfenced < 0)
     return true;
   fail(c, ErrorKind::MissingFence, lane,
-       std::string(verbOf(use)) + " " + std::to_string(bytes) + " bytes at " +
-           std::to_string(offset) +
+       std::string(isWrite ? "writes" : "reads") + " " + std::to_string(bytes) +
+           " bytes at " + std::to_string(offset) +
            " of shared memory through the async proxy, part of which " +
            describeAgent(c, unsigned(unfenced)) +
            " wrote with no fence.proxy.async in between");
@@ -210,6 +224,10 @@ uint8_t *fusionemu::accessGlobal(Context &c, unsigned lane, uint64_t address,
 
 Next fusionemu::fenceProxy(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
+  if (I.aux & fenceBlockScope) {
+    joinTimes(w.clock, w.seenClock);
+    joinTimes(w.blockFencedClock, w.clock);
+  }
   if (I.aux & fenceAsync)
     joinTimes(w.proxyClock, w.clock);
   if (I.aux & (fenceAsync | fenceMBarrierInit))
@@ -220,7 +238,41 @@ Next fusionemu::fenceProxy(Context &c, const Instruction &I) {
   }
   // What comes later is behind the fence.
   w.clock[w.agent] = tick(*c.block->cluster);
+  updateOldest(*c.block->cluster, w);
   return Next::Continue;
+}
+
+/// The agent whose last use of the block's shared memory nothing puts before
+/// the end of the block, or -1.
+static int findUseAfterExit(const Cluster &cluster, const Block &block) {
+  Clock known = {};
+  for (unsigned i = 0; i < block.numWarps; ++i) {
+    joinTimes(known, block.warps[i].clock);
+    joinTimes(known, block.warps[i].seenClock);
+  }
+  for (unsigned agent = 0; agent < maxAgents; ++agent)
+    if (block.touched[agent] > known[agent])
+      return int(agent);
+  return -1;
+}
+
+bool fusionemu::checkExit(Context &c, Cluster &cluster) {
+  for (unsigned r = 0; r < cluster.size; ++r) {
+    Block &block = cluster.blocks[r];
+    int agent = findUseAfterExit(cluster, block);
+    if (agent < 0)
+      continue;
+    c.block = &block;
+    c.warp = &block.warps[0];
+    c.pc = block.touchedPc[agent] + 1;
+    bool isAsync = uint32_t(agent) & asyncAgent;
+    fail(c, isAsync ? ErrorKind::InFlight : ErrorKind::UseAfterFree, warpSize,
+         "and its block may exit before " + describeAgent(c, unsigned(agent)) +
+             " has used their shared memory: nobody of the block has waited "
+             "for it");
+    return false;
+  }
+  return true;
 }
 
 Next fusionemu::mapAddress(Context &c, const Instruction &I) {

@@ -25,8 +25,10 @@ bool issueBulkCopy(Context &c, BulkCopy &&copy);
 void reduceBytes(uint8_t *to, const uint8_t *from, uint32_t bytes, Op op,
                  Type type);
 
-/// Whether reduceBytes() knows the combination.
+/// Whether PTX has the combination for global and for shared memory;
+/// reduceBytes() knows them all.
 bool canReduce(Op op, Type type);
+bool canReduceShared(Op op, Type type);
 
 } // namespace fusionemu
 

@@ -60,6 +60,33 @@ static uint32_t getExtent(const BulkCopy &copy) {
   return copy.ranges.back().begin + copy.ranges.back().bytes - copy.shared;
 }
 
+/// Whether the bytes travel through the async proxy.
+static bool usesProxy(const BulkCopy &copy) {
+  return copy.kind != BulkCopy::Kind::Value;
+}
+
+/// Others may reduce into the same bytes at the same time, but not write them.
+static bool writesAlone(const BulkCopy &copy) { return !copy.reduces; }
+
+static SharedUse targetUse(const BulkCopy &copy) {
+  if (usesProxy(copy))
+    return copy.reduces ? SharedUse::AsyncReduce : SharedUse::AsyncWrite;
+  return copy.reduces ? SharedUse::GenericReduce : SharedUse::GenericWrite;
+}
+
+/// Records the bytes of a target as written by the operation at `time`.
+static void recordArrival(Context &c, const BulkCopy &copy, Block &block,
+                          uint32_t time) {
+  uint32_t flags =
+      (usesProxy(copy) ? proxyWriter : 0) | (copy.reduces ? strongWriter : 0);
+  // Agents of another block mean nothing here unless they are shared.
+  bool known = &block == c.block || block.cluster->sharesClocks;
+  for (const SharedRange &range : copy.ranges)
+    recordAsyncWrite(block, asyncAgentOf(*copy.warp), known ? time : 0,
+                     range.begin, range.bytes, flags);
+  touch(c, block, asyncAgentOf(*copy.warp), time);
+}
+
 static bool readsOwnShared(const BulkCopy &copy) {
   return copy.kind == BulkCopy::Kind::Store ||
          copy.kind == BulkCopy::Kind::Share;
@@ -115,8 +142,6 @@ static bool completeArrival(Context &c, BulkCopy &copy) {
   forEachTarget(copy, [&](Block &block) {
     if (!fine)
       return;
-    // Agents of another block mean nothing here unless they are shared.
-    bool known = &block == copy.block || block.cluster->sharesClocks;
     for (const SharedRange &range : copy.ranges) {
       uint8_t *to = block.shared + range.begin;
       const uint8_t *from = copy.staged.data() + (range.begin - copy.shared);
@@ -124,19 +149,22 @@ static bool completeArrival(Context &c, BulkCopy &copy) {
         reduceBytes(to, from, range.bytes, copy.op, copy.type);
       else
         std::memcpy(to, from, range.bytes);
-      markWriting(block, range.begin, range.bytes, -1);
-      recordAsyncWrite(block, copy.warp->agent, known ? time : 0, range.begin,
-                       range.bytes, asyncWriter);
+      if (writesAlone(copy))
+        markWriting(block, range.begin, range.bytes, -1);
     }
-    --block.inFlight;
-    uint32_t clock[maxWarps] = {}, proxy[maxWarps] = {};
-    clock[copy.warp->agent] = time;
-    fine = completeBytes(c, copy.lane, block, copy.mbarrier, copy.bytes, clock,
-                         proxy);
+    if (writesAlone(copy))
+      --block.inFlight;
+    recordArrival(c, copy, block, time);
+    fine = completeBytes(c, copy.lane, block, copy.mbarrier, copy.bytes,
+                         asyncAgentOf(*copy.warp), time);
   });
   if (copy.kind == BulkCopy::Kind::Share) {
-    markReading(*copy.block, copy.source, copy.bytes, -1);
-    --copy.block->inFlight;
+    Block &source = *copy.block;
+    markReading(source, copy.source, copy.bytes, -1);
+    --source.inFlight;
+    recordAsyncRead(source, asyncAgentOf(*copy.warp), time, copy.source,
+                    copy.bytes);
+    touch(c, source, asyncAgentOf(*copy.warp), time);
   }
   return fine;
 }
@@ -169,6 +197,7 @@ static bool writeGlobal(Context &c, BulkCopy &copy) {
       std::memcpy(to, from, run.bytes);
   }
   copy.written = true;
+  copy.staged = std::vector<uint8_t>();
   return true;
 }
 
@@ -185,6 +214,30 @@ static void releaseSource(BulkCopy &copy) {
   copy.sourceReleased = true;
 }
 
+static void putInFlight(Cluster &cluster, BulkCopy &&copy) {
+  cluster.runsInFlight += copy.runs.size();
+  cluster.copies.push_back(std::move(copy));
+}
+
+static BulkCopy takeOutOfFlight(Cluster &cluster, size_t i) {
+  BulkCopy taken = std::move(cluster.copies[i]);
+  cluster.runsInFlight -= taken.runs.size();
+  cluster.copies.erase(cluster.copies.begin() + std::ptrdiff_t(i));
+  return taken;
+}
+
+/// Bounds what a program can make the host remember.
+static bool hasRoom(Context &c, const Cluster &cluster, const BulkCopy &copy) {
+  constexpr size_t maxCopies = 65535, maxRuns = size_t(1) << 22;
+  if (cluster.copies.size() < maxCopies &&
+      cluster.runsInFlight + copy.runs.size() <= maxRuns)
+    return true;
+  fail(c, ErrorKind::InFlight, copy.lane,
+       "has " + std::to_string(cluster.copies.size()) +
+           " bulk copies in flight, more than are followed: a wait is missing");
+  return false;
+}
+
 bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
   Cluster &cluster = *c.block->cluster;
   copy.block = c.block;
@@ -192,6 +245,8 @@ bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
   copy.pc = c.here();
   if (!copy.isTensor)
     copy.ranges.assign(1, {copy.shared, copy.bytes});
+  if (!hasRoom(c, cluster, copy))
+    return false;
   if (readsOwnShared(copy)) {
     if (!forEachSource(copy, [&](const SharedRange &range) {
           return checkAsyncShared(c, copy.lane, *c.block, range.begin,
@@ -208,11 +263,18 @@ bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
   forEachTarget(copy, [&](Block &block) {
     for (const SharedRange &range : copy.ranges)
       fine = fine && checkAsyncShared(c, copy.lane, block, range.begin,
-                                      range.bytes, SharedUse::AsyncWrite);
+                                      range.bytes, targetUse(copy));
     fine = fine &&
-           (!copy.signals || checkSignal(c, copy.lane, block, copy.mbarrier));
+           (!copy.signals ||
+            checkSignal(c, copy.lane, block, copy.mbarrier, usesProxy(copy)));
     if (!fine)
       return;
+    if (!writesAlone(copy)) {
+      // What the operation does not keep others from is left to the detector
+      // of races from the start.
+      recordArrival(c, copy, block, tick(cluster));
+      return;
+    }
     for (const SharedRange &range : copy.ranges)
       markWriting(block, range.begin, range.bytes, 1);
     ++block.inFlight;
@@ -230,12 +292,12 @@ bool fusionemu::issueBulkCopy(Context &c, BulkCopy &&copy) {
     (copy.isTensor ? n.tensorStoreBytes : n.bulkStoreBytes) += moved;
   if (copy.kind == BulkCopy::Kind::Store) {
     copy.group = c.warp->bulkGroups[copy.lane];
-    cluster.copies.push_back(std::move(copy));
+    putInFlight(cluster, std::move(copy));
     return c.isLate || writeGlobal(c, cluster.copies.back());
   }
   if (!c.isLate)
     return completeArrival(c, copy);
-  cluster.copies.push_back(std::move(copy));
+  putInFlight(cluster, std::move(copy));
   return true;
 }
 
@@ -245,8 +307,11 @@ Next fusionemu::bulkCommit(Context &c, const Instruction &) {
   return Next::Continue;
 }
 
-/// aux is the number of groups that may remain, guard bits apart; dst is 1
-/// with .read.
+/// Stores that are remembered when only their sources have been waited for;
+/// beyond that they take effect.
+static constexpr size_t maxReleased = 256;
+
+/// aux is the number of groups that may remain; dst is 1 with .read.
 Next fusionemu::bulkWait(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
   std::deque<BulkCopy> &copies = c.block->cluster->copies;
@@ -263,13 +328,13 @@ Next fusionemu::bulkWait(Context &c, const Instruction &I) {
       continue;
     }
     releaseSource(copy);
-    if (I.dst != 0) {
+    if (I.dst != 0 && copies.size() <= maxReleased) {
       ++i;
       continue;
     }
     if (!writeGlobal(c, copy))
       return Next::Fail;
-    copies.erase(copies.begin() + std::ptrdiff_t(i));
+    takeOutOfFlight(*c.block->cluster, i);
   }
   return Next::Continue;
 }
@@ -280,14 +345,15 @@ bool fusionemu::forceAsync(Context &c, Cluster &cluster, bool &progress) {
     if (!copy.signals || !isAwaited(cluster, copy.targets, copy.mbarrier))
       continue;
     progress = true;
-    BulkCopy taken = std::move(copy);
-    cluster.copies.erase(cluster.copies.begin() + std::ptrdiff_t(i));
+    BulkCopy taken = takeOutOfFlight(cluster, i);
     return completeArrival(c, taken);
   }
   return forceThreadCopies(c, cluster, progress);
 }
 
 bool fusionemu::finishAsync(Context &c, Cluster &cluster) {
+  if (!finishThreadCopies(c, cluster))
+    return false;
   for (BulkCopy &copy : cluster.copies) {
     bool isOpen = copy.kind != BulkCopy::Kind::Store || !copy.sourceReleased;
     if (isOpen && c.checkAsync) {
@@ -305,5 +371,6 @@ bool fusionemu::finishAsync(Context &c, Cluster &cluster) {
       return false;
   }
   cluster.copies.clear();
+  cluster.runsInFlight = 0;
   return true;
 }

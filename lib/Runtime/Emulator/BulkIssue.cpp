@@ -13,6 +13,7 @@
 
 #include "Bulk.h"
 #include "Launch.h"
+#include "Payload.h"
 
 #include <cstring>
 
@@ -44,6 +45,7 @@ private:
   bool findMBarrier(BulkCopy &copy);
   bool buildPlain(BulkCopy &copy);
   bool buildTensor(BulkCopy &copy);
+  bool findReduction(BulkCopy &copy);
   bool readMap(TensorMapInfo &map);
 
   Context &c;
@@ -173,6 +175,42 @@ bool BulkOperands::readMap(TensorMapInfo &map) {
   return false;
 }
 
+/// The type that reduces the elements of a tensor with `op`, or None.
+static Type typeToReduce(TensorMapType type, Op op) {
+  bool isBitwise = op == Op::And || op == Op::Or || op == Op::Xor;
+  switch (type) {
+  case TensorMapType::U32:
+    return Type::U32;
+  case TensorMapType::S32:
+    return Type::S32;
+  case TensorMapType::U64:
+    return Type::U64;
+  case TensorMapType::S64:
+    return isBitwise ? Type::U64 : Type::S64;
+  case TensorMapType::F16:
+    return Type::F16;
+  case TensorMapType::BF16:
+    return Type::BF16;
+  case TensorMapType::F32:
+  case TensorMapType::F32Ftz:
+    return Type::F32;
+  case TensorMapType::F64:
+    return Type::F64;
+  default:
+    return Type::None;
+  }
+}
+
+/// The elements of a tensor have the type that its map says.
+bool BulkOperands::findReduction(BulkCopy &copy) {
+  Type type = typeToReduce(copy.map.type, copy.op);
+  copy.type = form.payload ? getPayloadType(type) : type;
+  if (canReduce(copy.op, type))
+    return true;
+  return refuse(std::string("cannot reduce a tensor of ") +
+                getTypeName(copy.map.type) + " with this operation");
+}
+
 bool BulkOperands::buildTensor(BulkCopy &copy) {
   copy.isTensor = true;
   if (!readMap(copy.map))
@@ -183,6 +221,8 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
                   "the block has " + std::to_string(c.block->sharedBytes) +
                   " bytes of shared memory");
   copy.bytes = uint32_t(bytes);
+  if (copy.reduces && !findReduction(copy))
+    return false;
   int32_t coordinates[5] = {};
   uint16_t offsets[3] = {};
   for (unsigned i = 0; i < form.rank; ++i)

@@ -87,8 +87,9 @@ void fusionemu::reduceBytes(uint8_t *to, const uint8_t *from, uint32_t bytes,
   case Type::S64:
     return integers(int64_t());
   case Type::F32:
+    // Only sums, which have no subnormal operands or results.
     return forEach<float>(to, from, bytes, [&](float a, float b) {
-      return combineFloat(a, b, op);
+      return flush(combineFloat(flush(a), flush(b), op));
     });
   case Type::F64:
     return forEach<double>(to, from, bytes,
@@ -105,6 +106,19 @@ void fusionemu::reduceBytes(uint8_t *to, const uint8_t *from, uint32_t bytes,
     });
   default:
     return;
+  }
+}
+
+bool fusionemu::canReduceShared(Op op, Type type) {
+  switch (type) {
+  case Type::U32:
+    return true;
+  case Type::S32:
+    return op == Op::Add || op == Op::Min || op == Op::Max;
+  case Type::U64:
+    return op == Op::Add;
+  default:
+    return false;
   }
 }
 

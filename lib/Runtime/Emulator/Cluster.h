@@ -41,7 +41,7 @@ struct BulkCopy {
     Load,  ///< Global memory to the shared memory of `targets`.
     Store, ///< The shared memory of `block` to global memory.
     Share, ///< The shared memory of `block` to that of `targets`.
-    Value, ///< Bytes of a register, in `staged`, to that of `targets`.
+    Value, ///< Bytes of registers, in `staged`, to that of `targets`.
   };
   Kind kind = Kind::Load;
   Block *block = nullptr; ///< Of the thread that issued it.
@@ -88,9 +88,10 @@ struct Cluster {
   uint32_t time = 1; ///< Of the race detector; grows with every barrier.
   /// What arrivals at its barrier made visible, in this phase and in those
   /// that are complete.
-  uint32_t barrierClock[maxWarps] = {}, barrierProxy[maxWarps] = {};
-  uint32_t doneClock[maxWarps] = {}, doneProxy[maxWarps] = {};
+  Clock barrierClock = {}, barrierProxy = {};
+  Clock doneClock = {}, doneProxy = {};
   std::deque<BulkCopy> copies; ///< In order of issue, not yet complete.
+  size_t runsInFlight = 0;     ///< Of all of them.
 };
 
 /// A new time of the race detector; stands still at its end.
@@ -101,8 +102,8 @@ inline uint32_t tick(Cluster &cluster) {
 }
 
 /// Adds what `from` knows to `to`.
-inline void joinTimes(uint32_t *to, const uint32_t *from) {
-  for (unsigned i = 0; i < maxWarps; ++i)
+inline void joinTimes(Clock &to, const Clock &from) {
+  for (unsigned i = 0; i < maxAgents; ++i)
     to[i] = to[i] < from[i] ? from[i] : to[i];
 }
 

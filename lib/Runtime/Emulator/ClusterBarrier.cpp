@@ -18,7 +18,18 @@ static unsigned lowestLane(uint32_t mask) {
   return unsigned(__builtin_ctz(mask));
 }
 
-/// aux: orderRelaxed.
+/// With .aligned all threads of the warp have to come; false when the current
+/// ones now wait for the others. If those never come, that is the report.
+static bool gatherAligned(Context &c, const Instruction &I) {
+  return !(I.aux & allLanes) || gatherLanes(c, c.warp->live);
+}
+
+/// How many registers a warp has makes no difference here.
+Next fusionemu::setMaxRegisters(Context &c, const Instruction &I) {
+  return gatherAligned(c, I) ? Next::Continue : Next::Switch;
+}
+
+/// aux: orderRelaxed, allLanes.
 Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
   Cluster &cluster = *c.block->cluster;
@@ -27,6 +38,8 @@ Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
     return fail(c, ErrorKind::BarrierDivergence, lowestLane(again),
                 "arrives at the barrier of the cluster again without having "
                 "waited");
+  if (!gatherAligned(c, I))
+    return Next::Switch;
   w.clusterArrived |= c.exec;
   w.clusterPending |= c.exec;
   bool relaxed = I.aux & orderRelaxed;
@@ -40,7 +53,7 @@ Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
-Next fusionemu::clusterWait(Context &c, const Instruction &) {
+Next fusionemu::clusterWait(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
   Cluster &cluster = *c.block->cluster;
   uint32_t missing = c.exec & ~w.clusterPending;
@@ -54,6 +67,8 @@ Next fusionemu::clusterWait(Context &c, const Instruction &) {
     f.pc = c.here();
     return Next::Switch;
   }
+  if (!gatherAligned(c, I))
+    return Next::Switch;
   w.clusterPending &= ~c.exec;
   if (cluster.sharesClocks) {
     joinTimes(w.clock, cluster.doneClock);

@@ -30,6 +30,11 @@ struct InstructionCounts;
 constexpr unsigned maxWarps = 32; ///< 1024 threads.
 constexpr unsigned numBarriers = 16;
 
+/// What somebody knows of the time of each party that the race detector tells
+/// apart: agent k is a warp, agent maxWarps + k its asynchronous operations.
+constexpr unsigned maxAgents = 2 * maxWarps;
+using Clock = uint32_t[maxAgents];
+
 /// Lanes that run together. A warp starts as one fragment; a divergent branch
 /// splits it and the join at the immediate post-dominator puts it together.
 struct Fragment {
@@ -105,15 +110,17 @@ struct Warp {
   uint64_t lastSwitch = 0;
   Fragment fragments[warpSize];
   Join joins[warpSize];
-  /// The race detector's clocks: what this warp knows of each warp's time. Its
-  /// own entry is its time.
-  uint32_t clock[maxWarps];
+  /// The race detector's clocks: what this warp knows of each agent's time.
+  /// Its own entry is its time.
+  Clock clock;
   /// Everything at or before this time of any warp is ordered before now.
   uint32_t oldestClock = 0;
-  /// What it knows to be visible to the async proxy, and at its last fence of
-  /// cluster scope.
-  uint32_t proxyClock[maxWarps];
-  uint32_t fencedClock[maxWarps], fencedProxy[maxWarps];
+  /// What it knows to be visible to the async proxy.
+  Clock proxyClock;
+  /// Its clocks at its last fence of cluster scope, and of any scope.
+  Clock fencedClock, fencedProxy, blockFencedClock;
+  /// What relaxed waits have seen, which a fence makes known.
+  Clock seenClock;
   /// Lanes that arrived at the cluster's barrier in this phase, and lanes that
   /// have not waited for it since.
   uint32_t clusterArrived = 0, clusterPending = 0;
@@ -141,8 +148,7 @@ struct Barrier {
   uint32_t arrivedThreads = 0;
   uint32_t arrived[maxWarps] = {}; ///< Lanes waiting, by warp.
   uint32_t votesTrue = 0, votes = 0;
-  uint32_t clock[maxWarps] = {}; ///< Joined clocks of who arrived.
-  uint32_t proxyClock[maxWarps] = {};
+  Clock clock = {}, proxyClock = {}; ///< Joined clocks of who arrived.
 };
 
 /// An mbarrier object. Its eight bytes of shared memory hold nothing that a
@@ -155,8 +161,8 @@ struct MBarrier {
   bool fenced = false;
   uint32_t initAgent = 0, initTime = 0, initPc = 0;
   /// Joined clocks of who arrived in this phase, and in all before.
-  uint32_t clock[maxWarps] = {}, proxyClock[maxWarps] = {};
-  uint32_t doneClock[maxWarps] = {}, doneProxy[maxWarps] = {};
+  Clock clock = {}, proxyClock = {};
+  Clock doneClock = {}, doneProxy = {};
 };
 
 /// The wgmmas of a warpgroup that not all of its warps have waited for, from
@@ -184,7 +190,7 @@ struct Block {
   uint32_t sharedBytes = 0;
   /// One byte for each byte of shared: SharedState.
   uint8_t *sharedInit = nullptr;
-  /// Last writer of each granule: its time << 8 | its agent, asyncWriter and
+  /// Last writer of each granule: its time << 8 | its agent, proxyWriter and
   /// strongWriter.
   uint32_t *sharedWriter = nullptr;
   /// Readers of each granule since the last write: the earliest time << 32 |
@@ -196,6 +202,10 @@ struct Block {
   uint16_t *sharedReading = nullptr, *sharedWriting = nullptr;
   uint32_t *sharedAsyncReader = nullptr;
   uint32_t inFlight = 0; ///< Operations that use this shared memory.
+  /// When agents of other blocks and asynchronous operations last used this
+  /// shared memory, and by which instruction.
+  Clock touched = {};
+  uint32_t touchedPc[maxAgents] = {};
   Barrier barriers[numBarriers];
   std::map<uint32_t, MBarrier> mbarriers; ///< By offset.
   WgmmaLog wgmmaLogs[maxWarps / 4];
@@ -288,9 +298,11 @@ enum BarrierFlags : uint32_t {
 
 /// In Block::sharedWriter, marks an atomic or volatile store.
 constexpr uint32_t strongWriter = uint32_t(1) << 31;
-/// In Block::sharedWriter, marks what an asynchronous copy stored for a warp.
-constexpr uint32_t asyncWriter = uint32_t(1) << 6;
-constexpr uint32_t agentMask = 31;
+/// In Block::sharedWriter, marks what was stored through the async proxy.
+constexpr uint32_t proxyWriter = uint32_t(1) << 6;
+constexpr uint32_t agentMask = maxAgents - 1;
+/// The bit of an agent that stands for asynchronous operations.
+constexpr uint32_t asyncAgent = maxWarps;
 
 /// Bits of Block::sharedInit.
 enum SharedState : uint8_t { sharedWritten = 1, sharedMBarrier = 2 };
@@ -314,19 +326,22 @@ Next failGlobal(Context &c, unsigned lane, uint64_t address, unsigned bytes,
                 const char *verb);
 Next failSpace(Context &c, unsigned lane, const char *space, uint64_t offset,
                uint64_t limit, unsigned bytes, const char *verb);
+/// Reports an address of shared memory that lies in no block.
+Next failNoBlock(Context &c, unsigned lane, uint64_t address);
 Next failUninitializedGlobal(Context &c, unsigned lane, const Allocation &a,
                              uint64_t offset, unsigned bytes);
 Next failUninitializedShared(Context &c, unsigned lane, uint64_t offset,
                              unsigned bytes);
-/// Reports a race with another warp over shared memory. `otherAgent` may carry
-/// asyncWriter.
-Next failSharedRace(Context &c, unsigned lane, uint64_t offset, unsigned bytes,
-                    AccessMode mode, unsigned otherAgent, bool otherWrites);
+/// Reports a race with another agent over the shared memory of `block`.
+Next failSharedRace(Context &c, unsigned lane, const Block &block,
+                    uint64_t offset, unsigned bytes, AccessMode mode,
+                    unsigned otherAgent, bool otherWrites);
 /// Reports an access to bytes that hold an mbarrier, or that an asynchronous
 /// operation in flight uses.
 Next failSharedState(Context &c, unsigned lane, const Block &block,
                      uint64_t offset, unsigned bytes, AccessMode mode);
-/// "warp 3", with its block where that is another one.
+/// "warp 3" or "an asynchronous operation of warp 3", with its block where
+/// that is another one.
 std::string describeAgent(const Context &c, unsigned agent);
 /// Reports a race with another block over global memory.
 Next failGlobalRace(Context &c, unsigned lane, const Allocation &a,

@@ -102,6 +102,7 @@ static std::string describeMBarrierWait(Block &own, uint32_t address) {
 
 void fusionemu::failDeadlock(Context &c, Cluster &cluster) {
   bool disagree = false, waitsForOthers = false;
+  bool warpWaits = false, clusterWaits = false;
   Parties parties(c);
   for (unsigned r = 0; r < cluster.size; ++r) {
     Block &block = cluster.blocks[r];
@@ -124,7 +125,7 @@ void fusionemu::failDeadlock(Context &c, Cluster &cluster) {
                       describeMBarrierWait(block, f.waitsFor));
           break;
         case Fragment::State::ClusterBarrier:
-          waitsForOthers = true;
+          clusterWaits = true;
           parties.add(block, w, f.mask, f.pc,
                       "wait for the other threads of the cluster at");
           break;
@@ -134,7 +135,7 @@ void fusionemu::failDeadlock(Context &c, Cluster &cluster) {
                       "wait for the other warps of their warpgroup at");
           break;
         case Fragment::State::WarpSync:
-          disagree = true;
+          disagree = warpWaits = true;
           parties.add(block, w, f.mask, f.pc, "wait for their warp at");
           break;
         default:
@@ -157,7 +158,7 @@ void fusionemu::failDeadlock(Context &c, Cluster &cluster) {
   c.warp = parties.firstWarp;
   c.pc = parties.firstPc + 1;
   // Lanes that wait for those at an mbarrier are no reason for anything.
-  bool diverged = disagree && !waitsForOthers;
+  bool diverged = disagree && !waitsForOthers && (warpWaits || !clusterWaits);
   fail(c, diverged ? ErrorKind::BarrierDivergence : ErrorKind::Deadlock,
        warpSize,
        diverged ? "has threads of one warp waiting for each other at different "

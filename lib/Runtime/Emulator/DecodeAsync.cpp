@@ -275,11 +275,11 @@ bool Decoder::decodeClusterBarrier() {
   int kind = modifiers->takeOneOf({"arrive", "wait"});
   modifiers->takeOneOf({"release", "acquire"});
   bool relaxed = modifiers->take("relaxed");
-  modifiers->take("aligned");
-  if (kind < 0)
+  bool aligned = modifiers->take("aligned");
+  if (kind < 0 || (relaxed && kind != 0))
     return failInstruction();
   Instruction I = make(kind == 0 ? clusterArrive : clusterWait);
-  I.aux = relaxed ? orderRelaxed : 0;
+  I.aux = (relaxed ? orderRelaxed : 0) | (aligned ? allLanes : 0);
   return needOperands(0, 0) && emit(I);
 }
 
@@ -341,5 +341,7 @@ bool Decoder::decodeSetmaxnreg() {
   if (count < 24 || count > 256 || count % 8 != 0)
     return failSyntax("a warp cannot have " + std::to_string(count) +
                       " registers a thread");
-  return emit(make(handlers.special("nop")));
+  Instruction I = make(setMaxRegisters);
+  I.aux = allLanes;
+  return emit(I);
 }

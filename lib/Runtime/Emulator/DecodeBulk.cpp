@@ -87,13 +87,18 @@ bool Decoder::takeBulkReduction(BulkForm &form) {
   if (op < 0 || form.direction == BulkForm::Direction::Load)
     return false;
   form.op = uint8_t(ops[op]);
+  form.payload = handlers.payload;
   modifiers->take("noftz");
+  bool isStore = form.direction == BulkForm::Direction::Store;
+  // Blocks on several host threads would reduce into the same bytes at once.
+  if (isStore)
+    kernel.orderSensitive = true;
   // The elements of a tensor have the type that its map says.
   if (form.isTensor)
     return true;
   Type type = modifiers->takeType();
   form.type = uint8_t(handlers.payload ? getPayloadType(type) : type);
-  return canReduce(ops[op], type);
+  return isStore ? canReduce(ops[op], type) : canReduceShared(ops[op], type);
 }
 
 /// Takes what the two kinds have in common and emits the copy. `slots` are the

@@ -249,7 +249,9 @@ bool Decoder::decodeFence() {
     if (level < 0)
       return failInstruction();
     kernel.ordersBlocks |= level > 0;
-    return emit(make(handlers.special("nop")));
+    Instruction I = make(fenceProxy);
+    I.aux = fenceBlockScope | (level > 0 ? fenceClusterScope : 0);
+    return emit(I);
   }
   if (modifiers->take("proxy") || modifiers->has("mbarrier_init"))
     return decodeProxyFence();
@@ -258,10 +260,8 @@ bool Decoder::decodeFence() {
   if (scope < 0)
     return failInstruction();
   kernel.ordersBlocks |= scope > 1;
-  if (scope == 0)
-    return emit(make(handlers.special("nop")));
   Instruction I = make(fenceProxy);
-  I.aux = fenceClusterScope;
+  I.aux = fenceBlockScope | (scope > 0 ? fenceClusterScope : 0);
   return emit(I);
 }
 

@@ -208,6 +208,8 @@ bool Decoder::decodeLoad() {
 }
 
 bool Decoder::decodeStore() {
+  if (modifiers->take("async"))
+    return decodeStoreAsync(false);
   bool strong = false, orders = false;
   takeOrdering(*modifiers, strong, orders);
   Space space = takeSpace(*modifiers);
@@ -263,6 +265,8 @@ bool Decoder::decodeStore() {
 
 bool Decoder::decodeAtomic() {
   bool isReduction = syntax->name == "red";
+  if (isReduction && modifiers->take("async"))
+    return decodeStoreAsync(true);
   bool strong = false, orders = false;
   takeOrdering(*modifiers, strong, orders);
   Space space = takeSpace(*modifiers);

@@ -209,6 +209,7 @@ private:
   bool decodeProxyFence();
   bool decodeClusterBarrier();
   bool decodeMapa();
+  bool decodeStoreAsync(bool reduces);
   bool decodeGetctarank();
   bool decodeSetmaxnreg();
   bool decodeBulk(bool reduces);

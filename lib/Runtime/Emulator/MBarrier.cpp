@@ -16,6 +16,7 @@
 #include "Async.h"
 #include "Shadow.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace fusionemu;
@@ -65,13 +66,30 @@ static void completeIfDone(Context &c, MBarrier &m) {
   ++c.events;
 }
 
-/// Adds what an arrival makes visible.
-static void releaseTo(Context &c, const Block &block, MBarrier &m) {
+/// Adds what an arrival makes visible: with .relaxed only what came before a
+/// fence.
+static void releaseTo(Context &c, Block &block, MBarrier &m, bool relaxed) {
   Warp &w = *c.warp;
-  if (&block == c.block || block.cluster->sharesClocks) {
-    joinTimes(m.clock, w.clock);
-    joinTimes(m.proxyClock, w.proxyClock);
+  if (&block != c.block) {
+    if (!block.cluster->sharesClocks)
+      return;
+    touch(c, block, w.agent, w.clock[w.agent]);
+    joinTimes(m.clock, relaxed ? w.fencedClock : w.clock);
+  } else {
+    joinTimes(m.clock, relaxed ? w.blockFencedClock : w.clock);
   }
+  joinTimes(m.proxyClock, w.proxyClock);
+}
+
+/// An mbarrier of another block can be arrived at, but not more. False after a
+/// report.
+static bool isOwn(Context &c, unsigned lane, const Block &block,
+                  uint64_t offset, const char *verb) {
+  if (&block == c.block)
+    return true;
+  fail(c, ErrorKind::BarrierMisuse, lane,
+       verb + describe(c, block, offset) + ", which only that block may do");
+  return false;
 }
 
 static bool addBytes(Context &c, unsigned lane, const Block &block,
@@ -108,9 +126,8 @@ Next fusionemu::mbarrierInit(Context &c, const Instruction &I) {
     if (!block)
       return Next::Fail;
     uint32_t count = c.slot<uint32_t>(I.b)[lane];
-    if (block != c.block)
-      return fail(c, ErrorKind::BarrierMisuse, lane,
-                  "initialises " + describe(c, *block, offset));
+    if (!isOwn(c, lane, *block, offset, "initialises "))
+      return Next::Fail;
     if (count == 0 || count > maxArrivals)
       return fail(c, ErrorKind::BarrierMisuse, lane,
                   "initialises an mbarrier for " + std::to_string(count) +
@@ -142,7 +159,9 @@ Next fusionemu::mbarrierInval(Context &c, const Instruction &I) {
     unsigned lane = lowest(r);
     uint64_t offset = 0;
     Block *block = findShared(c, I, I.a, lane, 8, 8, "invalidates", offset);
-    MBarrier *m = block ? findMBarrier(c, lane, *block, offset) : nullptr;
+    if (!block || !isOwn(c, lane, *block, offset, "invalidates "))
+      return Next::Fail;
+    MBarrier *m = findMBarrier(c, lane, *block, offset);
     if (!m)
       return Next::Fail;
     if (c.checkAsync && (m->bytes != 0 || m->pending != m->expected))
@@ -167,6 +186,8 @@ Next fusionemu::mbarrierBytes(Context &c, const Instruction &I) {
     MBarrier *m = block ? findMBarrier(c, lane, *block, offset) : nullptr;
     if (!m)
       return Next::Fail;
+    if (block != c.block)
+      touch(c, *block, c.warp->agent, c.warp->clock[c.warp->agent]);
     int64_t bytes = c.slot<uint32_t>(I.b)[lane];
     if (!addBytes(c, lane, *block, offset, *m, I.aux & 1 ? -bytes : bytes))
       return Next::Fail;
@@ -193,14 +214,13 @@ Next fusionemu::mbarrierArrive(Context &c, const Instruction &I) {
       return Next::Fail;
     if (!takeArrivals(c, lane, *block, offset, *m, count))
       return Next::Fail;
-    if ((I.aux & arriveNoComplete) && m->pending == 0)
+    if ((I.aux & arriveNoComplete) && m->pending == 0 && m->bytes == 0)
       return fail(c, ErrorKind::BarrierMisuse, lane,
                   "completes a phase of " + describe(c, *block, offset) +
                       " by an arrival with .noComplete");
     if (I.aux & arriveDrop)
       m->expected -= count;
-    if (!(I.aux & orderRelaxed))
-      releaseTo(c, *block, *m);
+    releaseTo(c, *block, *m, I.aux & orderRelaxed);
     completeIfDone(c, *m);
     if (I.dst >= 0)
       c.slot<uint64_t>(I.dst)[lane] = state;
@@ -229,7 +249,9 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
     unsigned lane = lowest(r);
     uint64_t offset = 0;
     Block *block = findShared(c, I, I.a, lane, 8, 8, "waits at", offset);
-    MBarrier *m = block ? findMBarrier(c, lane, *block, offset) : nullptr;
+    if (!block || !isOwn(c, lane, *block, offset, "waits at "))
+      return Next::Fail;
+    MBarrier *m = findMBarrier(c, lane, *block, offset);
     if (!m)
       return Next::Fail;
     if (r == c.exec)
@@ -255,11 +277,8 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
     if (!done)
       continue;
     complete |= uint32_t(1) << lane;
-    if (!(I.aux & orderRelaxed) &&
-        (block == c.block || block->cluster->sharesClocks)) {
-      joinTimes(w.clock, m->doneClock);
-      joinTimes(w.proxyClock, m->doneProxy);
-    }
+    joinTimes(I.aux & orderRelaxed ? w.seenClock : w.clock, m->doneClock);
+    joinTimes(w.proxyClock, m->doneProxy);
   }
   Fragment &f = w.fragments[w.current];
   uint64_t here = uint64_t(1) << (c.here() & 63);
@@ -343,17 +362,25 @@ bool fusionemu::expireMBarrierWaits(Cluster &cluster) {
 }
 
 bool fusionemu::isAwaited(Cluster &cluster, uint32_t ranks, uint32_t offset) {
-  return forEachWait(cluster, [&](Block &, Warp &, Fragment &f) {
-    uint32_t rank = (f.waitsFor >> clusterShift) - 1;
-    return ((ranks >> rank) & 1) &&
-           (f.waitsFor & ((1u << clusterShift) - 1)) == offset;
+  return forEachWait(cluster, [&](Block &block, Warp &w, Fragment &f) {
+    if (!((ranks >> block.rank) & 1))
+      return false;
+    const Instruction &I = block.kernel->code[f.pc];
+    for (uint32_t r = f.exec; r; r &= r - 1) {
+      uint64_t at = 0;
+      uint64_t address = reinterpret_cast<uint64_t *>(w.regs + I.a)[lowest(r)];
+      if (I.space == Space::Generic)
+        address -= sharedWindow;
+      if (findSharedBlock(block, address, at) == &block && at == offset)
+        return true;
+    }
+    return false;
   });
 }
 
 bool fusionemu::completeBytes(Context &c, unsigned lane, Block &block,
-                              uint32_t offset, uint32_t bytes,
-                              const uint32_t *clock,
-                              const uint32_t *proxyClock) {
+                              uint32_t offset, uint32_t bytes, uint32_t agent,
+                              uint32_t time) {
   auto found = block.mbarriers.find(offset);
   if (found == block.mbarriers.end()) {
     fail(c, ErrorKind::BarrierMisuse, lane,
@@ -362,10 +389,8 @@ bool fusionemu::completeBytes(Context &c, unsigned lane, Block &block,
     return false;
   }
   MBarrier &m = found->second;
-  if (&block == c.block || block.cluster->sharesClocks) {
-    joinTimes(m.clock, clock);
-    joinTimes(m.proxyClock, proxyClock);
-  }
+  if (&block == c.block || block.cluster->sharesClocks)
+    m.clock[agent] = std::max(m.clock[agent], time);
   if (!addBytes(c, lane, block, offset, m, -int64_t(bytes)))
     return false;
   completeIfDone(c, m);
@@ -374,13 +399,11 @@ bool fusionemu::completeBytes(Context &c, unsigned lane, Block &block,
 }
 
 bool fusionemu::arriveFor(Context &c, unsigned lane, Block &block,
-                          uint32_t offset, const uint32_t *clock,
-                          const uint32_t *proxyClock) {
+                          uint32_t offset, uint32_t agent, uint32_t time) {
   MBarrier *m = findMBarrier(c, lane, block, offset);
   if (!m || !takeArrivals(c, lane, block, offset, *m, 1))
     return false;
-  joinTimes(m->clock, clock);
-  joinTimes(m->proxyClock, proxyClock);
+  m->clock[agent] = std::max(m->clock[agent], time);
   completeIfDone(c, *m);
   ++c.events;
   return true;
@@ -402,11 +425,11 @@ bool fusionemu::addPending(Context &c, unsigned lane, Block &block,
 }
 
 bool fusionemu::checkSignal(Context &c, unsigned lane, Block &block,
-                            uint32_t offset) {
+                            uint32_t offset, bool byProxy) {
   MBarrier *m = findMBarrier(c, lane, block, offset);
   if (!m)
     return false;
-  if (m->fenced || !c.checkAsync)
+  if (m->fenced || !byProxy || !c.checkAsync)
     return true;
   fail(c, ErrorKind::MissingFence, lane,
        "lets an asynchronous copy signal " + describe(c, block, offset) +

@@ -179,6 +179,22 @@ static std::string describeShared(const Context &c, uint64_t offset) {
   return "";
 }
 
+/// " of shared memory", with its block where that is another one.
+static std::string sharedText(const Context &c, const Block &block) {
+  std::string text = " of shared memory";
+  if (&block != c.block)
+    text += " of block " + std::to_string(block.rank) + " of the cluster";
+  return text;
+}
+
+Next fusionemu::failNoBlock(Context &c, unsigned lane, uint64_t address) {
+  return fail(c, ErrorKind::OutOfBounds, lane,
+              "uses the address " + hex(address) +
+                  " of shared memory, which belongs to no block of a cluster "
+                  "of " +
+                  std::to_string(c.block->cluster->size));
+}
+
 Next fusionemu::failSpace(Context &c, unsigned lane, const char *space,
                           uint64_t offset, uint64_t limit, unsigned bytes,
                           const char *verb) {
@@ -226,27 +242,28 @@ static const char *actOf(AccessMode mode) {
 
 std::string fusionemu::describeAgent(const Context &c, unsigned agent) {
   const Cluster &cluster = *c.block->cluster;
+  std::string text =
+      agent & asyncAgent ? "an asynchronous operation of warp " : "warp ";
+  agent &= asyncAgent - 1;
   if (!cluster.sharesClocks)
-    return "warp " + std::to_string(agent);
+    return text + std::to_string(agent);
   unsigned rank = agent / c.block->numWarps;
-  std::string text = "warp " + std::to_string(agent % c.block->numWarps);
+  text += std::to_string(agent % c.block->numWarps);
   if (rank != c.block->rank)
     text += " of block " + std::to_string(rank) + " of the cluster";
   return text;
 }
 
-Next fusionemu::failSharedRace(Context &c, unsigned lane, uint64_t offset,
-                               unsigned bytes, AccessMode mode,
+Next fusionemu::failSharedRace(Context &c, unsigned lane, const Block &block,
+                               uint64_t offset, unsigned bytes, AccessMode mode,
                                unsigned otherAgent, bool otherWrites) {
-  std::string other = describeAgent(c, otherAgent & agentMask);
-  if (otherAgent & asyncWriter)
-    other = "an asynchronous operation of " + other;
   return fail(c, ErrorKind::SharedRace, lane,
-              accessText(actOf(mode), bytes, offset) + " of shared memory" +
-                  describeShared(c, offset) + ", which " + other +
+              accessText(actOf(mode), bytes, offset) + sharedText(c, block) +
+                  describeShared(c, offset) + ", which " +
+                  describeAgent(c, otherAgent) +
                   (otherWrites ? " wrote" : " read") +
-                  (otherAgent & asyncWriter ? " with no wait in between"
-                                            : " with no barrier in between"));
+                  (otherAgent & asyncAgent ? " with no wait in between"
+                                           : " with no barrier in between"));
 }
 
 /// The first bulk copy, cp.async or wgmma in flight that uses the bytes.
@@ -282,7 +299,7 @@ Next fusionemu::failSharedState(Context &c, unsigned lane, const Block &block,
                                 uint64_t offset, unsigned bytes,
                                 AccessMode mode) {
   std::string what = accessText(actOf(mode), bytes, offset) +
-                     " of shared memory" + describeShared(c, offset);
+                     sharedText(c, block) + describeShared(c, offset);
   for (const auto &[at, mbarrier] : block.mbarriers)
     if (at < offset + bytes && offset < at + 8)
       return fail(c, ErrorKind::BarrierMisuse, lane,

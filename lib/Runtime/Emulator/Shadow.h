@@ -47,10 +47,10 @@ inline bool raceSharedRun(Context &c, const Block &b, uint64_t first,
   for (uint64_t g = first; g <= last; ++g) {
     uint32_t entry = writers[g];
     uint32_t time = (entry & ~strongWriter) >> 8;
-    if (time > oldest && (entry & 0xff) != me &&
+    if ((time > oldest || (entry & asyncAgent)) && (entry & 0xff) != me &&
         !(strong && (entry & strongWriter)) &&
         time > w.clock[entry & agentMask]) {
-      other = entry & (agentMask | asyncWriter);
+      other = entry & agentMask;
       otherWrites = true;
       return false;
     }
@@ -80,14 +80,16 @@ inline bool raceSharedRun(Context &c, const Block &b, uint64_t first,
 
 /// Whether the warp knows of every write of the granules, and of every read
 /// where it is about to write. Otherwise `other` is who it does not know of.
+/// With `strong`, atomic and volatile writes do not matter.
 inline bool isOrdered(const Warp &w, const Block &b, uint64_t first,
-                      uint64_t last, bool isWrite, unsigned &other,
+                      uint64_t last, bool isWrite, bool strong, unsigned &other,
                       bool &otherWrites) {
   for (uint64_t g = first; g <= last; ++g) {
     uint32_t entry = b.sharedWriter[g] & ~strongWriter;
     bool isOwn = (entry & 0xff) == w.agent;
-    if (!isOwn && entry >> 8 > w.clock[entry & agentMask]) {
-      other = entry & (agentMask | asyncWriter);
+    bool isForgiven = strong && (b.sharedWriter[g] & strongWriter);
+    if (!isOwn && !isForgiven && entry >> 8 > w.clock[entry & agentMask]) {
+      other = entry & agentMask;
       otherWrites = true;
       return false;
     }
@@ -121,11 +123,20 @@ inline bool racesAsyncRead(const Context &c, const Block &b, uint64_t first,
   for (uint64_t k = first / 4; k <= (first + bytes - 1) / 4; ++k) {
     uint32_t entry = b.sharedAsyncReader[k];
     if (entry >> 8 > c.warp->clock[entry & agentMask]) {
-      other = (entry & agentMask) | asyncWriter;
+      other = (entry & agentMask) | asyncAgent;
       return true;
     }
   }
   return false;
+}
+
+/// Records that an agent uses the shared memory of a block that may be over by
+/// then; see checkExit().
+inline void touch(const Context &c, Block &b, uint32_t agent, uint32_t time) {
+  if (&b != c.block && !b.cluster->sharesClocks)
+    return;
+  b.touched[agent] = time;
+  b.touchedPc[agent] = c.here();
 }
 
 /// Checks and records one run of granules for races between blocks. Returns

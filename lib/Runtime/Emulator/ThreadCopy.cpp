@@ -20,7 +20,7 @@
 using namespace fusionemu;
 
 /// Moves the bytes. False after a report.
-static bool move(Context &c, Block &block, Warp &w, ThreadCopy &copy) {
+static bool move(Context &c, Block &block, ThreadCopy &copy) {
   if (copy.moved)
     return true;
   uint32_t savedPc = c.pc;
@@ -37,8 +37,19 @@ static bool move(Context &c, Block &block, Warp &w, ThreadCopy &copy) {
   c.counters.cpAsyncBytes += copy.sourceBytes;
   copy.moved = true;
   c.pc = savedPc;
-  (void)w;
   return true;
+}
+
+/// Copies and arrivals of one warp that may be under way.
+static constexpr size_t maxCopies = size_t(1) << 16;
+
+static bool hasRoom(Context &c, unsigned lane) {
+  if (c.warp->copies.size() < maxCopies)
+    return true;
+  fail(c, ErrorKind::InFlight, lane,
+       "and its warp have " + std::to_string(maxCopies) +
+           " copies in flight, more than are followed: a wait is missing");
+  return false;
 }
 
 /// a and b are the addresses of destination and source, c the number of bytes
@@ -74,6 +85,8 @@ Next fusionemu::threadCopy(Context &c, const Instruction &I) {
       return Next::Fail;
     markWriting(*block, uint32_t(offset), bytes, 1);
     ++block->inFlight;
+    if (!hasRoom(c, lane))
+      return Next::Fail;
     ThreadCopy copy;
     copy.lane = uint8_t(lane);
     copy.bytes = uint8_t(bytes);
@@ -83,30 +96,29 @@ Next fusionemu::threadCopy(Context &c, const Instruction &I) {
     copy.shared = uint32_t(offset);
     copy.global = source;
     w.copies.push_back(copy);
-    if (!c.isLate && !move(c, *block, w, w.copies.back()))
+    if (!c.isLate && !move(c, *block, w.copies.back()))
       return Next::Fail;
   }
   ++c.events;
   return Next::Continue;
 }
 
-/// Ends one copy: `time` is when, `flags` asyncWriter where nobody has waited
-/// for it but by an mbarrier.
-static bool complete(Context &c, Block &block, Warp &w, ThreadCopy &copy,
-                     uint32_t time, uint32_t flags) {
-  if (!move(c, block, w, copy))
+/// Ends one copy.
+static bool complete(Context &c, Block &block, const Warp &w, ThreadCopy &copy,
+                     uint32_t time) {
+  if (!move(c, block, copy))
     return false;
   markWriting(block, copy.shared, copy.bytes, -1);
   --block.inFlight;
-  recordAsyncWrite(block, w.agent, time, copy.shared, copy.bytes, flags);
+  recordAsyncWrite(block, asyncAgentOf(w), time, copy.shared, copy.bytes, 0);
   return true;
 }
 
-/// Ends the copies of `lanes` for which `isDue` holds, and fires the arrivals
-/// that waited for them. False on error.
+/// Ends the copies of `lanes` for which `isDue` holds, at `time`, and fires the
+/// arrivals that waited for them. False on error.
 template <typename F>
 static bool completeWhere(Context &c, Block &block, Warp &w, uint32_t lanes,
-                          uint32_t time, uint32_t flags, F isDue) {
+                          uint32_t time, F isDue) {
   uint32_t blocked = 0;
   size_t kept = 0;
   bool fine = true;
@@ -116,14 +128,13 @@ static bool completeWhere(Context &c, Block &block, Warp &w, uint32_t lanes,
     bool done = false;
     if (fine && (lanes & bit)) {
       if (!copy.isArrival && isDue(copy, i)) {
-        fine = complete(c, block, w, copy, time, flags);
+        fine = complete(c, block, w, copy, time);
         done = fine;
       } else if (copy.isArrival && !(blocked & bit)) {
-        uint32_t clock[maxWarps] = {}, proxy[maxWarps] = {};
-        clock[w.agent] = time;
         uint32_t savedPc = c.pc;
         c.pc = copy.pc + 1;
-        fine = arriveFor(c, copy.lane, block, copy.shared, clock, proxy);
+        fine =
+            arriveFor(c, copy.lane, block, copy.shared, asyncAgentOf(w), time);
         if (fine)
           c.pc = savedPc;
         done = fine;
@@ -150,12 +161,14 @@ Next fusionemu::threadCopyCommit(Context &c, const Instruction &) {
 Next fusionemu::threadCopyWait(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
   bool all = I.aux == ~uint32_t(0);
+  uint32_t now = w.copies.empty() ? 0 : tick(*c.block->cluster);
   bool fine = completeWhere(
-      c, *c.block, w, c.exec, w.clock[w.agent], 0,
-      [&](const ThreadCopy &copy, size_t) {
+      c, *c.block, w, c.exec, now, [&](const ThreadCopy &copy, size_t) {
         return all ||
                int64_t(copy.group) < int64_t(w.copyGroups[copy.lane]) - I.aux;
       });
+  uint32_t &seen = w.clock[asyncAgentOf(w)];
+  seen = std::max(seen, now);
   if (all)
     for (uint32_t r = c.exec; r; r &= r - 1)
       ++w.copyGroups[lowest(r)];
@@ -176,6 +189,8 @@ Next fusionemu::threadCopyArrive(Context &c, const Instruction &I) {
                   "arrives at an mbarrier of another block");
     if (!(I.aux & 1) && !addPending(c, lane, *block, uint32_t(offset)))
       return Next::Fail;
+    if (!hasRoom(c, lane))
+      return Next::Fail;
     ThreadCopy copy;
     copy.lane = uint8_t(lane);
     copy.isArrival = true;
@@ -187,7 +202,7 @@ Next fusionemu::threadCopyArrive(Context &c, const Instruction &I) {
   if (c.isLate)
     return Next::Continue;
   uint32_t now = tick(*c.block->cluster);
-  return completeWhere(c, *c.block, w, c.exec, now, asyncWriter,
+  return completeWhere(c, *c.block, w, c.exec, now,
                        [](const ThreadCopy &, size_t) { return true; })
              ? Next::Continue
              : Next::Fail;
@@ -208,9 +223,23 @@ bool fusionemu::forceThreadCopies(Context &c, Cluster &cluster,
         c.warp = &w;
         return completeWhere(
             c, block, w, uint32_t(1) << w.copies[k].lane, tick(cluster),
-            asyncWriter,
             [&](const ThreadCopy &, size_t index) { return index < k; });
       }
+    }
+  }
+  return true;
+}
+
+bool fusionemu::finishThreadCopies(Context &c, Cluster &cluster) {
+  for (unsigned r = 0; r < cluster.size; ++r) {
+    Block &block = cluster.blocks[r];
+    for (unsigned i = 0; i < block.numWarps; ++i) {
+      c.block = &block;
+      c.warp = &block.warps[i];
+      if (!c.warp->copies.empty() &&
+          !completeWhere(c, block, *c.warp, ~uint32_t(0), tick(cluster),
+                         [](const ThreadCopy &, size_t) { return true; }))
+        return false;
     }
   }
   return true;

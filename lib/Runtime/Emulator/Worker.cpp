@@ -166,7 +166,8 @@ Worker::Worker(Launch &launch)
   c.checkAsync = checks.asynchrony;
   c.isLate = launch.options.asynchrony == Asynchrony::Late;
   // A race needs two parties.
-  c.checkSharedRaces = checks.sharedRaces && warps.size() > 1;
+  c.checkSharedRaces =
+      checks.sharedRaces && (warps.size() > 1 || kernel.usesAsync);
   c.checkGlobalRaces = checks.globalRaces && launch.numBlocks > 1 &&
                        !kernel.ordersBlocks &&
                        launch.numBlocks < manyReaders - 1;
@@ -312,8 +313,10 @@ void Worker::startWarp(Block &block, Warp &w) {
   for (Join &join : w.joins)
     join = Join();
   for (uint32_t *clock : {w.clock, w.proxyClock, w.fencedClock, w.fencedProxy,
-                          w.copyGroups, w.bulkGroups})
-    std::fill_n(clock, warpSize, 0u);
+                          w.blockFencedClock, w.seenClock})
+    std::fill_n(clock, maxAgents, 0u);
+  for (uint32_t *groups : {w.copyGroups, w.bulkGroups})
+    std::fill_n(groups, warpSize, 0u);
   w.clock[w.agent] = 1;
   w.oldestClock = 0;
   w.clusterArrived = w.clusterPending = 0;
@@ -394,6 +397,7 @@ void Worker::startBlock(Block &block) {
     std::memset(block.sharedAsyncReader, 0, launch.sharedBytes);
   }
   block.inFlight = 0;
+  std::fill_n(block.touched, maxAgents, 0u);
   for (Barrier &barrier : block.barriers)
     barrier.inUse = false;
   block.mbarriers.clear();
@@ -427,6 +431,8 @@ bool Worker::runTurns(bool &alive, bool &progress) {
 bool Worker::finishCluster() {
   if (kernel.usesAsync && !finishAsync(c, cluster))
     return false;
+  if (c.checkAsync && !checkExit(c, cluster))
+    return false;
   if (c.checkAsync)
     for (Block &block : blocks)
       if (!checkWgmmasAtEnd(c, block) || !checkMBarriersAtEnd(c, block))
@@ -441,9 +447,10 @@ bool Worker::runCluster(uint64_t linear) {
                 uint32_t(linear / nx / ny)};
   cluster.time = 1;
   cluster.copies.clear();
+  cluster.runsInFlight = 0;
   for (uint32_t *clock : {cluster.barrierClock, cluster.barrierProxy,
                           cluster.doneClock, cluster.doneProxy})
-    std::fill_n(clock, maxWarps, 0u);
+    std::fill_n(clock, maxAgents, 0u);
   for (Block &block : blocks) {
     block.id = {cluster.id.x * k.x + block.rank % k.x,
                 cluster.id.y * k.y + block.rank / k.x % k.y,

@@ -346,7 +346,7 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
     unsigned other = 0;
     if (async && races && writes(A.mode) &&
         racesAsyncRead(c, b, first, bytes, other)) {
-      failSharedRace(c, lane, first, A.bytes, A.mode, other, false);
+      failSharedRace(c, lane, b, first, A.bytes, A.mode, other, false);
       return false;
     }
     if (races) {
@@ -366,7 +366,7 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
                            other, otherWrites) &&
             !(otherWrites && A.mode == AccessMode::Write &&
               storesSameValue(c, I, which, b.shared + at))) {
-          failSharedRace(c, which, at, A.bytes, A.mode, other, otherWrites);
+          failSharedRace(c, which, b, at, A.bytes, A.mode, other, otherWrites);
           return false;
         }
         done += step;
@@ -419,10 +419,11 @@ inline bool resolveCluster(Context &c, const Instruction &I, Access &A) {
             window[lowest(r)] & ((uint64_t(1) << clusterShift) - 1);
       }
     if (!b) {
-      failSpace(c, lowest(rest), "shared", window[lowest(rest)], b ? 0 : 1,
-                A.bytes, verbOf(A.mode));
+      failNoBlock(c, lowest(rest), window[lowest(rest)]);
       return false;
     }
+    if (b != c.block)
+      touch(c, *b, c.warp->agent, c.warp->clock[c.warp->agent]);
     c.exec = same;
     bool fine = resolveSharedIn(c, I, A, *b);
     c.exec = exec;
