@@ -197,6 +197,7 @@ static bool writeGlobal(Context &c, BulkCopy &copy) {
       std::memcpy(to, from, run.bytes);
   }
   copy.written = true;
+  copy.staged = std::vector<uint8_t>();
   return true;
 }
 
@@ -306,8 +307,11 @@ Next fusionemu::bulkCommit(Context &c, const Instruction &) {
   return Next::Continue;
 }
 
-/// aux is the number of groups that may remain, guard bits apart; dst is 1
-/// with .read.
+/// Stores that are remembered when only their sources have been waited for;
+/// beyond that they take effect.
+static constexpr size_t maxReleased = 256;
+
+/// aux is the number of groups that may remain; dst is 1 with .read.
 Next fusionemu::bulkWait(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
   std::deque<BulkCopy> &copies = c.block->cluster->copies;
@@ -324,7 +328,7 @@ Next fusionemu::bulkWait(Context &c, const Instruction &I) {
       continue;
     }
     releaseSource(copy);
-    if (I.dst != 0) {
+    if (I.dst != 0 && copies.size() <= maxReleased) {
       ++i;
       continue;
     }

@@ -13,6 +13,7 @@
 
 #include "Bulk.h"
 #include "Launch.h"
+#include "Payload.h"
 
 #include <cstring>
 
@@ -202,8 +203,9 @@ static Type typeToReduce(TensorMapType type, Op op) {
 
 /// The elements of a tensor have the type that its map says.
 bool BulkOperands::findReduction(BulkCopy &copy) {
-  copy.type = typeToReduce(copy.map.type, copy.op);
-  if (canReduce(copy.op, copy.type))
+  Type type = typeToReduce(copy.map.type, copy.op);
+  copy.type = form.payload ? getPayloadType(type) : type;
+  if (canReduce(copy.op, type))
     return true;
   return refuse(std::string("cannot reduce a tensor of ") +
                 getTypeName(copy.map.type) + " with this operation");

@@ -87,6 +87,7 @@ bool Decoder::takeBulkReduction(BulkForm &form) {
   if (op < 0 || form.direction == BulkForm::Direction::Load)
     return false;
   form.op = uint8_t(ops[op]);
+  form.payload = handlers.payload;
   modifiers->take("noftz");
   bool isStore = form.direction == BulkForm::Direction::Store;
   // Blocks on several host threads would reduce into the same bytes at once.

@@ -165,6 +165,7 @@ struct BulkForm {
   bool isTensor = false, isIm2col = false;
   bool isPrefetch = false;
   bool reduces = false;
+  bool payload = false;     ///< Reduces floats as integers.
   uint8_t rank = 0;         ///< Of a tensor: number of coordinates.
   uint8_t op = 0, type = 0; ///< Op and Type of a reduction.
 };
