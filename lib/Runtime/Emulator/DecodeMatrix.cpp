@@ -59,14 +59,12 @@ bool Modifiers::takeMatrixShape(unsigned &m, unsigned &n, unsigned &k) {
 bool Decoder::takeMatrixRegisters(const Operand &operand, unsigned count,
                                   unsigned bytes, bool writes,
                                   uint32_t &first) {
-  bool isVector = operand.kind == Operand::Kind::Vector;
-  size_t found = isVector ? operand.elements.size() : 1;
-  if (found != count)
-    return failSyntax("expected " + std::to_string(count) +
-                      " registers, found " + std::to_string(found));
+  if (operand.kind != Operand::Kind::Vector || operand.elements.size() != count)
+    return failSyntax("expected a vector of " + std::to_string(count) +
+                      (count == 1 ? " register" : " registers"));
   std::vector<int32_t> slots(count);
   for (unsigned i = 0; i < count; ++i) {
-    const Operand &element = isVector ? operand.elements[i] : operand;
+    const Operand &element = operand.elements[i];
     if (!(writes ? writeSized(element, bytes, false, slots[i])
                  : readSized(element, bytes, false, false, slots[i])))
       return false;
@@ -171,8 +169,13 @@ bool Decoder::decodeMma() {
     op.saturate = modifiers->take("satfinite");
   op.payload = handlers.payload && isFloat(op.a);
   bool isDouble = op.a == MatrixType::F64;
+  if (isDouble)
+    modifiers->take("rn");
   if (isFloat(op.a) && !isDouble)
     op.model = getDotModel(op.a, op.d, k, false);
+  // Other forms, such as .sp, have other operands.
+  if (!modifiers->allTaken())
+    return failInstruction();
   if (!needOperands(4, 4))
     return false;
   unsigned bytes = isDouble ? 8 : 4;

@@ -13,6 +13,8 @@
 #include "Decoder.h"
 #include "Wgmma.h"
 
+#include <algorithm>
+
 using namespace fusionemu;
 
 /// Whether wgmma exists for these types with this depth and width.
@@ -63,9 +65,8 @@ bool Decoder::decodeWgmma() {
   uint64_t left = 0;
   if (!needOperands(1, 1) || !readImmediate(operand(0), left))
     return false;
-  if (left > 7)
-    return failSyntax("expected a number of groups from 0 to 7");
-  I.aux = uint32_t(left);
+  // More than can be in flight is no wait.
+  I.aux = uint32_t(std::min<uint64_t>(left, 0xffff));
   return emit(I);
 }
 
@@ -88,6 +89,9 @@ bool Decoder::decodeWgmmaMultiply() {
     op.saturate = modifiers->take("satfinite");
   else
     op.model = getDotModel(op.a, op.d, k, true);
+  // Other forms, such as .sp, have other operands.
+  if (!modifiers->allTaken())
+    return failInstruction();
   if (syntax->operands.size() < 4)
     return needOperands(4, 8);
   bool inRegisters = operand(1).kind == Operand::Kind::Vector;
@@ -123,12 +127,15 @@ bool Decoder::decodeWgmmaMultiply() {
     return takeMatrixRegisters(o, count, 4, false, first);
   };
   op.countD = countMatrixRegisters(op.d, 16, n);
-  if (operand(0).kind != Operand::Kind::Vector)
-    return failSyntax("expected a vector of registers");
   if (!take(operand(0), op.countD, op.firstD))
     return false;
   auto takeDescriptor = [&](const Operand &o, uint32_t &first) {
-    return takeMatrixRegisters(o, 1, 8, false, first);
+    int32_t slot = 0;
+    if (!readSized(o, 8, false, false, slot))
+      return false;
+    first = uint32_t(kernel.extraOperands.size());
+    kernel.extraOperands.push_back(slot);
+    return true;
   };
   if (inRegisters) {
     op.countA = countMatrixRegisters(op.a, 16, k);

@@ -195,8 +195,8 @@ private:
   bool decodeMma();
   bool decodeWgmma();
   bool decodeWgmmaMultiply();
-  /// Reads or writes `count` registers, {a, b, ...} or one by itself, and
-  /// appends their slots to extraOperands, from `first`.
+  /// Reads or writes `count` registers {a, b, ...} and appends their slots to
+  /// extraOperands, from `first`.
   bool takeMatrixRegisters(const Operand &operand, unsigned count,
                            unsigned bytes, bool writes, uint32_t &first);
   // DecodeAsync.cpp and DecodeBulk.cpp.
