@@ -30,14 +30,15 @@ uint64_t fusionemu::getPayload(double value, unsigned bytes) {
     return uint64_t(int64_t(value)) & mask;
   }
   // All NaNs are one literal, whatever their bits. Compilers move signs from
-  // operands to literals, so that -x is the negative of x here as well.
+  // operands to literals, so that -x is the negative of x here as well, and
+  // conversions from literals to their users: 15 bits fit every width.
   uint64_t hash = 0x7ff8000000000000;
   double magnitude = std::fabs(value);
   if (!std::isnan(value))
     std::memcpy(&hash, &magnitude, sizeof(hash));
   hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
   hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
-  hash ^= hash >> 31;
+  hash >>= 49;
   return (value < 0 ? 0 - hash : hash) & mask;
 }
 

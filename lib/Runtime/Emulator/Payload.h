@@ -20,7 +20,7 @@ namespace fusionemu {
 
 /// The payload of `value` in a register of `bytes` bytes: an integral value is
 /// itself, one beyond the range of the register, infinities included, the
-/// integer at that end, and any other a hash that is the same in every width.
+/// integer at that end, and any other a hash of at most 15 bits with its sign.
 uint64_t getPayload(double value, unsigned bytes);
 
 /// The integers that stand for a type of plain floats; other types are theirs.
