@@ -73,8 +73,9 @@ static void releaseTo(Context &c, Block &block, MBarrier &m, bool relaxed) {
   if (&block != c.block) {
     if (!block.cluster->sharesClocks)
       return;
-    touch(c, block, w.agent, w.clock[w.agent]);
-    joinTimes(m.clock, relaxed ? w.fencedClock : w.clock);
+    const Clock &known = relaxed ? w.fencedClock : w.clock;
+    touch(c, block, w.agent, known[w.agent]);
+    joinTimes(m.clock, known);
   } else {
     joinTimes(m.clock, relaxed ? w.blockFencedClock : w.clock);
   }
