@@ -16,6 +16,7 @@
 #include "fusion-rt/Emulator/Profile.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <unistd.h>
 
@@ -102,6 +103,10 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.asynchrony = callers.earlyAsynchrony ? fusionemu::Asynchrony::Early
                                                : fusionemu::Asynchrony::Late;
   options.threads = callers.emulatorThreads;
+  // Where the CUDA driver puts it too.
+  options.print = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  };
   countInstructions = callers.profile;
   parseOptions.payload = callers.payload;
   // The host gives memory when it is touched, and ends the process when it has

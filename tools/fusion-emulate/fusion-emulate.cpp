@@ -257,6 +257,9 @@ static int runTool(CommandLine &line) {
   case Preparation::Failed:
     return report(prepared);
   }
+  line.options.print = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  };
   Counters counters;
   Profile profile;
   if (line.profile)
