@@ -89,8 +89,23 @@ DotModel fusionemu::getDotModel(MatrixType a, MatrixType accumulator,
   // of all registers, then the high halves.
   model.blockLength = k / 2;
   model.interleaved = true;
-  model.addsLast = true;
+  model.widens = true;
   return model;
+}
+
+uint32_t fusionemu::widenToHalf(MatrixType type, uint32_t bits) {
+  if (type == MatrixType::E5M2)
+    return bits << 8;
+  uint32_t sign = (bits & 0x80) << 8, magnitude = bits & 0x7f;
+  if (magnitude == 0x7f)
+    return sign | 0x7fff;
+  if (magnitude >= 8)
+    return sign | (magnitude + (8 << 3)) << 7;
+  // A subnormal, magnitude * 2^-9, is a normal f16.
+  if (magnitude == 0)
+    return sign;
+  uint32_t top = 31 - uint32_t(__builtin_clz(magnitude));
+  return sign | (top + 6) << 10 | ((magnitude << (10 - top)) & 0x3ff);
 }
 
 namespace {

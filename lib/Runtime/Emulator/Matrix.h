@@ -98,13 +98,18 @@ struct DotModel {
   DotRounding rounding = DotRounding::TowardZero;
   /// Blocks take pairs of products in turns instead of runs; see getDotIndex().
   bool interleaved = false;
-  /// The blocks start from zero, and the accumulator is added at the end by an
-  /// ordinary addition, rounded to nearest.
-  bool addsLast = false;
+  /// The elements are converted to f16 first, see widenToHalf(), which gives
+  /// subnormals a smaller exponent. The blocks start from zero, and the
+  /// accumulator is added at the end by an ordinary addition, rounded to
+  /// nearest.
+  bool widens = false;
 };
 
-/// Below the exponent of every product and accumulator.
-constexpr int leastDotExponent = -256;
+/// The largest exponent among the terms counts as no smaller than this.
+constexpr int leastDotExponent = -133;
+
+/// The f16 with the value of an 8-bit float.
+uint32_t widenToHalf(MatrixType type, uint32_t bits);
 
 /// The model of an instruction on Hopper: `a` is a type of A with less than 64
 /// bits, `accumulator` F16 or F32, `k` the depth of the instruction, and

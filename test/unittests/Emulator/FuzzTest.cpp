@@ -42,8 +42,8 @@ static void replay(const std::string &corpus, Target target) {
     std::ifstream stream(file, std::ios::binary);
     ASSERT_TRUE(stream);
     std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-    EXPECT_EQ(
-        target(reinterpret_cast<uint8_t *>(bytes.data()), bytes.size()), "");
+    EXPECT_EQ(target(reinterpret_cast<uint8_t *>(bytes.data()), bytes.size()),
+              "");
   }
 }
 

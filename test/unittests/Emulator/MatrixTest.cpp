@@ -219,7 +219,7 @@ static double referenceDot(const DotModel &model, MatrixType a, MatrixType b,
                            MatrixType c, const uint32_t *as, const uint32_t *bs,
                            unsigned count, uint32_t accumulator) {
   std::vector<double> terms = {valueOf(c, accumulator)};
-  int greatest = terms[0] == 0 ? -10000 : exponentOf(c, accumulator);
+  int greatest = terms[0] == 0 ? -133 : exponentOf(c, accumulator);
   for (unsigned i = 0; i < count; ++i) {
     terms.push_back(valueOf(a, as[i]) * valueOf(b, bs[i]));
     if (terms.back() != 0)
@@ -227,8 +227,6 @@ static double referenceDot(const DotModel &model, MatrixType a, MatrixType b,
           std::max(greatest, exponentOf(a, as[i]) + exponentOf(b, bs[i]));
   }
   double sum = 0;
-  if (greatest == -10000)
-    return 0;
   for (double term : terms)
     sum += std::trunc(std::ldexp(term, int(model.fractionBits) - greatest));
   sum = std::ldexp(sum, greatest - int(model.fractionBits));
@@ -316,6 +314,38 @@ TEST(EmulatorMatrix, WhatIsCutOff) {
   EXPECT_EQ(dot({1, 0x1p-12, -1}, {1024, 0x1p-12, 1024}, 0.0f), 0.0f);
   // Subnormal elements count in full.
   EXPECT_EQ(dot({0x1p-24}, {0x1p-24}, 0.0f), 0x1p-48f);
+}
+
+TEST(EmulatorMatrix, NarrowTypesWiden) {
+  for (MatrixType type : {MatrixType::E4M3, MatrixType::E5M2})
+    for (uint32_t x = 0; x < 256; ++x) {
+      uint32_t half = widenToHalf(type, x);
+      bool isNaN =
+          type == MatrixType::E4M3 ? (x & 0x7f) == 0x7f : (x & 0x7f) > 0x7c;
+      EXPECT_EQ((half & 0x7fff) > 0x7c00, isNaN) << x;
+      if (isNaN || (half & 0x7fff) == 0x7c00)
+        continue;
+      EXPECT_EQ(valueOf(MatrixType::F16, half), valueOf(type, x)) << x;
+      EXPECT_EQ(half >> 15, x >> 7) << x;
+    }
+}
+
+TEST(EmulatorMatrix, TinyTermsAreCutOffAtAFixedPlace) {
+  // Nothing is kept below 2^-158, however small the largest term is: 2^-156
+  // short of 2^-148, fifteen times 2^-159 do not make up for it.
+  DotModel model = getDotModel(MatrixType::BF16, MatrixType::F32, 16, false);
+  auto power = [](int e) { return uint32_t(127 + e) << 7; };
+  uint32_t a[16], b[16];
+  auto run = [&](uint32_t first, uint32_t others) {
+    for (unsigned i = 0; i < 16; ++i) {
+      a[i] = power(-76);
+      b[i] = i == 0 ? first : others;
+    }
+    return fuseDot(model, MatrixType::BF16, MatrixType::BF16, MatrixType::F32,
+                   a, b, 16, 0);
+  };
+  EXPECT_EQ(run(power(-73) | 0x7f, power(-83)), 1u);
+  EXPECT_EQ(run(power(-73) | 0x7f, power(-82)), 2u);
 }
 
 TEST(EmulatorMatrix, SpecialValues) {

@@ -133,17 +133,23 @@ static uint32_t modelOf(const Shape &s, Matrix &a, Matrix &b, Matrix &c,
                         unsigned i, unsigned j) {
   DotModel model = getDotModel(a.type, c.type, s.k, false);
   uint32_t before = uint32_t(c.at(i, j));
-  uint32_t sum = model.addsLast ? 0 : before;
+  uint32_t sum = model.widens ? 0 : before;
   for (unsigned block = 0; block < s.k / model.blockLength; ++block) {
     uint32_t x[32], y[32];
     for (unsigned q = 0; q < model.blockLength; ++q) {
       unsigned k = getDotIndex(model, block, q);
       x[q] = uint32_t(a.at(i, k));
       y[q] = uint32_t(b.at(k, j));
+      if (model.widens) {
+        x[q] = widenToHalf(a.type, x[q]);
+        y[q] = widenToHalf(b.type, y[q]);
+      }
     }
-    sum = fuseDot(model, a.type, b.type, c.type, x, y, model.blockLength, sum);
+    MatrixType typeA = model.widens ? MatrixType::F16 : a.type;
+    MatrixType typeB = model.widens ? MatrixType::F16 : b.type;
+    sum = fuseDot(model, typeA, typeB, c.type, x, y, model.blockLength, sum);
   }
-  if (!model.addsLast)
+  if (!model.widens)
     return sum;
   double total = valueOf(c.type, sum) + valueOf(c.type, before);
   return c.type == MatrixType::F32 ? bits(float(total)) : 0;

@@ -241,7 +241,7 @@ inline void redoSpecial(const Tile &t, const FloatTile &f, const MatrixOp &op,
   }
 }
 
-/// The ordinary addition that ends an instruction with DotModel::addsLast.
+/// The ordinary addition that ends an instruction with DotModel::widens.
 template <bool half>
 inline uint32_t addLast(uint32_t a, uint32_t b) {
   if (half)
@@ -300,7 +300,7 @@ inline void multiplyFloats(Tile &t, const MatrixOp &op) {
       uint32_t *d = &t.d[i][j];
       uint32_t accumulator[tileStep], before[tileStep];
       for (unsigned n = 0; n < tileStep; ++n)
-        accumulator[n] = model.addsLast ? 0 : d[n];
+        accumulator[n] = model.widens ? 0 : d[n];
       for (unsigned block = 0; block < blocks; ++block) {
         bool redo = f.anySpecial;
         for (unsigned n = 0; n < tileStep; ++n) {
@@ -313,8 +313,8 @@ inline void multiplyFloats(Tile &t, const MatrixOp &op) {
           redoSpecial<half>(t, f, op, i, j, first, length, before, accumulator);
       }
       for (unsigned n = 0; n < tileStep; ++n)
-        d[n] = model.addsLast ? addLast<half>(d[n], accumulator[n])
-                              : accumulator[n];
+        d[n] =
+            model.widens ? addLast<half>(d[n], accumulator[n]) : accumulator[n];
     }
 }
 

@@ -42,7 +42,17 @@ Next multiply(Context &c, const Instruction &I) {
   forFragment<false>(
       c.regs, slotsAt(c, op.firstC), op.countD, MatrixOperand::D, op.m, op.d,
       [&](unsigned row, unsigned column, uint32_t x) { t.d[row][column] = x; });
-  multiplyTile(t, op);
+  MatrixOp arithmetic = op;
+  if (op.model.widens && !op.payload) {
+    for (unsigned k = 0; k < op.k; ++k) {
+      for (unsigned i = 0; i < op.m; ++i)
+        t.a[i][k] = widenToHalf(op.a, t.a[i][k]);
+      for (unsigned j = 0; j < op.n; ++j)
+        t.b[k][j] = widenToHalf(op.b, t.b[k][j]);
+    }
+    arithmetic.a = arithmetic.b = MatrixType::F16;
+  }
+  multiplyTile(t, arithmetic);
   forFragment<true>(c.regs, slotsAt(c, op.firstD), op.countD, MatrixOperand::D,
                     op.m, op.d,
                     [&](unsigned row, unsigned column, uint32_t &x) {
