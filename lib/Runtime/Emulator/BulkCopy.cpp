@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bulk.h"
+#include "Launch.h"
 #include "Shadow.h"
 
 #include <cstring>
@@ -126,7 +127,9 @@ static bool gather(Context &c, BulkCopy &copy) {
     if (!from)
       return false;
     std::memcpy(to, from, run.bytes);
-    if (copy.isTensor && convertsOnLoad(copy.map))
+    // Payloads are integers, which no conversion may round.
+    if (copy.isTensor && convertsOnLoad(copy.map) &&
+        !c.launch->program.options.payload)
       convertLoaded(copy.map, to, run.bytes);
   }
   return true;

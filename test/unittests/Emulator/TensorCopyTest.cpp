@@ -15,6 +15,7 @@
 #include "TestUtils.h"
 
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 using namespace fusionemu;
@@ -23,12 +24,16 @@ namespace {
 class TensorCopyTest : public testing::TestWithParam<Asynchrony> {
 public:
   void SetUp() override {
+    parse({});
+    options.asynchrony = GetParam();
+  }
+
+  void parse(const ParseOptions &parseOptions) {
     std::ifstream stream(FUSION_TEST_PTX_DIR "/Conformance/tensor.ptx");
     std::ostringstream text;
     text << stream.rdbuf();
-    Status status = module.parse(text.str());
+    Status status = module.parse(text.str(), "tensor.ptx", parseOptions);
     ASSERT_TRUE(status.ok()) << status.message();
-    options.asynchrony = GetParam();
   }
 
   /// Fills in the address of new memory of `bytes` random bytes.
@@ -155,6 +160,57 @@ TEST_P(TensorCopyTest, StoresMatchElements) {
         tensor[to - data] = contents[shared];
     ASSERT_EQ(read(data, tensor.size()), tensor);
   }
+}
+
+/// Adds a box of 8 x 2 elements to a tensor of 8 x 2 of them.
+static void expectSum(TensorCopyTest &test, const char *type, uint32_t size,
+                      std::function<uint32_t(uint32_t, uint32_t)> add) {
+  TensorMapInfo info;
+  ASSERT_TRUE(parseTensorMap(std::string(type) + ":8,2:8,2", info).ok());
+  uint64_t data = 0, source = 0;
+  std::vector<uint8_t> sum = test.create("data", 16 * size, data);
+  std::vector<uint8_t> added = test.create("source", 16 * size, source);
+  info.globalAddress = data;
+  Status status =
+      test.run("reduce_add_2d", info, data, source, {}, {0, 4 * size}, 1024);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (uint32_t i = 0; i < sum.size(); i += size) {
+    uint32_t a = 0, b = 0;
+    std::memcpy(&a, &sum[i], size);
+    std::memcpy(&b, &added[i], size);
+    a = add(a, b);
+    std::memcpy(&sum[i], &a, size);
+  }
+  EXPECT_EQ(test.read(data, sum.size()), sum) << type;
+}
+
+TEST_P(TensorCopyTest, ReducesByTheTypeOfTheMap) {
+  expectSum(*this, "u32", 4, [](uint32_t a, uint32_t b) { return a + b; });
+  // In payload mode floats are integers, which nothing rounds.
+  parse({/*payload=*/true});
+  expectSum(*this, "f32", 4, [](uint32_t a, uint32_t b) { return a + b; });
+  expectSum(*this, "bf16", 2, [](uint32_t a, uint32_t b) { return a + b; });
+}
+
+TEST_P(TensorCopyTest, RoundsToTF32UnlessFloatsAreIntegers) {
+  TensorMapInfo info;
+  ASSERT_TRUE(parseTensorMap("tf32:32:32", info).ok());
+  uint64_t data = 0, out = 0;
+  std::vector<uint8_t> tensor = create("data", 128, data);
+  ASSERT_TRUE(memory.allocate(132, "out", out).ok());
+  info.globalAddress = data;
+  Status status = run("load_1d", info, data, out, {}, {128, 0, 32}, 1024);
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::vector<uint8_t> loaded = read(out, 128);
+  EXPECT_NE(loaded, tensor);
+  std::vector<uint8_t> rounded = tensor;
+  convertLoaded(info, rounded.data(), 128);
+  EXPECT_EQ(loaded, rounded);
+
+  parse({/*payload=*/true});
+  status = run("load_1d", info, data, out, {}, {128, 0, 32}, 1024);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read(out, 128), tensor);
 }
 
 /// A store reads no more of shared memory than lies in the tensor: the rest of

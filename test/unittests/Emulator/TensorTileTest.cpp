@@ -47,7 +47,7 @@ static void expectRuns(const TensorMapInfo &info,
 
 TEST(TensorTileTest, TilesMatchElements) {
   std::mt19937_64 random(11);
-  for (int n = 0; n < 3000; ++n) {
+  for (int n = 0; n < 1000; ++n) {
     uint32_t inner;
     uint32_t rank = uint32_t(pick(random, 1, 5));
     TensorMapInfo info = pickTensor(random, rank, inner);
@@ -74,7 +74,7 @@ TEST(TensorTileTest, TilesMatchElements) {
 
 TEST(TensorTileTest, Im2colMatchesWalk) {
   std::mt19937_64 random(12);
-  for (int n = 0; n < 3000; ++n) {
+  for (int n = 0; n < 1000; ++n) {
     uint32_t inner;
     uint32_t rank = uint32_t(pick(random, 3, 5));
     TensorMapInfo info = pickTensor(random, rank, inner);
