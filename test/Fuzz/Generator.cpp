@@ -71,6 +71,9 @@ private:
   void emitCollective();
   void emitBarrier();
   void emitAsync();
+  void chooseMap();
+  void emitTensor();
+  void emitMatrix();
   void emitBranch(unsigned depth);
   void emitLoop(unsigned depth);
   void emitTable(unsigned depth);
@@ -517,6 +520,131 @@ void Generator::emitAsync() {
   }
 }
 
+/// A map of `in`, of 1 to 3 dimensions and with a box that often fits.
+void Generator::chooseMap() {
+  using namespace fusionemu;
+  static const TensorMapType types[] = {TensorMapType::F32, TensorMapType::BF16,
+                                        TensorMapType::U8, TensorMapType::F64};
+  TensorMapInfo &map = program.map;
+  map.type = types[in.below(std::size(types))];
+  map.rank = 1 + in.below(3);
+  uint32_t size = getElementBits(map.type) / 8;
+  map.dims[0] = 32 / size;
+  map.dims[1] = 4 + in.below(5);
+  map.dims[2] = 4;
+  map.strides[0] = 32;
+  map.strides[1] = 32 * map.dims[1];
+  map.box[0] = in.oneIn(8) ? in.below(64) : 16 / size * (1 + in.below(2));
+  map.box[1] = 1 + in.below(4);
+  map.box[2] = 1 + in.below(2);
+  if (in.oneIn(4))
+    map.swizzle = TensorMapSwizzle(in.below(8));
+  if (in.oneIn(16))
+    map.elementStrides[1] = in.below(4);
+  if (in.oneIn(16))
+    program.damagedByte = in.below(tensorMapBytes);
+}
+
+/// Tensor copies by one thread.
+void Generator::emitTensor() {
+  std::string rank = number(in.oneIn(16) ? 1 + in.below(5) : program.map.rank);
+  std::string coordinates;
+  for (char i = '0'; i != rank[0]; ++i)
+    coordinates += (coordinates.empty() ? "" : ", ") +
+                   (in.oneIn(4) ? operand('r') : number(in.below(8)));
+  std::string tensor = "[map, {" + coordinates + "}]";
+  std::string tile =
+      "[tile+" + number(in.oneIn(8) ? 16 * in.below(18) : 0) + "]";
+  std::string bar = "[bars+" + number(8 * in.below(3)) + "]";
+  emit("setp.eq.u32 %p3, %r8, 0;");
+  // Blocks that store the same elements race, which nobody looks for.
+  unsigned choice = in.below(oneBlock ? 6 : 3);
+  if (choice < 2) {
+    // Any address will do for the rules about the rest.
+    fusionemu::TensorMapInfo info = program.map;
+    info.globalAddress = 256;
+    bool fine = fusionemu::checkTensorMap(info).ok();
+    emit("@%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, " + bar + ", " +
+         number(fine ? uint32_t(fusionemu::getBoxBytes(info)) : 64) + ";");
+    emit("@%p3 cp.async.bulk.tensor." + rank +
+         "d.shared::cluster.global.mbarrier::complete_tx::bytes " + tile +
+         ", " + tensor + ", " + bar + ";");
+    return;
+  }
+  if (choice == 2) {
+    emit("@%p3 cp.async.bulk.prefetch.tensor." + rank + "d.L2.global " +
+         tensor + ";");
+    return;
+  }
+  static const char *const operations[] = {"add", "min", "max", "and"};
+  emit("fence.proxy.async.shared::cta;");
+  if (choice == 3)
+    emit("@%p3 cp.reduce.async.bulk.tensor." + rank + "d.global.shared::cta." +
+         pick(operations) + ".bulk_group " + tensor + ", " + tile + ";");
+  else
+    emit("@%p3 cp.async.bulk.tensor." + rank +
+         "d.global.shared::cta.bulk_group " + tensor + ", " + tile + ";");
+  emit("cp.async.bulk.commit_group;");
+  emit("cp.async.bulk.wait_group 0;");
+}
+
+/// Fragments and products of a whole warp, or of four.
+void Generator::emitMatrix() {
+  static const char *const instructions[] = {
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3},"
+      " {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}",
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, "
+      "%f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}",
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3},"
+      " {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}",
+      "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r0, %r1}, {%r2, %r3},"
+      " {%r4}, {%r5, %r6}",
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32.satfinite {%r0, %r1, "
+      "%r2, %r3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r0, %r1, %r2, %r3}",
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f0, %f1, %f2, "
+      "%f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}",
+      "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2}, "
+      "{%d3}, {%d0, %d1}",
+      "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1",
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%r9]",
+      "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r4}, [%r9]",
+      "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r9], {%r1, %r2}",
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3},"
+      " %x8, %x9, 1, 1, 1, 0, 0",
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, "
+      "%f3}, {%r0, %r1, %r2, %r3}, %x9, 1, -1, 1, 0",
+      "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3},"
+      " %x8, %x9, 0"};
+  std::string instruction = pick(instructions);
+  bool isGroup = instruction[0] == 'w';
+  if (nesting != 0 && !in.oneIn(8))
+    return emitTemplate();
+  emitSharedAddress(16);
+  emit("add.u32 %r9, %r9, tile;");
+  if (isGroup) {
+    // Descriptors: address, offsets and swizzle, in units of 16 bytes.
+    for (const char *descriptor : {"%x8", "%x9"}) {
+      uint64_t bits = in.below(16) | uint64_t(in.below(32)) << 16 |
+                      uint64_t(in.below(32)) << 32;
+      if (in.oneIn(4))
+        bits |= uint64_t(in.below(4)) << 62;
+      emit(std::string("mov.u64 ") + descriptor + ", " + std::to_string(bits) +
+           ";");
+    }
+    emit("fence.proxy.async.shared::cta;");
+    emit("bar.sync 0;");
+    if (!in.oneIn(16))
+      emit("wgmma.fence.sync.aligned;");
+  }
+  emit((in.oneIn(16) ? guard() : "") + instruction + ";");
+  if (isGroup) {
+    if (!in.oneIn(16))
+      emit("wgmma.commit_group.sync.aligned;");
+    if (!in.oneIn(16))
+      emit("wgmma.wait_group.sync.aligned " + number(in.below(2)) + ";");
+  }
+}
+
 void Generator::emitBranch(unsigned depth) {
   std::string otherwise = newLabel(), end = newLabel();
   emit("@" + std::string(in.oneIn(2) ? "!" : "") + readRegister('p') + " bra " +
@@ -593,8 +721,12 @@ void Generator::emitBlock(unsigned depth) {
       emitCollective();
     else if (choice < 51)
       emitBarrier();
-    else if (choice < 54)
+    else if (choice < 53)
       emitAsync();
+    else if (choice < 54)
+      emitTensor();
+    else if (choice < 55)
+      emitMatrix();
     else if (depth == 0)
       emitTemplate();
     else if (choice < 58)
@@ -612,7 +744,7 @@ void Generator::emitBlock(unsigned depth) {
 }
 
 Program Generator::run() {
-  static const unsigned blocks[] = {32, 64, 33, 1, 96, 31, 64, 32};
+  static const unsigned blocks[] = {32, 64, 33, 128, 96, 31, 128, 1};
   program.block.x = blocks[in.below(std::size(blocks))];
   program.grid.x = 1 + in.below(maxBlocks);
   if (in.oneIn(4) && program.grid.x % 2 == 0)
@@ -622,6 +754,7 @@ Program Generator::run() {
   oneBlock = program.grid.x == 1;
   program.dynamicSharedBytes = 16 * in.below(9);
   program.scalar = in.next() * 0x01010101u;
+  chooseMap();
   while (!in.empty() && body.size() < 12000)
     emitBlock(3);
 
@@ -641,11 +774,11 @@ Program Generator::run() {
   ret;
 }
 .visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sum,
-                  .param .u32 scalar)
+                  .param .u32 scalar, .param .align 64 .b8 map[128])
 {
   .reg .pred %p<5>; .reg .b16 %h<4>; .reg .b32 %r<14>; .reg .b64 %x<11>;
   .reg .f32 %f<6>; .reg .f64 %d<4>; .reg .b128 %q<2>;
-  .shared .align 16 .b8 tile[272];
+  .shared .align 128 .b8 tile[272];
   .shared .align 16 .b8 cells[256];
   .shared .align 8 .b8 bars[32];
   .local .align 16 .b8 frame[80];

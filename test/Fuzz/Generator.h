@@ -15,6 +15,7 @@
 #define FUSION_TEST_FUZZ_GENERATOR_H
 
 #include "fusion-rt/Emulator/Emulator.h"
+#include "fusion-rt/Emulator/TensorMap.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +30,16 @@ constexpr uint32_t maxBlocks = 4;
 
 /// A program and how to launch it. Kernel "k" takes three pointers: `in` of
 /// inputBytes, written; `out` of maxBlocks slices, written; `sum` of
-/// atomicBytes, for atomics alone; and a 32-bit scalar.
+/// atomicBytes, for atomics alone; a 32-bit scalar; and a tensor map.
 struct Program {
   std::string text;
   fusionemu::Dim3 grid, block, cluster;
   uint32_t dynamicSharedBytes = 0;
   uint32_t scalar = 0;
+  /// Describes `in` from its start; not always by the rules.
+  fusionemu::TensorMapInfo map;
+  /// A byte of the encoded map that is wrong; none beyond the map.
+  uint32_t damagedByte = fusionemu::tensorMapBytes;
 };
 
 Program generate(const uint8_t *data, size_t size);

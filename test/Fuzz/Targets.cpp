@@ -111,7 +111,8 @@ static Outcome run(const fusionfuzz::Program &program, const Module &module,
                                        atomicBytes};
   static const char *const names[] = {"in", "out", "sum"};
   uint64_t addresses[3] = {};
-  std::vector<uint8_t> arguments(28);
+  const KernelInfo &kernel = *module.findKernel("k");
+  std::vector<uint8_t> arguments(kernel.argumentBytes);
   for (unsigned i = 0; i < 3; ++i) {
     std::vector<uint8_t> contents(sizes[i]);
     for (uint32_t k = 0; k < sizes[i]; ++k)
@@ -126,6 +127,14 @@ static Outcome run(const fusionfuzz::Program &program, const Module &module,
     std::memcpy(&arguments[8 * i], &addresses[i], 8);
   }
   std::memcpy(&arguments[24], &program.scalar, 4);
+  // A map that cannot be encoded stays zero, which is no map.
+  uint8_t map[tensorMapBytes] = {};
+  TensorMapInfo info = program.map;
+  info.globalAddress = addresses[0];
+  (void)encodeTensorMap(info, map).ok();
+  if (program.damagedByte < tensorMapBytes)
+    map[program.damagedByte] ^= 0x11;
+  std::memcpy(&arguments[kernel.parameters.back().offset], map, sizeof(map));
   outcome.status = launch(memory, module, "k", program.grid, program.block,
                           program.dynamicSharedBytes, arguments.data(),
                           arguments.size(), options, &outcome.counters);

@@ -161,6 +161,9 @@ static Term decode(MatrixType type, uint32_t bits) {
 
 /// The magnitude of a term in units of 2^(greatest - fractionBits), cut off.
 static int64_t align(const Term &t, int greatest, unsigned fractionBits) {
+  // The exponent of a zero has no part in `greatest`.
+  if (t.significand == 0)
+    return 0;
   int shift = int(fractionBits) - int(t.fraction) - (greatest - t.exponent);
   uint64_t magnitude;
   if (shift >= 0)
