@@ -250,7 +250,8 @@ static int findUseAfterExit(const Cluster &cluster, const Block &block) {
     joinTimes(known, block.warps[i].clock);
     joinTimes(known, block.warps[i].seenClock);
   }
-  for (unsigned agent = 0; agent < maxAgents; ++agent)
+  // Copies first: they say more than the arrivals that go with them.
+  for (unsigned agent = maxAgents; agent-- > 0;)
     if (block.touched[agent] > known[agent])
       return int(agent);
   return -1;

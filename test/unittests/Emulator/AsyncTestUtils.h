@@ -123,6 +123,37 @@ void expectAsync(const std::string &body, const AsyncLaunch &launch, F f) {
 
 constexpr uint32_t untouched = 0xaaaaaaaa;
 
+/// A planted fault and its repair. `late` and `early` are what is reported in
+/// the two modes.
+struct AsyncFault {
+  const char *name;
+  ErrorKind late, early;
+  std::string faulty, repaired;
+  /// What the report in late mode must say.
+  std::vector<std::string> says;
+  AsyncLaunch launch{};
+};
+inline void expectReports(const std::vector<AsyncFault> &faults) {
+  EXPECT_GE(faults.size(), 5u);
+  for (const AsyncFault &fault : faults)
+    for (Asynchrony mode : {Asynchrony::Late, Asynchrony::Early}) {
+      bool isLate = mode == Asynchrony::Late;
+      std::string name = fault.name + std::string(isLate ? " late" : " early");
+      Status s = runAsync(fault.faulty, fault.launch, mode, 1);
+      EXPECT_EQ(s.getKind(), isLate ? fault.late : fault.early)
+          << name << ": " << s.message();
+      for (const std::string &text : fault.says)
+        EXPECT_TRUE(!isLate || s.message().find(text) != std::string::npos)
+            << name << ": no '" << text << "' in: " << s.message();
+      // Every report names the kernel, the PTX line and the source line.
+      for (const char *text : {"kernel 'k'", "PTX line ", "model.mlir:17"})
+        EXPECT_TRUE(s.ok() || s.message().find(text) != std::string::npos)
+            << name << ": " << s.message();
+      s = runAsync(fault.repaired, fault.launch, mode, 1);
+      EXPECT_TRUE(s.ok()) << name << " repaired: " << s.message();
+    }
+}
+
 } // namespace fusionemu
 
 #endif // FUSION_TEST_UNITTESTS_EMULATOR_ASYNCTESTUTILS_H

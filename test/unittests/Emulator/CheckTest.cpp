@@ -427,6 +427,11 @@ TEST(EmulatorChecks, Deadlock) {
        "setp.eq.u32 %p0, %w, 0; @%p0 bar.sync 3, 64;",
        "setp.eq.u32 %p0, %w, 0; @%p0 bar.sync 3, 64; @!%p0 bar.arrive 3, 64;",
        {"deadlocked"}},
+      {"a warp that has exited",
+       ErrorKind::Deadlock,
+       "setp.eq.u32 %p0, %w, 0; @%p0 exit; bar.sync 1, 64;",
+       "setp.eq.u32 %p0, %w, 0; @%p0 exit; bar.sync 1, 32;",
+       {"threads 32-63 of warp 1"}},
   });
 }
 

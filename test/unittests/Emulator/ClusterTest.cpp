@@ -160,17 +160,15 @@ TEST(EmulatorCluster, StoreAsync) {
 TEST(EmulatorCluster, ReduceAsync) {
   // All threads of both blocks reduce into one word of block 0.
   struct Case {
-    const char *op;
+    const char *op, *operand;
     uint32_t start, result;
   };
   for (const Case &k :
-       {Case{"add.u32", 1, 1 + 64 * 63}, Case{"add.s32", 1, 1 + 64 * 63},
-        Case{"min.u32", 50, 0}, Case{"max.s32", 0xffffffff, 63},
-        Case{"inc.u32", 1000, (1000 + 128) % 1001 - 1 + 1 > 0 ? 0u : 0u},
-        Case{"or.b32", 128, 128 | 63}, Case{"xor.b32", 5, 5},
-        Case{"and.b32", 0xff, 0}}) {
-    if (std::string(k.op) == "inc.u32")
-      continue; // Depends on the order of its operands.
+       {Case{"add.u32", "%t", 1, 1 + 64 * 63},
+        Case{"add.s32", "%t", 1, 1 + 64 * 63}, Case{"min.u32", "%t", 50, 0},
+        Case{"max.s32", "%t", 0xffffffff, 63}, Case{"inc.u32", "1000", 0, 128},
+        Case{"dec.u32", "1000", 500, 372}, Case{"or.b32", "%t", 128, 128 | 63},
+        Case{"xor.b32", "%t", 5, 5}, Case{"and.b32", "%t", 0xff, 0}}) {
     expectAsync(
         initBarrier(0, 1) + "@%one st.shared.u32 [%s], " +
             std::to_string(k.start) +
@@ -180,12 +178,13 @@ TEST(EmulatorCluster, ReduceAsync) {
             "mapa.shared::cluster.u32 %r2, %bar, 0;\n"
             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::"
             "bytes." +
-            k.op +
-            " [%r1], %t, [%r2];\nsetp.ne.u32 %p1, %rank, 0; @%p1 bra "
+            k.op + " [%r1], " + k.operand +
+            ", [%r2];\nsetp.ne.u32 %p1, %rank, 0; @%p1 bra "
             "END;\n" +
             waitFor("W", 0, "0") +
             "@%one ld.shared.u32 %r4, [%s]; @%one st.global.u32 [%out], %r4;\n"
-            "bra DONE;\nEND: @%one mbarrier.inval.shared.b64 [%bar];\n"
+            "bra DONE;\nEND: @%one mbarrier.complete_tx.shared.b64 [%bar], "
+            "512;\n"
             "DONE: mov.u32 %r5, 0;",
         {{2, 1, 1}, {64, 1, 1}, {2, 1, 1}},
         [&](unsigned i) { return i == 0 ? k.result : untouched; });

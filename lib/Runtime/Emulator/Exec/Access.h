@@ -317,14 +317,7 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
         all &= init[first + k];
         any |= init[first + k];
       }
-    if (c.checkUninitialized && reads(A.mode) && !all) {
-      uint64_t k = 0;
-      while (init[first + k] & sharedWritten)
-        ++k;
-      unsigned which = lane + unsigned(k / A.bytes);
-      failUninitializedShared(c, which, A.offset[which], A.bytes);
-      return false;
-    }
+    // What is in flight counts as not written yet: say so first.
     if (async &&
         ((any & sharedMBarrier) ||
          (b.inFlight && isInFlight(b, first, bytes, writes(A.mode))))) {
@@ -340,6 +333,14 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
           return false;
         }
       }
+    }
+    if (c.checkUninitialized && reads(A.mode) && !all) {
+      uint64_t k = 0;
+      while (init[first + k] & sharedWritten)
+        ++k;
+      unsigned which = lane + unsigned(k / A.bytes);
+      failUninitializedShared(c, which, A.offset[which], A.bytes);
+      return false;
     }
     if (writes(A.mode))
       __builtin_memset(init + first, sharedWritten, bytes);
