@@ -14,6 +14,7 @@
 
 #include "Compare.h"
 #include "Gpu.h"
+#include "Package.h"
 #include "Record.h"
 
 #include <chrono>
@@ -30,7 +31,8 @@ namespace {
 enum ExitCode { Success = 0, Failed = 1, Usage = 2 };
 
 struct CommandLine {
-  std::vector<std::string> manifests;
+  std::vector<std::string> manifests, packages;
+  double packageBound = 1e-4;
   bool useGpu = false, list = false, json = false, time = false;
   std::string filter, recordPath, checkPath;
   std::vector<fusionemu::Asynchrony> modes = {fusionemu::Asynchrony::Late};
@@ -56,6 +58,7 @@ public:
   explicit Session(const CommandLine &line) : line(line) {}
   bool open();
   bool runManifest(const Manifest &manifest);
+  void runPackageFile(const std::string &path);
   int finish();
 
 private:
@@ -79,15 +82,19 @@ private:
 } // namespace
 
 static const char usageText[] =
-    R"(usage: fusion-conformance MANIFEST... [options]
+    R"(usage: fusion-conformance MANIFEST... PACKAGE.fpk... [options]
 
 Runs the kernels that the manifests name on the emulator, with all checks on,
-and compares every buffer with what a GPU computes.
+and compares every buffer with what a GPU computes. Every entry of a package
+runs too, and its outputs are compared.
 
   --device=none|cuda    none (the default): the emulator alone; every case must
                         run without a report. cuda: compare with the first GPU
   --check=FILE          compare with the record of a GPU
   --record=FILE         write such a record (with --device=cuda)
+  --package-bound=X     how far outputs of packages may be apart, relative to
+                        their largest element; 1e-4, since most programs take
+                        approximate instructions
   --filter=REGEX        only cases whose "GROUP KERNEL" matches somewhere
   --seed=N              of the contents of buffers; 1, or that of the record
   --asynchrony=MODE     late (the default), early or both: when asynchronous
@@ -119,6 +126,11 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.checkPath = value;
     } else if (name == "--record" && !value.empty()) {
       line.recordPath = value;
+    } else if (name == "--package-bound" && !value.empty()) {
+      char *end = nullptr;
+      line.packageBound = std::strtod(value.c_str(), &end);
+      if (*end != 0)
+        return fail("'" + value + "' is not a number");
     } else if (name == "--filter") {
       line.filter = value;
     } else if ((name == "--seed" || name == "--mismatches") && !value.empty()) {
@@ -144,14 +156,16 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       line.json = true;
     } else if (arg == "--time") {
       line.time = true;
+    } else if (arg.size() > 4 && arg.substr(arg.size() - 4) == ".fpk") {
+      line.packages.push_back(arg);
     } else if (arg[0] != '-') {
       line.manifests.push_back(arg);
     } else {
       return fail("cannot read '" + arg + "'");
     }
   }
-  if (line.manifests.empty())
-    return fail("expected a manifest");
+  if (line.manifests.empty() && line.packages.empty())
+    return fail("expected a manifest or a package");
   if (!line.recordPath.empty() && !line.useGpu)
     return fail("--record needs --device=cuda");
   if (line.useGpu && !line.checkPath.empty())
@@ -410,6 +424,37 @@ bool Session::runManifest(const Manifest &manifest) {
   return true;
 }
 
+/// A kernel of a package counts as what the package's outputs are.
+void Session::runPackageFile(const std::string &path) {
+  size_t slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  name = name.substr(0, name.size() - 4);
+  if (!line.filter.empty() &&
+      !std::regex_search("packages " + name, std::regex(line.filter)))
+    return;
+  if (line.list) {
+    std::printf("packages %s\n", name.c_str());
+    return;
+  }
+  PackageResult outcome =
+      runPackage(path, gpu != nullptr, seed, line.packageBound);
+  Result result;
+  result.group = "packages";
+  result.kernel = name;
+  result.reason = outcome.reason;
+  result.outcome = outcome.failed  ? Outcome::Failed
+                   : !gpu          ? Outcome::Ran
+                   : outcome.exact ? Outcome::Exact
+                                   : Outcome::Bounded;
+  if (outcome.kernels.empty())
+    report(result);
+  for (const std::string &kernel : outcome.kernels) {
+    result.kernel = name + "/" + kernel;
+    report(result);
+    result.reason.clear();
+  }
+}
+
 static const char *nameOf(Outcome outcome) {
   switch (outcome) {
   case Outcome::Exact:
@@ -531,5 +576,7 @@ int main(int argc, char **argv) {
   for (const Manifest &manifest : manifests)
     if (!session.runManifest(manifest))
       return Failed;
+  for (const std::string &path : line.packages)
+    session.runPackageFile(path);
   return session.finish();
 }

@@ -79,6 +79,61 @@ TEST(EmulatorRare, Video) {
                 });
 }
 
+TEST(EmulatorRare, EveryVideoInstruction) {
+  struct Case {
+    const char *text;
+    int64_t (*apply)(int64_t, int64_t);
+    unsigned parts;
+  };
+  auto add = [](int64_t x, int64_t y) { return x + y; };
+  auto sub = [](int64_t x, int64_t y) { return x - y; };
+  auto differ = [](int64_t x, int64_t y) { return std::abs(x - y); };
+  auto least = [](int64_t x, int64_t y) { return std::min(x, y); };
+  auto most = [](int64_t x, int64_t y) { return std::max(x, y); };
+  const Case cases[] = {{"vadd2.s32.s32.s32 %d, %a, %b, 0;", add, 2},
+                        {"vsub2.s32.s32.s32 %d, %a, %b, 0;", sub, 2},
+                        {"vabsdiff2.s32.s32.s32 %d, %a, %b, 0;", differ, 2},
+                        {"vmin2.s32.s32.s32 %d, %a, %b, 0;", least, 2},
+                        {"vmax2.s32.s32.s32 %d, %a, %b, 0;", most, 2},
+                        {"vadd4.s32.s32.s32 %d, %a, %b, 0;", add, 4},
+                        {"vsub4.s32.s32.s32 %d, %a, %b, 0;", sub, 4},
+                        {"vmin4.s32.s32.s32 %d, %a, %b, 0;", least, 4},
+                        {"vmax4.s32.s32.s32 %d, %a, %b, 0;", most, 4},
+                        {"vabsdiff4.s32.s32.s32 %d, %a, %b, 0;", differ, 4}};
+  for (const Case &c : cases) {
+    unsigned bits = 32 / c.parts;
+    expectBinary(c.text, 32, 32, [&](uint32_t a, uint32_t b) {
+      uint32_t result = 0, mask = (1u << bits) - 1;
+      for (unsigned k = 0; k < 32; k += bits) {
+        unsigned up = 32 - bits;
+        int64_t x = int32_t(a >> k << up) >> up;
+        int64_t y = int32_t(b >> k << up) >> up;
+        result |= (uint32_t(c.apply(x, y)) & mask) << k;
+      }
+      return result;
+    });
+  }
+}
+
+TEST(EmulatorRare, WhatHasNoEffect) {
+  Fixture f;
+  Status s = f.parse(".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x<3>;\n"
+                     "ld.param.u64 %x0, [p];\nprefetchu.L1 [%x0];\n"
+                     "prefetch.global.L2 [%x0];\n"
+                     "applypriority.global.L2::evict_normal [%x0], 128;\n"
+                     "discard.global.L2 [%x0], 128;\n"
+                     "createpolicy.fractional.L2::evict_first.b64 %x1, 0.25;\n"
+                     "nanosleep.u32 100;\npmevent 7;\n"
+                     "griddepcontrol.launch_dependents;\n"
+                     "griddepcontrol.wait;\n"
+                     "st.global.L2::cache_hint.u64 [%x0], 7, %x1;\nret;\n}\n");
+  ASSERT_TRUE(s.ok()) << s.message();
+  uint64_t p = f.passBuffer("p", std::vector<uint64_t>(16, 1));
+  s = f.run({1, 1, 1}, {32, 1, 1});
+  ASSERT_TRUE(s.ok()) << s.message();
+  EXPECT_EQ(f.get<uint64_t>(p, 2), (std::vector<uint64_t>{7, 1}));
+}
+
 TEST(EmulatorRare, PackedSingle) {
   // Two floats in a register of 64 bits, each by itself.
   auto each = [](uint64_t a, uint64_t b, auto f) {
