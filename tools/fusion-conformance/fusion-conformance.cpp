@@ -417,7 +417,9 @@ bool Session::runManifest(const Manifest &manifest) {
       continue;
     Result stale;
     stale.group = manifest.name;
-    stale.kernel = key.substr(space + 1);
+    size_t last = key.rfind(' ');
+    stale.kernel = key.substr(space + 1, last - space - 1);
+    stale.caseIndex = unsigned(std::strtoul(key.c_str() + last, nullptr, 10));
     stale.reason = "recorded, but no such case has run";
     report(stale);
   }
