@@ -62,6 +62,9 @@ bool Decoder::takeMatrixRegisters(const Operand &operand, unsigned count,
   if (operand.kind != Operand::Kind::Vector || operand.elements.size() != count)
     return failSyntax("expected a vector of " + std::to_string(count) +
                       (count == 1 ? " register" : " registers"));
+  // Copies of a called function take memory for their registers too.
+  if (!countDecoded(count / 8))
+    return false;
   std::vector<int32_t> slots(count);
   for (unsigned i = 0; i < count; ++i) {
     const Operand &element = operand.elements[i];
