@@ -202,7 +202,7 @@ TEST(EmulatorMma, IntegersWrapOrSaturate) {
       b.fill([&] { return bitsOf(MatrixType::S8, sign > 0 ? -128 : 127); });
       c.fill([&] { return sign > 0 ? 0x7fffff00u : 0x80000100u; });
       multiply(s, nameOf(s, saturate ? ".satfinite" : ""), a, b, c);
-      int64_t exact = sign > 0 ? 0x7fffff00 + 32 * 16384
+      int64_t exact = sign > 0 ? int64_t(0x7fffff00) + 32 * 16384
                                : -int64_t(0x7fffff00) - 32 * 128 * 127;
       int64_t limit = sign > 0 ? 0x7fffffff : -int64_t(0x80000000);
       EXPECT_EQ(uint32_t(c.at(3, 5)), uint32_t(saturate ? limit : exact));
