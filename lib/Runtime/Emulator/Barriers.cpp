@@ -29,9 +29,31 @@ static uint32_t threadsOf(const Warp &w, uint32_t lanes) {
   return (w.live & ~lanes) == 0 ? warpSize : countLanes(lanes);
 }
 
-static void joinClock(Barrier &b, const Warp &w) {
-  joinTimes(b.clock, w.clock);
-  joinTimes(b.proxyClock, w.proxyClock);
+/// Adds the clocks of one to those of the other. Without asynchronous
+/// operations only the warps' own times matter.
+template <typename To, typename From>
+static void joinClocks(const Block &block, To &to, const From &from) {
+  if (block.kernel->usesAsync) {
+    joinTimes(to.clock, from.clock);
+    joinTimes(to.proxyClock, from.proxyClock);
+    return;
+  }
+  for (unsigned i = 0; i < block.cluster->numAgents; ++i)
+    to.clock[i] = std::max(to.clock[i], from.clock[i]);
+}
+
+/// Makes a barrier ready for those that come.
+static void open(const Block &block, Barrier &b, bool counted,
+                 uint32_t expected) {
+  b.inUse = true;
+  b.counted = counted;
+  b.expected = expected;
+  b.arrivedThreads = b.votesTrue = b.votes = 0;
+  std::fill_n(b.arrived, block.numWarps, 0u);
+  bool isAsync = block.kernel->usesAsync;
+  std::fill_n(b.clock, isAsync ? maxAgents : block.cluster->numAgents, 0u);
+  if (isAsync)
+    std::fill_n(b.proxyClock, maxAgents, 0u);
 }
 
 void fusionemu::updateOldest(const Cluster &cluster, Warp &w) {
@@ -68,12 +90,8 @@ Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
             " threads at barrier " + std::to_string(id) +
             ", where others expect " +
             (b.counted ? std::to_string(b.expected) : std::string("all")));
-  if (!b.inUse) {
-    b = Barrier();
-    b.inUse = true;
-    b.counted = counted;
-    b.expected = expected;
-  }
+  if (!b.inUse)
+    open(block, b, counted, expected);
   if (I.aux & barrierAligned)
     for (unsigned k = 0; k < w.numFragments; ++k) {
       const Fragment &f = w.fragments[k];
@@ -93,7 +111,7 @@ Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
   }
   if (I.aux & barrierArrive) {
     b.arrivedThreads += threadsOf(w, c.exec);
-    joinClock(b, w);
+    joinClocks(block, b, w);
     w.clock[w.agent] = tick(*block.cluster);
     w.fragments[w.current].pc = c.pc;
     return Next::Switch;
@@ -153,7 +171,7 @@ static void release(Context &c, Block &block, uint32_t id) {
     const Warp &w = block.warps[i];
     // What an exited thread did is as if it had come.
     if (b.arrived[i] != 0 || (!b.counted && w.live == 0))
-      joinClock(b, w);
+      joinClocks(block, b, w);
   }
   uint32_t now = tick(*block.cluster);
   for (unsigned i = 0; i < block.numWarps; ++i) {
@@ -179,8 +197,7 @@ static void release(Context &c, Block &block, uint32_t id) {
     }
     w.numFragments = kept;
     w.current = 0;
-    joinTimes(w.clock, b.clock);
-    joinTimes(w.proxyClock, b.proxyClock);
+    joinClocks(block, w, b);
     w.clock[w.agent] = now;
     updateOldest(*block.cluster, w);
   }

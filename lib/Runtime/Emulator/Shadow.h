@@ -40,6 +40,8 @@ inline bool raceSharedRun(Context &c, const Block &b, uint64_t first,
   uint32_t *writers = b.sharedWriter;
   uint64_t *readers = b.sharedReader;
   uint32_t me = w.agent, oldest = w.oldestClock;
+  // Nothing is old enough where asynchronous operations write.
+  uint32_t oldestWrite = c.kernel->usesAsync ? 0 : oldest;
   uint32_t mine = w.clock[me] << 8 | me;
   bool strong = mode != AccessMode::Read && mode != AccessMode::Write;
   bool isWrite = writes(mode);
@@ -47,7 +49,7 @@ inline bool raceSharedRun(Context &c, const Block &b, uint64_t first,
   for (uint64_t g = first; g <= last; ++g) {
     uint32_t entry = writers[g];
     uint32_t time = (entry & ~strongWriter) >> 8;
-    if ((time > oldest || (entry & asyncAgent)) && (entry & 0xff) != me &&
+    if (time > oldestWrite && (entry & 0xff) != me &&
         !(strong && (entry & strongWriter)) &&
         time > w.clock[entry & agentMask]) {
       other = entry & agentMask;

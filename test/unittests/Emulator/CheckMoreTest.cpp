@@ -99,11 +99,15 @@ TEST(EmulatorMoreChecks, StepLimit) {
         "setp.eq.u32 %p1, %t, 65;\nL: add.u32 %r1, %t, 1; @%p1 bra L;",
         {"warp 1"}},
        {"a lock that is never let go",
+        "@%one st.shared.u32 [%s], 0; bar.sync 0; setp.ne.u32 %p2, %lane, 0;\n"
+        "@%p2 bra END;\n"
         "L: atom.shared.cas.b32 %r1, [%s], 0, 1; setp.ne.u32 %p1, %r1, 0; "
-        "@%p1 bra L;",
+        "@%p1 bra L;\nEND: mov.u32 %r2, 0;",
+        "@%one st.shared.u32 [%s], 0; bar.sync 0; setp.ne.u32 %p2, %lane, 0;\n"
+        "@%p2 bra END;\n"
         "L: atom.shared.cas.b32 %r1, [%s], 0, 1; setp.ne.u32 %p1, %r1, 0; "
-        "@%p1 bra L; atom.shared.exch.b32 %r1, [%s], 0;",
-        {}}},
+        "@%p1 bra L; atom.shared.exch.b32 %r1, [%s], 0;\nEND: mov.u32 %r2, 0;",
+        {"warp 1"}}},
       20000);
 }
 

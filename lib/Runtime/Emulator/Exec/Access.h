@@ -312,11 +312,15 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
     uint64_t bytes =
         A.unit ? uint64_t(__builtin_popcount(c.exec)) * A.bytes : A.bytes;
     uint8_t all = sharedWritten, any = 0;
-    if (async || reads(A.mode))
+    if (async) {
       for (uint64_t k = 0; k < bytes; ++k) {
         all &= init[first + k];
         any |= init[first + k];
       }
+    } else if (reads(A.mode)) {
+      for (uint64_t k = 0; k < bytes; ++k)
+        all &= init[first + k];
+    }
     // What is in flight counts as not written yet: say so first.
     if (async &&
         ((any & sharedMBarrier) ||
@@ -380,10 +384,10 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
   return true;
 }
 
-/// Once offsets are known to be meant for the shared memory of `b`.
+/// Once offsets are known to be meant for the shared memory of `b`, where
+/// those of the lanes `bad` cannot be.
 inline bool resolveSharedIn(Context &c, const Instruction &I, Access &A,
-                            const Block &b) {
-  uint32_t bad = findBadLanes(A, c.exec, b.sharedBytes, A.bytes);
+                            const Block &b, uint32_t bad) {
   if (bad) {
     failSpace(c, lowest(bad), "shared", A.offset[lowest(bad)], b.sharedBytes,
               A.bytes, verbOf(A.mode));
@@ -426,7 +430,8 @@ inline bool resolveCluster(Context &c, const Instruction &I, Access &A) {
     if (b != c.block)
       touch(c, *b, c.warp->agent, c.warp->clock[c.warp->agent]);
     c.exec = same;
-    bool fine = resolveSharedIn(c, I, A, *b);
+    bool fine = resolveSharedIn(c, I, A, *b,
+                                findBadLanes(A, same, b->sharedBytes, A.bytes));
     c.exec = exec;
     if (!fine)
       return false;
@@ -443,13 +448,12 @@ inline bool resolveCluster(Context &c, const Instruction &I, Access &A) {
 }
 
 inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
-  uint64_t any = 0;
-  FUSIONEMU_LANES
-  for (unsigned i = 0; i < warpSize; ++i)
-    any |= (c.exec >> i) & 1 ? A.offset[i] >> clusterShift : 0;
-  if (__builtin_expect(any != 0, 0))
-    return resolveCluster(c, I, A);
-  return resolveSharedIn(c, I, A, *c.block);
+  uint32_t bad = findBadLanes(A, c.exec, c.block->sharedBytes, A.bytes);
+  // Addresses of other blocks lie beyond the own memory.
+  for (uint32_t r = bad; r; r &= r - 1)
+    if (A.offset[lowest(r)] >> clusterShift)
+      return resolveCluster(c, I, A);
+  return resolveSharedIn(c, I, A, *c.block, bad);
 }
 
 inline bool resolveLocal(Context &c, const Instruction &, Access &A) {
