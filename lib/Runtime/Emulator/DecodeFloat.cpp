@@ -42,7 +42,46 @@ bool Decoder::decodeFloatBinary(Op op, Type type) {
       return failInstruction();
   }
   uint32_t aux = isHalf(type) ? halfAux(mode) : uint32_t(mode.round);
-  return emitSimple(handlers.floating(op, type, mode), type, 2, aux);
+  Handler handler = handlers.floating(op, type, mode);
+  Type narrow = takeNarrowType(type);
+  if (narrow == Type::None)
+    return emitSimple(handler, type, 2, aux);
+  if ((op != Op::Add && op != Op::Sub) || mode.ftz)
+    return failInstruction();
+  return emitMixed(handler, narrow, 1, aux);
+}
+
+Type Decoder::takeNarrowType(Type type) {
+  if (type != Type::F32)
+    return Type::None;
+  return modifiers->take("f16")    ? Type::F16
+         : modifiers->take("bf16") ? Type::BF16
+                                   : Type::None;
+}
+
+bool Decoder::emitMixed(Handler handler, Type narrow, unsigned count,
+                        uint32_t aux) {
+  Conversion widen;
+  widen.from = narrow;
+  widen.to = Type::F32;
+  if (!handler || !needOperands(count + 2, count + 2))
+    return failInstruction();
+  Instruction I = make(handler);
+  I.aux = aux;
+  int32_t *sources[] = {&I.a, &I.b, &I.c};
+  for (unsigned i = 0; i < count; ++i) {
+    Instruction convert = make(handlers.convert(widen));
+    convert.counted = 0;
+    if (!read(operand(i + 1), narrow, convert.a))
+      return false;
+    convert.dst = *sources[i] = allocateRegister(4);
+    if (!emit(convert))
+      return false;
+  }
+  if (!read(operand(count + 1), Type::F32, *sources[count]) ||
+      !write(operand(0), Type::F32, I.dst))
+    return false;
+  return emitAll(I);
 }
 
 bool Decoder::decodeFma() {
@@ -57,7 +96,11 @@ bool Decoder::decodeFma() {
   if (mode.relu && !isHalf(type))
     return failInstruction();
   uint32_t aux = isHalf(type) ? halfAux(mode) : uint32_t(mode.round);
-  return emitSimple(handlers.floating(Op::Fma, type, mode), type, 3, aux);
+  Handler handler = handlers.floating(Op::Fma, type, mode);
+  Type narrow = takeNarrowType(type);
+  if (narrow == Type::None)
+    return emitSimple(handler, type, 3, aux);
+  return mode.ftz ? failInstruction() : emitMixed(handler, narrow, 2, aux);
 }
 
 bool Decoder::decodeFunction() {

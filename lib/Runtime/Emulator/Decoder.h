@@ -244,6 +244,11 @@ private:
   uint32_t labelNumber(std::string_view name, bool &found);
   bool takeConditions(Modifiers &m, Compare &op, BoolOp &boolOp);
   uint32_t halfAux(FloatMode mode) const;
+  /// The second type of arithmetic on f32 whose factors are f16 or bf16.
+  Type takeNarrowType(Type type);
+  /// Decodes handler(dst, a[, b], c) with `count` operands of the narrow type,
+  /// which are widened first, and c of f32.
+  bool emitMixed(Handler handler, Type narrow, unsigned count, uint32_t aux);
 
   const Program &program;
   const FunctionSyntax &function;

@@ -317,3 +317,35 @@ TEST(EmulatorFloat, ApproximationsAtTheEdges) {
       (Values{bits(inf), bits(-inf), 0, 0x7fffffff, 0x7fffffff, 0x7fffffff}));
   EXPECT_EQ(evaluate("tanh.approx.f32 %d, %a;", {32}, {in}, 32)[2], bits(1.0f));
 }
+
+/// Factors of 16 bits are widened, which is exact, and the result rounds once.
+TEST(EmulatorFloat, MixedPrecision) {
+  Values h = interesting(1024, 16, 1), k = interesting(1024, 16, 2),
+         f = interesting(1024, 32, 3);
+  for (const char *type : {"f16", "bf16"})
+    for (const char *round : {".rn", ".rz", ".rp.sat", ""}) {
+      std::string t = type, r = round;
+      std::string wide =
+          "cvt.f32." + t + " %t0, %a; cvt.f32." + t + " %t1, %b; ";
+      for (const char *op : {"add", "sub"}) {
+        std::string o = op + r + ".f32";
+        EXPECT_EQ(
+            evaluate(o + "." + t + " %d, %a, %c;", {16, 16, 32}, {h, k, f}, 32),
+            evaluate(wide + o + " %d, %t0, %c;", {16, 16, 32}, {h, k, f}, 32))
+            << o;
+      }
+      std::string o = "fma" + (r.empty() ? ".rm" : r) + ".f32";
+      EXPECT_EQ(evaluate(o + "." + t + " %d, %a, %b, %c;", {16, 16, 32},
+                         {h, k, f}, 32),
+                evaluate(wide + o + " %d, %t0, %t1, %c;", {16, 16, 32},
+                         {h, k, f}, 32))
+          << o;
+    }
+  Module module;
+  ASSERT_TRUE(module
+                  .parse(header() +
+                         ".visible .entry k()\n{\n.reg .b16 %h; .reg .b32 %f;\n"
+                         "mul.rn.f32.bf16 %f, %h, %f;\nret;\n}\n")
+                  .ok());
+  EXPECT_NE(module.findKernel("k")->unsupported, "");
+}
