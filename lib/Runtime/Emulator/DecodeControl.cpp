@@ -335,13 +335,21 @@ bool Decoder::decodeRedux() {
   int op = modifiers->takeOneOf({"add", "min", "max", "and", "or", "xor"});
   static const char *const ops[] = {"add", "min", "max", "and", "or", "xor"};
   Type type = modifiers->takeType();
-  if (!sync || op < 0 || (type != Type::U32 && type != Type::S32))
+  bool isFloat = type == Type::F32 && (op == 1 || op == 2);
+  if (!sync || op < 0 || (type != Type::U32 && type != Type::S32 && !isFloat))
     return failInstruction();
+  uint32_t aux = 0;
+  if (isFloat)
+    aux = (modifiers->take("abs") ? 1 : 0) | (modifiers->take("NaN") ? 2 : 0);
   if (!needOperands(3, 3))
     return false;
-  const char *suffix = op >= 3 ? ".b32" : type == Type::S32 ? ".s32" : ".u32";
+  const char *suffix = op >= 3             ? ".b32"
+                       : isFloat           ? ".f32"
+                       : type == Type::S32 ? ".s32"
+                                           : ".u32";
   Instruction I =
       make(handlers.special(std::string("redux.") + ops[op] + suffix));
+  I.aux = aux;
   if (!read(operand(1), type, I.a) || !read(operand(2), Type::U32, I.d) ||
       !write(operand(0), type, I.dst))
     return false;

@@ -315,6 +315,8 @@ bool Decoder::decodeCvt() {
   Conversion v;
   if (modifiers->take("pack"))
     return decodeCvtPack();
+  if (modifiers->has("rs")) // Stochastic rounding, of sm_100.
+    return failInstruction();
   bool hasRound = modifiers->takeRound(v.round);
   if (modifiers->take("rna")) {
     v.round = Round::NearestAway;

@@ -151,6 +151,9 @@ bool Decoder::decodeUnary() {
 }
 
 bool Decoder::decodeMinMax() {
+  // The form of three sources, of sm_100.
+  if (syntax->operands.size() == 4)
+    return failInstruction();
   bool isMin = syntax->name == "min";
   FloatMode mode;
   mode.ftz = modifiers->take("ftz");
@@ -276,7 +279,8 @@ bool Decoder::decodeShf() {
 
 bool Decoder::decodeLop3() {
   Type type = modifiers->takeType();
-  if (type != Type::U32)
+  // With six operands it has a predicate.
+  if (type != Type::U32 || syntax->operands.size() == 6)
     return failInstruction();
   uint64_t table;
   if (!needOperands(5, 5) || !readImmediate(operand(4), table))

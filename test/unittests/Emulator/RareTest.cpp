@@ -159,6 +159,29 @@ TEST(EmulatorRare, PackedSingle) {
   }
 }
 
+TEST(EmulatorRare, WarpExtremesOfFloats) {
+  Values a;
+  for (unsigned i = 0; i < 32; ++i)
+    a.push_back(bits(float(int(i) - 20) * 0.5f));
+  auto every = [](float x) { return Values(32, bits(x)); };
+  auto run = [&](const std::string &form) {
+    return evaluate("redux.sync." + form + ".f32 %d, %a, -1;", {32}, {a}, 32);
+  };
+  EXPECT_EQ(run("min"), every(-10.0f));
+  EXPECT_EQ(run("max"), every(5.5f));
+  EXPECT_EQ(run("max.abs"), every(10.0f));
+  EXPECT_EQ(run("min.abs"), every(0.0f));
+  a[3] = 0x7fc00000;
+  EXPECT_EQ(run("max"), every(5.5f));
+  EXPECT_EQ(run("max.NaN"), Values(32, 0x7fffffff));
+  a.assign(32, 0xffc00001);
+  EXPECT_EQ(run("min"), Values(32, 0x7fffffff));
+  a.assign(32, 0);
+  a[5] = 0x80000000;
+  EXPECT_EQ(run("min"), Values(32, 0x80000000));
+  EXPECT_EQ(run("max"), Values(32, 0));
+}
+
 TEST(EmulatorRare, VectorAtomics) {
   Fixture f;
   ASSERT_TRUE(f.module
@@ -220,4 +243,26 @@ TEST(EmulatorRare, WideValues) {
   EXPECT_EQ(
       f.get<uint64_t>(p, 8),
       (std::vector<uint64_t>{5, 6, 1, 2, 2 * up, 1 * up, 6 * up, 5 * up}));
+}
+
+TEST(EmulatorRare, RefusedFormsDoNotFailTheModule) {
+  for (const char *text :
+       {"min.f32 %f0, %f1, %f2, %f3;", "max.f32 %f0, %f1, %f2, %f3;",
+        "lop3.or.b32 %r0|%p, %r1, %r2, %r3, 7, %p;",
+        "cvt.rs.f16x2.f32 %r0, %f0, %f1, %r1;",
+        "fma.rn.oob.f16 %h, %h, %h, %h;", "add.f32.f16 %f0, %h, %f1;",
+        "red.add.v2.f64 [%x], {%d, %d};",
+        "cvt.rn.satfinite.e2m1x2.f32 %h, %f0, %f1;",
+        "multimem.red.add.u32 [%x], %r0;", "st.bulk.weak [%x], 64, 0;"}) {
+    Module module;
+    Status s = module.parse(header() +
+                            ".visible .entry k()\n{\n.reg .pred %p; .reg .b16 "
+                            "%h; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .f64 "
+                            "%d; .reg .b64 %x;\n" +
+                            text + "\nret;\n}\n");
+    ASSERT_TRUE(s.ok()) << s.message();
+    EXPECT_NE(module.getKernels()[0].unsupported.find("PTX line 7: "),
+              std::string::npos)
+        << text << module.getKernels()[0].unsupported;
+  }
 }

@@ -214,6 +214,39 @@ Next redux(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
+/// redux.sync of f32: the smallest or largest; aux bit 0 takes magnitudes, bit
+/// 1 lets a NaN win. Otherwise a NaN loses against every number.
+template <bool isMax>
+Next reduxFloat(Context &c, const Instruction &I) {
+  FUSIONEMU_GATHER(I.d)
+  const float *a = c.slot<float>(I.a);
+  uint32_t *d = c.slot<uint32_t>(I.dst);
+  uint32_t keep = I.aux & 1 ? 0x7fffffff : ~uint32_t(0);
+  bool nanWins = I.aux & 2;
+  forGroups(c, I.d, [&](uint32_t group) {
+    bool anyNaN = false, anyNumber = false;
+    int32_t best = 0;
+    for (uint32_t r = group; r; r &= r - 1) {
+      uint32_t bits = bitCast<uint32_t>(a[lowest(r)]) & keep;
+      if ((bits & 0x7fffffff) > 0x7f800000) {
+        anyNaN = true;
+        continue;
+      }
+      // Ordered like the numbers, with -0 below +0.
+      int32_t order = int32_t(bits ^ (bits >> 31 ? 0x7fffffff : 0));
+      if (!anyNumber || (isMax ? order > best : order < best))
+        best = order;
+      anyNumber = true;
+    }
+    uint32_t value = uint32_t(best) ^ (best < 0 ? 0x7fffffff : 0);
+    if (!anyNumber || (anyNaN && nanWins))
+      value = 0x7fffffff;
+    for (uint32_t r = group; r; r &= r - 1)
+      d[lowest(r)] = value;
+  });
+  return Next::Continue;
+}
+
 Next activeMask(Context &c, const Instruction &I) {
   uint32_t mask = c.exec;
   return forLanes<uint32_t>(c, c.slot<uint32_t>(I.dst),
@@ -259,6 +292,8 @@ const Entry entries[] = {
     {"redux.and.b32", redux<RAnd>},
     {"redux.or.b32", redux<ROr>},
     {"redux.xor.b32", redux<RXor>},
+    {"redux.min.f32", reduxFloat<false>},
+    {"redux.max.f32", reduxFloat<true>},
     {"activemask", activeMask},
     {"elect", elect},
 };
