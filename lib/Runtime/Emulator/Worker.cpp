@@ -399,7 +399,7 @@ void Worker::startBlock(Block &block) {
   block.inFlight = 0;
   std::fill_n(block.touched, maxAgents, 0u);
   for (Barrier &barrier : block.barriers)
-    barrier.inUse = false;
+    barrier = Barrier();
   block.mbarriers.clear();
   for (WgmmaLog &log : block.wgmmaLogs)
     log = WgmmaLog();
