@@ -447,6 +447,8 @@ bool Worker::runCluster(uint64_t linear) {
                 uint32_t(linear / nx / ny)};
   cluster.time = 1;
   cluster.copies.clear();
+  for (auto &tiles : cluster.tiles)
+    tiles.clear();
   cluster.runsInFlight = 0;
   for (uint32_t *clock : {cluster.barrierClock, cluster.barrierProxy,
                           cluster.doneClock, cluster.doneProxy})
