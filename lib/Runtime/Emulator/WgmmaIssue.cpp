@@ -140,10 +140,14 @@ static bool checkRegisters(Context &c, const WgmmaOp &op) {
     for (uint32_t k = 0; k < count; ++k) {
       uint32_t at = uint32_t(kernel.extraOperands[first + k]) / 32;
       const char *what = isD ? "accumulates into" : "takes fragments of A from";
-      if (w.registerWrite[at] > w.wgmmaFence) {
+      // Fragments of A that others only read are no matter.
+      uint64_t access = w.registerWrite[at];
+      bool isRead = access & readFlag;
+      if (timeOf(access) > w.wgmmaFence && (isD || !isRead)) {
         fail(c, ErrorKind::MissingFence, 0,
-             std::string(what) +
-                 " a register that was written with no wgmma.fence in between");
+             std::string(what) + " a register that was " +
+                 (isRead ? "read" : "written") +
+                 " with no wgmma.fence in between");
         return false;
       }
       uint8_t use = w.registerUse[at];

@@ -151,6 +151,11 @@ TEST(WgmmaCheck, Right) {
       // A is still read, but not written.
       {{"<multiply>", 0, fromRegisters},
        {"<committed>", 0, "add.u32 %r5, %a0, %a1;"}},
+      // Or read between the fence and the product; copies are one with their
+      // source.
+      {{"<multiply>", 0, fromRegisters},
+       {"<fenced>", 0, "add.u32 %r5, %a0, %a1;"}},
+      {{"<fenced>", 0, "mov.f32 %f8, %f0;"}},
       // Shared memory in flight may be read, and others written.
       {{"<committed>", 0, "ld.shared.b32 %r5, [%r1];"}},
       {{"<committed>", 0, "st.shared.b32 [other], 1;"}},
@@ -290,6 +295,19 @@ TEST(WgmmaCheck, MissingWgmmaFence) {
        {{"<fenced>", 0, "ld.global.f32 %f3, [%d6];"}},
        ErrorKind::MissingFence,
        "accumulates into a register that was written with no wgmma.fence"},
+      {"accumulator read behind the fence",
+       {{"<fenced>", 0, "add.f32 %f8, %f1, %f1;"}},
+       ErrorKind::MissingFence,
+       "accumulates into a register that was read with no wgmma.fence"},
+      {"accumulators stored between two products",
+       {{"<waited>", 0,
+         "st.global.f32 [%d5], %f2;\n"
+         "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, "
+         "%f3}, %d0, %d1, %p0, 1, 1, 0, 0;\n"
+         "wgmma.commit_group.sync.aligned;\n"
+         "wgmma.wait_group.sync.aligned 0;"}},
+       ErrorKind::MissingFence,
+       "accumulates into a register that was read with no wgmma.fence"},
       {"A written behind the fence",
        {{"<multiply>", 0, fromRegisters},
         {"<fenced>", 0, "cvt.rn.bf16x2.f32 %a2, %f8, %f9;"}},
