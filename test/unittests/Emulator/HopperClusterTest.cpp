@@ -111,3 +111,82 @@ TEST(HopperCluster, LayerNorm) {
       EXPECT_TRUE(status.ok()) << status.message();
     }
 }
+
+TEST(HopperCluster, Faults) {
+  std::string sum = readKernel("cluster.ptx", "cluster_sum");
+  std::string norm = readKernel("cluster.ptx", "cluster_layer_norm");
+  struct {
+    const char *name;
+    std::string text;
+    std::vector<Edit> edits;
+    ErrorKind late, early;
+    const char *pattern;
+  } cases[] = {
+      {"wait for the parts removed",
+       sum,
+       {{"// wait: parts", 0, "setp.eq.u32 done, 0, 0;"}},
+       ErrorKind::InFlight,
+       ErrorKind::SharedRace,
+       "'ld.shared.*(still in use by PTX line .* 'st.async.* by|asynchronous "
+       "operation of) warp 0"},
+      {"too few bytes expected",
+       sum,
+       {{"// expect: parts", 0, "], 12;", "\\], .*"}},
+       ErrorKind::InFlight,
+       ErrorKind::SharedRace,
+       "'ld.shared.* (still in use by PTX line .* 'st.async.* by warp 0|of "
+       "warp 0 of block 3 of the cluster wrote with no wait)"},
+      {"too many bytes expected",
+       sum,
+       {{"// expect: parts", 0, "], 20;", "\\], .*"}},
+       ErrorKind::Deadlock,
+       ErrorKind::Deadlock,
+       "0 of 1 arrivals and 4 bytes missing"},
+      {"sent to a block that is not there",
+       sum,
+       {{"mapa", 0, "$1 4;", "(.*,.*,).*"}},
+       ErrorKind::BadDescriptor,
+       ErrorKind::BadDescriptor,
+       "'mapa.* maps an address to block 4 of a cluster of 4"},
+      {"no cluster barrier at the start",
+       sum,
+       {{"barrier.cluster.arrive.release; // start", 0, ""},
+        {"barrier.cluster.wait.acquire; // start", 0, ""}},
+       ErrorKind::SharedRace,
+       ErrorKind::SharedRace,
+       "'st.async.* which warp 0 of block 0 of the cluster initialised with no "
+       "barrier"},
+      {"moments not awaited",
+       norm,
+       {{"barrier.cluster.arrive.release; // moments", 0, ""},
+        {"barrier.cluster.wait.acquire; // moments", 0, ""}},
+       ErrorKind::UninitializedShared,
+       ErrorKind::UninitializedShared,
+       "'ld.shared::cluster.* nobody has written"},
+      {"arrival without a wait",
+       norm,
+       {{"barrier.cluster.wait.acquire; // moments", 1, ""}},
+       ErrorKind::UninitializedShared,
+       ErrorKind::UninitializedShared,
+       "'ld.shared::cluster.* nobody has written"},
+      {"no cluster barrier at the end",
+       norm,
+       {{"barrier.cluster.arrive.release; // end", 0, ""},
+        {"barrier.cluster.wait.acquire; // end", 0, ""}},
+       ErrorKind::UseAfterFree,
+       ErrorKind::UseAfterFree,
+       "its block may exit before warp 1 of block 3 of the cluster has used"},
+  };
+  for (const auto &c : cases)
+    for (Asynchrony asynchrony : {Asynchrony::Late, Asynchrony::Early}) {
+      bool isLate = asynchrony == Asynchrony::Late;
+      SCOPED_TRACE(std::string(c.name) + (isLate ? ", late" : ", early"));
+      std::string text = plant(c.text, c.edits);
+      Status status = c.text == sum ? runSum(text, {asynchrony, 1}, 96)
+                                    : runNorm(text, {asynchrony, 1}, 64);
+      EXPECT_EQ(status.getKind(), isLate ? c.late : c.early)
+          << status.message();
+      EXPECT_TRUE(std::regex_search(status.message(), std::regex(c.pattern)))
+          << status.message();
+    }
+}
