@@ -118,6 +118,9 @@ Status decodeTensorMap(const uint8_t *bytes, TensorMapInfo &info);
 /// The bytes that one copy moves or fills, which is what it adds to the
 /// transaction count of an mbarrier. `info` must have passed the checks.
 uint64_t getBoxBytes(const TensorMapInfo &info);
+/// The shared memory that a box takes: with a swizzle rows that are narrower
+/// than it leave gaps.
+uint64_t getBoxExtent(const TensorMapInfo &info);
 
 /// Bytes that lie next to each other in global and in shared memory.
 struct CopyRun {
@@ -129,19 +132,20 @@ struct CopyRun {
 
 /// The runs of a tiled copy whose box starts at `coordinates`, which may lie
 /// outside of the tensor, in the order of their shared offsets. Neighbours are
-/// merged; a swizzle is undone only as far as it moves bytes. Fails for a map
+/// merged; a swizzle is undone only as far as it moves bytes. A store takes whole
+/// 16 bytes, as the hardware does. Fails for a map
 /// of another kind or rank, a misaligned shared address, a box that no shared
 /// memory holds, and layouts that are not implemented. `info` must have passed
 /// the checks.
 Status expandTile(const TensorMapInfo &info, const int32_t *coordinates,
-                  uint32_t rank, uint32_t sharedBase,
+                  uint32_t rank, bool isStore, uint32_t sharedBase,
                   std::vector<CopyRun> &runs);
 
 /// The same for an im2col copy: `coordinates` are C, then W, H and D as far as
 /// there are, then N; `offsets` are rank - 2 in the order W, H, D.
 Status expandIm2col(const TensorMapInfo &info, const int32_t *coordinates,
-                    uint32_t rank, const uint16_t *offsets, uint32_t sharedBase,
-                    std::vector<CopyRun> &runs);
+                    uint32_t rank, const uint16_t *offsets, bool isStore,
+                    uint32_t sharedBase, std::vector<CopyRun> &runs);
 
 /// What PTX demands of a store or reduction beyond a load: a box that starts
 /// inside of the tensor and an im2col bounding box within it.

@@ -75,6 +75,19 @@ static SharedUse targetUse(const BulkCopy &copy) {
   return copy.reduces ? SharedUse::GenericReduce : SharedUse::GenericWrite;
 }
 
+/// Remembers how the bytes of a tensor copy lie in a block's shared memory.
+static void recordTile(const BulkCopy &copy, Block &block) {
+  std::map<uint32_t, LoadedTile> &tiles = block.cluster->tiles[block.rank];
+  uint32_t end = copy.shared + getExtent(copy);
+  auto it = tiles.lower_bound(copy.shared);
+  if (it != tiles.begin() && std::prev(it)->second.end > copy.shared)
+    --it;
+  while (it != tiles.end() && it->first < end)
+    it = tiles.erase(it);
+  if (copy.isTensor)
+    tiles[copy.shared] = {end, copy.map.swizzle, copy.pc};
+}
+
 /// Records the bytes of a target as written by the operation at `time`.
 static void recordArrival(Context &c, const BulkCopy &copy, Block &block,
                           uint32_t time) {
@@ -86,6 +99,7 @@ static void recordArrival(Context &c, const BulkCopy &copy, Block &block,
     recordAsyncWrite(block, asyncAgentOf(*copy.warp), known ? time : 0,
                      range.begin, range.bytes, flags);
   touch(c, block, asyncAgentOf(*copy.warp), time);
+  recordTile(copy, block);
 }
 
 static bool readsOwnShared(const BulkCopy &copy) {

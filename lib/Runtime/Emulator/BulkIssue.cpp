@@ -215,12 +215,12 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
   copy.isTensor = true;
   if (!readMap(copy.map))
     return false;
-  uint64_t bytes = getBoxBytes(copy.map);
-  if (bytes > c.block->sharedBytes && !form.isPrefetch)
-    return refuse("copies a box of " + std::to_string(bytes) + " bytes, but " +
-                  "the block has " + std::to_string(c.block->sharedBytes) +
+  uint64_t extent = getBoxExtent(copy.map);
+  if (extent > c.block->sharedBytes && !form.isPrefetch)
+    return refuse("copies a box of " + std::to_string(extent) +
+                  " bytes, but the block has " + std::to_string(c.block->sharedBytes) +
                   " bytes of shared memory");
-  copy.bytes = uint32_t(bytes);
+  copy.bytes = uint32_t(getBoxBytes(copy.map));
   if (copy.reduces && !findReduction(copy))
     return false;
   int32_t coordinates[5] = {};
@@ -237,10 +237,12 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
                       findMBarrier(copy)))
     return false;
   std::vector<CopyRun> runs;
-  Status status = form.isIm2col ? expandIm2col(copy.map, coordinates, form.rank,
-                                               offsets, copy.shared, runs)
-                                : expandTile(copy.map, coordinates, form.rank,
-                                             copy.shared, runs);
+  Status status =
+      form.isIm2col
+          ? expandIm2col(copy.map, coordinates, form.rank, offsets, isStore,
+                         copy.shared, runs)
+          : expandTile(copy.map, coordinates, form.rank, isStore, copy.shared,
+                       runs);
   if (status.ok() && isStore)
     status = checkTensorStore(copy.map, coordinates, form.rank);
   if (!status.ok()) {

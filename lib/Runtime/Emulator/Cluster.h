@@ -19,6 +19,7 @@
 #include "fusion-rt/Emulator/TensorMap.h"
 
 #include <deque>
+#include <map>
 
 namespace fusionemu {
 
@@ -78,6 +79,13 @@ struct BulkCopy {
   std::vector<uint8_t> staged;
 };
 
+/// What a tensor copy brought to shared memory, until another copy does.
+struct LoadedTile {
+  uint32_t end = 0; ///< Of its bytes.
+  TensorMapSwizzle swizzle = TensorMapSwizzle::None;
+  uint32_t pc = 0; ///< Of the copy.
+};
+
 struct Cluster {
   Dim3 id, shape;
   unsigned size = 1;
@@ -92,6 +100,8 @@ struct Cluster {
   Clock doneClock = {}, doneProxy = {};
   std::deque<BulkCopy> copies; ///< In order of issue, not yet complete.
   size_t runsInFlight = 0;     ///< Of all of them.
+  /// By rank and offset; they do not overlap.
+  std::map<uint32_t, LoadedTile> tiles[maxClusterSize];
 };
 
 /// A new time of the race detector; stands still at its end.

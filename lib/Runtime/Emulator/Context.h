@@ -149,6 +149,8 @@ struct Barrier {
   uint32_t arrived[maxWarps] = {}; ///< Lanes waiting, by warp.
   uint32_t votesTrue = 0, votes = 0;
   Clock clock = {}, proxyClock = {}; ///< Joined clocks of who arrived.
+  /// When each warp arrived in this phase, and in the one before.
+  Clock arrivals = {}, lastArrivals = {};
 };
 
 /// An mbarrier object. Its eight bytes of shared memory hold nothing that a

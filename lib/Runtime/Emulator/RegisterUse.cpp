@@ -8,7 +8,7 @@
 //
 // This file implements the watch over registers while wgmma uses them: nobody
 // touches an accumulator in flight or overwrites a fragment of A, and a
-// wgmma.fence stands between other writes and the wgmma.
+// wgmma.fence stands between other accesses and the wgmma.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,11 +50,18 @@ bool fusionemu::trackRegisters(Context &c) {
     return false;
   }
   // A copy is as old as what it copies: assemblers give both one place.
-  uint64_t written = now;
-  if (info.uses == 2 && info.spelling.substr(0, 4) == "mov.")
-    for (uint32_t k = 0; k < 2; ++k)
-      if (!uses[k].isWrite)
-        written = w.registerWrite[uses[k].slot / 32];
+  bool isCopy = info.uses == 2 && info.spelling.substr(0, 4) == "mov.";
+  uint64_t written = writtenAt(now);
+  for (uint32_t k = 0; k < info.uses; ++k) {
+    uint64_t &access = w.registerWrite[uses[k].slot / 32];
+    if (uses[k].isWrite)
+      continue;
+    if (isCopy)
+      written = access & readFlag ? writtenAt(w.wgmmaFence) : access;
+    // Only what no fence has ordered need be known of a write.
+    else if (timeOf(access) <= w.wgmmaFence)
+      access = writtenAt(now) | readFlag;
+  }
   for (uint32_t k = 0; k < info.uses; ++k)
     if (uses[k].isWrite)
       w.registerWrite[uses[k].slot / 32] = written;

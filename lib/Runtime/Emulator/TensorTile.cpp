@@ -43,6 +43,31 @@ uint64_t fusionemu::getBoxBytes(const TensorMapInfo &info) {
   return elements * getElementBits(info.type) / 8;
 }
 
+/// The bytes from one row of a swizzled box to the next: a row that is
+/// narrower than the swizzle leaves a gap.
+static uint32_t getRowPitch(const TensorMapInfo &info, uint32_t rowBytes) {
+  switch (info.swizzle) {
+  case TensorMapSwizzle::None:
+    return rowBytes;
+  case TensorMapSwizzle::B32:
+    return std::max(rowBytes, 32u);
+  case TensorMapSwizzle::B64:
+    return std::max(rowBytes, 64u);
+  default:
+    return std::max(rowBytes, 128u);
+  }
+}
+
+uint64_t fusionemu::getBoxExtent(const TensorMapInfo &info) {
+  bool isTiled = info.kind == TensorMapKind::Tiled;
+  uint64_t rowBytes =
+      uint64_t(isTiled ? getCount(info, 0) : info.channelsPerPixel) *
+      getElementBits(info.type) / 8;
+  if (rowBytes == 0)
+    return 0;
+  return getBoxBytes(info) / rowBytes * getRowPitch(info, uint32_t(rowBytes));
+}
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -69,6 +94,8 @@ public:
   }
 
   void add(uint64_t globalAddress, uint32_t bytes, bool fill);
+  /// Leaves out bytes of shared memory.
+  void skip(uint32_t bytes) { next += bytes; }
   void finish();
 
 private:
@@ -182,7 +209,7 @@ static Status prepareRuns(const TensorMapInfo &info, uint32_t sharedBase,
                   "the shared address " + std::to_string(sharedBase) +
                       " of a tensor copy is not a multiple of " +
                       std::to_string(tensorCopySharedAlign));
-  uint64_t bytes = getBoxBytes(info);
+  uint64_t bytes = getBoxExtent(info);
   if (bytes > maxBoxBytes || sharedBase > UINT32_MAX - 2 * maxBoxBytes)
     return refuse("the box has " + std::to_string(bytes) +
                   " bytes at shared address " + std::to_string(sharedBase) +
@@ -195,12 +222,29 @@ static Status prepareRuns(const TensorMapInfo &info, uint32_t sharedBase,
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// What a copy moves at a time along dimension 0.
+static constexpr uint32_t granuleBytes = 16;
+
+/// A box starts at a multiple of 16 bytes along dimension 0; others stop the
+/// hardware.
+static Status checkStart(const TensorMapInfo &info, int32_t inner) {
+  int64_t bytes = int64_t(inner) * (getElementBits(info.type) / 8);
+  if (bytes % granuleBytes == 0)
+    return {};
+  return refuse("the coordinate " + std::to_string(inner) +
+                " of dimension 0 is " + std::to_string(bytes) +
+                " bytes, which is no multiple of 16");
+}
+
 /// Adds one row of `count` elements along dimension 0. `outer` are the
-/// coordinates of dimensions 1 and up. False when an address has more than 64
-/// bits.
+/// coordinates of dimensions 1 and up. A store brings whole 16 bytes to global
+/// memory, also where only the first of them belong to the tensor. False when
+/// an address has more than 64 bits.
 static bool addRow(const TensorMapInfo &info, int64_t inner,
-                   const int64_t *outer, uint32_t count, RunBuilder &builder) {
+                   const int64_t *outer, uint32_t count, bool isStore,
+                   RunBuilder &builder) {
   uint32_t size = getElementBits(info.type) / 8;
+  uint32_t gap = getRowPitch(info, count * size) - count * size;
   uint64_t address = info.globalAddress;
   bool inside = true;
   for (uint32_t i = 1; i < info.rank && inside; ++i)
@@ -209,7 +253,13 @@ static bool addRow(const TensorMapInfo &info, int64_t inner,
   int64_t begin = std::max<int64_t>(0, inner);
   if (!inside || begin >= end) {
     builder.add(0, count * size, true);
+    builder.skip(gap);
     return true;
+  }
+  if (isStore) {
+    int64_t perGranule = granuleBytes / size;
+    end = std::min((end + perGranule - 1) / perGranule * perGranule,
+                   inner + int64_t(count));
   }
   for (uint32_t i = 1; i < info.rank; ++i) {
     uint64_t offset;
@@ -225,6 +275,7 @@ static bool addRow(const TensorMapInfo &info, int64_t inner,
   builder.add(address + uint64_t(begin) * size, uint32_t(end - begin) * size,
               false);
   builder.add(0, uint32_t(inner + count - end) * size, true);
+  builder.skip(gap);
   return true;
 }
 
@@ -234,9 +285,12 @@ static Status refuseOverflow() {
 
 Status fusionemu::expandTile(const TensorMapInfo &info,
                              const int32_t *coordinates, uint32_t rank,
-                             uint32_t sharedBase, std::vector<CopyRun> &runs) {
+                             bool isStore, uint32_t sharedBase,
+                             std::vector<CopyRun> &runs) {
   runs.clear();
   if (Status s = checkCopy(info, TensorMapKind::Tiled, rank); !s.ok())
+    return s;
+  if (Status s = checkStart(info, coordinates[0]); !s.ok())
     return s;
   Swizzle swizzle;
   if (Status s = prepareRuns(info, sharedBase, swizzle); !s.ok())
@@ -247,7 +301,7 @@ Status fusionemu::expandTile(const TensorMapInfo &info,
   for (uint32_t i = 1; i < rank; ++i)
     outer[i - 1] = coordinates[i];
   while (true) {
-    if (!addRow(info, coordinates[0], outer, info.box[0], builder))
+    if (!addRow(info, coordinates[0], outer, info.box[0], isStore, builder))
       return refuseOverflow();
     uint32_t i = 1;
     for (; i < rank; ++i) {
@@ -305,10 +359,13 @@ static Status checkIm2colStart(const TensorMapInfo &info,
 
 Status fusionemu::expandIm2col(const TensorMapInfo &info,
                                const int32_t *coordinates, uint32_t rank,
-                               const uint16_t *offsets, uint32_t sharedBase,
+                               const uint16_t *offsets, bool isStore,
+                               uint32_t sharedBase,
                                std::vector<CopyRun> &runs) {
   runs.clear();
   if (Status s = checkCopy(info, TensorMapKind::Im2col, rank); !s.ok())
+    return s;
+  if (Status s = checkStart(info, coordinates[0]); !s.ok())
     return s;
   if (Status s = checkIm2colStart(info, coordinates, offsets); !s.ok())
     return s;
@@ -326,7 +383,8 @@ Status fusionemu::expandIm2col(const TensorMapInfo &info,
     for (uint32_t i = 0; i < spatial; ++i)
       pixel[i] = base[i] + offsets[i];
     pixel[spatial] = base[spatial];
-    if (!addRow(info, coordinates[0], pixel, info.channelsPerPixel, builder))
+    if (!addRow(info, coordinates[0], pixel, info.channelsPerPixel, isStore,
+                builder))
       return refuseOverflow();
     uint32_t i = 0;
     for (; i < spatial; ++i) {

@@ -22,6 +22,13 @@ namespace fusionemu {
 MatrixExtent getExtentA(const WgmmaOp &op);
 MatrixExtent getExtentB(const WgmmaOp &op);
 
+/// Warp::registerWrite holds the time of the last access to a register that
+/// matters to a wgmma.fence: of the last write or, if a fence has ordered that,
+/// of the last read, with this bit.
+constexpr uint64_t readFlag = 1;
+constexpr uint64_t writtenAt(uint64_t time) { return time << 1; }
+constexpr uint64_t timeOf(uint64_t access) { return access >> 1; }
+
 /// Computes the 16 rows of D that `warp` owns: rows 16 * (warp.index % 4) and
 /// up of the warpgroup's 64. Reads A and B from the block's shared memory, or
 /// A from registers, and reads and writes D in registers of `warp`. The

@@ -140,10 +140,14 @@ static bool checkRegisters(Context &c, const WgmmaOp &op) {
     for (uint32_t k = 0; k < count; ++k) {
       uint32_t at = uint32_t(kernel.extraOperands[first + k]) / 32;
       const char *what = isD ? "accumulates into" : "takes fragments of A from";
-      if (w.registerWrite[at] > w.wgmmaFence) {
+      // Fragments of A that others only read are no matter.
+      uint64_t access = w.registerWrite[at];
+      bool isRead = access & readFlag;
+      if (timeOf(access) > w.wgmmaFence && (isD || !isRead)) {
         fail(c, ErrorKind::MissingFence, 0,
-             std::string(what) +
-                 " a register that was written with no wgmma.fence in between");
+             std::string(what) + " a register that was " +
+                 (isRead ? "read" : "written") +
+                 " with no wgmma.fence in between");
         return false;
       }
       uint8_t use = w.registerUse[at];
@@ -166,6 +170,48 @@ static bool checkRegisters(Context &c, const WgmmaOp &op) {
   return false;
 }
 
+static unsigned getBytes(TensorMapSwizzle swizzle) {
+  switch (swizzle) {
+  case TensorMapSwizzle::None:
+    return 0;
+  case TensorMapSwizzle::B32:
+    return 32;
+  case TensorMapSwizzle::B64:
+    return 64;
+  default:
+    return 128;
+  }
+}
+
+/// Checks that a descriptor speaks of the swizzle with which a tensor copy laid
+/// the bytes at its start, if it was one that wrote them last. False after a
+/// report.
+static bool checkSwizzle(Context &c, uint64_t bits, const char *name) {
+  MatrixDescriptor d = decodeMatrixDescriptor(bits);
+  const auto &tiles = c.block->cluster->tiles[c.block->rank];
+  auto it = tiles.upper_bound(d.start);
+  // Without the detector of races nobody knows who wrote last.
+  if (!c.checkAsync || !c.checkSharedRaces || it == tiles.begin() ||
+      (--it)->second.end <= d.start ||
+      !(c.block->sharedWriter[d.start >> c.kernel->sharedGranuleShift] &
+        proxyWriter))
+    return true;
+  unsigned swizzle = getBytes(it->second.swizzle);
+  if (swizzle == d.swizzle)
+    return true;
+  auto describe = [](unsigned bytes) {
+    return bytes == 0 ? std::string("no swizzle")
+                      : "a swizzle of " + std::to_string(bytes) + " bytes";
+  };
+  fail(c, ErrorKind::BadDescriptor, 0,
+       std::string("uses a descriptor of ") + name + " with " +
+           describe(d.swizzle) + " for shared memory at " +
+           std::to_string(d.start) + ", where " +
+           describePlace(c, it->second.pc) + " has brought a tile with " +
+           describe(swizzle));
+  return false;
+}
+
 /// Checks the shared memory of a wgmma. False after a report.
 static bool checkOperands(Context &c, const PendingWgmma &p) {
   bool fine = true;
@@ -173,7 +219,9 @@ static bool checkOperands(Context &c, const PendingWgmma &p) {
     fine = fine && checkAsyncShared(c, 0, *c.block, offset, bytes,
                                     SharedUse::AsyncRead);
   });
-  return fine;
+  const WgmmaOp &op = c.kernel->wgmmas[p.index];
+  return fine && (op.countA != 0 || checkSwizzle(c, p.descriptorA, "A")) &&
+         checkSwizzle(c, p.descriptorB, "B");
 }
 
 static void compute(Context &c, Warp &w, PendingWgmma &p) {

@@ -399,7 +399,7 @@ void Worker::startBlock(Block &block) {
   block.inFlight = 0;
   std::fill_n(block.touched, maxAgents, 0u);
   for (Barrier &barrier : block.barriers)
-    barrier.inUse = false;
+    barrier = Barrier();
   block.mbarriers.clear();
   for (WgmmaLog &log : block.wgmmaLogs)
     log = WgmmaLog();
@@ -447,6 +447,8 @@ bool Worker::runCluster(uint64_t linear) {
                 uint32_t(linear / nx / ny)};
   cluster.time = 1;
   cluster.copies.clear();
+  for (auto &tiles : cluster.tiles)
+    tiles.clear();
   cluster.runsInFlight = 0;
   for (uint32_t *clock : {cluster.barrierClock, cluster.barrierProxy,
                           cluster.doneClock, cluster.doneProxy})

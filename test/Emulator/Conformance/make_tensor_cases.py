@@ -32,7 +32,8 @@ class Tensor:
             stride += 16 * (pads[i - 1] if pads else 0)
             self.strides.append(stride)
             stride *= dims[i]
-        self.bytes = dims[0] * self.size + sum(
+        # A store fills up the last 16 bytes of a row.
+        self.bytes = (dims[0] * self.size + 15) // 16 * 16 + sum(
             (d - 1) * s for d, s in zip(dims[1:], self.strides))
 
     def text(self, box):
@@ -77,13 +78,28 @@ def box_bytes(tensor, box):
     return count * tensor.size
 
 
+def extent(tensor, row, bytes):
+    """The shared memory of a box with `row` elements in a row: narrow rows of
+    a swizzled one leave gaps."""
+    span = 0 if tensor.swizzle == "none" else int(tensor.swizzle)
+    width = row * tensor.size
+    return bytes // width * max(width, span)
+
+
+def start(tensor, at):
+    """Boxes start at a multiple of 16 bytes in dimension 0."""
+    step = 16 // tensor.size
+    return [at[0] // step * step] + list(at[1:])
+
+
 def raw(tensor):
     return f"u32[{(tensor.bytes + 3) // 4}] random"
 
 
 def load(tensor, box, at, offset=0, data=None):
     size = box_bytes(tensor, box)
-    words = words_for(size, offset)
+    at = start(tensor, at)
+    words = words_for(extent(tensor, box[0], size), offset)
     begin(f"load_{len(box)}d", 4 * words,
           tensor.text(",".join(map(str, box))), data or raw(tensor))
     LINES.append(f"  arg out u32[{words + 1}]")
@@ -93,7 +109,8 @@ def load(tensor, box, at, offset=0, data=None):
 
 def im2col(tensor, lower, upper, channels, pixels, at, offsets, offset=0):
     size = channels * pixels * tensor.size
-    words = words_for(size, offset)
+    at = start(tensor, at)
+    words = words_for(extent(tensor, channels, size), offset)
     text = tensor.text("im2col") + f":channels={channels}:pixels={pixels}"
     text += ":lower=" + ",".join(map(str, lower))
     text += ":upper=" + ",".join(map(str, upper))
@@ -105,7 +122,8 @@ def im2col(tensor, lower, upper, channels, pixels, at, offsets, offset=0):
 
 
 def store(tensor, box, at, offset=0, kernel="store", data=None, source=None):
-    words = words_for(box_bytes(tensor, box), offset)
+    at = start(tensor, at)
+    words = words_for(extent(tensor, box[0], box_bytes(tensor, box)), offset)
     begin(f"{kernel}_{len(box)}d", 4 * words,
           tensor.text(",".join(map(str, box))), data or raw(tensor))
     LINES.append("  arg source " + (source or f"u32[{words}] random"))
@@ -115,7 +133,8 @@ def store(tensor, box, at, offset=0, kernel="store", data=None, source=None):
 
 def store_im2col(tensor, lower, upper, channels, pixels, at):
     size = channels * pixels * tensor.size
-    words = words_for(size, 0)
+    at = start(tensor, at)
+    words = words_for(extent(tensor, channels, size), 0)
     text = tensor.text("im2col") + f":channels={channels}:pixels={pixels}"
     text += ":lower=" + ",".join(map(str, lower))
     text += ":upper=" + ",".join(map(str, upper))

@@ -82,7 +82,8 @@ INSTANTIATE_TEST_SUITE_P(Modes, TensorCopyTest,
 
 /// The bytes that the tensor reaches over.
 static size_t getTensorBytes(const TensorMapInfo &info) {
-  uint64_t bytes = info.dims[0] * getElementBits(info.type) / 8;
+  // A store fills up the last 16 bytes of a row.
+  uint64_t bytes = (info.dims[0] * getElementBits(info.type) / 8 + 15) / 16 * 16;
   for (uint32_t i = 1; i < info.rank; ++i)
     bytes += (info.dims[i] - 1) * info.strides[i - 1];
   return bytes;
@@ -109,12 +110,14 @@ TEST_P(TensorCopyTest, LoadsMatchElements) {
     Coordinates at = {};
     for (uint32_t i = 0; i < info.rank; ++i)
       at[i] = int32_t(pick(random, -int64_t(info.box[i]), info.dims[i]));
+    at[0] = alignStart(info, at[0]);
     uint64_t data = 0, out = 0;
     std::vector<uint8_t> tensor = create("data", getTensorBytes(info), data);
     info.globalAddress = data;
     uint32_t offset = uint32_t(random() % 8) * 128;
     uint32_t bytes = uint32_t(getBoxBytes(info));
-    uint32_t words = ((bytes + 127) / 128 * 128 + offset) / 4;
+    uint32_t extent = uint32_t(getBoxExtent(info));
+    uint32_t words = ((extent + 127) / 128 * 128 + offset) / 4;
     ASSERT_TRUE(memory.allocate(4 * words + 4, "out", out).ok());
     Status status = run("load_" + std::to_string(info.rank) + "d", info, data,
                         out, at, {bytes, offset, words}, 4 * words);
@@ -145,17 +148,18 @@ TEST_P(TensorCopyTest, StoresMatchElements) {
     Coordinates at = {};
     for (uint32_t i = 0; i < info.rank; ++i)
       at[i] = int32_t(pick(random, 0, int64_t(info.dims[i])));
+    at[0] = alignStart(info, at[0]);
     uint64_t data = 0, source = 0;
     std::vector<uint8_t> tensor = create("data", getTensorBytes(info), data);
     info.globalAddress = data;
     uint32_t offset = uint32_t(random() % 8) * 128;
-    uint32_t bytes = uint32_t(getBoxBytes(info));
-    uint32_t words = ((bytes + 127) / 128 * 128 + offset) / 4;
+    uint32_t extent = uint32_t(getBoxExtent(info));
+    uint32_t words = ((extent + 127) / 128 * 128 + offset) / 4;
     std::vector<uint8_t> contents = create("source", 4 * words, source);
     Status status = run("store_" + std::to_string(info.rank) + "d", info, data,
                         source, at, {offset, words}, 4 * words);
     ASSERT_TRUE(status.ok()) << status.message();
-    for (auto [shared, to] : walkTile(info, at, offset))
+    for (auto [shared, to] : walkTile(info, at, offset, /*isStore=*/true))
       if (to != outside)
         tensor[to - data] = contents[shared];
     ASSERT_EQ(read(data, tensor.size()), tensor);

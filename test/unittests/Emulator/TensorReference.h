@@ -57,25 +57,35 @@ inline uint64_t swizzled(TensorMapSwizzle mode, uint64_t address) {
   return line * 128 + cell * 16 + byte;
 }
 
-/// Adds one element at `index` of the box.
+/// Adds one element at `index` of the box. Rows lie as far apart as the swizzle
+/// is wide, at least; a store fills up the last 16 bytes of a row.
 inline void addElement(const TensorMapInfo &info, const int64_t *at,
-                       uint64_t index, uint32_t sharedBase, ByteMap &bytes) {
+                       uint64_t index, bool isStore, uint32_t sharedBase,
+                       ByteMap &bytes) {
+  static const uint64_t spans[] = {16, 32, 64, 128, 128, 128, 128};
   uint64_t size = getElementBits(info.type) / 8;
+  uint64_t width = info.kind == TensorMapKind::Tiled ? info.box[0]
+                                                     : info.channelsPerPixel;
+  uint64_t pitch = std::max(width * size, spans[uint32_t(info.swizzle)]);
+  uint64_t offset = index / width * pitch + index % width * size;
+  int64_t perCell = int64_t(16 / size), last = int64_t(info.dims[0]);
+  if (isStore)
+    last = (last + perCell - 1) / perCell * perCell;
   uint64_t address = info.globalAddress + uint64_t(at[0]) * size;
   bool inside = true;
   for (uint32_t i = 0; i < info.rank; ++i) {
-    inside &= at[i] >= 0 && at[i] < int64_t(info.dims[i]);
+    inside &= at[i] >= 0 && at[i] < (i == 0 ? last : int64_t(info.dims[i]));
     if (i > 0)
       address += uint64_t(at[i]) * info.strides[i - 1];
   }
   for (uint64_t b = 0; b < size; ++b) {
-    uint64_t shared = swizzled(info.swizzle, sharedBase + index * size + b);
+    uint64_t shared = swizzled(info.swizzle, sharedBase + offset + b);
     EXPECT_TRUE(bytes.emplace(shared, inside ? address + b : outside).second);
   }
 }
 
 inline ByteMap walkTile(const TensorMapInfo &info, const Coordinates &start,
-                        uint32_t sharedBase) {
+                        uint32_t sharedBase, bool isStore = false) {
   ByteMap bytes;
   uint64_t index = 0;
   int64_t at[5], from[5] = {}, to[5] = {1, 1, 1, 1, 1}, step[5];
@@ -89,7 +99,7 @@ inline ByteMap walkTile(const TensorMapInfo &info, const Coordinates &start,
       for (at[2] = from[2]; at[2] < to[2]; at[2] += step[2])
         for (at[1] = from[1]; at[1] < to[1]; at[1] += step[1])
           for (at[0] = from[0]; at[0] < to[0]; at[0] += step[0])
-            addElement(info, at, index++, sharedBase, bytes);
+            addElement(info, at, index++, isStore, sharedBase, bytes);
   return bytes;
 }
 
@@ -97,7 +107,7 @@ inline ByteMap walkTile(const TensorMapInfo &info, const Coordinates &start,
 /// the one to begin with, and copies its pixel and those after it.
 inline ByteMap walkIm2col(const TensorMapInfo &info, const Coordinates &start,
                           const std::array<uint16_t, 3> &offsets,
-                          uint32_t sharedBase) {
+                          uint32_t sharedBase, bool isStore = false) {
   uint32_t spatial = info.rank - 2;
   int64_t low[3] = {}, high[3] = {}, step[3] = {1, 1, 1};
   for (uint32_t i = 0; i < spatial; ++i) {
@@ -127,7 +137,7 @@ inline ByteMap walkIm2col(const TensorMapInfo &info, const Coordinates &start,
           at[info.rank - 1] = n;
           for (uint32_t c = 0; c < info.channelsPerPixel; ++c) {
             at[0] = int64_t(start[0]) + c;
-            addElement(info, at, index++, sharedBase, bytes);
+            addElement(info, at, index++, isStore, sharedBase, bytes);
           }
         }
   return bytes;
@@ -136,6 +146,12 @@ inline ByteMap walkIm2col(const TensorMapInfo &info, const Coordinates &start,
 /// A number from `least` to `most`, both included.
 inline int64_t pick(std::mt19937_64 &random, int64_t least, int64_t most) {
   return least + int64_t(random() % uint64_t(most - least + 1));
+}
+
+/// The last coordinate up to `at` at which a box may start in dimension 0.
+inline int32_t alignStart(const TensorMapInfo &info, int32_t at) {
+  int32_t perCell = int32_t(16 * 8 / getElementBits(info.type));
+  return at - (at % perCell + perCell) % perCell;
 }
 
 /// Type, tensor, swizzle and fill, and `inner` elements in a row of the box.

@@ -62,11 +62,13 @@ TEST(TensorTileTest, TilesMatchElements) {
         start[i] = 0;
     }
     ASSERT_TRUE(checkTensorMap(info).ok()) << checkTensorMap(info).message();
+    start[0] = alignStart(info, start[0]);
+    bool isStore = random() % 2;
     uint32_t base = uint32_t(random() % 16) * 128;
     std::vector<CopyRun> runs;
-    Status status = expandTile(info, start.data(), rank, base, runs);
+    Status status = expandTile(info, start.data(), rank, isStore, base, runs);
     ASSERT_TRUE(status.ok()) << status.message();
-    expectRuns(info, runs, walkTile(info, start, base));
+    expectRuns(info, runs, walkTile(info, start, base, isStore));
     if (testing::Test::HasFatalFailure())
       return;
   }
@@ -99,12 +101,14 @@ TEST(TensorTileTest, Im2colMatchesWalk) {
       offsets[i] = uint16_t(pick(random, 0, 4));
     }
     ASSERT_TRUE(checkTensorMap(info).ok()) << checkTensorMap(info).message();
+    start[0] = alignStart(info, start[0]);
+    bool isStore = random() % 2;
     uint32_t base = uint32_t(random() % 16) * 128;
     std::vector<CopyRun> runs;
-    Status status =
-        expandIm2col(info, start.data(), rank, offsets.data(), base, runs);
+    Status status = expandIm2col(info, start.data(), rank, offsets.data(),
+                                 isStore, base, runs);
     ASSERT_TRUE(status.ok()) << status.message();
-    expectRuns(info, runs, walkIm2col(info, start, offsets, base));
+    expectRuns(info, runs, walkIm2col(info, start, offsets, base, isStore));
     if (testing::Test::HasFatalFailure())
       return;
   }
@@ -129,7 +133,7 @@ static std::vector<CopyRun> expand(const TensorMapInfo &info, int32_t x,
                                    int32_t y, uint32_t base = 0) {
   const int32_t at[] = {x, y};
   std::vector<CopyRun> runs;
-  Status status = expandTile(info, at, 2, base, runs);
+  Status status = expandTile(info, at, 2, false, base, runs);
   EXPECT_TRUE(status.ok()) << status.message();
   return runs;
 }
@@ -184,6 +188,17 @@ TEST(TensorTileTest, CountsFillsAndSteps) {
   EXPECT_EQ(getBoxBytes(info), 320u);
 }
 
+TEST(TensorTileTest, NarrowRowsLeaveGaps) {
+  TensorMapInfo info = makeRows(TensorMapSwizzle::B128);
+  info.box[0] = 16;
+  EXPECT_EQ(getBoxBytes(info), 256u);
+  EXPECT_EQ(getBoxExtent(info), 1024u);
+  info.swizzle = TensorMapSwizzle::B64;
+  EXPECT_EQ(getBoxExtent(info), 512u);
+  info.swizzle = TensorMapSwizzle::None;
+  EXPECT_EQ(getBoxExtent(info), 256u);
+}
+
 static void expectRefused(const Status &status, const std::string &text,
                           ErrorKind kind = ErrorKind::BadTensorMap) {
   EXPECT_EQ(status.getKind(), kind);
@@ -196,7 +211,7 @@ TEST(TensorTileTest, RefusesTiles) {
   auto tryTile = [&](const TensorMapInfo &info, uint32_t rank = 2,
                      uint32_t base = 0) {
     EXPECT_TRUE(checkTensorMap(info).ok()) << checkTensorMap(info).message();
-    Status status = expandTile(info, at, rank, base, runs);
+    Status status = expandTile(info, at, rank, false, base, runs);
     EXPECT_TRUE(runs.empty());
     return status;
   };
@@ -208,10 +223,14 @@ TEST(TensorTileTest, RefusesTiles) {
                 "is not a multiple of 128",
                 ErrorKind::Misaligned);
   expectRefused(tryTile(good, 2, 0xffffff80u), "at most 233472 bytes");
+  const int32_t odd[] = {3, 0};
+  expectRefused(expandTile(good, odd, 2, false, 0, runs),
+                "the coordinate 3 of dimension 0 is 6 bytes, which is no "
+                "multiple of 16");
   TensorMapInfo info = good;
   info.swizzle = TensorMapSwizzle::None;
   info.box[0] = info.box[1] = 256;
-  EXPECT_TRUE(expandTile(info, at, 2, 0, runs).ok());
+  EXPECT_TRUE(expandTile(info, at, 2, false, 0, runs).ok());
   runs.clear();
   info.type = TensorMapType::F32;
   expectRefused(tryTile(info), "the box has 262144 bytes");
@@ -231,7 +250,7 @@ TEST(TensorTileTest, RefusesTiles) {
   expectRefused(tryTile(info), "more than 64 bits");
   info = good;
   info.kind = TensorMapKind::Im2col;
-  EXPECT_FALSE(expandTile(info, at, 2, 0, runs).ok());
+  EXPECT_FALSE(expandTile(info, at, 2, false, 0, runs).ok());
 }
 
 /// 2 images of 4 x 6 pixels of 32 channels, for a filter of 3 x 3.
@@ -260,7 +279,7 @@ TEST(TensorTileTest, RefusesIm2col) {
   auto tryIm2col = [&](const TensorMapInfo &info, Coordinates at,
                        std::array<uint16_t, 3> offsets) {
     EXPECT_TRUE(checkTensorMap(info).ok()) << checkTensorMap(info).message();
-    return expandIm2col(info, at.data(), 4, offsets.data(), 0, runs);
+    return expandIm2col(info, at.data(), 4, offsets.data(), false, 0, runs);
   };
   TensorMapInfo good = makeImages();
   EXPECT_TRUE(tryIm2col(good, {0, -1, 2, 0}, {2, 2}).ok());
@@ -289,7 +308,7 @@ TEST(TensorTileTest, RefusesIm2col) {
   info = makeRows(TensorMapSwizzle::None);
   const int32_t at[5] = {};
   const uint16_t offsets[3] = {};
-  expectRefused(expandIm2col(info, at, 2, offsets, 0, runs),
+  expectRefused(expandIm2col(info, at, 2, offsets, false, 0, runs),
                 "the map was made for tiled copies");
 }
 
