@@ -121,7 +121,9 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
                   " exceeds (1024,1024,64) or 1024 threads");
   Dim3 required = info.cluster, asked = options.cluster;
   if (required.x != 0 && asked.x != 0 &&
-      (asked.x != required.x || asked.y != required.y || asked.z != required.z))
+      (asked.x != required.x ||
+       std::max(asked.y, 1u) != std::max(required.y, 1u) ||
+       std::max(asked.z, 1u) != std::max(required.z, 1u)))
     return refuse("cluster " + describe(asked) +
                   " is not the .reqnctapercluster " + describe(required) +
                   " of the kernel");

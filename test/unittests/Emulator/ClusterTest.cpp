@@ -258,6 +258,7 @@ TEST(EmulatorCluster, LaunchesThatCannotBe) {
   EXPECT_EQ(kindOf({3, 1, 1}, {0, 0, 0}, two), ErrorKind::BadLaunch);
   EXPECT_EQ(kindOf({4, 1, 1}, {4, 1, 1}, two), ErrorKind::BadLaunch);
   EXPECT_EQ(kindOf({4, 1, 1}, {2, 1, 1}, two), ErrorKind::None);
+  EXPECT_EQ(kindOf({4, 1, 1}, {2, 0, 0}, two), ErrorKind::None);
   EXPECT_EQ(kindOf({4, 3, 1}, {1, 2, 1}, ""), ErrorKind::BadLaunch);
   EXPECT_EQ(kindOf({32, 1, 1}, {32, 1, 1}, ""), ErrorKind::BadLaunch);
   EXPECT_EQ(kindOf({32, 1, 1}, {16, 1, 1}, ""), ErrorKind::None);
