@@ -132,11 +132,10 @@ struct CopyRun {
 
 /// The runs of a tiled copy whose box starts at `coordinates`, which may lie
 /// outside of the tensor, in the order of their shared offsets. Neighbours are
-/// merged; a swizzle is undone only as far as it moves bytes. A store takes whole
-/// 16 bytes, as the hardware does. Fails for a map
-/// of another kind or rank, a misaligned shared address, a box that no shared
-/// memory holds, and layouts that are not implemented. `info` must have passed
-/// the checks.
+/// merged; a swizzle is undone only as far as it moves bytes. A store takes
+/// whole 16 bytes, as the hardware does. Fails for a map of another kind or
+/// rank, a misaligned shared address, a box that no shared memory holds, and
+/// layouts that are not implemented. `info` must have passed the checks.
 Status expandTile(const TensorMapInfo &info, const int32_t *coordinates,
                   uint32_t rank, bool isStore, uint32_t sharedBase,
                   std::vector<CopyRun> &runs);

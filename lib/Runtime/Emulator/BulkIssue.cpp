@@ -218,7 +218,8 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
   uint64_t extent = getBoxExtent(copy.map);
   if (extent > c.block->sharedBytes && !form.isPrefetch)
     return refuse("copies a box of " + std::to_string(extent) +
-                  " bytes, but the block has " + std::to_string(c.block->sharedBytes) +
+                  " bytes, but the block has " +
+                  std::to_string(c.block->sharedBytes) +
                   " bytes of shared memory");
   copy.bytes = uint32_t(getBoxBytes(copy.map));
   if (copy.reduces && !findReduction(copy))
@@ -237,12 +238,11 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
                       findMBarrier(copy)))
     return false;
   std::vector<CopyRun> runs;
-  Status status =
-      form.isIm2col
-          ? expandIm2col(copy.map, coordinates, form.rank, offsets, isStore,
-                         copy.shared, runs)
-          : expandTile(copy.map, coordinates, form.rank, isStore, copy.shared,
-                       runs);
+  Status status = form.isIm2col
+                      ? expandIm2col(copy.map, coordinates, form.rank, offsets,
+                                     isStore, copy.shared, runs)
+                      : expandTile(copy.map, coordinates, form.rank, isStore,
+                                   copy.shared, runs);
   if (status.ok() && isStore)
     status = checkTensorStore(copy.map, coordinates, form.rank);
   if (!status.ok()) {
@@ -253,12 +253,12 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
   for (const CopyRun &run : runs) {
     if (isStore && run.fill)
       continue;
-    // Narrow rows swizzled can reach the end of the last line of 128 bytes.
     if (!form.isPrefetch &&
         uint64_t(run.sharedOffset) + run.bytes > c.block->sharedBytes) {
       fail(c, ErrorKind::OutOfBounds, lane,
-           "copies a box with a swizzle whose last line of 128 bytes leaves "
-           "shared memory, which has " +
+           "copies a box that reaches byte " +
+               std::to_string(uint64_t(run.sharedOffset) + run.bytes) +
+               " of shared memory, which has " +
                std::to_string(c.block->sharedBytes) + " bytes");
       return false;
     }

@@ -250,8 +250,7 @@ TEST(EmulatorRare, RefusedFormsDoNotFailTheModule) {
        {"min.f32 %f0, %f1, %f2, %f3;", "max.f32 %f0, %f1, %f2, %f3;",
         "lop3.or.b32 %r0|%p, %r1, %r2, %r3, 7, %p;",
         "cvt.rs.f16x2.f32 %r0, %f0, %f1, %r1;",
-        "fma.rn.oob.f16 %h, %h, %h, %h;", "add.f32.f16 %f0, %h, %f1;",
-        "red.add.v2.f64 [%x], {%d, %d};",
+        "fma.rn.oob.f16 %h, %h, %h, %h;", "red.add.v2.f64 [%x], {%d, %d};",
         "cvt.rn.satfinite.e2m1x2.f32 %h, %f0, %f1;",
         "multimem.red.add.u32 [%x], %r0;", "st.bulk.weak [%x], 64, 0;"}) {
     Module module;

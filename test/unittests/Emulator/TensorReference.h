@@ -64,8 +64,8 @@ inline void addElement(const TensorMapInfo &info, const int64_t *at,
                        ByteMap &bytes) {
   static const uint64_t spans[] = {16, 32, 64, 128, 128, 128, 128};
   uint64_t size = getElementBits(info.type) / 8;
-  uint64_t width = info.kind == TensorMapKind::Tiled ? info.box[0]
-                                                     : info.channelsPerPixel;
+  uint64_t width =
+      info.kind == TensorMapKind::Tiled ? info.box[0] : info.channelsPerPixel;
   uint64_t pitch = std::max(width * size, spans[uint32_t(info.swizzle)]);
   uint64_t offset = index / width * pitch + index % width * size;
   int64_t perCell = int64_t(16 / size), last = int64_t(info.dims[0]);
