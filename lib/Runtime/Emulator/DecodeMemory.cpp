@@ -305,13 +305,23 @@ bool Decoder::decodeAtomic() {
   I.aux = dropped ? reductionOnly : 0;
   if (!dropped && !write(operand(0), type, I.dst))
     return false;
-  // Sums of integers and the like do not depend on the order of blocks, as
-  // long as nobody looks at what was there before.
+  if (I.space != Space::Shared)
+    noteReduction(op, type, dropped);
+  return finishAccess(I, type, 1) && emitAll(I);
+}
+
+/// Sums of integers and the like do not depend on the order of blocks, as long
+/// as nobody looks at what was there before and all reductions are of one kind.
+void Decoder::noteReduction(Op op, Type type, bool dropped) {
   bool commutes = isInteger(type) && dropped && op != Op::Exch &&
                   op != Op::Cas && op != Op::Inc && op != Op::Dec;
-  if (I.space != Space::Shared && !commutes)
+  // Signed and unsigned differ only in what is less.
+  bool isOrdered = op == Op::Min || op == Op::Max;
+  uint32_t kind = uint32_t(op) << 8 | getSize(type) << 1 |
+                  uint32_t(isOrdered && isSigned(type));
+  if (!commutes || (globalReduction != 0 && globalReduction != kind))
     kernel.orderSensitive = true;
-  return finishAccess(I, type, 1) && emitAll(I);
+  globalReduction = kind;
 }
 
 /// The vector forms of sm_90: each element is an atomic operation by itself.

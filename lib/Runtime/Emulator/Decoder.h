@@ -180,6 +180,7 @@ private:
   bool decodeCvta();
   bool decodeIsspacep();
   bool decodePrefetch();
+  void noteReduction(Op op, Type type, bool dropped);
   bool finishAccess(Instruction &I, Type type, unsigned count);
   bool finishVectorAtomic(Instruction &I, Type type, unsigned count,
                           bool isReduction);
@@ -288,6 +289,8 @@ private:
   uint32_t constantBytes = 0;
   uint32_t sharedEnd = 0, sharedAlign = 1;
   uint64_t localEnd = 0;
+  /// The last reduction into global memory, see noteReduction(); 0 for none.
+  uint32_t globalReduction = 0;
   int32_t sinkSlot = -1;
 
   std::string error;

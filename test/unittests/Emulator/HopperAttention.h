@@ -27,9 +27,9 @@ struct AttentionKernel {
 struct AttentionProblem {
   AttentionKernel kernel;
   int heads, S;
-  Matrix Q, K, V;
+  HostMatrix Q, K, V;
   /// Without rounding, and how far an element may be from it.
-  Matrix expected, bound;
+  HostMatrix expected, bound;
 
   AttentionProblem(AttentionKernel kernel, int heads, int S, unsigned seed = 2)
       : kernel(kernel), heads(heads), S(S) {
@@ -38,7 +38,7 @@ struct AttentionProblem {
     Q = makeMatrix(rows, D, Element::BF16, random);
     K = makeMatrix(rows, D, Element::BF16, random);
     V = makeMatrix(rows, D, Element::BF16, random);
-    expected = bound = Matrix{rows, D, std::vector<double>(size_t(rows) * D)};
+    expected = bound = HostMatrix{rows, D, std::vector<double>(size_t(rows) * D)};
     std::vector<double> p;
     for (int row = 0; row < rows; ++row) {
       int first = row / S * S, count = kernel.causal ? row - first + 1 : S;
@@ -90,7 +90,7 @@ struct AttentionProblem {
                  getSharedBytes());
   }
 
-  int countWrong(const Matrix &got) const {
+  int countWrong(const HostMatrix &got) const {
     int wrong = 0;
     for (size_t i = 0; i < got.values.size(); ++i)
       wrong +=

@@ -40,10 +40,10 @@ struct MapChange {
 struct GemmProblem {
   GemmKernel kernel;
   GemmSize size;
-  Matrix A, B; ///< B is N x K, or K x N.
+  HostMatrix A, B; ///< B is N x K, or K x N.
   std::vector<float> bias;
   /// Without rounding, and how far an element may be from it.
-  Matrix expected, bound;
+  HostMatrix expected, bound;
 
   GemmProblem(const GemmKernel &kernel, GemmSize size, unsigned seed = 1)
       : kernel(kernel), size(size) {
@@ -54,7 +54,7 @@ struct GemmProblem {
                        : makeMatrix(N, K, kernel.element, random);
     for (int j = 0; j < N; ++j)
       bias.push_back(float(int(random() % 64) - 32) / 16);
-    expected = bound = Matrix{M, N, std::vector<double>(size_t(M) * N)};
+    expected = bound = HostMatrix{M, N, std::vector<double>(size_t(M) * N)};
     bool isHalf = kernel.element == Element::F16;
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) {
@@ -118,7 +118,7 @@ struct GemmProblem {
   }
 
   /// The number of elements that lie outside of their bounds.
-  int countWrong(const Matrix &got) const {
+  int countWrong(const HostMatrix &got) const {
     int wrong = 0;
     for (size_t i = 0; i < got.values.size(); ++i)
       wrong +=

@@ -1,4 +1,4 @@
-//===- HopperGemmTest.cpp - Matrix products with tensor cores -------------===//
+//===- HopperGemmTest.cpp - HostMatrix products with tensor cores -------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -88,8 +88,8 @@ TEST(HopperGemm, Sm80) {
   std::string text = readKernel("gemm_sm80.ptx", "gemm_sm80");
   for (GemmSize size : {GemmSize{64, 64, 32, 1}, GemmSize{128, 192, 160, 6}}) {
     std::mt19937 random(3);
-    Matrix A = makeMatrix(size.M, size.K, Element::BF16, random);
-    Matrix B = makeMatrix(size.K, size.N, Element::BF16, random);
+    HostMatrix A = makeMatrix(size.M, size.K, Element::BF16, random);
+    HostMatrix B = makeMatrix(size.K, size.N, Element::BF16, random);
     for (Mode mode : allModes) {
       SCOPED_TRACE(describe(mode));
       HopperFixture f;

@@ -125,7 +125,7 @@ inline uint32_t encodeElement(Element e, double x) {
 inline double decodeBF16(uint16_t x) { return asFloat(uint64_t(x) << 16); }
 
 /// A matrix of rows that lie next to each other, as values.
-struct Matrix {
+struct HostMatrix {
   int rows = 0, columns = 0;
   std::vector<double> values;
   double &at(int row, int column) {
@@ -136,9 +136,9 @@ struct Matrix {
   }
 };
 
-inline Matrix makeMatrix(int rows, int columns, Element e,
+inline HostMatrix makeMatrix(int rows, int columns, Element e,
                          std::mt19937 &random) {
-  Matrix m{rows, columns, std::vector<double>(size_t(rows) * columns)};
+  HostMatrix m{rows, columns, std::vector<double>(size_t(rows) * columns)};
   for (double &x : m.values)
     x = makeElement(e, random);
   return m;
@@ -147,7 +147,7 @@ inline Matrix makeMatrix(int rows, int columns, Element e,
 /// A launch of a kernel that takes tensor maps and other arguments.
 class HopperFixture : public Fixture {
 public:
-  uint64_t allocate(const std::string &name, const Matrix &m, Element e) {
+  uint64_t allocate(const std::string &name, const HostMatrix &m, Element e) {
     unsigned bytes = getBytes(e);
     std::vector<uint8_t> data(m.values.size() * bytes);
     for (size_t i = 0; i < m.values.size(); ++i) {
@@ -190,8 +190,8 @@ public:
     EXPECT_TRUE(status.ok()) << status.message();
     pass(map);
   }
-  Matrix getBF16(uint64_t address, int rows, int columns) {
-    Matrix m{rows, columns, {}};
+  HostMatrix getBF16(uint64_t address, int rows, int columns) {
+    HostMatrix m{rows, columns, {}};
     for (uint16_t x : get<uint16_t>(address, size_t(rows) * columns))
       m.values.push_back(decodeBF16(x));
     return m;
