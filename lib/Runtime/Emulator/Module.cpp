@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decoder.h"
-#include "Parser.h"
+#include "Decode/Decoder.h"
+#include "Parse/Parser.h"
 
 #include <atomic>
 #include <utility>

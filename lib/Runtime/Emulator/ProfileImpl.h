@@ -13,7 +13,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_PROFILEIMPL_H
 #define FUSION_LIB_RUNTIME_EMULATOR_PROFILEIMPL_H
 
-#include "Context.h"
+#include "Machine/Context.h"
 #include "fusion-rt/Emulator/Profile.h"
 
 namespace fusionemu {

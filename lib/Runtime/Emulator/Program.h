@@ -14,8 +14,8 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
 #define FUSION_LIB_RUNTIME_EMULATOR_PROGRAM_H
 
-#include "MatrixOps.h"
-#include "Syntax.h"
+#include "Matrix/MatrixOps.h"
+#include "Parse/Syntax.h"
 #include "fusion-rt/Emulator/Emulator.h"
 
 #include <cstdint>

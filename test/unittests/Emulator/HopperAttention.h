@@ -38,7 +38,8 @@ struct AttentionProblem {
     Q = makeMatrix(rows, D, Element::BF16, random);
     K = makeMatrix(rows, D, Element::BF16, random);
     V = makeMatrix(rows, D, Element::BF16, random);
-    expected = bound = HostMatrix{rows, D, std::vector<double>(size_t(rows) * D)};
+    expected = bound =
+        HostMatrix{rows, D, std::vector<double>(size_t(rows) * D)};
     std::vector<double> p;
     for (int row = 0; row < rows; ++row) {
       int first = row / S * S, count = kernel.causal ? row - first + 1 : S;

@@ -1,4 +1,5 @@
-//===- HopperGemmTest.cpp - HostMatrix products with tensor cores -------------===//
+//===- HopperGemmTest.cpp - HostMatrix products with tensor cores
+//-------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -137,7 +137,7 @@ struct HostMatrix {
 };
 
 inline HostMatrix makeMatrix(int rows, int columns, Element e,
-                         std::mt19937 &random) {
+                             std::mt19937 &random) {
   HostMatrix m{rows, columns, std::vector<double>(size_t(rows) * columns)};
   for (double &x : m.values)
     x = makeElement(e, random);

@@ -14,7 +14,7 @@
 #ifndef FUSION_TEST_UNITTESTS_EMULATOR_MATRIXUTILS_H
 #define FUSION_TEST_UNITTESTS_EMULATOR_MATRIXUTILS_H
 
-#include "Matrix.h"
+#include "Matrix/Matrix.h"
 #include "TestUtils.h"
 
 #include <cmath>

@@ -13,7 +13,7 @@
 
 #include "MatrixUtils.h"
 
-#include "MatrixDescriptor.h"
+#include "Matrix/MatrixDescriptor.h"
 
 #include <set>
 

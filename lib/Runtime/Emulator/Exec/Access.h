@@ -15,8 +15,8 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_EXEC_ACCESS_H
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_ACCESS_H
 
-#include "../Shadow.h"
-#include "Lanes.h"
+#include "Exec/Lanes.h"
+#include "Machine/Shadow.h"
 
 namespace fusionemu {
 namespace FUSIONEMU_ISA {

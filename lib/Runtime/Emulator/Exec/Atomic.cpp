@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Access.h"
-#include "Numbers.h"
+#include "Exec/Access.h"
+#include "Exec/Numbers.h"
 
 using namespace fusionemu;
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
+#include "Exec/Lanes.h"
 
 using namespace fusionemu;
 

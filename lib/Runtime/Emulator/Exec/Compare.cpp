@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Numbers.h"
+#include "Exec/Numbers.h"
 
 using namespace fusionemu;
 

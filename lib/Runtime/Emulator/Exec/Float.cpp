@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Numbers.h"
+#include "Exec/Numbers.h"
 
 using namespace fusionemu;
 

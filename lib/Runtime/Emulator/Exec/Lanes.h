@@ -15,8 +15,8 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_EXEC_LANES_H
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_LANES_H
 
-#include "../Context.h"
-#include "../Operations.h"
+#include "Machine/Context.h"
+#include "Operations.h"
 
 #include <cstdint>
 #include <cstring>

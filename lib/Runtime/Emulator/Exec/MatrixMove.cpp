@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Wgmma.h"
-#include "Access.h"
+#include "Exec/Access.h"
+#include "Matrix/Wgmma.h"
 
 using namespace fusionemu;
 

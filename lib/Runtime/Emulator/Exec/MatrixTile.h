@@ -15,8 +15,8 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_EXEC_MATRIXTILE_H
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_MATRIXTILE_H
 
-#include "../MatrixOps.h"
-#include "Numbers.h"
+#include "Exec/Numbers.h"
+#include "Matrix/MatrixOps.h"
 
 namespace fusionemu {
 namespace FUSIONEMU_ISA {

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Access.h"
+#include "Exec/Access.h"
 
 using namespace fusionemu;
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Wgmma.h"
-#include "MatrixTile.h"
+#include "Exec/MatrixTile.h"
+#include "Matrix/Wgmma.h"
 
 using namespace fusionemu;
 

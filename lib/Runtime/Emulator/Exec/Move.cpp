@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
+#include "Exec/Lanes.h"
 
 using namespace fusionemu;
 

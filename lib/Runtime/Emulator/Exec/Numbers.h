@@ -15,7 +15,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_EXEC_NUMBERS_H
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_NUMBERS_H
 
-#include "Lanes.h"
+#include "Exec/Lanes.h"
 
 #include <type_traits>
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ProfileImpl.h"
-#include "Lanes.h"
+#include "Exec/Lanes.h"
+#include "ProfileImpl.h"
 
 using namespace fusionemu;
 

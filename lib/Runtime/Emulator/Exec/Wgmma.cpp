@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Wgmma.h"
-#include "MatrixTile.h"
+#include "Matrix/Wgmma.h"
+#include "Exec/MatrixTile.h"
 
 using namespace fusionemu;
 
