@@ -342,6 +342,7 @@ int Runner::verifyPayload() {
     return status;
   auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
   deviceOptions.payload = true;
+  deviceOptions.earlyAsynchrony = options.earlyAsynchrony;
   auto singles = Session::open("emulator", &deviceOptions);
   if (!singles)
     return fail(singles.takeError());
@@ -409,6 +410,7 @@ int Runner::openSession() {
   auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
   deviceOptions.profile = wantsProfile;
   deviceOptions.payload = options.verifyPayload;
+  deviceOptions.earlyAsynchrony = options.earlyAsynchrony;
   // A GPU neither counts nor knows payloads: they choose the device.
   std::string device = options.device;
   if ((wantsProfile || options.verifyPayload) && device == "auto")

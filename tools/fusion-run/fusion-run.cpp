@@ -80,6 +80,11 @@ int main(int argc, char **argv) {
                "(emulator only); as JSON nothing else goes to the standard "
                "output"),
       cl::value_desc("text|json"), cl::ValueOptional, cl::cat(category));
+  cl::opt<std::string> asynchrony(
+      "asynchrony",
+      cl::desc("When asynchronous operations take effect on the emulator: as "
+               "late as PTX allows, or at once"),
+      cl::value_desc("late|early"), cl::init("late"), cl::cat(category));
   cl::opt<bool> explain("explain",
                         cl::desc("Print every decision of the compiler"),
                         cl::cat(category));
@@ -143,6 +148,16 @@ int main(int argc, char **argv) {
                        "--profile with --device=" + device +
                            ": a GPU does not count what its kernels do, the "
                            "emulator does");
+  options.earlyAsynchrony = asynchrony == "early";
+  if (asynchrony != "late" && asynchrony != "early")
+    return reportError(ErrorCode::BadCommandLine,
+                       "--asynchrony=" + asynchrony +
+                           " is neither late nor early");
+  if (asynchrony.getNumOccurrences() &&
+      llvm::StringRef(device).starts_with("cuda"))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--asynchrony with --device=" + device +
+                           ": only the emulator can choose");
   options.fastNumerics = numerics == "fast";
   if (numerics != "precise" && numerics != "fast")
     return reportError(ErrorCode::BadCommandLine,

@@ -45,6 +45,8 @@ struct RunToolOptions {
   bool fastNumerics = false;
   /// Emulator only. As JSON, everything else goes to the standard error.
   ProfileFormat profile = ProfileFormat::None;
+  /// Emulator only: asynchronous operations take effect at once.
+  bool earlyAsynchrony = false;
 };
 
 /// Compiles if need be, runs, verifies, times. Returns the exit status: 0 only
