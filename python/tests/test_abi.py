@@ -23,13 +23,15 @@ C_TYPES = {
 }
 
 
-def parse_structs(path):
-    """{struct name: [(field, ctypes type)]} of a header."""
+def parse_structs(path, wanted):
+    """{struct name: [(field, ctypes type)]} of those structs of a header."""
     text = re.sub(r"//.*", "", path.read_text())
     text = text.replace("FUSION_RT_MAX_RANK", str(abi.MAX_RANK))
     structs = {}
     for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\}", text,
                                  re.S):
+        if name not in wanted:
+            continue
         fields = structs[name] = []
         for declaration in filter(None, map(str.strip, body.split(";"))):
             kind, names = re.match(r"((?:const )?\w+ (?:\*)?)(.*)",
@@ -46,7 +48,8 @@ def parse_structs(path):
 class StructTest(unittest.TestCase):
 
     def compare(self, header, prefix, module, expected):
-        structs = parse_structs(INCLUDE / header)
+        structs = parse_structs(INCLUDE / header,
+                                [prefix + name for name in expected])
         for name in expected:
             with self.subTest(struct=name):
                 mirror = getattr(module, name)._fields_
