@@ -51,12 +51,7 @@ bool Decoder::decodeStoreAsync(bool reduces) {
       !readAddress(operand(2), I.space, I.b))
     return false;
   const Operand &from = operand(1);
-  std::vector<const Operand *> parts;
-  if (from.kind == Operand::Kind::Vector)
-    for (const Operand &element : from.elements)
-      parts.push_back(&element);
-  else
-    parts.push_back(&from);
+  std::vector<const Operand *> parts = partsOf(from);
   if (parts.size() != count)
     return failSyntax("expected a vector of " + std::to_string(count) +
                       " registers");
@@ -64,9 +59,7 @@ bool Decoder::decodeStoreAsync(bool reduces) {
   for (unsigned i = 0; i < count; ++i)
     if (!read(*parts[i], type, slots[i]))
       return false;
-  I.target = uint32_t(kernel.extraOperands.size());
-  kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                              slots.end());
+  I.target = keepSlots(slots);
   I.aux = count;
   I.c = int32_t(bytes);
   I.d = reduces ? int32_t(type) : -1;

@@ -41,10 +41,7 @@ bool Decoder::readAddress(const Operand &o, Space space, int32_t &slot) {
   }
   if (I.addressBytes == 8)
     return error.empty();
-  step.handler = handlers.resize(4, 8, false);
-  step.a = slot;
-  step.dst = slot = allocateRegister(8);
-  return emit(step) && error.empty();
+  return resizeSlot(slot, 4, 8, false) && error.empty();
 }
 
 Space Decoder::takeSharedSpace() {
@@ -319,13 +316,7 @@ bool Decoder::readPlainAddress(const Operand &o, Type type, Space space,
     return false;
   if (type == Type::U64)
     return true;
-  Instruction step = make(handlers.resize(4, 8, false));
-  step.guard = truePredicate;
-  step.guardXor = 0;
-  step.counted = 0;
-  step.a = slot;
-  step.dst = slot = allocateRegister(8);
-  return emit(step);
+  return resizeSlot(slot, 4, 8, false);
 }
 
 /// setmaxnreg: checked, without effect.

@@ -116,25 +116,14 @@ bool Decoder::finishBulk(const BulkForm &form, std::vector<int32_t> slots,
   if (multicast) {
     if (form.direction != BulkForm::Direction::Load || form.isPrefetch)
       return failInstruction();
-    int32_t mask = 0;
-    if (!read(operand(next), Type::U16, mask))
+    if (!read(operand(next), Type::U16, slots[4]) ||
+        !resizeSlot(slots[4], 2, 4, false))
       return false;
-    Instruction widen = make(handlers.resize(2, 4, false));
-    widen.guard = truePredicate;
-    widen.guardXor = 0;
-    widen.counted = 0;
-    widen.a = mask;
-    widen.dst = allocateRegister(4);
-    if (!emit(widen))
-      return false;
-    slots[4] = widen.dst;
   }
   Instruction I = make(bulkCopy);
   I.aux = uint32_t(kernel.bulkForms.size());
   kernel.bulkForms.push_back(form);
-  I.target = uint32_t(kernel.extraOperands.size());
-  kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                              slots.end());
+  I.target = keepSlots(slots);
   return emit(I);
 }
 
@@ -180,12 +169,7 @@ bool Decoder::readTensorOperand(const Operand &o, const BulkForm &form,
   if (!readAddress(map, Space::Generic, slots[at]))
     return false;
   const Operand &list = o.elements[0];
-  std::vector<const Operand *> coordinates;
-  if (list.kind == Operand::Kind::Vector)
-    for (const Operand &c : list.elements)
-      coordinates.push_back(&c);
-  else
-    coordinates.push_back(&list);
+  std::vector<const Operand *> coordinates = partsOf(list);
   if (coordinates.size() != form.rank)
     return failSyntax("expected " + std::to_string(form.rank) +
                       " coordinates, found " +
@@ -229,26 +213,13 @@ bool Decoder::readIm2colOffsets(const BulkForm &form,
   if (!needOperands(next + 1, next + 3))
     return false;
   const Operand &list = operand(next++);
-  std::vector<const Operand *> offsets;
-  if (list.kind == Operand::Kind::Vector)
-    for (const Operand &o : list.elements)
-      offsets.push_back(&o);
-  else
-    offsets.push_back(&list);
+  std::vector<const Operand *> offsets = partsOf(list);
   if (offsets.size() != size_t(form.rank) - 2)
     return failSyntax("expected " + std::to_string(form.rank - 2) +
                       " im2col offsets");
   for (size_t i = 0; i < offsets.size(); ++i) {
-    int32_t narrow = 0;
-    if (!read(*offsets[i], Type::U16, narrow))
-      return false;
-    Instruction widen = make(handlers.resize(2, 4, false));
-    widen.guard = truePredicate;
-    widen.guardXor = 0;
-    widen.counted = 0;
-    widen.a = narrow;
-    widen.dst = slots[10 + i] = allocateRegister(4);
-    if (!emit(widen))
+    int32_t &slot = slots[10 + i];
+    if (!read(*offsets[i], Type::U16, slot) || !resizeSlot(slot, 2, 4, false))
       return false;
   }
   return true;

@@ -72,9 +72,7 @@ bool Decoder::takeMatrixRegisters(const Operand &operand, unsigned count,
                  : readSized(element, bytes, false, false, slots[i])))
       return false;
   }
-  first = uint32_t(kernel.extraOperands.size());
-  kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                              slots.end());
+  first = keepSlots(slots);
   return true;
 }
 

@@ -47,9 +47,7 @@ bool Decoder::decodeMov() {
     for (size_t i = 0; i < n; ++i)
       if (!readSized(from.elements[i], part, false, false, slots[i]))
         return false;
-    I.target = uint32_t(kernel.extraOperands.size());
-    kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                                slots.end());
+    I.target = keepSlots(slots);
     return writeSized(to, bytes, false, I.dst) && emitAll(I);
   }
   if (to.kind == Operand::Kind::Vector) {
@@ -66,9 +64,7 @@ bool Decoder::decodeMov() {
     for (size_t i = 0; i < n; ++i)
       if (!writeSized(to.elements[i], part, false, slots[i]))
         return false;
-    I.target = uint32_t(kernel.extraOperands.size());
-    kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                                slots.end());
+    I.target = keepSlots(slots);
     return emitAll(I);
   }
   Instruction I = make(handlers.move(bytes));
@@ -172,12 +168,7 @@ bool Decoder::decodeLoad() {
     return false;
   I.aux = count | (strong ? strongAccess : 0);
   const Operand &to = operand(0);
-  std::vector<const Operand *> parts;
-  if (to.kind == Operand::Kind::Vector)
-    for (const Operand &element : to.elements)
-      parts.push_back(&element);
-  else
-    parts.push_back(&to);
+  std::vector<const Operand *> parts = partsOf(to);
   if (parts.size() != count)
     return failSyntax("expected a vector of " + std::to_string(count) +
                       " registers");
@@ -199,9 +190,7 @@ bool Decoder::decodeLoad() {
   I.d = int32_t(registerBytes);
   I.dst = slots[0];
   if (count > 1) {
-    I.target = uint32_t(kernel.extraOperands.size());
-    kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                                slots.end());
+    I.target = keepSlots(slots);
   }
   return finishAccess(I, type, count) && emitAll(I);
 }
@@ -227,12 +216,7 @@ bool Decoder::decodeStore() {
     return false;
   I.aux = count | (strong ? strongAccess : 0);
   const Operand &from = operand(1);
-  std::vector<const Operand *> parts;
-  if (from.kind == Operand::Kind::Vector)
-    for (const Operand &element : from.elements)
-      parts.push_back(&element);
-  else
-    parts.push_back(&from);
+  std::vector<const Operand *> parts = partsOf(from);
   if (parts.size() != count)
     return failSyntax("expected a vector of " + std::to_string(count) +
                       " registers");
@@ -255,9 +239,7 @@ bool Decoder::decodeStore() {
   I.d = int32_t(registerBytes);
   I.dst = slots[0];
   if (count > 1) {
-    I.target = uint32_t(kernel.extraOperands.size());
-    kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                                slots.end());
+    I.target = keepSlots(slots);
   }
   return finishAccess(I, type, count) && emitAll(I);
 }
@@ -342,9 +324,7 @@ bool Decoder::finishVectorAtomic(Instruction &I, Type type, unsigned count,
     if (!read(from.elements[k], type, slots[k]) ||
         (!dropped && !write(to.elements[k], type, slots[count + k])))
       return false;
-  I.target = uint32_t(kernel.extraOperands.size());
-  kernel.extraOperands.insert(kernel.extraOperands.end(), slots.begin(),
-                              slots.end());
+  I.target = keepSlots(slots);
   I.aux = (dropped ? reductionOnly : 0) | count << 8;
   kernel.orderSensitive = true;
   return finishAccess(I, type, count) && emitAll(I);

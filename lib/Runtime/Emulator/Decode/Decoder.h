@@ -119,6 +119,13 @@ private:
   bool write(const Operand &operand, Type type, int32_t &slot);
   bool writeSized(const Operand &operand, unsigned bytes, bool isSigned,
                   int32_t &slot);
+  /// Replaces `slot` by one with its value in `to` bytes instead of `from`,
+  /// computed before this instruction, whatever its guard.
+  bool resizeSlot(int32_t &slot, unsigned from, unsigned to, bool isSigned);
+  /// Appends slots to Kernel::extraOperands; the index of the first.
+  uint32_t keepSlots(const std::vector<int32_t> &slots);
+  /// The elements of {a, b, ...}, or the operand itself.
+  static std::vector<const Operand *> partsOf(const Operand &operand);
   bool readPredicate(const Operand &operand, int32_t &predicate, bool &negated);
   bool writePredicate(const Operand &operand, int32_t &predicate);
   bool readImmediate(const Operand &operand, uint64_t &value);

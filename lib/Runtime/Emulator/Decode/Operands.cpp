@@ -366,13 +366,32 @@ bool Decoder::readSized(const Operand &o, unsigned bytes, bool sign,
   }
   if (size == bytes)
     return error.empty();
-  Instruction I = make(handlers.resize(size, bytes, sign));
+  return resizeSlot(slot, size, bytes, sign) && error.empty();
+}
+
+bool Decoder::resizeSlot(int32_t &slot, unsigned from, unsigned to, bool sign) {
+  Instruction I = make(handlers.resize(from, to, sign));
   I.guard = truePredicate;
   I.guardXor = 0;
   I.counted = 0;
   I.a = slot;
-  I.dst = slot = allocateRegister(bytes);
-  return emit(I) && error.empty();
+  I.dst = slot = allocateRegister(to);
+  return emit(I);
+}
+
+uint32_t Decoder::keepSlots(const std::vector<int32_t> &slots) {
+  std::vector<int32_t> &kept = kernel.extraOperands;
+  kept.insert(kept.end(), slots.begin(), slots.end());
+  return uint32_t(kept.size() - slots.size());
+}
+
+std::vector<const Operand *> Decoder::partsOf(const Operand &o) {
+  if (o.kind != Operand::Kind::Vector)
+    return {&o};
+  std::vector<const Operand *> parts;
+  for (const Operand &element : o.elements)
+    parts.push_back(&element);
+  return parts;
 }
 
 bool Decoder::write(const Operand &o, Type type, int32_t &slot) {
