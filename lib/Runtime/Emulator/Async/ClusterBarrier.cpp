@@ -11,12 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Async/Async.h"
+#include "Machine/Shadow.h"
 
 using namespace fusionemu;
-
-static unsigned lowestLane(uint32_t mask) {
-  return unsigned(__builtin_ctz(mask));
-}
 
 /// With .aligned all threads of the warp have to come; false when the current
 /// ones now wait for the others. If those never come, that is the report.
@@ -35,7 +32,7 @@ Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   Cluster &cluster = *c.block->cluster;
   uint32_t again = c.exec & (w.clusterArrived | w.clusterPending);
   if (again)
-    return fail(c, ErrorKind::BarrierDivergence, lowestLane(again),
+    return fail(c, ErrorKind::BarrierDivergence, lowest(again),
                 "arrives at the barrier of the cluster again without having "
                 "waited");
   if (!gatherAligned(c, I))
@@ -58,7 +55,7 @@ Next fusionemu::clusterWait(Context &c, const Instruction &I) {
   Cluster &cluster = *c.block->cluster;
   uint32_t missing = c.exec & ~w.clusterPending;
   if (missing)
-    return fail(c, ErrorKind::BarrierDivergence, lowestLane(missing),
+    return fail(c, ErrorKind::BarrierDivergence, lowest(missing),
                 "waits at the barrier of the cluster without having arrived");
   if (w.clusterArrived & c.exec) {
     Fragment &f = w.fragments[w.current];
