@@ -99,8 +99,10 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
       dynamic.push_back(sizeOf(expr));
     }
     auto viewType = tile::ViewType::get(context, sizes, type.getElementType());
-    views[tensor] =
-        tile::MakeViewOp::create(builder, loc, viewType, base, dynamic);
+    views[tensor] = tile::MakeViewOp::create(
+        builder, loc, viewType, base, dynamic,
+        AffineMapAttr::get(
+            AffineMap::get(0, shapes.getSymbols().size(), *shape, context)));
     return success();
   };
   for (auto [argument, base] :

@@ -119,9 +119,27 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              MmaKind kind, int64_t stages, int64_t columns,
+                              int64_t split, int64_t group, int64_t blocks) {
+  if (stages < 1 || stages > 32)
+    return emitError() << "'stages' must be 1 to 32, got " << stages;
+  if (columns != 0 && !isPowerOf2(columns))
+    return emitError() << "'columns' must be 0 or a power of two, got "
+                       << columns;
+  if (!isPowerOf2(split) || split > 16)
+    return emitError() << "'split' must be a power of two of at most 16, got "
+                       << split;
+  if (group < 1 || blocks < 0)
+    return emitError() << "'group' must be positive and 'blocks' not negative";
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Strategy strategy, ArrayRef<AxisAttr> axes,
-                                   int64_t warps) {
+                                   int64_t warps, MmaAttr mma) {
+  if (mma && strategy != Strategy::Contraction)
+    return emitError() << "'mma' is for contractions";
   if (!isPowerOf2(warps) || warps > 32)
     return emitError() << "'warps' must be a power of two of at most 32, got "
                        << warps;

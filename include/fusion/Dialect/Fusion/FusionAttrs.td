@@ -20,7 +20,8 @@ include "mlir/IR/EnumAttr.td"
 def Fusion_AxisKind : I32Enum<"AxisKind", "how a block covers a dimension", [
     I32EnumCase<"Grid", 0, "grid">,
     I32EnumCase<"Full", 1, "full">,
-    I32EnumCase<"Loop", 2, "loop">
+    I32EnumCase<"Loop", 2, "loop">,
+    I32EnumCase<"Merged", 3, "merged">
   ]> {
   let cppNamespace = "::mlir::fusion";
 }
@@ -40,7 +41,10 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     - `grid`: one block per tile of `tile` elements along this dimension;
     - `full`: the whole extent lives in one tile of `tile` elements (the extent
       rounded up to a power of two);
-    - `loop`: the block walks the dimension in chunks of `tile` elements.
+    - `loop`: the block walks the dimension in chunks of `tile` elements;
+    - `merged`: the dimension is the outer part of one axis with the next
+      dimension of its role (row, column) in a contraction; the last of them
+      carries kind and tile of the whole, `tile` is 1 here.
 
     `warps` is the number of warps of a block spread along the dimension and
     `vector` the number of consecutive elements held by one thread. All three
@@ -61,12 +65,53 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
   let genVerifyDecl = 1;
 }
 
+def Fusion_MmaKind : I32Enum<"MmaKind", "what makes the products", [
+    I32EnumCase<"Fma", 0, "fma">,
+    I32EnumCase<"MmaSync", 1, "mma_sync">,
+    I32EnumCase<"Wgmma", 2, "wgmma">
+  ]> {
+  let cppNamespace = "::mlir::fusion";
+}
+
+def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
+  let summary = "how the products of a contraction are made and fed";
+  let description = [{
+    - `kind`: fused multiply-adds of each thread (`fma`), tensor cores by warp
+      (`mma_sync`) or by warpgroup (`wgmma`, fed by the tensor copy engine);
+    - `stages`: chunks of the contracted dimension in flight or in use at once;
+    - `columns`: columns of the accumulator that the code after the loop works
+      on at a time, 0 for all;
+    - `split`: blocks of a cluster that share the contracted dimension;
+    - `group`: rows of tiles that are walked together, so that neighbouring
+      blocks share operands in L2 (1: row by row);
+    - `blocks`: blocks of the grid when each walks several tiles, 0 for one
+      block a tile.
+
+    Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
+    132>`.
+  }];
+  let parameters = (ins
+    EnumParameter<Fusion_MmaKind>:$kind,
+    DefaultValuedParameter<"int64_t", "1">:$stages,
+    DefaultValuedParameter<"int64_t", "0">:$columns,
+    DefaultValuedParameter<"int64_t", "1">:$split,
+    DefaultValuedParameter<"int64_t", "1">:$group,
+    DefaultValuedParameter<"int64_t", "0">:$blocks
+  );
+  let assemblyFormat = [{
+    `<` $kind (`,` `stages` `=` $stages^)? (`,` `columns` `=` $columns^)?
+    (`,` `split` `=` $split^)? (`,` `group` `=` $group^)?
+    (`,` `blocks` `=` $blocks^)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Fusion_ScheduleAttr : Fusion_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel is executed";
   let description = [{
     `axes` has one `#fusion.axis` per iteration dimension of the kernel;
     `warps` is the number of warps of a block and equals the product of the
-    axes' `warps`.
+    axes' `warps`. `mma` is there for contractions.
 
     Example:
     `#fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>,
@@ -75,10 +120,18 @@ def Fusion_ScheduleAttr : Fusion_Attr<"Schedule", "schedule"> {
   let parameters = (ins
     EnumParameter<Fusion_Strategy>:$strategy,
     ArrayRefParameter<"::mlir::fusion::AxisAttr">:$axes,
-    "int64_t":$warps
+    "int64_t":$warps,
+    OptionalParameter<"::mlir::fusion::MmaAttr">:$mma
   );
+  let builders = [AttrBuilder<
+      (ins "::mlir::fusion::Strategy":$strategy,
+           "::llvm::ArrayRef<::mlir::fusion::AxisAttr>":$axes,
+           "int64_t":$warps), [{
+    return $_get($_ctxt, strategy, axes, warps, ::mlir::fusion::MmaAttr());
+  }]>];
   let assemblyFormat = [{
-    `<` $strategy `,` `axes` `=` custom<Axes>($axes) `,` `warps` `=` $warps `>`
+    `<` $strategy `,` `axes` `=` custom<Axes>($axes) `,` `warps` `=` $warps
+    (`,` `mma` `=` qualified($mma)^)? `>`
   }];
   let genVerifyDecl = 1;
 }

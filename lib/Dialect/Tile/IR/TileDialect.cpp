@@ -24,6 +24,7 @@ using namespace mlir;
 using namespace mlir::tile;
 
 #include "fusion/Dialect/Tile/IR/TileDialect.cpp.inc"
+#include "fusion/Dialect/Tile/IR/TileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "fusion/Dialect/Tile/IR/TileAttrs.cpp.inc"
@@ -208,6 +209,14 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("index_bits must be 32 or 64, got ") << getIndexBits();
   if (!getFunctionType().getResults().empty())
     return emitOpError("a tile program has no results");
+  int64_t extra = getExtraWarps().value_or(0);
+  if (extra < 0 || warps + extra > 32)
+    return emitOpError("a block has at most 32 warps, got ") << warps + extra;
+  int64_t cluster = getCluster().value_or(1);
+  if (cluster < 1 || cluster > 16 || !llvm::isPowerOf2_64(cluster))
+    return emitOpError(
+               "a cluster has a power of two of at most 16 blocks, got ")
+           << cluster;
   return success();
 }
 
@@ -239,6 +248,11 @@ LogicalResult MakeViewOp::verify() {
   if (getType().getNumDynamicDims() != static_cast<int64_t>(getSizes().size()))
     return emitOpError("expects one size for each dynamic dimension of ")
            << getType();
+  if (std::optional<AffineMap> shape = getShape())
+    if (static_cast<int64_t>(shape->getNumResults()) != getType().getRank())
+      return emitOpError("'shape' has ")
+             << shape->getNumResults() << " results, the view has rank "
+             << getType().getRank();
   return success();
 }
 
@@ -371,6 +385,15 @@ LogicalResult DotOp::verify() {
     return emitOpError("shapes do not multiply: ")
            << getA().getType() << " by " << getB().getType() << " into "
            << getAcc().getType();
+  Type element = getTileElementType(getA().getType());
+  auto isFp8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  Type other = getTileElementType(getB().getType());
+  if (element != other && !(isFp8(element) && isFp8(other)))
+    return emitOpError("operands differ in element type");
+  if (getTf32() && !element.isF32())
+    return emitOpError("'tf32' is for f32 operands");
   return success();
 }
 

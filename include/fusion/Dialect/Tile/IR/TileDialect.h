@@ -27,6 +27,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h.inc"
+#include "fusion/Dialect/Tile/IR/TileEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "fusion/Dialect/Tile/IR/TileAttrs.h.inc"

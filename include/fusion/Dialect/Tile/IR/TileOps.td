@@ -6,17 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file defines the dialect, types, attributes and operations of the tile
-// dialect.
+// This file defines the operations of the tile dialect.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FUSION_DIALECT_TILE_IR_TILEOPS_TD
 #define FUSION_DIALECT_TILE_IR_TILEOPS_TD
 
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/BuiltinAttributes.td"
-include "mlir/IR/OpBase.td"
+include "fusion/Dialect/Tile/IR/TileAsyncOps.td"
+include "fusion/Dialect/Tile/IR/TileBase.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -24,117 +22,8 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 //===----------------------------------------------------------------------===//
-// Dialect
-//===----------------------------------------------------------------------===//
-
-def Tile_Dialect : Dialect {
-  let name = "tile";
-  let cppNamespace = "::mlir::tile";
-  let summary = "Programs of one thread block on tiles of tensors";
-  let description = [{
-    A tile program says what one block of threads computes, on values that are
-    whole tiles. A tile is a ranked tensor of power-of-two static shape; a tile
-    of rank zero is the plain scalar. There are no threads, no addresses and no
-    lanes at this level: where each element of a tile lives is its *layout*, the
-    encoding of its tensor type, a linear map over the bits of (register, lane,
-    warp) to element coordinates. `arith` and `math` operations work on tiles as
-    they are, and mixing two layouts is a type error.
-
-    Memory is reached through *views* (`tile.view`): a base address, sizes, and
-    row-major strides. `tile.load` and `tile.store` address a view by an affine
-    map from the tile's own coordinates and scalar (or per-element) symbols to
-    the view's coordinates; an element outside the view reads as zero and is
-    not written. So a transposed, strided, windowed, broadcast or gathered read
-    is one operation with different maps, and width, coalescing and masks follow
-    from the map and the layout.
-
-    Shared memory is explicit once layouts are assigned: `tile.alloc`,
-    `tile.local_store`, `tile.local_load` and `tile.barrier`.
-  }];
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
-    : AttrDef<Tile_Dialect, name, traits> {
-  let mnemonic = attrMnemonic;
-}
-
-def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
-  let summary = "Where each element of a tile lives among registers and threads";
-  let description = [{
-    Wraps a linear layout: a map over GF(2) from the bits of the hardware index
-    (register, lane, warp) to element coordinates. Two bits of the index that
-    move the same element, or a zero basis, mean replication.
-
-    ```mlir
-    #tile.layout<{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]],
-                  warp=[[1,0],[2,0]], shape=[4,128]}>
-    ```
-  }];
-  let parameters = (ins
-    AttrParameter<"LinearLayout", "the map", "const LinearLayout &">:$linear);
-  let hasCustomAssemblyFormat = 1;
-}
-
-def Tile_SharedAttr : Tile_Attr<"Shared", "shared_layout"> {
-  let summary = "Where each element of a shared-memory tile lives";
-  let description = [{
-    Wraps a map over GF(2) from the bits of the element's coordinates to the
-    bits of its byte offset in the buffer. Every swizzle is such a map.
-  }];
-  let parameters = (ins
-    AttrParameter<"SharedLayout", "the map", "const SharedLayout &">:$shared);
-  let hasCustomAssemblyFormat = 1;
-}
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-class Tile_Type<string name, string typeMnemonic, list<Trait> traits = []>
-    : TypeDef<Tile_Dialect, name, traits> {
-  let mnemonic = typeMnemonic;
-}
-
-def Tile_ViewType : Tile_Type<"View", "view"> {
-  let summary = "A tensor in global memory, row-major and contiguous";
-  let description = [{
-    `!tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
-    `tile.view` operation that makes the view.
-  }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "Type":$elementType);
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
-    int64_t getRank() const { return getShape().size(); }
-    int64_t getNumDynamicDims() const {
-      return llvm::count_if(getShape(), ShapedType::isDynamic);
-    }
-  }];
-}
-
-def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
-  let summary = "A tile in shared memory";
-  let description = [{
-    `!tile.buffer<128x32xf32, #tile.shared_layout<...>>`, of static
-    power-of-two shape.
-  }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "Type":$elementType, "SharedAttr":$layout);
-  let hasCustomAssemblyFormat = 1;
-}
-
-//===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
-
-class Tile_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tile_Dialect, mnemonic, traits>;
 
 def Tile_ProgramOp : Tile_Op<"program", [
     AffineScope, AutomaticAllocationScope, FunctionOpInterface,
@@ -152,6 +41,11 @@ def Tile_ProgramOp : Tile_Op<"program", [
       launches the program.
     - `size_arguments`: which of those symbols the trailing `index` arguments
       are.
+    - `pipeline`: how products are made and fed.
+    - `extra_warps`: warps launched beside the `num_warps` that hold tiles, for
+      the producers of `tile.specialize`; they are the block's last.
+    - `cluster`: blocks of a cluster, which share the sum over one contracted
+      dimension; 1 when absent.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -160,6 +54,9 @@ def Tile_ProgramOp : Tile_Op<"program", [
                        OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<AffineMapAttr>:$grid,
                        OptionalAttr<DenseI64ArrayAttr>:$size_arguments,
+                       OptionalAttr<Tile_PipelineAttr>:$pipeline,
+                       OptionalAttr<I64Attr>:$extra_warps,
+                       OptionalAttr<I64Attr>:$cluster,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region MinSizedRegion<1>:$body);
@@ -182,7 +79,12 @@ def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, Terminator]
 
 def Tile_MakeViewOp : Tile_Op<"view", [Pure]> {
   let summary = "Makes a view from an address and its dynamic sizes";
-  let arguments = (ins AnyType:$base, Variadic<Index>:$sizes);
+  let description = [{
+    `shape`, when present, gives the sizes over the symbols of the function that
+    launches the program, so that the launch can know them too.
+  }];
+  let arguments = (ins AnyType:$base, Variadic<Index>:$sizes,
+                       OptionalAttr<AffineMapAttr>:$shape);
   let results = (outs Tile_ViewType:$result);
   let assemblyFormat = [{
     $base `[` $sizes `]` attr-dict `:` type($base) `to` type($result)
@@ -295,13 +197,33 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a × bᵀ on tiles";
   let description = [{
     `a` is MxK, `b` is NxK, `acc` and the result are MxN: `acc[m, n]` plus the
-    sum over k of `a[m, k] * b[n, k]`, made in the accumulator's element type.
+    sum over k of `a[m, k] * b[n, k]`. `a` and `b` have one element type, which
+    may be narrower than the accumulator's: products are made and added in the
+    accumulator's type (f16, bf16, f8E4M3FN and f8E5M2 into f32, i8 into i32).
+    `tf32` allows the operands, f32, to be rounded to 10 bits of mantissa.
   }];
   let arguments = (ins AnyStaticShapeTensor:$a, AnyStaticShapeTensor:$b,
-                       AnyStaticShapeTensor:$acc);
+                       AnyStaticShapeTensor:$acc, UnitAttr:$tf32);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)
+    $a `,` $b `,` $acc (`tf32` $tf32^)? attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "A part of a tile";
+  let description = [{
+    The elements from `offsets` on, as many as the result has. Along each
+    dimension the offset is a multiple of the result's size. Which part it is
+    must be a matter of registers in the operand's layout: no element moves to
+    another thread.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value,
+                       DenseI64ArrayAttr:$offsets);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $value $offsets attr-dict `:` type($value) `->` type($result)
   }];
   let hasVerifier = 1;
 }

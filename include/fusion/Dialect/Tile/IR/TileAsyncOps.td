@@ -1,0 +1,285 @@
+//===- TileAsyncOps.td - Tensor cores and copies in flight -*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the operations of the tile dialect that overlap: copies
+// between global and shared memory by the tensor copy engine, rings of buffers
+// that producers fill and consumers empty, products on tensor cores in flight,
+// and the roles of warps. docs/Rationale/TensorCores.md says how they fit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_TILEASYNCOPS_TD
+#define FUSION_DIALECT_TILE_IR_TILEASYNCOPS_TD
+
+include "fusion/Dialect/Tile/IR/TileBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
+  let summary = "A tensor in global memory as the tensor copy engine sees it";
+  let description = [{
+    `!tile.tensor_map<1x64x64xbf16, b128>`: the shape of one box, in the order
+    of the view's dimensions, the element type, and the swizzle in which boxes
+    lie in shared memory (`none`, `b32`, `b64` or `b128`).
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$box,
+                        "Type":$elementType,
+                        EnumParameter<Tile_Swizzle>:$swizzle);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_RingType : Tile_Type<"Ring", "ring"> {
+  let summary = "A ring of stages of shared-memory buffers";
+  let description = [{
+    `!tile.ring<4, [!tile.buffer<...>, !tile.buffer<...>]>`: so many stages,
+    each with one buffer of each of the types. Each stage has two barriers:
+    *full*, on which the copies into it complete, and *empty*, on which those
+    who read it arrive.
+  }];
+  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"Type">:$buffers);
+  let assemblyFormat = "`<` $stages `,` `[` $buffers `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Byte offset of buffer `number` from the start of its stage.
+    int64_t getBufferOffset(unsigned number) const;
+    /// Bytes of one stage, a multiple of the buffers' alignment.
+    int64_t getStageBytes() const;
+    /// Largest alignment of a buffer.
+    int64_t getAlignment() const;
+    /// Bytes of all stages and, after them, of the full and then the empty
+    /// barriers (8 bytes each).
+    int64_t getTotalBytes() const;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps and rings
+//===----------------------------------------------------------------------===//
+
+def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
+  let summary = "Describes a view to the tensor copy engine";
+  let description = [{
+    The launch encodes the map from the view's base address and sizes and passes
+    it to the kernel as a parameter. The base of the view must be an argument of
+    the program and its `shape` must be recorded, for the launch to know both.
+    `element_strides`, one for each dimension of the view, makes a box take
+    every so-manieth element (1 when absent).
+  }];
+  let arguments = (ins Tile_ViewType:$view,
+                       OptionalAttr<DenseI64ArrayAttr>:$element_strides);
+  let results = (outs Tile_TensorMapType:$result);
+  let assemblyFormat = "$view attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Reserves a ring and makes its barriers ready";
+  let description = [{
+    `offset`, in bytes from the start of the block's shared memory, is set by
+    shared-memory allocation; a ring lives as long as the program. A stage is
+    free again once each of the program's `num_warps` warps has released it.
+    Positions count from zero: position `p` is stage `p mod stages`.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_RingType:$result);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+}
+
+def Tile_AcquireOp : Tile_Op<"acquire", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until a stage is free and announces the copies into it";
+  let description = [{
+    For producers. Waits until every reader of the stage's previous round has
+    released it, then makes its full barrier expect the bytes of all of its
+    buffers. Every buffer must then be filled by `tile.async_load`.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$position);
+  let results = (outs Variadic<Tile_BufferType>:$buffers);
+  let assemblyFormat = [{
+    $ring `[` $position `]` attr-dict `:` type($ring) `->` type($buffers)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AsyncLoadOp : Tile_Op<"async_load", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts a copy of a tile from global into a ring's buffer";
+  let description = [{
+    The tile starts at `coordinates`, one for each dimension of the map's view;
+    its dimension `i` runs along dimension `dims[i]` of the view. It is copied
+    box by box: a box covers `box[dims[i]]` elements of tile dimension `i`, and
+    boxes follow each other in the buffer as its layout says. What lies outside
+    the view becomes zero. The copy completes on the full barrier of the ring's
+    stage at `position`.
+  }];
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
+                       Tile_BufferType:$buffer, Tile_RingType:$ring,
+                       Index:$position, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `into` $buffer `signals` $ring `[` $position `]`
+    `dims` $dims attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until a stage is full";
+  let description = [{
+    For consumers. The buffers may be read until the stage is released.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$position);
+  let results = (outs Variadic<Tile_BufferType>:$buffers);
+  let assemblyFormat = [{
+    $ring `[` $position `]` attr-dict `:` type($ring) `->` type($buffers)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Frees a stage";
+  let description = [{
+    Each warp arrives on the stage's empty barrier once its own reads, those of
+    products in flight included, are done: a `tile.mma_wait` stands before it.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$position);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Products in flight
+//===----------------------------------------------------------------------===//
+
+def Tile_MmaAsyncOp : Tile_Op<"mma_async", [
+    AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead]>]> {
+  let summary = "Starts acc + a × bᵀ on the tensor cores of warpgroups";
+  let description = [{
+    `a` is MxK, `b` is NxK as in `tile.dot`; the accumulator is MxN. `b` is a
+    buffer, `a` a buffer or a tile in registers. The majors follow from the
+    buffers' layouts. With `swapped`, the instruction's rows are the rows of `b`
+    (the instruction computes the transposed product): then `b` may be in
+    registers and `a` is the buffer.
+
+    The result may not be read before `tile.mma_wait`; only another
+    `tile.mma_async` may take it as its accumulator.
+  }];
+  let arguments = (ins AnyType:$a, AnyType:$b, AnyStaticShapeTensor:$acc,
+                       UnitAttr:$swapped);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`swapped` $swapped^)? attr-dict
+    `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MmaWaitOp : Tile_Op<"mma_wait", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for products in flight";
+  let description = [{
+    Ends the group of products started since the last `tile.mma_wait` and waits
+    until at most `pending` groups are in flight. `values` are the accumulators
+    in flight; `kept` are tiles in registers that products in flight may still
+    read, which must stay where they are until then.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values,
+                       Variadic<AnyStaticShapeTensor>:$kept,
+                       DefaultValuedAttr<I64Attr, "0">:$pending);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $values (`keeping` $kept^)? attr-dict `:` type($values) (`,` type($kept)^)?
+    `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Stores and roles
+//===----------------------------------------------------------------------===//
+
+def Tile_AsyncStoreOp : Tile_Op<"async_store", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Writes a tile to global memory through shared memory";
+  let description = [{
+    The counterpart of `tile.async_load`: the tile is put into `buffer`, one of
+    the program's own, and the tensor copy engine writes it from there, box by
+    box, to `coordinates` of the map's view; what lies outside the view is not
+    written. Before the buffer is filled, the copies out of it that an earlier
+    `tile.async_store` started are waited for. Each warpgroup fills and writes
+    its own rows, when the value's layout lets it, and waits for itself only.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, Tile_TensorMapType:$map,
+                       Variadic<Index>:$coordinates, Tile_BufferType:$buffer,
+                       DenseI64ArrayAttr:$dims);
+  let assemblyFormat = [{
+    $value `,` $map `[` $coordinates `]` `through` $buffer `dims` $dims
+    attr-dict `:` type($value) `,` type($map) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AsyncStoreWaitOp : Tile_Op<"async_store_wait", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the copies out of shared memory have been read";
+  let description = [{
+    Stands at the end of a role that has `tile.async_store` ops: shared memory
+    must outlive the copies out of it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_SpecializeOp : Tile_Op<"specialize", [
+    NoRegionArguments, RecursiveMemoryEffects, SingleBlock, NoTerminator]> {
+  let summary = "Gives the warps of a block different work";
+  let description = [{
+    The program's `num_warps` warps run `consumer`; all tiles live there. Each
+    region of `producers` is run by one thread of one of the `extra_warps`: it
+    computes scalars and starts copies. All regions see the values defined
+    before the operation. `registers`, producer's then consumer's, moves the
+    register budget of whole warpgroups (multiples of 8, from 24 to 240) when
+    `extra_warps` is a multiple of 4.
+
+    The barriers of rings made before are ready in all regions. Inside, a
+    `tile.barrier` waits for the consumers only.
+  }];
+  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let regions = (region SizedRegion<1>:$consumer,
+                        VariadicRegion<SizedRegion<1>>:$producers);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Adds the tiles of a cluster's blocks, a part in each";
+  let description = [{
+    Every block of the cluster has a tile of the operand's shape. The result, in
+    the block of rank r, is the r-th part along dimension `dim` of the sum of
+    all, added in the order of the blocks' ranks (float or integer, in the
+    element type). `buffer`, one of the program's own, has the operand's shape.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, Tile_BufferType:$buffer,
+                       I64Attr:$dim);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $value `through` $buffer `along` $dim attr-dict
+    `:` type($value) `,` type($buffer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
+  let summary = "The rank of this block in its cluster";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // FUSION_DIALECT_TILE_IR_TILEASYNCOPS_TD

@@ -1,0 +1,170 @@
+//===- TileBase.td - Dialect, types and attributes of tile --*- tablegen -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the tile dialect with the types and attributes that all of
+// its operations share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_TILEBASE_TD
+#define FUSION_DIALECT_TILE_IR_TILEBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::mlir::tile";
+  let summary = "Programs of one thread block on tiles of tensors";
+  let description = [{
+    A tile program says what one block of threads computes, on values that are
+    whole tiles. A tile is a ranked tensor of power-of-two static shape; a tile
+    of rank zero is the plain scalar. There are no threads, no addresses and no
+    lanes at this level: where each element of a tile lives is its *layout*, the
+    encoding of its tensor type, a linear map over the bits of (register, lane,
+    warp) to element coordinates. `arith` and `math` operations work on tiles as
+    they are, and mixing two layouts is a type error.
+
+    Memory is reached through *views* (`tile.view`): a base address, sizes, and
+    row-major strides. `tile.load` and `tile.store` address a view by an affine
+    map from the tile's own coordinates and scalar (or per-element) symbols to
+    the view's coordinates; an element outside the view reads as zero and is
+    not written. So a transposed, strided, windowed, broadcast or gathered read
+    is one operation with different maps, and width, coalescing and masks follow
+    from the map and the layout.
+
+    Shared memory is explicit once layouts are assigned: `tile.alloc`,
+    `tile.local_store`, `tile.local_load` and `tile.barrier`.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Tile_Swizzle : I32Enum<"Swizzle", "how boxes lie in shared memory", [
+    I32EnumCase<"None", 0, "none">,
+    I32EnumCase<"B32", 1, "b32">,
+    I32EnumCase<"B64", 2, "b64">,
+    I32EnumCase<"B128", 3, "b128">
+  ]> {
+  let cppNamespace = "::mlir::tile";
+}
+
+def Tile_MmaKind : I32Enum<"MmaKind", "what makes the products of a program", [
+    I32EnumCase<"Fma", 0, "fma">,
+    I32EnumCase<"MmaSync", 1, "mma_sync">,
+    I32EnumCase<"Wgmma", 2, "wgmma">
+  ]> {
+  let cppNamespace = "::mlir::tile";
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Tile_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
+  let summary = "Where each element of a tile lives among registers and threads";
+  let description = [{
+    Wraps a linear layout: a map over GF(2) from the bits of the hardware index
+    (register, lane, warp) to element coordinates. Two bits of the index that
+    move the same element, or a zero basis, mean replication.
+
+    ```mlir
+    #tile.layout<{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]],
+                  warp=[[1,0],[2,0]], shape=[4,128]}>
+    ```
+  }];
+  let parameters = (ins
+    AttrParameter<"LinearLayout", "the map", "const LinearLayout &">:$linear);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_SharedAttr : Tile_Attr<"Shared", "shared_layout"> {
+  let summary = "Where each element of a shared-memory tile lives";
+  let description = [{
+    Wraps a map over GF(2) from the bits of the element's coordinates to the
+    bits of its byte offset in the buffer. Every swizzle is such a map.
+  }];
+  let parameters = (ins
+    AttrParameter<"SharedLayout", "the map", "const SharedLayout &">:$shared);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
+  let summary = "How the products of a program are made and fed";
+  let description = [{
+    What the schedule decided, for the passes of this level to obey: `kind`, the
+    instruction; `stages`, how many chunks of the operands are in flight or in
+    use at once; `columns`, how many columns of the accumulator the code after
+    the loop works on at a time (0: all).
+
+    Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
+  }];
+  let parameters = (ins EnumParameter<Tile_MmaKind>:$kind,
+                        DefaultValuedParameter<"int64_t", "1">:$stages,
+                        DefaultValuedParameter<"int64_t", "0">:$columns);
+  let assemblyFormat = [{
+    `<` $kind (`,` `stages` `=` $stages^)? (`,` `columns` `=` $columns^)? `>`
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Tile_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<Tile_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_ViewType : Tile_Type<"View", "view"> {
+  let summary = "A tensor in global memory, row-major and contiguous";
+  let description = [{
+    `!tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
+    `tile.view` operation that makes the view.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    int64_t getNumDynamicDims() const {
+      return llvm::count_if(getShape(), ShapedType::isDynamic);
+    }
+  }];
+}
+
+def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
+  let summary = "A tile in shared memory";
+  let description = [{
+    `!tile.buffer<128x32xf32, #tile.shared_layout<...>>`, of static
+    power-of-two shape.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "Type":$elementType, "SharedAttr":$layout);
+  let hasCustomAssemblyFormat = 1;
+}
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+#endif // FUSION_DIALECT_TILE_IR_TILEBASE_TD

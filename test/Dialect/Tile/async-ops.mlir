@@ -1,0 +1,54 @@
+// RUN: fusion-opt %s | fusion-opt | FileCheck %s
+
+#a = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+// A product whose operands come through a ring, with the roles of warps.
+// CHECK-LABEL: tile.program @matmul
+tile.program @matmul(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {
+    num_warps = 4, extra_warps = 1, index_bits = 32,
+    pipeline = #tile.pipeline<wgmma, stages = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %va = tile.view %a[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xbf16>
+  %vb = tile.view %b[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xbf16>
+  %vc = tile.view %c[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xbf16>
+  // CHECK: tile.tensor_map %{{.*}} : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
+  %ma = tile.tensor_map %va : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
+  %mb = tile.tensor_map %vb : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
+  %mc = tile.tensor_map %vc : !tile.view<64x64xbf16> -> !tile.tensor_map<64x64xbf16, b128>
+  %out = tile.alloc : !tile.buffer<64x64xbf16, #a>
+  // CHECK: tile.make_ring : !tile.ring<4, [!tile.buffer<64x64xbf16
+  %ring = tile.make_ring : !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
+  // CHECK: tile.specialize consumer
+  tile.specialize consumer {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %sum, %end = scf.for %k = %c0 to %c256 step %c64 iter_args(%acc = %zero, %p = %c0) -> (tensor<64x64xf32>, index) {
+      // CHECK: tile.wait
+      %x:2 = tile.wait %ring[%p] : !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]> -> !tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>
+      // CHECK: tile.mma_async
+      %d = tile.mma_async %x#0, %x#1, %acc : !tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a> -> tensor<64x64xf32>
+      %e = tile.mma_wait %d : tensor<64x64xf32> -> tensor<64x64xf32>
+      // CHECK: tile.release
+      tile.release %ring[%p] : !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
+      %q = arith.addi %p, %c1 : index
+      scf.yield %e, %q : tensor<64x64xf32>, index
+    }
+    %r = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xbf16>
+    // CHECK: tile.async_store
+    tile.async_store %r, %mc[%c0, %c0] through %out dims [0, 1] : tensor<64x64xbf16>, !tile.tensor_map<64x64xbf16, b128>, !tile.buffer<64x64xbf16, #a>
+    tile.async_store_wait
+  } producer {
+    %end = scf.for %k = %c0 to %c256 step %c64 iter_args(%p = %c0) -> (index) {
+      // CHECK: tile.acquire
+      %x:2 = tile.acquire %ring[%p] : !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]> -> !tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>
+      // CHECK: tile.async_load
+      tile.async_load %ma[%c0, %k] into %x#0 signals %ring[%p] dims [0, 1] : !tile.tensor_map<64x64xbf16, b128>, !tile.buffer<64x64xbf16, #a>, !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
+      tile.async_load %mb[%c0, %k] into %x#1 signals %ring[%p] dims [0, 1] : !tile.tensor_map<64x64xbf16, b128>, !tile.buffer<64x64xbf16, #a>, !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
+      %q = arith.addi %p, %c1 : index
+      scf.yield %q : index
+    }
+  }
+  tile.return
+}
