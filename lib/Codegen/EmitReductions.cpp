@@ -63,8 +63,7 @@ static TypedAttr identityOf(Operation *op) {
       .Default([](Operation *) { return TypedAttr(); });
 }
 
-/// True when `value` depends on one of `arguments` within the block.
-static bool dependsOn(Value value, ArrayRef<BlockArgument> arguments) {
+bool mlir::fusion::dependsOn(Value value, ArrayRef<BlockArgument> arguments) {
   SmallVector<Value> worklist{value};
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!worklist.empty()) {
@@ -228,54 +227,21 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
   }
 }
 
-std::optional<TileEmitter::DotForm>
-TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
-  if (schedule.getStrategy() != Strategy::Contraction ||
-      reduction.combiners.size() != 1)
-    return std::nullopt;
-  const Combiner &combiner = reduction.combiners.front();
-  Operation *product = combiner.element.getDefiningOp();
-  if (!isa<arith::AddFOp, arith::AddIOp>(combiner.op) || !product ||
-      !isa<arith::MulFOp, arith::MulIOp>(product))
-    return std::nullopt;
-  BodyContext context = makeContext(reduction.op, reduction.loopCoords);
-  SmallVector<unsigned> sides[2];
-  for (unsigned side = 0; side < 2; ++side) {
-    for (auto &[argument, operand] : context.operands)
-      if (dependsOn(product->getOperand(side), cast<BlockArgument>(argument)))
-        llvm::append_range(sides[side], axesOf(operand.second));
-    llvm::sort(sides[side]);
-    sides[side].erase(llvm::unique(sides[side]), sides[side].end());
-    auto position = llvm::find(sides[side], contracted);
-    if (position == sides[side].end() || sides[side].size() != 2)
-      return std::nullopt;
-    sides[side].erase(position);
-  }
-  if (sides[0] == sides[1])
-    return std::nullopt;
-  DotForm form;
-  // Tiles list their axes in increasing order: the operand whose own axis
-  // comes first gives the rows of the accumulator.
-  bool swapped = sides[0].front() > sides[1].front();
-  form.a = product->getOperand(swapped ? 1 : 0);
-  form.b = product->getOperand(swapped ? 0 : 1);
-  form.axes = {std::min(sides[0].front(), sides[1].front()),
-               std::max(sides[0].front(), sides[1].front())};
-  if (form.axes != axesOf(reduction.coords))
-    return std::nullopt;
-  return form;
-}
-
 Tile TileEmitter::castTile(Tile tile, Type element) {
   Type from = tile::getTileElementType(tile.value.getType());
   if (from == element)
     return tile;
   Type type = tileType(tile.axes, element);
   bool wider = from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
-  Value value =
-      wider
-          ? arith::ExtFOp::create(builder, loc, type, tile.value).getResult()
-          : arith::TruncFOp::create(builder, loc, type, tile.value).getResult();
+  Value value;
+  if (isa<IntegerType>(from) && isa<FloatType>(element))
+    value = arith::SIToFPOp::create(builder, loc, type, tile.value);
+  else if (isa<IntegerType>(from))
+    value = arith::ExtSIOp::create(builder, loc, type, tile.value);
+  else if (wider)
+    value = arith::ExtFOp::create(builder, loc, type, tile.value);
+  else
+    value = arith::TruncFOp::create(builder, loc, type, tile.value);
   return {value, tile.axes};
 }
 
@@ -460,6 +426,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   SmallVector<SmallVector<unsigned>> accumulatorAxes;
   SmallVector<std::optional<DotForm>> dots;
   SmallVector<Value> inits;
+  SmallVector<Reduction> finishes(group);
+  bool shared = shareContraction(group, reduced);
   for (const Reduction &member : group) {
     std::optional<DotForm> dot;
     if (reduced.size() == 1 && fullAxes.empty())
@@ -478,6 +446,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   SmallVector<Value> carried(inits);
   for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
     scf::ForOp loop = openLoopOn(axis, carried);
+    if (shared && axis == walkAxes.front())
+      restrictToShare(loop, axes[axis]);
     carried.assign(loop.getRegionIterArgs().begin(),
                    loop.getRegionIterArgs().end());
   }
@@ -488,25 +458,11 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       Value accumulator = carried[next.size()];
       ArrayRef<unsigned> all = accumulatorAxes[next.size()];
       if (dot) {
-        Tile sides[2];
-        for (auto [side, value, axis] : llvm::zip(
-                 sides, std::array<Value, 2>{dot->a, dot->b}, dot->axes)) {
-          FailureOr<Tile> tile = evaluateScalar(context, value);
-          if (failed(tile))
-            return failure();
-          TypedAttr zero = builder.getZeroAttr(
-              tile::getTileElementType(tile->value.getType()));
-          Tile masked = maskReduced(*tile, reduced, zero);
-          SmallVector<unsigned> order{axis, reduced.front()};
-          llvm::sort(order);
-          side = broadcast(castTile(masked, combiner.type), order);
-          if (order.front() != axis)
-            return member.op.emitError(
-                "FUS-3112: a reduction axis precedes the axes of the result");
-        }
-        next.push_back(tile::DotOp::create(builder, loc, accumulator.getType(),
-                                           sides[0].value, sides[1].value,
-                                           accumulator));
+        FailureOr<Value> sum =
+            emitDot(context, *dot, reduced.front(), accumulator);
+        if (failed(sum))
+          return failure();
+        next.push_back(*sum);
         continue;
       }
       FailureOr<Tile> element = evaluateElement(context, combiner);
@@ -523,10 +479,12 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
 
   FailureOr<Tile> answer = failure();
   unsigned position = 0;
-  for (auto [number, member] : llvm::enumerate(group)) {
+  for (auto [number, member] : llvm::enumerate(finishes)) {
     for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
-      FailureOr<Tile> tile = finishReduction(
-          member, i, {next[position], accumulatorAxes[position]}, reduced);
+      Tile sum{next[position], accumulatorAxes[position]};
+      if (shared)
+        sum = addShares(sum);
+      FailureOr<Tile> tile = finishReduction(member, i, sum, reduced);
       if (failed(tile))
         return failure();
       remember(member.op->getResult(i), member.coords, *tile,

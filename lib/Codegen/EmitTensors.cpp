@@ -127,18 +127,12 @@ FailureOr<Tile> TileEmitter::scalarValue(Value scalar) {
 }
 
 FailureOr<Tile> TileEmitter::load(Value argument, ArrayRef<AffineExpr> coords) {
-  auto view = cast<TypedValue<tile::ViewType>>(views.lookup(argument));
-  FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(argument);
-  if (failed(shape))
-    return failure();
-  SmallVector<bool> checked;
-  for (auto [dim, coord] : llvm::enumerate(coords))
-    checked.push_back(
-        !isInBounds(coord, (*shape)[dim], space.getDimOfTensor(argument, dim)));
+  Place place = placeOf(argument, argument, coords);
+  auto view = place.view;
   Tile tile;
-  tile.axes = axesOf(coords);
+  tile.axes = axesOf(place.coords);
   SmallVector<Value> symbols, indexTiles;
-  AffineMap map = buildMap(coords, tile.axes, symbols, &indexTiles);
+  AffineMap map = buildMap(place.coords, tile.axes, symbols, &indexTiles);
   // A gather by a scalar index is an ordinary symbol.
   SmallVector<AffineExpr> replacements;
   SmallVector<Value> gathers;
@@ -163,7 +157,7 @@ FailureOr<Tile> TileEmitter::load(Value argument, ArrayRef<AffineExpr> coords) {
   tile.value = tile::LoadOp::create(
       builder, loc, tileType(tile.axes, view.getType().getElementType()), view,
       symbols, gathers, AffineMapAttr::get(map),
-      builder.getDenseBoolArrayAttr(checked));
+      builder.getDenseBoolArrayAttr(place.checked));
   return tile;
 }
 
@@ -200,6 +194,12 @@ FailureOr<Tile> TileEmitter::evaluatePad(tensor::PadOp pad,
       cast<tensor::YieldOp>(pad.getBody()->getTerminator()).getValue());
   if (failed(fill))
     return failure();
+  // What is read outside an operand of the kernel is zero already.
+  bool isZero = matchPattern(fill->value, m_Zero()) ||
+                matchPattern(fill->value, m_PosZeroFloat());
+  if (isZero && isa<BlockArgument>(pad.getSource()) &&
+      inside->value.getDefiningOp<tile::LoadOp>())
+    return inside;
   // Compared as unsigned numbers, a coordinate before the start is huge.
   std::optional<Tile> condition;
   for (unsigned dim : padded)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the frame of the tile emitter: the grid, the scopes, the
-// roots, and the helpers on tiles.
+// This file implements the frame of the tile emitter: the scopes, the roots,
+// and the helpers on tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,6 +76,10 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   program = tile::ProgramOp::create(builder, loc, name,
                                     builder.getFunctionType(argumentTypes, {}),
                                     schedule.getWarps(), indexBits);
+  if (MmaAttr mma = schedule.getMma())
+    program.setPipelineAttr(tile::PipelineAttr::get(
+        context, static_cast<tile::MmaKind>(mma.getKind()), mma.getStages(),
+        mma.getColumns()));
   Block *body = &program.getBody().front();
   scopes.push_back({body});
   builder.setInsertionPointToEnd(body);
@@ -121,70 +125,16 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
 
   if (failed(emitGrid()) || failed(emitRoots()))
     return failure();
+  if (gridDepth > 0)
+    closeLoop({});
   builder.setInsertionPointToEnd(body);
   tile::ReturnOp::create(builder, loc);
   return program;
 }
 
 //===----------------------------------------------------------------------===//
-// Grid and scopes
+// Scopes
 //===----------------------------------------------------------------------===//
-
-/// True when every coordinate of every tile of size `tile` is below `extent`.
-static bool tilesExactly(AffineExpr extent, int64_t tile) {
-  if (tile == 1)
-    return true;
-  return extent.getLargestKnownDivisor() % tile == 0;
-}
-
-LogicalResult TileEmitter::emitGrid() {
-  gridSize = builder.getAffineConstantExpr(1);
-  SmallVector<unsigned> gridDims;
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    AxisAttr decision = schedule.getAxes()[id];
-    bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
-    if (decision.getKind() == AxisKind::Loop || unused)
-      continue;
-    bool full = decision.getKind() == AxisKind::Full;
-    Axis axis{static_cast<unsigned>(id), dim.extent, decision.getTile()};
-    axis.exact = full ? dim.getStaticExtent() == decision.getTile()
-                      : tilesExactly(dim.extent, decision.getTile());
-    bound[id] = axes.size();
-    axes.push_back(axis);
-    if (full) {
-      std::optional<int64_t> extent = dim.getStaticExtent();
-      if (!extent || *extent > decision.getTile())
-        return kernel.emitError("FUS-3102: dimension ")
-               << id << " is scheduled to live in one tile of "
-               << decision.getTile() << " elements, which does not hold it";
-      continue;
-    }
-    if (dim.getStaticExtent() == 1)
-      continue;
-    gridDims.push_back(id);
-    gridSize = gridSize * dim.extent.ceilDiv(decision.getTile());
-  }
-  if (gridDims.empty())
-    return success();
-  // The last dimension varies fastest, so that neighbouring blocks read
-  // neighbouring memory.
-  Value index = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  for (unsigned i = gridDims.size(); i-- > 0;) {
-    Axis &axis = axes[bound[gridDims[i]]];
-    Value position = index;
-    if (i > 0) {
-      Value count = sizeOf(axis.extent.ceilDiv(axis.tile));
-      position = arith::RemUIOp::create(builder, loc, index, count);
-      index = arith::DivUIOp::create(builder, loc, index, count);
-    }
-    if (axis.tile != 1)
-      position = arith::MulIOp::create(
-          builder, loc, position,
-          arith::ConstantIndexOp::create(builder, loc, axis.tile));
-    axis.offset = position;
-  }
-  return success();
-}
 
 void TileEmitter::insertAt(unsigned depth) {
   Scope &scope = scopes[depth];
@@ -275,6 +225,10 @@ FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
       coords.push_back(builder.getAffineConstantExpr(0));
       continue;
     }
+    if (AffineExpr coord = merged.lookup(dim)) {
+      coords.push_back(coord);
+      continue;
+    }
     auto axis = bound.find(dim);
     if (axis == bound.end())
       return failure();
@@ -293,15 +247,15 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   if (failed(tile))
     return failure();
   insertAt(scopes.size() - 1);
-  SmallVector<unsigned> storeAxes = axesOf(*coords);
+  Place place = placeOf(kernel.getResults()[result], yielded, *coords);
+  SmallVector<unsigned> storeAxes = axesOf(place.coords);
   Tile value = broadcast(*tile, storeAxes);
 
   // Blocks that differ only along dimensions the result does not have compute
   // the same tile of it: the first of them writes.
   Value predicate;
   for (auto [id, axis] : llvm::enumerate(axes)) {
-    if (axis.depth != 0 || !axis.offset ||
-        llvm::is_contained(*coords, builder.getAffineDimExpr(id)))
+    if (!axis.grid || !axis.offset || isUsed(*coords, id))
       continue;
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -317,16 +271,9 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
   SmallVector<Value> symbols;
-  AffineMap map = buildMap(*coords, storeAxes, symbols, nullptr);
-  SmallVector<bool> checked;
-  for (AffineExpr coord : *coords) {
-    auto axis = dyn_cast<AffineDimExpr>(coord);
-    checked.push_back(axis && !axes[axis.getPosition()].exact);
-  }
-  tile::StoreOp::create(
-      builder, loc, value.value,
-      cast<TypedValue<tile::ViewType>>(views[kernel.getResults()[result]]),
-      symbols, map, checked);
+  AffineMap map = buildMap(place.coords, storeAxes, symbols, nullptr);
+  tile::StoreOp::create(builder, loc, value.value, place.view, symbols, map,
+                        place.checked);
   return success();
 }
 

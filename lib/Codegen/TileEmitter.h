@@ -48,6 +48,10 @@ struct Axis {
   unsigned depth = 0;
   /// Every coordinate of every tile lies below the extent.
   bool exact = false;
+  /// Blocks of the grid differ along the axis.
+  bool grid = false;
+  /// The axis of the whole tile of which a block finishes one part only.
+  std::optional<unsigned> whole;
 };
 
 /// How one result of a reduction combines its elements.
@@ -175,10 +179,6 @@ private:
     Coords loopCoords; // of the loops; those of reduction loops come later
     SmallVector<Combiner> combiners;
   };
-  struct DotForm {
-    Value a, b; // values of the body
-    SmallVector<unsigned> axes;
-  };
   FailureOr<Tile> emitReduction(linalg::LinalgOp op, unsigned result,
                                 ArrayRef<AffineExpr> coords, Coords loopCoords);
   FailureOr<Tile> emitTreeReduction(SmallVector<Reduction> group,
@@ -188,8 +188,6 @@ private:
                                       Coords loopCoords);
   /// Adds the reductions that can share the loops of the first of `group`.
   void addSiblings(SmallVector<Reduction> &group);
-  std::optional<DotForm> matchDot(const Reduction &reduction,
-                                  unsigned contracted);
   FailureOr<Tile> evaluateElement(BodyContext &context,
                                   const Combiner &combiner);
   FailureOr<Tile> finishReduction(const Reduction &reduction, unsigned result,
@@ -199,6 +197,33 @@ private:
   Tile castTile(Tile tile, Type element);
   bool mentions(ArrayRef<AffineExpr> coords, unsigned dim) const;
 
+  // Contractions (EmitContractions.cpp).
+  /// A sum of products of two factors, each with an axis of its own.
+  struct DotForm {
+    /// The factors, values of the body: rows and columns of the sum.
+    std::array<Value, 2> factors;
+    /// The element types to bring them to. No value changes on the way.
+    std::array<Type, 2> elements;
+    /// Axes of the rows and columns.
+    SmallVector<unsigned> axes;
+  };
+  std::optional<DotForm> matchDot(const Reduction &reduction,
+                                  unsigned contracted);
+  FailureOr<Value> emitDot(BodyContext &context, const DotForm &dot,
+                           unsigned contracted, Value accumulator);
+  /// True when `tile` is zero wherever its coordinate along `axis` is past the
+  /// end.
+  bool isZeroPast(Tile tile, unsigned axis);
+  /// When the blocks of a cluster share the contracted dimension and all of
+  /// `group` are dots along `reduced`: moves them to the coordinates of the
+  /// whole tile.
+  bool shareContraction(MutableArrayRef<Reduction> group,
+                        ArrayRef<unsigned> reduced);
+  /// Lets `loop`, over `axis`, run through this block's share.
+  void restrictToShare(scf::ForOp loop, const Axis &axis);
+  /// This block's part of the sum of all blocks' tiles.
+  Tile addShares(Tile sum);
+
   // Scans (EmitScans.cpp).
   /// Walks iteration dimension `dim` element by element, carrying the states of
   /// `scans`, and stores `results` on the way.
@@ -206,8 +231,27 @@ private:
                              ArrayRef<unsigned> results,
                              ArrayRef<unsigned> loopDims);
 
-  // Roots (TileEmitter.cpp).
+  // The grid (EmitGrid.cpp).
   LogicalResult emitGrid();
+  /// Gives iteration dimensions `dims`, adjacent ones, their axis.
+  LogicalResult addGridAxis(ArrayRef<unsigned> dims);
+  /// Sets the offsets of the axes in the grid for tile number `number`.
+  void placeTile(Value number, ArrayRef<unsigned> gridAxes);
+  /// Adds the axis along which a block finishes its part of a tile that its
+  /// cluster shares.
+  void addPartAxis(unsigned whole);
+  bool isUsed(ArrayRef<AffineExpr> coords, unsigned axis) const;
+  /// How a tensor of the kernel is addressed: its view, in which dimensions
+  /// that one axis runs through are one, and the coordinates there.
+  struct Place {
+    TypedValue<tile::ViewType> view;
+    Coords coords;
+    SmallVector<bool> checked;
+  };
+  /// `key` is the tensor's key in `views`.
+  Place placeOf(Value key, Value tensor, ArrayRef<AffineExpr> coords);
+
+  // Roots (TileEmitter.cpp).
   LogicalResult emitRoots();
   LogicalResult emitRootGroup(ArrayRef<unsigned> results,
                               ArrayRef<unsigned> loopDims);
@@ -230,16 +274,30 @@ private:
   SmallVector<Axis> axes;
   /// The axis that iteration dimensions are bound to now.
   DenseMap<unsigned, unsigned> bound;
+  /// Coordinates along dimensions that share an axis with others.
+  DenseMap<unsigned, AffineExpr> merged;
+  /// The scope in which the axes of the grid are bound: 1 when each block walks
+  /// several tiles.
+  unsigned gridDepth = 0;
+  /// The rank of the block in its cluster, when a cluster shares a tile.
+  Value clusterRank;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexSymbols;
   SmallVector<unsigned> symbolArguments;
   DenseMap<unsigned, Value> symbolValues;
   DenseMap<Value, Value> views;
+  std::map<std::pair<void *, std::vector<unsigned>>, Value> mergedViews;
   DenseMap<AffineExpr, Value> sizes;
   AffineExpr gridSize;
   /// The last operation that computes a size, all at the start of the program.
   Operation *lastSize = nullptr;
 };
+
+/// True when every coordinate of every tile of size `tile` is below `extent`.
+bool tilesExactly(AffineExpr extent, int64_t tile);
+
+/// True when `value` depends on one of `arguments` within their block.
+bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
 
 /// Finds the combiner of result `number`; one with a null `op` when the body is
 /// not a single associative and commutative operation on the accumulator.

@@ -121,9 +121,8 @@ func.func @main(%x: tensor<64x10xf32>) -> tensor<64xi32> {
 // CHECK-LABEL: tile.program @matmul
 // CHECK: %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}}) -> (tensor<32x64xf32>)
 // CHECK:   %[[A:.*]] = tile.load {{.*}} -> tensor<32x16xbf16>
-// CHECK:   arith.extf
 // CHECK:   %[[B:.*]] = tile.load {{.*}} -> tensor<64x16xbf16>
-// CHECK:   %[[D:.*]] = tile.dot {{.*}}, %[[C]] : tensor<32x16xf32>, tensor<64x16xf32> -> tensor<32x64xf32>
+// CHECK:   %[[D:.*]] = tile.dot %[[A]], %[[B]], %[[C]] : tensor<32x16xbf16>, tensor<64x16xbf16> -> tensor<32x64xf32>
 // CHECK:   scf.yield %[[D]]
 // CHECK: arith.maximumf %[[ACC]]
 // CHECK: tile.store

@@ -335,6 +335,16 @@ LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
         return op.emitOpError("FUS-3304: operands do not hold the rows and "
                               "columns of the accumulator");
       Value x = as[aReg->second], y = bs[bReg->second];
+      for (Value *factor : {&x, &y}) {
+        Type wide = results[reg].getType();
+        if (factor->getType() == wide)
+          continue;
+        *factor =
+            isFloat
+                ? arith::ExtFOp::create(builder, loc, wide, *factor).getResult()
+                : arith::ExtSIOp::create(builder, loc, wide, *factor)
+                      .getResult();
+      }
       if (isFloat) {
         results[reg] = math::FmaOp::create(builder, loc, x, y, results[reg]);
         continue;

@@ -14,13 +14,13 @@ tile.program @matmul(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attri
   %va = tile.view %a[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xbf16>
   %vb = tile.view %b[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xbf16>
   %vc = tile.view %c[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xbf16>
-  // CHECK: tile.tensor_map %{{.*}} : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
+  // CHECK: tile.tensor_map %{{.*}} : <64x256xbf16> -> <64x64xbf16, b128>
   %ma = tile.tensor_map %va : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
   %mb = tile.tensor_map %vb : !tile.view<64x256xbf16> -> !tile.tensor_map<64x64xbf16, b128>
   %mc = tile.tensor_map %vc : !tile.view<64x64xbf16> -> !tile.tensor_map<64x64xbf16, b128>
   %out = tile.alloc : !tile.buffer<64x64xbf16, #a>
-  // CHECK: tile.make_ring : !tile.ring<4, [!tile.buffer<64x64xbf16
-  %ring = tile.make_ring : !tile.ring<4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
+  // CHECK: tile.make_ring : <4, [!tile.buffer<64x64xbf16
+  %ring = tile.make_ring : <4, [!tile.buffer<64x64xbf16, #a>, !tile.buffer<64x64xbf16, #a>]>
   // CHECK: tile.specialize consumer
   tile.specialize consumer {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>

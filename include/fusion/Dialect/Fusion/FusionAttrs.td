@@ -99,9 +99,7 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "0">:$blocks
   );
   let assemblyFormat = [{
-    `<` $kind (`,` `stages` `=` $stages^)? (`,` `columns` `=` $columns^)?
-    (`,` `split` `=` $split^)? (`,` `group` `=` $group^)?
-    (`,` `blocks` `=` $blocks^)? `>`
+    `<` $kind (`,` struct($stages, $columns, $split, $group, $blocks)^)? `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -295,7 +295,8 @@ LogicalResult ClusterReduceOp::verify() {
   int64_t dim = getDim();
   if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
     return emitOpError("dimension ") << dim << " is outside the tile's rank";
-  if (ArrayRef<int64_t>(shape) != getBuffer().getType().getShape())
+  if (getBuffer() &&
+      ArrayRef<int64_t>(shape) != getBuffer().getType().getShape())
     return emitOpError("value and buffer differ in shape");
   if (shape[dim] % blocks != 0)
     return emitOpError("size ")

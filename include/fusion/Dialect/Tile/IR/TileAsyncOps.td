@@ -264,15 +264,19 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
     Every block of the cluster has a tile of the operand's shape. The result, in
     the block of rank r, is the r-th part along dimension `dim` of the sum of
     all, added in the order of the blocks' ranks (float or integer, in the
-    element type). `buffer`, one of the program's own, has the operand's shape.
+    element type). `buffer`, one of the program's own, has the operand's shape;
+    `tile-lower-exchanges` adds it, once layouts are known.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, Tile_BufferType:$buffer,
-                       I64Attr:$dim);
+  let arguments = (ins AnyStaticShapeTensor:$value,
+                       Optional<Tile_BufferType>:$buffer, I64Attr:$dim);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $value `through` $buffer `along` $dim attr-dict
-    `:` type($value) `,` type($buffer) `->` type($result)
+    $value (`through` $buffer^)? `along` $dim attr-dict
+    `:` type($value) (`,` type($buffer)^)? `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "Type":$type, "Value":$value, "int64_t":$dim), [{
+    build($_builder, $_state, type, value, Value(), dim);
+  }]>];
   let hasVerifier = 1;
 }
 

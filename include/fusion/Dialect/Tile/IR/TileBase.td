@@ -123,7 +123,7 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
                         DefaultValuedParameter<"int64_t", "1">:$stages,
                         DefaultValuedParameter<"int64_t", "0">:$columns);
   let assemblyFormat = [{
-    `<` $kind (`,` `stages` `=` $stages^)? (`,` `columns` `=` $columns^)? `>`
+    `<` $kind (`,` struct($stages, $columns)^)? `>`
   }];
 }
 

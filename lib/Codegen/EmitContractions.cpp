@@ -1,0 +1,230 @@
+//===- EmitContractions.cpp - Sums of products as dots --------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the recognition of sums of products of two factors, and
+// the choice of the narrowest element type that holds the factors exactly.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+static bool isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+static bool isFloat16(Type type) { return type.isF16() || type.isBF16(); }
+
+/// The value that `factor` is a lossless conversion of.
+static Value stripExtensions(Value factor) {
+  while (Operation *op = factor.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::SIToFPOp>(op))
+      break;
+    Value source = op->getOperand(0);
+    unsigned bits = source.getType().getIntOrFloatBitWidth();
+    // An integer of 8 bits fits the mantissa of every float but float8.
+    if (isa<IntegerType>(source.getType()) &&
+        (bits > 8 || isFloat8(factor.getType())))
+      break;
+    factor = source;
+  }
+  return factor;
+}
+
+/// The types in which the products of factors of types `a` and `b`, widened to
+/// `sum` in the program, can be made without change; null types if none is
+/// narrower.
+static std::array<Type, 2> narrowTypes(Type a, Type b, Type sum) {
+  if (sum.isInteger(32)) {
+    bool fits = a.isSignlessInteger() && b.isSignlessInteger() &&
+                a.getIntOrFloatBitWidth() <= 8 &&
+                b.getIntOrFloatBitWidth() <= 8;
+    Type byte = IntegerType::get(sum.getContext(), 8);
+    return fits ? std::array<Type, 2>{byte, byte} : std::array<Type, 2>{};
+  }
+  if (!sum.isF32())
+    return {};
+  if (isFloat8(a) && isFloat8(b))
+    return {a, b};
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (!isFloat16(one))
+      continue;
+    bool fits = other == one || isFloat8(other) || isa<IntegerType>(other);
+    return fits ? std::array<Type, 2>{one, one} : std::array<Type, 2>{};
+  }
+  Type bf16 = BFloat16Type::get(sum.getContext());
+  auto fitsBF16 = [](Type type) {
+    return isFloat8(type) || isa<IntegerType>(type);
+  };
+  if (fitsBF16(a) && fitsBF16(b))
+    return {bf16, bf16};
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Dots
+//===----------------------------------------------------------------------===//
+
+std::optional<TileEmitter::DotForm>
+TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
+  if (schedule.getStrategy() != Strategy::Contraction ||
+      reduction.combiners.size() != 1)
+    return std::nullopt;
+  const Combiner &combiner = reduction.combiners.front();
+  Operation *product = combiner.element.getDefiningOp();
+  if (!isa<arith::AddFOp, arith::AddIOp>(combiner.op) || !product ||
+      !isa<arith::MulFOp, arith::MulIOp>(product))
+    return std::nullopt;
+  BodyContext context = makeContext(reduction.op, reduction.loopCoords);
+  SmallVector<unsigned> sides[2];
+  for (unsigned side = 0; side < 2; ++side) {
+    for (auto &[argument, operand] : context.operands)
+      if (dependsOn(product->getOperand(side), cast<BlockArgument>(argument)))
+        llvm::append_range(sides[side], axesOf(operand.second));
+    llvm::sort(sides[side]);
+    sides[side].erase(llvm::unique(sides[side]), sides[side].end());
+    auto position = llvm::find(sides[side], contracted);
+    if (position == sides[side].end() || sides[side].size() != 2)
+      return std::nullopt;
+    sides[side].erase(position);
+  }
+  if (sides[0] == sides[1])
+    return std::nullopt;
+  DotForm form;
+  // Tiles list their axes in increasing order: the operand whose own axis
+  // comes first gives the rows of the accumulator.
+  bool swapped = sides[0].front() > sides[1].front();
+  form.factors = {product->getOperand(swapped), product->getOperand(!swapped)};
+  form.axes = {std::min(sides[0].front(), sides[1].front()),
+               std::max(sides[0].front(), sides[1].front())};
+  if (form.axes != axesOf(reduction.coords))
+    return std::nullopt;
+  std::array<Value, 2> narrow = {stripExtensions(form.factors[0]),
+                                 stripExtensions(form.factors[1])};
+  form.elements =
+      narrowTypes(narrow[0].getType(), narrow[1].getType(), combiner.type);
+  if (form.elements[0])
+    form.factors = narrow;
+  else
+    form.elements = {combiner.type, combiner.type};
+  return form;
+}
+
+bool TileEmitter::isZeroPast(Tile tile, unsigned axis) {
+  auto position = llvm::find(tile.axes, axis);
+  if (position == tile.axes.end())
+    return false;
+  unsigned dim = position - tile.axes.begin();
+  Operation *op = tile.value.getDefiningOp();
+  while (op && isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp,
+                   arith::SIToFPOp, arith::NegFOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto load = dyn_cast_or_null<tile::LoadOp>(op);
+  if (!load)
+    return false;
+  auto view = load.getView().getDefiningOp<tile::MakeViewOp>();
+  for (auto [i, expr] : llvm::enumerate(load.getMap().getResults())) {
+    if (!load.getChecked()[i] ||
+        view.getShapeAttr().getValue().getResult(i) != axes[axis].extent)
+      continue;
+    // The coordinate itself, from the start of the tile.
+    AffineExpr rest = expr - builder.getAffineDimExpr(dim);
+    auto symbol = dyn_cast<AffineSymbolExpr>(rest);
+    if (symbol && load.getSymbols()[symbol.getPosition()] == axes[axis].offset)
+      return true;
+    if (rest == builder.getAffineConstantExpr(0) && !axes[axis].offset)
+      return true;
+  }
+  return false;
+}
+
+FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
+                                      unsigned contracted, Value accumulator) {
+  std::array<Value, 2> operands;
+  for (auto [operand, factor, element, axis] :
+       llvm::zip(operands, dot.factors, dot.elements, dot.axes)) {
+    FailureOr<Tile> tile = evaluateScalar(context, factor);
+    if (failed(tile))
+      return failure();
+    // Zeros past the end add nothing. What is loaded is zero there; what is
+    // computed may be anything.
+    Tile masked = *tile;
+    if (!isZeroPast(masked, contracted))
+      masked = maskReduced(
+          masked, contracted,
+          builder.getZeroAttr(tile::getTileElementType(tile->value.getType())));
+    if (contracted < axis)
+      return emitError(loc, "FUS-3112: a reduction axis precedes the axes of "
+                            "the result");
+    operand = broadcast(castTile(masked, element), {axis, contracted}).value;
+  }
+  return tile::DotOp::create(builder, loc, accumulator.getType(), operands[0],
+                             operands[1], accumulator)
+      .getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions shared by a cluster
+//===----------------------------------------------------------------------===//
+
+bool TileEmitter::shareContraction(MutableArrayRef<Reduction> group,
+                                   ArrayRef<unsigned> reduced) {
+  if (!clusterRank || reduced.size() != 1)
+    return false;
+  SmallVector<AffineExpr> wholes;
+  for (auto [number, axis] : llvm::enumerate(axes))
+    wholes.push_back(builder.getAffineDimExpr(axis.whole.value_or(number)));
+  SmallVector<Reduction> moved(group);
+  for (Reduction &member : moved) {
+    for (AffineExpr &coord : member.coords)
+      coord = coord.replaceDims(wholes);
+    for (AffineExpr &coord : member.loopCoords)
+      coord = coord.replaceDims(wholes);
+    if (member.coords == group[&member - moved.data()].coords ||
+        !matchDot(member, reduced.front()))
+      return false;
+  }
+  llvm::copy(moved, group.begin());
+  return true;
+}
+
+void TileEmitter::restrictToShare(scf::ForOp loop, const Axis &axis) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop);
+  int64_t parts = schedule.getMma().getSplit();
+  Value share = sizeOf(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
+  Value begin = arith::MulIOp::create(builder, loc, clusterRank, share);
+  Value end = arith::AddIOp::create(builder, loc, begin, share);
+  loop.setLowerBound(begin);
+  loop.setUpperBound(
+      arith::MinUIOp::create(builder, loc, end, loop.getUpperBound()));
+}
+
+Tile TileEmitter::addShares(Tile sum) {
+  Tile part = sum;
+  unsigned dim = 0;
+  for (auto [number, axis] : llvm::enumerate(axes))
+    for (auto [position, of] : llvm::enumerate(part.axes))
+      if (axis.whole == of) {
+        of = number;
+        dim = position;
+      }
+  Type element = tile::getTileElementType(sum.value.getType());
+  part.value = tile::ClusterReduceOp::create(
+      builder, loc, tileType(part.axes, element), sum.value, dim);
+  return part;
+}

@@ -1,0 +1,282 @@
+//===- EmitGrid.cpp - Which tiles a block computes ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the part of the tile emitter that binds the axes of the
+// grid: the order in which tiles are walked, blocks that walk several, clusters
+// that share one, and axes that run through several dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// True when every coordinate of every tile of size `tile` is below `extent`.
+bool mlir::fusion::tilesExactly(AffineExpr extent, int64_t tile) {
+  if (tile == 1)
+    return true;
+  return extent.getLargestKnownDivisor() % tile == 0;
+}
+
+bool TileEmitter::isUsed(ArrayRef<AffineExpr> coords, unsigned axis) const {
+  return llvm::any_of(
+      coords, [&](AffineExpr coord) { return coord.isFunctionOfDim(axis); });
+}
+
+LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
+  AxisAttr decision = schedule.getAxes()[dims.back()];
+  const IterationDim &last = space.getDims()[dims.back()];
+  bool full = decision.getKind() == AxisKind::Full;
+  Axis axis{dims.back(), last.extent, decision.getTile(), Value(), gridDepth};
+  for (unsigned dim : dims.drop_back())
+    axis.extent = space.getDims()[dim].extent * axis.extent;
+  axis.exact = full ? last.getStaticExtent() == decision.getTile()
+                    : tilesExactly(axis.extent, decision.getTile());
+  if (full) {
+    axis.depth = 0;
+    std::optional<int64_t> extent = last.getStaticExtent();
+    if (!extent || *extent > decision.getTile())
+      return kernel.emitError("FUS-3102: dimension ")
+             << dims.back() << " is scheduled to live in one tile of "
+             << decision.getTile() << " elements, which does not hold it";
+  }
+  axis.grid = !full;
+  unsigned number = axes.size();
+  axes.push_back(axis);
+  bound[dims.back()] = number;
+  if (dims.size() == 1)
+    return success();
+  // Row-major position among the dimensions; the outermost needs no remainder.
+  AffineExpr position = builder.getAffineDimExpr(number);
+  for (unsigned i = dims.size(); i-- > 0;) {
+    AffineExpr size = space.getDims()[dims[i]].extent;
+    merged[dims[i]] = i == 0 ? position : position % size;
+    position = position.floorDiv(size);
+  }
+  return success();
+}
+
+void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto countOf = [&](unsigned axis) {
+    return sizeOf(axes[axis].extent.ceilDiv(axes[axis].tile));
+  };
+  auto split = [&](Value &linear, Value count) -> Value {
+    Value position = arith::RemUIOp::create(builder, loc, linear, count);
+    linear = arith::DivUIOp::create(builder, loc, linear, count);
+    return position;
+  };
+  auto place = [&](unsigned axis, Value position) {
+    int64_t tile = axes[axis].tile;
+    if (tile != 1)
+      position = arith::MulIOp::create(builder, loc, position, index(tile));
+    axes[axis].offset = position;
+  };
+  SmallVector<unsigned> left(gridAxes);
+  MmaAttr mma = schedule.getMma();
+  if (mma && mma.getGroup() > 1 && left.size() >= 2) {
+    // The two innermost axes in groups of rows: blocks that run at the same
+    // time then read few rows and few columns of the operands.
+    unsigned column = left.pop_back_val(), row = left.pop_back_val();
+    Value rows = countOf(row), columns = countOf(column);
+    Value inGroup = number;
+    Value area = arith::MulIOp::create(builder, loc, rows, columns);
+    if (left.empty())
+      number = nullptr;
+    else
+      inGroup = split(number, area);
+    Value group = index(mma.getGroup());
+    Value perGroup = arith::MulIOp::create(builder, loc, group, columns);
+    Value position = split(inGroup, perGroup);
+    Value first = arith::MulIOp::create(builder, loc, inGroup, group);
+    // The last group may have fewer rows.
+    Value rest = arith::SubIOp::create(builder, loc, rows, first);
+    Value height = arith::MinUIOp::create(builder, loc, rest, group);
+    Value inColumn = split(position, height);
+    place(row, arith::AddIOp::create(builder, loc, first, inColumn));
+    place(column, position);
+  }
+  // The last axis varies fastest, so that neighbouring blocks read
+  // neighbouring memory.
+  for (unsigned i = left.size(); i-- > 0;)
+    place(left[i], i > 0 ? split(number, countOf(left[i])) : number);
+  for (Axis &axis : axes)
+    if (axis.whole) {
+      Value start =
+          arith::MulIOp::create(builder, loc, clusterRank, index(axis.tile));
+      axis.offset =
+          arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
+    }
+}
+
+void TileEmitter::addPartAxis(unsigned whole) {
+  Axis part = axes[whole];
+  part.tile /= schedule.getMma().getSplit();
+  part.whole = whole;
+  unsigned number = axes.size();
+  axes.push_back(part);
+  axes[whole].grid = false;
+  bound[*part.dim] = number;
+  AffineExpr from = builder.getAffineDimExpr(whole),
+             to = builder.getAffineDimExpr(number);
+  for (auto &[dim, coord] : merged)
+    coord = coord.replace(from, to);
+}
+
+LogicalResult TileEmitter::emitGrid() {
+  MmaAttr mma = schedule.getMma();
+  int64_t blocks = mma ? mma.getBlocks() : 0;
+  int64_t parts = mma ? mma.getSplit() : 1;
+  gridDepth = blocks > 0 ? 1 : 0;
+
+  SmallVector<unsigned> gridAxes, group;
+  gridSize = builder.getAffineConstantExpr(1);
+  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
+    AxisAttr decision = schedule.getAxes()[id];
+    bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
+    if (decision.getKind() == AxisKind::Loop || unused)
+      continue;
+    group.push_back(id);
+    if (decision.getKind() == AxisKind::Merged)
+      continue;
+    if (failed(addGridAxis(group)))
+      return failure();
+    const Axis &axis = axes.back();
+    bool single = group.size() == 1 && dim.getStaticExtent() == 1;
+    group.clear();
+    if (!axis.grid || single)
+      continue;
+    gridAxes.push_back(axes.size() - 1);
+    gridSize = gridSize * axis.extent.ceilDiv(axis.tile);
+  }
+  if (!group.empty())
+    return kernel.emitError("FUS-3116: the last dimension of the schedule is "
+                            "merged with a next one");
+  if (gridAxes.empty()) {
+    gridDepth = 0;
+    return success();
+  }
+  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  if (parts > 1) {
+    program.setCluster(parts);
+    addPartAxis(gridAxes.back());
+    clusterRank =
+        tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
+    block = arith::DivUIOp::create(
+        builder, loc, block,
+        arith::ConstantIndexOp::create(builder, loc, parts));
+  }
+  if (gridDepth > 0) {
+    Value total = sizeOf(gridSize);
+    Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
+    auto loop = scf::ForOp::create(builder, loc, block, total, step);
+    loop.getBody()->getTerminator()->erase();
+    Scope scope{loop.getBody()};
+    scopes.back().nested = loop;
+    scopes.push_back(std::move(scope));
+    builder.setInsertionPointToEnd(loop.getBody());
+    block = loop.getInductionVar();
+    if (auto tiles = dyn_cast<AffineConstantExpr>(gridSize))
+      blocks = std::min(blocks, tiles.getValue());
+    gridSize = builder.getAffineConstantExpr(blocks);
+  }
+  gridSize = gridSize * parts;
+  placeTile(block, gridAxes);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Places in memory
+//===----------------------------------------------------------------------===//
+
+TileEmitter::Place TileEmitter::placeOf(Value key, Value tensor,
+                                        ArrayRef<AffineExpr> coords) {
+  SmallVector<AffineExpr> shape = *shapes.getShape(tensor);
+  Place place;
+  auto whole = cast<TypedValue<tile::ViewType>>(views.lookup(key));
+  SmallVector<AffineExpr> sizes;
+  std::vector<unsigned> ends;
+  for (unsigned i = 0; i < coords.size();) {
+    // Does a run of dimensions from here on count along one axis?
+    unsigned end = i + 1;
+    AffineExpr coord = coords[i], size = shape[i];
+    for (const auto &[number, axis] : llvm::enumerate(axes)) {
+      AffineExpr position = builder.getAffineDimExpr(number), total;
+      if (!axis.dim || !merged.contains(*axis.dim) || !isUsed(coords, number))
+        continue;
+      // The run ends with the axis's fastest dimension.
+      for (unsigned last = i + 1; last < coords.size() && !total; ++last) {
+        AffineExpr rest = position, product = builder.getAffineConstantExpr(1);
+        bool matches = true;
+        for (unsigned j = last + 1; j-- > i && matches;) {
+          matches = coords[j] == (j == i ? rest : rest % shape[j]);
+          rest = rest.floorDiv(shape[j]);
+          product = shape[j] * product;
+        }
+        if (matches && product == axis.extent) {
+          total = product;
+          end = last + 1;
+        }
+      }
+      if (total) {
+        coord = position;
+        size = total;
+        break;
+      }
+    }
+    place.coords.push_back(coord);
+    sizes.push_back(size);
+    ends.push_back(end);
+    i = end;
+  }
+  place.view = whole;
+  if (sizes.size() != coords.size()) {
+    Value &known = mergedViews[{key.getAsOpaquePointer(), ends}];
+    if (!known) {
+      SmallVector<Value> dynamic;
+      SmallVector<int64_t> staticSizes;
+      for (AffineExpr size : sizes) {
+        auto constant = dyn_cast<AffineConstantExpr>(size);
+        staticSizes.push_back(constant ? constant.getValue()
+                                       : ShapedType::kDynamic);
+        if (!constant)
+          dynamic.push_back(sizeOf(size));
+      }
+      OpBuilder::InsertionGuard guard(builder);
+      if (lastSize)
+        builder.setInsertionPointAfter(lastSize);
+      else
+        builder.setInsertionPointToStart(&program.getBody().front());
+      auto view = tile::MakeViewOp::create(
+          builder, loc,
+          tile::ViewType::get(context, staticSizes,
+                              whole.getType().getElementType()),
+          whole.getDefiningOp<tile::MakeViewOp>().getBase(), dynamic,
+          AffineMapAttr::get(
+              AffineMap::get(0, shapes.getSymbols().size(), sizes, context)));
+      known = view;
+      lastSize = view;
+    }
+    place.view = cast<TypedValue<tile::ViewType>>(known);
+  }
+  unsigned start = 0;
+  for (auto [coord, size, end] : llvm::zip(place.coords, sizes, ends)) {
+    std::optional<unsigned> dim;
+    if (end == start + 1)
+      dim = space.getDimOfTensor(tensor, start);
+    place.checked.push_back(!isInBounds(coord, size, dim));
+    start = end;
+  }
+  return place;
+}
