@@ -6,74 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the recognition of sums of products of two factors, and
-// the choice of the narrowest element type that holds the factors exactly.
+// This file implements the emission of sums of products of two factors as dots
+// on tiles of the narrowest element type that holds the factors exactly.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
+#include "fusion/Analysis/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-//===----------------------------------------------------------------------===//
-// Element types
-//===----------------------------------------------------------------------===//
-
-static bool isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
-static bool isFloat16(Type type) { return type.isF16() || type.isBF16(); }
-
-/// The value that `factor` is a lossless conversion of.
-static Value stripExtensions(Value factor) {
-  while (Operation *op = factor.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::SIToFPOp>(op))
-      break;
-    Value source = op->getOperand(0);
-    unsigned bits = source.getType().getIntOrFloatBitWidth();
-    // An integer of 8 bits fits the mantissa of every float but float8.
-    if (isa<IntegerType>(source.getType()) &&
-        (bits > 8 || isFloat8(factor.getType())))
-      break;
-    factor = source;
-  }
-  return factor;
-}
-
-/// The types in which the products of factors of types `a` and `b`, widened to
-/// `sum` in the program, can be made without change; null types if none is
-/// narrower.
-static std::array<Type, 2> narrowTypes(Type a, Type b, Type sum) {
-  if (sum.isInteger(32)) {
-    bool fits = a.isSignlessInteger() && b.isSignlessInteger() &&
-                a.getIntOrFloatBitWidth() <= 8 &&
-                b.getIntOrFloatBitWidth() <= 8;
-    Type byte = IntegerType::get(sum.getContext(), 8);
-    return fits ? std::array<Type, 2>{byte, byte} : std::array<Type, 2>{};
-  }
-  if (!sum.isF32())
-    return {};
-  if (isFloat8(a) && isFloat8(b))
-    return {a, b};
-  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-    if (!isFloat16(one))
-      continue;
-    bool fits = other == one || isFloat8(other) || isa<IntegerType>(other);
-    return fits ? std::array<Type, 2>{one, one} : std::array<Type, 2>{};
-  }
-  Type bf16 = BFloat16Type::get(sum.getContext());
-  auto fitsBF16 = [](Type type) {
-    return isFloat8(type) || isa<IntegerType>(type);
-  };
-  if (fitsBF16(a) && fitsBF16(b))
-    return {bf16, bf16};
-  return {};
-}
 
 //===----------------------------------------------------------------------===//
 // Dots
@@ -116,7 +61,7 @@ TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
   std::array<Value, 2> narrow = {stripExtensions(form.factors[0]),
                                  stripExtensions(form.factors[1])};
   form.elements =
-      narrowTypes(narrow[0].getType(), narrow[1].getType(), combiner.type);
+      getNarrowTypes(narrow[0].getType(), narrow[1].getType(), combiner.type);
   if (form.elements[0])
     form.factors = narrow;
   else

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Scheduling/SelectSchedule.h"
+#include "ContractionSchedule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
@@ -397,16 +398,27 @@ static ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
                       warpsFor(draft.tileElements(), 1, 2));
 }
 
-ScheduleAttr mlir::fusion::selectSchedule(KernelOp kernel,
-                                          const IterationSpace &space,
-                                          const ScheduleLimits &limits) {
+SmallVector<ScheduleAttr>
+mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
+                           const ScheduleLimits &limits) {
   KernelFacts facts = collectFacts(kernel, space);
   if (llvm::any_of(space.getDims(),
                    [](const IterationDim &dim) { return dim.scan; }))
-    return scheduleScan(kernel, space, facts);
-  if (facts.contraction)
-    return scheduleContraction(kernel, space, facts, limits);
+    return {scheduleScan(kernel, space, facts)};
+  if (facts.contraction) {
+    SmallVector<ScheduleAttr> schedules =
+        getTensorCoreSchedules(kernel, space, limits);
+    if (schedules.empty())
+      schedules.push_back(scheduleContraction(kernel, space, facts, limits));
+    return schedules;
+  }
   if (facts.hasReduction)
-    return scheduleReduction(kernel, space, facts, limits);
-  return schedulePointwise(kernel, space, facts, limits);
+    return {scheduleReduction(kernel, space, facts, limits)};
+  return {schedulePointwise(kernel, space, facts, limits)};
+}
+
+ScheduleAttr mlir::fusion::selectSchedule(KernelOp kernel,
+                                          const IterationSpace &space,
+                                          const ScheduleLimits &limits) {
+  return getSchedules(kernel, space, limits).front();
 }

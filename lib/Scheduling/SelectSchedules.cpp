@@ -33,6 +33,19 @@ public:
 
   void runOnOperation() override {
     ScheduleLimits limits;
+    std::string chip = target;
+    if (chip.empty())
+      if (auto attr = getOperation()->getAttrOfType<TargetAttr>(
+              FusionDialect::kTargetAttrName))
+        chip = attr.getChip().str();
+    if (!chip.empty()) {
+      llvm::Expected<const TargetInfo *> known = getTarget(chip);
+      if (!known) {
+        getOperation().emitError(llvm::toString(known.takeError()));
+        return signalPassFailure();
+      }
+      limits.target = *known;
+    }
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);
       WalkResult walk = func->walk([&](KernelOp kernel) {
@@ -44,7 +57,10 @@ public:
           kernel.emitError("FUS-3101: a size of the kernel depends on data");
           return WalkResult::interrupt();
         }
-        kernel.setScheduleAttr(selectSchedule(kernel, *space, limits));
+        SmallVector<ScheduleAttr> schedules =
+            getSchedules(kernel, *space, limits);
+        size_t number = std::min<size_t>(candidate, schedules.size() - 1);
+        kernel.setScheduleAttr(schedules[number]);
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

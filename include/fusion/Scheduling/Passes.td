@@ -22,6 +22,13 @@ def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
     tuning file's. Nothing else changes.
   }];
   let dependentDialects = ["::mlir::fusion::FusionDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "",
+           "chip to schedule for; the module's fusion.target when empty">,
+    Option<"candidate", "candidate", "unsigned", "0",
+           "take the schedule of this rank instead of the one predicted to be "
+           "fastest (for measuring)">,
+  ];
 }
 
 #endif // FUSION_SCHEDULING_PASSES_TD

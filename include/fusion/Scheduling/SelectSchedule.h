@@ -14,6 +14,7 @@
 #define FUSION_SCHEDULING_SELECTSCHEDULE_H
 
 #include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
 namespace mlir::fusion {
@@ -23,11 +24,18 @@ struct ScheduleLimits {
   int64_t multiprocessors = 132;
   /// Elements of one tile that a block may keep in registers.
   int64_t residentElements = 65536;
+  /// The chip, for kernels on tensor cores; without it there are none.
+  const TargetInfo *target = nullptr;
 };
 
 /// The schedule of `kernel`. A pure function of its arguments.
 ScheduleAttr selectSchedule(KernelOp kernel, const IterationSpace &space,
                             const ScheduleLimits &limits);
+
+/// All schedules that selectSchedule chooses from, the chosen one first.
+SmallVector<ScheduleAttr> getSchedules(KernelOp kernel,
+                                       const IterationSpace &space,
+                                       const ScheduleLimits &limits);
 
 } // namespace mlir::fusion
 

@@ -1,0 +1,74 @@
+//===- MmaCost.h - The time of a tensor-core kernel -------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the model by which schedules of contractions are compared:
+// sizes of a problem and of a schedule in, seconds, registers and shared memory
+// out. It needs no IR and no GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_SCHEDULING_MMACOST_H
+#define FUSION_SCHEDULING_MMACOST_H
+
+#include "fusion/Analysis/TargetInfo.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace mlir::fusion {
+
+/// Sizes of a contraction with what is computed around it.
+struct MmaProblem {
+  /// Rows and columns of one product, its contracted size, and how many
+  /// products there are.
+  int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  /// Chunks that the depth is walked in beside those of `depth` itself (the
+  /// taps of a filter).
+  int64_t taps = 1;
+  /// Bits of an element in the product, and in memory for rows and columns.
+  int64_t elementBits = 16;
+  int64_t storedBits[2] = {16, 16};
+  /// Sums over the same loops (a gate and an up projection: 2), with operands
+  /// of the columns of their own.
+  int64_t sums = 1;
+  /// Bytes of whole tiles that the epilogue reads and writes, an element.
+  int64_t epilogueReadBytes = 0, epilogueWriteBytes = 2;
+  /// Operations of the epilogue, an element.
+  int64_t epilogueOps = 1;
+};
+
+/// What a schedule of a contraction decides.
+struct MmaConfig {
+  /// Tile of the accumulator and of the depth.
+  int64_t rows = 128, columns = 128, depth = 64;
+  int64_t warps = 8;
+  int64_t stages = 4;
+  /// Columns of the epilogue at a time.
+  int64_t chunk = 64;
+  int64_t split = 1;
+  int64_t group = 8;
+  /// Blocks of the grid, 0 for one a tile.
+  int64_t blocks = 0;
+};
+
+/// Bytes of shared memory of a block.
+int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config);
+
+/// Registers a thread that holds accumulators uses.
+int64_t getMmaRegisters(const MmaProblem &problem, const MmaConfig &config);
+
+/// Predicted seconds of the kernel on `target`.
+double getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
+                     const TargetInfo &target);
+
+/// Schedules for warpgroups fed by tensor copies that `target` can run, the
+/// one predicted to be fastest first.
+llvm::SmallVector<MmaConfig> getWgmmaConfigs(const MmaProblem &problem,
+                                             const TargetInfo &target);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_SCHEDULING_MMACOST_H

@@ -1,0 +1,199 @@
+//===- Contraction.cpp - Sums of products of two factors ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the analysis of contractions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+static bool isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+static bool isFloat16(Type type) { return type.isF16() || type.isBF16(); }
+
+Value fusion::stripExtensions(Value factor) {
+  while (Operation *op = factor.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::SIToFPOp>(op))
+      break;
+    Value source = op->getOperand(0);
+    unsigned bits = source.getType().getIntOrFloatBitWidth();
+    // An integer of 8 bits fits the mantissa of every float but float8.
+    if (isa<arith::SIToFPOp>(op) && (bits > 8 || isFloat8(factor.getType())))
+      break;
+    factor = source;
+  }
+  return factor;
+}
+
+std::array<Type, 2> fusion::getNarrowTypes(Type a, Type b, Type sum) {
+  if (sum.isInteger(32)) {
+    bool fits = a.isSignlessInteger() && b.isSignlessInteger() &&
+                a.getIntOrFloatBitWidth() <= 8 &&
+                b.getIntOrFloatBitWidth() <= 8;
+    Type byte = IntegerType::get(sum.getContext(), 8);
+    return fits ? std::array<Type, 2>{byte, byte} : std::array<Type, 2>{};
+  }
+  if (!sum.isF32())
+    return {};
+  if (isFloat8(a) && isFloat8(b))
+    return {a, b};
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (!isFloat16(one))
+      continue;
+    bool fits = other == one || isFloat8(other) || isa<IntegerType>(other);
+    return fits ? std::array<Type, 2>{one, one} : std::array<Type, 2>{};
+  }
+  auto fitsBF16 = [](Type type) {
+    return isFloat8(type) || isa<IntegerType>(type);
+  };
+  Type bf16 = BFloat16Type::get(sum.getContext());
+  if (fitsBF16(a) && fitsBF16(b))
+    return {bf16, bf16};
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// The inputs of the operation that `value`, of its body, depends on.
+static llvm::SmallBitVector inputsOf(linalg::LinalgOp op, Value value) {
+  llvm::SmallBitVector inputs(op.getNumDpsInputs());
+  SmallVector<Value> worklist{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() == op.getBlock() &&
+          argument.getArgNumber() < inputs.size())
+        inputs.set(argument.getArgNumber());
+    } else if (next.getParentBlock() == op.getBlock() &&
+               seen.insert(next.getDefiningOp()).second) {
+      llvm::append_range(worklist, next.getDefiningOp()->getOperands());
+    }
+  }
+  return inputs;
+}
+
+/// Follows `tensor` to the argument of the kernel that it is an elementwise
+/// function of; clears `direct` when something is computed on the way.
+static Value sourceOf(Value tensor, bool &direct) {
+  while (auto op = tensor.getDefiningOp<linalg::LinalgOp>()) {
+    if (op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
+        op->getNumResults() != 1)
+      return nullptr;
+    AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    if (!in.isPermutation() || !out.isPermutation())
+      return nullptr;
+    direct = false;
+    tensor = op.getDpsInputOperand(0)->get();
+  }
+  return isa<BlockArgument>(tensor) ? tensor : nullptr;
+}
+
+std::optional<Contraction>
+fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() < 2)
+    return std::nullopt;
+  Block *block = op.getBlock();
+  Operation *sum = block->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return std::nullopt;
+  BlockArgument accumulator = block->getArguments().back();
+  Operation *product = nullptr;
+  for (unsigned i = 0; i < 2; ++i)
+    if (sum->getOperand(1 - i) == accumulator)
+      product = sum->getOperand(i).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+    return std::nullopt;
+
+  Contraction result;
+  result.op = op;
+  result.sum = accumulator.getType();
+  // Sums of short floats are made in f32.
+  if (isa<FloatType>(result.sum) && result.sum.getIntOrFloatBitWidth() < 32)
+    result.sum = Float32Type::get(op.getContext());
+
+  // Loops that each factor moves with.
+  llvm::SmallBitVector moves[2];
+  Value factors[2];
+  for (unsigned side = 0; side < 2; ++side) {
+    factors[side] = product->getOperand(side);
+    moves[side].resize(op.getNumLoops());
+    unsigned widest = 0;
+    for (unsigned input : inputsOf(op, factors[side]).set_bits()) {
+      OpOperand *operand = op.getDpsInputOperand(input);
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (map.isFunctionOfDim(loop))
+          moves[side].set(loop);
+      if (!result.operands[side].tensor || map.getNumResults() > widest) {
+        widest = map.getNumResults();
+        result.operands[side].tensor = operand->get();
+      }
+    }
+    if (!result.operands[side].tensor)
+      return std::nullopt;
+    ContractionOperand &operand = result.operands[side];
+    operand.direct = inputsOf(op, factors[side]).count() == 1;
+    operand.source = sourceOf(operand.tensor, operand.direct);
+    operand.direct &= operand.source != nullptr;
+  }
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool inA = moves[0].test(loop), inB = moves[1].test(loop);
+    unsigned dim = space.getDimOfLoop(op, loop);
+    if (kind == utils::IteratorType::reduction) {
+      if (inA && inB)
+        result.contracted.push_back(dim);
+    } else if (inA && inB) {
+      result.batch.push_back(dim);
+    } else if (inA) {
+      result.rows.push_back(dim);
+    } else if (inB) {
+      result.columns.push_back(dim);
+    }
+  }
+  if (result.contracted.empty() || result.rows.empty() ||
+      result.columns.empty())
+    return std::nullopt;
+  for (SmallVector<unsigned> *dims :
+       {&result.rows, &result.columns, &result.contracted, &result.batch})
+    llvm::sort(*dims);
+  // The dimension that comes first in the result gives the rows.
+  if (result.columns.front() < result.rows.front()) {
+    std::swap(result.rows, result.columns);
+    std::swap(result.operands[0], result.operands[1]);
+    std::swap(factors[0], factors[1]);
+  }
+  Value stripped[2] = {stripExtensions(factors[0]),
+                       stripExtensions(factors[1])};
+  std::array<Type, 2> narrow =
+      getNarrowTypes(stripped[0].getType(), stripped[1].getType(), result.sum);
+  for (unsigned side = 0; side < 2; ++side) {
+    ContractionOperand &operand = result.operands[side];
+    operand.element = narrow[side] ? narrow[side] : result.sum;
+    operand.direct &=
+        isa<BlockArgument>(narrow[side] ? stripped[side] : factors[side]) &&
+        getElementTypeOrSelf(operand.tensor.getType()) == operand.element;
+  }
+  return result;
+}

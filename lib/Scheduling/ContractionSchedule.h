@@ -1,0 +1,29 @@
+//===- ContractionSchedule.h - Schedules of contractions --------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the schedules of kernels around a contraction.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_SCHEDULING_CONTRACTIONSCHEDULE_H
+#define FUSION_LIB_SCHEDULING_CONTRACTIONSCHEDULE_H
+
+#include "fusion/Analysis/Contraction.h"
+#include "fusion/Scheduling/SelectSchedule.h"
+
+namespace mlir::fusion {
+
+/// The schedules on tensor cores that `kernel` can have, the one predicted to
+/// be fastest first; empty when none can run it.
+SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,
+                                                 const IterationSpace &space,
+                                                 const ScheduleLimits &limits);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_SCHEDULING_CONTRACTIONSCHEDULE_H

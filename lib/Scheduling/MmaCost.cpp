@@ -1,0 +1,162 @@
+//===- MmaCost.cpp - The time of a tensor-core kernel ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the model of tensor-core kernels. Its constants are
+// fitted to measurements; docs/CostModel.md has them with their errors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Scheduling/MmaCost.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Bytes that a block cannot have: barriers and alignment of its buffers.
+static constexpr int64_t kSharedReserve = 2048;
+
+/// Staging buffers of the epilogue's stores, and stages of its loads.
+static constexpr int64_t kStagingBuffers = 2, kEpilogueStages = 2;
+
+static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
+  int64_t bits = config.rows * problem.storedBits[0] +
+                 config.columns * problem.storedBits[1] * problem.sums;
+  return bits * config.depth / 8;
+}
+
+static int64_t epilogueColumns(const MmaConfig &config) {
+  int64_t columns = config.columns / config.split;
+  return config.chunk ? std::min(config.chunk, columns) : columns;
+}
+
+static int64_t epilogueBytes(const MmaProblem &problem,
+                             const MmaConfig &config) {
+  int64_t elements = config.rows * epilogueColumns(config);
+  return elements * (kStagingBuffers * problem.epilogueWriteBytes +
+                     kEpilogueStages * problem.epilogueReadBytes);
+}
+
+int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
+                                  const MmaConfig &config) {
+  // Partial sums of a cluster, f32.
+  int64_t partial =
+      config.split > 1 ? config.rows * config.columns * 4 * problem.sums : 0;
+  return config.stages * stageBytes(problem, config) + partial +
+         epilogueBytes(problem, config);
+}
+
+int64_t fusion::getMmaRegisters(const MmaProblem &problem,
+                                const MmaConfig &config) {
+  int64_t accumulators =
+      config.rows * config.columns * problem.sums / (config.warps * 32);
+  return accumulators + 40;
+}
+
+double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
+                             const TargetInfo &target) {
+  double tiles = double(llvm::divideCeil(problem.rows, config.rows)) *
+                 llvm::divideCeil(problem.columns, config.columns) *
+                 problem.batch;
+  double chunks =
+      double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
+                              config.split)) *
+      problem.taps;
+  // One chunk: the tensor cores' time, or that of feeding them from L2. The
+  // rates are those of one multiprocessor.
+  double flops =
+      2.0 * config.rows * config.columns * config.depth * problem.sums;
+  double rate = target.tensorFlopsPerSecond / target.numSMs *
+                (16.0 / problem.elementBits) * 1.1;
+  double feed = 52.0 * target.clockHz;
+  double chunk = std::max(flops / rate, stageBytes(problem, config) / feed);
+  double elements = double(config.rows) * config.columns / config.split;
+  double epilogue =
+      1.0e-6 + elements * (problem.epilogueOps + 10) / (100 * target.clockHz) +
+      elements * (problem.epilogueReadBytes + problem.epilogueWriteBytes) /
+          (20.0 * target.clockHz);
+  if (config.split > 1)
+    epilogue += 1.5e-6 + double(config.rows) * config.columns * 8 /
+                             (32.0 * target.clockHz);
+  double perBlock = chunks * chunk + epilogue;
+
+  double slots = double(target.numSMs / config.split);
+  double shared = getMmaSharedBytes(problem, config) + kSharedReserve;
+  double resident = std::floor(target.sharedPerSM / shared);
+  double waves = std::ceil(tiles / slots);
+  // Two blocks on one multiprocessor share its rates, but one's epilogue runs
+  // under the other's products.
+  double time = waves * perBlock;
+  if (resident >= 2 && waves >= 2)
+    time = waves * (chunks * chunk) + epilogue;
+  double bytes =
+      problem.batch *
+      (double(problem.rows) * problem.depth * problem.storedBits[0] / 8 +
+       double(problem.columns) * problem.depth * problem.storedBits[1] / 8 *
+           problem.sums +
+       double(problem.rows) * problem.columns *
+           (problem.epilogueReadBytes + problem.epilogueWriteBytes));
+  return std::max(time, bytes / target.dramBytesPerSecond) +
+         target.launchSeconds + 2.0e-6;
+}
+
+llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
+                                                     const TargetInfo &target) {
+  llvm::SmallVector<MmaConfig> configs;
+  constexpr int64_t kMaxAccumulators = 128;
+  int64_t depth =
+      std::min<int64_t>(1024 / problem.elementBits,
+                        std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
+                                          256 / problem.elementBits));
+  for (int64_t rows : {64, 128, 256})
+    for (int64_t columns : {16, 32, 64, 128, 256})
+      for (int64_t warps : {4, 8})
+        for (int64_t split : {1, 2, 4, 8}) {
+          MmaConfig config;
+          config.rows = rows;
+          config.columns = columns;
+          config.depth = depth;
+          config.warps = warps;
+          config.split = split;
+          config.chunk = columns > 64 && split == 1 ? 64 : 0;
+          int64_t accumulators = rows * columns * problem.sums / (warps * 32);
+          if (rows < 16 * warps || accumulators > kMaxAccumulators ||
+              (rows > 128 && warps < 8) || columns / split < 8)
+            continue;
+          if (columns > 16 &&
+              columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)))
+            continue;
+          if (rows > 64 &&
+              rows >= 2 * int64_t(llvm::PowerOf2Ceil(problem.rows)))
+            continue;
+          int64_t chunks =
+              llvm::divideCeil(problem.depth, depth) * problem.taps;
+          if (split > 1 && chunks < 4 * split)
+            continue;
+          int64_t left = target.maxSharedPerBlock - kSharedReserve;
+          config.stages = 0;
+          left -= getMmaSharedBytes(problem, config);
+          config.stages = std::min<int64_t>(
+              {8, left / stageBytes(problem, config),
+               std::max<int64_t>(llvm::divideCeil(chunks, split), 2)});
+          if (config.stages < 2)
+            continue;
+          int64_t tiles = llvm::divideCeil(problem.rows, rows) *
+                          llvm::divideCeil(problem.columns, columns) *
+                          problem.batch;
+          if (split == 1 && tiles > target.numSMs)
+            config.blocks = target.numSMs;
+          configs.push_back(config);
+        }
+  llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {
+    return getMmaSeconds(problem, a, target) <
+           getMmaSeconds(problem, b, target);
+  });
+  return configs;
+}
