@@ -214,10 +214,10 @@ class Gemm:
         swapped = " swapped" if o.swapped else ""
         kept = [(v, t) for v, t in (self.operands["a"], self.operands["b"])
                 if t.startswith("tensor")]
-        keeping = keep_types = ""
+        keeping = ""
         if kept:
-            keeping = " keeping " + ", ".join(v for v, _ in kept)
-            keep_types = ", " + ", ".join(t for _, t in kept)
+            keeping = (" keeping " + ", ".join(v for v, _ in kept) + " : "
+                       + ", ".join(t for _, t in kept))
         store, allocs = [], []
         columns = o.columns or self.bn
         part = f"tensor<{self.bm}x{columns}x{self.acc}, {self.accumulator(columns)}>"
@@ -294,7 +294,7 @@ class Gemm:
         {(nl + "  ").join(self.loads)}
         %bufs{many} = tile.wait %ring[%k] : RING -> {kinds}
         %flight = tile.mma_async {a}, {b}, %sofar{swapped} : {a_type}, {b_type} -> {out}
-        %next = tile.mma_wait %flight{keeping}{pending} : {out}{keep_types} -> {out}
+        %next = tile.mma_wait %flight{pending} : {out}{keeping} -> {out}
         {release}
         scf.yield %next : {out}
       }}
