@@ -172,34 +172,12 @@ LogicalResult ProgramLowering::lowerReduce(tile::ReduceOp op) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-Value ProgramLowering::sharedAddress(tile::AllocOp alloc, Value threadOffset,
-                                     uint64_t xorPart, uint64_t immediate) {
-  if (!sharedBase) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(entry);
-    sharedBase = LLVM::AddressOfOp::create(builder, loc, sharedMemory);
-  }
-  Value offset = threadOffset;
-  if (xorPart)
-    offset =
-        arith::XOrIOp::create(builder, loc, offset, constantIndex(xorPart));
-  auto pointer = cast<LLVM::LLVMPointerType>(sharedBase.getType());
-  Value address =
-      LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(),
-                          sharedBase, ArrayRef<LLVM::GEPArg>{offset});
-  int64_t constant = *alloc.getOffset() + immediate;
-  if (constant)
-    address = LLVM::GEPOp::create(
-        builder, loc, pointer, builder.getI8Type(), address,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constant)});
-  return address;
-}
-
 LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
   const LinearLayout &layout =
       tile::getLayout(op.getValue().getType()).getLinear();
-  auto alloc = op.getBuffer().getDefiningOp<tile::AllocOp>();
-  const tile::SharedLayout &shared = alloc.getType().getLayout().getShared();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  SharedPlace place = placeOf(op.getBuffer());
   unsigned width = tile::getWidestSharedVector(layout, shared);
   std::optional<tile::SharedAccess> access =
       tile::getSharedAccess(layout, shared, width);
@@ -218,7 +196,7 @@ LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
     for (unsigned reg : group.regs)
       members.push_back(toMemory(source[reg]));
     Value value = members.size() == 1 ? members.front() : buildVector(members);
-    Value address = sharedAddress(alloc, threadOffset, access->xorPart(group),
+    Value address = sharedAddress(place, threadOffset, access->xorPart(group),
                                   access->immediatePart(group));
     LLVM::StoreOp::create(builder, loc, value, address,
                           shared.elementBytes() * members.size());
@@ -228,8 +206,9 @@ LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
 
 LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {
   const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
-  auto alloc = op.getBuffer().getDefiningOp<tile::AllocOp>();
-  const tile::SharedLayout &shared = alloc.getType().getLayout().getShared();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  SharedPlace place = placeOf(op.getBuffer());
   unsigned width = tile::getWidestSharedVector(layout, shared);
   std::optional<tile::SharedAccess> access =
       tile::getSharedAccess(layout, shared, width);
@@ -242,7 +221,7 @@ LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {
   for (const tile::SharedAccess::Group &group : access->groups) {
     unsigned count = group.regs.size();
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
-    Value address = sharedAddress(alloc, threadOffset, access->xorPart(group),
+    Value address = sharedAddress(place, threadOffset, access->xorPart(group),
                                   access->immediatePart(group));
     Value loaded = LLVM::LoadOp::create(builder, loc, type, address,
                                         shared.elementBytes() * count);

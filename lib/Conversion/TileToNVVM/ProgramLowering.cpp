@@ -71,18 +71,47 @@ Value ProgramLowering::toIndex(Value value) {
   return value;
 }
 
+Value ProgramLowering::constant32(int32_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+Value ProgramLowering::toI32(Value value) {
+  if (value.getType().isInteger(32))
+    return value;
+  return arith::TruncIOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+Value ProgramLowering::inlineAsm(Type result, ValueRange operands,
+                                 const Twine &text, const Twine &constraints) {
+  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(),
+                                           LLVM::AsmDialect::AD_ATT);
+  auto call = LLVM::InlineAsmOp::create(
+      builder, loc, result, operands, text.str(), constraints.str(),
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None, dialect,
+      /*operand_attrs=*/ArrayAttr());
+  return result ? call.getRes() : Value();
+}
+
 FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
   SmallVector<Type> arguments;
   for (Type type : program.getArgumentTypes())
     arguments.push_back(type.isIndex() ? builder.getI64Type() : type);
+  if (failed(collectTensorMaps(arguments)))
+    return failure();
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(builder.getContext()), arguments);
   function = LLVM::LLVMFuncOp::create(builder, loc, program.getName(), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
-  int32_t threads = program.getNumWarps() * 32;
+  int32_t threads =
+      (program.getNumWarps() + program.getExtraWarps().value_or(0)) * 32;
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  if (int32_t blocks = program.getCluster().value_or(1); blocks > 1)
+    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                      builder.getDenseI32ArrayAttr({blocks, 1, 1}));
   entry = function.addEntryBlock(builder);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
@@ -92,11 +121,12 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
                                    APInt(32, threads)));
   lastThreadOp = thread.getDefiningOp();
   for (auto [from, to] :
-       llvm::zip(program.getArguments(), entry->getArguments()))
+       llvm::zip_first(program.getArguments(), entry->getArguments()))
     values[from] = {from.getType().isIndex() ? toIndex(to) : Value(to)};
   if (Operation *last = entry->empty() ? nullptr : &entry->back())
     lastThreadOp = last;
 
+  describeTensorMaps();
   program.getBody().walk(
       [&](tile::StoreOp store) { writtenViews.insert(store.getView()); });
   if (failed(lowerBlock(program.getBody().front())))
@@ -162,9 +192,19 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::LocalStoreOp store) { return lowerLocalStore(store); })
       .Case([&](tile::LocalLoadOp load) { return lowerLocalLoad(load); })
       .Case([&](tile::BarrierOp) {
-        NVVM::BarrierOp::create(builder, loc);
+        lowerBarrier();
         return success();
       })
+      .Case([&](tile::SliceOp slice) { return lowerSlice(slice); })
+      .Case([&](tile::TensorMapOp) { return success(); })
+      .Case([&](tile::MakeRingOp ring) { return lowerMakeRing(ring); })
+      .Case([&](tile::AcquireOp acquire) { return lowerAcquire(acquire); })
+      .Case([&](tile::AsyncLoadOp load) { return lowerAsyncLoad(load); })
+      .Case([&](tile::WaitOp wait) { return lowerWait(wait); })
+      .Case([&](tile::ReleaseOp release) { return lowerRelease(release); })
+      .Case([&](tile::MmaAsyncOp mma) { return lowerMmaAsync(mma); })
+      .Case([&](tile::MmaWaitOp wait) { return lowerMmaWait(wait); })
+      .Case([&](tile::SpecializeOp roles) { return lowerSpecialize(roles); })
       .Default([&](Operation *) { return lowerElementwise(op); });
 }
 
@@ -307,6 +347,39 @@ LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
   return success();
 }
 
+LogicalResult ProgramLowering::lowerSlice(tile::SliceOp op) {
+  const LinearLayout &from =
+      tile::getLayout(op.getValue().getType()).getLinear();
+  const LinearLayout &to = tile::getLayout(op.getType()).getLinear();
+  // Threads must reach the same elements, up to the place of the part.
+  bool sameThreads = true;
+  for (tile::HwDim hw : {tile::HwDim::Lane, tile::HwDim::Warp}) {
+    sameThreads &= from.numBits(hw) == to.numBits(hw);
+    for (unsigned bit = 0; sameThreads && bit < from.numBits(hw); ++bit)
+      sameThreads = from.basis(hw, bit) == to.basis(hw, bit);
+  }
+  std::map<std::vector<int32_t>, unsigned> registers;
+  for (unsigned reg = 0; reg < from.numRegs(); ++reg) {
+    tile::Coords at = from.elementOf(reg, 0, 0);
+    registers.try_emplace({at.begin(), at.end()}, reg);
+  }
+  const Scalars &source = get(op.getValue());
+  Scalars results;
+  for (unsigned reg = 0; sameThreads && reg < to.numRegs(); ++reg) {
+    std::vector<int32_t> wanted;
+    for (auto [at, offset] : llvm::zip(to.elementOf(reg, 0, 0), op.getOffsets()))
+      wanted.push_back(at + offset);
+    auto known = registers.find(wanted);
+    sameThreads = known != registers.end();
+    if (sameThreads)
+      results.push_back(source[known->second]);
+  }
+  if (!sameThreads)
+    return op.emitOpError("FUS-3308: the part moves elements between threads");
+  values[op.getResult()] = results;
+  return success();
+}
+
 LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
   const LinearLayout &acc = tile::getLayout(op.getType()).getLinear();
   const LinearLayout &a = tile::getLayout(op.getA().getType()).getLinear();
@@ -325,7 +398,20 @@ LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
   auto aRegisters = registersOf(a), bRegisters = registersOf(b);
   const Scalars &as = get(op.getA()), &bs = get(op.getB());
   Scalars results = get(op.getAcc());
-  bool isFloat = isa<FloatType>(results.front().getType());
+  Type type = results.front().getType();
+  bool isFloat = isa<FloatType>(type);
+  // Operands may be narrower than the accumulator: exact in its type.
+  DenseMap<Value, Value> widened;
+  auto widen = [&](Value value) -> Value {
+    if (value.getType() == type)
+      return value;
+    Value &wide = widened[value];
+    if (!wide)
+      wide = isFloat
+                 ? arith::ExtFOp::create(builder, loc, type, value).getResult()
+                 : arith::ExtSIOp::create(builder, loc, type, value).getResult();
+    return wide;
+  };
   for (int32_t k = 0; k < depth; ++k)
     for (unsigned reg = 0; reg < acc.numRegs(); ++reg) {
       tile::Coords at = acc.elementOf(reg, 0, 0);
@@ -334,17 +420,7 @@ LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
       if (aReg == aRegisters.end() || bReg == bRegisters.end())
         return op.emitOpError("FUS-3304: operands do not hold the rows and "
                               "columns of the accumulator");
-      Value x = as[aReg->second], y = bs[bReg->second];
-      for (Value *factor : {&x, &y}) {
-        Type wide = results[reg].getType();
-        if (factor->getType() == wide)
-          continue;
-        *factor =
-            isFloat
-                ? arith::ExtFOp::create(builder, loc, wide, *factor).getResult()
-                : arith::ExtSIOp::create(builder, loc, wide, *factor)
-                      .getResult();
-      }
+      Value x = widen(as[aReg->second]), y = widen(bs[bReg->second]);
       if (isFloat) {
         results[reg] = math::FmaOp::create(builder, loc, x, y, results[reg]);
         continue;

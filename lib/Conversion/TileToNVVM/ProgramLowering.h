@@ -23,6 +23,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include <map>
 
 namespace mlir::fusion {
@@ -58,8 +59,18 @@ private:
   Value constantIndex(int64_t value);
   Value toIndex(Value value);
 
+  LogicalResult lowerSlice(tile::SliceOp op);
+  Value constant32(int32_t value);
+  /// An index as 32 bits.
+  Value toI32(Value value);
+  /// Inline PTX that LLVM may neither move nor drop. `result` may be null.
+  Value inlineAsm(Type result, ValueRange operands, const Twine &text,
+                  const Twine &constraints);
+
   // Threads (ThreadIndex.cpp).
   Value threadId();
+  /// The number of the warp in the block, known to be the same in its threads.
+  Value warpNumber();
   /// The part of the coordinate along `dim` that depends on the thread.
   Value threadCoord(const tile::LinearLayout &layout, unsigned dim);
   /// The coordinate along `dim` of a register whose own part is `registerPart`.
@@ -95,8 +106,62 @@ private:
   LogicalResult lowerLocalLoad(tile::LocalLoadOp op);
   Value shuffle(Value value, Value lane, bool butterfly);
   Scalars combine(tile::ReduceOp op, const Scalars &lhs, const Scalars &rhs);
-  Value sharedAddress(tile::AllocOp alloc, Value threadOffset, uint64_t xorPart,
-                      uint64_t immediate);
+
+  // Shared memory (SharedPlace.cpp).
+  /// Where a buffer or barrier lies: `offset` bytes from the start of the
+  /// block's shared memory and, in a ring, `stage` times `stageBytes` further.
+  struct SharedPlace {
+    int64_t offset = 0;
+    Value stage;
+    int64_t stageBytes = 0;
+
+    static SharedPlace at(int64_t offset) { return {offset, nullptr, 0}; }
+    SharedPlace plus(int64_t bytes) const {
+      return {offset + bytes, stage, stageBytes};
+    }
+    /// The largest power of two, up to 1024, that divides every such offset.
+    int64_t alignment() const;
+  };
+  SharedPlace placeOf(Value buffer) const;
+  Value getSharedBase();
+  /// Pointer to the byte `threadOffset ^ xorPart` (none when null), and
+  /// `immediate` more, of what lies at `place`.
+  Value sharedAddress(const SharedPlace &place, Value threadOffset = nullptr,
+                      uint64_t xorPart = 0, uint64_t immediate = 0);
+
+  // Rings and copies (LowerRings.cpp).
+  /// A stage of a ring at a position, and the parity of its round.
+  struct RingStage {
+    SharedPlace buffers, full, empty;
+    Value parity;
+  };
+  RingStage stageAt(Value ring, Value position);
+  LogicalResult collectTensorMaps(SmallVectorImpl<Type> &arguments);
+  void describeTensorMaps();
+  LogicalResult lowerMakeRing(tile::MakeRingOp op);
+  LogicalResult lowerAcquire(tile::AcquireOp op);
+  LogicalResult lowerAsyncLoad(tile::AsyncLoadOp op);
+  LogicalResult lowerWait(tile::WaitOp op);
+  LogicalResult lowerRelease(tile::ReleaseOp op);
+  void setStageBuffers(const RingStage &stage, tile::RingType ring,
+                       ValueRange buffers);
+  void waitForPhase(const SharedPlace &barrier, Value parity);
+  /// The coordinates of a box as the instruction wants them.
+  SmallVector<Value> boxCoordinates(ValueRange coordinates,
+                                    ArrayRef<int64_t> dims,
+                                    ArrayRef<int32_t> start);
+
+  // Products in flight (LowerMma.cpp).
+  LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);
+  LogicalResult lowerMmaWait(tile::MmaWaitOp op);
+  Scalars packWords(const Scalars &scalars);
+  Scalars tied(const Twine &text, ArrayRef<Value> values,
+               ArrayRef<Value> inputs = {});
+
+  // Roles (LowerRoles.cpp).
+  LogicalResult lowerSpecialize(tile::SpecializeOp op);
+  void lowerBarrier();
+  void clusterBarrier();
 
   tile::ProgramOp program;
   OpBuilder &builder;
@@ -110,7 +175,14 @@ private:
   DenseSet<Value> writtenViews;
   std::map<std::vector<std::pair<unsigned, uint64_t>>, Value> threadValues;
   Value thread;
+  Value warp;
   Value sharedBase;
+  /// The tensor maps and the kernel's parameters that hold them.
+  llvm::MapVector<Operation *, unsigned> tensorMaps;
+  DenseMap<Value, SharedPlace> ringBuffers;
+  /// The registers of an operand tile as products in flight read them.
+  DenseMap<Value, Scalars> operandWords;
+  bool inConsumer = false;
 };
 
 /// The type that holds an element of `type` in memory: one bit is a byte, and a

@@ -15,6 +15,7 @@
 #include "ProgramLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -61,6 +62,21 @@ Value ProgramLowering::applyBits(ArrayRef<std::pair<unsigned, uint64_t>> bits) {
   lastThreadOp = result.getDefiningOp();
   threadValues[key] = result;
   return result;
+}
+
+Value ProgramLowering::warpNumber() {
+  if (warp)
+    return warp;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(thread.getDefiningOp());
+  // The shuffle tells ptxas that the warp agrees: branches on the number and
+  // matrix descriptors made of it stay in uniform registers.
+  Value number =
+      arith::ShRUIOp::create(builder, loc, thread, constant32(kLaneBits));
+  return warp = NVVM::ShflOp::create(builder, loc, number.getType(),
+                                     constant32(-1), number, constant32(0),
+                                     constant32(31), NVVM::ShflKind::idx,
+                                     UnitAttr());
 }
 
 Value ProgramLowering::threadCoord(const LinearLayout &layout, unsigned dim) {

@@ -245,6 +245,68 @@ LinearLayout LinearLayout::mmaAccumulatorM64N(int64_t n) {
                   {{0, 4}, {0, 5}});
 }
 
+/// Warpgroups along the instruction's rows; none if `numWarps` and `rows` do
+/// not suit wgmma.
+static std::optional<unsigned> warpgroupsAlongRows(int64_t rows,
+                                                   unsigned numWarps) {
+  constexpr int64_t kRows = 64;
+  if (numWarps < 4 || !llvm::isPowerOf2_32(numWarps) || rows < kRows)
+    return std::nullopt;
+  return std::min<int64_t>(numWarps / 4, rows / kRows);
+}
+
+std::optional<LinearLayout>
+LinearLayout::wgmmaAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
+                               bool swapped) {
+  constexpr int64_t kMinColumns = 8, kMaxColumns = 256;
+  if (shape.size() != 2)
+    return std::nullopt;
+  unsigned rowDim = swapped ? 1 : 0, columnDim = swapped ? 0 : 1;
+  std::optional<unsigned> alongRows =
+      warpgroupsAlongRows(shape[rowDim], numWarps);
+  if (!alongRows)
+    return std::nullopt;
+  int64_t alongColumns = numWarps / 4 / *alongRows;
+  int64_t columns = shape[columnDim] / alongColumns;
+  if (columns < kMinColumns)
+    return std::nullopt;
+  LinearLayout block = mmaAccumulatorM64N(std::min(columns, kMaxColumns));
+  if (columns > kMaxColumns && alongColumns > 1) {
+    // A warpgroup's part is contiguous: its own columns come before those of
+    // the next warpgroup.
+    block = block.extendTo({64, columns}, {0, 1});
+  }
+  if (swapped)
+    block = block.permuteDims({1, 0});
+  int64_t warps[2];
+  warps[rowDim] = *alongRows;
+  warps[columnDim] = alongColumns;
+  return block.extendTo(shape, {rowDim, columnDim}, warps);
+}
+
+std::optional<LinearLayout>
+LinearLayout::wgmmaOperandA(ArrayRef<int64_t> shape, unsigned elementBytes,
+                            unsigned numWarps) {
+  if (shape.size() != 2)
+    return std::nullopt;
+  std::optional<unsigned> alongRows = warpgroupsAlongRows(shape[0], numWarps);
+  // A register holds `packed` elements along the depth.
+  unsigned packed = llvm::Log2_32(4 / elementBytes);
+  int64_t depth = int64_t(8) << packed;
+  if (!alongRows || shape[1] < depth)
+    return std::nullopt;
+  SmallVector<BitTarget, 4> regs;
+  for (unsigned bit = 0; bit != packed; ++bit)
+    regs.push_back({1, bit});
+  regs.push_back({0, 3});
+  regs.push_back({1, packed + 2});
+  LinearLayout block = fromBits(
+      {64, depth}, regs, {{1, packed}, {1, packed + 1}, {0, 0}, {0, 1}, {0, 2}},
+      {{0, 4}, {0, 5}});
+  // Extents beyond the rows replicate.
+  return block.extendTo(shape, {1, 0}, {numWarps / 4, 1});
+}
+
 LinearLayout LinearLayout::mma16816Accumulator() {
   return fromBits({16, 8}, {{1, 0}, {0, 3}},
                   {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});

@@ -57,17 +57,22 @@ static const SharedLayout &sharedOf(Type buffer) {
   return cast<BufferType>(buffer).getLayout().getShared();
 }
 
+/// Copies into a ring want their target at a multiple of a bank row.
+static int64_t alignmentInRing(Type buffer) {
+  return std::max<int64_t>(sharedOf(buffer).alignment(), kBankRowBytes);
+}
+
 int64_t RingType::getAlignment() const {
-  int64_t alignment = 8;
+  int64_t alignment = kBankRowBytes;
   for (Type buffer : getBuffers())
-    alignment = std::max<int64_t>(alignment, sharedOf(buffer).alignment());
+    alignment = std::max(alignment, alignmentInRing(buffer));
   return alignment;
 }
 
 int64_t RingType::getBufferOffset(unsigned number) const {
   int64_t offset = 0;
   for (auto [i, buffer] : llvm::enumerate(getBuffers())) {
-    offset = llvm::alignTo(offset, sharedOf(buffer).alignment());
+    offset = llvm::alignTo(offset, alignmentInRing(buffer));
     if (i == number)
       break;
     offset += sharedOf(buffer).sizeInBytes();

@@ -34,9 +34,10 @@ using namespace mlir::tile;
 static constexpr int64_t kPlentiful = 16 * 1024;
 
 namespace {
-/// A buffer with the positions of its first and last use in program order.
+/// A buffer or a ring with the positions of its first and last use in program
+/// order.
 struct Lifetime {
-  AllocOp alloc;
+  Operation *owner;
   unsigned first = 0, last = 0;
   int64_t bytes = 0, alignment = 16, offset = 0;
 
@@ -69,7 +70,11 @@ public:
     program.getBody().walk([&](AllocOp alloc) {
       Lifetime life{alloc};
       life.first = life.last = span[alloc].first;
+      bool isUsedByCopies = false;
       for (Operation *user : alloc->getUsers()) {
+        // Copies out of a buffer, or by other blocks, last beyond the operation.
+        if (isa<AsyncStoreOp, ClusterReduceOp>(user))
+          isUsedByCopies = true;
         // A use inside a loop around the use but not the allocation keeps the
         // buffer alive through the loop.
         Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user);
@@ -78,6 +83,10 @@ public:
       const SharedLayout &layout = alloc.getType().getLayout().getShared();
       life.bytes = layout.sizeInBytes();
       life.alignment = layout.alignment();
+      if (isUsedByCopies) {
+        life.first = 0, life.last = next;
+        life.alignment = std::max<int64_t>(life.alignment, kBankRowBytes);
+      }
       buffers.push_back(life);
     });
 
@@ -89,6 +98,14 @@ public:
     if (separate <= kPlentiful)
       for (Lifetime &life : buffers)
         life.first = 0, life.last = next;
+
+    // A ring's copies come and go all the time.
+    program.getBody().walk([&](MakeRingOp ring) {
+      Lifetime life{ring, 0, next};
+      life.bytes = ring.getType().getTotalBytes();
+      life.alignment = ring.getType().getAlignment();
+      buffers.push_back(life);
+    });
 
     // First fit, larger buffers first.
     SmallVector<Lifetime *> order;
@@ -117,7 +134,10 @@ public:
             llvm::alignTo(other->offset + other->bytes, life->alignment));
       }
       life->offset = offset;
-      life->alloc.setOffset(offset);
+      if (auto alloc = dyn_cast<AllocOp>(life->owner))
+        alloc.setOffset(offset);
+      else
+        cast<MakeRingOp>(life->owner).setOffset(offset);
       total = std::max(total, offset + life->bytes);
       placed.push_back(life);
     }

@@ -52,8 +52,11 @@ static void addAll(Pending &into, const Pending &from) {
 }
 
 static std::optional<SharedRange> rangeOf(Operation *op) {
-  auto make = [](Value buffer, bool write) {
+  auto make = [](Value buffer, bool write) -> std::optional<SharedRange> {
     auto alloc = buffer.getDefiningOp<AllocOp>();
+    // A ring's buffers have barriers of their own.
+    if (!alloc)
+      return std::nullopt;
     int64_t begin = *alloc.getOffset();
     return SharedRange{
         begin, begin + alloc.getType().getLayout().getShared().sizeInBytes(),

@@ -131,6 +131,25 @@ public:
   /// 8*j + 2*(lane%4) + i. Precondition: n is a power of two in [8, 256].
   static LinearLayout mmaAccumulatorM64N(int64_t n);
 
+  /// The accumulator of a wgmma product [rows, columns] of `numWarps` warps.
+  /// The instruction's rows (dimension 0, or 1 when `swapped`) go to warpgroups
+  /// in blocks of 64; warpgroups beyond them share the columns out in equal
+  /// contiguous parts. One instruction has up to 256 columns of a warpgroup's
+  /// part; further blocks of rows, then of columns, are further registers.
+  /// None if warps make no whole warpgroups or the tile is too small for them.
+  static std::optional<LinearLayout>
+  wgmmaAccumulator(llvm::ArrayRef<int64_t> shape, unsigned numWarps,
+                   bool swapped = false);
+
+  /// The operand [rows, depth] of such a product whose rows are the
+  /// instruction's, when it is in registers: those of one instruction (32 bytes
+  /// of depth), then further depth, then further blocks of rows. Warpgroups
+  /// that share columns hold the same. None as above, or if the depth is less
+  /// than one instruction's. Precondition: elements of 1, 2 or 4 bytes.
+  static std::optional<LinearLayout>
+  wgmmaOperandA(llvm::ArrayRef<int64_t> shape, unsigned elementBytes,
+                unsigned numWarps);
+
   /// The fragments of mma.sync m16n8k16 with 16-bit operands, for one warp:
   /// the accumulator [16, 8], operand A [16 (m), 16 (k)], operand B [16 (k),
   /// 8 (n)].

@@ -195,7 +195,7 @@ def Tile_MmaWaitOp : Tile_Op<"mma_wait", [
                        DefaultValuedAttr<I64Attr, "0">:$pending);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
-    $values (`keeping` $kept^)? attr-dict `:` type($values) (`,` type($kept)^)?
+    $values attr-dict `:` type($values) (`keeping` $kept^ `:` type($kept))?
     `->` type($results)
   }];
   let hasVerifier = 1;

@@ -1,0 +1,257 @@
+//===- LowerRings.cpp - Rings of buffers and tensor copies into them ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements tensor maps, the barriers of rings, and the copies of
+// the tensor copy engine that complete on them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+#include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+static constexpr int64_t kBarrierBytes = 8;
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+ProgramLowering::collectTensorMaps(SmallVectorImpl<Type> &arguments) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  WalkResult result = program.getBody().walk([&](tile::TensorMapOp op) {
+    auto view = op.getView().getDefiningOp<tile::MakeViewOp>();
+    auto base = view ? dyn_cast<BlockArgument>(view.getBase()) : nullptr;
+    if (!base || base.getOwner() != &program.getBody().front() ||
+        !view.getShapeAttr()) {
+      op.emitOpError("FUS-3309: the launch knows base and sizes only of a view "
+                     "of an argument with 'shape'");
+      return WalkResult::interrupt();
+    }
+    tensorMaps[op] = arguments.size();
+    arguments.push_back(pointer);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void ProgramLowering::describeTensorMaps() {
+  if (tensorMaps.empty())
+    return;
+  SmallVector<Attribute> descriptions;
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+  for (auto [position, entryOfMap] : llvm::enumerate(tensorMaps)) {
+    auto [op, parameter] = entryOfMap;
+    auto map = cast<tile::TensorMapOp>(op);
+    function.setArgAttr(parameter, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(bytes));
+    function.setArgAttr(parameter, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(64));
+    function.setArgAttr(parameter, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+    tile::TensorMapType type = map.getType();
+    auto view = map.getView().getDefiningOp<tile::MakeViewOp>();
+    SmallVector<int64_t> strides(type.getBox().size(), 1);
+    if (std::optional<ArrayRef<int64_t>> given = map.getElementStrides())
+      strides.assign(given->begin(), given->end());
+    auto number = [&](StringRef name, int64_t value) {
+      return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+    };
+    descriptions.push_back(builder.getDictionaryAttr(
+        {number("parameter", position),
+         number("base", cast<BlockArgument>(view.getBase()).getArgNumber()),
+         builder.getNamedAttr("shape", view.getShapeAttr()),
+         builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
+         builder.getNamedAttr("box",
+                              builder.getDenseI64ArrayAttr(type.getBox())),
+         builder.getNamedAttr("element_strides",
+                              builder.getDenseI64ArrayAttr(strides)),
+         builder.getNamedAttr("swizzle",
+                              builder.getI32IntegerAttr(
+                                  static_cast<int>(type.getSwizzle())))}));
+  }
+  function->setAttr("tile.tensor_maps", builder.getArrayAttr(descriptions));
+
+  // The first copy need not wait for its map.
+  OpBuilder::InsertionGuard guard(builder);
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      thread, constant32(0));
+  auto guarded = scf::IfOp::create(builder, loc, first,
+                                   /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  for (auto [op, parameter] : tensorMaps)
+    inlineAsm(nullptr, {entry->getArgument(parameter)},
+              "prefetch.tensormap [$0];", "l");
+}
+
+SmallVector<Value> ProgramLowering::boxCoordinates(ValueRange coordinates,
+                                                   ArrayRef<int64_t> dims,
+                                                   ArrayRef<int32_t> start) {
+  SmallVector<Value> result;
+  for (Value coordinate : coordinates)
+    result.push_back(toI32(getScalar(coordinate)));
+  for (auto [dim, offset] : llvm::zip(dims, start))
+    if (offset != 0)
+      result[dim] = arith::AddIOp::create(builder, loc, result[dim],
+                                          constant32(offset));
+  // The instruction counts dimensions from the fastest.
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+ProgramLowering::RingStage ProgramLowering::stageAt(Value ring,
+                                                    Value position) {
+  auto make = ring.getDefiningOp<tile::MakeRingOp>();
+  tile::RingType type = make.getType();
+  int64_t stages = type.getStages();
+  Value at = toI32(getScalar(position));
+  Value stage, round = at;
+  if (stages > 1 && llvm::isPowerOf2_64(stages)) {
+    stage = arith::AndIOp::create(builder, loc, at, constant32(stages - 1));
+    round = arith::ShRUIOp::create(builder, loc, at,
+                                   constant32(llvm::Log2_64(stages)));
+  } else if (stages > 1) {
+    stage = arith::RemUIOp::create(builder, loc, at, constant32(stages));
+    round = arith::DivUIOp::create(builder, loc, at, constant32(stages));
+  }
+  int64_t begin = *make.getOffset();
+  int64_t barriers = begin + stages * type.getStageBytes();
+  RingStage result;
+  result.buffers = {begin, stage, type.getStageBytes()};
+  result.full = {barriers, stage, kBarrierBytes};
+  result.empty = {barriers + stages * kBarrierBytes, stage, kBarrierBytes};
+  result.parity = arith::AndIOp::create(builder, loc, round, constant32(1));
+  return result;
+}
+
+void ProgramLowering::setStageBuffers(const RingStage &stage,
+                                      tile::RingType ring, ValueRange buffers) {
+  for (auto [number, buffer] : llvm::enumerate(buffers))
+    ringBuffers[buffer] = stage.buffers.plus(ring.getBufferOffset(number));
+}
+
+LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
+  if (!op.getOffset())
+    return op.emitOpError("FUS-3310: has no place in shared memory; run "
+                          "tile-allocate-shared-memory first");
+  tile::RingType type = op.getType();
+  int64_t stages = type.getStages();
+  auto barriers =
+      SharedPlace::at(*op.getOffset() + stages * type.getStageBytes());
+  OpBuilder::InsertionGuard guard(builder);
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      thread, constant32(0));
+  auto guarded = scf::IfOp::create(builder, loc, first,
+                                   /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  // Full: one arrival, by who announces the bytes. Empty: one by each warp.
+  for (int64_t i = 0; i < 2 * stages; ++i)
+    NVVM::MBarrierInitOp::create(
+        builder, loc, sharedAddress(barriers.plus(i * kBarrierBytes)),
+        constant32(i < stages ? 1 : program.getNumWarps()),
+        /*predicate=*/Value());
+  NVVM::FenceMbarrierInitOp::create(builder, loc);
+  return success();
+}
+
+void ProgramLowering::waitForPhase(const SharedPlace &barrier, Value parity) {
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                           sharedAddress(barrier));
+  inlineAsm(nullptr, {address, parity},
+            "{\n"
+            ".reg .pred done;\n"
+            "again:\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+            "@!done bra again;\n"
+            "}",
+            "r,r,~{memory}");
+}
+
+LogicalResult ProgramLowering::lowerAcquire(tile::AcquireOp op) {
+  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  // The first round finds every stage free: the phase before the first counts
+  // as complete.
+  waitForPhase(stage.empty, arith::XOrIOp::create(builder, loc, stage.parity,
+                                                  constant32(1)));
+  int64_t bytes = 0;
+  for (Value buffer : op.getBuffers())
+    bytes += cast<tile::BufferType>(buffer.getType())
+                 .getLayout()
+                 .getShared()
+                 .sizeInBytes();
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, /*res=*/Type(), sharedAddress(stage.full),
+      constant32(bytes), NVVM::MemScopeKind::CTA, /*relaxed=*/false,
+      /*predicate=*/Value());
+  setStageBuffers(stage, op.getRing().getType(), op.getBuffers());
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerWait(tile::WaitOp op) {
+  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  waitForPhase(stage.full, stage.parity);
+  setStageBuffers(stage, op.getRing().getType(), op.getBuffers());
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
+  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  // All lanes have read what they wanted before one of them says so.
+  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
+  Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      lane, constant32(0));
+  OpBuilder::InsertionGuard guard(builder);
+  auto guarded = scf::IfOp::create(builder, loc, first,
+                                   /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
+                                 sharedAddress(stage.empty),
+                                 /*count=*/Value());
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerAsyncLoad(tile::AsyncLoadOp op) {
+  tile::TensorMapType map = op.getMap().getType();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  auto swizzle = static_cast<tile::TmaSwizzle>(map.getSwizzle());
+  auto boxes = tile::getCopyBoxes(shared, map.getBox(), op.getDims(), swizzle);
+  SharedPlace place = placeOf(op.getBuffer());
+  if (!boxes || place.alignment() < tile::getSwizzleAlignment(swizzle))
+    return op.emitOpError("FUS-3311: copies with this map do not give the "
+                          "buffer's layout");
+  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  auto cluster = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  Value barrier = sharedAddress(stage.full);
+  Value parameter =
+      entry->getArgument(tensorMaps.lookup(op.getMap().getDefiningOp()));
+  for (const tile::CopyBox &box : *boxes) {
+    Value target = LLVM::AddrSpaceCastOp::create(
+        builder, loc, cluster, sharedAddress(place.plus(box.offset)));
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, loc, target, parameter,
+        boxCoordinates(op.getCoordinates(), op.getDims(), box.start), barrier,
+        /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+        /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        /*group=*/nullptr, /*predicate=*/Value());
+  }
+  return success();
+}

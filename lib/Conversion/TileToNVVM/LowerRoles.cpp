@@ -1,0 +1,83 @@
+//===- LowerRoles.cpp - Roles of warps ------------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the branch into the roles of warps, and barriers among
+// those that share a role.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Barrier 0 is the whole block's; this one the consumers'.
+static constexpr int32_t kConsumerBarrier = 1;
+
+void ProgramLowering::lowerBarrier() {
+  if (!inConsumer) {
+    NVVM::BarrierOp::create(builder, loc);
+    return;
+  }
+  NVVM::BarrierOp::create(
+      builder, loc, /*res=*/Type(), constant32(kConsumerBarrier),
+      constant32(program.getNumWarps() * 32), NVVM::BarrierReductionAttr(),
+      /*reductionPredicate=*/Value());
+}
+
+void ProgramLowering::clusterBarrier() {
+  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
+
+LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
+  // Barriers of rings made before are ready from here on.
+  if (program.getCluster().value_or(1) > 1)
+    clusterBarrier();
+  else
+    NVVM::BarrierOp::create(builder, loc);
+  int32_t consumers = program.getNumWarps();
+  Value number = warpNumber();
+  auto setRegisters = [&](unsigned role, NVVM::SetMaxRegisterAction action) {
+    if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
+      NVVM::SetMaxRegisterOp::create(builder, loc, (*registers)[role], action);
+  };
+
+  OpBuilder::InsertionGuard guard(builder);
+  Value produces = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::uge, number, constant32(consumers));
+  auto roles = scf::IfOp::create(builder, loc, produces,
+                                 /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(roles.thenBlock());
+  setRegisters(0, NVVM::SetMaxRegisterAction::decrease);
+  for (auto [i, region] : llvm::enumerate(op.getProducers())) {
+    OpBuilder::InsertionGuard inner(builder);
+    Value mine =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                              constant32(consumers + static_cast<int>(i)));
+    auto ofWarp = scf::IfOp::create(builder, loc, mine,
+                                    /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(ofWarp.thenBlock());
+    Value elected = NVVM::ElectSyncOp::create(
+        builder, loc, builder.getI1Type(), /*membermask=*/Value());
+    auto ofThread = scf::IfOp::create(builder, loc, elected,
+                                      /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(ofThread.thenBlock());
+    if (failed(lowerBlock(region.front())))
+      return failure();
+  }
+  builder.setInsertionPointToStart(roles.elseBlock());
+  setRegisters(1, NVVM::SetMaxRegisterAction::increase);
+  inConsumer = true;
+  LogicalResult result = lowerBlock(op.getConsumer().front());
+  inConsumer = false;
+  return result;
+}

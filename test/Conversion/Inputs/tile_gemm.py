@@ -1,0 +1,436 @@
+#!/usr/bin/env python3
+#===- tile_gemm.py - A matrix product written as a tile program ------------===#
+#
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===------------------------------------------------------------------------===#
+#
+# Writes a tile program with rings, roles and products in flight, lowers it to
+# PTX, and runs it on the emulator with integers in place of floats (payload
+# mode), so that the result is compared exactly with a product computed here.
+# Both extremes of asynchrony are run. ptxas, where there is one, must assemble
+# the kernel without spills and without a remark about wgmma.
+#
+# The layouts are written here bit by bit, from the PTX manual, and not taken
+# from the compiler.
+#
+#===------------------------------------------------------------------------===#
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+KINDS = {
+    # kind: element, accumulator, bytes
+    "bf16": ("bf16", "f32", 2),
+    "f16": ("f16", "f32", 2),
+    "tf32": ("f32", "f32", 4),
+    "s8": ("i8", "i32", 1),
+    "e4m3": ("f8E4M3FN", "f32", 1),
+    "e5m2": ("f8E5M2", "f32", 1),
+}
+
+
+def log2(number):
+    return number.bit_length() - 1
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", default="bf16", choices=KINDS)
+    parser.add_argument("--tile", default="128x128x64")
+    parser.add_argument("--depth", type=int, default=256)
+    parser.add_argument("--grid", default="1x1", help="blocks along M and N")
+    parser.add_argument("--warps", type=int, default=8)
+    parser.add_argument("--stages", type=int, default=4)
+    parser.add_argument("--a", default="k", choices=["k", "m", "registers"])
+    parser.add_argument("--b", default="k", choices=["k", "n", "registers"])
+    parser.add_argument("--span", type=int, default=128,
+                        help="bytes of the swizzle")
+    parser.add_argument("--swapped", action="store_true")
+    parser.add_argument("--pending", type=int, default=0, choices=[0, 1])
+    parser.add_argument("--store", default="plain", choices=["plain", "async"])
+    parser.add_argument("--columns", type=int, default=0,
+                        help="columns of the accumulator stored at once")
+    parser.add_argument("--registers", action="store_true",
+                        help="move registers between the roles")
+    parser.add_argument("--emit", action="store_true",
+                        help="print the program and stop")
+    parser.add_argument("--keep", help="folder for the files")
+    parser.add_argument("--no-run", action="store_true")
+    return parser.parse_args()
+
+
+class Gemm:
+    def __init__(self, options):
+        self.o = options
+        self.element, self.acc, self.bytes = KINDS[options.kind]
+        self.bm, self.bn, self.bk = map(int, options.tile.split("x"))
+        self.gm, self.gn = map(int, options.grid.split("x"))
+        self.m, self.n, self.k = (self.bm * self.gm, self.bn * self.gn,
+                                  options.depth)
+        self.steps = self.k // self.bk
+
+    # Layouts.
+
+    def swizzle(self, offset, span):
+        mask = span // 16 - 1
+        return offset ^ ((offset >> 3) & (mask << 4))
+
+    def panels(self, rows, columns, span, size):
+        """Byte offsets of the bits of (row, column) of a tile in panels of one
+        span, as the copy engine writes them."""
+        columns_in_span = log2(span // size)
+        column_bits = [size << i if i < columns_in_span
+                       else span * rows << (i - columns_in_span)
+                       for i in range(log2(columns))]
+        row_bits = [span << i for i in range(log2(rows))]
+        return ([self.swizzle(b, span) for b in row_bits],
+                [self.swizzle(b, span) for b in column_bits])
+
+    def buffer(self, rows, columns, transposed=False, size=None, element=None):
+        """Type of a buffer [rows, columns]; `transposed`: rows contiguous."""
+        size = size or self.bytes
+        span = self.o.span
+        if transposed:
+            column_bits, row_bits = self.panels(columns, rows, span, size)
+        else:
+            row_bits, column_bits = self.panels(rows, columns, span, size)
+        bits = ", ".join("[" + ",".join(map(str, b)) + "]"
+                         for b in (row_bits, column_bits))
+        return (f'!tile.buffer<{rows}x{columns}x{element or self.element}, '
+                f'#tile.shared_layout<"{{bytes={size}, align={8 * span}, '
+                f'offsets=[{bits}]}}">>')
+
+    def layout(self, regs, lanes, warps, shape):
+        text = lambda bits: "[" + ",".join(f"[{a},{b}]" for a, b in bits) + "]"
+        return (f'#tile.layout<"{{reg={text(regs)}, lane={text(lanes)}, '
+                f'warp={text(warps)}, shape=[{shape[0]},{shape[1]}]}}">')
+
+    def groups(self, rows):
+        return min(self.o.warps // 4, rows // 64)
+
+    def accumulator(self, columns=None):
+        """Layout of the accumulator, or of `columns` columns of it."""
+        rows, cols = (self.bn, self.bm) if self.o.swapped else (self.bm,
+                                                                 self.bn)
+        along = self.groups(rows)
+        others = self.o.warps // 4 // along
+        own = cols // others
+        regs = [(0, 1), (8, 0)]
+        regs += [(0, 1 << i) for i in range(3, log2(min(own, 256)))]
+        warps = [(16, 0), (32, 0)]
+        warps += [(64 << i, 0) for i in range(log2(along))]
+        warps += [(0, own << i) for i in range(log2(others))]
+        regs += [(64 * along << i, 0) for i in range(log2(rows // 64 // along))]
+        regs += [(0, 256 << i) for i in range(log2(max(own // 256, 1)))]
+        lanes = [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
+        shape = [rows, cols]
+        if self.o.swapped:
+            flip = lambda bits: [(b, a) for a, b in bits]
+            regs, lanes, warps, shape = (flip(regs), flip(lanes), flip(warps),
+                                         shape[::-1])
+        if columns:
+            regs = [bit for bit in regs if bit[1] < columns]
+            shape[1] = columns
+        return self.layout(regs, lanes, warps, shape)
+
+    def operand(self, rows, depth):
+        """Layout of an operand in registers."""
+        packed = 4 // self.bytes
+        along = self.groups(rows)
+        regs = [(0, 1 << i) for i in range(log2(packed))]
+        regs += [(8, 0), (0, 4 * packed)]
+        regs += [(0, 8 * packed << i) for i in range(log2(depth) -
+                                                     log2(8 * packed))]
+        regs += [(64 * along << i, 0) for i in range(log2(rows // 64 // along))]
+        lanes = [(0, packed), (0, 2 * packed), (1, 0), (2, 0), (4, 0)]
+        warps = [(16, 0), (32, 0)]
+        warps += [(64 << i, 0) for i in range(log2(along))]
+        warps += [(0, 0)] * (log2(self.o.warps) - len(warps))
+        return self.layout(regs, lanes, warps, [rows, depth])
+
+    # The program.
+
+    def operand_text(self, name, rows, count):
+        """View, map, buffer and copies of an operand [rows, k]."""
+        major = getattr(self.o, name)
+        span = self.o.span // self.bytes
+        if major in ("k", "registers"):
+            view, box, dims = (count, self.k), (min(rows, 256), span), "0, 1"
+            at = f"[%{name}0, %kk]"
+        else:
+            view, box, dims = (self.k, count), (self.bk, span), "1, 0"
+            at = f"[%kk, %{name}0]"
+        sizes = "x".join(map(str, view))
+        self.views.append(
+            f"%v{name} = tile.view %{name}[] {{shape = affine_map<() -> "
+            f"{view}>}} : !llvm.ptr<1> to !tile.view<{sizes}x{self.element}>")
+        if major == "registers":
+            layout = self.operand(rows, self.bk)
+            tile = f"tensor<{rows}x{self.bk}x{self.element}, {layout}>"
+            self.operands[name] = (f"%t{name}", tile)
+            self.loads.append(
+                f"%t{name} = tile.load %v{name}[affine_map<(i, j)[s, t] -> "
+                f"(i + s, j + t)>] (%{name}0, %kk) checked [false, false] : "
+                f"!tile.view<{sizes}x{self.element}> -> {tile}")
+            return
+        buffer = self.buffer(rows, self.bk, major not in ("k", "registers"))
+        kind = (f"!tile.tensor_map<{box[0]}x{box[1]}x{self.element}, "
+                f"b{self.o.span}>")
+        self.views.append(f"%m{name} = tile.tensor_map %v{name} : "
+                          f"!tile.view<{sizes}x{self.element}> -> {kind}")
+        number = len(self.buffers)
+        self.buffers.append(buffer)
+        self.operands[name] = (f"%bufs#{number}", buffer)
+        self.copies.append(
+            f"tile.async_load %m{name}{at} into %slots#{number} signals "
+            f"%ring[%k] dims [{dims}] : {kind}, {buffer}, RING")
+        # The emulator takes maps with the fastest dimension first.
+        self.maps.append((name, view[::-1], box[::-1]))
+
+    def text(self):
+        o = self.o
+        self.views, self.buffers, self.copies, self.loads, self.maps = (
+            [], [], [], [], [])
+        self.operands = {}
+        self.operand_text("a", self.bm, self.m)
+        self.operand_text("b", self.bn, self.n)
+        ring = f"!tile.ring<{o.stages}, [{', '.join(self.buffers)}]>"
+        count = len(self.buffers)
+        many = f":{count}"
+        out = f"tensor<{self.bm}x{self.bn}x{self.acc}, {self.accumulator()}>"
+        kinds = ", ".join(self.buffers)
+        result = f"!tile.view<{self.m}x{self.n}x{self.acc}>"
+        self.views.append(
+            f"%vc = tile.view %c[] {{shape = affine_map<() -> ({self.m}, "
+            f"{self.n})>}} : !llvm.ptr<1> to {result}")
+        (a, a_type), (b, b_type) = self.operands["a"], self.operands["b"]
+        swapped = " swapped" if o.swapped else ""
+        kept = [(v, t) for v, t in (self.operands["a"], self.operands["b"])
+                if t.startswith("tensor")]
+        keeping = ""
+        if kept:
+            keeping = (" keeping " + ", ".join(v for v, _ in kept) + " : "
+                       + ", ".join(t for _, t in kept))
+        store, allocs = [], []
+        columns = o.columns or self.bn
+        part = f"tensor<{self.bm}x{columns}x{self.acc}, {self.accumulator(columns)}>"
+        size = 4
+        chunks = self.bn // columns
+        for chunk in range(chunks):
+            value = "%sum"
+            if chunks > 1:
+                value = f"%part{chunk}"
+                store.append(f"{value} = tile.slice %sum [0, {chunk * columns}]"
+                             f" : {out} -> {part}")
+            if o.store == "plain":
+                store.append(
+                    f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
+                    f"s, j + t + {chunk * columns})>] (%a0, %b0) checked "
+                    f"[false, false] : {part}, {result}")
+                continue
+            buffer = self.buffer(self.bm, columns, size=size, element=self.acc)
+            box = (min(64, self.bm), o.span // size)
+            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.acc}, b{o.span}>"
+            if chunk < 2:
+                allocs.append(f"%out{chunk} = tile.alloc : {buffer}")
+            if chunk == 0:
+                self.views.append(
+                    f"%mc = tile.tensor_map %vc : {result} -> {kind}")
+                self.maps.append(("c", (self.n, self.m), box[::-1]))
+            store.append(f"%at{chunk} = arith.constant {chunk * columns} : index")
+            store.append(f"%col{chunk} = arith.addi %b0, %at{chunk} : index")
+            store.append(
+                f"tile.async_store {value}, %mc[%a0, %col{chunk}] through "
+                f"%out{chunk % 2} dims [0, 1] : {part}, {kind}, {buffer}")
+        if o.store == "async":
+            store.append("tile.async_store_wait")
+        zero = "0.0" if self.acc == "f32" else "0"
+        registers = "{registers = array<i64: 40, 232>} " if o.registers else ""
+        nl = "\n      "
+        if o.pending:
+            release = f"""%some = arith.cmpi sgt, %k, %c0 : index
+        scf.if %some {{
+          %before = arith.subi %k, %c1 : index
+          tile.release %ring[%before] : RING
+        }}"""
+            after = f"""%sum = tile.mma_wait %r : {out} -> {out}
+      %last = arith.constant {self.steps - 1} : index
+      tile.release %ring[%last] : RING"""
+            name = "%r"
+        else:
+            release = "tile.release %ring[%k] : RING"
+            after, name = "", "%sum"
+        pending = f" {{pending = {o.pending} : i64}}" if o.pending else ""
+        extra = 4 if o.registers else 1
+        text = f"""tile.program @gemm(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>)
+    attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = 32 : i64}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %steps = arith.constant {self.steps} : index
+  %bk = arith.constant {self.bk} : index
+  %bm = arith.constant {self.bm} : index
+  %bn = arith.constant {self.bn} : index
+  %gm = arith.constant {self.gm} : index
+  %block = gpu.block_id x
+  %im = arith.remui %block, %gm : index
+  %in = arith.divui %block, %gm : index
+  %a0 = arith.muli %im, %bm : index
+  %b0 = arith.muli %in, %bn : index
+  {(chr(10) + "  ").join(self.views)}
+  %ring = tile.make_ring : RING
+  tile.specialize {registers}consumer {{
+      {nl.join(allocs)}
+      %zero = arith.constant {zero} : {self.acc}
+      %start = tile.splat %zero : {self.acc} -> {out}
+      {name} = scf.for %k = %c0 to %steps step %c1 iter_args(%sofar = %start) -> ({out}) {{
+        %kk = arith.muli %k, %bk : index
+        {(nl + "  ").join(self.loads)}
+        %bufs{many} = tile.wait %ring[%k] : RING -> {kinds}
+        %flight = tile.mma_async {a}, {b}, %sofar{swapped} : {a_type}, {b_type} -> {out}
+        %next = tile.mma_wait %flight{pending} : {out}{keeping} -> {out}
+        {release}
+        scf.yield %next : {out}
+      }}
+      {after}
+      {nl.join(store)}
+  }} producer {{
+      scf.for %k = %c0 to %steps step %c1 {{
+        %kk = arith.muli %k, %bk : index
+        %slots{many} = tile.acquire %ring[%k] : RING -> {kinds}
+        {(nl + "  ").join(self.copies)}
+      }}
+  }}
+  tile.return
+}}
+"""
+        return text.replace("RING", ring).replace("%bufs:1", "%bufs").replace(
+            "%slots:1", "%slots") if count > 1 else text.replace(
+                "RING", ring).replace("%bufs:1", "%bufs").replace(
+                    "%slots:1", "%slots").replace("%bufs#0", "%bufs").replace(
+                        "%slots#0", "%slots")
+
+    # Reference: integers, sign-extended, modulo 2^32.
+
+    def element_at(self, number):
+        bits = 8 * self.bytes
+        value = number % (1 << bits)
+        return value - (1 << bits) if value >> (bits - 1) else value
+
+    def reference(self):
+        def at(name, count):
+            major = getattr(self.o, name)
+            if major in ("k", "registers"):
+                return [[self.element_at(r * self.k + k)
+                         for k in range(self.k)] for r in range(count)]
+            return [[self.element_at(k * count + r) for k in range(self.k)]
+                    for r in range(count)]
+        a, b = at("a", self.m), at("b", self.n)
+        try:
+            import numpy
+            product = (numpy.array(a, dtype=numpy.int64)
+                       @ numpy.array(b, dtype=numpy.int64).T)
+            return (product % (1 << 32)).reshape(-1).tolist()
+        except ImportError:
+            return [sum(x * y for x, y in zip(row, column)) % (1 << 32)
+                    for row in a for column in b]
+
+
+PIPELINE = ("builtin.module(tile.program(tile-allocate-shared-memory,"
+            "tile-place-barriers),fusion-convert-tile-to-nvvm,"
+            "fusion-gpu-check-limits{target=sm_90a},"
+            "fusion-ptx{target=sm_90a})")
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def main():
+    options = parse()
+    gemm = Gemm(options)
+    text = gemm.text()
+    if options.emit:
+        print(text)
+        return
+    folder = options.keep or "."
+    os.makedirs(folder, exist_ok=True)
+    source = os.path.join(folder, "gemm.mlir")
+    with open(source, "w") as file:
+        file.write(text)
+    lowered = subprocess.run(
+        ["fusion-opt", source,
+         "--pass-pipeline=builtin.module(tile.program("
+         "tile-allocate-shared-memory,tile-place-barriers),"
+         "fusion-convert-tile-to-nvvm)", "-o", os.path.join(folder, "nvvm.mlir")])
+    if lowered.returncode:
+        fail("the program was not lowered")
+    with open(os.path.join(folder, "nvvm.mlir")) as file:
+        shared = re.search(r"tile.shared_bytes = (\d+)", file.read()).group(1)
+    ptx = subprocess.run(
+        ["fusion-opt", os.path.join(folder, "nvvm.mlir"), "-o", "/dev/null",
+         "--pass-pipeline=builtin.module(gpu.module(fusion-expand-math,"
+         "llvm.func(cse),convert-scf-to-cf,fusion-ptx-lower-to-llvm,"
+         "fusion-target-emit-ptx{print line-info=false}))"],
+        stdout=subprocess.PIPE)
+    if ptx.returncode:
+        fail("no PTX was written")
+    path = os.path.join(folder, "gemm.ptx")
+    with open(path, "wb") as file:
+        file.write(ptx.stdout)
+    if shutil.which("ptxas"):
+        done = subprocess.run(["ptxas", "-arch=sm_90a", "-v", "-o", "/dev/null",
+                               path], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode or re.search(r"C75\d\d|[1-9]\d* bytes spill",
+                                        done.stdout):
+            fail(done.stdout)
+        print(re.search(r"Used \d+ registers", done.stdout).group(0))
+    if options.no_run:
+        return
+
+    kinds = {"f32": "f32", "i32": "s32", "bf16": "bf16", "f16": "f16"}
+    unit = {1: "i8", 2: "i16", 4: "i32"}[gemm.bytes]
+    element = {"i8": "u8", "f8E4M3FN": "u8", "f8E5M2": "u8"}.get(
+        gemm.element, gemm.element)
+    fields = lambda sizes: ",".join(map(str, sizes))
+    arguments = []
+    for name, count in (("a", gemm.m), ("b", gemm.n)):
+        arguments.append(f"--arg=buf:{name}:{count * gemm.k * gemm.bytes}:"
+                         f"{unit}=iota")
+    arguments.append(f"--arg=out:c:u32:{gemm.m * gemm.n}")
+    for name, sizes, box in gemm.maps:
+        kind = gemm.acc if name == "c" else element
+        kind = {"i32": "s32"}.get(kind, kind)
+        arguments.append(f"--arg=tmap:{name}:{kind}:{fields(sizes)}:"
+                         f"{fields(box)}:swizzle={options.span}")
+    threads = 32 * (options.warps + (4 if options.registers else 1))
+    expected = gemm.reference()
+    for asynchrony in ("late", "early"):
+        run = subprocess.run(
+            ["fusion-emulate", path, "--kernel=gemm", "--payload",
+             f"--grid={gemm.gm * gemm.gn}", f"--block={threads}",
+             f"--shared={shared}", f"--asynchrony={asynchrony}"] + arguments,
+            stdout=subprocess.PIPE, text=True)
+        if run.returncode:
+            fail(f"the emulator failed ({asynchrony}): " + " ".join(run.args))
+        found = [int(x) for x in run.stdout.split()[1:]]
+        if len(found) != len(expected):
+            fail(f"{len(found)} results instead of {len(expected)}")
+        wrong = [i for i, (x, y) in enumerate(zip(found, expected)) if x != y]
+        if wrong:
+            row, column = divmod(wrong[0], gemm.n)
+            fail(f"{len(wrong)} of {len(found)} results are wrong "
+                 f"({asynchrony}), first ({row}, {column}): {found[wrong[0]]} "
+                 f"instead of {expected[wrong[0]]}")
+    print("equal")
+
+
+main()
