@@ -88,6 +88,8 @@ std::vector<Lifetime> computeLifetimes(const Entry &entry) {
       for (const Arg &arg : step.args)
         if (arg.kind == ArgKind::Buffer)
           use(arg.index, i);
+        else if (arg.kind == ArgKind::TensorMap)
+          use(entry.tensorMaps[arg.index].buffer, i);
       break;
     case StepKind::Copy:
       use(step.src, i);

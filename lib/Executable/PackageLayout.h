@@ -21,7 +21,10 @@ namespace fusionpkg {
 
 /// The last byte tells a file that went through a text-mode copy.
 constexpr char kMagic[8] = {'F', 'U', 'S', 'N', 'P', 'K', 'G', '\n'};
-constexpr uint32_t kFormatVersion = 1;
+/// A package carries the oldest version whose readers understand it: 2 has
+/// clusters and tensor maps.
+constexpr uint32_t kOldestVersion = 1;
+constexpr uint32_t kFormatVersion = 2;
 constexpr size_t kHeaderBytes = 64;
 constexpr size_t kChecksumOffset = 48;
 constexpr size_t kChecksumBytes = 16;
@@ -29,7 +32,7 @@ constexpr size_t kSectionAlignment = 64;
 
 /// The header's fields after the magic, in file order.
 struct FileHeader {
-  uint32_t version = kFormatVersion;
+  uint32_t version = kOldestVersion;
   uint32_t reserved = 0;
   uint64_t totalBytes = 0;
   uint64_t metaBytes = 0; // the FlatBuffer, right after the header

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the facts about element types and the constants blob.
+// This file implements the facts about element types and parameters, and the
+// constants blob.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,6 +87,23 @@ ExprId buildStorageBytes(ExprPool &pool, DType type,
   if (bits < 8)
     return pool.ceilDiv(elements, pool.constant(8 / bits));
   return pool.mul(elements, pool.constant(bits / 8));
+}
+
+unsigned getParamBytes(const Entry &entry, const Arg &arg) {
+  switch (arg.kind) {
+  case ArgKind::Buffer:
+  case ArgKind::I64:
+  case ArgKind::F64:
+    return 8;
+  case ArgKind::I32:
+  case ArgKind::F32:
+    return 4;
+  case ArgKind::Scalar:
+    return getStorageBits(entry.inputs[arg.index].dtype) / 8;
+  case ArgKind::TensorMap:
+    return 128;
+  }
+  return 8;
 }
 
 uint32_t PackageModel::addConstant(std::string name, const void *data,

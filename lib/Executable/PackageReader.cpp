@@ -83,6 +83,7 @@ private:
   Kernel kernel(const fb::Kernel &k);
   TensorSpec tensor(const fb::Tensor &t);
   Step step(const fb::Step &s);
+  TensorMap tensorMap(const fb::TensorMap &m);
   Entry entry(const fb::Entry &e);
 
   uint64_t budget;
@@ -112,6 +113,7 @@ Kernel Reader::kernel(const fb::Kernel &k) {
                      k.measured_shared_bytes()};
   kernel.predictedMicroseconds = k.predicted_us();
   kernel.source = text(k.source());
+  kernel.clusterX = k.cluster_x();
   return kernel;
 }
 
@@ -150,6 +152,25 @@ Step Reader::step(const fb::Step &s) {
   return step;
 }
 
+TensorMap Reader::tensorMap(const fb::TensorMap &m) {
+  TensorMap map;
+  map.kind = static_cast<TensorMapKind>(m.kind());
+  map.dtype = static_cast<DType>(m.dtype());
+  map.swizzle = static_cast<TensorMapSwizzle>(m.swizzle());
+  map.tf32 = m.tf32();
+  map.buffer = m.buffer();
+  map.offset = m.offset();
+  numbers(m.sizes(), map.sizes);
+  numbers(m.strides(), map.strides);
+  numbers(m.element_strides(), map.elementStrides);
+  numbers(m.box(), map.box);
+  numbers(m.lower_corner(), map.lowerCorner);
+  numbers(m.upper_corner(), map.upperCorner);
+  map.channelsPerPixel = m.channels();
+  map.pixelsPerColumn = m.pixels();
+  return map;
+}
+
 Entry Reader::entry(const fb::Entry &e) {
   Entry entry;
   entry.name = text(e.name());
@@ -176,6 +197,8 @@ Entry Reader::entry(const fb::Entry &e) {
     entry.summary = {s->kernels_before(), s->kernels_after(),
                      s->bytes_before(),   s->bytes_after(),
                      s->flops(),          s->predicted_us()};
+  all(e.tensor_maps(), entry.tensorMaps,
+      [&](const fb::TensorMap &m) { return tensorMap(m); });
   return entry;
 }
 
@@ -209,11 +232,12 @@ static Error checkFrame(const uint8_t *bytes, size_t size, FileHeader &header) {
     return Error(ErrorCode::PackageTruncated,
                  "the data ends within the package's header");
   header = decodeHeader(bytes);
-  if (header.version != kFormatVersion)
-    return Error(ErrorCode::PackageVersion, "the package has format version " +
-                                                std::to_string(header.version) +
-                                                ", this build reads version " +
-                                                std::to_string(kFormatVersion));
+  if (header.version < kOldestVersion || header.version > kFormatVersion)
+    return Error(
+        ErrorCode::PackageVersion,
+        "the package has format version " + std::to_string(header.version) +
+            ", this build reads versions " + std::to_string(kOldestVersion) +
+            " to " + std::to_string(kFormatVersion));
   if (header.totalBytes != size)
     return Error(header.totalBytes > size ? ErrorCode::PackageTruncated
                                           : ErrorCode::PackageCorrupt,

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorMapRules.h"
 #include "fusion/Executable/Package.h"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ private:
   void expressions(const Entry &entry);
   void signature(const Entry &entry);
   void buffers(const Entry &entry);
+  void tensorMap(const Entry &entry, const TensorMap &map);
   void launch(const Entry &entry, const Step &step);
   void transfer(const Entry &entry, const Step &step);
 
@@ -93,6 +95,9 @@ void Verifier::modulesAndKernels() {
     require(kernel.staticSharedBytes <= PackageLimits::kMaxSharedBytes &&
                 kernel.dynamicSharedBytes <= PackageLimits::kMaxSharedBytes,
             "its shared memory is beyond any chip's");
+    require(kernel.clusterX >= 1 &&
+                kernel.clusterX <= PackageLimits::kMaxCluster,
+            "its cluster is not 1 to 16 blocks");
   }
   place.clear();
 }
@@ -223,20 +228,14 @@ void Verifier::buffers(const Entry &entry) {
     require(uses == 1, "an output does not have exactly one buffer");
 }
 
-/// Width in bytes of the kernel parameter that `arg` fills.
-static unsigned getParamBytes(const Entry &entry, const Arg &arg) {
-  switch (arg.kind) {
-  case ArgKind::Buffer:
-  case ArgKind::I64:
-  case ArgKind::F64:
-    return 8;
-  case ArgKind::I32:
-  case ArgKind::F32:
-    return 4;
-  case ArgKind::Scalar:
-    return getStorageBits(entry.inputs[arg.index].dtype) / 8;
-  }
-  return 8;
+void Verifier::tensorMap(const Entry &entry, const TensorMap &map) {
+  require(map.buffer < entry.buffers.size(), "its buffer is out of range");
+  expr(entry, map.offset, /*mayBeAbsent=*/true);
+  for (const std::vector<ExprId> *ids : {&map.sizes, &map.strides})
+    for (ExprId id : *ids)
+      expr(entry, id);
+  const char *broken = findBrokenTensorMapRule(map);
+  require(!broken, broken ? broken : "");
 }
 
 void Verifier::launch(const Entry &entry, const Step &step) {
@@ -268,6 +267,10 @@ void Verifier::launch(const Entry &entry, const Step &step) {
                   entry.inputs[arg.index].byValue,
               "an argument's scalar is no by-value input");
       break;
+    case ArgKind::TensorMap:
+      require(arg.index < entry.tensorMaps.size(),
+              "an argument's tensor map is out of range");
+      break;
     default:
       require(false, "an argument has an unknown kind");
     }
@@ -275,7 +278,8 @@ void Verifier::launch(const Entry &entry, const Step &step) {
       return;
     unsigned width = getParamBytes(entry, arg);
     widths.push_back(width);
-    paramBytes = (paramBytes + width - 1) / width * width + width;
+    unsigned align = getParamAlign(width);
+    paramBytes = (paramBytes + align - 1) / align * align + width;
   }
   require(paramBytes <= PackageLimits::kMaxParamBytes,
           "the arguments of a launch take more than 32764 bytes");
@@ -321,8 +325,14 @@ void Verifier::entry(const Entry &entry) {
     signature(entry);
   if (!failed())
     buffers(entry);
+  require(entry.tensorMaps.size() <= PackageLimits::kMaxTensors,
+          "too many tensor maps");
   require(entry.steps.size() <= PackageLimits::kMaxSteps, "too many steps");
   std::string entryPlace = place;
+  for (size_t i = 0; i < entry.tensorMaps.size() && !failed(); ++i) {
+    place = entryPlace + ", tensor map " + std::to_string(i);
+    tensorMap(entry, entry.tensorMaps[i]);
+  }
   for (size_t i = 0; i < entry.steps.size() && !failed(); ++i) {
     const Step &step = entry.steps[i];
     place = entryPlace + ", step " + std::to_string(i);

@@ -57,7 +57,7 @@ static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &b, const Kernel &k) {
       b, name, k.module, k.blockX, k.staticSharedBytes, k.dynamicSharedBytes,
       k.predicted.registers, k.predicted.spillBytes, k.predicted.sharedBytes,
       k.measured.registers, k.measured.spillBytes, k.measured.sharedBytes,
-      k.predictedMicroseconds, source);
+      k.predictedMicroseconds, source, k.clusterX);
 }
 
 static Offset<fb::Tensor> writeTensor(FlatBufferBuilder &b,
@@ -80,6 +80,21 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &b, const Step &step) {
   return fb::CreateStep(b, static_cast<uint8_t>(step.kind), variants, args,
                         step.dst, step.src, step.dstOffset, step.srcOffset,
                         step.bytes, step.fillWidth, step.fillBits);
+}
+
+static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &b,
+                                            const TensorMap &m) {
+  auto sizes = b.CreateVector(m.sizes);
+  auto strides = b.CreateVector(m.strides);
+  auto elementStrides = b.CreateVector(m.elementStrides);
+  auto box = b.CreateVector(m.box);
+  auto lower = b.CreateVector(m.lowerCorner);
+  auto upper = b.CreateVector(m.upperCorner);
+  return fb::CreateTensorMap(
+      b, static_cast<uint8_t>(m.kind), static_cast<uint8_t>(m.dtype),
+      static_cast<uint8_t>(m.swizzle), m.tf32, m.buffer, m.offset, sizes,
+      strides, elementStrides, box, lower, upper, m.channelsPerPixel,
+      m.pixelsPerColumn);
 }
 
 static Offset<fb::Entry> writeEntry(FlatBufferBuilder &b, const Entry &entry) {
@@ -112,8 +127,26 @@ static Offset<fb::Entry> writeEntry(FlatBufferBuilder &b, const Entry &entry) {
   auto summary =
       fb::CreateSummary(b, s.kernelsBefore, s.kernelsAfter, s.bytesBefore,
                         s.bytesAfter, s.flops, s.predictedMicroseconds);
+  // Left out when empty, so that packages without maps stay as they were.
+  Offset<flatbuffers::Vector<Offset<fb::TensorMap>>> maps;
+  if (!entry.tensorMaps.empty())
+    maps =
+        makeTables<fb::TensorMap>(b, entry.tensorMaps, [&](const TensorMap &m) {
+          return writeTensorMap(b, m);
+        });
   return fb::CreateEntry(b, name, symbols, exprs, inputs, outputs, requirements,
-                         buffers, steps, summary);
+                         buffers, steps, summary, maps);
+}
+
+/// The oldest format version whose readers understand `model`.
+static uint32_t getFormatVersion(const PackageModel &model) {
+  for (const Kernel &kernel : model.kernels)
+    if (kernel.clusterX > 1)
+      return kFormatVersion;
+  for (const Entry &entry : model.entries)
+    if (!entry.tensorMaps.empty())
+      return kFormatVersion;
+  return kOldestVersion;
 }
 
 /// A lower bound on the size of the metadata, to refuse before FlatBuffers'
@@ -130,6 +163,7 @@ static uint64_t estimateMetaBytes(const PackageModel &model) {
                step.variants.size() * sizeof(fb::Variant);
     for (const Buffer &buffer : entry.buffers)
       bytes += 64 + buffer.name.size();
+    bytes += entry.tensorMaps.size() * 128;
   }
   return bytes;
 }
@@ -164,6 +198,7 @@ Result<std::string> writePackage(const PackageModel &model) {
                            kernels, constants, constantNames, entries, ledger));
 
   FileHeader header;
+  header.version = getFormatVersion(model);
   header.metaBytes = b.GetSize();
   header.constantsOffset =
       (kHeaderBytes + header.metaBytes + kSectionAlignment - 1) /

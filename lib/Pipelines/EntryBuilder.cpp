@@ -271,6 +271,8 @@ LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
   }
   for (int64_t symbol : packaged.sizeArguments)
     step.args.push_back(Arg::i64(entry.exprs.symbol(symbol)));
+  if (failed(addTensorMaps(kernel, packaged.tensorMaps, step)))
+    return failure();
   if (step.args.size() != packaged.numParameters)
     return kernel.emitError("FUS-4006: the code of the kernel takes ")
            << packaged.numParameters << " parameters where the launch has "

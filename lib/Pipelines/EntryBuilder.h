@@ -45,6 +45,12 @@ private:
   FailureOr<fusionpkg::Arg> getScalar(Value scalar);
 
   LogicalResult addLaunch(KernelOp kernel);
+  // The tensor maps that a kernel takes (TensorMaps.cpp).
+  LogicalResult addTensorMaps(KernelOp kernel, ArrayAttr maps,
+                              fusionpkg::Step &step);
+  FailureOr<fusionpkg::TensorMap> buildTensorMap(KernelOp kernel,
+                                                 DictionaryAttr map,
+                                                 const fusionpkg::Step &step);
   LogicalResult addReturn(Operation *terminator);
   void addFill(unsigned buffer, FillPattern pattern);
 

@@ -75,6 +75,8 @@ static void addKernel(LLVM::LLVMFuncOp func, uint32_t module,
     kernel.blockX = block.asArrayRef().front();
   if (auto shared = func->getAttrOfType<IntegerAttr>("tile.shared_bytes"))
     kernel.dynamicSharedBytes = shared.getInt();
+  if (auto cluster = func->getAttrOfType<IntegerAttr>("tile.cluster"))
+    kernel.clusterX = cluster.getInt();
 
   PackagedKernel packaged;
   packaged.index = model.kernels.size();
@@ -84,6 +86,7 @@ static void addKernel(LLVM::LLVMFuncOp func, uint32_t module,
   if (auto sizes =
           func->getAttrOfType<DenseI64ArrayAttr>("tile.size_arguments"))
     packaged.sizeArguments = llvm::to_vector(sizes.asArrayRef());
+  packaged.tensorMaps = func->getAttrOfType<ArrayAttr>("tile.tensor_maps");
   kernels[kernel.name] = std::move(packaged);
   model.kernels.push_back(std::move(kernel));
 }

@@ -33,6 +33,9 @@ struct PackagedKernel {
   /// The symbols that the last parameters of the kernel are the values of.
   SmallVector<int64_t> sizeArguments;
   unsigned numParameters = 0;
+  /// One DictionaryAttr for each tensor map, the last parameters of all; null
+  /// without any. Its entries are those of `tile.tensor_maps`.
+  ArrayAttr tensorMaps;
 };
 
 /// By name of the kernel.

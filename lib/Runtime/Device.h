@@ -49,11 +49,12 @@ struct KernelFacts {
 };
 
 /// One kernel to start. `args` is the parameter block: every parameter at the
-/// next multiple of its width.
+/// next multiple of its width, tensor maps of 64.
 struct LaunchRequest {
   KernelHandle kernel = 0;
   Dim3 grid;
   uint32_t blockX = 1;
+  uint32_t clusterX = 1;
   uint32_t dynamicSharedBytes = 0;
   const void *args = nullptr;
   size_t argBytes = 0;

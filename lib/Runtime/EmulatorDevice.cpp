@@ -227,7 +227,8 @@ Error EmulatorDevice::loadKernel(ModuleHandle module,
   uint32_t offset = 0;
   for (size_t i = 0; i < paramBytes.size(); ++i) {
     const fusionemu::ParameterInfo &parameter = info->parameters[i];
-    offset = (offset + paramBytes[i] - 1) / paramBytes[i] * paramBytes[i];
+    uint32_t align = fusionpkg::getParamAlign(paramBytes[i]);
+    offset = (offset + align - 1) / align * align;
     if (parameter.size != paramBytes[i] || parameter.offset != offset)
       return Error(ErrorCode::KernelMissing,
                    "kernel '" + kernel.name + "' takes " +
@@ -284,6 +285,9 @@ Error EmulatorDevice::launch(const LaunchRequest &request) {
     fusionemu::Dim3 grid{request.grid.x, request.grid.y, request.grid.z};
     fusionemu::Dim3 block{request.blockX, 1, 1};
     options.profile = callback && countInstructions ? &profile : nullptr;
+    options.cluster = {0, 0, 0}; // what the kernel requires
+    if (request.clusterX > 1)
+      options.cluster = {request.clusterX, 1, 1};
     if (Error error = toError(
             fusionemu::launch(memory, *kernel.module, kernel.name, grid, block,
                               request.dynamicSharedBytes, request.args,

@@ -65,6 +65,7 @@ private:
   Error checkOverlap() const;
   Error resolveBuffers();
   Error workspaceBase(Address &base);
+  Error placeTensorMap(const PreparedTensorMap &map, uint8_t *place);
   Error launchStep(const PreparedStep &step);
   Error runStep(const PreparedStep &step);
   std::string describeStep(const PreparedStep &step) const;
@@ -224,6 +225,21 @@ std::string Launcher::describeStep(const PreparedStep &step) const {
   return text;
 }
 
+/// Puts a tensor map into the argument block: one that was encoded for this
+/// address before, if it is remembered.
+Error Launcher::placeTensorMap(const PreparedTensorMap &map, uint8_t *place) {
+  Address address = map.isEmpty ? owner.package.device.dummy
+                                : bases[map.buffer] + map.byteOffset;
+  if (map.cache->find(address, place))
+    return {};
+  fusionemu::TensorMapInfo info = map.info;
+  info.globalAddress = address;
+  if (Error error = device.encodeTensorMap(info, place))
+    return error;
+  map.cache->insert(address, place);
+  return {};
+}
+
 Error Launcher::launchStep(const PreparedStep &step) {
   // The block is copied, since other threads may launch these sizes too.
   const uint8_t *block = spec.args.data() + step.argOffset;
@@ -231,17 +247,27 @@ Error Launcher::launchStep(const PreparedStep &step) {
   for (size_t i = 0; i < step.numPatches; ++i) {
     const Patch &patch = spec.patches[step.firstPatch + i];
     uint8_t *place = params.data() + patch.offset;
-    if (patch.isScalar) {
-      std::memcpy(place, args.inputs[patch.index].value, patch.width);
-      continue;
+    switch (patch.kind) {
+    case Patch::Kind::Address: {
+      Address address = bases[patch.index] + patch.byteOffset;
+      std::memcpy(place, &address, sizeof(address));
+      break;
     }
-    Address address = bases[patch.index] + patch.byteOffset;
-    std::memcpy(place, &address, sizeof(address));
+    case Patch::Kind::Scalar:
+      std::memcpy(place, args.inputs[patch.index].value, patch.width);
+      break;
+    case Patch::Kind::TensorMap:
+      if (Error error = placeTensorMap(spec.tensorMaps[patch.index], place))
+        return error;
+      break;
+    }
   }
   LaunchRequest request;
   request.kernel = owner.package.kernels[step.kernel];
   request.grid = step.grid;
-  request.blockX = owner.package.model.kernels[step.kernel].blockX;
+  const Kernel &kernel = owner.package.model.kernels[step.kernel];
+  request.blockX = kernel.blockX;
+  request.clusterX = kernel.clusterX;
   request.dynamicSharedBytes = step.dynamicSharedBytes;
   request.args = params.data();
   request.argBytes = step.argBytes;

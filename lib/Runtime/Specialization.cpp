@@ -46,6 +46,7 @@ private:
   Error buffers();
   Error launch(size_t index);
   Error arguments(size_t index, PreparedStep &prepared);
+  Error tensorMap(size_t step, uint32_t index);
   Error transfer(size_t index);
   Error range(size_t index, const char *role, uint32_t buffer, ExprId offsetId,
               int64_t &offset, int64_t &room) const;
@@ -179,19 +180,29 @@ Error Specializer::buffers() {
 
 std::vector<uint32_t> getParamWidths(const Entry &entry, const Step &step) {
   std::vector<uint32_t> widths;
-  for (const Arg &arg : step.args) {
-    if (arg.kind == ArgKind::I32 || arg.kind == ArgKind::F32)
-      widths.push_back(4);
-    else if (arg.kind == ArgKind::Scalar)
-      widths.push_back(getStorageBits(entry.inputs[arg.index].dtype) / 8);
-    else
-      widths.push_back(8);
-  }
+  for (const Arg &arg : step.args)
+    widths.push_back(getParamBytes(entry, arg));
   return widths;
 }
 
-/// Lays out the argument block: constants now, addresses and by-value inputs
-/// as patches.
+/// Evaluates a tensor map that `step` passes, unless an earlier one did.
+Error Specializer::tensorMap(size_t step, uint32_t index) {
+  PreparedTensorMap &prepared = spec->tensorMaps[index];
+  if (prepared.cache)
+    return {};
+  const TensorMap &map = entry.tensorMaps[index];
+  Error error =
+      prepareTensorMap(map, values, spec->bufferBytes[map.buffer], prepared);
+  if (!error)
+    return {};
+  const std::string &name = entry.buffers[map.buffer].name;
+  return error.inContext(describeStep(step) + ", tensor map " +
+                         std::to_string(index) +
+                         (name.empty() ? "" : " of '" + name + "'"));
+}
+
+/// Lays out the argument block: constants now, addresses, by-value inputs
+/// and tensor maps as patches.
 Error Specializer::arguments(size_t index, PreparedStep &prepared) {
   const Step &step = entry.steps[index];
   std::vector<uint32_t> widths = getParamWidths(entry, step);
@@ -203,12 +214,13 @@ Error Specializer::arguments(size_t index, PreparedStep &prepared) {
     std::string what =
         "argument " + std::to_string(i) + " of step " + std::to_string(index);
     uint32_t width = widths[i];
-    offset = (offset + width - 1) / width * width;
+    uint32_t align = getParamAlign(width);
+    offset = (offset + align - 1) / align * align;
     spec->args.resize(prepared.argOffset + offset + width, 0);
     uint8_t *place = spec->args.data() + prepared.argOffset + offset;
     switch (arg.kind) {
     case ArgKind::Buffer: {
-      Patch patch{offset, false, arg.index, 0, 8};
+      Patch patch{offset, Patch::Kind::Address, arg.index, 0, 8};
       if (arg.expr != kNoExpr)
         if (Error error = evaluate(arg.expr, what, patch.byteOffset))
           return error;
@@ -242,7 +254,14 @@ Error Specializer::arguments(size_t index, PreparedStep &prepared) {
       break;
     }
     case ArgKind::Scalar:
-      spec->patches.push_back({offset, true, arg.index, 0, width});
+      spec->patches.push_back(
+          {offset, Patch::Kind::Scalar, arg.index, 0, width});
+      break;
+    case ArgKind::TensorMap:
+      if (Error error = tensorMap(index, arg.index))
+        return error;
+      spec->patches.push_back(
+          {offset, Patch::Kind::TensorMap, arg.index, 0, width});
       break;
     }
     offset += width;
@@ -292,6 +311,12 @@ Error Specializer::launch(size_t index) {
   }
   if (isEmpty)
     return {};
+  if (grid[0] % kernel.clusterX != 0)
+    return Error(ErrorCode::ClusterSize,
+                 describeStep(index) + ": the grid of kernel '" + kernel.name +
+                     "' has " + std::to_string(grid[0]) +
+                     " blocks along x, its clusters have " +
+                     std::to_string(kernel.clusterX));
 
   PreparedStep prepared;
   prepared.index = static_cast<uint32_t>(index);
@@ -383,6 +408,7 @@ Result<std::unique_ptr<Specialization>> Specializer::run() {
     return error;
   if (Error error = buffers())
     return error;
+  spec->tensorMaps.resize(entry.tensorMaps.size());
   for (size_t i = 0; i < entry.steps.size(); ++i)
     if (Error error =
             entry.steps[i].kind == StepKind::Launch ? launch(i) : transfer(i))

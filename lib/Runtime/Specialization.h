@@ -14,7 +14,7 @@
 #ifndef FUSION_LIB_RUNTIME_SPECIALIZATION_H
 #define FUSION_LIB_RUNTIME_SPECIALIZATION_H
 
-#include "Device.h"
+#include "PreparedTensorMap.h"
 #include "fusion/Executable/BufferPlan.h"
 
 namespace fusionrt {
@@ -42,9 +42,12 @@ struct PreparedStep {
 
 /// A place in the argument block that is only known at launch.
 struct Patch {
+  /// What is put there: an address, a by-value input or a tensor map.
+  enum class Kind : uint8_t { Address, Scalar, TensorMap };
+
   size_t offset = 0;
-  bool isScalar = false;
-  uint32_t index = 0;     // buffer, or by-value input
+  Kind kind = Kind::Address;
+  uint32_t index = 0;     // buffer, by-value input, or tensor map
   int64_t byteOffset = 0; // into the buffer
   uint32_t width = 8;
 };
@@ -59,6 +62,8 @@ struct Specialization {
   int64_t workspaceBytes = 0;
   std::vector<PreparedStep> steps;
   std::vector<Patch> patches;
+  /// In the order of the entry; those that no step uses are not filled in.
+  std::vector<PreparedTensorMap> tensorMaps;
   std::vector<uint8_t> args;
   size_t maxArgBytes = 0;
   uint32_t numLaunches = 0;

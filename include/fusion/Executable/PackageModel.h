@@ -61,7 +61,8 @@ struct KernelResources {
 };
 
 /// A kernel of a module. Its parameters are, in order, what the arguments of
-/// the launches that name it say (see Arg); the block is blockX x 1 x 1.
+/// the launches that name it say (see Arg); the block is blockX x 1 x 1, the
+/// cluster clusterX x 1 x 1 blocks.
 struct Kernel {
   std::string name; // the .entry symbol in the PTX
   uint32_t module = 0;
@@ -71,6 +72,7 @@ struct Kernel {
   KernelResources predicted, measured;
   double predictedMicroseconds = -1; // -1 if unknown
   std::string source;                // where it comes from, for messages
+  uint32_t clusterX = 1;             // 1: no cluster
 };
 
 /// A named size. Its value is read at launch from a dimension of an input
@@ -118,13 +120,41 @@ struct Constant {
   uint64_t offset = 0, size = 0;
 };
 
+enum class TensorMapKind : uint8_t { Tiled = 0, Im2col = 1 };
+/// Bytes that rows of a box are permuted in: none, 32, 64 or 128.
+enum class TensorMapSwizzle : uint8_t { None = 0, B32 = 1, B64 = 2, B128 = 3 };
+
+/// A tensor in a buffer as the tensor copy engine sees it: what a launch
+/// encodes into the 128 bytes that a kernel takes. Lists are in the order of
+/// the tensor's dimensions, the outermost first; the elements of the last one
+/// lie next to each other. What lies outside of the tensor reads as zero.
+struct TensorMap {
+  TensorMapKind kind = TensorMapKind::Tiled;
+  DType dtype = DType::F32; // not I4
+  TensorMapSwizzle swizzle = TensorMapSwizzle::None;
+  bool tf32 = false; // F32 only: loads round to tf32
+  uint32_t buffer = 0;
+  ExprId offset = kNoExpr; // of the first element in bytes; none: 0
+  std::vector<ExprId> sizes;
+  /// In bytes, of all dimensions but the last; empty: row-major.
+  std::vector<ExprId> strides;
+  std::vector<uint32_t> elementStrides; // empty: all 1
+  /// Tiled only: the elements of a copy along each dimension.
+  std::vector<uint32_t> box;
+  /// Im2col only, for the dimensions between the first and the last: where the
+  /// bounding box begins, and where it ends, from the last element.
+  std::vector<int32_t> lowerCorner, upperCorner;
+  uint32_t channelsPerPixel = 0, pixelsPerColumn = 0; // im2col only
+};
+
 enum class ArgKind : uint8_t {
-  Buffer = 0, // 64-bit address of buffer `index` plus `expr` bytes if given
-  I64 = 1,    // value of `expr`
-  I32 = 2,    // value of `expr`; refused at launch if it does not fit
-  F64 = 3,    // `number`
-  F32 = 4,    // `number` rounded to f32
-  Scalar = 5, // by-value input `index`, at the width of its type
+  Buffer = 0,    // 64-bit address of buffer `index` plus `expr` bytes if given
+  I64 = 1,       // value of `expr`
+  I32 = 2,       // value of `expr`; refused at launch if it does not fit
+  F64 = 3,       // `number`
+  F32 = 4,       // `number` rounded to f32
+  Scalar = 5,    // by-value input `index`, at the width of its type
+  TensorMap = 6, // tensor map `index`: 128 bytes at a multiple of 64
 };
 
 /// One parameter of a kernel.
@@ -143,6 +173,9 @@ struct Arg {
   static Arg f32(double value) { return {ArgKind::F32, 0, kNoExpr, value}; }
   static Arg scalar(uint32_t input) {
     return {ArgKind::Scalar, input, kNoExpr, 0};
+  }
+  static Arg tensorMap(uint32_t map) {
+    return {ArgKind::TensorMap, map, kNoExpr, 0};
   }
 };
 
@@ -197,7 +230,15 @@ struct Entry {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   Summary summary;
+  std::vector<TensorMap> tensorMaps;
 };
+
+/// The bytes of the kernel parameter that `arg` fills, and what its offset in
+/// the block of parameters is a multiple of. `arg` has passed verifyPackage.
+unsigned getParamBytes(const Entry &entry, const Arg &arg);
+constexpr unsigned getParamAlign(unsigned bytes) {
+  return bytes < 64 ? bytes : 64;
+}
 
 struct PackageModel {
   std::string target;      // "sm_90a"
@@ -229,6 +270,8 @@ struct PackageLimits {
   static constexpr size_t kMaxVariants = 64;
   static constexpr size_t kMaxParamBytes = 32764;
   static constexpr uint32_t kMaxBlock = 1024;
+  static constexpr uint32_t kMaxCluster = 16;
+  static constexpr size_t kMaxTensorMapRank = 5;
   static constexpr uint32_t kMaxSharedBytes = 1u << 20;
 };
 

@@ -242,15 +242,25 @@ Error CudaDevice::launch(const LaunchRequest &request) {
       const_cast<void *>(request.args),
       reinterpret_cast<void *>(2), // CU_LAUNCH_PARAM_BUFFER_SIZE
       &argBytes, nullptr};         // CU_LAUNCH_PARAM_END
-  CUresult result = driver.cuLaunchKernel(
-      function.function, request.grid.x, request.grid.y, request.grid.z,
-      request.blockX, 1, 1, request.dynamicSharedBytes,
-      toStream(request.stream), nullptr, argBytes ? extra : nullptr);
+  CUlaunchAttribute cluster;
+  cluster.id = kLaunchAttributeClusterDim;
+  cluster.value.clusterDim = {request.clusterX, 1, 1};
+  CUlaunchConfig config;
+  config.gridDimX = request.grid.x;
+  config.gridDimY = request.grid.y;
+  config.gridDimZ = request.grid.z;
+  config.blockDimX = request.blockX;
+  config.sharedMemBytes = request.dynamicSharedBytes;
+  config.hStream = toStream(request.stream);
+  config.attrs = &cluster;
+  config.numAttrs = request.clusterX > 1 ? 1 : 0;
+  CUresult result = driver.cuLaunchKernelEx(&config, function.function, nullptr,
+                                            argBytes ? extra : nullptr);
   if (result == kSuccess) {
     lastKernel.store(function.name, std::memory_order_relaxed);
     return {};
   }
-  Error error = check(result, "cuLaunchKernel");
+  Error error = check(result, "cuLaunchKernelEx");
   if (error.getCode() == ErrorCode::DriverCall)
     return Error(ErrorCode::LaunchFailed, error.getCause());
   return error;

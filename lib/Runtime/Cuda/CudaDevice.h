@@ -76,6 +76,7 @@ private:
   /// makes the device lost.
   Error check(CUresult result, const std::string &call);
   Error loadImage(const void *image, CUmodule &module);
+  Error allowCluster(const fusionpkg::Kernel &kernel, CUfunction function);
   Error checkParams(CUfunction function, const std::string &name,
                     const std::vector<uint32_t> &paramBytes);
 

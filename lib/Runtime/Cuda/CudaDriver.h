@@ -56,6 +56,7 @@ enum : CUdeviceAttribute {
   kDeviceComputeMajor = 75,
   kDeviceComputeMinor = 76,
   kDeviceSharedPerBlockOptIn = 97,
+  kDeviceClusterLaunch = 120,
 };
 
 enum : CUfunctionAttribute {
@@ -64,6 +65,7 @@ enum : CUfunctionAttribute {
   kFunctionLocalBytes = 3,
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
+  kFunctionNonPortableCluster = 14,
 };
 
 enum : CUjit_option {
@@ -76,6 +78,28 @@ enum : CUjit_option {
 enum : unsigned { kStreamNonBlocking = 1 };
 enum : CUstreamCaptureMode { kCaptureThreadLocal = 1 };
 enum : CUstreamCaptureStatus { kCaptureNone = 0 };
+
+/// CUlaunchAttribute, of which only the size of a cluster is used.
+struct CUlaunchAttribute {
+  int id = 0;
+  char padding[8 - sizeof(int)] = {};
+  union {
+    char bytes[64] = {};
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+  } value;
+};
+enum : int { kLaunchAttributeClusterDim = 4 };
+
+struct CUlaunchConfig {
+  unsigned gridDimX = 1, gridDimY = 1, gridDimZ = 1;
+  unsigned blockDimX = 1, blockDimY = 1, blockDimZ = 1;
+  unsigned sharedMemBytes = 0;
+  CUstream hStream = nullptr;
+  CUlaunchAttribute *attrs = nullptr;
+  unsigned numAttrs = 0;
+};
 
 /// The functions of the driver; an optional one that is missing is null.
 struct Driver {

@@ -130,7 +130,8 @@ Error CudaDevice::checkParams(CUfunction function, const std::string &name,
     if (index >= paramBytes.size())
       break;
     uint32_t width = paramBytes[index];
-    expectedOffset = (expectedOffset + width - 1) / width * width;
+    uint32_t align = fusionpkg::getParamAlign(width);
+    expectedOffset = (expectedOffset + align - 1) / align * align;
     if (size != width || offset != expectedOffset)
       return Error(ErrorCode::KernelMissing,
                    "kernel '" + name + "' takes " + std::to_string(size) +
@@ -146,6 +147,24 @@ Error CudaDevice::checkParams(CUfunction function, const std::string &name,
                "kernel '" + name + "' takes " + (hasMore ? "more" : "fewer") +
                    " parameters than the " + std::to_string(paramBytes.size()) +
                    " that the package passes");
+}
+
+/// Refuses a cluster that the device cannot launch, and asks for one of more
+/// than the eight blocks that every device with clusters has.
+Error CudaDevice::allowCluster(const fusionpkg::Kernel &kernel,
+                               CUfunction function) {
+  if (kernel.clusterX <= 1)
+    return {};
+  if (getAttribute(kDeviceClusterLaunch) == 0)
+    return Error(ErrorCode::WrongTarget,
+                 "it runs in clusters of " + std::to_string(kernel.clusterX) +
+                     " blocks, this device has no clusters");
+  constexpr uint32_t kPortable = 8;
+  if (kernel.clusterX <= kPortable)
+    return {};
+  return check(
+      driver.cuFuncSetAttribute(function, kFunctionNonPortableCluster, 1),
+      "cuFuncSetAttribute");
 }
 
 Error CudaDevice::loadKernel(ModuleHandle module,
@@ -202,6 +221,8 @@ Error CudaDevice::loadKernel(ModuleHandle module,
                                 static_cast<int>(kernel.dynamicSharedBytes)),
                             "cuFuncSetAttribute"))
       return error.inContext("kernel '" + kernel.name + "'");
+  if (Error error = allowCluster(kernel, function->function))
+    return error.inContext("kernel '" + kernel.name + "'");
   {
     std::lock_guard<std::mutex> lock(namesMutex);
     function->name = &*names.insert(kernel.name).first;

@@ -26,8 +26,9 @@ static void repairChecksum(std::string &bytes) {
   computeChecksum(data, bytes.size(), data + kChecksumOffset);
 }
 
-TEST(HostilePackageTest, MutationsWithAValidChecksumNeverCrash) {
-  std::string bytes = *writePackage(makeSamplePackage());
+/// Alters bytes of `model` at random places behind the header.
+static void mutate(const PackageModel &model) {
+  std::string bytes = *writePackage(model);
   std::mt19937 rng(20260101);
   unsigned accepted = 0, refused = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -56,6 +57,14 @@ TEST(HostilePackageTest, MutationsWithAValidChecksumNeverCrash) {
   // Both outcomes must occur, else the test reaches nothing.
   EXPECT_GT(accepted, 100u);
   EXPECT_GT(refused, 100u);
+}
+
+TEST(HostilePackageTest, MutationsWithAValidChecksumNeverCrash) {
+  mutate(makeSamplePackage());
+}
+
+TEST(HostilePackageTest, MutationsOfTensorMapsNeverCrash) {
+  mutate(makeTensorMapPackage());
 }
 
 TEST(HostilePackageTest, WildSectionSizesAreRefused) {

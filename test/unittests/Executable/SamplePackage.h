@@ -95,6 +95,41 @@ inline PackageModel makeSamplePackage() {
   return model;
 }
 
+/// The sample with its first kernel in clusters of two and with a tensor map of
+/// either kind: of x, and of the temporary as [m, 4, 8, 4] for im2col.
+inline PackageModel makeTensorMapPackage() {
+  PackageModel model = makeSamplePackage();
+  model.kernels[0].clusterX = 2;
+  Entry &entry = model.entries[0];
+  ExprPool &e = entry.exprs;
+  TensorMap tiled;
+  tiled.dtype = DType::F32;
+  tiled.swizzle = TensorMapSwizzle::B128;
+  tiled.tf32 = true;
+  tiled.buffer = 0;
+  tiled.offset = e.constant(0);
+  tiled.sizes = {e.symbol(0), e.constant(128)};
+  tiled.strides = {e.constant(512)};
+  tiled.box = {64, 32};
+  tiled.elementStrides = {2, 1};
+  TensorMap im2col;
+  im2col.kind = TensorMapKind::Im2col;
+  im2col.dtype = DType::I32;
+  im2col.swizzle = TensorMapSwizzle::None;
+  im2col.buffer = 6;
+  im2col.sizes = {e.symbol(0), e.constant(4), e.constant(8), e.constant(4)};
+  im2col.lowerCorner = {-1, -2};
+  im2col.upperCorner = {-1, 1};
+  im2col.channelsPerPixel = 4;
+  im2col.pixelsPerColumn = 128;
+  entry.tensorMaps = {tiled, im2col};
+  entry.steps[1].args.push_back(Arg::tensorMap(0));
+  entry.steps[1].args.push_back(Arg::tensorMap(1));
+  ExprId blocks = e.mul(e.ceilDiv(e.symbol(0), e.constant(32)), e.constant(2));
+  entry.steps[1].variants[0].gridX = blocks;
+  return model;
+}
+
 } // namespace fusionpkg
 
 #endif // FUSION_TEST_UNITTESTS_EXECUTABLE_SAMPLEPACKAGE_H

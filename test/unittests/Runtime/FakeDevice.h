@@ -16,6 +16,7 @@
 
 #include "../../../lib/Runtime/Objects.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -26,6 +27,7 @@ struct FakeLog {
   std::mutex mutex;
   std::vector<std::string> lines;
   std::map<Address, uint64_t> live;
+  std::vector<fusionemu::TensorMapInfo> maps; // all that were encoded
   unsigned calls = 0;
   /// The call that fails, counted from 0; later ones work again.
   unsigned failAt = UINT32_MAX;
@@ -113,22 +115,26 @@ public:
     facts.registers = 42;
     return {};
   }
-  /// "launch NAME grid block shared: parameter, parameter, ..." with each
-  /// parameter as an integer of its width.
+  /// "launch NAME grid block [cluster] shared: parameter, parameter, ..." with
+  /// each parameter as an integer of its width, or of its first 8 bytes.
   Error launch(const LaunchRequest &request) override {
     std::lock_guard<std::mutex> lock(log.mutex);
-    std::string line = "launch " + names[request.kernel - 1] + " " +
-                       std::to_string(request.grid.x) + "x" +
-                       std::to_string(request.grid.y) + "x" +
-                       std::to_string(request.grid.z) + " " +
-                       std::to_string(request.blockX) + " " +
-                       std::to_string(request.dynamicSharedBytes) + ":";
+    std::string line =
+        "launch " + names[request.kernel - 1] + " " +
+        std::to_string(request.grid.x) + "x" + std::to_string(request.grid.y) +
+        "x" + std::to_string(request.grid.z) + " " +
+        std::to_string(request.blockX) + " " +
+        (request.clusterX > 1
+             ? "cluster " + std::to_string(request.clusterX) + " "
+             : "") +
+        std::to_string(request.dynamicSharedBytes) + ":";
     size_t offset = 0;
     for (uint32_t width : widths[request.kernel - 1]) {
-      offset = (offset + width - 1) / width * width;
+      size_t align = fusionpkg::getParamAlign(width);
+      offset = (offset + align - 1) / align * align;
       uint64_t value = 0;
       std::memcpy(&value, static_cast<const char *>(request.args) + offset,
-                  width);
+                  std::min<size_t>(width, sizeof(value)));
       line += " " + std::to_string(value);
       offset += width;
     }
@@ -141,7 +147,9 @@ public:
                         uint8_t *map) override {
     std::lock_guard<std::mutex> lock(log.mutex);
     log.lines.push_back("encodeTensorMap " + std::to_string(info.rank));
+    log.maps.push_back(info);
     std::memset(map, 0x5a, fusionemu::tensorMapBytes);
+    std::memcpy(map, &info.globalAddress, sizeof(info.globalAddress));
     return step("encodeTensorMap");
   }
   bool checksAllocations() const override { return log.isChecked; }
