@@ -308,6 +308,8 @@ LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
 }
 
 LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
+  if (lowerMmaSync(op))
+    return success();
   const LinearLayout &acc = tile::getLayout(op.getType()).getLinear();
   const LinearLayout &a = tile::getLayout(op.getA().getType()).getLinear();
   const LinearLayout &b = tile::getLayout(op.getB().getType()).getLinear();
