@@ -381,6 +381,8 @@ LogicalResult ProgramLowering::lowerSlice(tile::SliceOp op) {
 }
 
 LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
+  if (lowerMmaSync(op))
+    return success();
   const LinearLayout &acc = tile::getLayout(op.getType()).getLinear();
   const LinearLayout &a = tile::getLayout(op.getA().getType()).getLinear();
   const LinearLayout &b = tile::getLayout(op.getB().getType()).getLinear();

@@ -99,6 +99,13 @@ private:
   Value extractElement(Value vector, unsigned position);
   Value buildVector(ArrayRef<Value> elements);
 
+  // Instructions of a warp on matrices (LowerMmaSync.cpp).
+  /// Makes the products by mma.sync; false when the layouts are not those of an
+  /// instruction.
+  bool lowerMmaSync(tile::DotOp op);
+  /// One register of 32 bits (64: an f64) from the elements that share it.
+  Value packOperand(ArrayRef<Value> elements, bool tf32);
+
   // Exchange between threads (LowerExchange.cpp).
   LogicalResult lowerReduce(tile::ReduceOp op);
   LogicalResult lowerConvert(tile::ConvertLayoutOp op);

@@ -22,7 +22,8 @@ def TileToNVVMPass : Pass<"fusion-convert-tile-to-nvvm", "ModuleOp"> {
   let dependentDialects = [
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect",
-    "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"
+    "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"
   ];
 }
 

@@ -14,6 +14,7 @@
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,6 +54,8 @@ struct Group {
   /// Dimensions that a reduction of the group combines.
   llvm::SmallBitVector reduced;
   bool isAccumulator = false;
+  /// The layout that the instruction of the group's products gives it.
+  std::optional<LinearLayout> fragment;
   std::optional<LinearLayout> layout;
 };
 
@@ -162,7 +165,14 @@ void LayoutAssigner::collect() {
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
-      groupOf(dot.getAcc()).isAccumulator = true;
+      // One layout for all products into an accumulator, or none.
+      Group &group = groupOf(dot.getResult());
+      std::optional<LinearLayout> fragment = getDotAccumulatorLayout(dot);
+      if (!group.isAccumulator)
+        group.fragment = fragment;
+      else if (group.fragment != fragment)
+        group.fragment = std::nullopt;
+      group.isAccumulator = true;
     }
   });
 }
@@ -236,13 +246,17 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
 
 std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
   if (group.isAccumulator)
-    return std::nullopt;
+    return group.fragment;
   for (Value value : group.values) {
     if (auto reduce = value.getDefiningOp<ReduceOp>()) {
       Group &source = groupOf(reduce.getInputs().front());
       if (source.layout)
         return source.layout->sliceDim(reduce.getDim());
     }
+    for (OpOperand &use : value.getUses())
+      if (auto dot = dyn_cast<DotOp>(use.getOwner()))
+        if (const auto &fragment = groupOf(dot.getResult()).fragment)
+          return getDotOperandLayout(dot, use.getOperandNumber(), *fragment);
     for (Operation *user : value.getUsers())
       if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
         Group &target = groupOf(broadcast.getResult());
@@ -365,7 +379,10 @@ void LayoutAssigner::apply() {
                                                 &dot.getBMutable()},
                      std::array<unsigned, 2>{0, 1})) {
         int64_t depth = getTileShape(operand->get().getType())[1];
-        LinearLayout wanted = acc.project({dim}).layout.expandDim(1, depth);
+        LinearLayout wanted =
+            groupOf(dot.getResult()).fragment
+                ? getDotOperandLayout(dot, dim, acc)
+                : acc.project({dim}).layout.expandDim(1, depth);
         operand->set(convert(builder, operand->get(), wanted));
       }
     } else if (auto load = dyn_cast<LoadOp>(op)) {

@@ -1,0 +1,239 @@
+//===- LowerMmaSync.cpp - Products by the instruction of a warp -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the distribution of products to mma.sync. Whether and
+// how is read off the layouts alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
+#include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::Coords;
+using tile::HwDim;
+using tile::LinearLayout;
+
+//===----------------------------------------------------------------------===//
+// Reading the layouts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An operand as registers found by (row or column, depth) in thread 0.
+struct Fragment {
+  DenseMap<std::pair<int32_t, int32_t>, unsigned> registers;
+
+  explicit Fragment(const LinearLayout &layout) {
+    for (unsigned reg = 0; reg < layout.numRegs(); ++reg) {
+      Coords at = layout.elementOf(reg, 0, 0);
+      registers.try_emplace({at[0], at[1]}, reg);
+    }
+  }
+
+  std::optional<unsigned> find(int32_t place, int32_t depth) const {
+    auto found = registers.find({place, depth});
+    if (found == registers.end())
+      return std::nullopt;
+    return found->second;
+  }
+
+  /// The depths that a thread holds, increasing.
+  SmallVector<int32_t> depths() const {
+    SmallVector<int32_t> result;
+    for (auto &entry : registers)
+      result.push_back(entry.first.second);
+    llvm::sort(result);
+    result.erase(llvm::unique(result), result.end());
+    return result;
+  }
+};
+
+/// One instruction: registers of the accumulator in its order.
+using Group = SmallVector<unsigned, 4>;
+} // namespace
+
+/// Whether threads hold rows of `a` and columns of `b` where an instruction
+/// with accumulator `acc` [rows, columns] wants them. The depth may lie among
+/// lanes and registers in any way that is the same on both sides.
+static bool threadsMatch(const LinearLayout &acc, const LinearLayout &a,
+                         const LinearLayout &b, unsigned columnBit) {
+  auto is = [](const Coords &basis, int32_t first, int32_t second) {
+    return basis[0] == first && basis[1] == second;
+  };
+  for (unsigned bit = 2; bit < 5; ++bit) {
+    Coords rows = acc.basis(HwDim::Lane, bit);
+    if (rows[1] != 0 || !is(a.basis(HwDim::Lane, bit), rows[0], 0))
+      return false;
+    Coords columns = bit == 2 ? acc.basis(HwDim::Register, columnBit)
+                              : acc.basis(HwDim::Lane, bit - 3);
+    if (columns[0] != 0 || !is(b.basis(HwDim::Lane, bit), columns[1], 0))
+      return false;
+  }
+  for (unsigned bit = 0; bit < 2; ++bit) {
+    Coords depth = a.basis(HwDim::Lane, bit);
+    if (depth[0] != 0 || !is(b.basis(HwDim::Lane, bit), 0, depth[1]))
+      return false;
+  }
+  for (unsigned bit = 0; bit < acc.numBits(HwDim::Warp); ++bit) {
+    Coords place = acc.basis(HwDim::Warp, bit);
+    if (!is(a.basis(HwDim::Warp, bit), place[0], 0) ||
+        !is(b.basis(HwDim::Warp, bit), place[1], 0))
+      return false;
+  }
+  return true;
+}
+
+/// The instructions that make up the accumulator [rows, columns].
+static SmallVector<Group> groupsOf(const LinearLayout &acc, bool hasRowBit) {
+  SmallVector<Group> groups;
+  unsigned first = hasRowBit ? 4 : 2;
+  for (unsigned reg = 0; reg < acc.numRegs(); reg += first) {
+    Group group;
+    for (unsigned i = 0; i < first; ++i)
+      group.push_back(reg + i);
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// The intrinsic's name for operands `a`, `b`.
+static std::string intrinsicName(Type a, Type b) {
+  auto name = [](Type type) -> StringRef {
+    return isa<Float8E4M3FNType>(type) ? "e4m3" : "e5m2";
+  };
+  if (a.isF64())
+    return "llvm.nvvm.mma.m8n8k4.row.col.f64";
+  if (a.isF32())
+    return "llvm.nvvm.mma.m16n8k8.row.col.tf32";
+  if (a.isF16())
+    return "llvm.nvvm.mma.m16n8k16.row.col.f32.f32";
+  if (a.isBF16())
+    return "llvm.nvvm.mma.m16n8k16.row.col.bf16";
+  if (a.isInteger(8))
+    return "llvm.nvvm.mma.m16n8k32.row.col.s8";
+  return ("llvm.nvvm.mma.m16n8k32.row.col.f32." + name(a) + "." + name(b) +
+          ".f32")
+      .str();
+}
+
+Value ProgramLowering::packOperand(ArrayRef<Value> elements, bool tf32) {
+  Type type = elements.front().getType();
+  if (type.isF64())
+    return elements.front();
+  Type i32 = builder.getI32Type();
+  if (type.isF32()) {
+    if (tf32) // The instruction would cut the mantissa off, not round it.
+      return LLVM::CallIntrinsicOp::create(
+                 builder, loc, i32,
+                 builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
+                 elements.front())
+          .getResult(0);
+    return arith::BitcastOp::create(builder, loc, i32, elements.front());
+  }
+  SmallVector<Value> stored;
+  for (Value element : elements)
+    stored.push_back(toMemory(element));
+  Value vector = buildVector(stored);
+  if (type.isF16())
+    return vector;
+  return LLVM::BitcastOp::create(builder, loc, i32, vector);
+}
+
+bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
+  Type aType = tile::getTileElementType(op.getA().getType());
+  Type bType = tile::getTileElementType(op.getB().getType());
+  Type accType = tile::getTileElementType(op.getType());
+  LinearLayout acc = tile::getLayout(op.getType()).getLinear();
+  if (!tile::hasMmaSync(aType, bType, accType, op.getTf32()) ||
+      acc.numLanes() != 32 || acc.numBits(HwDim::Register) < 1)
+    return false;
+  LinearLayout a = tile::getLayout(op.getA().getType()).getLinear();
+  LinearLayout b = tile::getLayout(op.getB().getType()).getLinear();
+  const Scalars *as = &get(op.getA()), *bs = &get(op.getB());
+  constexpr unsigned columnBit = 0;
+  if (tile::isMmaSyncSwapped(acc)) {
+    acc = acc.permuteDims({1, 0});
+    std::swap(a, b);
+    std::swap(as, bs);
+    std::swap(aType, bType);
+  }
+  unsigned bits = aType.getIntOrFloatBitWidth();
+  bool hasRowBit = bits != 64;
+  if (hasRowBit && (acc.numBits(HwDim::Register) < 2 ||
+                    acc.basis(HwDim::Register, 1)[1] != 0))
+    return false;
+  if (!threadsMatch(acc, a, b, columnBit))
+    return false;
+  Fragment aFragment(a), bFragment(b);
+  SmallVector<int32_t> depths = aFragment.depths();
+  unsigned wordElements = bits < 32 ? 32 / bits : 1;
+  unsigned words = hasRowBit ? 2 : 1;
+  unsigned perStep = wordElements * words;
+  if (depths != bFragment.depths() || depths.size() % perStep != 0)
+    return false;
+
+  // Each operand register once, however many instructions take it.
+  std::map<std::pair<int32_t, int32_t>, Value> packed[2];
+  bool complete = true;
+  auto word = [&](bool ofB, int32_t place, unsigned number) -> Value {
+    Value &known = packed[ofB][{place, static_cast<int32_t>(number)}];
+    if (known)
+      return known;
+    SmallVector<Value> elements;
+    for (unsigned i = 0; i < wordElements; ++i) {
+      std::optional<unsigned> reg =
+          (ofB ? bFragment : aFragment)
+              .find(place, depths[number * wordElements + i]);
+      if (!reg) {
+        complete = false;
+        return Value();
+      }
+      elements.push_back((*(ofB ? bs : as))[*reg]);
+    }
+    return known = packOperand(elements, op.getTf32());
+  };
+
+  Type result = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(hasRowBit ? 4 : 2, accType));
+  auto name = builder.getStringAttr(intrinsicName(aType, bType));
+  Scalars results = get(op.getAcc());
+  // Step by step along the depth, so that products in a row are independent.
+  for (unsigned step = 0; step < depths.size() / perStep; ++step)
+    for (const Group &group : groupsOf(acc, hasRowBit)) {
+      Coords at = acc.elementOf(group.front(), 0, 0);
+      SmallVector<Value> operands;
+      for (unsigned half = 0; half < words; ++half) {
+        operands.push_back(word(false, at[0], step * words + half));
+        if (hasRowBit)
+          operands.push_back(word(false, acc.elementOf(group[2], 0, 0)[0],
+                                  step * words + half));
+      }
+      for (unsigned half = 0; half < words; ++half)
+        operands.push_back(word(true, at[1], step * words + half));
+      if (!complete)
+        return false;
+      for (unsigned reg : group)
+        operands.push_back(results[reg]);
+      Value products =
+          LLVM::CallIntrinsicOp::create(builder, loc, result, name, operands)
+              .getResult(0);
+      for (auto [i, reg] : llvm::enumerate(group))
+        results[reg] = LLVM::ExtractValueOp::create(
+            builder, loc, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+    }
+  values[op.getResult()] = results;
+  return true;
+}

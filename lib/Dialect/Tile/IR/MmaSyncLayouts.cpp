@@ -1,0 +1,162 @@
+//===- MmaSyncLayouts.cpp - Fragments of mma.sync over a block ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the layouts of the fragments of mma.sync. In all of its
+// shapes (PTX ISA, matrix fragments) lane bits 0 and 1 count words along the
+// depth of both operands and pairs of columns of the accumulator, and lane bits
+// 2 to 4 count rows of A and of the accumulator, and columns of B.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cassert>
+
+using namespace mlir::tile;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+static constexpr unsigned kRegisterBits = 32;
+
+std::optional<MmaSyncShape> MmaSyncShape::get(unsigned operandBits) {
+  switch (operandBits) {
+  case 8:
+  case 16:
+  case 32:
+    return MmaSyncShape{16, 8, 256 / operandBits};
+  case 64:
+    return MmaSyncShape{8, 8, 4};
+  default:
+    return std::nullopt;
+  }
+}
+
+namespace {
+/// Hands out the bits of a dimension, lowest first; past its end, replication.
+struct Axis {
+  unsigned dim;
+  unsigned log2;
+  unsigned used = 0;
+
+  unsigned left() const { return log2 - used; }
+  BitTarget take() {
+    if (used == log2)
+      return BitTarget::replicated();
+    return {static_cast<int>(dim), used++};
+  }
+};
+} // namespace
+
+/// How many warp bits go to rows, so that the rows and columns of a warp, the
+/// elements of the operands that it reads, are few.
+static unsigned rowWarpBits(const Axis &rows, const Axis &columns,
+                            unsigned warpBits) {
+  unsigned best = std::min(rows.left(), warpBits);
+  uint64_t least = ~uint64_t(0);
+  for (unsigned bits = 0; bits <= std::min(rows.left(), warpBits); ++bits) {
+    unsigned others = warpBits - bits;
+    if (others > columns.left())
+      continue;
+    uint64_t cost = (uint64_t(1) << (rows.log2 - bits)) +
+                    (uint64_t(1) << (columns.log2 - others));
+    if (cost < least) {
+      least = cost;
+      best = bits;
+    }
+  }
+  return best;
+}
+
+std::optional<LinearLayout>
+mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
+                               unsigned operandBits, bool swapped) {
+  std::optional<MmaSyncShape> instruction = MmaSyncShape::get(operandBits);
+  if (!instruction || shape.size() != 2 ||
+      shape[swapped ? 1 : 0] < instruction->rows)
+    return std::nullopt;
+  Axis rows{swapped ? 1u : 0u, llvm::Log2_64(shape[swapped ? 1 : 0])};
+  Axis columns{swapped ? 0u : 1u, llvm::Log2_64(shape[swapped ? 0 : 1])};
+  SmallVector<BitTarget> regs, lanes, warps;
+  regs.push_back(columns.take());
+  for (unsigned bit = 0; bit < 2; ++bit)
+    lanes.push_back(columns.take());
+  for (unsigned bit = 0; bit < 3; ++bit)
+    lanes.push_back(rows.take());
+  if (instruction->rows == 16)
+    regs.push_back(rows.take());
+
+  // Warps before registers, so that a part of the columns is a matter of
+  // registers alone.
+  unsigned warpBits = llvm::Log2_32(numWarps);
+  unsigned toRows = rowWarpBits(rows, columns, warpBits);
+  for (unsigned bit = 0; bit < warpBits; ++bit)
+    warps.push_back(bit < toRows ? rows.take() : columns.take());
+  while (columns.left())
+    regs.push_back(columns.take());
+  while (rows.left())
+    regs.push_back(rows.take());
+  return LinearLayout::fromBits(shape, regs, lanes, warps);
+}
+
+bool mlir::tile::isMmaSyncSwapped(const LinearLayout &accumulator) {
+  return accumulator.basis(HwDim::Lane, 2)[1] != 0;
+}
+
+std::optional<LinearLayout>
+mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
+                           int64_t depth, unsigned operandBits,
+                           unsigned log2Run) {
+  std::optional<MmaSyncShape> instruction = MmaSyncShape::get(operandBits);
+  assert(instruction && accumulator.rank() == 2 && "not from mma.sync");
+  unsigned wordBits = operandBits < kRegisterBits
+                          ? llvm::Log2_32(kRegisterBits / operandBits)
+                          : 0;
+  log2Run = std::max(log2Run, wordBits);
+  if (depth < instruction->depth || depth < int64_t(4) << log2Run)
+    return std::nullopt;
+  bool isRows = (dim == 1) == isMmaSyncSwapped(accumulator);
+
+  SmallVector<Coords> regs, lanes, warps;
+  int32_t step = 1;
+  auto along = [](int32_t coordinate, int32_t depthStep) {
+    return Coords{coordinate, depthStep};
+  };
+  for (; step < int32_t(1) << log2Run; step *= 2)
+    regs.push_back(along(0, step));
+  for (unsigned bit = 0; bit < 2; ++bit, step *= 2)
+    lanes.push_back(along(0, step));
+  auto place = [&](HwDim hw, unsigned bit) {
+    return along(accumulator.basis(hw, bit)[dim], 0);
+  };
+  if (isRows) {
+    for (unsigned bit = 2; bit < 5; ++bit)
+      lanes.push_back(place(HwDim::Lane, bit));
+  } else {
+    lanes.push_back(place(HwDim::Register, 0));
+    lanes.push_back(place(HwDim::Lane, 0));
+    lanes.push_back(place(HwDim::Lane, 1));
+  }
+  // Registers of one instruction first.
+  unsigned first = 1;
+  if (isRows && instruction->rows == 16)
+    regs.push_back(place(HwDim::Register, first++));
+  if (step < depth && step < int64_t(instruction->depth)) {
+    regs.push_back(along(0, step));
+    step *= 2;
+  }
+  for (unsigned bit = first; bit < accumulator.numBits(HwDim::Register); ++bit)
+    if (accumulator.basis(HwDim::Register, bit)[dim] != 0)
+      regs.push_back(place(HwDim::Register, bit));
+  for (; step < depth; step *= 2)
+    regs.push_back(along(0, step));
+  for (unsigned bit = 0; bit < accumulator.numBits(HwDim::Warp); ++bit)
+    warps.push_back(place(HwDim::Warp, bit));
+  return LinearLayout::fromBases({accumulator.dimSize(dim), depth}, regs, lanes,
+                                 warps);
+}

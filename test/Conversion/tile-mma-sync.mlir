@@ -1,0 +1,72 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
+
+// One instruction: A in the order of the PTX ISA, two elements a register.
+
+#c = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+#a = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+#b = #tile.layout<"{reg=[[0,1],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[8,16]}">
+
+// CHECK-LABEL: llvm.func @bf16
+// CHECK-DAG: %[[X:.*]] = arith.constant 1.0
+// CHECK-DAG: %[[Y:.*]] = arith.constant 2.0
+// CHECK-COUNT-6: llvm.bitcast %{{.*}} : vector<2xbf16> to i32
+// CHECK: %[[D:.*]] = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.bf16"({{.*}}) : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+// CHECK: llvm.extractvalue %[[D]][0]
+// CHECK: llvm.extractvalue %[[D]][3]
+// CHECK-NOT: math.fma
+tile.program @bf16(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %one = arith.constant 1.0 : bf16
+  %two = arith.constant 2.0 : bf16
+  %zero = arith.constant 0.0 : f32
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x8xf32>
+  %x = tile.splat %one : bf16 -> tensor<16x16xbf16, #a>
+  %y = tile.splat %two : bf16 -> tensor<8x16xbf16, #b>
+  %z = tile.splat %zero : f32 -> tensor<16x8xf32, #c>
+  %d = tile.dot %x, %y, %z : tensor<16x16xbf16, #a>, tensor<8x16xbf16, #b> -> tensor<16x8xf32, #c>
+  tile.store %d, %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x8xf32, #c>, !tile.view<16x8xf32>
+  tile.return
+}
+
+// -----
+
+// The transposed product: b has the instruction's rows. TF32 is rounded to.
+
+#c = #tile.layout<"{reg=[[1,0],[0,8]], lane=[[2,0],[4,0],[0,1],[0,2],[0,4]], warp=[], shape=[8,16]}">
+#a = #tile.layout<"{reg=[[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">
+#b = #tile.layout<"{reg=[[8,0],[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+
+// CHECK-LABEL: llvm.func @swapped
+// CHECK-DAG: %[[X:.*]] = arith.constant 1.0
+// CHECK-DAG: %[[Y:.*]] = arith.constant 2.0
+// CHECK: llvm.call_intrinsic "llvm.nvvm.f2tf32.rna"(%[[Y]])
+// CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"
+tile.program @swapped(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<8x16xf32>
+  %x = tile.splat %one : f32 -> tensor<8x8xf32, #a>
+  %y = tile.splat %two : f32 -> tensor<16x8xf32, #b>
+  %z = tile.splat %zero : f32 -> tensor<8x16xf32, #c>
+  %d = tile.dot %x, %y, %z tf32 : tensor<8x8xf32, #a>, tensor<16x8xf32, #b> -> tensor<8x16xf32, #c>
+  tile.store %d, %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<8x16xf32, #c>, !tile.view<8x16xf32>
+  tile.return
+}
+
+// -----
+
+// Operands that permute the depth differently are not those of an instruction.
+
+#c = #tile.layout<"{reg=[[0,1]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">
+#a = #tile.layout<"{reg=[], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[8,4]}">
+#b = #tile.layout<"{reg=[], lane=[[0,2],[0,1],[1,0],[2,0],[4,0]], warp=[], shape=[8,4]}">
+
+tile.program @mismatch(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %one = arith.constant 1.0 : f64
+  %x = tile.splat %one : f64 -> tensor<8x4xf64, #a>
+  %y = tile.splat %one : f64 -> tensor<8x4xf64, #b>
+  %z = tile.splat %one : f64 -> tensor<8x8xf64, #c>
+  // expected-error @+1 {{FUS-3304}}
+  %d = tile.dot %x, %y, %z : tensor<8x4xf64, #a>, tensor<8x4xf64, #b> -> tensor<8x8xf64, #c>
+  tile.return
+}
