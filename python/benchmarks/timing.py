@@ -33,6 +33,36 @@ class Timer:
         graph = capture(call)
         return self._median(graph.replay)
 
+    def compared_us(self, calls):
+        """{name: times in microseconds, sorted} of {name: call}.
+
+        The calls take turns, so that clocks and temperature, which a long row
+        of large products changes, are the same for all of them.
+        """
+        graphs = {name: capture(call) for name, call in calls.items()}
+        events = {name: [] for name in graphs}
+        for _ in range(self.repeat + 2):
+            for name, graph in graphs.items():
+                torch.sum(self._sweep, dim=0, out=self._swept)
+                start, end = (torch.cuda.Event(enable_timing=True)
+                              for _ in range(2))
+                start.record()
+                graph.replay()
+                end.record()
+                events[name].append((start, end))
+        torch.cuda.synchronize()
+        return {name: sorted(start.elapsed_time(end) * 1e3
+                             for start, end in pairs[2:])
+                for name, pairs in events.items()}
+
+    def back_to_back_us(self, call, count=20):
+        """Mean time of `count` calls in one graph, nothing between them: a
+        second method, with whatever the calls leave in the L2 cache."""
+        def several():
+            for _ in range(count):
+                call()
+        return self._median(capture(several).replay) / count
+
     def _median(self, replay):
         events = [(torch.cuda.Event(enable_timing=True),
                    torch.cuda.Event(enable_timing=True))

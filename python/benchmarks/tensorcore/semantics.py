@@ -1,0 +1,274 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the families compute, in PyTorch, and how their results are checked.
+
+Each family is one function of its tensors. On the drawn tensors it is what a
+user of PyTorch writes, which the benchmark times as a peer; on float64 ones it
+is the reference.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+TORCH_TYPES = {"bf16": torch.bfloat16, "f16": torch.float16,
+               "f32": torch.float32, "f64": torch.float64,
+               "i8": torch.int8, "i32": torch.int32,
+               "f8E4M3FN": torch.float8_e4m3fn}
+
+
+def draw(case, device):
+    """Fresh random tensors for the arguments of the program."""
+    tensors = []
+    for spec in case.program.inputs:
+        if spec.draw in ("integers", "bits"):
+            low = -127 if spec.draw == "integers" else -128
+            tensors.append(torch.randint(low, 128, spec.shape, device=device,
+                                         dtype=torch.int8))
+            continue
+        values = torch.randn(spec.shape, device=device)
+        if spec.draw == "positive":
+            values = values.abs() + 0.5
+        tensors.append((values * spec.scale).to(TORCH_TYPES[spec.dtype]))
+    return tuple(tensors)
+
+
+def empty_results(case, device):
+    """Tensors for the results, filled with what no right result contains."""
+    tensors = []
+    for value in case.program.results:
+        out = torch.empty(value.shape, dtype=TORCH_TYPES[value.dtype],
+                          device=device)
+        poison(out)
+        tensors.append(out)
+    return tuple(tensors)
+
+
+def poison(out):
+    if out.is_floating_point():
+        out.fill_(math.nan)
+    else:
+        out.view(torch.uint8).fill_(0x77)
+
+
+def evaluate(case, tensors):
+    """The results as PyTorch computes them, a tuple."""
+    result = FAMILIES[case.family](case, *tensors)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def reference(case, tensors):
+    """The results in float64, without any rounding between operations but
+    those of dequantised weights, which the program declares."""
+    return evaluate(case, [t if spec.draw == "bits" else t.double()
+                           for t, spec in zip(tensors, case.program.inputs)])
+
+
+# The families.
+
+
+def columns_last(case, b):
+    """B as a k x n matrix (a view)."""
+    return b.mT if dict(case.numbers).get("b", "kn") == "nk" else b
+
+
+def product(case, a, b):
+    """A B in the type that a library's product gives."""
+    b = columns_last(case, b)
+    if a.dtype == torch.int8:
+        return torch._int_mm(a, b)
+    if a.dtype == torch.float8_e4m3fn:
+        one = torch.ones((), device=a.device)
+        return torch._scaled_mm(a, b, scale_a=one, scale_b=one,
+                                out_dtype=torch.bfloat16)
+    return a @ b
+
+
+def gemm(case, a, b, *rest):
+    values, epilogue = product(case, a, b), case["epilogue"]
+    if epilogue == "scale":
+        rows, columns = rest
+        scaled = values.to(rows.dtype) * rows[:, None] * columns
+        return scaled if values.dtype == torch.float64 else scaled.bfloat16()
+    if epilogue == "none":
+        return values
+    values = values + rest[0]
+    if "relu" in epilogue:
+        values = F.relu(values)
+    if "gelu" in epilogue:
+        values = F.gelu(values, approximate="tanh")
+    return values + rest[1] if epilogue.endswith("_res") else values
+
+
+def batched_gemm(case, a, b):
+    return a @ columns_last(case, b)
+
+
+def weight_gradient(case, x, y):
+    return x.mT @ y
+
+
+def bias_gradient(case, y, w, z):
+    values = product(case, y, w) * (z > 0)
+    return values, values.sum(0, dtype=_wide(values))
+
+
+def row_amax(case, a, b):
+    values = product(case, a, b)
+    return values, values.abs().amax(1).to(_wide(values))
+
+
+def quantized_rows(case, a, b):
+    values = product(case, a, b)
+    scale = values.abs().amax(1).to(_wide(values)) / 127
+    quotient = values / scale[:, None]
+    # The reference stays unrounded: `compare` allows the half.
+    return (quotient if values.dtype == torch.float64
+            else quotient.round().to(torch.int8)), scale
+
+
+def dual_swiglu(case, x, w1, w2):
+    return F.silu(product(case, x, w1)) * product(case, x, w2)
+
+
+def residual_layer_norm(case, a, w, rest, scale, shift):
+    values = product(case, a, w) + rest
+    return F.layer_norm(values, values.shape[-1:], scale, shift, 1e-5)
+
+
+def rms_norm_gemm(case, x, w, gain):
+    wide = x.to(_wide(x))
+    inverse = torch.rsqrt(wide.square().mean(-1, keepdim=True) + 1e-6)
+    return product(case, (wide * inverse * gain).to(x.dtype), w)
+
+
+def dequant_int8(case, x, w, scale):
+    return product(case, x, w.to(x.dtype)) * scale
+
+
+def unpack_int4(packed):
+    """Two integers of 4 bits from each byte, the low half first."""
+    low = (packed << 4) >> 4
+    return torch.stack((low, packed >> 4), dim=-1).flatten(-2)
+
+
+def dequantized_int4(case, w, scale):
+    """The weights times their factors, rounded to the type of the case."""
+    axis = case["b"].index("k")
+    wide = unpack_int4(w).to(_wide(scale))
+    factors = scale.to(wide.dtype).repeat_interleave(case["group"], dim=axis)
+    return (wide * factors).to(TORCH_TYPES[case.dtype])
+
+
+def dequant_int4(case, x, w, scale):
+    return product(case, x, dequantized_int4(case, w, scale).to(x.dtype))
+
+
+def _convolved(case, x, w):
+    """The convolution as torch's conv2d of channels-last views."""
+    window = case["window"]
+    if case.family == "depthwise":
+        filters, groups = w.permute(2, 0, 1)[:, None], x.shape[-1]
+    else:
+        layout = case["weights"]
+        filters = w.permute(*(layout.index(d) for d in "fchw"))
+        groups = 1
+    if x.dtype == torch.float64:
+        return _by_taps(x, filters, groups, window, case["stride"])
+    return F.conv2d(x.permute(0, 3, 1, 2), filters, stride=case["stride"],
+                    padding=(window - 1) // 2, groups=groups
+                    ).permute(0, 2, 3, 1)
+
+
+def _by_taps(x, filters, groups, window, stride):
+    """One matrix product for each position of the window: no convolution of a
+    library is part of the reference."""
+    around = (window - 1) // 2
+    x = F.pad(x, (0, 0, around, around, around, around))
+    rows, columns = ((n - window) // stride + 1 for n in x.shape[1:3])
+    total = 0
+    for i in range(window):
+        for j in range(window):
+            part = x[:, i:i + (rows - 1) * stride + 1:stride,
+                     j:j + (columns - 1) * stride + 1:stride]
+            tap = filters[:, :, i, j]
+            total = total + (part * tap[:, 0] if groups > 1 else part @ tap.mT)
+    return total
+
+
+def conv(case, x, w, *rest):
+    values, epilogue = _convolved(case, x, w), case["epilogue"]
+    if epilogue.startswith("bn"):
+        mean, variance, gamma, beta = rest[:4]
+        wide = values.to(mean.dtype)
+        values = ((wide - mean) * torch.rsqrt(variance + 1e-5) * gamma
+                  + beta).to(values.dtype)
+        if "add" in epilogue:
+            values = values + rest[4]
+        return F.relu(values)
+    return F.silu(values + rest[0]) if epilogue == "bias_silu" else values
+
+
+def _wide(x):
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+FAMILIES = {function.__name__: function for function in (
+    gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
+    quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
+    dequant_int8, dequant_int4, conv)}
+FAMILIES["depthwise"] = conv
+
+
+# Comparison.
+
+
+def sum_error(case):
+    """How far the sum of a contraction in f32 may be off, relative to the root
+    mean square of the results."""
+    terms = case.terms
+    if case.dtype == "int8":
+        return 0.0
+    if case.dtype == "fp8":
+        # Tensor cores of sm_90 keep 13 bits below the largest of 32 terms.
+        return terms / 32 * 2.0 ** -13
+    if case.dtype == "tf32":
+        # Operands of 10 bits; the errors of the products add up as a walk.
+        return 8 * 2.0 ** -11
+    # Sums are cut off, not rounded, after every few terms.
+    error = max(terms, 64) / 8 * 2.0 ** -23
+    if case.family in ("rms_norm_gemm", "dequant_int8", "dequant_int4"):
+        # The operand is rounded, or its factor moved past the sum.
+        error += 2 * _unit(TORCH_TYPES[case.dtype])
+    return error
+
+
+def _unit(dtype):
+    return torch.finfo(dtype).eps / 2
+
+
+def compare(case, outputs, references):
+    """(right, largest error relative to its bound, relative error in the
+    2-norm), over all results."""
+    right, worst, norm = True, 0.0, 0.0
+    for out, wanted in zip(outputs, references, strict=True):
+        difference = (out.double() - wanted).abs()
+        rms = wanted.square().mean().sqrt()
+        bound = 4 * sum_error(case) * rms
+        if out.dtype == torch.int8:
+            bound = bound + 0.5 + 127 * 2.0 ** -11
+        elif out.is_floating_point():
+            # Twice the error of one rounding at the element, and at the mean.
+            bound = bound + 2 * _unit(out.dtype) * (wanted.abs() + rms / 8)
+        # NaN, left over or computed, must not pass: hence "all of <=".
+        fine = bool((difference <= bound).all())
+        right = right and fine
+        # Exact integers have no bound to be a share of.
+        share = torch.where(difference > 0, difference / bound, 0.0)
+        worst = max(worst, share.max().item())
+        norm = max(norm, (difference.square().sum()
+                          / wanted.square().sum()).sqrt().item())
+        del difference, bound, share
+    return right, worst, norm
