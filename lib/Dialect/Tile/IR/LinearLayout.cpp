@@ -249,6 +249,25 @@ LinearLayout LinearLayout::sliceDim(unsigned dim) const {
   return project(kept).layout;
 }
 
+std::optional<LinearLayout>
+LinearLayout::getPart(ArrayRef<int64_t> partShape) const {
+  SmallVector<Coords> kept[kNumHwDims];
+  for (HwDim hw : kHwDims)
+    for (unsigned bit = 0; bit != numBits(hw); ++bit) {
+      Coords step = basis(hw, bit);
+      bool inside = true, outside = true;
+      for (auto [coord, size] : llvm::zip_equal(step, partShape)) {
+        inside &= coord < size;
+        outside &= coord % size == 0;
+      }
+      if (inside)
+        kept[unsigned(hw)].push_back(step);
+      else if (!outside || hw != HwDim::Register)
+        return std::nullopt;
+    }
+  return fromBases(partShape, kept[0], kept[1], kept[2], kept[3]);
+}
+
 LinearLayout LinearLayout::expandDim(unsigned dim, int64_t size) const {
   assert(dim <= rank() && llvm::isPowerOf2_64(size) && "not a dimension");
   unsigned log2 = llvm::Log2_64(size);

@@ -88,10 +88,14 @@ private:
                              int64_t vector,
                              const llvm::SmallBitVector &reduced) const;
   LinearLayout voteLayout(const Group &group) const;
+  void addProduct(Group &group, std::optional<LinearLayout> fragment);
+  std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
   LinearLayout preferredLayout(const Access &access,
                                const LinearLayout &used) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
+  void convertResult(OpBuilder &builder, Value result,
+                     std::optional<LinearLayout> made);
 
   mutable ProgramOp program;
   llvm::EquivalenceClasses<void *> classes;
@@ -137,6 +141,12 @@ void LayoutAssigner::collect() {
         join(result, reduce.getResult(0));
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       join(dot.getAcc(), dot.getResult());
+    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
+      join(mma.getAcc(), mma.getResult());
+    } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+      for (auto [value, result] :
+           llvm::zip(wait.getValues(), wait.getResults()))
+        join(value, result);
     } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
                op->getNumRegions() == 0 && op->getNumResults() == 1) {
       for (Value operand : op->getOperands())
@@ -165,16 +175,40 @@ void LayoutAssigner::collect() {
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
-      // One layout for all products into an accumulator, or none.
-      Group &group = groupOf(dot.getResult());
-      std::optional<LinearLayout> fragment = getDotAccumulatorLayout(dot);
-      if (!group.isAccumulator)
-        group.fragment = fragment;
-      else if (group.fragment != fragment)
-        group.fragment = std::nullopt;
-      group.isAccumulator = true;
+      addProduct(groupOf(dot.getResult()), getDotAccumulatorLayout(dot));
+    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
+      addProduct(groupOf(mma.getResult()),
+                 LinearLayout::wgmmaAccumulator(getTileShape(mma.getType()),
+                                                program.getNumWarps(),
+                                                mma.getSwapped()));
     }
   });
+}
+
+/// One layout for all products into an accumulator, or none.
+void LayoutAssigner::addProduct(Group &group,
+                                std::optional<LinearLayout> fragment) {
+  if (!group.isAccumulator)
+    group.fragment = fragment;
+  else if (group.fragment != fragment)
+    group.fragment = std::nullopt;
+  group.isAccumulator = true;
+}
+
+/// The layout that an operand in registers must have for its product.
+std::optional<LinearLayout> LayoutAssigner::operandLayout(OpOperand &use) {
+  if (auto dot = dyn_cast<DotOp>(use.getOwner())) {
+    const auto &fragment = groupOf(dot.getResult()).fragment;
+    if (fragment && use.getOperandNumber() < 2)
+      return getDotOperandLayout(dot, use.getOperandNumber(), *fragment);
+  } else if (auto mma = dyn_cast<MmaAsyncOp>(use.getOwner())) {
+    if (use.getOperandNumber() < 2)
+      return LinearLayout::wgmmaOperandA(
+          getTileShape(use.get().getType()),
+          getTileElementType(use.get().getType()).getIntOrFloatBitWidth() / 8,
+          program.getNumWarps());
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,10 +287,15 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
       if (source.layout)
         return source.layout->sliceDim(reduce.getDim());
     }
+    if (auto slice = value.getDefiningOp<SliceOp>()) {
+      Group &source = groupOf(slice.getValue());
+      if (source.layout)
+        if (auto part = source.layout->getPart(group.shape))
+          return part;
+    }
     for (OpOperand &use : value.getUses())
-      if (auto dot = dyn_cast<DotOp>(use.getOwner()))
-        if (const auto &fragment = groupOf(dot.getResult()).fragment)
-          return getDotOperandLayout(dot, use.getOperandNumber(), *fragment);
+      if (std::optional<LinearLayout> layout = operandLayout(use))
+        return layout;
     for (Operation *user : value.getUsers())
       if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
         Group &target = groupOf(broadcast.getResult());
@@ -330,6 +369,23 @@ Value LayoutAssigner::convert(OpBuilder &builder, Value value,
       value);
 }
 
+/// Gives `result` the layout that its operation makes, and its users a
+/// conversion to the one chosen for it. Without such a layout it is left as it
+/// is, for the lowering to refuse.
+void LayoutAssigner::convertResult(OpBuilder &builder, Value result,
+                                   std::optional<LinearLayout> made) {
+  LinearLayout wanted = getLayout(result.getType()).getLinear();
+  if (!made || wanted == *made)
+    return;
+  auto type = cast<RankedTensorType>(result.getType());
+  result.setType(
+      RankedTensorType::get(type.getShape(), type.getElementType(),
+                            LayoutAttr::get(builder.getContext(), *made)));
+  builder.setInsertionPointAfter(result.getDefiningOp());
+  Value converted = convert(builder, result, wanted);
+  result.replaceAllUsesExcept(converted, converted.getDefiningOp());
+}
+
 void LayoutAssigner::apply() {
   MLIRContext *context = program.getContext();
   for (Group &group : groups) {
@@ -358,20 +414,9 @@ void LayoutAssigner::apply() {
       LinearLayout slice = getLayout(reduce.getInputs().front().getType())
                                .getLinear()
                                .sliceDim(reduce.getDim());
-      builder.setInsertionPointAfter(op);
-      for (Value result : reduce.getResults()) {
-        if (!isTile(result))
-          continue;
-        LinearLayout wanted = getLayout(result.getType()).getLinear();
-        if (wanted == slice)
-          continue;
-        auto type = cast<RankedTensorType>(result.getType());
-        result.setType(RankedTensorType::get(type.getShape(),
-                                             type.getElementType(),
-                                             LayoutAttr::get(context, slice)));
-        Value converted = convert(builder, result, wanted);
-        result.replaceAllUsesExcept(converted, converted.getDefiningOp());
-      }
+      for (Value result : reduce.getResults())
+        if (isTile(result))
+          convertResult(builder, result, slice);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       LinearLayout acc = getLayout(dot.getType()).getLinear();
       for (auto [operand, dim] :
@@ -385,6 +430,16 @@ void LayoutAssigner::apply() {
                 : acc.project({dim}).layout.expandDim(1, depth);
         operand->set(convert(builder, operand->get(), wanted));
       }
+    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands().take_front(2))
+        if (isTile(operand.get()))
+          if (std::optional<LinearLayout> wanted = operandLayout(operand))
+            operand.set(convert(builder, operand.get(), *wanted));
+    } else if (auto slice = dyn_cast<SliceOp>(op)) {
+      convertResult(builder, slice.getResult(),
+                    getLayout(slice.getValue().getType())
+                        .getLinear()
+                        .getPart(getTileShape(slice.getType())));
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (!isTile(load.getResult()) || !load.getIndices().empty())
         continue;

@@ -17,6 +17,7 @@
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include <numeric>
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_LOWEREXCHANGESPASS
@@ -139,6 +140,30 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   return success();
 }
 
+/// Gives the sum over a cluster the buffer through which blocks read each
+/// other's tiles.
+static void addClusterBuffer(ClusterReduceOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  const LinearLayout &from = getLayout(type).getLinear();
+  const LinearLayout &part = getLayout(op.getType()).getLinear();
+  SmallVector<unsigned> order(type.getRank());
+  std::iota(order.rbegin(), order.rend(), 0);
+  unsigned bytes = elementBytes(type.getElementType(), 0);
+  // A block reads one part; with its layout on every part, the exchange is
+  // the one that suits all of them.
+  std::optional<SharedExchange> plan =
+      planSharedExchange(from, part.extendTo(type.getShape(), order), bytes);
+  SharedLayout shared =
+      plan ? plan->buffer : SharedLayout::linear(type.getShape(), bytes);
+  OpBuilder builder(op);
+  auto buffer = AllocOp::create(
+      builder, op.getLoc(),
+      BufferType::get(op.getContext(), type.getShape(), type.getElementType(),
+                      SharedAttr::get(op.getContext(), shared)),
+      IntegerAttr());
+  op.getBufferMutable().assign(buffer);
+}
+
 namespace {
 class LowerExchangesPass
     : public tile::impl::LowerExchangesPassBase<LowerExchangesPass> {
@@ -150,6 +175,10 @@ public:
     int64_t indexBits = program.getIndexBits();
     SmallVector<ReduceOp> reductions;
     SmallVector<ConvertLayoutOp> conversions;
+    program.getBody().walk([](ClusterReduceOp op) {
+      if (!op.getBuffer())
+        addClusterBuffer(op);
+    });
     program.getBody().walk([&](Operation *op) {
       if (auto reduce = dyn_cast<ReduceOp>(op))
         reductions.push_back(reduce);

@@ -271,6 +271,12 @@ public:
   /// The layout of a reduction's result over `dim`.
   LinearLayout sliceDim(unsigned dim) const;
 
+  /// The layout of an aligned part of `partShape`, when every thread holds the
+  /// same elements of each part: registers alone choose between parts. None
+  /// otherwise. Precondition: same rank, no larger extents.
+  std::optional<LinearLayout>
+  getPart(llvm::ArrayRef<int64_t> partShape) const;
+
   /// Inserts a dimension of extent `size` before dimension `dim`; further
   /// registers run along it.
   LinearLayout expandDim(unsigned dim, int64_t size = 1) const;
