@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Constants.h"
 #include "Operands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,6 +50,32 @@ struct ExpandLogisticDivision final : OpRewritePattern<arith::DivFOp> {
                      : divFull(computeNum(b, op.getLhs()), divisor);
     rewriter.replaceOp(op, restore(result, op.getType()));
     return success();
+  }
+};
+
+/// tanh(x) + 1, as in the tanh form of GELU, is 2 / (1 + e^-2x): one expression
+/// without cancellation, where the sum of the two would lose near -1 what tanh
+/// rounds away.
+struct ExpandTanhPlusOne final : OpRewritePattern<arith::AddFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i = 0; i < 2; ++i) {
+      auto tanh = op->getOperand(i).getDefiningOp<math::TanhOp>();
+      if (!tanh || !tanh->hasOneUse() ||
+          !getElementTypeOrSelf(op.getType()).isF32() ||
+          !matchPattern(op->getOperand(1 - i), m_OneFloat()))
+        continue;
+      ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+      Num x = computeNum(b, tanh.getOperand());
+      Num power = ex2ApproxFtz(x * x.c(-2.0 * constants::log2e));
+      Num result = rcpApproxFtz(power + x.c(1.0)) * x.c(2.0);
+      rewriter.replaceOp(op, restore(result, op.getType()));
+      rewriter.eraseOp(tanh);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "not a hyperbolic tangent plus one");
   }
 };
 
@@ -173,7 +200,8 @@ void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
 }
 
 void mlir::fusion::populateLogisticPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandLogisticDivision>(patterns.getContext());
+  patterns.add<ExpandLogisticDivision, ExpandTanhPlusOne>(
+      patterns.getContext());
 }
 
 void mlir::fusion::populateMathExpansionPatterns(RewritePatternSet &patterns,
