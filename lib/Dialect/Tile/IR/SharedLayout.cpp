@@ -97,6 +97,33 @@ SharedLayout SharedLayout::tma(int64_t rows, int64_t columns,
   return result;
 }
 
+SharedLayout SharedLayout::tmaTile(ArrayRef<int64_t> shape, unsigned fastDim,
+                                   unsigned elementBytes, TmaSwizzle swizzle) {
+  assert(fastDim < shape.size() && "no such dimension");
+  int64_t rows = 1;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (dim != fastDim)
+      rows *= size;
+  SharedLayout plain = tma(rows, shape[fastDim], elementBytes, swizzle);
+  // The slots of `plain`, the bits of the fast coordinate first, regrouped for
+  // row-major numbers of the tile: the last dimension's bits first.
+  unsigned fastBits = llvm::Log2_64(shape[fastDim]), nextRow = fastBits;
+  SmallVector<uint64_t, 16> slots;
+  SmallVector<unsigned, 4> begin(shape.size());
+  for (unsigned dim = shape.size(); dim-- > 0;) {
+    begin[dim] = dim == fastDim ? 0 : nextRow;
+    if (dim != fastDim)
+      nextRow += llvm::Log2_64(shape[dim]);
+  }
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    for (unsigned bit = 0; bit != llvm::Log2_64(shape[dim]); ++bit)
+      slots.push_back(plain.slots.column(begin[dim] + bit));
+  SharedLayout result(shape, elementBytes,
+                      BitMatrix(slots, plain.slots.numRows()));
+  result.baseAlignment = plain.baseAlignment;
+  return result;
+}
+
 uint64_t SharedLayout::offsetOf(ArrayRef<int32_t> coords) const {
   assert(coords.size() == rank() && "one coordinate per dimension");
   uint64_t element = 0;

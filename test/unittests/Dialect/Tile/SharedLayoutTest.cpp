@@ -190,6 +190,31 @@ TEST(SharedLayout, TmaSwizzles) {
     }
 }
 
+TEST(SharedLayout, TmaTileHasPanelsAlongTheFastDimension) {
+  // K-major: the plain form.
+  EXPECT_EQ(SharedLayout::tmaTile({128, 64}, 1, 2, TmaSwizzle::B128),
+            SharedLayout::tma(128, 64, 2, TmaSwizzle::B128));
+  // MN-major: the transposed tile's elements, dimensions exchanged.
+  SharedLayout across =
+      SharedLayout::tmaTile({256, 64}, 0, 2, TmaSwizzle::B128);
+  SharedLayout along = SharedLayout::tma(64, 256, 2, TmaSwizzle::B128);
+  expectBijection(across, {256, 64});
+  EXPECT_EQ(across.alignment(), along.alignment());
+  for (int32_t n = 0; n != 256; ++n)
+    for (int32_t k = 0; k != 64; ++k)
+      EXPECT_EQ(across.offsetOf({n, k}), along.offsetOf({k, n}));
+  // The second panel starts where the first box ends.
+  EXPECT_EQ(across.offsetOf({64, 0}), 64u * 128);
+  // Three dimensions, the middle one fast: the others are row-major.
+  SharedLayout middle =
+      SharedLayout::tmaTile({4, 64, 8}, 1, 2, TmaSwizzle::B64);
+  SharedLayout flat = SharedLayout::tma(4 * 8, 64, 2, TmaSwizzle::B64);
+  for (int32_t i = 0; i != 4; ++i)
+    for (int32_t j = 0; j != 64; ++j)
+      for (int32_t k = 0; k != 8; ++k)
+        EXPECT_EQ(middle.offsetOf({i, j, k}), flat.offsetOf({i * 8 + k, j}));
+}
+
 TEST(SharedLayout, TmaSwizzle128FreesColumnsOfChunks) {
   // Eight rows of one 16-byte column: one bank row when swizzled, eight-fold
   // conflicts when not.

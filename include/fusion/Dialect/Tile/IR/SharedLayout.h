@@ -65,6 +65,13 @@ public:
   static SharedLayout tma(int64_t rows, int64_t columns, unsigned elementBytes,
                           TmaSwizzle swizzle);
 
+  /// A tile of any rank as the tensor memory accelerator writes it, `fastDim`
+  /// being the dimension that is contiguous in global memory: its panels lie
+  /// one after the other, and in a panel the other dimensions are row-major.
+  /// Precondition: `fastDim` is at least one span of bytes.
+  static SharedLayout tmaTile(llvm::ArrayRef<int64_t> shape, unsigned fastDim,
+                              unsigned elementBytes, TmaSwizzle swizzle);
+
   unsigned rank() const { return log2Shape.size(); }
   llvm::SmallVector<int64_t, 4> shape() const;
   unsigned elementBytes() const { return 1u << log2Bytes; }

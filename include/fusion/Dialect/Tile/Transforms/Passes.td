@@ -57,4 +57,100 @@ def PlaceBarriersPass : Pass<"tile-place-barriers", "::mlir::tile::ProgramOp"> {
   }];
 }
 
+def SpecializeWarpsPass
+    : Pass<"tile-specialize-warps", "::mlir::tile::ProgramOp"> {
+  let summary = "Gives warps the roles of producers and of a consumer";
+  let description = [{
+    Input: a program with `pipeline = #tile.pipeline<wgmma, ...>` and tiles
+    without layouts; others are left as they are. Output: a program whose block
+    holds scalars, views, tensor maps, rings and staging buffers, and one
+    `tile.specialize`:
+
+    - the consumer has the program's loops and arithmetic. Each `tile.dot` is a
+      `tile.mma_async`; its operands are buffers of a ring, or, for one of them,
+      a tile computed from such buffers. `tile.mma_wait` and `tile.release` end
+      each turn.
+    - the first producer has the same loops with copies into that ring only.
+    - each further producer feeds a ring of two stages with the tiles that the
+      code around the contraction loads, all of one type.
+    - large stores become `tile.async_store`.
+
+    A running number, carried by all loops of a role around the ring's use, is
+    the position in the ring.
+
+    A product that warpgroups cannot make, or an operand that the tensor copy
+    engine cannot load, leaves the program as it is but for its kind of
+    pipeline, which becomes `mma_sync`; a remark says why. Rings and buffers
+    that exceed shared memory lose stages, then the second staging buffer, then
+    staging; what still does not fit is an error.
+
+    ```mlir
+    scf.for %k = ... iter_args(%acc = %zero) {
+      %a = tile.load %x[...] ...
+      %b = tile.load %y[...] ...
+      %d = tile.dot %a, %b, %acc
+      scf.yield %d
+    }
+    ==>
+    tile.specialize consumer {
+      scf.for %k = ... iter_args(%acc = %zero, %p = %c0) {
+        %s:2 = tile.wait %ring[%p]
+        %d = tile.mma_async %s#0, %s#1, %acc
+        %e = tile.mma_wait %d
+        tile.release %ring[%p]
+        %q = arith.addi %p, %c1
+        scf.yield %e, %q
+      }
+    } producer {
+      scf.for %k = ... iter_args(%p = %c0) {
+        %s:2 = tile.acquire %ring[%p]
+        tile.async_load %mx[...] into %s#0 signals %ring[%p]
+        tile.async_load %my[...] into %s#1 signals %ring[%p]
+        %q = arith.addi %p, %c1
+        scf.yield %q
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
+           "232448", "shared memory of one block, in bytes">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def SplitEpiloguePass
+    : Pass<"tile-split-epilogue", "::mlir::tile::ProgramOp"> {
+  let summary = "Computes what follows a contraction by chunks of columns";
+  let description = [{
+    Input: a program with `pipeline = #tile.pipeline<wgmma, columns = C>`, C
+    above zero, and tiles without layouts; others, and programs that
+    `tile-specialize-warps` would not give roles, are left as they are. Output:
+    each store of a tile that has the accumulator's columns, more than C of
+    them, is made once for each C columns, with what it stores rebuilt for these
+    columns. Stores of one block alternate, chunk after chunk.
+
+    Elementwise operations, broadcasts, loads, indices and constants are rebuilt
+    on the chunk; of all other values, and of those that are needed whole
+    anyway, a `tile.slice` is taken.
+
+    ```mlir
+    %r = math.tanh %sum : tensor<128x128xf32>
+    tile.store %r, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
+    ==>  (columns = 64)
+    %a = tile.slice %sum [0, 0] : tensor<128x128xf32> -> tensor<128x64xf32>
+    %b = math.tanh %a : tensor<128x64xf32>
+    tile.store %b, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
+    %c = tile.slice %sum [0, 64] : tensor<128x128xf32> -> tensor<128x64xf32>
+    %d = math.tanh %c : tensor<128x64xf32>
+    tile.store %d, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1 + 64)] (%m, %n)
+    ```
+
+    When the rows of the instruction are the columns of the accumulator
+    (`swapped`), the chunks are of rows.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,54 @@
+//===- TensorCopy.h - What the tensor copy engine can move -----*- C++ -*--===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the analysis of which accesses of global memory the tensor
+// copy engine can make, and with which boxes and buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_TRANSFORMS_TENSORCOPY_H
+#define FUSION_DIALECT_TILE_TRANSFORMS_TENSORCOPY_H
+
+#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+
+namespace mlir::tile {
+
+/// How the tensor copy engine moves a tile of rank two.
+struct TensorCopy {
+  /// The dimension of the view along which each dimension of the tile runs.
+  SmallVector<int64_t> dims;
+  /// Where the tile starts along each dimension of the view: expressions over
+  /// the symbols of the access.
+  SmallVector<AffineExpr> starts;
+  /// The dimension of the tile that is contiguous in global memory.
+  unsigned fastDim = 0;
+  /// The tile in shared memory, and the boxes it is moved in.
+  BufferType buffer;
+  TensorMapType map;
+};
+
+/// How the engine makes `access`, in boxes of at most `maxRows` elements of the
+/// tile's first dimension; fails, with the reason in `whyNot`, when it cannot.
+/// What lies outside the view is zero, or not written, in both: which
+/// coordinates are checked does not matter.
+FailureOr<TensorCopy> getTensorCopy(const Access &access, std::string &whyNot,
+                                    int64_t maxRows = 256);
+
+/// Emits the coordinates at which `copy` starts, given the values of the
+/// access's symbols.
+SmallVector<Value> emitStarts(OpBuilder &builder, Location loc,
+                              const TensorCopy &copy, ValueRange symbols);
+
+/// Replaces each `select(in bounds, load, zero)` by the load when the condition
+/// only asks whether a checked coordinate of the load is below the view's size:
+/// the load gives zero there by itself.
+void foldBoundsMasks(ProgramOp program);
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_TRANSFORMS_TENSORCOPY_H

@@ -1,0 +1,401 @@
+//===- RolePlan.cpp - Who loads, multiplies and stores what ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the decisions on products, rings and staging buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RolePlan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Rows of one instruction of a warpgroup, the granule of its columns, and the
+/// bytes of the contracted dimension that one instruction takes.
+static constexpr int64_t kInstructionRows = 64, kColumnGranule = 8,
+                         kDepthBytes = 32;
+static constexpr int64_t kWarpsPerGroup = 4;
+/// Smaller tiles are not worth a copy of their own in the epilogue.
+static constexpr int64_t kLeastRows = 64, kLeastRowBytes = 32;
+/// Producers beside the one of the contraction.
+static constexpr size_t kMaxSideRings = 3;
+static constexpr int64_t kSideStages = 2;
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+bool tile::isScalarType(Type type) { return type.isIntOrIndexOrFloat(); }
+
+bool tile::isScalarComputable(Value value) {
+  if (isa<RankedTensorType>(value.getType()))
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return isa<ProgramOp>(parent) ||
+           (loop && argument == loop.getInductionVar());
+  }
+  // A scalar may come from memory, such as the first row of a group.
+  Operation *op = value.getDefiningOp();
+  return op->getNumRegions() == 0 &&
+         (isMemoryEffectFree(op) || isa<LoadOp>(op)) &&
+         llvm::all_of(op->getOperands(), isScalarComputable);
+}
+
+/// True when a producer can reach `op`: only loops that it can count are
+/// around it.
+static bool isInScalarLoops(Operation *op) {
+  Operation *parent = op->getParentOp();
+  for (; !isa<ProgramOp>(parent); parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop || !isScalarComputable(loop.getLowerBound()) ||
+        !isScalarComputable(loop.getUpperBound()) ||
+        !isScalarComputable(loop.getStep()))
+      return false;
+  }
+  return true;
+}
+
+/// How a producer loads what `load` reads; fails with the reason.
+static FailureOr<TensorCopy> getProducedCopy(LoadOp load, std::string &whyNot) {
+  FailureOr<TensorCopy> copy = getTensorCopy(Access::of(load), whyNot);
+  if (failed(copy))
+    return failure();
+  if (!llvm::all_of(load.getSymbols(), isScalarComputable)) {
+    whyNot = "its coordinates depend on a tile or are carried by a loop";
+    return failure();
+  }
+  return copy;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ContractionPlanner {
+public:
+  ContractionPlanner(ProgramOp program, std::optional<Refusal> &refusal)
+      : program(program), refusal(refusal) {}
+
+  FailureOr<ContractionPlan> plan();
+
+private:
+  LogicalResult refuse(StringRef name, int number, const Twine &text,
+                       Operation *op) {
+    refusal = Refusal{name, number, text.str(), op->getLoc()};
+    return failure();
+  }
+  LogicalResult planProduct(DotOp dot);
+  LogicalResult checkTypes(DotOp dot);
+  /// Sorts an operand: a buffer, or computed from at least one.
+  LogicalResult planOperand(DotOp dot, Value operand, bool &computed);
+  LogicalResult collectComputed(DotOp dot, Value operand);
+
+  ProgramOp program;
+  std::optional<Refusal> &refusal;
+  ContractionPlan result;
+};
+} // namespace
+
+/// True for a load that can take part in the contraction: in the block of the
+/// products or in a loop around it, where it may be repeated.
+static bool isAround(LoadOp load, Block *block) {
+  return load->getBlock()->findAncestorOpInBlock(block->front()) != nullptr;
+}
+
+LogicalResult ContractionPlanner::checkTypes(DotOp dot) {
+  Type a = getTileElementType(dot.getA().getType());
+  Type acc = getTileElementType(dot.getType());
+  bool known = false;
+  if (a.isF16())
+    known = acc.isF32() || acc.isF16();
+  else if (a.isBF16())
+    known = acc.isF32();
+  else if (isa<Float8E4M3FNType, Float8E5M2Type>(a))
+    known = acc.isF32();
+  else if (a.isF32())
+    known = acc.isF32() && dot.getTf32();
+  else if (a.isInteger(8))
+    known = acc.isInteger(32);
+  if (known)
+    return success();
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "warpgroups make no products of " << a << " into " << acc;
+  return refuse("wgmma-types", 3212, text, dot);
+}
+
+LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
+  int64_t elements = 1;
+  for (int64_t size : getTileShape(operand.getType()))
+    elements *= size;
+  SmallVector<Value> worklist{operand};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  bool fed = false;
+  std::string whyNot = "it is computed without a tile from memory";
+  Operation *culprit = dot;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load) {
+      if (op->getBlock() == result.block)
+        llvm::append_range(worklist, op->getOperands());
+      // A tile made once, before the loop, is in registers already.
+      else if (isa<RankedTensorType>(op->getResult(0).getType()) &&
+               op == operand.getDefiningOp())
+        fed = true;
+      continue;
+    }
+    int64_t loaded = 1;
+    for (int64_t size : getTileShape(load.getType()))
+      loaded *= size;
+    // Scales and biases of the operand stay loads of the consumer.
+    if (loaded < elements || load->getBlock() != result.block)
+      continue;
+    FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
+    if (failed(copy)) {
+      culprit = load;
+      continue;
+    }
+    result.loads[load] = *copy;
+    fed = true;
+  }
+  if (fed)
+    return success();
+  return refuse("wgmma-load", 3211,
+                "the copy engine cannot load an operand: " + Twine(whyNot),
+                culprit);
+}
+
+LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
+                                              bool &computed) {
+  auto load = operand.getDefiningOp<LoadOp>();
+  computed = !load || !isAround(load, result.block);
+  if (computed)
+    return collectComputed(dot, operand);
+  std::string whyNot;
+  FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
+  if (failed(copy))
+    return refuse("wgmma-load", 3211,
+                  "the copy engine cannot load an operand: " + Twine(whyNot),
+                  load);
+  int64_t bits =
+      load.getView().getType().getElementType().getIntOrFloatBitWidth();
+  if (copy->fastDim == 0 && bits != 16)
+    return refuse("wgmma-major", 3213,
+                  "an operand of " + Twine(bits) +
+                      "-bit elements must have "
+                      "the contracted dimension contiguous in memory",
+                  load);
+  result.loads[load] = *copy;
+  return success();
+}
+
+LogicalResult ContractionPlanner::planProduct(DotOp dot) {
+  if (failed(checkTypes(dot)))
+    return failure();
+  Product product{dot};
+  if (failed(planOperand(dot, dot.getA(), product.computedA)) ||
+      failed(planOperand(dot, dot.getB(), product.computedB)))
+    return failure();
+  if (product.computedA && product.computedB)
+    return refuse("wgmma-operands", 3214,
+                  "both operands of a product are computed, one must be as it "
+                  "is in memory",
+                  dot);
+  ArrayRef<int64_t> acc = getTileShape(dot.getType());
+  ArrayRef<int64_t> a = getTileShape(dot.getA().getType());
+  int64_t bits =
+      getTileElementType(dot.getA().getType()).getIntOrFloatBitWidth();
+  // Few rows become columns: the instruction always has 64 rows.
+  product.swapped =
+      product.computedB || (!product.computedA && acc[0] < kInstructionRows);
+  int64_t rows = acc[product.swapped ? 1 : 0];
+  int64_t columns = acc[product.swapped ? 0 : 1];
+  if (rows < kInstructionRows || columns % kColumnGranule != 0 ||
+      a[1] * bits % (8 * kDepthBytes) != 0)
+    return refuse("wgmma-shape", 3213,
+                  "a tile of " + Twine(acc[0]) + " x " + Twine(acc[1]) +
+                      " by chunks of " + Twine(a[1]) +
+                      " is too small for the products of a warpgroup",
+                  dot);
+  result.products.push_back(product);
+  return success();
+}
+
+FailureOr<ContractionPlan> ContractionPlanner::plan() {
+  SmallVector<DotOp> dots;
+  program.getBody().walk([&](DotOp dot) { dots.push_back(dot); });
+  if (dots.empty())
+    return refuse("wgmma-structure", 3210, "the program has no products",
+                  program);
+  result.block = dots.front()->getBlock();
+  for (DotOp dot : dots) {
+    if (dot->getBlock() != result.block)
+      return refuse("wgmma-structure", 3210,
+                    "the products stand in several loops", dot);
+    if (!isInScalarLoops(dot))
+      return refuse("wgmma-structure", 3210,
+                    "a producer cannot count the loops around a product", dot);
+  }
+  if (program.getNumWarps() % kWarpsPerGroup != 0)
+    return refuse("wgmma-structure", 3210,
+                  "a block of " + Twine(program.getNumWarps()) +
+                      " warps has no whole warpgroups",
+                  program);
+  for (DotOp dot : dots)
+    if (failed(planProduct(dot)))
+      return failure();
+  if (result.loads.empty())
+    return refuse("wgmma-load", 3211, "no operand is loaded in the loop",
+                  dots.front());
+  // Loads of several products in program order, those of outer loops first.
+  llvm::MapVector<Operation *, TensorCopy> ordered;
+  program.getBody().walk<WalkOrder::PreOrder>([&](LoadOp load) {
+    auto it = result.loads.find(load);
+    if (it != result.loads.end())
+      ordered[load] = it->second;
+  });
+  result.loads = std::move(ordered);
+  return result;
+}
+
+FailureOr<ContractionPlan>
+tile::planContraction(ProgramOp program, std::optional<Refusal> &refusal) {
+  return ContractionPlanner(program, refusal).plan();
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores around the contraction
+//===----------------------------------------------------------------------===//
+
+/// True for a tile that is worth a copy of its own.
+static bool isLarge(const TensorCopy &copy) {
+  ArrayRef<int64_t> shape = copy.buffer.getShape();
+  int64_t bytes = copy.buffer.getElementType().getIntOrFloatBitWidth() / 8;
+  return shape[0] >= kLeastRows &&
+         shape[copy.fastDim] * bytes >= kLeastRowBytes;
+}
+
+void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
+  Block *products = plan.contraction.block;
+  // Once for each tile of the result: not in loops of its own, not under a
+  // condition.
+  auto isBeside = [&](Operation *op) {
+    return op->getBlock()->findAncestorOpInBlock(products->front());
+  };
+  std::string whyNot;
+  program.getBody().walk<WalkOrder::PreOrder>([&](LoadOp load) {
+    if (plan.contraction.loads.count(load) || !isBeside(load))
+      return;
+    if (load->getBlock() == products &&
+        isa<scf::ForOp>(products->getParentOp()))
+      return;
+    FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
+    if (failed(copy) || !isLarge(*copy))
+      return;
+    auto ring = llvm::find_if(plan.sideRings, [&](const SideRing &ring) {
+      return ring.buffer == copy->buffer;
+    });
+    if (ring == plan.sideRings.end()) {
+      if (plan.sideRings.size() == kMaxSideRings)
+        return;
+      plan.sideRings.push_back({copy->buffer, {}});
+      ring = std::prev(plan.sideRings.end());
+    }
+    ring->loads[load] = *copy;
+  });
+  program.getBody().walk<WalkOrder::PreOrder>([&](StoreOp store) {
+    if (!isBeside(store) || (store->getBlock() == products &&
+                             isa<scf::ForOp>(products->getParentOp())))
+      return;
+    // Boxes of the rows that one warpgroup holds, so that each writes its own.
+    FailureOr<TensorCopy> copy =
+        getTensorCopy(Access::of(store), whyNot, kInstructionRows);
+    if (failed(copy) || !isLarge(*copy))
+      return;
+    auto staging = llvm::find_if(plan.stagings, [&](const Staging &staging) {
+      return staging.buffer == copy->buffer;
+    });
+    if (staging == plan.stagings.end()) {
+      plan.stagings.push_back({copy->buffer, 1, {}});
+      staging = std::prev(plan.stagings.end());
+    }
+    staging->stores[store] = *copy;
+    // While one buffer is written to memory, the next is filled.
+    staging->numBuffers = std::min<int64_t>(staging->stores.size(), 2);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static int64_t getBytes(BufferType buffer) {
+  const SharedLayout &layout = buffer.getLayout().getShared();
+  return llvm::alignTo(layout.sizeInBytes(), layout.alignment());
+}
+
+RingType RolePlan::getMainRing() const {
+  SmallVector<Type> buffers;
+  for (auto &[load, copy] : contraction.loads)
+    buffers.push_back(copy.buffer);
+  return RingType::get(buffers.front().getContext(), stages, buffers);
+}
+
+RingType RolePlan::getSideRing(unsigned number) const {
+  BufferType buffer = sideRings[number].buffer;
+  return RingType::get(buffer.getContext(), kSideStages, {buffer});
+}
+
+int64_t RolePlan::getSharedBytes() const {
+  auto bytesOf = [](RingType ring) {
+    return llvm::alignTo(ring.getTotalBytes(), ring.getAlignment());
+  };
+  int64_t bytes = bytesOf(getMainRing());
+  for (unsigned i = 0; i < sideRings.size(); ++i)
+    bytes += bytesOf(getSideRing(i));
+  for (const Staging &staging : stagings)
+    bytes += staging.numBuffers * getBytes(staging.buffer);
+  return bytes;
+}
+
+LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
+                                    int64_t limit) {
+  program.getBody().walk(
+      [&](AllocOp alloc) { limit -= getBytes(alloc.getType()); });
+  int64_t wanted = plan.stages;
+  auto fits = [&] { return plan.getSharedBytes() <= limit; };
+  auto fitsWithBuffers = [&](int64_t most) {
+    for (Staging &staging : plan.stagings)
+      staging.numBuffers = std::min<int64_t>(staging.stores.size(), most);
+    return fits();
+  };
+  // Two stages are the least that overlap copies and products.
+  auto fitsWithStages = [&] {
+    for (plan.stages = wanted; plan.stages > 2; --plan.stages)
+      if (fitsWithBuffers(2) || fitsWithBuffers(1))
+        return true;
+    return fitsWithBuffers(2) || fitsWithBuffers(1);
+  };
+  if (fitsWithStages())
+    return success();
+  plan.stagings.clear();
+  if (fitsWithStages())
+    return success();
+  plan.sideRings.clear();
+  return success(fitsWithStages());
+}

@@ -1,0 +1,95 @@
+//===- RolePlan.h - Who loads, multiplies and stores what -------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the decisions that giving roles to warps needs: which
+// products warpgroups can make, which loads and stores the tensor copy engine
+// does, through which rings and buffers. Nothing here changes a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
+#define FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
+
+#include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::tile {
+
+/// Why a program does not get roles: a reason code of remarks, the number of
+/// the message and a sentence.
+struct Refusal {
+  StringRef name;
+  int number = 0;
+  std::string text;
+  Location loc;
+};
+
+/// How one product is made.
+struct Product {
+  DotOp dot;
+  /// The instruction's rows are the rows of `b`.
+  bool swapped = false;
+  /// The operand is computed in registers; else it is a load's buffer.
+  bool computedA = false, computedB = false;
+};
+
+/// The products of a program, all of one block, and the loads that feed them.
+struct ContractionPlan {
+  Block *block = nullptr;
+  SmallVector<Product> products;
+  /// Loads that become buffers of the ring, in program order.
+  llvm::MapVector<Operation *, TensorCopy> loads;
+};
+
+/// Loads outside the contraction that share a ring, in program order.
+struct SideRing {
+  BufferType buffer;
+  llvm::MapVector<Operation *, TensorCopy> loads;
+};
+
+/// Stores through buffers of one type, in program order.
+struct Staging {
+  BufferType buffer;
+  int64_t numBuffers = 1;
+  llvm::MapVector<Operation *, TensorCopy> stores;
+};
+
+/// Everything that is decided before the program changes.
+struct RolePlan {
+  ContractionPlan contraction;
+  int64_t stages = 1;
+  SmallVector<SideRing> sideRings;
+  SmallVector<Staging> stagings;
+
+  RingType getMainRing() const;
+  RingType getSideRing(unsigned number) const;
+  /// Bytes of all rings and staging buffers, `others` added.
+  int64_t getSharedBytes() const;
+};
+
+/// True when a value of this type is no tile and no buffer.
+bool isScalarType(Type type);
+
+/// True when a role that holds no tiles can compute `value`.
+bool isScalarComputable(Value value);
+
+/// Plans the products of a program; fails with the reason.
+FailureOr<ContractionPlan> planContraction(ProgramOp program,
+                                           std::optional<Refusal> &refusal);
+
+/// Plans the loads and stores around the contraction.
+void planEpilogue(ProgramOp program, RolePlan &plan);
+
+/// Makes the plan fit `limit` bytes of shared memory, beside what the program
+/// reserves itself: fewer stages, one staging buffer instead of two, then plain
+/// stores and loads in the epilogue. Fails when nothing helps.
+LogicalResult fitSharedMemory(ProgramOp program, RolePlan &plan, int64_t limit);
+
+} // namespace mlir::tile
+
+#endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
