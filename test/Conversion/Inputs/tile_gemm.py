@@ -57,6 +57,8 @@ def parse():
     parser.add_argument("--store", default="plain", choices=["plain", "async"])
     parser.add_argument("--columns", type=int, default=0,
                         help="columns of the accumulator stored at once")
+    parser.add_argument("--out", default="acc", choices=["acc", "bf16"],
+                        help="element type of the result")
     parser.add_argument("--registers", action="store_true",
                         help="move registers between the roles")
     parser.add_argument("--emit", action="store_true",
@@ -70,6 +72,9 @@ class Gemm:
     def __init__(self, options):
         self.o = options
         self.element, self.acc, self.bytes = KINDS[options.kind]
+        self.out, self.out_bytes = (self.acc, 4)
+        if options.out != "acc":
+            self.out, self.out_bytes = options.out, 2
         self.bm, self.bn, self.bk = map(int, options.tile.split("x"))
         self.gm, self.gn = map(int, options.grid.split("x"))
         self.m, self.n, self.k = (self.bm * self.gm, self.bn * self.gn,
@@ -206,7 +211,7 @@ class Gemm:
         many = f":{count}"
         out = f"tensor<{self.bm}x{self.bn}x{self.acc}, {self.accumulator()}>"
         kinds = ", ".join(self.buffers)
-        result = f"!tile.view<{self.m}x{self.n}x{self.acc}>"
+        result = f"!tile.view<{self.m}x{self.n}x{self.out}>"
         self.views.append(
             f"%vc = tile.view %c[] {{shape = affine_map<() -> ({self.m}, "
             f"{self.n})>}} : !llvm.ptr<1> to {result}")
@@ -221,7 +226,8 @@ class Gemm:
         store, allocs = [], []
         columns = o.columns or self.bn
         part = f"tensor<{self.bm}x{columns}x{self.acc}, {self.accumulator(columns)}>"
-        size = 4
+        size = self.out_bytes
+        narrow = part.replace(f"x{self.acc},", f"x{self.out},")
         chunks = self.bn // columns
         for chunk in range(chunks):
             value = "%sum"
@@ -229,15 +235,19 @@ class Gemm:
                 value = f"%part{chunk}"
                 store.append(f"{value} = tile.slice %sum [0, {chunk * columns}]"
                              f" : {out} -> {part}")
+            if self.out != self.acc:
+                store.append(f"%narrow{chunk} = arith.truncf {value} : {part} "
+                             f"to {narrow}")
+                value = f"%narrow{chunk}"
             if o.store == "plain":
                 store.append(
                     f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
                     f"s, j + t + {chunk * columns})>] (%a0, %b0) checked "
-                    f"[false, false] : {part}, {result}")
+                    f"[false, false] : {narrow}, {result}")
                 continue
-            buffer = self.buffer(self.bm, columns, size=size, element=self.acc)
+            buffer = self.buffer(self.bm, columns, size=size, element=self.out)
             box = (min(64, self.bm), o.span // size)
-            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.acc}, b{o.span}>"
+            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.out}, b{o.span}>"
             if chunk < 2:
                 allocs.append(f"%out{chunk} = tile.alloc : {buffer}")
             if chunk == 0:
@@ -248,7 +258,7 @@ class Gemm:
             store.append(f"%col{chunk} = arith.addi %b0, %at{chunk} : index")
             store.append(
                 f"tile.async_store {value}, %mc[%a0, %col{chunk}] through "
-                f"%out{chunk % 2} dims [0, 1] : {part}, {kind}, {buffer}")
+                f"%out{chunk % 2} dims [0, 1] : {narrow}, {kind}, {buffer}")
         if o.store == "async":
             store.append("tile.async_store_wait")
         zero = "0.0" if self.acc == "f32" else "0"
@@ -396,7 +406,6 @@ def main():
     if options.no_run:
         return
 
-    kinds = {"f32": "f32", "i32": "s32", "bf16": "bf16", "f16": "f16"}
     unit = {1: "i8", 2: "i16", 4: "i32"}[gemm.bytes]
     element = {"i8": "u8", "f8E4M3FN": "u8", "f8E5M2": "u8"}.get(
         gemm.element, gemm.element)
@@ -405,14 +414,14 @@ def main():
     for name, count in (("a", gemm.m), ("b", gemm.n)):
         arguments.append(f"--arg=buf:{name}:{count * gemm.k * gemm.bytes}:"
                          f"{unit}=iota")
-    arguments.append(f"--arg=out:c:u32:{gemm.m * gemm.n}")
+    arguments.append(f"--arg=out:c:u{8 * gemm.out_bytes}:{gemm.m * gemm.n}")
     for name, sizes, box in gemm.maps:
-        kind = gemm.acc if name == "c" else element
+        kind = gemm.out if name == "c" else element
         kind = {"i32": "s32"}.get(kind, kind)
         arguments.append(f"--arg=tmap:{name}:{kind}:{fields(sizes)}:"
                          f"{fields(box)}:swizzle={options.span}")
     threads = 32 * (options.warps + (4 if options.registers else 1))
-    expected = gemm.reference()
+    expected = [x % (1 << 8 * gemm.out_bytes) for x in gemm.reference()]
     for asynchrony in ("late", "early"):
         run = subprocess.run(
             ["fusion-emulate", path, "--kernel=gemm", "--payload",
