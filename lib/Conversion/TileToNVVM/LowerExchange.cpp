@@ -172,18 +172,17 @@ LogicalResult ProgramLowering::lowerReduce(tile::ReduceOp op) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
-  const LinearLayout &layout =
-      tile::getLayout(op.getValue().getType()).getLinear();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
-  SharedPlace place = placeOf(op.getBuffer());
+LogicalResult ProgramLowering::storeShared(Operation *op, const Scalars &source,
+                                           const LinearLayout &layout,
+                                           const tile::SharedLayout &shared,
+                                           const SharedPlace &place) {
+  if (hasTensorCopies && storeMatrices(source, layout, shared, place))
+    return success();
   unsigned width = tile::getWidestSharedVector(layout, shared);
   std::optional<tile::SharedAccess> access =
       tile::getSharedAccess(layout, shared, width);
   if (!access)
-    return op.emitOpError("FUS-3307: no access of this layout to the buffer");
-  const Scalars &source = get(op.getValue());
+    return op->emitOpError("FUS-3307: no access of this layout to the buffer");
   Value threadOffset = applyToThread(access->laneOffset, access->warpOffset);
   OpBuilder::InsertionGuard guard(builder);
   if (Value owner = isOwner(layout)) {
@@ -202,6 +201,13 @@ LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
                           shared.elementBytes() * members.size());
   }
   return success();
+}
+
+LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
+  return storeShared(op, get(op.getValue()),
+                     tile::getLayout(op.getValue().getType()).getLinear(),
+                     op.getBuffer().getType().getLayout().getShared(),
+                     placeOf(op.getBuffer()));
 }
 
 LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {

@@ -317,6 +317,21 @@ Value ProgramLowering::extractElement(Value vector, unsigned position) {
 }
 
 Value ProgramLowering::buildVector(ArrayRef<Value> elements) {
+  // Pairs are converted to a narrower float by one instruction, but LLVM does
+  // not put single conversions together.
+  SmallVector<Value> wide;
+  for (Value element : elements) {
+    auto narrow = element.getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !narrow.getIn().getType().isF32() ||
+        narrow.getType().getIntOrFloatBitWidth() != 16 ||
+        narrow.getRoundingmodeAttr())
+      break;
+    wide.push_back(narrow.getIn());
+  }
+  if (elements.size() > 1 && wide.size() == elements.size()) {
+    auto type = VectorType::get(elements.size(), elements.front().getType());
+    return arith::TruncFOp::create(builder, loc, type, buildVector(wide));
+  }
   auto type = VectorType::get(elements.size(), elements.front().getType());
   Value vector = LLVM::PoisonOp::create(builder, loc, type);
   for (auto [i, element] : llvm::enumerate(elements)) {

@@ -326,8 +326,30 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
   return success();
 }
 
+/// Whether products may have been started since the wait before `op`.
+static bool endsGroup(Operation *op) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    // Of an operation with regions the last one inside decides.
+    Operation *last = nullptr;
+    before->walk([&](Operation *inner) {
+      if (isa<tile::MmaAsyncOp, tile::MmaWaitOp>(inner))
+        last = inner;
+    });
+    if (last)
+      return isa<tile::MmaAsyncOp>(last);
+  }
+  Operation *parent = op->getParentOp();
+  // In a loop, what comes before is also what comes after.
+  if (isa<tile::SpecializeOp, tile::ProgramOp>(parent))
+    return false;
+  return isa<scf::IfOp>(parent) ? endsGroup(parent) : true;
+}
+
 LogicalResult ProgramLowering::lowerMmaWait(tile::MmaWaitOp op) {
-  NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+  // An empty group makes ptxas put a fence of its own in front of it.
+  if (endsGroup(op))
+    NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   Scalars inFlight, kept;
   for (Value value : op.getValues())
     llvm::append_range(inFlight, get(value));

@@ -84,15 +84,13 @@ void ProgramLowering::describeTensorMaps() {
   function->setAttr("tile.tensor_maps", builder.getArrayAttr(descriptions));
 
   // The first copy need not wait for its map.
-  OpBuilder::InsertionGuard guard(builder);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
-  auto guarded = scf::IfOp::create(builder, loc, first,
-                                   /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  for (auto [op, parameter] : tensorMaps)
-    inlineAsm(nullptr, {entry->getArgument(parameter)},
-              "prefetch.tensormap [$0];", "l");
+  ifThread(first, [&] {
+    for (auto [op, parameter] : tensorMaps)
+      inlineAsm(nullptr, {entry->getArgument(parameter)},
+                "prefetch.tensormap [$0];", "l");
+  });
 }
 
 SmallVector<Value> ProgramLowering::boxCoordinates(ValueRange coordinates,
@@ -153,19 +151,17 @@ LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
   int64_t stages = type.getStages();
   auto barriers =
       SharedPlace::at(*op.getOffset() + stages * type.getStageBytes());
-  OpBuilder::InsertionGuard guard(builder);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
-  auto guarded = scf::IfOp::create(builder, loc, first,
-                                   /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  // Full: one arrival, by who announces the bytes. Empty: one by each warp.
-  for (int64_t i = 0; i < 2 * stages; ++i)
-    NVVM::MBarrierInitOp::create(
-        builder, loc, sharedAddress(barriers.plus(i * kBarrierBytes)),
-        constant32(i < stages ? 1 : program.getNumWarps()),
-        /*predicate=*/Value());
-  NVVM::FenceMbarrierInitOp::create(builder, loc);
+  ifThread(first, [&] {
+    // Full: one arrival, by who announces the bytes. Empty: one by each warp.
+    for (int64_t i = 0; i < 2 * stages; ++i)
+      NVVM::MBarrierInitOp::create(
+          builder, loc, sharedAddress(barriers.plus(i * kBarrierBytes)),
+          constant32(i < stages ? 1 : program.getNumWarps()),
+          /*predicate=*/Value());
+    NVVM::FenceMbarrierInitOp::create(builder, loc);
+  });
   return success();
 }
 
@@ -216,13 +212,11 @@ LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
   Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       lane, constant32(0));
-  OpBuilder::InsertionGuard guard(builder);
-  auto guarded = scf::IfOp::create(builder, loc, first,
-                                   /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
-                                 sharedAddress(stage.empty),
-                                 /*count=*/Value());
+  ifThread(first, [&] {
+    NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
+                                   sharedAddress(stage.empty),
+                                   /*count=*/Value());
+  });
   return success();
 }
 

@@ -22,20 +22,25 @@ using namespace mlir::fusion;
 /// Barrier 0 is the whole block's; this one the consumers'.
 static constexpr int32_t kConsumerBarrier = 1;
 
-void ProgramLowering::lowerBarrier() {
-  if (!inConsumer) {
-    NVVM::BarrierOp::create(builder, loc);
-    return;
-  }
-  NVVM::BarrierOp::create(
-      builder, loc, /*res=*/Type(), constant32(kConsumerBarrier),
-      constant32(program.getNumWarps() * 32), NVVM::BarrierReductionAttr(),
-      /*reductionPredicate=*/Value());
+void ProgramLowering::namedBarrier(Value number, int32_t threads) {
+  NVVM::BarrierOp::create(builder, loc, /*res=*/Type(), number,
+                          constant32(threads), NVVM::BarrierReductionAttr(),
+                          /*reductionPredicate=*/Value());
 }
 
-void ProgramLowering::clusterBarrier() {
-  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+void ProgramLowering::lowerBarrier() {
+  if (inConsumer)
+    namedBarrier(constant32(kConsumerBarrier), program.getNumWarps() * 32);
+  else
+    NVVM::BarrierOp::create(builder, loc);
+}
+
+void ProgramLowering::ifThread(Value condition, function_ref<void()> body) {
+  auto guarded = scf::IfOp::create(builder, loc, condition,
+                                   /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  body();
 }
 
 LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {

@@ -126,7 +126,9 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
   if (Operation *last = entry->empty() ? nullptr : &entry->back())
     lastThreadOp = last;
 
+  hasTensorCopies = !tensorMaps.empty();
   describeTensorMaps();
+  prepareCluster();
   program.getBody().walk(
       [&](tile::StoreOp store) { writtenViews.insert(store.getView()); });
   if (failed(lowerBlock(program.getBody().front())))
@@ -204,6 +206,14 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::ReleaseOp release) { return lowerRelease(release); })
       .Case([&](tile::MmaAsyncOp mma) { return lowerMmaAsync(mma); })
       .Case([&](tile::MmaWaitOp wait) { return lowerMmaWait(wait); })
+      .Case([&](tile::AsyncStoreOp store) { return lowerAsyncStore(store); })
+      .Case([&](tile::AsyncStoreWaitOp) {
+        // Threads that have started no copies have none to wait for.
+        bulkWait(/*byWarpgroup=*/true, /*pending=*/0);
+        return success();
+      })
+      .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
+      .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
       .Case([&](tile::SpecializeOp roles) { return lowerSpecialize(roles); })
       .Default([&](Operation *) { return lowerElementwise(op); });
 }

@@ -158,6 +158,29 @@ private:
                                     ArrayRef<int64_t> dims,
                                     ArrayRef<int32_t> start);
 
+  // Tensor copies to global memory (LowerStores.cpp).
+  LogicalResult lowerAsyncStore(tile::AsyncStoreOp op);
+  /// True in the one thread of those that store together which starts their
+  /// copies and waits for them.
+  Value storesAlone(bool byWarpgroup);
+  void bulkWait(bool byWarpgroup, unsigned pending);
+  /// Writes a tile's registers to what lies at `place`; by stmatrix where the
+  /// layouts let it.
+  LogicalResult storeShared(Operation *op, const Scalars &source,
+                            const tile::LinearLayout &layout,
+                            const tile::SharedLayout &shared,
+                            const SharedPlace &place);
+  bool storeMatrices(const Scalars &source, const tile::LinearLayout &layout,
+                     const tile::SharedLayout &shared,
+                     const SharedPlace &place);
+
+  // Clusters (LowerClusters.cpp).
+  void prepareCluster();
+  LogicalResult lowerClusterRank(tile::ClusterRankOp op);
+  LogicalResult lowerClusterReduce(tile::ClusterReduceOp op);
+  void meetCluster(unsigned barrier);
+  void clusterBarrier();
+
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);
   LogicalResult lowerMmaWait(tile::MmaWaitOp op);
@@ -168,7 +191,9 @@ private:
   // Roles (LowerRoles.cpp).
   LogicalResult lowerSpecialize(tile::SpecializeOp op);
   void lowerBarrier();
-  void clusterBarrier();
+  /// A barrier of `threads` threads; `number` is that of the barrier.
+  void namedBarrier(Value number, int32_t threads);
+  void ifThread(Value condition, function_ref<void()> body);
 
   tile::ProgramOp program;
   OpBuilder &builder;
@@ -189,7 +214,11 @@ private:
   DenseMap<Value, SharedPlace> ringBuffers;
   /// The registers of an operand tile as products in flight read them.
   DenseMap<Value, Scalars> operandWords;
+  /// Where the barriers lie at which the consumers of a cluster meet.
+  SharedPlace meetings;
   bool inConsumer = false;
+  /// The program is for chips that have tensor copies, and so stmatrix.
+  bool hasTensorCopies = false;
 };
 
 /// The type that holds an element of `type` in memory: one bit is a byte, and a

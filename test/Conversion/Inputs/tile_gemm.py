@@ -57,6 +57,10 @@ def parse():
     parser.add_argument("--store", default="plain", choices=["plain", "async"])
     parser.add_argument("--columns", type=int, default=0,
                         help="columns of the accumulator stored at once")
+    parser.add_argument("--out", default="acc", choices=["acc", "bf16"],
+                        help="element type of the result")
+    parser.add_argument("--cluster", type=int, default=1,
+                        help="blocks that share the depth")
     parser.add_argument("--registers", action="store_true",
                         help="move registers between the roles")
     parser.add_argument("--emit", action="store_true",
@@ -70,11 +74,14 @@ class Gemm:
     def __init__(self, options):
         self.o = options
         self.element, self.acc, self.bytes = KINDS[options.kind]
+        self.out, self.out_bytes = (self.acc, 4)
+        if options.out != "acc":
+            self.out, self.out_bytes = options.out, 2
         self.bm, self.bn, self.bk = map(int, options.tile.split("x"))
         self.gm, self.gn = map(int, options.grid.split("x"))
         self.m, self.n, self.k = (self.bm * self.gm, self.bn * self.gn,
                                   options.depth)
-        self.steps = self.k // self.bk
+        self.steps = self.k // self.bk // options.cluster
 
     # Layouts.
 
@@ -155,6 +162,16 @@ class Gemm:
         warps += [(0, 0)] * (log2(self.o.warps) - len(warps))
         return self.layout(regs, lanes, warps, [rows, depth])
 
+    def rows_of_block(self, rows):
+        """Layout of a block's part of the sum: whole rows for each warp."""
+        regs = [(0, 1), (0, 2)] + [(0, 128 << i)
+                                   for i in range(log2(self.bn // 128))]
+        lanes = [(0, 4 << i) for i in range(5)]
+        warps = [(1 << i, 0) for i in range(log2(self.o.warps))]
+        regs += [(self.o.warps << i, 0)
+                 for i in range(log2(rows // self.o.warps))]
+        return self.layout(regs, lanes, warps, [rows, self.bn])
+
     # The program.
 
     def operand_text(self, name, rows, count):
@@ -206,7 +223,7 @@ class Gemm:
         many = f":{count}"
         out = f"tensor<{self.bm}x{self.bn}x{self.acc}, {self.accumulator()}>"
         kinds = ", ".join(self.buffers)
-        result = f"!tile.view<{self.m}x{self.n}x{self.acc}>"
+        result = f"!tile.view<{self.m}x{self.n}x{self.out}>"
         self.views.append(
             f"%vc = tile.view %c[] {{shape = affine_map<() -> ({self.m}, "
             f"{self.n})>}} : !llvm.ptr<1> to {result}")
@@ -219,25 +236,42 @@ class Gemm:
             keeping = (" keeping " + ", ".join(v for v, _ in kept) + " : "
                        + ", ".join(t for _, t in kept))
         store, allocs = [], []
+        total, rows, attributes = "%sum", self.bm, ""
+        if o.cluster > 1:
+            rows //= o.cluster
+            shared = self.buffer(self.bm, self.bn, size=4, element=self.acc)
+            allocs.append(f"%all = tile.alloc : {shared}")
+            store.append(f"%share = tile.cluster_reduce %sum through %all along"
+                         f" 0 : {out}, {shared} -> tensor<{rows}x{self.bn}x"
+                         f"{self.acc}, {self.rows_of_block(rows)}>")
+            attributes = f", cluster = {o.cluster} : i64"
+            total = "%share"
         columns = o.columns or self.bn
-        part = f"tensor<{self.bm}x{columns}x{self.acc}, {self.accumulator(columns)}>"
-        size = 4
+        layout = (self.accumulator(columns) if o.cluster == 1
+                  else self.rows_of_block(rows))
+        part = f"tensor<{rows}x{columns}x{self.acc}, {layout}>"
+        size = self.out_bytes
+        narrow = part.replace(f"x{self.acc},", f"x{self.out},")
         chunks = self.bn // columns
         for chunk in range(chunks):
-            value = "%sum"
+            value = total
             if chunks > 1:
                 value = f"%part{chunk}"
                 store.append(f"{value} = tile.slice %sum [0, {chunk * columns}]"
                              f" : {out} -> {part}")
+            if self.out != self.acc:
+                store.append(f"%narrow{chunk} = arith.truncf {value} : {part} "
+                             f"to {narrow}")
+                value = f"%narrow{chunk}"
             if o.store == "plain":
                 store.append(
                     f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
-                    f"s, j + t + {chunk * columns})>] (%a0, %b0) checked "
-                    f"[false, false] : {part}, {result}")
+                    f"s, j + t + {chunk * columns})>] (%row, %b0) checked "
+                    f"[false, false] : {narrow}, {result}")
                 continue
-            buffer = self.buffer(self.bm, columns, size=size, element=self.acc)
+            buffer = self.buffer(self.bm, columns, size=size, element=self.out)
             box = (min(64, self.bm), o.span // size)
-            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.acc}, b{o.span}>"
+            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.out}, b{o.span}>"
             if chunk < 2:
                 allocs.append(f"%out{chunk} = tile.alloc : {buffer}")
             if chunk == 0:
@@ -248,7 +282,7 @@ class Gemm:
             store.append(f"%col{chunk} = arith.addi %b0, %at{chunk} : index")
             store.append(
                 f"tile.async_store {value}, %mc[%a0, %col{chunk}] through "
-                f"%out{chunk % 2} dims [0, 1] : {part}, {kind}, {buffer}")
+                f"%out{chunk % 2} dims [0, 1] : {narrow}, {kind}, {buffer}")
         if o.store == "async":
             store.append("tile.async_store_wait")
         zero = "0.0" if self.acc == "f32" else "0"
@@ -270,7 +304,7 @@ class Gemm:
         pending = f" {{pending = {o.pending} : i64}}" if o.pending else ""
         extra = 4 if o.registers else 1
         text = f"""tile.program @gemm(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>)
-    attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = 32 : i64}} {{
+    attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = 32 : i64{attributes}}} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %steps = arith.constant {self.steps} : index
@@ -278,11 +312,18 @@ class Gemm:
   %bm = arith.constant {self.bm} : index
   %bn = arith.constant {self.bn} : index
   %gm = arith.constant {self.gm} : index
-  %block = gpu.block_id x
+  %id = gpu.block_id x
+  %blocks = arith.constant {o.cluster} : index
+  %block = arith.divui %id, %blocks : index
+  %rank = tile.cluster_rank
+  %rows = arith.constant {rows} : index
+  %first = arith.muli %rank, %rows : index
+  %k0 = arith.muli %rank, %steps : index
   %im = arith.remui %block, %gm : index
   %in = arith.divui %block, %gm : index
   %a0 = arith.muli %im, %bm : index
   %b0 = arith.muli %in, %bn : index
+  %row = arith.addi %a0, %first : index
   {(chr(10) + "  ").join(self.views)}
   %ring = tile.make_ring : RING
   tile.specialize {registers}consumer {{
@@ -290,7 +331,8 @@ class Gemm:
       %zero = arith.constant {zero} : {self.acc}
       %start = tile.splat %zero : {self.acc} -> {out}
       {name} = scf.for %k = %c0 to %steps step %c1 iter_args(%sofar = %start) -> ({out}) {{
-        %kk = arith.muli %k, %bk : index
+        %step = arith.addi %k, %k0 : index
+        %kk = arith.muli %step, %bk : index
         {(nl + "  ").join(self.loads)}
         %bufs{many} = tile.wait %ring[%k] : RING -> {kinds}
         %flight = tile.mma_async {a}, {b}, %sofar{swapped} : {a_type}, {b_type} -> {out}
@@ -302,7 +344,8 @@ class Gemm:
       {nl.join(store)}
   }} producer {{
       scf.for %k = %c0 to %steps step %c1 {{
-        %kk = arith.muli %k, %bk : index
+        %step = arith.addi %k, %k0 : index
+        %kk = arith.muli %step, %bk : index
         %slots{many} = tile.acquire %ring[%k] : RING -> {kinds}
         {(nl + "  ").join(self.copies)}
       }}
@@ -396,7 +439,6 @@ def main():
     if options.no_run:
         return
 
-    kinds = {"f32": "f32", "i32": "s32", "bf16": "bf16", "f16": "f16"}
     unit = {1: "i8", 2: "i16", 4: "i32"}[gemm.bytes]
     element = {"i8": "u8", "f8E4M3FN": "u8", "f8E5M2": "u8"}.get(
         gemm.element, gemm.element)
@@ -405,18 +447,18 @@ def main():
     for name, count in (("a", gemm.m), ("b", gemm.n)):
         arguments.append(f"--arg=buf:{name}:{count * gemm.k * gemm.bytes}:"
                          f"{unit}=iota")
-    arguments.append(f"--arg=out:c:u32:{gemm.m * gemm.n}")
+    arguments.append(f"--arg=out:c:u{8 * gemm.out_bytes}:{gemm.m * gemm.n}")
     for name, sizes, box in gemm.maps:
-        kind = gemm.acc if name == "c" else element
+        kind = gemm.out if name == "c" else element
         kind = {"i32": "s32"}.get(kind, kind)
         arguments.append(f"--arg=tmap:{name}:{kind}:{fields(sizes)}:"
                          f"{fields(box)}:swizzle={options.span}")
     threads = 32 * (options.warps + (4 if options.registers else 1))
-    expected = gemm.reference()
+    expected = [x % (1 << 8 * gemm.out_bytes) for x in gemm.reference()]
     for asynchrony in ("late", "early"):
         run = subprocess.run(
             ["fusion-emulate", path, "--kernel=gemm", "--payload",
-             f"--grid={gemm.gm * gemm.gn}", f"--block={threads}",
+             f"--grid={gemm.gm * gemm.gn * options.cluster}", f"--block={threads}",
              f"--shared={shared}", f"--asynchrony={asynchrony}"] + arguments,
             stdout=subprocess.PIPE, text=True)
         if run.returncode:

@@ -141,6 +141,11 @@ public:
       total = std::max(total, offset + life->bytes);
       placed.push_back(life);
     }
+    // Last come the two barriers at which the blocks of a cluster meet.
+    bool meets = false;
+    program.getBody().walk([&](ClusterReduceOp) { meets = true; });
+    if (meets)
+      total = llvm::alignTo(total, 8) + 2 * 8;
     program.setSharedBytesAttr(builder.getI64IntegerAttr(total));
   }
 };

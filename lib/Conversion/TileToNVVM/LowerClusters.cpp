@@ -1,0 +1,186 @@
+//===- LowerClusters.cpp - Sums over the blocks of a cluster --------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what blocks of a cluster do together. Consumers of all
+// blocks meet at mbarriers of their own: the cluster's barrier would wait for
+// the producers, which may be waiting for the consumers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::HwDim;
+using tile::LinearLayout;
+
+static constexpr int64_t kBarrierBytes = 8;
+/// Two barriers take turns: nobody comes to one again before all have left it,
+/// since all have then come to the other.
+static constexpr unsigned kNumMeetings = 2;
+
+void ProgramLowering::clusterBarrier() {
+  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
+
+void ProgramLowering::prepareCluster() {
+  bool isSpecialized = false, reduces = false;
+  program.getBody().walk([&](Operation *op) {
+    isSpecialized |= isa<tile::SpecializeOp>(op);
+    reduces |= isa<tile::ClusterReduceOp>(op);
+  });
+  if (!reduces)
+    return;
+  // Allocation left room for the barriers at the end.
+  meetings = SharedPlace::at(program.getSharedBytes().value_or(0) -
+                             kNumMeetings * kBarrierBytes);
+  // All threads arrive at their own block's, one of each other block does.
+  int32_t count =
+      program.getNumWarps() * 32 + program.getCluster().value_or(1) - 1;
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      thread, constant32(0));
+  ifThread(first, [&] {
+    for (unsigned i = 0; i < kNumMeetings; ++i)
+      NVVM::MBarrierInitOp::create(
+          builder, loc, sharedAddress(meetings.plus(i * kBarrierBytes)),
+          constant32(count), /*predicate=*/Value());
+    NVVM::FenceMbarrierInitOp::create(builder, loc);
+  });
+  if (!isSpecialized)
+    clusterBarrier();
+}
+
+LogicalResult ProgramLowering::lowerClusterRank(tile::ClusterRankOp op) {
+  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+  values[op.getResult()] = {toIndex(rank)};
+  return success();
+}
+
+/// Waits until the consumers of all blocks have come here: what they wrote
+/// before is known afterwards.
+void ProgramLowering::meetCluster(unsigned barrier) {
+  SharedPlace place = meetings.plus(barrier * kBarrierBytes);
+  lowerBarrier();
+  auto cluster = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      thread, constant32(0));
+  int32_t blocks = program.getCluster().value_or(1);
+  ifThread(first, [&] {
+    for (int32_t step = 1; step < blocks; ++step) {
+      Value other = arith::AndIOp::create(
+          builder, loc,
+          arith::AddIOp::create(builder, loc, rank, constant32(step)),
+          constant32(blocks - 1));
+      Value remote = NVVM::MapaOp::create(builder, loc, cluster,
+                                          sharedAddress(place), other);
+      NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), remote,
+                                     /*count=*/Value(),
+                                     NVVM::MemScopeKind::CLUSTER);
+    }
+  });
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                           sharedAddress(place));
+  inlineAsm(nullptr, {address},
+            "{\n"
+            ".reg .pred done;\n"
+            ".reg .b64 phase;\n"
+            "mbarrier.arrive.release.cluster.shared::cta.b64 phase, [$0];\n"
+            "again:\n"
+            "mbarrier.try_wait.acquire.cluster.shared::cta.b64 done, [$0], "
+            "phase;\n"
+            "@!done bra again;\n"
+            "}",
+            "r,~{memory}");
+}
+
+LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
+  int32_t blocks = program.getCluster().value_or(1);
+  const LinearLayout &layout =
+      tile::getLayout(op.getValue().getType()).getLinear();
+  const LinearLayout &part = tile::getLayout(op.getType()).getLinear();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  if (!llvm::isPowerOf2_32(blocks))
+    return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
+  SharedPlace place = placeOf(op.getBuffer());
+  if (failed(storeShared(op, get(op.getValue()), layout, shared, place)))
+    return failure();
+  meetCluster(0);
+
+  // The part's elements have places in the whole tile's buffer.
+  SmallVector<tile::Coords> bases[3];
+  for (HwDim dim : {HwDim::Register, HwDim::Lane, HwDim::Warp})
+    for (unsigned bit = 0; bit < part.numBits(dim); ++bit)
+      bases[static_cast<unsigned>(dim)].push_back(part.basis(dim, bit));
+  std::optional<LinearLayout> inWhole = LinearLayout::fromBases(
+      shared.shape(), bases[0], bases[1], bases[2]);
+  std::optional<tile::SharedAccess> access;
+  if (inWhole)
+    access = tile::getSharedAccess(
+        *inWhole, shared, tile::getWidestSharedVector(*inWhole, shared));
+  if (!access)
+    return op.emitOpError("FUS-3307: no access of this layout to the buffer");
+  Value offset = applyToThread(access->laneOffset, access->warpOffset);
+  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+  unsigned firstBit = part.dimLog2(op.getDim());
+  for (unsigned bit = 0; 1 << bit < blocks; ++bit) {
+    Value set = arith::AndIOp::create(
+        builder, loc,
+        arith::ShRUIOp::create(builder, loc, rank, constant32(bit)),
+        constant32(1));
+    int64_t step = shared.offsetBasis(op.getDim(), firstBit + bit);
+    offset = arith::XOrIOp::create(
+        builder, loc, offset,
+        toIndex(arith::MulIOp::create(builder, loc, set, constant32(step))));
+  }
+
+  auto cluster = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  Type element = scalarType(op.getType());
+  Type stored = memoryType(element);
+  Scalars results(part.numRegs());
+  for (const tile::SharedAccess::Group &group : access->groups) {
+    unsigned count = group.regs.size();
+    Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
+    Value address = sharedAddress(place, offset, group.offset);
+    // In the order of ranks, so that the sum is the same in every run.
+    for (int32_t block = 0; block < blocks; ++block) {
+      Value remote = NVVM::MapaOp::create(builder, loc, cluster, address,
+                                          constant32(block));
+      Value loaded = LLVM::LoadOp::create(builder, loc, type, remote,
+                                          shared.elementBytes() * count);
+      for (auto [i, reg] : llvm::enumerate(group.regs)) {
+        Value value = fromMemory(
+            count == 1 ? loaded : extractElement(loaded, i), element);
+        if (block == 0)
+          results[reg] = value;
+        else if (isa<FloatType>(element))
+          results[reg] =
+              arith::AddFOp::create(builder, loc, results[reg], value);
+        else
+          results[reg] =
+              arith::AddIOp::create(builder, loc, results[reg], value);
+      }
+    }
+  }
+  for (unsigned reg = 0; reg < part.numRegs(); ++reg)
+    results[reg] = results[access->holder[reg]];
+  values[op.getResult()] = results;
+  // The buffer stays as it is until all have read.
+  meetCluster(1);
+  return success();
+}
