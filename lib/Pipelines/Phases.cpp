@@ -78,6 +78,9 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
+  programs.addPass(tile::createSplitEpiloguePass());
+  programs.addPass(tile::createSpecializeWarpsPass());
+  programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.
   programs.addPass(createCSEPass());

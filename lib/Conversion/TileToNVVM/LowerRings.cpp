@@ -69,7 +69,7 @@ void ProgramLowering::describeTensorMaps() {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
     };
     descriptions.push_back(builder.getDictionaryAttr(
-        {number("parameter", position),
+        {number("parameter", parameter),
          number("base", cast<BlockArgument>(view.getBase()).getArgNumber()),
          builder.getNamedAttr("shape", view.getShapeAttr()),
          builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
