@@ -122,7 +122,7 @@ tile.program @persistent(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pc: !llvm.ptr<1>
 // CHECK:       tile.load {{.*}} -> tensor<64xbf16>
 // CHECK:       %[[B:.*]] = arith.mulf {{.*}} : tensor<64x64xbf16>
 // CHECK:       %[[D:.*]] = tile.mma_async %[[S]]#0, %[[B]], %{{.*}} swapped : !tile.buffer<16x64xbf16
-// CHECK:       tile.mma_wait %[[D]] keeping %[[B]]
+// CHECK:       tile.mma_wait %[[D]] {{.*}}keeping %[[B]]
 // CHECK:       tile.release
 // CHECK:   tile.store
 // CHECK: } producer {

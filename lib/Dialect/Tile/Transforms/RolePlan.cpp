@@ -200,6 +200,10 @@ LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
                       "-bit elements must have "
                       "the contracted dimension contiguous in memory",
                   load);
+  // Instructions read rows of at least 32 bytes, the least swizzle's span.
+  if (copy->map.getSwizzle() == Swizzle::None)
+    return refuse("wgmma-shape", 3213,
+                  "an operand has rows of less than 32 bytes", load);
   result.loads[load] = *copy;
   return success();
 }
@@ -384,18 +388,32 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
       staging.numBuffers = std::min<int64_t>(staging.stores.size(), most);
     return fits();
   };
-  // Two stages are the least that overlap copies and products.
-  auto fitsWithStages = [&] {
-    for (plan.stages = wanted; plan.stages > 2; --plan.stages)
+  auto fitsWithStages = [&](int64_t least) {
+    for (plan.stages = wanted; plan.stages >= least; --plan.stages)
       if (fitsWithBuffers(2) || fitsWithBuffers(1))
         return true;
-    return fitsWithBuffers(2) || fitsWithBuffers(1);
+    return false;
   };
-  if (fitsWithStages())
-    return success();
-  plan.stagings.clear();
-  if (fitsWithStages())
-    return success();
-  plan.sideRings.clear();
-  return success(fitsWithStages());
+  // Three stages hide the latency of copies mostly, two are the least that
+  // overlap. What surrounds the contraction gives way first, largest first:
+  // it happens once for each tile of the result.
+  const RolePlan whole = plan;
+  for (int64_t least : {std::min<int64_t>(wanted, 3), int64_t(2)}) {
+    plan = whole;
+    if (fitsWithStages(least))
+      return success();
+    while (!plan.sideRings.empty()) {
+      plan.sideRings.erase(llvm::max_element(
+          plan.sideRings, [](const SideRing &a, const SideRing &b) {
+            return getBytes(a.buffer) < getBytes(b.buffer);
+          }));
+      if (fitsWithStages(least))
+        return success();
+    }
+    plan.stagings.clear();
+    if (fitsWithStages(least))
+      return success();
+  }
+  plan.stages = 2;
+  return failure();
 }

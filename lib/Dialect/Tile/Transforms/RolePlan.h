@@ -86,8 +86,8 @@ FailureOr<ContractionPlan> planContraction(ProgramOp program,
 void planEpilogue(ProgramOp program, RolePlan &plan);
 
 /// Makes the plan fit `limit` bytes of shared memory, beside what the program
-/// reserves itself: fewer stages, one staging buffer instead of two, then plain
-/// stores and loads in the epilogue. Fails when nothing helps.
+/// reserves itself: one staging buffer instead of two, fewer stages, then plain
+/// loads and stores in the epilogue. Fails when nothing helps.
 LogicalResult fitSharedMemory(ProgramOp program, RolePlan &plan, int64_t limit);
 
 } // namespace mlir::tile
