@@ -84,6 +84,9 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.
   programs.addPass(createCSEPass());
+  programs.addPass(tile::createPipelineLoadsPass());
+  programs.addPass(createCanonicalizerPass());
+  programs.addPass(createCSEPass());
   programs.addPass(tile::createLowerExchangesPass());
   programs.addPass(tile::createAllocateSharedMemoryPass());
   programs.addPass(tile::createPlaceBarriersPass());

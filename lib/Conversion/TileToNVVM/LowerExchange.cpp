@@ -211,6 +211,8 @@ LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
 }
 
 LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {
+  if (lowerLoadMatrix(op))
+    return success();
   const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
   const tile::SharedLayout &shared =
       op.getBuffer().getType().getLayout().getShared();

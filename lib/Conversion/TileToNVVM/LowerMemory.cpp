@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "AccessPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -107,29 +107,6 @@ static std::optional<SmallVector<int64_t>> coefficients(AffineExpr expr,
 //===----------------------------------------------------------------------===//
 // Access plans
 //===----------------------------------------------------------------------===//
-
-struct ProgramLowering::AccessPlan {
-  tile::Access access;
-  Value base;
-  SmallVector<Value> sizes;
-  SmallVector<Value> strides;
-  SmallVector<int64_t> staticStrides;
-  SmallVector<Value> symbols;
-  SmallVector<Scalars> indices;
-  const LinearLayout *layout = nullptr;
-  /// Register bits that make up one access, and how many elements it moves.
-  SmallVector<unsigned> vectorBits;
-  /// Per view dimension: coefficients of the tile's dimensions, and the
-  /// coordinate of register 0, where the coordinate is linear.
-  SmallVector<std::optional<SmallVector<int64_t>>> linear;
-  SmallVector<Value> firstCoordinates;
-  Value firstOffset;
-
-  unsigned width() const { return 1u << vectorBits.size(); }
-  tile::Coords registerCoords(unsigned reg) const {
-    return layout ? layout->elementOf(reg, 0, 0) : tile::Coords();
-  }
-};
 
 /// True when the parts of a coordinate that registers and threads contribute
 /// have no bit in common, so that their XOR is their sum.
@@ -343,20 +320,6 @@ Value ProgramLowering::buildVector(ArrayRef<Value> elements) {
   return vector;
 }
 
-/// The registers that one access moves, by increasing address.
-static SmallVector<unsigned> groupOf(unsigned reg,
-                                     ArrayRef<unsigned> vectorBits) {
-  SmallVector<unsigned> members;
-  for (unsigned i = 0; i < 1u << vectorBits.size(); ++i) {
-    unsigned member = reg;
-    for (auto [position, bit] : llvm::enumerate(vectorBits))
-      if (i >> position & 1)
-        member |= 1u << bit;
-    members.push_back(member);
-  }
-  return members;
-}
-
 LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
   AccessPlan plan = planAccess(tile::Access::of(op), op.getIndices());
   Type element = tile::getTileElementType(op.getType());
@@ -377,7 +340,7 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
     auto load = LLVM::LoadOp::create(builder, loc, type, address,
                                      /*alignment=*/width * bytes);
     load.setInvariant(readOnly);
-    for (auto [i, member] : llvm::enumerate(groupOf(reg, plan.vectorBits))) {
+    for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
       Value value =
           width == 1 ? load.getResult() : extractElement(load.getResult(), i);
       value = fromMemory(value, element);
@@ -420,7 +383,7 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
                       ? arith::AndIOp::create(builder, loc, condition, owner)
                       : owner;
     SmallVector<Value> members;
-    for (unsigned member : groupOf(reg, plan.vectorBits))
+    for (unsigned member : plan.groupOf(reg))
       members.push_back(toMemory(scalars[member]));
     Value value = members.size() == 1 ? members.front() : buildVector(members);
     OpBuilder::InsertionGuard guard(builder);

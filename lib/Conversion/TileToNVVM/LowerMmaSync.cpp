@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the distribution of products to mma.sync. Whether and
-// how is read off the layouts alone.
+// This file implements the distribution of products to mma.sync and of reads of
+// their operands to ldmatrix. Whether and how is read off the layouts alone.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ProgramLowering.h"
 
+#include "fusion/Dialect/Tile/IR/MatrixAccess.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -234,6 +235,61 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
         results[reg] = LLVM::ExtractValueOp::create(
             builder, loc, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
     }
+  values[op.getResult()] = results;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading operands
+//===----------------------------------------------------------------------===//
+
+bool ProgramLowering::lowerLoadMatrix(tile::LocalLoadOp op) {
+  const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  std::optional<tile::MatrixAccess> access =
+      tile::getMatrixAccess(layout, shared);
+  if (!access)
+    return false;
+  Type i32 = builder.getI32Type();
+  Type element = scalarType(op.getType());
+  Type stored = memoryType(element);
+  unsigned perWord = access->groups.front().regs.front().size();
+  Type result = access->matrices == 1
+                    ? i32
+                    : Type(LLVM::LLVMStructType::getLiteral(
+                          builder.getContext(),
+                          SmallVector<Type>(access->matrices, i32)));
+  auto name = builder.getStringAttr(
+      "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + Twine(access->matrices) +
+      (access->transposed ? ".trans" : "") + ".b16");
+  SharedPlace place = placeOf(op.getBuffer());
+  Value threadOffset = applyToThread(access->laneOffset, access->warpOffset);
+  Scalars results(layout.numRegs());
+  for (const tile::MatrixAccess::Group &group : access->groups) {
+    Value address = sharedAddress(place, threadOffset, access->xorPart(group),
+                                  access->immediatePart(group));
+    Value loaded =
+        LLVM::CallIntrinsicOp::create(builder, loc, result, name, address)
+            .getResult(0);
+    for (auto [matrix, members] : llvm::enumerate(group.regs)) {
+      Value word = loaded;
+      if (access->matrices != 1)
+        word = LLVM::ExtractValueOp::create(
+            builder, loc, loaded,
+            ArrayRef<int64_t>{static_cast<int64_t>(matrix)});
+      Type type = perWord == 1 ? stored : VectorType::get(perWord, stored);
+      Value parts =
+          type == i32
+              ? word
+              : LLVM::BitcastOp::create(builder, loc, type, word).getResult();
+      for (auto [i, reg] : llvm::enumerate(members))
+        results[reg] = fromMemory(
+            perWord == 1 ? parts : extractElement(parts, i), element);
+    }
+  }
+  for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
+    results[reg] = results[access->holder[reg]];
   values[op.getResult()] = results;
   return true;
 }

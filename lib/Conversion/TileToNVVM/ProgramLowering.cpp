@@ -84,8 +84,8 @@ Value ProgramLowering::toI32(Value value) {
 
 Value ProgramLowering::inlineAsm(Type result, ValueRange operands,
                                  const Twine &text, const Twine &constraints) {
-  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(),
-                                           LLVM::AsmDialect::AD_ATT);
+  auto dialect =
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
   auto call = LLVM::InlineAsmOp::create(
       builder, loc, result, operands, text.str(), constraints.str(),
       /*has_side_effects=*/true, /*is_align_stack=*/false,
@@ -214,6 +214,10 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
       .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
+      .Case([&](tile::StageOp stage) { return lowerStage(stage); })
+      .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })
+      .Case([&](tile::CopyCommitOp commit) { return lowerCopyCommit(commit); })
+      .Case([&](tile::CopyWaitOp wait) { return lowerCopyWait(wait); })
       .Case([&](tile::SpecializeOp roles) { return lowerSpecialize(roles); })
       .Default([&](Operation *) { return lowerElementwise(op); });
 }
@@ -377,7 +381,8 @@ LogicalResult ProgramLowering::lowerSlice(tile::SliceOp op) {
   Scalars results;
   for (unsigned reg = 0; sameThreads && reg < to.numRegs(); ++reg) {
     std::vector<int32_t> wanted;
-    for (auto [at, offset] : llvm::zip(to.elementOf(reg, 0, 0), op.getOffsets()))
+    for (auto [at, offset] :
+         llvm::zip(to.elementOf(reg, 0, 0), op.getOffsets()))
       wanted.push_back(at + offset);
     auto known = registers.find(wanted);
     sameThreads = known != registers.end();
@@ -419,9 +424,10 @@ LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
       return value;
     Value &wide = widened[value];
     if (!wide)
-      wide = isFloat
-                 ? arith::ExtFOp::create(builder, loc, type, value).getResult()
-                 : arith::ExtSIOp::create(builder, loc, type, value).getResult();
+      wide =
+          isFloat
+              ? arith::ExtFOp::create(builder, loc, type, value).getResult()
+              : arith::ExtSIOp::create(builder, loc, type, value).getResult();
     return wide;
   };
   for (int32_t k = 0; k < depth; ++k)

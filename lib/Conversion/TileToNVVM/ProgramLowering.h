@@ -103,8 +103,20 @@ private:
   /// Makes the products by mma.sync; false when the layouts are not those of an
   /// instruction.
   bool lowerMmaSync(tile::DotOp op);
+  /// Reads the tile by ldmatrix; false when its layout is not such.
+  bool lowerLoadMatrix(tile::LocalLoadOp op);
   /// One register of 32 bits (64: an f64) from the elements that share it.
   Value packOperand(ArrayRef<Value> elements, bool tf32);
+
+  // Copies by the threads (LowerCopies.cpp).
+  LogicalResult lowerStage(tile::StageOp op);
+  LogicalResult lowerCopyStart(tile::CopyStartOp op);
+  LogicalResult lowerCopyCommit(tile::CopyCommitOp op);
+  LogicalResult lowerCopyWait(tile::CopyWaitOp op);
+  /// Starts the copy of `bytes` bytes, or as many zeros where `inBounds` fails,
+  /// if `predicate` holds; null stands for true.
+  void startCopy(Value target, Value source, unsigned bytes, Value inBounds,
+                 Value predicate);
 
   // Exchange between threads (LowerExchange.cpp).
   LogicalResult lowerReduce(tile::ReduceOp op);

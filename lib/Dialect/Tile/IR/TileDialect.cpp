@@ -397,6 +397,21 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+LogicalResult CopyStartOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  if (buffer.getElementType() != getView().getType().getElementType())
+    return emitOpError("buffer and view differ in element type");
+  return verifyAccess(
+      *this,
+      getTileType(buffer.getShape(), buffer.getElementType(), getLayout()),
+      getView().getType(), getMap(), getSymbols().size(), getChecked());
+}
+
+int64_t AllocOp::getStageBytes() {
+  const SharedLayout &layout = getType().getLayout().getShared();
+  return llvm::alignTo(layout.sizeInBytes(), layout.alignment());
+}
+
 LogicalResult ConvertLayoutOp::verify() {
   if (getTileShape(getValue().getType()) != getTileShape(getType()) ||
       getTileElementType(getValue().getType()) != getTileElementType(getType()))

@@ -30,6 +30,13 @@ Access Access::of(StoreOp store) {
           store.getChecked(), store.getValue().getType()};
 }
 
+Access Access::of(CopyStartOp copy) {
+  BufferType buffer = copy.getBuffer().getType();
+  return {copy.getView(), copy.getMap(), copy.getSymbols(), copy.getChecked(),
+          getTileType(buffer.getShape(), buffer.getElementType(),
+                      copy.getLayout())};
+}
+
 uint64_t tile::getDivisor(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))

@@ -72,7 +72,8 @@ public:
       life.first = life.last = span[alloc].first;
       bool isUsedByCopies = false;
       for (Operation *user : alloc->getUsers()) {
-        // Copies out of a buffer, or by other blocks, last beyond the operation.
+        // Copies out of a buffer, or by other blocks, last beyond the
+        // operation.
         if (isa<AsyncStoreOp, ClusterReduceOp>(user))
           isUsedByCopies = true;
         // A use inside a loop around the use but not the allocation keeps the
@@ -81,7 +82,9 @@ public:
         life.last = std::max(life.last, span[ancestor].second);
       }
       const SharedLayout &layout = alloc.getType().getLayout().getShared();
-      life.bytes = layout.sizeInBytes();
+      life.bytes = alloc.getStages()
+                       ? alloc.getStageBytes() * *alloc.getStages()
+                       : layout.sizeInBytes();
       life.alignment = layout.alignment();
       if (isUsedByCopies) {
         life.first = 0, life.last = next;

@@ -32,12 +32,17 @@ namespace {
 struct SharedRange {
   int64_t begin, end;
   bool write;
+  /// The buffer with stages that is accessed: barriers between such accesses
+  /// are the pipeline's own business.
+  Operation *stages = nullptr;
 
   bool conflicts(const SharedRange &other) const {
-    return (write || other.write) && begin < other.end && other.begin < end;
+    return (write || other.write) && begin < other.end && other.begin < end &&
+           !(stages && stages == other.stages);
   }
   bool operator==(const SharedRange &other) const {
-    return begin == other.begin && end == other.end && write == other.write;
+    return begin == other.begin && end == other.end && write == other.write &&
+           stages == other.stages;
   }
 };
 
@@ -53,6 +58,14 @@ static void addAll(Pending &into, const Pending &from) {
 
 static std::optional<SharedRange> rangeOf(Operation *op) {
   auto make = [](Value buffer, bool write) -> std::optional<SharedRange> {
+    if (auto stage = buffer.getDefiningOp<StageOp>()) {
+      auto alloc = stage.getBuffer().getDefiningOp<AllocOp>();
+      int64_t begin = *alloc.getOffset();
+      return SharedRange{begin,
+                         begin + alloc.getStageBytes() *
+                                     static_cast<int64_t>(*alloc.getStages()),
+                         write, alloc};
+    }
     auto alloc = buffer.getDefiningOp<AllocOp>();
     // A ring's buffers have barriers of their own.
     if (!alloc)
@@ -62,6 +75,8 @@ static std::optional<SharedRange> rangeOf(Operation *op) {
         begin, begin + alloc.getType().getLayout().getShared().sizeInBytes(),
         write};
   };
+  if (auto copy = dyn_cast<CopyStartOp>(op))
+    return make(copy.getBuffer(), true);
   if (auto store = dyn_cast<LocalStoreOp>(op))
     return make(store.getBuffer(), true);
   if (auto load = dyn_cast<LocalLoadOp>(op))

@@ -286,4 +286,61 @@ def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+//===----------------------------------------------------------------------===//
+// Copies by the threads themselves
+//===----------------------------------------------------------------------===//
+
+def Tile_StageOp : Tile_Op<"stage", [
+    Pure, AllTypesMatch<["buffer", "result"]>]> {
+  let summary = "One of the stages of a buffer";
+  let description = [{
+    The buffer is a `tile.alloc` with `stages`; stages count from zero. Who may
+    read and who may write which stage is a matter of `tile.copy_wait` and
+    `tile.barrier`: no barriers are placed between uses of one such buffer.
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Index:$number);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "$buffer `[` $number `]` attr-dict `:` type($buffer)";
+}
+
+def Tile_CopyStartOp : Tile_Op<"copy_start", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts the threads' copy of a tile from global memory";
+  let description = [{
+    What `tile.load` reads into registers of `layout` and `tile.local_store`
+    then writes to the buffer is copied without passing through registers; so
+    each thread moves what `layout` gives it, 4, 8 or 16 bytes at a time. When
+    the predicate is false nothing is copied. The copy is complete once a
+    `tile.copy_wait` of the same thread has waited for the group that the next
+    `tile.copy_commit` makes.
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$symbols,
+                       Tile_BufferType:$buffer, Optional<I1>:$predicate,
+                       AffineMapAttr:$map, DenseBoolArrayAttr:$checked,
+                       Tile_LayoutAttr:$layout);
+  let assemblyFormat = [{
+    $view `[` $map `]` `(` $symbols `)` `checked` $checked `into` $buffer
+    `by` $layout (`when` $predicate^)? attr-dict `:` type($view) `,`
+    type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyCommitOp : Tile_Op<"copy_commit", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Makes a group of the copies started since the last group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_CopyWaitOp : Tile_Op<"copy_wait", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for all but the last groups of the thread's copies";
+  let description = [{
+    At most `pending` groups are still in flight afterwards. Other threads see
+    the copies after a `tile.barrier`.
+  }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
 #endif // FUSION_DIALECT_TILE_IR_TILEASYNCOPS_TD

@@ -242,10 +242,21 @@ def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     `offset`, in bytes from the start of the block's shared memory, is set by
     shared-memory allocation. The buffer lives from its first to its last use.
+    With `stages` there are so many of it, of which `tile.stage` takes one.
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$stages);
   let results = (outs Tile_BufferType:$result);
-  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`at` $offset^)? (`stages` $stages^)? attr-dict `:` type($result)
+  }];
+  let builders = [OpBuilder<(ins "Type":$result, "IntegerAttr":$offset), [{
+    build($_builder, $_state, result, offset, /*stages=*/IntegerAttr());
+  }]>];
+  let extraClassDeclaration = [{
+    /// Bytes from one stage to the next.
+    int64_t getStageBytes();
+  }];
 }
 
 def Tile_LocalStoreOp : Tile_Op<"local_store", [MemoryEffects<[MemWrite]>]> {

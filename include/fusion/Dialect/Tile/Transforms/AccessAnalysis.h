@@ -30,6 +30,7 @@ struct Access {
 
   static Access of(LoadOp load);
   static Access of(StoreOp store);
+  static Access of(CopyStartOp copy);
 };
 
 /// The largest number known to divide an index value; 0 for the value zero.

@@ -48,6 +48,24 @@ def LowerExchangesPass : Pass<"tile-lower-exchanges", "::mlir::tile::ProgramOp">
   }];
 }
 
+def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
+  let summary = "Starts the loads of products several iterations ahead";
+  let description = [{
+    Input: programs with layouts. In programs of kind `mma_sync` with more than
+    one stage, the loads of a loop that products of the loop depend on become
+    copies into buffers with as many stages, started that many iterations less
+    one ahead; the loop waits for the oldest, reads it from shared memory in the
+    layouts that its uses want, and starts the next. Arithmetic between load and
+    product stays where it is, behind the read.
+
+    Loads that copies of 4, 8 or 16 bytes cannot make are, where their addresses
+    are known an iteration ahead, made one iteration ahead into registers;
+    others stay. Output: `tile.stage`, `tile.copy_start`, `tile.copy_commit`,
+    `tile.copy_wait` and the `tile.barrier`s between them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlaceBarriersPass : Pass<"tile-place-barriers", "::mlir::tile::ProgramOp"> {
   let summary = "Separates conflicting shared-memory accesses by barriers";
   let description = [{

@@ -1,0 +1,348 @@
+//===- PipelineLoads.cpp - Starts loads of products ahead -----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that turns the loads of products into copies
+// that run several iterations ahead. In iteration i, with S stages:
+//
+//   wait for the copies of iteration i; barrier
+//   start the copies of iteration i + S - 1, into the stage that iteration
+//     i - 1 read: the barrier has made sure that it has been read
+//   read the stage of iteration i, and multiply
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/MatrixAccess.h"
+#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_PIPELINELOADSPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-pipeline-loads"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+//===----------------------------------------------------------------------===//
+// What can be copied ahead
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` can be computed for another iteration of `loop`: it depends
+/// on the induction variable and on what is known before the loop alone.
+static bool isKnownAhead(Value value, scf::ForOp loop) {
+  if (value.getParentRegion()->isProperAncestor(&loop.getRegion()) ||
+      value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() && op->getNumRegions() == 0 &&
+         isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isKnownAhead(operand, loop);
+         });
+}
+
+/// Clones what computes `value` in the iteration to which `mapping` takes the
+/// induction variable.
+static Value computeAhead(OpBuilder &builder, Value value, scf::ForOp loop,
+                          IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return value;
+  for (Value operand : op->getOperands())
+    computeAhead(builder, operand, loop, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// The loads in the body of `loop` that a product in it depends on, in order.
+static SmallVector<LoadOp> loadsOfProducts(scf::ForOp loop) {
+  llvm::SetVector<Operation *> needed;
+  for (auto dot : loop.getBody()->getOps<DotOp>())
+    for (Value operand : {dot.getA(), dot.getB()})
+      if (Operation *op = operand.getDefiningOp())
+        needed.insert(op);
+  for (unsigned i = 0; i < needed.size(); ++i)
+    for (Value operand : needed[i]->getOperands())
+      if (Operation *op = operand.getDefiningOp())
+        if (op->getBlock() == loop.getBody())
+          needed.insert(op);
+  SmallVector<LoadOp> loads;
+  for (auto load : loop.getBody()->getOps<LoadOp>())
+    if (needed.contains(load) && load.getIndices().empty() &&
+        isa<RankedTensorType>(load.getType()) &&
+        load.getView().getParentRegion()->isProperAncestor(&loop.getRegion()) &&
+        llvm::all_of(load.getSymbols(),
+                     [&](Value symbol) { return isKnownAhead(symbol, loop); }))
+      loads.push_back(load);
+  return loads;
+}
+
+namespace {
+/// How the threads copy a tile.
+struct CopyPlan {
+  LinearLayout threads;
+  SharedLayout buffer;
+};
+} // namespace
+
+/// None when the instruction, which moves 4, 8 or 16 bytes that are contiguous
+/// and aligned on both sides, cannot copy the tile.
+static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps) {
+  Access access = Access::of(load);
+  ArrayRef<int64_t> shape = getTileShape(load.getType());
+  Type element = getTileElementType(load.getType());
+  if (shape.size() != 2 || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() % 8 != 0)
+    return std::nullopt;
+  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+  unsigned fastest = 0;
+  int64_t width = 0;
+  for (unsigned dim = 0; dim < 2; ++dim)
+    if (isContiguous(access, dim) && getVectorWidth(access, dim) >= width) {
+      fastest = dim;
+      width = getVectorWidth(access, dim);
+    }
+  if (width * bytes < 4)
+    return std::nullopt;
+  std::optional<SharedLayout> buffer = getChunkedBuffer(shape, bytes, fastest);
+  if (!buffer)
+    buffer = SharedLayout::linear(shape, bytes, {fastest, 1 - fastest});
+  LinearLayout threads =
+      LinearLayout::blocked(shape, {fastest, 1 - fastest}, width, 32, numWarps);
+  return CopyPlan{threads, *buffer};
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting a loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+class LoopPipeliner {
+public:
+  LoopPipeliner(scf::ForOp loop, int64_t stages, unsigned numWarps)
+      : loop(loop), stages(stages), numWarps(numWarps),
+        rewriter(loop.getContext()), loc(loop.getLoc()) {}
+
+  void run();
+
+private:
+  struct Copied {
+    LoadOp load;
+    CopyPlan plan;
+    Value buffer;
+  };
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  Value positionAhead(int64_t iterations, Value from);
+  Value isInLoop(Value position);
+  void startCopies(Value position, Value stage, Value predicate);
+  void fillFirstStages();
+  void readStages(Value stage);
+  void loadAhead(ArrayRef<LoadOp> loads);
+
+  scf::ForOp loop;
+  int64_t stages;
+  unsigned numWarps;
+  IRRewriter rewriter;
+  Location loc;
+  std::vector<Copied> copies;
+};
+} // namespace
+
+/// The induction variable so many iterations after `from`.
+Value LoopPipeliner::positionAhead(int64_t iterations, Value from) {
+  if (iterations == 0)
+    return from;
+  Value distance = arith::MulIOp::create(rewriter, loc, loop.getStep(),
+                                         constant(iterations));
+  return arith::AddIOp::create(rewriter, loc, from, distance);
+}
+
+Value LoopPipeliner::isInLoop(Value position) {
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                               position, loop.getUpperBound());
+}
+
+void LoopPipeliner::startCopies(Value position, Value stage, Value predicate) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), position);
+  for (Copied &copy : copies) {
+    SmallVector<Value> symbols;
+    for (Value symbol : copy.load.getSymbols())
+      symbols.push_back(computeAhead(rewriter, symbol, loop, mapping));
+    Value buffer = StageOp::create(rewriter, loc, copy.buffer.getType(),
+                                   copy.buffer, stage);
+    CopyStartOp::create(
+        rewriter, copy.load.getLoc(), copy.load.getView(), symbols, buffer,
+        predicate, copy.load.getMap(), copy.load.getChecked(),
+        LayoutAttr::get(rewriter.getContext(), copy.plan.threads));
+  }
+  CopyCommitOp::create(rewriter, loc);
+}
+
+void LoopPipeliner::fillFirstStages() {
+  // In an outer loop other threads may still read the last stages.
+  if (loop->getParentOfType<scf::ForOp>())
+    BarrierOp::create(rewriter, loc);
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+    Value position = positionAhead(stage, loop.getLowerBound());
+    bool exists = trips && trips->sgt(stage);
+    startCopies(position, constant(stage),
+                exists ? Value() : isInLoop(position));
+  }
+}
+
+/// Replaces the loads by reads of their stage, in each layout that is wanted.
+void LoopPipeliner::readStages(Value stage) {
+  for (Copied &copy : copies) {
+    rewriter.setInsertionPoint(copy.load);
+    Value buffer = StageOp::create(rewriter, loc, copy.buffer.getType(),
+                                   copy.buffer, stage);
+    for (Operation *user :
+         llvm::make_early_inc_range(copy.load.getResult().getUsers()))
+      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+        rewriter.setInsertionPoint(convert);
+        rewriter.replaceOpWithNewOp<LocalLoadOp>(convert, convert.getType(),
+                                                 buffer);
+      }
+    rewriter.setInsertionPoint(copy.load);
+    if (!copy.load.getResult().use_empty())
+      rewriter.replaceAllUsesWith(
+          copy.load.getResult(),
+          LocalLoadOp::create(rewriter, copy.load.getLoc(), copy.load.getType(),
+                              buffer));
+    rewriter.eraseOp(copy.load);
+  }
+}
+
+/// Makes `loads` one iteration ahead, into values that the loop carries.
+void LoopPipeliner::loadAhead(ArrayRef<LoadOp> loads) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  // Before a loop that may not run at all nothing may be loaded.
+  if (loads.empty() || !trips || trips->isZero())
+    return;
+  auto cloneAt = [&](Value position) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), position);
+    SmallVector<Value> results;
+    for (LoadOp load : loads) {
+      for (Value symbol : load.getSymbols())
+        computeAhead(rewriter, symbol, loop, mapping);
+      results.push_back(rewriter.clone(*load, mapping)->getResult(0));
+    }
+    return results;
+  };
+  rewriter.setInsertionPoint(loop);
+  SmallVector<Value> first = cloneAt(loop.getLowerBound());
+  auto yieldNext = [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+    return SmallVector<Value>(first);
+  };
+  unsigned before = loop.getNumRegionIterArgs();
+  FailureOr<LoopLikeOpInterface> carried =
+      loop.replaceWithAdditionalYields(rewriter, first, false, yieldNext);
+  assert(succeeded(carried) && "scf.for takes more values");
+  loop = cast<scf::ForOp>(carried->getOperation());
+  // The last iteration repeats its own loads: what lies beyond may not exist.
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value next = positionAhead(1, loop.getInductionVar());
+  Value position = arith::SelectOp::create(rewriter, loc, isInLoop(next), next,
+                                           loop.getInductionVar());
+  SmallVector<Value> ahead = cloneAt(position);
+  Operation *yield = loop.getBody()->getTerminator();
+  for (auto [i, load] : llvm::enumerate(loads)) {
+    yield->setOperand(before + i, ahead[i]);
+    rewriter.replaceOp(load, loop.getRegionIterArg(before + i));
+  }
+}
+
+void LoopPipeliner::run() {
+  SmallVector<LoadOp> others;
+  for (LoadOp load : loadsOfProducts(loop)) {
+    if (std::optional<CopyPlan> plan = planCopy(load, numWarps))
+      copies.push_back({load, *plan, nullptr});
+    else
+      others.push_back(load);
+  }
+  loadAhead(others);
+  if (copies.empty())
+    return;
+
+  rewriter.setInsertionPoint(loop);
+  for (Copied &copy : copies) {
+    Type element = getTileElementType(copy.load.getType());
+    auto type = BufferType::get(
+        rewriter.getContext(), getTileShape(copy.load.getType()), element,
+        SharedAttr::get(rewriter.getContext(), copy.plan.buffer));
+    auto buffer = AllocOp::create(rewriter, loc, type, IntegerAttr());
+    buffer.setStages(stages);
+    copy.buffer = buffer;
+  }
+  fillFirstStages();
+
+  // The loop carries the number of the stage that it reads.
+  Value zero = constant(0), one = constant(1), count = constant(stages),
+        last = constant(stages - 1);
+  auto yieldStage = [&](OpBuilder &builder, Location loc,
+                        ArrayRef<BlockArgument> arguments) {
+    Value next = arith::AddIOp::create(builder, loc, arguments.front(), one);
+    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        next, count);
+    return SmallVector<Value>{
+        arith::SelectOp::create(builder, loc, wraps, zero, next)};
+  };
+  FailureOr<LoopLikeOpInterface> carried =
+      loop.replaceWithAdditionalYields(rewriter, zero, false, yieldStage);
+  assert(succeeded(carried) && "scf.for takes more values");
+  loop = cast<scf::ForOp>(carried->getOperation());
+  Value stage = loop.getRegionIterArgs().back();
+
+  rewriter.setInsertionPointToStart(loop.getBody());
+  CopyWaitOp::create(rewriter, loc, stages - 2);
+  BarrierOp::create(rewriter, loc);
+  Value isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                        stage, zero);
+  Value before = arith::SubIOp::create(rewriter, loc, stage, one);
+  Value target = arith::SelectOp::create(rewriter, loc, isFirst, last, before);
+  Value position = positionAhead(stages - 1, loop.getInductionVar());
+  startCopies(position, target, isInLoop(position));
+  readStages(stage);
+}
+
+namespace {
+class PipelineLoadsPass
+    : public tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    std::optional<PipelineAttr> pipeline = program.getPipeline();
+    if (!pipeline || pipeline->getKind() != MmaKind::MmaSync ||
+        pipeline->getStages() < 2)
+      return;
+    SmallVector<scf::ForOp> loops;
+    program.getBody().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      LoopPipeliner(loop, pipeline->getStages(), program.getNumWarps()).run();
+  }
+};
+} // namespace

@@ -1,0 +1,74 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
+
+// 16 bytes a thread, zeros where the check fails, nothing without the
+// predicate; the stage's place is a multiple of its size.
+
+#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+
+// CHECK-LABEL: llvm.func @copy
+// CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: arith.muli %{{.*}}, %{{.*}} : i32
+// CHECK: llvm.inline_asm has_side_effects asm_dialect = att "{\0A.reg .pred p;\0Asetp.ne.b32 p, $3, 0;\0A@p cp.async.cg.shared.global [$0], [$1], 16, $2;\0A}", "l,l,r,r,~{memory}"
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK: nvvm.barrier
+// CHECK: %[[M:.*]] = llvm.call_intrinsic "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"(%{{.*}}) : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+// CHECK: llvm.extractvalue %[[M]][0]
+// CHECK: llvm.bitcast %{{.*}} : i32 to vector<2xbf16>
+// CHECK-NOT: llvm.load
+tile.program @copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %c1 = arith.constant 1 : index
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<9x16xbf16>
+  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
+  %b = tile.alloc at 0 stages 3 : !tile.buffer<16x16xbf16, #s>
+  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
+  %ok = arith.cmpi slt, %n, %c1 : index
+  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [true, false] into %st by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> when %ok : !tile.view<9x16xbf16>, !tile.buffer<16x16xbf16, #s>
+  tile.copy_commit
+  tile.copy_wait 1
+  tile.barrier
+  %t = tile.local_load %st : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
+  tile.return
+}
+
+// -----
+
+// The buffer has the other dimension along memory.
+
+#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[2,4,8,16],[32,64,144,256]]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+
+// CHECK-LABEL: llvm.func @transposed
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.b16
+tile.program @transposed(%o: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
+  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
+  %t = tile.local_load %b : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
+  tile.return
+}
+
+// -----
+
+#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+
+tile.program @two_bytes(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x17xbf16>
+  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
+  // expected-error @+1 {{FUS-3321}}
+  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %b by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> : !tile.view<16x17xbf16>, !tile.buffer<16x16xbf16, #s>
+  tile.return
+}
+
+// -----
+
+#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+
+tile.program @no_stages(%n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
+  // expected-error @+1 {{FUS-3320}}
+  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
+  tile.return
+}
