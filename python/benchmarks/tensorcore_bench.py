@@ -115,7 +115,7 @@ def run_case(worker, case, entries, options):
         done = answer["rows"]
         for entry, row in zip(pending, done):
             row.update({key: entry[key] for key in
-                        ("schedules", "kernels", "default") if key in entry})
+                        ("schedules", "kernels", "default", "rank") if key in entry})
         rows += done
         pending = pending[len(done):]
         if "failure" in answer and pending:
