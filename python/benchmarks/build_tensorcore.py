@@ -196,6 +196,7 @@ def main():
               file=sys.stderr)
         return 2
     options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "manifest.json").unlink(missing_ok=True)
     entries, failed = [], 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for case, built in zip(chosen, pool.map(
@@ -203,7 +204,10 @@ def main():
             wrong = [entry for entry in built if "error" in entry]
             for entry in built:
                 if options.library and entry not in wrong:
-                    add_kernels(entry, options)
+                    try:
+                        add_kernels(entry, options)
+                    except Exception as error:  # The package is built.
+                        entry["messages"] = f"no figures: {error}"
             failed += len(wrong)
             entries += built
             print(f"{case.name:56} {len(built) - len(wrong):3} packages"
