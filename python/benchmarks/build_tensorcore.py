@@ -5,14 +5,17 @@
 """Compiles cases of matrix products and convolutions to packages.
 
     build_tensorcore.py --output=DIR --suite=gemm,fused [--only=REGEX]
-                        [--target=sm_90a] [--sweep] [--compiler-dir=build/bin]
+                        [--target=sm_90a] [--sweep[=candidates|around]]
+                        [--most=32] [--compiler-dir=build/bin]
                         [--library=libfusion-rt.so] [--archive=FILE.tar.xz]
     build_tensorcore.py --suite=gemm --list|--write=DIR   (names, programs)
 
 DIR receives one package for each case, or with --sweep one for each schedule
 tried (CASE@SCHEDULE.fpk), and manifest.json: what each package is, the
 schedules of its contractions, predicted and assembled registers and shared
-memory of its kernels. --archive packs both into one file for another machine;
+memory of its kernels. A sweep tries the compiler's own candidates, those that
+its model puts first (--most of them), or changes one number at a time around
+its choice, and so also what is no candidate. --archive packs both into one file for another machine;
 tensorcore_bench.py reads either. The exit status is 1 when a case did not
 compile; its manifest entry then has the message.
 """
@@ -47,12 +50,41 @@ def run(command):
     return result.stdout + result.stderr, None
 
 
-def scheduled(text, options, directory):
-    """The module with the compiler's own schedules, as text."""
-    path = directory / "program.mlir"
-    path.write_text(text)
-    return run([options.compiler_dir / "fusion-opt", path,
-                f"--fusion-to-schedule=target={options.target}"])
+def scheduled(program, options, candidate=0):
+    """(module with the schedules of a rank, 0 being the compiler's choice, as
+    text, None), or (None, message)."""
+    return run([options.compiler_dir / "fusion-opt", program,
+                f"--fusion-to-plan=target={options.target}",
+                f"--fusion-schedule-select=target={options.target} "
+                f"candidate={candidate}"])
+
+
+def candidates(program, options):
+    """Modules with the compiler's candidates in the order of its model:
+    [(rank, text, schedules)]. The first is its choice."""
+    found = []
+    for rank in range(options.most):
+        text, _ = scheduled(program, options, rank)
+        chosen = schedules.find(text or "")
+        # After the last one its number is taken again.
+        if not chosen or (found and chosen == found[-1][2]):
+            break
+        found.append((rank, text, chosen))
+    return found
+
+
+def around(program, case, options):
+    """Modules with schedules that differ from the compiler's choice in one
+    respect, as `candidates`; the rank is known of the choice only."""
+    text, _ = scheduled(program, options)
+    own = schedules.find(text or "")
+    if not own:
+        return []
+    # Every contraction of a program gets the same: there is mostly one.
+    bytes_ = {"fp8": 1, "int8": 1, "f32": 4, "tf32": 4}.get(case.dtype, 2)
+    return [(0, text, own)] + [
+        (None, schedules.replace(text, [s] * len(own)), [s] * len(own))
+        for s in schedules.neighbours(own[0], bytes_)[1:]]
 
 
 def compile_one(name, text, schedule, case, options, directory):
@@ -67,7 +99,7 @@ def compile_one(name, text, schedule, case, options, directory):
              "compile_ms": round(1e3 * (time.perf_counter() - start))}
     if error:
         package.unlink(missing_ok=True)
-        entry["error"] = error[:2000]
+        entry["error"] = error.replace(f"{directory}/", "")[:2000]
     elif messages:
         entry["messages"] = messages[:2000]
     return entry
@@ -90,29 +122,26 @@ def build(case, options):
     """The manifest entries of one case."""
     with tempfile.TemporaryDirectory() as temporary:
         directory = pathlib.Path(temporary)
-        text, error = scheduled(case.program.text(), options, directory)
+        program = directory / "program.mlir"
+        program.write_text(case.program.text())
+        text, error = scheduled(program, options)
         if error:
             return [{"package": f"{case.name}.fpk", "case": case.to_json(),
-                     "error": error[:2000]}]
-        default = schedules.find(text)
+                     "error": error.replace(f"{directory}/", "")[:2000]}]
         if not options.sweep:
             # From the program, not from the schedules: what users get.
-            return [compile_one(case.name, case.program.text(), default, case,
-                                options, directory)]
+            return [compile_one(case.name, case.program.text(),
+                                schedules.find(text), case, options,
+                                directory)]
+        tried = (candidates(program, options) if options.sweep == "candidates"
+                 else around(program, case, options))
         entries = []
-        # Every contraction of a program gets the same: there is mostly one.
-        bytes_ = {"fp8": 1, "int8": 1, "f32": 4, "tf32": 4}.get(case.dtype, 2)
-        for choice in schedules.neighbours(default[0], bytes_) if (
-                default) else []:
-            if not re.search(options.schedules, choice.tag()):
-                continue
-            chosen = ([choice] * len(default) if choice != default[0]
-                      else default)
-            entry = compile_one(f"{case.name}@{choice.tag()}",
-                                schedules.replace(text, chosen), chosen, case,
-                                options, directory)
-            entry["default"] = chosen is default
-            entries.append(entry)
+        for number, (rank, text, chosen) in enumerate(tried):
+            name = f"{case.name}@{number:03}-{chosen[0].tag()}"
+            if re.search(options.schedules, name):
+                entry = compile_one(name, text, chosen, case, options,
+                                    directory)
+                entries.append({**entry, "rank": rank, "default": rank == 0})
         return entries
 
 
@@ -124,8 +153,11 @@ def parse_arguments():
                              + ", ".join(suites.SUITES))
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--target", default="sm_90a")
-    parser.add_argument("--sweep", action="store_true",
+    parser.add_argument("--sweep", nargs="?", const="candidates",
+                        choices=("candidates", "around"),
                         help="several schedules of each case")
+    parser.add_argument("--most", type=int, default=32,
+                        help="candidates of a case, for --sweep")
     parser.add_argument("--schedules", default="", metavar="REGEX",
                         help="of the names of schedules, for --sweep")
     parser.add_argument("--compiler-dir", type=pathlib.Path,
@@ -164,6 +196,7 @@ def main():
               file=sys.stderr)
         return 2
     options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "manifest.json").unlink(missing_ok=True)
     entries, failed = [], 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for case, built in zip(chosen, pool.map(
@@ -171,7 +204,10 @@ def main():
             wrong = [entry for entry in built if "error" in entry]
             for entry in built:
                 if options.library and entry not in wrong:
-                    add_kernels(entry, options)
+                    try:
+                        add_kernels(entry, options)
+                    except Exception as error:  # The package is built.
+                        entry["messages"] = f"no figures: {error}"
             failed += len(wrong)
             entries += built
             print(f"{case.name:56} {len(built) - len(wrong):3} packages"

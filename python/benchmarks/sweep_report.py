@@ -4,14 +4,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Summarizes a sweep over schedules, and writes it for fitting a cost model.
 
-    sweep_report.py SWEEP.json... [--top=3] [--table=FILE.json]
+    sweep_report.py SWEEP.json... [--top=3] [--table=TABLE.json]
+    sweep_report.py --model=TABLE.json [--compiler-dir=build/bin]
 
 Reads what tensorcore_bench.py --json wrote for the packages of a sweep. Prints,
 for each case, the fastest schedules and what the compiler's own choice loses
 against the best; then how far predicted time, registers and shared memory are
 from the measured ones. --table writes one flat record for each schedule that
-ran (case, schedule, predictions, assembled resources, microseconds, peers), on
-which a model can be fitted and tested without a GPU.
+ran (case, schedule, its rank by the model, predictions, assembled resources,
+microseconds, peers). On such a table --model judges a compiler without a GPU:
+what the schedules it chooses now took when they were measured.
 """
 
 import argparse
@@ -19,10 +21,13 @@ import json
 import pathlib
 import statistics
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import build_tensorcore  # noqa: E402
+from tensorcore import schedules  # noqa: E402
 from tensorcore.cases import Case  # noqa: E402
 from tensorcore.tables import geometric_mean, own_choice  # noqa: E402
 
@@ -38,7 +43,7 @@ def record(row, machine):
             "bytes": row["bytes"], "launches": row["launches"],
             "tiles": schedule.get("tiles"), "warps": schedule.get("warps"),
             "mma": schedule.get("mma"), "schedule": schedule.get("text"),
-            "default": row.get("default", True),
+            "default": row.get("default", True), "rank": row.get("rank"),
             "predicted_us": sum(k["predictedMicroseconds"] for k in kernels),
             "predicted_registers": main.get("predictedRegisters"),
             "registers": main.get("measuredRegisters"),
@@ -69,18 +74,52 @@ def print_errors(records):
     print(f"{spilling} of {len(records)} schedules spill registers")
 
 
-def by_prediction(records):
-    """The time of the schedule predicted fastest, relative to the best."""
-    pick = min(records, key=lambda r: r["predicted_us"])
-    return pick["us"] / min(r["us"] for r in records)
+def judge(options):
+    """Compares the compiler's present choices with a table of times."""
+    groups, losses, unknown = {}, [], []
+    for entry in json.loads(options.model.read_text()):
+        groups.setdefault(entry["name"], []).append(entry)
+    for name, records in groups.items():
+        times = {r["schedule"]: r["us"] for r in records}
+        with tempfile.TemporaryDirectory() as directory:
+            program = pathlib.Path(directory) / "program.mlir"
+            program.write_text(
+                Case.from_json(records[0]["case"]).program.text())
+            text, error = build_tensorcore.scheduled(program, options)
+        chosen = schedules.find(text or "")
+        if not chosen or chosen[0].text() not in times:
+            unknown.append(name)
+            what = error or (chosen[0].tag() if chosen else "no contraction")
+            print(f"{name}: not measured: {what}"[:200])
+            continue
+        mine, best = times[chosen[0].text()], min(times.values())
+        losses.append(mine / best)
+        print(f"{name}: {losses[-1]:.2f} of the best of {len(times)}, "
+              f"{chosen[0].tag()}")
+    print_losses(losses)
+    print(f"{len(unknown)} of {len(groups)} choices were not measured")
+    return 1 if unknown else 0
+
+
+def print_losses(losses):
+    if losses:
+        print(f"\nown choice / best: geometric mean "
+              f"{geometric_mean(losses):.3f}, worst {max(losses):.2f}, "
+              f"{sum(x <= 1.1 for x in losses)} of {len(losses)} within 10 %")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("reports", type=pathlib.Path, nargs="+")
+    parser.add_argument("reports", type=pathlib.Path, nargs="*")
     parser.add_argument("--top", type=int, default=3)
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--model", type=pathlib.Path, metavar="TABLE")
+    parser.add_argument("--compiler-dir", type=pathlib.Path,
+                        default=HERE.parent.parent / "build" / "bin")
+    parser.add_argument("--target", default="sm_90a")
     options = parser.parse_args()
+    if options.model:
+        return judge(options)
 
     groups, wrong = {}, 0
     for path in options.reports:
@@ -91,22 +130,18 @@ def main():
                 groups.setdefault(entry["name"], []).append(entry)
             else:
                 wrong += 1
-    losses, picks = [], []
+    losses = []
     for name, records in groups.items():
         ordered = sorted(records, key=lambda r: r["us"])
         best, own = ordered[0], own_choice(records)
         losses.append(own["us"] / best["us"])
-        picks.append(by_prediction(records))
         print(f"{name}: own choice {own['us']:.1f} us, "
-              f"{losses[-1]:.2f} of the best of {len(records)}")
+              f"{losses[-1]:.2f} of the best of {len(records)}, which is "
+              f"number {best['rank']} of the model")
         for r in ordered[:options.top]:
             print(f"  {r['us']:9.1f} us  {describe(r)}")
+    print_losses(losses)
     if losses:
-        print(f"\nown choice / best: geometric mean "
-              f"{geometric_mean(losses):.3f}, worst {max(losses):.2f}, "
-              f"{sum(x <= 1.1 for x in losses)} of {len(losses)} within 10 %")
-        print(f"predicted fastest / best: geometric mean "
-              f"{geometric_mean(picks):.3f}, worst {max(picks):.2f}")
         print_errors([r for records in groups.values() for r in records])
     if wrong:
         print(f"{wrong} packages were wrong or had no time")

@@ -7,8 +7,8 @@
     build_tensorcore.py --output=DIR …      (any machine with the compiler)
     tensorcore_bench.py --packages=DIR|FILE.tar.xz [--only=REGEX]
         [--peers=bare,fused,eager,compile] [--library=libfusion-rt.so]
-        [--json=FILE] [--check-only] [--budget=SECONDS] [--limit=SECONDS]
-        [--device=cuda|emulator]
+        [--json=FILE] [--markdown=FILE] [--check-only] [--second-timer]
+        [--budget=SECONDS] [--limit=SECONDS] [--device=cuda|emulator]
 
 For each package: fresh random inputs, outputs filled with NaN, two runs that
 must agree bit by bit, and every element compared with float64. Then package and
@@ -61,12 +61,19 @@ def parse_arguments():
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--markdown", type=pathlib.Path,
+                        help="the table, for documentation")
     parser.add_argument("--budget", type=float, default=500,
                         help="seconds after which no case is begun")
-    parser.add_argument("--limit", type=float, default=60,
-                        help="seconds for one case; a worker that takes "
-                             "longer is killed")
-    return parser.parse_args()
+    parser.add_argument("--limit", type=float,
+                        help="seconds for one answer of the worker, which is "
+                             "killed after them; 20, or 120 with compile among "
+                             "the peers or on the emulator")
+    options = parser.parse_args()
+    if options.limit is None:
+        slow = "compile" in options.peers or options.device == "emulator"
+        options.limit = 120 if slow else 20
+    return options
 
 
 def unpacked(path, directory):
@@ -108,7 +115,7 @@ def run_case(worker, case, entries, options):
         done = answer["rows"]
         for entry, row in zip(pending, done):
             row.update({key: entry[key] for key in
-                        ("schedules", "kernels", "default") if key in entry})
+                        ("schedules", "kernels", "default", "rank") if key in entry})
         rows += done
         pending = pending[len(done):]
         if "failure" in answer and pending:
@@ -166,6 +173,8 @@ def main():
         finally:
             worker.stop()
     table.summarize()
+    if options.markdown:
+        options.markdown.write_text(table.markdown())
     print(f"{time.monotonic() - begun:.0f} s"
           + (f"; {left} cases not begun, the budget was used up" if left
              else ""))

@@ -9,6 +9,7 @@ text between two phases.
 """
 
 import dataclasses
+import itertools
 import re
 
 _SCHEDULE = re.compile(
@@ -124,9 +125,10 @@ def replace(text, schedules):
 
 def neighbours(default, element_bytes, *, multiprocessors=132,
                shared_limit=232448):
-    """Schedules to try beside the default: tiles and stages that fit, then
-    order of tiles, chunks of the epilogue, splits and grids for the default's
-    tile. The kind of instruction stays."""
+    """The default, then schedules to try beside it: tiles with the stages that
+    fit, then order of tiles, chunks of the epilogue, splits and grids for the
+    default's tile. The kind of instruction stays. Those that the compiler then
+    refuses say so when they are compiled."""
     if not default.positions():
         return []
     found = [default]
@@ -143,22 +145,23 @@ def neighbours(default, element_bytes, *, multiprocessors=132,
 
 
 def _wgmma(default, element_bytes, multiprocessors, shared_limit):
-    inner = 128 // element_bytes  # A row of the widest swizzle.
-    rows, columns, _ = default.tiles()
-    extra = default.warps - rows // 16  # Warps that only load.
+    inner = default.tiles()[2]
     mma = dict(default.mma)
     tried = []
-    for r, c in ((64, 64), (64, 128), (64, 256), (128, 64), (128, 128),
-                 (128, 192), (128, 256), (256, 64), (256, 128), (192, 128)):
-        room = shared_limit - 32 * 1024
-        fitting = room // ((r + c) * inner * element_bytes)
-        for stages in sorted({min(fitting, 4), min(fitting, 6)}):
-            if stages >= 2 and extra + r // 16 <= 16 and _power(r) and (
-                    _power(c)):
-                tried.append(default.with_((r, c, inner),
-                                           warps=extra + r // 16,
-                                           stages=stages))
-    for key, values in (("group", (1, 4, 8, 16)), ("columns", (0, 32, 64)),
+    for rows, columns in itertools.product((64, 128, 256), (64, 128, 256)):
+        for warps in (4, 8):
+            # Accumulators of a thread; a warpgroup has 64 rows at least.
+            if rows < 16 * warps or rows * columns > 128 * 32 * warps:
+                continue
+            step = (rows + columns) * inner * element_bytes
+            fitting = (shared_limit - 36 * 1024) // step
+            tried += [default.with_((rows, columns, inner), warps=warps,
+                                    stages=stages)
+                      for stages in sorted({min(fitting, 8), 3})
+                      if 2 <= stages <= fitting]
+    for key, values in (("stages", range(2, mma["stages"])),
+                        ("group", (1, 2, 4, 8, 16)),
+                        ("columns", (0, 16, 32, 64, 128)),
                         ("split", (1, 2, 4)),
                         ("blocks", (0, multiprocessors))):
         tried += [default.with_(**{key: value}) for value in values
@@ -175,6 +178,3 @@ def _mma_sync(default):
              for stages in (3, 4)]
     return tried + [default.with_(group=group) for group in (1, 4, 8)]
 
-
-def _power(number):
-    return number & (number - 1) == 0

@@ -130,8 +130,19 @@ def _mobile(batch=32):
     return [Case.make("depthwise", batch, *shape) for shape in shapes]
 
 
+# Every kind of shape, few enough for a sweep.
+_SWEEP = [(512, 512, 512, "nk"), (1024, 1024, 1024, "nk"),
+          (2048, 2048, 2048, "nk"), (3072, 3072, 3072, "nk"),
+          (4096, 4096, 4096, "kn"), (8192, 8192, 8192, "nk"),
+          (4096, 4096, 14336, "kn"), (4096, 14336, 4096, "nk"),
+          (8192, 768, 3072, "kn"), (8192, 3072, 768, "kn"),
+          (128, 4096, 4096, "nk"), (256, 8192, 8192, "nk"),
+          (512, 4096, 4096, "nk"), (4096, 1024, 4096, "nk"),
+          (512, 512, 16384, "nk"), (2000, 3000, 5000, "kn")]
+
 SUITES = {
     "gemm": _gemms(_SHAPES, "bf16", "bias_gelu"),
+    "gemm-sweep": _gemms(_SWEEP, "bf16", "bias_gelu"),
     "gemm-residual": _gemms(_SHAPES, "bf16", "bias_gelu_res"),
     "gemm-f16": _gemms(_SHAPES, "f16", "bias_gelu"),
     "gemm-bare": _gemms(_FEW, "bf16", "none") + _gemms(_FEW, "bf16", "bias"),
@@ -175,6 +186,35 @@ SUITES = {
         Case.make("conv", 1, 14, 3, 16, 7, 2, epilogue="none"),
         Case.make("depthwise", 2, 9, 32, 3, 1),
         Case.make("depthwise", 2, 9, 32, 5, 2),
+    ],
+    # Several tiles and chunks, with rests of each; also for the emulator.
+    "tiles": [
+        *(Case.make("gemm", *sizes, dtype, b, "bias_gelu_res")
+          for sizes in ((256, 256, 128), (200, 264, 328), (321, 130, 72))
+          for dtype in ("bf16", "f16") for b in ("kn", "nk")),
+        # Strides that the tensor copy engine refuses.
+        Case.make("gemm", 129, 257, 131, "bf16", "kn", "bias_gelu"),
+        Case.make("gemm", 129, 257, 131, "bf16", "nk", "bias_gelu"),
+        Case.make("gemm", 16, 512, 1024, "bf16", "nk", "bias_gelu"),
+        Case.make("gemm", 64, 64, 4096, "bf16", "nk", "bias"),
+        Case.make("gemm", 200, 272, 336, "fp8", "nk", "scale"),
+        Case.make("gemm", 200, 272, 336, "int8", "nk", "scale"),
+        Case.make("gemm", 200, 264, 328, "f32", "nk", "bias_relu"),
+        Case.make("gemm", 200, 264, 328, "tf32", "nk", "bias_relu"),
+        Case.make("batched_gemm", 5, 136, 144, 72, b="nk"),
+        Case.make("weight_gradient", 200, 264, 328),
+        Case.make("bias_gradient", 200, 264, 328),
+        Case.make("row_amax", 200, 264, 328),
+        Case.make("quantized_rows", 200, 264, 328),
+        Case.make("dual_swiglu", 200, 264, 328),
+        Case.make("dual_swiglu", 200, 264, 328, b="nk"),
+        Case.make("residual_layer_norm", 200, 256, 328),
+        Case.make("rms_norm_gemm", 200, 264, 320),
+        Case.make("dequant_int8", 200, 264, 328, b="nk"),
+        Case.make("dequant_int4", 200, 264, 384),
+        Case.make("conv", 3, 14, 64, 136, 3, 1),
+        Case.make("conv", 3, 14, 64, 136, 3, 2, epilogue="bn_add_relu"),
+        Case.make("conv", 3, 13, 72, 64, 1, 2, weights="hwcf"),
     ],
 }
 

@@ -28,8 +28,7 @@ class Table:
         self._peers = [] if options.check_only else options.peers
         self._machine = machine
         self._rows, self._ratios, self._losses = [], {}, []
-        self._floors = []
-        self._sweep = False
+        self._floors, self._timed = [], []
 
     def head(self):
         machine = dict(self._machine)
@@ -41,7 +40,6 @@ class Table:
 
     def add(self, case, rows):
         self._rows += rows
-        self._sweep |= len(rows) > 1
         wrong = [row for row in rows if not row["right"]]
         row = best(rows)
         if row is None:
@@ -54,6 +52,7 @@ class Table:
                  f"{row['flops'] / row['us'] / 1e6:.0f}",
                  f"{row['us'] / row['floor_us']:.2f}"]
         self._floors.append(row["us"] / row["floor_us"])
+        self._timed.append((case, row))
         for peer in self._peers:
             theirs = row["peers_us"].get(peer)
             if theirs:
@@ -86,6 +85,22 @@ class Table:
                   f"{sum(loss > 1.1 for loss in losses)} of {len(losses)} "
                   f"above 1.10, worst {max(losses):.2f} "
                   f"({max(self._losses)[1]})")
+
+    def markdown(self):
+        """The rows with times as a table of Markdown."""
+        heads = ["case", "us", "TFLOP/s", "x floor",
+                 *(f"{p} us" for p in self._peers),
+                 *(f"x {p}" for p in self._peers)]
+        lines = [heads, ["---"] * len(heads)]
+        for case, row in self._timed:
+            theirs = [row["peers_us"].get(p) for p in self._peers]
+            lines.append([
+                case.name, f"{row['us']:.1f}",
+                f"{row['flops'] / row['us'] / 1e6:.0f}",
+                f"{row['us'] / row['floor_us']:.2f}",
+                *(f"{t:.1f}" if t else "-" for t in theirs),
+                *(f"{row['us'] / t:.2f}" if t else "-" for t in theirs)])
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     @staticmethod
     def _several(rows, wrong):

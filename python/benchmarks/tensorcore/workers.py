@@ -22,8 +22,8 @@ _START_SECONDS = 180  # PyTorch's import and the machine's rates.
 class Worker:
     """Starts the process when needed, again after each failure."""
 
-    def __init__(self, settings):
-        self._settings, self._process = settings, None
+    def __init__(self, settings, main=_MAIN):
+        self._settings, self._main, self._process = settings, main, None
 
     def start(self):
         """What the worker says of the machine."""
@@ -31,7 +31,7 @@ class Worker:
         # prints to the standard output cannot be taken for one.
         reader, writer = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, _MAIN, str(writer)], stdin=subprocess.PIPE,
+            [sys.executable, self._main, str(writer)], stdin=subprocess.PIPE,
             pass_fds=[writer], text=True)
         os.close(writer)
         self._lines = queue.Queue()
