@@ -234,14 +234,12 @@ Error CudaDevice::getCapture(Stream stream, uint64_t &id) {
 Error CudaDevice::launch(const LaunchRequest &request) {
   const auto &function = *reinterpret_cast<const Function *>(request.kernel);
   Scope scope(*this);
-  // One block instead of a pointer per parameter: its size is explicit, so a
-  // kernel with more parameters than the package says cannot read past it.
-  size_t argBytes = request.argBytes;
-  void *extra[] = {
-      reinterpret_cast<void *>(1), // CU_LAUNCH_PARAM_BUFFER_POINTER
-      const_cast<void *>(request.args),
-      reinterpret_cast<void *>(2), // CU_LAUNCH_PARAM_BUFFER_SIZE
-      &argBytes, nullptr};         // CU_LAUNCH_PARAM_END
+  // Kept from launch to launch, so that a launch does not allocate.
+  thread_local std::vector<void *> params;
+  params.clear();
+  auto *block = static_cast<char *>(const_cast<void *>(request.args));
+  for (uint32_t offset : function.paramOffsets)
+    params.push_back(block + offset);
   CUlaunchAttribute cluster;
   cluster.id = kLaunchAttributeClusterDim;
   cluster.value.clusterDim = {request.clusterX, 1, 1};
@@ -254,8 +252,8 @@ Error CudaDevice::launch(const LaunchRequest &request) {
   config.hStream = toStream(request.stream);
   config.attrs = &cluster;
   config.numAttrs = request.clusterX > 1 ? 1 : 0;
-  CUresult result = driver.cuLaunchKernelEx(&config, function.function, nullptr,
-                                            argBytes ? extra : nullptr);
+  CUresult result = driver.cuLaunchKernelEx(&config, function.function,
+                                            params.data(), nullptr);
   if (result == kSuccess) {
     lastKernel.store(function.name, std::memory_order_relaxed);
     return {};

@@ -59,6 +59,8 @@ private:
   struct Function {
     CUfunction function = nullptr;
     const std::string *name = nullptr; // in `names`
+    /// Where each parameter begins in the block of a launch.
+    std::vector<uint32_t> paramOffsets;
   };
   /// A loaded module: what a ModuleHandle points to.
   struct LoadedModule {

@@ -118,26 +118,25 @@ void CudaDevice::unloadModule(ModuleHandle handle) {
     driver.cuModuleUnload(loaded->module);
 }
 
-/// Compares the kernel's own parameters with what launches will pass, where
-/// the driver can tell them (12.4 and later).
+/// Compares the sizes of the kernel's own parameters with what launches will
+/// pass, where the driver can tell them (12.4 and later). Where the driver puts
+/// them is its own business: a parameter aligned to 64 bytes need not begin at
+/// a multiple of 64 bytes from the first.
 Error CudaDevice::checkParams(CUfunction function, const std::string &name,
                               const std::vector<uint32_t> &paramBytes) {
   if (!driver.cuFuncGetParamInfo)
     return {};
-  size_t offset = 0, expectedOffset = 0, size = 0, index = 0;
+  size_t offset = 0, size = 0, index = 0;
   for (; driver.cuFuncGetParamInfo(function, index, &offset, &size) == kSuccess;
        ++index) {
     if (index >= paramBytes.size())
       break;
     uint32_t width = paramBytes[index];
-    uint32_t align = fusionpkg::getParamAlign(width);
-    expectedOffset = (expectedOffset + align - 1) / align * align;
-    if (size != width || offset != expectedOffset)
+    if (size != width)
       return Error(ErrorCode::KernelMissing,
                    "kernel '" + name + "' takes " + std::to_string(size) +
                        " bytes as parameter " + std::to_string(index) +
                        ", the package passes " + std::to_string(width));
-    expectedOffset += width;
   }
   bool hasMore =
       driver.cuFuncGetParamInfo(function, index, &offset, &size) == kSuccess;
@@ -185,6 +184,13 @@ Error CudaDevice::loadKernel(ModuleHandle module,
     return error;
   if (Error error = checkParams(function->function, kernel.name, paramBytes))
     return error;
+  size_t offset = 0;
+  for (uint32_t width : paramBytes) {
+    size_t align = fusionpkg::getParamAlign(width);
+    offset = (offset + align - 1) / align * align;
+    function->paramOffsets.push_back(static_cast<uint32_t>(offset));
+    offset += width;
+  }
 
   auto read = [&](CUfunctionAttribute attribute, int32_t &value) {
     if (driver.cuFuncGetAttribute(&value, attribute, function->function) !=
