@@ -26,6 +26,11 @@ Next fusionemu::setMaxRegisters(Context &c, const Instruction &I) {
   return gatherAligned(c, I) ? Next::Continue : Next::Switch;
 }
 
+/// The block that keeps the barrier's clocks for this one.
+static Block &keeper(Block &block) {
+  return block.cluster->sharesClocks ? block.cluster->blocks[0] : block;
+}
+
 /// aux: orderRelaxed, allLanes.
 Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
@@ -40,10 +45,9 @@ Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   w.clusterArrived |= c.exec;
   w.clusterPending |= c.exec;
   bool relaxed = I.aux & orderRelaxed;
-  if (cluster.sharesClocks) {
-    joinTimes(cluster.barrierClock, relaxed ? w.fencedClock : w.clock);
-    joinTimes(cluster.barrierProxy, relaxed ? w.fencedProxy : w.proxyClock);
-  }
+  Block &block = keeper(*c.block);
+  joinTimes(block.clusterClock, relaxed ? w.fencedClock : w.clock);
+  joinTimes(block.clusterProxy, relaxed ? w.fencedProxy : w.proxyClock);
   w.clock[w.agent] = tick(cluster);
   ++c.counters.barriers;
   ++c.events;
@@ -67,11 +71,10 @@ Next fusionemu::clusterWait(Context &c, const Instruction &I) {
   if (!gatherAligned(c, I))
     return Next::Switch;
   w.clusterPending &= ~c.exec;
-  if (cluster.sharesClocks) {
-    joinTimes(w.clock, cluster.doneClock);
-    joinTimes(w.proxyClock, cluster.doneProxy);
-    updateOldest(cluster, w);
-  }
+  const Block &block = keeper(*c.block);
+  joinTimes(w.clock, block.clusterDoneClock);
+  joinTimes(w.proxyClock, block.clusterDoneProxy);
+  updateOldest(cluster, w);
   return Next::Continue;
 }
 
@@ -86,9 +89,10 @@ bool fusionemu::releaseClusterBarrier(Context &c, Cluster &cluster) {
     }
   if (!anyone)
     return false;
-  joinTimes(cluster.doneClock, cluster.barrierClock);
-  joinTimes(cluster.doneProxy, cluster.barrierProxy);
-  for (unsigned r = 0; r < cluster.size; ++r)
+  for (unsigned r = 0; r < cluster.size; ++r) {
+    Block &block = cluster.blocks[r];
+    joinTimes(block.clusterDoneClock, block.clusterClock);
+    joinTimes(block.clusterDoneProxy, block.clusterProxy);
     for (unsigned i = 0; i < cluster.blocks[r].numWarps; ++i) {
       Warp &w = cluster.blocks[r].warps[i];
       w.clusterArrived = 0;
@@ -96,6 +100,7 @@ bool fusionemu::releaseClusterBarrier(Context &c, Cluster &cluster) {
         if (w.fragments[k].state == Fragment::State::ClusterBarrier)
           w.fragments[k].state = Fragment::State::Ready;
     }
+  }
   ++c.events;
   return true;
 }

@@ -94,10 +94,6 @@ struct Cluster {
   bool sharesClocks = true;
   uint32_t numAgents = 0;
   uint32_t time = 1; ///< Of the race detector; grows with every barrier.
-  /// What arrivals at its barrier made visible, in this phase and in those
-  /// that are complete.
-  Clock barrierClock = {}, barrierProxy = {};
-  Clock doneClock = {}, doneProxy = {};
   std::deque<BulkCopy> copies; ///< In order of issue, not yet complete.
   size_t runsInFlight = 0;     ///< Of all of them.
   /// By rank and offset; they do not overlap.

@@ -211,6 +211,11 @@ struct Block {
   Barrier barriers[numBarriers];
   std::map<uint32_t, MBarrier> mbarriers; ///< By offset.
   WgmmaLog wgmmaLogs[maxWarps / 4];
+  /// What arrivals at the cluster's barrier made visible, in this phase and in
+  /// those that are complete. Of a cluster that shares clocks the first block
+  /// keeps them for all.
+  Clock clusterClock = {}, clusterProxy = {};
+  Clock clusterDoneClock = {}, clusterDoneProxy = {};
 };
 
 /// Everything an instruction can reach. One for each host thread.

@@ -450,10 +450,10 @@ bool Worker::runCluster(uint64_t linear) {
   for (auto &tiles : cluster.tiles)
     tiles.clear();
   cluster.runsInFlight = 0;
-  for (uint32_t *clock : {cluster.barrierClock, cluster.barrierProxy,
-                          cluster.doneClock, cluster.doneProxy})
-    std::fill_n(clock, maxAgents, 0u);
   for (Block &block : blocks) {
+    for (uint32_t *clock : {block.clusterClock, block.clusterProxy,
+                            block.clusterDoneClock, block.clusterDoneProxy})
+      std::fill_n(clock, maxAgents, 0u);
     block.id = {cluster.id.x * k.x + block.rank % k.x,
                 cluster.id.y * k.y + block.rank / k.x % k.y,
                 cluster.id.z * k.z + block.rank / k.x / k.y};

@@ -190,6 +190,78 @@ TEST(LinearLayout, WgmmaAccumulator) {
 
 // The formulas of the PTX ISA for mma.m16n8k16 with .f16 / .bf16 operands,
 // with groupID = lane >> 2 and threadID_in_group = lane % 4.
+/// The accumulator of every warpgroup is that of one instruction after the
+/// other: blocks of 64 rows first, then 256 columns each.
+TEST(LinearLayout, WgmmaAccumulatorOfSeveralWarpgroups) {
+  struct {
+    llvm::SmallVector<int64_t, 4> shape;
+    unsigned warps;
+    int64_t alongRows, ownColumns;
+  } cases[] = {{{64, 8}, 4, 1, 8},     {{128, 256}, 8, 2, 256},
+               {{64, 256}, 8, 1, 128}, {{256, 64}, 8, 2, 64},
+               {{64, 512}, 4, 1, 512}, {{128, 1024}, 16, 2, 512}};
+  for (const auto &c : cases)
+    for (bool swapped : {false, true}) {
+      llvm::SmallVector<int64_t, 4> shape = c.shape;
+      if (swapped)
+        std::swap(shape[0], shape[1]);
+      auto layout = LinearLayout::wgmmaAccumulator(shape, c.warps, swapped);
+      ASSERT_TRUE(layout);
+      EXPECT_TRUE(layout->isBijective());
+      int64_t n = std::min<int64_t>(c.ownColumns, 256);
+      int64_t rowBlocks = c.shape[0] / 64 / c.alongRows;
+      for (unsigned warp = 0; warp != c.warps; ++warp)
+        for (unsigned lane = 0; lane != 32; ++lane)
+          for (unsigned reg = 0; reg != layout->numRegs(); ++reg) {
+            unsigned group = warp / 4, block = reg / (n / 2), r = reg % (n / 2);
+            int32_t row = 64 * (group % c.alongRows +
+                                c.alongRows * (block % rowBlocks)) +
+                          16 * (warp % 4) + lane / 4 + 8 * (r / 2 % 2);
+            int32_t column = c.ownColumns * (group / c.alongRows) +
+                             n * (block / rowBlocks) + 8 * (r / 4) +
+                             2 * (lane % 4) + r % 2;
+            Coords expected = {row, column};
+            if (swapped)
+              std::swap(expected[0], expected[1]);
+            ASSERT_EQ(layout->elementOf(reg, lane, warp), expected);
+          }
+    }
+  EXPECT_FALSE(LinearLayout::wgmmaAccumulator({32, 64}, 4));
+  EXPECT_FALSE(LinearLayout::wgmmaAccumulator({64, 64}, 2));
+  EXPECT_FALSE(LinearLayout::wgmmaAccumulator({64, 8}, 8));
+  EXPECT_FALSE(LinearLayout::wgmmaAccumulator({64, 8}, 4, /*swapped=*/true));
+}
+
+/// Register i of k-step j holds the elements that the PTX ISA names for
+/// wgmma's matrix A: 4 registers of 32 bits, 8 rows and 16 bytes apart.
+TEST(LinearLayout, WgmmaOperandA) {
+  for (unsigned bytes : {1u, 2u, 4u})
+    for (unsigned warps : {4u, 8u})
+      for (int64_t rows : {64, 256}) {
+        int64_t depth = 32 / bytes, steps = 2;
+        auto layout =
+            LinearLayout::wgmmaOperandA({rows, steps * depth}, bytes, warps);
+        ASSERT_TRUE(layout);
+        EXPECT_TRUE(layout->isSurjective());
+        int64_t alongRows = std::min<int64_t>(warps / 4, rows / 64);
+        unsigned packed = 4 / bytes;
+        for (unsigned warp = 0; warp != warps; ++warp)
+          for (unsigned lane = 0; lane != 32; ++lane)
+            for (unsigned reg = 0; reg != layout->numRegs(); ++reg) {
+              unsigned part = reg % packed, word = reg / packed % 4;
+              unsigned step = reg / packed / 4 % steps;
+              unsigned block = reg / packed / 4 / steps;
+              int32_t row = 64 * (warp / 4 % alongRows + alongRows * block) +
+                            16 * (warp % 4) + lane / 4 + 8 * (word % 2);
+              int32_t k = step * depth + 4 * packed * (word / 2) +
+                          packed * (lane % 4) + part;
+              ASSERT_EQ(layout->elementOf(reg, lane, warp), (Coords{row, k}));
+            }
+      }
+  EXPECT_FALSE(LinearLayout::wgmmaOperandA({64, 8}, 2, 4));
+  EXPECT_FALSE(LinearLayout::wgmmaOperandA({32, 16}, 2, 4));
+}
+
 TEST(LinearLayout, Mma16816MatchesThePtxIsa) {
   LinearLayout a = LinearLayout::mma16816OperandA();
   forEachPlace(a, [&](unsigned i, unsigned lane, unsigned warp) {
