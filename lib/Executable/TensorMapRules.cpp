@@ -85,6 +85,9 @@ const char *findBrokenTensorMapRule(const TensorMap &map) {
       (map.elementStrides.size() != rank ||
        !allWithin<uint32_t>(map.elementStrides, 1, 8)))
     return "its element strides are not 1 to 8 along each dimension";
+  // The driver would ignore it.
+  if (!map.elementStrides.empty() && map.elementStrides.back() != 1)
+    return "its element stride along the last dimension is not 1";
   return map.kind == TensorMapKind::Tiled ? checkTiled(map) : checkIm2col(map);
 }
 

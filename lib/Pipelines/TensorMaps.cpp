@@ -94,11 +94,10 @@ LogicalResult EntryBuilder::addTensorMaps(KernelOp kernel, ArrayAttr maps,
     return success();
   for (Attribute attribute : maps) {
     auto map = dyn_cast<DictionaryAttr>(attribute);
-    if (!map || getNumber(map, "parameter", -1) !=
-                    static_cast<int64_t>(step.args.size()))
-      return kernel.emitError("FUS-4006: the tensor maps of the code of the "
-                              "kernel are not its last parameters; report a "
-                              "bug with the program");
+    if (!map)
+      return kernel.emitError("FUS-4006: a tensor map of the code of the "
+                              "kernel says nothing; report a bug with the "
+                              "program");
     FailureOr<fusionpkg::TensorMap> built = buildTensorMap(kernel, map, step);
     if (failed(built))
       return failure();

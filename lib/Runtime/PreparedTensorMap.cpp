@@ -187,7 +187,8 @@ static void describeEmptyTensor(fusionemu::TensorMapInfo &info) {
 }
 
 Error prepareTensorMap(const TensorMap &map, const ExprValues &values,
-                       int64_t bufferBytes, PreparedTensorMap &prepared) {
+                       int64_t bufferBytes, bool isOutput,
+                       PreparedTensorMap &prepared) {
   std::vector<int64_t> sizes, strides;
   if (Error error = evaluate(map.sizes, values, "a size", sizes))
     return error;
@@ -223,6 +224,12 @@ Error prepareTensorMap(const TensorMap &map, const ExprValues &values,
                  place + " at byte " + std::to_string(prepared.byteOffset) +
                      " leaves its buffer of " + std::to_string(bufferBytes) +
                      " bytes");
+  // A store fills up the last 16 bytes of a row: in an output these may be
+  // someone else's.
+  if (isOutput && sizes.back() * elementBytes % 16 != 0)
+    return Error(ErrorCode::TensorMapSizes,
+                 place +
+                     " is an output whose rows are no multiple of 16 bytes");
   // Buffers are aligned more strictly than any map demands.
   info.globalAddress = static_cast<uint64_t>(prepared.byteOffset);
   fusionemu::Status status = fusionemu::checkTensorMap(info);

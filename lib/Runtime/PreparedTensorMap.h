@@ -58,10 +58,10 @@ struct PreparedTensorMap {
 
 /// Evaluates `map`, whose buffer has `bufferBytes` bytes. Fails when a size has
 /// no value, when the tensor leaves its buffer, and when the tensor copy engine
-/// cannot address it.
+/// cannot address it or, in an output, could write beside it.
 Error prepareTensorMap(const fusionpkg::TensorMap &map,
                        const fusionpkg::ExprValues &values, int64_t bufferBytes,
-                       PreparedTensorMap &prepared);
+                       bool isOutput, PreparedTensorMap &prepared);
 
 } // namespace fusionrt
 

@@ -191,11 +191,12 @@ Error Specializer::tensorMap(size_t step, uint32_t index) {
   if (prepared.cache)
     return {};
   const TensorMap &map = entry.tensorMaps[index];
-  Error error =
-      prepareTensorMap(map, values, spec->bufferBytes[map.buffer], prepared);
+  const Buffer &buffer = entry.buffers[map.buffer];
+  Error error = prepareTensorMap(map, values, spec->bufferBytes[map.buffer],
+                                 buffer.kind == BufferKind::Output, prepared);
   if (!error)
     return {};
-  const std::string &name = entry.buffers[map.buffer].name;
+  const std::string &name = buffer.name;
   return error.inContext(describeStep(step) + ", tensor map " +
                          std::to_string(index) +
                          (name.empty() ? "" : " of '" + name + "'"));

@@ -29,7 +29,7 @@ gpu.module @kernels {
                      llvm.align = 64 : i64, nvvm.grid_constant})
       attributes {nvvm.kernel, nvvm.reqntid = array<i32: 160, 1, 1>,
                   tile.cluster = 2 : i64,
-                  tile.tensor_maps = [{parameter = 1 : i64, base = 0 : i64}]} {
+                  tile.tensor_maps = [{parameter = 0 : i64, base = 0 : i64}]} {
     %zero = llvm.mlir.constant(0 : i32) : i32
     nvvm.cp.async.bulk.tensor.prefetch %b, box[%zero, %zero] : !llvm.ptr
     llvm.return

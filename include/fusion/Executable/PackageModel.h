@@ -138,7 +138,7 @@ struct TensorMap {
   std::vector<ExprId> sizes;
   /// In bytes, of all dimensions but the last; empty: row-major.
   std::vector<ExprId> strides;
-  std::vector<uint32_t> elementStrides; // empty: all 1
+  std::vector<uint32_t> elementStrides; // empty: all 1; the last is 1
   /// Tiled only: the elements of a copy along each dimension.
   std::vector<uint32_t> box;
   /// Im2col only, for the dimensions between the first and the last: where the

@@ -101,6 +101,9 @@ struct CUlaunchConfig {
   unsigned numAttrs = 0;
 };
 
+static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
+              "the structs are the driver's");
+
 /// The functions of the driver; an optional one that is missing is null.
 struct Driver {
 #define FUSION_CUDA_SYMBOL(name, symbol, parameters)                           \

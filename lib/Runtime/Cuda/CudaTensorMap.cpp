@@ -53,7 +53,8 @@ Error CudaDevice::encodeTensorMap(const fusionemu::TensorMapInfo &info,
     return Error(ErrorCode::Unsupported,
                  "tensor maps need compute capability 9.0, the device has " +
                      std::to_string(major) + "." +
-                     std::to_string(getAttribute(kDeviceComputeMinor)));
+                     std::to_string(getAttribute(kDeviceComputeMinor)),
+                 "use a device of compute capability 9.0 or later");
   Scope scope(*this);
   return check(cuda::encodeTensorMap(driver, info, map),
                info.kind == fusionemu::TensorMapKind::Tiled

@@ -110,6 +110,7 @@ TEST(TensorMapRulesTest, BrokenRulesAreNamed) {
   tiled([](M &m) { m.elementStrides[0] = 9; }, "element strides are not 1 to");
   tiled([](M &m) { m.elementStrides[1] = 0; }, "element strides are not 1 to");
   tiled([](M &m) { m.elementStrides.pop_back(); }, "element strides are not");
+  tiled([](M &m) { m.elementStrides[1] = 2; }, "the last dimension is not 1");
   tiled([](M &m) { m.box[0] = 0; }, "its box is not 1 to 256");
   tiled([](M &m) { m.box[0] = 257; }, "its box is not 1 to 256");
   tiled([](M &m) { m.box.pop_back(); }, "its box is not 1 to 256");

@@ -87,11 +87,11 @@ private:
 } // namespace
 
 static const char *const kFirst = R"({
-    parameter = 3 : i64, base = 0 : i64, element = bf16,
+    parameter = 0 : i64, base = 0 : i64, element = bf16,
     shape = affine_map<()[m] -> (m, 64)>, box = array<i64: 32, 64>,
     element_strides = array<i64: 2, 1>, swizzle = 3 : i32})";
 static const char *const kSecond = R"({
-    parameter = 4 : i64, base = 1 : i64, element = bf16,
+    parameter = 1 : i64, base = 1 : i64, element = bf16,
     shape = affine_map<()[m] -> (1, m, 8, 8)>,
     im2col = {lower = array<i64: -1, -2>, upper = array<i64: 1, 0>,
               channels = 8 : i64, pixels = 128 : i64},
@@ -157,9 +157,7 @@ TEST(TensorMapsTest, MapsThatDoNotFitTheLaunchAreRefused) {
   };
   std::string second = std::string(",") + kSecond;
   expectError(kFirst, "takes 5 parameters where the launch has 4");
-  expectError(with(kFirst, "parameter = 3", "parameter = 4") + second,
-              "not its last parameters");
-  expectError("3 : i64" + second, "not its last parameters");
+  expectError("3 : i64" + second, "says nothing");
   expectError(with(kFirst, "base = 0", "base = 2") + second,
               "no address among the parameters");
   expectError(with(kFirst, "base = 0", "base = 9") + second,

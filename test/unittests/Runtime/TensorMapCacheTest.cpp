@@ -304,6 +304,22 @@ TEST_F(TensorMapLaunch, WhatCannotBeAddressedIsRefusedBeforeTheLaunch) {
        ErrorCode::OutOfBounds, "leaves its buffer");
 }
 
+TEST_F(TensorMapLaunch, AStoreCannotReachBesideAnOutput) {
+  // Of rank 1, so that no stride tells.
+  ExprId count =
+      main().exprs.mul(main().exprs.symbol(0), main().exprs.symbol(1));
+  for (TensorMap &map : main().tensorMaps) {
+    map.sizes = {count};
+    map.box = {32};
+  }
+  load(3, 4);
+  EXPECT_FALSE(launch(0x100000, 0x900000));
+  load(3, 7);
+  expectError(ErrorCode::TensorMapSizes,
+              "tensor map 1 of 'y': a tensor of 21 f32 is an output whose rows "
+              "are no multiple of 16 bytes");
+}
+
 TEST_F(TensorMapLaunch, AGridIsAWholeNumberOfClusters) {
   ExprPool &e = main().exprs;
   main().steps[0].variants[0].gridX = e.symbol(0);
