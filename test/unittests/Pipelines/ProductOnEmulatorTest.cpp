@@ -46,6 +46,10 @@ struct Problem {
   /// each column.
   const char *stored = nullptr;
   int64_t batch = 1;
+  /// Steps of the depth that an inner loop takes; 0: there is one loop only.
+  int64_t nest = 0;
+  /// Blocks that walk all tiles; 0: each block has one tile.
+  int64_t walk = 0;
 
   bool isFloat() const { return accumulator[0] == 'f'; }
   std::string typeOfB() const { return otherType ? otherType : type; }
@@ -149,8 +153,16 @@ std::string programOf(const Problem &p) {
      << "%va = tile.view %pa[] : !llvm.ptr<1> to " << a << "\n"
      << "%vb = tile.view %pb[] : !llvm.ptr<1> to " << b << "\n"
      << "%vc = tile.view %pc[] : !llvm.ptr<1> to " << c << "\n"
-     << "%block = gpu.block_id x\n"
-     << "%jn = arith.remui %block, %columns : index\n"
+     << "%id = gpu.block_id x\n";
+  int64_t tileCount = rows * columns * p.batch;
+  if (p.walk) {
+    constant("tiles", tileCount);
+    constant("walk", p.walk);
+    os << "scf.for %block = %id to %tiles step %walk {\n";
+  } else {
+    os << "%block = arith.addi %id, %zero : index\n";
+  }
+  os << "%jn = arith.remui %block, %columns : index\n"
      << "%rest = arith.divui %block, %columns : index\n"
      << "%im = arith.remui %rest, %rows : index\n"
      << "%batch = arith.divui %rest, %rows : index\n"
@@ -161,9 +173,19 @@ std::string programOf(const Problem &p) {
        << "%scale = tile.load %vs[affine_map<(a)[s] -> (a + s)>] (%j) checked ["
        << (edgeN ? "true" : "false") << "] : " << s << " -> tensor<" << p.tileN
        << "x" << p.typeOfB() << ">\n";
-  os << "%r = scf.for %k = %zero to %end step %tk iter_args(%s = %acc) -> ("
-     << tileC << ") {\n"
-     << "%x = tile.load %va[" << map(p.aIsKxM) << "] (%batch, %i, %k) "
+  if (p.nest) {
+    constant("long", p.nest * p.tileK);
+    os << "%r = scf.for %k0 = %zero to %end step %long iter_args(%s0 = %acc) "
+          "-> ("
+       << tileC << ") {\n"
+       << "%r1 = scf.for %k1 = %zero to %long step %tk iter_args(%s = %s0) -> ("
+       << tileC << ") {\n"
+       << "%k = arith.addi %k0, %k1 : index\n";
+  } else {
+    os << "%r = scf.for %k = %zero to %end step %tk iter_args(%s = %acc) -> ("
+       << tileC << ") {\n";
+  }
+  os << "%x = tile.load %va[" << map(p.aIsKxM) << "] (%batch, %i, %k) "
      << checked(edgeM, edgeK, p.aIsKxM) << " : " << a << " -> " << tileA << "\n"
      << "%y" << (p.stored ? "raw" : "") << " = tile.load %vb[" << map(p.bIsKxN)
      << "] (%batch, %j, %k) " << checked(edgeN, edgeK, p.bIsKxN) << " : " << b
@@ -175,10 +197,12 @@ std::string programOf(const Problem &p) {
        << "%y = arith.mulf %wide, %factor : " << tileB << "\n";
   os << "%d = tile.dot %x, %y, %s " << (p.tf32 ? "tf32 " : "") << ": " << tileA
      << ", " << tileB << " -> " << tileC << "\n"
-     << "scf.yield %d : " << tileC << "\n}\n"
-     << "tile.store %r, %vc[" << map(false) << "] (%batch, %i, %j) "
+     << "scf.yield %d : " << tileC << "\n}\n";
+  if (p.nest)
+    os << "scf.yield %r1 : " << tileC << "\n}\n";
+  os << "tile.store %r, %vc[" << map(false) << "] (%batch, %i, %j) "
      << checked(edgeM, edgeN, false) << " : " << tileC << ", " << c << "\n"
-     << "tile.return\n}\n";
+     << (p.walk ? "}\n" : "") << "tile.return\n}\n";
   return text;
 }
 
@@ -249,8 +273,9 @@ TEST_P(Product, IsExact) {
   ASSERT_TRUE(kernel);
   std::vector<uint8_t> arguments =
       fusionemu::packArguments(*kernel, parameters);
-  uint32_t blocks = ((p.m + p.tileM - 1) / p.tileM) *
-                    ((p.n + p.tileN - 1) / p.tileN) * p.batch;
+  uint32_t blocks = p.walk ? p.walk
+                           : ((p.m + p.tileM - 1) / p.tileM) *
+                                 ((p.n + p.tileN - 1) / p.tileN) * p.batch;
   status = fusionemu::launch(memory, module, "product", {blocks},
                              {static_cast<uint32_t>(32 * p.warps)},
                              /*shared=*/164 * 1024 - 1024, arguments.data(),
@@ -303,6 +328,32 @@ INSTANTIATE_TEST_SUITE_P(
                            [](Problem &p) { p.aIsKxM = p.bIsKxN = true; }),
                       make("batch", {40, 24, 40}, {32, 32, 16},
                            [](Problem &p) { p.batch = 3; }),
+                      make("nest", {64, 64, 192}, {64, 64, 32},
+                           [](Problem &p) { p.nest = 3; }),
+                      make("nestOddSizes", {50, 40, 100}, {32, 32, 16},
+                           [](Problem &p) { p.nest = 7; }),
+                      make("walk", {96, 96, 64}, {32, 32, 16},
+                           [](Problem &p) { p.walk = 2; }),
+                      make("walkWithMoreStagesThanSteps", {64, 96, 32},
+                           {32, 32, 16},
+                           [](Problem &p) {
+                             p.walk = 4;
+                             p.stages = 5;
+                           }),
+                      make("twoStages", {64, 32, 64}, {32, 32, 16},
+                           [](Problem &p) { p.stages = 2; }),
+                      make("oneStage", {64, 32, 64}, {32, 32, 16},
+                           [](Problem &p) { p.stages = 1; }),
+                      make("tf32KxN", {64, 40, 40}, {32, 32, 16},
+                           [](Problem &p) {
+                             p.type = "f32";
+                             p.tf32 = p.bIsKxN = true;
+                           }),
+                      make("dequantisedKxN", {40, 48, 64}, {32, 32, 32},
+                           [](Problem &p) {
+                             p.stored = "i8";
+                             p.bIsKxN = true;
+                           }),
                       make("tf32", {64, 64, 40}, {64, 64, 16},
                            [](Problem &p) {
                              p.type = "f32";

@@ -13,6 +13,8 @@
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::tile;
 
@@ -31,12 +33,39 @@ bool tile::hasMmaSync(Type a, Type b, Type accumulator, bool tf32) {
   return a.isF64() && accumulator.isF64();
 }
 
-/// A thread reads this many elements side by side along the depth: as many as
-/// make one 32-bit register of the narrowest type that the operands are loaded
-/// in, so that dequantised operands are not read byte by byte.
+/// The narrowest type, at least a byte, from which `value` is computed element
+/// by element, in bits.
+static unsigned narrowestSource(Value value) {
+  unsigned bits = getTileElementType(value.getType()).getIntOrFloatBitWidth();
+  Operation *op = value.getDefiningOp();
+  if (!op ||
+      (isa<TileDialect>(op->getDialect()) && !isa<ConvertLayoutOp>(op)) ||
+      op->getNumRegions() != 0)
+    return std::max(bits, 8u);
+  unsigned narrowest = 0;
+  for (Value operand : op->getOperands())
+    // A factor that repeats along the tile is not what there is to load.
+    if (isa<RankedTensorType>(operand.getType()) &&
+        !operand.getDefiningOp<BroadcastOp>() &&
+        !operand.getDefiningOp<SplatOp>()) {
+      unsigned source = narrowestSource(operand);
+      narrowest = narrowest ? std::min(narrowest, source) : source;
+    }
+  return narrowest ? narrowest : std::max(bits, 8u);
+}
+
+/// The base-two logarithm of how many elements a thread reads side by side
+/// along the depth: as many as make one 32-bit register of the narrowest type
+/// that the operands are loaded in, so that dequantised operands are not read
+/// byte by byte.
 static unsigned log2Run(DotOp dot) {
-  (void)dot;
-  return 0;
+  unsigned narrowest =
+      std::min(narrowestSource(dot.getA()), narrowestSource(dot.getB()));
+  unsigned run = narrowest < 32 ? llvm::Log2_32(32 / narrowest) : 0;
+  int64_t depth = getTileShape(dot.getA().getType())[1];
+  while (run > 0 && (int64_t(4) << run) > depth)
+    --run;
+  return run;
 }
 
 std::optional<LinearLayout> tile::getDotAccumulatorLayout(DotOp dot) {

@@ -56,7 +56,8 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
     copies into buffers with as many stages, started that many iterations less
     one ahead; the loop waits for the oldest, reads it from shared memory in the
     layouts that its uses want, and starts the next. Arithmetic between load and
-    product stays where it is, behind the read.
+    product stays where it is, behind the read. Loops that do nothing but run
+    such a loop become one with it.
 
     Loads that copies of 4, 8 or 16 bytes cannot make are, where their addresses
     are known an iteration ahead, made one iteration ahead into registers;
