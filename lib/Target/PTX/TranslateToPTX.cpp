@@ -91,12 +91,26 @@ private:
 };
 } // namespace
 
+/// Whether the module multiplies 8-bit floats by mma.sync, for which the
+/// default versions of the sm_90 chips are too old.
+static bool multipliesFloat8(Operation *module) {
+  return module
+      ->walk([](LLVM::CallIntrinsicOp call) {
+        StringRef name = call.getIntrin();
+        bool found = name.starts_with("llvm.nvvm.mma.") &&
+                     (name.contains("e4m3") || name.contains("e5m2"));
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The version to write for `chip`, or failure with a diagnostic when the one
 /// asked for cannot name the chip.
 static FailureOr<unsigned>
 choosePTXVersion(Operation *module, const PTXChip &chip, unsigned requested) {
   if (requested == 0)
-    return chip.defaultVersion;
+    return multipliesFloat8(module) ? std::max(chip.defaultVersion, 84u)
+                                    : chip.defaultVersion;
   static constexpr unsigned known[] = {70, 71, 72, 73, 74, 75, 76, 77, 78, 80,
                                        81, 82, 83, 84, 85, 86, 87, 88, 90};
   if (!llvm::is_contained(known, requested))
