@@ -59,6 +59,21 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   return accumulators + 40;
 }
 
+int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
+                                     const MmaConfig &config,
+                                     const TargetInfo &target) {
+  int64_t shared = getMmaSharedBytes(problem, config) + kSharedReserve;
+  // Producers have a warp or, to give registers away, a warpgroup.
+  int64_t producers = config.warps >= 8 ? 4 : 1;
+  int64_t registers = getMmaRegisters(problem, config) * config.warps * 32 +
+                      40 * producers * 32;
+  if (config.warps > 4)
+    return 1;
+  return std::max<int64_t>(1, std::min({target.sharedPerSM / shared,
+                                        target.registersPerSM / registers,
+                                        int64_t(2)}));
+}
+
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target) {
   double tiles = double(llvm::divideCeil(problem.rows, config.rows)) *
@@ -84,17 +99,15 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   if (config.split > 1)
     epilogue += 1.5e-6 + double(config.rows) * config.columns * 8 /
                              (32.0 * target.clockHz);
-  double perBlock = chunks * chunk + epilogue;
-
-  double slots = double(target.numSMs / config.split);
-  double shared = getMmaSharedBytes(problem, config) + kSharedReserve;
-  double resident = std::floor(target.sharedPerSM / shared);
+  double main = chunks * chunk;
+  // Blocks that share a multiprocessor take turns at its tensor cores; while
+  // one is in its epilogue, the others are not.
+  double resident = getMmaResidentBlocks(problem, config, target);
+  double slots = std::floor(target.numSMs / config.split) * resident;
   double waves = std::ceil(tiles / slots);
-  // Two blocks on one multiprocessor share its rates, but one's epilogue runs
-  // under the other's products.
-  double time = waves * perBlock;
-  if (resident >= 2 && waves >= 2)
-    time = waves * (chunks * chunk) + epilogue;
+  double together = std::min(resident, std::ceil(tiles / slots * resident));
+  double time =
+      waves * std::max(together * main, main + epilogue) + epilogue * 0.5;
   double bytes =
       problem.batch *
       (double(problem.rows) * problem.depth * problem.storedBits[0] / 8 +
@@ -139,20 +152,27 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
               llvm::divideCeil(problem.depth, depth) * problem.taps;
           if (split > 1 && chunks < 4 * split)
             continue;
-          int64_t left = target.maxSharedPerBlock - kSharedReserve;
-          config.stages = 0;
-          left -= getMmaSharedBytes(problem, config);
-          config.stages = std::min<int64_t>(
-              {8, left / stageBytes(problem, config),
-               std::max<int64_t>(llvm::divideCeil(chunks, split), 2)});
-          if (config.stages < 2)
-            continue;
+          int64_t most = std::min<int64_t>(
+              8, std::max<int64_t>(llvm::divideCeil(chunks, split), 2));
           int64_t tiles = llvm::divideCeil(problem.rows, rows) *
                           llvm::divideCeil(problem.columns, columns) *
                           problem.batch;
-          if (split == 1 && tiles > target.numSMs)
-            config.blocks = target.numSMs;
-          configs.push_back(config);
+          // All of shared memory for one block, or half of it for each of two.
+          int64_t last = 0;
+          for (int64_t room : {target.maxSharedPerBlock,
+                               target.sharedPerSM / 2 -
+                                   target.reservedSharedPerBlock}) {
+            config.stages = 0;
+            room -= kSharedReserve + getMmaSharedBytes(problem, config);
+            config.stages = std::min(most, room / stageBytes(problem, config));
+            if (config.stages < 2 || config.stages == last)
+              continue;
+            last = config.stages;
+            int64_t slots =
+                target.numSMs * getMmaResidentBlocks(problem, config, target);
+            config.blocks = split == 1 && tiles > slots ? slots : 0;
+            configs.push_back(config);
+          }
         }
   llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {
     return getMmaSeconds(problem, a, target) <

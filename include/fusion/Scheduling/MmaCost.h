@@ -60,6 +60,10 @@ int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config);
 /// Registers a thread that holds accumulators uses.
 int64_t getMmaRegisters(const MmaProblem &problem, const MmaConfig &config);
 
+/// Blocks that one multiprocessor runs at a time, 1 or 2.
+int64_t getMmaResidentBlocks(const MmaProblem &problem, const MmaConfig &config,
+                             const TargetInfo &target);
+
 /// Predicted seconds of the kernel on `target`.
 double getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                      const TargetInfo &target);
