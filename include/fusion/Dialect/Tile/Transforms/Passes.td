@@ -172,4 +172,15 @@ def SplitEpiloguePass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PrefetchEpiloguePass
+    : Pass<"tile-prefetch-epilogue", "::mlir::tile::ProgramOp"> {
+  let summary = "Loads vectors that follow a contraction ahead of its loop";
+  let description = [{
+    Input: programs whose contractions are loops that carry tiles. Output: loads
+    of vectors (a bias, scales) that stood after such a loop stand before it, as
+    far as registers allow, so that the products hide their latency. Loads of
+    what the program writes stay.
+  }];
+}
+
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_PASSES_TD
