@@ -125,8 +125,8 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
   for (HwDim dim : {HwDim::Register, HwDim::Lane, HwDim::Warp})
     for (unsigned bit = 0; bit < part.numBits(dim); ++bit)
       bases[static_cast<unsigned>(dim)].push_back(part.basis(dim, bit));
-  std::optional<LinearLayout> inWhole = LinearLayout::fromBases(
-      shared.shape(), bases[0], bases[1], bases[2]);
+  std::optional<LinearLayout> inWhole =
+      LinearLayout::fromBases(shared.shape(), bases[0], bases[1], bases[2]);
   std::optional<tile::SharedAccess> access;
   if (inWhole)
     access = tile::getSharedAccess(

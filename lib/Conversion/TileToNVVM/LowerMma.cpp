@@ -27,6 +27,10 @@ static constexpr int64_t kInstructionRows = 64;
 static constexpr int64_t kInstructionColumns = 256;
 static constexpr int64_t kDepthBytes = 32;
 static constexpr int32_t kWarpgroupWarpsLog2 = 2;
+/// Registers of an instruction's rows in one thread.
+static constexpr unsigned kOperandWords = 4;
+/// Descriptors count in 16 bytes.
+static constexpr int32_t kDescriptorUnitLog2 = 4;
 
 //===----------------------------------------------------------------------===//
 // Registers
@@ -71,7 +75,8 @@ Scalars ProgramLowering::tied(const Twine &text, ArrayRef<Value> values,
     result = types.front();
   else if (!types.empty())
     result = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  Value results = inlineAsm(result, operands, text, outputs + ties + "~{memory}");
+  Value results =
+      inlineAsm(result, operands, text, outputs + ties + "~{memory}");
   if (types.size() == 1)
     return {results};
   Scalars scalars;
@@ -95,8 +100,8 @@ Scalars ProgramLowering::packWords(const Scalars &scalars) {
               ? members.front()
               : LLVM::BitcastOp::create(builder, loc, i32, members.front()));
     else
-      words.push_back(LLVM::BitcastOp::create(builder, loc, i32,
-                                              buildVector(members)));
+      words.push_back(
+          LLVM::BitcastOp::create(builder, loc, i32, buildVector(members)));
   }
   return words;
 }
@@ -126,202 +131,257 @@ static Type operandElement(Type type) {
   return tile::getTileElementType(type);
 }
 
-LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
-  bool swapped = op.getSwapped();
-  // From here on A gives the instruction's rows, B its columns.
-  Value a = swapped ? op.getB() : op.getA();
-  Value b = swapped ? op.getA() : op.getB();
-  Type aElement = operandElement(a.getType());
-  Type bElement = operandElement(b.getType());
-  StringRef aType = operandType(aElement), bType = operandType(bElement);
-  Type type = tile::getTileElementType(op.getType());
-  bool isInteger = aElement.isInteger(8);
-  if (aType.empty() || bType.empty() ||
-      (isInteger ? !type.isInteger(32) : !type.isF32()))
-    return op.emitOpError("FUS-3312: wgmma has no product of ")
-           << aElement << " and " << bElement << " into " << type;
+/// How the product of a program's warps is made of instructions.
+struct ProgramLowering::MmaPlan {
+  /// The operand that gives the instruction's rows, and that of its columns.
+  Value a, b;
+  Type aElement, bElement, accElement;
+  /// Warpgroups along the instruction's rows and along its columns, columns of
+  /// one warpgroup and of one instruction.
+  int64_t alongRows, alongColumns, ownColumns, n;
+  /// Instructions of one warpgroup along rows, columns and depth.
+  int64_t rowBlocks, columnBlocks, steps;
+  int64_t depth;
+  std::optional<tile::MatrixDescriptor> aDescriptor, bDescriptor;
 
-  // The accumulator.
+  bool aInShared() const { return isa<tile::BufferType>(a.getType()); }
+  /// Registers of the accumulator in one instruction.
+  unsigned blockRegs() const { return n / 2; }
+  /// The instruction's name and, behind its descriptors, whether it keeps the
+  /// accumulator, signs, and majors.
+  std::string name() const;
+  std::string flags() const;
+};
+
+std::string ProgramLowering::MmaPlan::name() const {
+  return ("wgmma.mma_async.sync.aligned.m64n" + Twine(n) + "k" + Twine(depth) +
+          (accElement.isF32() ? ".f32." : ".s32.") + operandType(aElement) +
+          "." + operandType(bElement))
+      .str();
+}
+
+std::string ProgramLowering::MmaPlan::flags() const {
+  std::string flags = ", keep";
+  if (accElement.isF32())
+    flags += ", 1, 1";
+  if (aElement.getIntOrFloatBitWidth() == 16) {
+    if (aDescriptor)
+      flags += aDescriptor->kMajor ? ", 0" : ", 1";
+    flags += bDescriptor->kMajor ? ", 0" : ", 1";
+  }
+  return flags;
+}
+
+static const tile::SharedLayout &sharedOf(Value buffer) {
+  return cast<tile::BufferType>(buffer.getType()).getLayout().getShared();
+}
+
+FailureOr<ProgramLowering::MmaPlan>
+ProgramLowering::planMma(tile::MmaAsyncOp op) {
+  bool swapped = op.getSwapped();
+  MmaPlan plan;
+  plan.a = swapped ? op.getB() : op.getA();
+  plan.b = swapped ? op.getA() : op.getB();
+  plan.aElement = operandElement(plan.a.getType());
+  plan.bElement = operandElement(plan.b.getType());
+  plan.accElement = tile::getTileElementType(op.getType());
+  bool isInteger = plan.aElement.isInteger(8);
+  if (operandType(plan.aElement).empty() ||
+      operandType(plan.bElement).empty() ||
+      (isInteger ? !plan.accElement.isInteger(32) : !plan.accElement.isF32()))
+    return op.emitOpError("FUS-3312: wgmma has no product of ")
+           << plan.aElement << " and " << plan.bElement << " into "
+           << plan.accElement;
+  if (!inConsumer && program.getExtraWarps().value_or(0))
+    return op.emitOpError("FUS-3313: stands outside the consumer's role");
+
   ArrayRef<int64_t> shape = tile::getTileShape(op.getType());
   unsigned numWarps = program.getNumWarps();
   auto wanted = LinearLayout::wgmmaAccumulator(shape, numWarps, swapped);
   tile::LayoutAttr given = tile::getLayout(op.getType());
-  if (!inConsumer && program.getExtraWarps().value_or(0))
-    return op.emitOpError("FUS-3313: stands outside the consumer's role");
   if (!wanted || !given || given.getLinear() != *wanted)
     return op.emitOpError("FUS-3314: the accumulator does not have wgmma's "
                           "layout for ")
            << numWarps << " warps";
   int64_t rows = shape[swapped ? 1 : 0], columns = shape[swapped ? 0 : 1];
   int64_t groups = numWarps / 4;
-  int64_t alongRows = std::min(groups, rows / kInstructionRows);
-  int64_t ownColumns = columns / (groups / alongRows);
-  int64_t n = std::min(ownColumns, kInstructionColumns);
-  int64_t rowBlocks = rows / (kInstructionRows * alongRows);
-  int64_t columnBlocks = ownColumns / n;
-  unsigned blockRegs = n / 2;
+  plan.alongRows = std::min(groups, rows / kInstructionRows);
+  plan.alongColumns = groups / plan.alongRows;
+  plan.ownColumns = columns / plan.alongColumns;
+  plan.n = std::min(plan.ownColumns, kInstructionColumns);
+  plan.rowBlocks = rows / (kInstructionRows * plan.alongRows);
+  plan.columnBlocks = plan.ownColumns / plan.n;
+  int64_t bytes = plan.aElement.getIntOrFloatBitWidth() / 8;
+  plan.depth = kDepthBytes / bytes;
+  plan.steps =
+      cast<tile::BufferType>(plan.b.getType()).getShape()[1] / plan.depth;
 
-  // The operands.
-  auto bBuffer = cast<tile::BufferType>(b.getType());
-  const tile::SharedLayout &bShared = bBuffer.getLayout().getShared();
-  std::optional<tile::MatrixDescriptor> aDescriptor,
-      bDescriptor = tile::getMatrixDescriptor(bShared, n);
-  int64_t bytes = aElement.getIntOrFloatBitWidth() / 8;
-  int64_t depth = kDepthBytes / bytes;
-  int64_t steps = bBuffer.getShape()[1] / depth;
-  auto fits = [&](Value buffer,
-                  const std::optional<tile::MatrixDescriptor> &descriptor) {
-    return descriptor && placeOf(buffer).alignment() >=
-                             tile::getSwizzleAlignment(descriptor->swizzle);
-  };
-  bool aInShared = isa<tile::BufferType>(a.getType());
-  const tile::SharedLayout *aShared = nullptr;
-  if (aInShared) {
-    aShared = &cast<tile::BufferType>(a.getType()).getLayout().getShared();
-    aDescriptor = tile::getMatrixDescriptor(*aShared, kInstructionRows);
-    if (!fits(a, aDescriptor))
+  auto describe =
+      [&](Value buffer,
+          int64_t instructionRows) -> FailureOr<tile::MatrixDescriptor> {
+    auto found = tile::getMatrixDescriptor(sharedOf(buffer), instructionRows);
+    if (!found ||
+        placeOf(buffer).alignment() < tile::getSwizzleAlignment(found->swizzle))
       return op.emitOpError("FUS-3315: no matrix descriptor reads ")
-             << a.getType();
+             << buffer.getType();
+    return *found;
+  };
+  auto describeInto = [&](std::optional<tile::MatrixDescriptor> &into,
+                          Value buffer, int64_t instructionRows) {
+    FailureOr<tile::MatrixDescriptor> found = describe(buffer, instructionRows);
+    if (succeeded(found))
+      into = *found;
+    return LogicalResult(found);
+  };
+  if (failed(describeInto(plan.bDescriptor, plan.b, plan.n)))
+    return failure();
+  if (plan.aInShared()) {
+    if (failed(describeInto(plan.aDescriptor, plan.a, kInstructionRows)))
+      return failure();
+    return plan;
   }
-  if (!fits(b, bDescriptor) || steps == 0)
-    return op.emitOpError("FUS-3315: no matrix descriptor reads ")
-           << b.getType();
+  auto operand = LinearLayout::wgmmaOperandA(
+      tile::getTileShape(plan.a.getType()), bytes, numWarps);
+  tile::LayoutAttr layout = tile::getLayout(plan.a.getType());
+  if (!operand || !layout || layout.getLinear() != *operand)
+    return op.emitOpError("FUS-3316: the operand in registers does not have "
+                          "wgmma's layout");
+  return plan;
+}
+
+/// The matrix descriptor of the part of `buffer` that begins `each` rows
+/// further for every one of the warpgroups `number`, of which there are
+/// `count`.
+Value ProgramLowering::descriptorOf(Value buffer,
+                                    const tile::MatrixDescriptor &descriptor,
+                                    Value number, int64_t count, int64_t each) {
+  SharedPlace place = placeOf(buffer);
+  Value address =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                               sharedAddress(SharedPlace::at(place.offset)));
+  // Bits of a row's number are bits of the address before the swizzle.
+  for (int64_t bit = 1; bit < count; bit *= 2) {
+    int64_t step =
+        tile::getOperandOffset(sharedOf(buffer), descriptor, bit * each, 0);
+    Value set = arith::AndIOp::create(builder, loc, number, constant32(bit));
+    address = arith::AddIOp::create(
+        builder, loc, address,
+        arith::MulIOp::create(builder, loc, set, constant32(step / bit)));
+  }
+  address = arith::ShRUIOp::create(builder, loc, address,
+                                   constant32(kDescriptorUnitLog2));
+  if (place.stage)
+    address = arith::AddIOp::create(
+        builder, loc, address,
+        arith::MulIOp::create(
+            builder, loc, place.stage,
+            constant32(place.stageBytes >> kDescriptorUnitLog2)));
+  Value wide =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), address);
+  Value bits = arith::ConstantOp::create(
+      builder, loc, builder.getI64IntegerAttr(descriptor.bits()));
+  return arith::OrIOp::create(builder, loc, wide, bits);
+}
+
+/// One wgmma: `accumulators` are those of the instruction; `a` is a descriptor
+/// or the operand's registers.
+Scalars ProgramLowering::multiply(const MmaPlan &plan,
+                                  ArrayRef<Value> accumulators,
+                                  ArrayRef<Value> a, Value b) {
+  unsigned count = accumulators.size();
+  SmallVector<Value> operands(accumulators);
+  std::string constraints;
+  for (unsigned i = 0; i < count; ++i)
+    constraints += std::string("=") + registerClass(plan.accElement) + ",";
+  for (unsigned i = 0; i < count; ++i)
+    constraints += std::to_string(i) + ",";
+  for (Value operand : a) {
+    operands.push_back(operand);
+    constraints += plan.aInShared() ? "l," : "r,";
+  }
+  operands.push_back(b);
+  constraints += "l,~{memory}";
+  std::string aText = operandList(2 * count, a.size());
+  if (!plan.aInShared())
+    aText = "{" + aText + "}";
+  std::string text = "{\n.reg .pred keep;\nsetp.ne.b32 keep, 1, 0;\n" +
+                     plan.name() + " {" + operandList(0, count) + "}, " +
+                     aText + ", " + operandList(2 * count + a.size(), 1) +
+                     plan.flags() + ";\n}";
+  SmallVector<Type> types(count, plan.accElement);
+  Value results =
+      inlineAsm(LLVM::LLVMStructType::getLiteral(builder.getContext(), types),
+                operands, text, constraints);
+  Scalars scalars;
+  for (unsigned i = 0; i < count; ++i)
+    scalars.push_back(LLVM::ExtractValueOp::create(builder, loc, results, i));
+  return scalars;
+}
+
+LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
+  FailureOr<MmaPlan> planned = planMma(op);
+  if (failed(planned))
+    return failure();
+  const MmaPlan &plan = *planned;
 
   // The warpgroup's part begins at a row and a column of its own.
   Value group = arith::ShRUIOp::create(builder, loc, warpNumber(),
                                        constant32(kWarpgroupWarpsLog2));
-  Value groupRow = alongRows == groups
-                       ? group
-                       : arith::AndIOp::create(builder, loc, group,
-                                               constant32(alongRows - 1))
-                             .getResult();
-  Value groupColumn = arith::DivUIOp::create(builder, loc, group,
-                                             constant32(alongRows));
-  // Descriptor of a buffer for this warpgroup, less the parts of instructions.
-  auto descriptorOf = [&](Value buffer, const tile::SharedLayout &shared,
-                          const tile::MatrixDescriptor &descriptor,
-                          Value number, int64_t count,
-                          int64_t each) -> FailureOr<Value> {
-    SharedPlace place = placeOf(buffer);
-    Value address =
-        LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
-                                 sharedAddress(SharedPlace::at(place.offset)));
-    // Parts of a row of core matrices and more lie at linear distances, which
-    // are bits: those of the number of the warpgroup.
-    for (int64_t bit = 1; bit < count; bit *= 2) {
-      int64_t step = tile::getOperandOffset(shared, descriptor, bit * each, 0);
-      Value set = arith::AndIOp::create(builder, loc, number, constant32(bit));
-      address = arith::AddIOp::create(
-          builder, loc, address,
-          arith::MulIOp::create(builder, loc, set, constant32(step / bit)));
-    }
-    address = arith::ShRUIOp::create(builder, loc, address, constant32(4));
-    if (place.stage)
-      address = arith::AddIOp::create(
-          builder, loc, address,
-          arith::MulIOp::create(builder, loc, place.stage,
-                                constant32(place.stageBytes / 16)));
-    Type i64 = builder.getI64Type();
-    Value wide = arith::ExtUIOp::create(builder, loc, i64, address);
-    Value bits = arith::ConstantOp::create(
-        builder, loc, builder.getI64IntegerAttr(descriptor.bits()));
-    return arith::OrIOp::create(builder, loc, wide, bits).getResult();
-  };
-  Value aBase, bBase;
-  Scalars aWords;
-  unsigned wordsOfStep = 4;
-  if (aInShared) {
-    aBase = *descriptorOf(a, *aShared, *aDescriptor, groupRow, alongRows,
-                          kInstructionRows);
-  } else {
-    auto operandLayout = LinearLayout::wgmmaOperandA(
-        tile::getTileShape(a.getType()), bytes, numWarps);
-    tile::LayoutAttr layout = tile::getLayout(a.getType());
-    if (!operandLayout || !layout || layout.getLinear() != *operandLayout)
-      return op.emitOpError("FUS-3316: the operand in registers does not have "
-                            "wgmma's layout");
-    aWords = packWords(get(a));
-  }
-  bBase = *descriptorOf(b, bShared, *bDescriptor, groupColumn,
-                        groups / alongRows, ownColumns);
-  auto advanced = [&](Value base, int64_t by) -> Value {
-    if (by == 0)
+  Value groupRow = arith::AndIOp::create(builder, loc, group,
+                                         constant32(plan.alongRows - 1));
+  Value groupColumn = arith::ShRUIOp::create(
+      builder, loc, group, constant32(llvm::Log2_64(plan.alongRows)));
+  Value aBase, bBase = descriptorOf(plan.b, *plan.bDescriptor, groupColumn,
+                                    plan.alongColumns, plan.ownColumns);
+  Scalars words;
+  if (plan.aInShared())
+    aBase = descriptorOf(plan.a, *plan.aDescriptor, groupRow, plan.alongRows,
+                         kInstructionRows);
+  else
+    words = packWords(get(plan.a));
+  auto advanced = [&](Value base, int64_t bytes) -> Value {
+    if (bytes == 0)
       return base;
-    return arith::AddIOp::create(
-        builder, loc, base,
-        arith::ConstantOp::create(builder, loc,
-                                  builder.getI64IntegerAttr(by / 16)));
+    Value step = arith::ConstantOp::create(
+        builder, loc, builder.getI64IntegerAttr(bytes >> kDescriptorUnitLog2));
+    return arith::AddIOp::create(builder, loc, base, step);
   };
 
   // Registers that threads wrote are handed over to the tensor cores.
   Scalars handed = get(op.getAcc());
   unsigned numRegs = handed.size();
-  llvm::append_range(handed, aWords);
+  llvm::append_range(handed, words);
   handed = tied("wgmma.fence.sync.aligned;", handed);
   Scalars accumulators(handed.begin(), handed.begin() + numRegs);
-  aWords.assign(handed.begin() + numRegs, handed.end());
-  if (!aInShared)
-    operandWords[a] = aWords;
+  words.assign(handed.begin() + numRegs, handed.end());
+  if (!plan.aInShared())
+    operandWords[plan.a] = words;
 
-  std::string shapeText = "m64n" + std::to_string(n) + "k" +
-                          std::to_string(depth);
-  std::string name = "wgmma.mma_async.sync.aligned." + shapeText + "." +
-                     (isInteger ? "s32" : "f32") + "." + aType.str() + "." +
-                     bType.str();
-  // Behind the descriptors: keep the accumulator, signs, majors.
-  std::string flags = ", keep";
-  if (!isInteger)
-    flags += ", 1, 1";
-  if (bytes == 2) {
-    if (aInShared)
-      flags += aDescriptor->kMajor ? ", 0" : ", 1";
-    flags += bDescriptor->kMajor ? ", 0" : ", 1";
-  }
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t column = 0; column < columnBlocks; ++column)
-      for (int64_t row = 0; row < rowBlocks; ++row) {
+  for (int64_t step = 0; step < plan.steps; ++step)
+    for (int64_t column = 0; column < plan.columnBlocks; ++column) {
+      Value b = advanced(
+          bBase, tile::getOperandOffset(sharedOf(plan.b), *plan.bDescriptor,
+                                        column * plan.n, step * plan.depth));
+      for (int64_t row = 0; row < plan.rowBlocks; ++row) {
+        SmallVector<Value> a;
+        if (plan.aInShared())
+          a.push_back(advanced(
+              aBase,
+              tile::getOperandOffset(sharedOf(plan.a), *plan.aDescriptor,
+                                     row * plan.alongRows * kInstructionRows,
+                                     step * plan.depth)));
+        else
+          llvm::append_range(
+              a, ArrayRef<Value>(words).slice(
+                     (row * plan.steps + step) * kOperandWords, kOperandWords));
         // Blocks of rows are the lower bits of registers.
-        unsigned block = column * rowBlocks + row;
-        SmallVector<Value> operands(
-            accumulators.begin() + block * blockRegs,
-            accumulators.begin() + (block + 1) * blockRegs);
-        std::string constraints;
-        for (unsigned i = 0; i < blockRegs; ++i)
-          constraints += std::string("=") + registerClass(type) + ",";
-        for (unsigned i = 0; i < blockRegs; ++i)
-          constraints += std::to_string(i) + ",";
-        unsigned next = 2 * blockRegs;
-        std::string text = "{\n.reg .pred keep;\nsetp.ne.b32 keep, 1, 0;\n" +
-                           name + " {" + operandList(0, blockRegs) + "}, ";
-        if (aInShared) {
-          int64_t at = tile::getOperandOffset(
-              *aShared, *aDescriptor, row * alongRows * kInstructionRows,
-              step * depth);
-          operands.push_back(advanced(aBase, at));
-          constraints += "l,";
-          text += "$" + std::to_string(next++);
-        } else {
-          unsigned first = (row * steps + step) * wordsOfStep;
-          for (unsigned i = 0; i < wordsOfStep; ++i) {
-            operands.push_back(aWords[first + i]);
-            constraints += "r,";
-          }
-          text += "{" + operandList(next, wordsOfStep) + "}";
-          next += wordsOfStep;
-        }
-        operands.push_back(advanced(
-            bBase, tile::getOperandOffset(bShared, *bDescriptor, column * n,
-                                          step * depth)));
-        constraints += "l,~{memory}";
-        text += ", $" + std::to_string(next) + flags + ";\n}";
-        SmallVector<Type> types(blockRegs, type);
-        Value results = inlineAsm(
-            LLVM::LLVMStructType::getLiteral(builder.getContext(), types),
-            operands, text, constraints);
-        for (unsigned i = 0; i < blockRegs; ++i)
-          accumulators[block * blockRegs + i] =
-              LLVM::ExtractValueOp::create(builder, loc, results, i);
+        unsigned first = (column * plan.rowBlocks + row) * plan.blockRegs();
+        Scalars block = multiply(
+            plan, ArrayRef<Value>(accumulators).slice(first, plan.blockRegs()),
+            a, b);
+        llvm::copy(block, accumulators.begin() + first);
       }
+    }
   values[op.getResult()] = accumulators;
   return success();
 }
@@ -365,9 +425,9 @@ LogicalResult ProgramLowering::lowerMmaWait(tile::MmaWaitOp op) {
     else
       llvm::append_range(kept, packWords(get(value)));
   }
-  Scalars results = tied("wgmma.wait_group.sync.aligned " +
-                             Twine(op.getPending()) + ";",
-                         inFlight, kept);
+  Scalars results =
+      tied("wgmma.wait_group.sync.aligned " + Twine(op.getPending()) + ";",
+           inFlight, kept);
   ArrayRef<Value> rest(results);
   for (auto [value, result] : llvm::zip(op.getValues(), op.getResults())) {
     unsigned count = get(value).size();

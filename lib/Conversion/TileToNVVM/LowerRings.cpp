@@ -51,8 +51,7 @@ void ProgramLowering::describeTensorMaps() {
     return;
   SmallVector<Attribute> descriptions;
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
-  for (auto [position, entryOfMap] : llvm::enumerate(tensorMaps)) {
-    auto [op, parameter] = entryOfMap;
+  for (auto [op, parameter] : tensorMaps) {
     auto map = cast<tile::TensorMapOp>(op);
     function.setArgAttr(parameter, LLVM::LLVMDialect::getByValAttrName(),
                         TypeAttr::get(bytes));
@@ -77,9 +76,9 @@ void ProgramLowering::describeTensorMaps() {
                               builder.getDenseI64ArrayAttr(type.getBox())),
          builder.getNamedAttr("element_strides",
                               builder.getDenseI64ArrayAttr(strides)),
-         builder.getNamedAttr("swizzle",
-                              builder.getI32IntegerAttr(
-                                  static_cast<int>(type.getSwizzle())))}));
+         builder.getNamedAttr(
+             "swizzle",
+             builder.getI32IntegerAttr(static_cast<int>(type.getSwizzle())))}));
   }
   function->setAttr("tile.tensor_maps", builder.getArrayAttr(descriptions));
 
@@ -101,8 +100,8 @@ SmallVector<Value> ProgramLowering::boxCoordinates(ValueRange coordinates,
     result.push_back(toI32(getScalar(coordinate)));
   for (auto [dim, offset] : llvm::zip(dims, start))
     if (offset != 0)
-      result[dim] = arith::AddIOp::create(builder, loc, result[dim],
-                                          constant32(offset));
+      result[dim] =
+          arith::AddIOp::create(builder, loc, result[dim], constant32(offset));
   // The instruction counts dimensions from the fastest.
   std::reverse(result.begin(), result.end());
   return result;

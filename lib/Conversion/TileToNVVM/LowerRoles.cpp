@@ -71,8 +71,8 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
     auto ofWarp = scf::IfOp::create(builder, loc, mine,
                                     /*withElseRegion=*/false);
     builder.setInsertionPointToStart(ofWarp.thenBlock());
-    Value elected = NVVM::ElectSyncOp::create(
-        builder, loc, builder.getI1Type(), /*membermask=*/Value());
+    Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
+                                              /*membermask=*/Value());
     auto ofThread = scf::IfOp::create(builder, loc, elected,
                                       /*withElseRegion=*/false);
     builder.setInsertionPointToStart(ofThread.thenBlock());

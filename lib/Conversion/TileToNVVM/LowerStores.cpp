@@ -81,9 +81,8 @@ bool ProgramLowering::storeMatrices(const Scalars &source,
   constexpr uint64_t kRowMask = 15;
   if (threadMask & kRowMask)
     return false;
-  Value threadOffset =
-      applyToThread(tile::BitMatrix(rows, offsets.numRows()),
-                    tile::BitMatrix(warps, offsets.numRows()));
+  Value threadOffset = applyToThread(tile::BitMatrix(rows, offsets.numRows()),
+                                     tile::BitMatrix(warps, offsets.numRows()));
   MLIRContext *context = builder.getContext();
   auto shape = NVVM::LdStMatrixShapeAttr::get(context, 8, 8);
   Type i32 = builder.getI32Type();
@@ -97,14 +96,14 @@ bool ProgramLowering::storeMatrices(const Scalars &source,
     for (unsigned i = 0; i < step; i += 2)
       words.push_back(LLVM::BitcastOp::create(
           builder, loc, i32,
-          buildVector({toMemory(source[reg + i]),
-                       toMemory(source[reg + i + 1])})));
+          buildVector(
+              {toMemory(source[reg + i]), toMemory(source[reg + i + 1])})));
     Value address = sharedAddress(place, threadOffset, offset & threadMask,
                                   offset & ~threadMask);
-    NVVM::StMatrixOp::create(
-        builder, loc, address, words,
-        plain ? NVVM::MMALayout::row : NVVM::MMALayout::col, shape,
-        NVVM::LdStMatrixEltType::B16);
+    NVVM::StMatrixOp::create(builder, loc, address, words,
+                             plain ? NVVM::MMALayout::row
+                                   : NVVM::MMALayout::col,
+                             shape, NVVM::LdStMatrixEltType::B16);
   }
   return true;
 }

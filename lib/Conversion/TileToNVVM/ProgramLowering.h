@@ -16,6 +16,7 @@
 #ifndef FUSION_LIB_CONVERSION_TILETONVVM_PROGRAMLOWERING_H
 #define FUSION_LIB_CONVERSION_TILETONVVM_PROGRAMLOWERING_H
 
+#include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
@@ -196,6 +197,12 @@ private:
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);
   LogicalResult lowerMmaWait(tile::MmaWaitOp op);
+  struct MmaPlan;
+  FailureOr<MmaPlan> planMma(tile::MmaAsyncOp op);
+  Value descriptorOf(Value buffer, const tile::MatrixDescriptor &descriptor,
+                     Value number, int64_t count, int64_t each);
+  Scalars multiply(const MmaPlan &plan, ArrayRef<Value> accumulators,
+                   ArrayRef<Value> a, Value b);
   Scalars packWords(const Scalars &scalars);
   Scalars tied(const Twine &text, ArrayRef<Value> values,
                ArrayRef<Value> inputs = {});

@@ -73,10 +73,9 @@ Value ProgramLowering::warpNumber() {
   // matrix descriptors made of it stay in uniform registers.
   Value number =
       arith::ShRUIOp::create(builder, loc, thread, constant32(kLaneBits));
-  return warp = NVVM::ShflOp::create(builder, loc, number.getType(),
-                                     constant32(-1), number, constant32(0),
-                                     constant32(31), NVVM::ShflKind::idx,
-                                     UnitAttr());
+  return warp = NVVM::ShflOp::create(
+             builder, loc, number.getType(), constant32(-1), number,
+             constant32(0), constant32(31), NVVM::ShflKind::idx, UnitAttr());
 }
 
 Value ProgramLowering::threadCoord(const LinearLayout &layout, unsigned dim) {

@@ -63,6 +63,8 @@ public:
       if (program.getSizeArgumentsAttr())
         (*kernel)->setAttr("tile.size_arguments",
                            program.getSizeArgumentsAttr());
+      if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
+        (*kernel)->setAttr("tile.cluster", builder.getI64IntegerAttr(blocks));
       (*kernel)->setAttr(
           "tile.shared_bytes",
           builder.getI64IntegerAttr(program.getSharedBytes().value_or(0)));

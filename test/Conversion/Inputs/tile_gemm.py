@@ -61,6 +61,9 @@ def parse():
                         help="element type of the result")
     parser.add_argument("--cluster", type=int, default=1,
                         help="blocks that share the depth")
+    parser.add_argument("--dots", type=int, default=1, choices=[1, 2],
+                        help="accumulators in flight, which are added up")
+    parser.add_argument("--index-bits", type=int, default=32)
     parser.add_argument("--registers", action="store_true",
                         help="move registers between the roles")
     parser.add_argument("--emit", action="store_true",
@@ -288,23 +291,39 @@ class Gemm:
         zero = "0.0" if self.acc == "f32" else "0"
         registers = "{registers = array<i64: 40, 232>} " if o.registers else ""
         nl = "\n      "
+        numbers = range(o.dots)
+        outs = ", ".join([out] * o.dots)
+        sofar = ", ".join(f"%sofar{i} = %start" for i in numbers)
+        flights = ", ".join(f"%flight{i}" for i in numbers)
+        starts = [f"%flight{i} = tile.mma_async {a}, {b}, %sofar{i}{swapped} : "
+                  f"{a_type}, {b_type} -> {out}" for i in numbers]
+        many_sums, nexts = "", "%next"
+        if o.dots > 1:
+            many_sums = f":{o.dots}"
+            nexts = ", ".join(f"%next#{i}" for i in numbers)
+        results = ", ".join(f"%r#{i}" for i in numbers) if o.dots > 1 else "%r"
         if o.pending:
             release = f"""%some = arith.cmpi sgt, %k, %c0 : index
         scf.if %some {{
           %before = arith.subi %k, %c1 : index
           tile.release %ring[%before] : RING
         }}"""
-            after = f"""%sum = tile.mma_wait %r : {out} -> {out}
+            after = f"""%done{many_sums} = tile.mma_wait {results} : {outs} -> {outs}
       %last = arith.constant {self.steps - 1} : index
       tile.release %ring[%last] : RING"""
             name = "%r"
         else:
             release = "tile.release %ring[%k] : RING"
-            after, name = "", "%sum"
+            after, name = "", "%done"
+        if o.dots > 1:
+            after += f"""
+      %sum = arith.add{self.acc[0]} %done#0, %done#1 : {out}"""
+        else:
+            store = [line.replace("%sum", "%done") for line in store]
         pending = f" {{pending = {o.pending} : i64}}" if o.pending else ""
         extra = 4 if o.registers else 1
         text = f"""tile.program @gemm(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>)
-    attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = 32 : i64{attributes}}} {{
+    attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = {o.index_bits} : i64{attributes}}} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %steps = arith.constant {self.steps} : index
@@ -330,15 +349,15 @@ class Gemm:
       {nl.join(allocs)}
       %zero = arith.constant {zero} : {self.acc}
       %start = tile.splat %zero : {self.acc} -> {out}
-      {name} = scf.for %k = %c0 to %steps step %c1 iter_args(%sofar = %start) -> ({out}) {{
+      {name}{many_sums} = scf.for %k = %c0 to %steps step %c1 iter_args({sofar}) -> ({outs}) {{
         %step = arith.addi %k, %k0 : index
         %kk = arith.muli %step, %bk : index
         {(nl + "  ").join(self.loads)}
         %bufs{many} = tile.wait %ring[%k] : RING -> {kinds}
-        %flight = tile.mma_async {a}, {b}, %sofar{swapped} : {a_type}, {b_type} -> {out}
-        %next = tile.mma_wait %flight{pending} : {out}{keeping} -> {out}
+        {(nl + "  ").join(starts)}
+        %next{many_sums} = tile.mma_wait {flights}{pending} : {outs}{keeping} -> {outs}
         {release}
-        scf.yield %next : {out}
+        scf.yield {nexts} : {outs}
       }}
       {after}
       {nl.join(store)}
@@ -454,7 +473,8 @@ def main():
         arguments.append(f"--arg=tmap:{name}:{kind}:{fields(sizes)}:"
                          f"{fields(box)}:swizzle={options.span}")
     threads = 32 * (options.warps + (4 if options.registers else 1))
-    expected = [x % (1 << 8 * gemm.out_bytes) for x in gemm.reference()]
+    expected = [options.dots * x % (1 << 8 * gemm.out_bytes)
+                for x in gemm.reference()]
     for asynchrony in ("late", "early"):
         run = subprocess.run(
             ["fusion-emulate", path, "--kernel=gemm", "--payload",

@@ -73,3 +73,46 @@ tile.program @shuffle(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps 
   tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #v>, !tile.view<64xf32>
   tile.return
 }
+
+// -----
+
+// A ring lies apart from all else, at the alignment of its swizzle; so does a
+// buffer that copies read. The barriers at which a cluster meets come last.
+
+#ring = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+#line = #tile.shared_layout<"{bytes=4, align=16, offsets=[[4,8,16,32,64]]}">
+#l = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+#h = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[0]], warp=[], shape=[16]}">
+!buf = !tile.buffer<64x64xbf16, #ring>
+!line = !tile.buffer<32xf32, #line>
+
+// 3 stages of 8192 bytes, two barriers each.
+// CHECK-LABEL: tile.program @rings
+// CHECK-SAME: shared_bytes = 24976
+// CHECK: tile.make_ring at 0 :
+// CHECK: tile.alloc at 24704
+// CHECK: tile.specialize
+// CHECK-NOT: tile.barrier
+// CHECK: tile.local_store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.local_load
+// CHECK: producer
+// CHECK-NOT: tile.barrier
+tile.program @rings(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, extra_warps = 1 : i64, index_bits = 32 : i64, cluster = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %r = tile.make_ring : !tile.ring<3, [!buf]>
+  %s = tile.alloc : !line
+  tile.specialize consumer {
+    %t = tile.splat %z : f32 -> tensor<32xf32, #l>
+    %w = tile.wait %r[%c0] : !tile.ring<3, [!buf]> -> !buf
+    tile.release %r[%c0] : !tile.ring<3, [!buf]>
+    %b = tile.alloc : !line
+    tile.local_store %t, %b : tensor<32xf32, #l>, !line
+    %u = tile.local_load %b : !line -> tensor<32xf32, #l>
+    %v = tile.cluster_reduce %u through %s along 0 : tensor<32xf32, #l>, !line -> tensor<16xf32, #h>
+  } producer {
+    %a = tile.acquire %r[%c0] : !tile.ring<3, [!buf]> -> !buf
+  }
+  tile.return
+}

@@ -28,8 +28,8 @@ static constexpr int64_t kChunkBytes = 16;
 
 uint64_t mlir::tile::swizzleAddress(uint64_t address, TmaSwizzle swizzle) {
   unsigned chunkBits = static_cast<unsigned>(swizzle);
-  return address ^ (address >> 3 &
-                    (llvm::maskTrailingOnes<uint64_t>(chunkBits) << 4));
+  return address ^
+         (address >> 3 & (llvm::maskTrailingOnes<uint64_t>(chunkBits) << 4));
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,8 +146,8 @@ mlir::tile::getMatrixDescriptor(const SharedLayout &buffer, int64_t rows) {
   };
   unsigned rowBits = llvm::Log2_64(rows);
   unsigned depthBits = llvm::Log2_64(kDepthBytes / bytes);
-  for (TmaSwizzle swizzle : {TmaSwizzle::B128, TmaSwizzle::B64, TmaSwizzle::B32,
-                             TmaSwizzle::None}) {
+  for (TmaSwizzle swizzle :
+       {TmaSwizzle::B128, TmaSwizzle::B64, TmaSwizzle::B32, TmaSwizzle::None}) {
     if (!isPlain(swizzle))
       continue;
     int64_t span = getSwizzleSpan(swizzle);

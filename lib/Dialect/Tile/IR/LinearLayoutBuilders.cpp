@@ -284,9 +284,9 @@ LinearLayout::wgmmaAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
   return block.extendTo(shape, {rowDim, columnDim}, warps);
 }
 
-std::optional<LinearLayout>
-LinearLayout::wgmmaOperandA(ArrayRef<int64_t> shape, unsigned elementBytes,
-                            unsigned numWarps) {
+std::optional<LinearLayout> LinearLayout::wgmmaOperandA(ArrayRef<int64_t> shape,
+                                                        unsigned elementBytes,
+                                                        unsigned numWarps) {
   if (shape.size() != 2)
     return std::nullopt;
   std::optional<unsigned> alongRows = warpgroupsAlongRows(shape[0], numWarps);

@@ -127,8 +127,8 @@ TEST(MatrixDescriptor, RefusesWhatNoDescriptorReads) {
   SharedLayout buffer = SharedLayout::tma(64, 64, 2, TmaSwizzle::B128);
   EXPECT_FALSE(getMatrixDescriptor(buffer, 128));
   EXPECT_FALSE(getMatrixDescriptor(SharedLayout::linear({64, 8}, 2), 64));
-  EXPECT_FALSE(getMatrixDescriptor(
-      SharedLayout::tma(64, 16, 8, TmaSwizzle::B128), 64));
+  EXPECT_FALSE(
+      getMatrixDescriptor(SharedLayout::tma(64, 16, 8, TmaSwizzle::B128), 64));
 }
 
 TEST(MatrixDescriptor, Bits) {
@@ -162,9 +162,9 @@ void expectBoxes(const SharedLayout &buffer, llvm::ArrayRef<int64_t> box,
       Coords coords = copy.start;
       for (auto [dim, target] : llvm::enumerate(dims))
         coords[dim] += at[target];
-      ASSERT_EQ(swizzleAddress(copy.offset + i * buffer.elementBytes(),
-                               swizzle),
-                buffer.offsetOf(coords));
+      ASSERT_EQ(
+          swizzleAddress(copy.offset + i * buffer.elementBytes(), swizzle),
+          buffer.offsetOf(coords));
     }
 }
 

@@ -214,9 +214,9 @@ TEST(LinearLayout, WgmmaAccumulatorOfSeveralWarpgroups) {
         for (unsigned lane = 0; lane != 32; ++lane)
           for (unsigned reg = 0; reg != layout->numRegs(); ++reg) {
             unsigned group = warp / 4, block = reg / (n / 2), r = reg % (n / 2);
-            int32_t row = 64 * (group % c.alongRows +
-                                c.alongRows * (block % rowBlocks)) +
-                          16 * (warp % 4) + lane / 4 + 8 * (r / 2 % 2);
+            int32_t row =
+                64 * (group % c.alongRows + c.alongRows * (block % rowBlocks)) +
+                16 * (warp % 4) + lane / 4 + 8 * (r / 2 % 2);
             int32_t column = c.ownColumns * (group / c.alongRows) +
                              n * (block / rowBlocks) + 8 * (r / 4) +
                              2 * (lane % 4) + r % 2;

@@ -74,8 +74,8 @@ struct MatrixDescriptor {
 /// The descriptor with which wgmma reads `rows` rows and 32 bytes of depth of
 /// an operand [rows or columns, depth] at any multiple of these. None if no
 /// descriptor reads this layout.
-std::optional<MatrixDescriptor>
-getMatrixDescriptor(const SharedLayout &buffer, int64_t rows);
+std::optional<MatrixDescriptor> getMatrixDescriptor(const SharedLayout &buffer,
+                                                    int64_t rows);
 
 /// Where the part of the operand begins that starts at (row, k): add it to the
 /// buffer's address, which is a multiple of getSwizzleAlignment().

@@ -1,0 +1,150 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file --verify-diagnostics
+
+// A part that other threads hold.
+
+#l = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+#h = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[0]], warp=[], shape=[16]}">
+tile.program @slice(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<32xf32, #l>
+  // expected-error @+1 {{FUS-3308}}
+  %s = tile.slice %t [16] : tensor<32xf32, #l> -> tensor<16xf32, #h>
+  tile.return
+}
+
+// -----
+
+// Sizes that the launch does not know.
+
+tile.program @map(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x64xf32>
+  // expected-error @+1 {{FUS-3309}}
+  %m = tile.tensor_map %x : !tile.view<64x64xf32> -> !tile.tensor_map<64x32xf32, b128>
+  tile.return
+}
+
+// -----
+
+!b = !tile.buffer<64x32xf32, #tile.shared_layout<"{bytes=4, align=1024, offsets=[[144,288,576,1024,2048,4096],[4,8,16,32,64]]}">>
+tile.program @ring(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  // expected-error @+1 {{FUS-3310}}
+  %r = tile.make_ring : !tile.ring<2, [!b]>
+  tile.return
+}
+
+// -----
+
+// The copy engine swizzles by 64 bytes, the buffer wants 128.
+
+!b = !tile.buffer<64x32xf32, #tile.shared_layout<"{bytes=4, align=1024, offsets=[[144,288,576,1024,2048,4096],[4,8,16,32,64]]}">>
+tile.program @copy(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 1 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.view %p[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xf32>
+  %m = tile.tensor_map %x : !tile.view<64x64xf32> -> !tile.tensor_map<64x16xf32, b64>
+  %r = tile.make_ring at 0 : !tile.ring<2, [!b]>
+  tile.specialize consumer {
+  } producer {
+    %s = tile.acquire %r[%c0] : !tile.ring<2, [!b]> -> !b
+    // expected-error @+1 {{FUS-3311}}
+    tile.async_load %m[%c0, %c0] into %s signals %r[%c0] dims [0, 1] : !tile.tensor_map<64x16xf32, b64>, !b, !tile.ring<2, [!b]>
+  }
+  tile.return
+}
+
+// -----
+
+// A swizzle that begins in the middle of its pattern.
+
+!b = !tile.buffer<64x32xf32, #tile.shared_layout<"{bytes=4, align=1024, offsets=[[144,288,576,1024,2048,4096],[4,8,16,32,64]]}">>
+#l = #tile.layout<"{reg=[[0,1],[0,2],[0,16],[32,0]], lane=[[0,4],[0,8],[1,0],[2,0],[4,0]], warp=[[8,0],[16,0]], shape=[64,32]}">
+tile.program @place(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x32xf32, #l>
+  %x = tile.view %p[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xf32>
+  %m = tile.tensor_map %x : !tile.view<64x64xf32> -> !tile.tensor_map<64x32xf32, b128>
+  %b = tile.alloc at 256 : !b
+  // expected-error @+1 {{FUS-3311}}
+  tile.async_store %t, %m[%c0, %c0] through %b dims [0, 1] : tensor<64x32xf32, #l>, !tile.tensor_map<64x32xf32, b128>, !b
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+!a = !tile.buffer<64x4xf64, #tile.shared_layout<"{bytes=8, align=1024, offsets=[[32,64,128,256,512,1024],[8,16]]}">>
+!b = !tile.buffer<8x4xf64, #tile.shared_layout<"{bytes=8, align=1024, offsets=[[32,64,128],[8,16]]}">>
+tile.program @kind(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x8xf32, #acc>
+  %a = tile.alloc at 0 : !a
+  %b = tile.alloc at 2048 : !b
+  // expected-error @+1 {{FUS-3312: wgmma has no product of 'f64' and 'f64' into 'f32'}}
+  %f = tile.mma_async %a, %b, %t : !a, !b -> tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// -----
+
+// A product where all threads run it, though some are no consumers.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+!a = !tile.buffer<64x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144,256,512,1024],[2,4,8,16]]}">>
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+tile.program @role(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 1 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x8xf32, #acc>
+  %a = tile.alloc at 0 : !a
+  %b = tile.alloc at 2048 : !b
+  // expected-error @+1 {{FUS-3313}}
+  %f = tile.mma_async %a, %b, %t : !a, !b -> tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[1,0],[2,0],[4,0],[8,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+!a = !tile.buffer<64x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144,256,512,1024],[2,4,8,16]]}">>
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+tile.program @accumulator(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x8xf32, #acc>
+  %a = tile.alloc at 0 : !a
+  %b = tile.alloc at 2048 : !b
+  // expected-error @+1 {{FUS-3314}}
+  %f = tile.mma_async %a, %b, %t : !a, !b -> tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// -----
+
+// Plain rows: no descriptor steps over them.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+!a = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[128,256,512,1024,2048,4096],[2,4,8,16,32,64]]}">>
+!b = !tile.buffer<8x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576],[2,4,8,16,32,64]]}">>
+tile.program @descriptor(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x8xf32, #acc>
+  %a = tile.alloc at 0 : !a
+  %b = tile.alloc at 8192 : !b
+  // expected-error @+1 {{FUS-3315}}
+  %f = tile.mma_async %a, %b, %t : !a, !b -> tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+#a = #tile.layout<"{reg=[[0,1],[0,8],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,16]}">
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+tile.program @operand(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %h = arith.constant 0.0 : bf16
+  %z = arith.constant 0.0 : f32
+  %t = tile.splat %z : f32 -> tensor<64x8xf32, #acc>
+  %a = tile.splat %h : bf16 -> tensor<64x16xbf16, #a>
+  %b = tile.alloc at 0 : !b
+  // expected-error @+1 {{FUS-3316}}
+  %f = tile.mma_async %a, %b, %t : tensor<64x16xbf16, #a>, !b -> tensor<64x8xf32, #acc>
+  tile.return
+}

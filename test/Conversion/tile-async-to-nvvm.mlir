@@ -1,0 +1,213 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file | FileCheck %s
+
+// Roles, a ring and a product. 16 stages of bf16 operands of 64x64.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16],[0,32]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,64]}">
+#part = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,32]}">
+!buf = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+!out = !tile.buffer<64x32xf32, #tile.shared_layout<"{bytes=4, align=1024, offsets=[[144,288,576,1024,2048,4096],[4,8,16,32,64]]}">>
+!ring = !tile.ring<3, [!buf, !buf]>
+!map = !tile.tensor_map<64x64xbf16, b128>
+!omap = !tile.tensor_map<64x32xf32, b128>
+
+// What the launch must know of the maps.
+// CHECK-LABEL: llvm.func @roles
+// CHECK-SAME: %[[A:arg[0-9]+]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>
+// CHECK-SAME: %[[MA:arg[0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
+// CHECK-SAME: %[[MB:arg[0-9]+]]: !llvm.ptr {
+// CHECK-SAME: %[[MC:arg[0-9]+]]: !llvm.ptr {
+// CHECK-SAME: nvvm.reqntid = array<i32: 256, 1, 1>
+// CHECK-SAME: tile.tensor_maps = [{base = 0 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 1, 1>, parameter = 3 : i64, shape = #{{[a-z0-9]+}}, swizzle = 3 : i32},
+// CHECK-SAME: {base = 1 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 2, 1>
+// CHECK-SAME: {base = 2 : i64, box = array<i64: 64, 32>, element = f32
+
+// One thread asks for the maps early and makes the barriers ready: full ones
+// for one arrival, empty ones for the four warps.
+// CHECK: nvvm.shfl.sync idx
+// CHECK: scf.if
+// CHECK-COUNT-3: prefetch.tensormap
+// CHECK: scf.if
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK-DAG: nvvm.mbarrier.init
+// CHECK: nvvm.fence.mbarrier.init
+// CHECK: nvvm.barrier
+
+// The producer: one thread of warp 4.
+// CHECK: scf.if
+// CHECK:   nvvm.setmaxregister decrease 40
+// CHECK:   scf.if
+// CHECK:     nvvm.elect.sync
+// CHECK:     scf.if
+// CHECK:       scf.for
+// CHECK:         arith.remui
+// CHECK:         arith.divui
+// CHECK:         arith.xori
+// CHECK:         mbarrier.try_wait.parity
+// CHECK:         %[[BYTES:.*]] = arith.constant 16384 : i32
+// CHECK:         nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+// CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MA]], %{{.*}}, box[%[[K:.*]], %[[M:.*]]] : !llvm.ptr<7>, !llvm.ptr
+// CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MB]]
+
+// The consumer: what passes through fence and wait stays on its side of them.
+// CHECK: } else {
+// CHECK:   nvvm.setmaxregister increase 232
+// CHECK:   scf.for
+// CHECK:     mbarrier.try_wait.parity
+// CHECK:     "wgmma.fence.sync.aligned;", "=f,=f{{.*}},0,1,{{.*}},31,~{memory}"
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK-NOT: wgmma.mma_async
+// CHECK:     nvvm.wgmma.commit.group.sync.aligned
+// CHECK:     "wgmma.wait_group.sync.aligned 1;", "=f,=f{{.*}},0,1,{{.*}},31,~{memory}"
+// CHECK:     nvvm.bar.warp.sync
+// CHECK:     scf.if
+// CHECK:       nvvm.mbarrier.arrive
+
+// An empty group is not committed.
+// CHECK-NOT: nvvm.wgmma.commit
+// CHECK:   "wgmma.wait_group.sync.aligned 0;"
+
+// Two buffers take turns: one copy may still read when the other is filled.
+// CHECK:   nvvm.cp.async.bulk.wait_group 1 {read}
+// CHECK:   nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK:   nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// CHECK:   nvvm.barrier id
+// CHECK:   scf.if
+// CHECK:     nvvm.cp.async.bulk.tensor.global.shared.cta %[[MC]]
+// CHECK:     nvvm.cp.async.bulk.commit.group
+// CHECK:   nvvm.cp.async.bulk.wait_group 1 {read}
+// CHECK:   nvvm.cp.async.bulk.wait_group 0 {read}
+tile.program @roles(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %c8 = arith.constant 8 : index
+  %va = tile.view %a[] {shape = affine_map<() -> (64, 512)>} : !llvm.ptr<1> to !tile.view<64x512xbf16>
+  %vb = tile.view %b[] {shape = affine_map<() -> (64, 512)>} : !llvm.ptr<1> to !tile.view<64x512xbf16>
+  %vc = tile.view %c[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xf32>
+  %ma = tile.tensor_map %va : !tile.view<64x512xbf16> -> !map
+  %mb = tile.tensor_map %vb {element_strides = array<i64: 2, 1>} : !tile.view<64x512xbf16> -> !map
+  %mc = tile.tensor_map %vc : !tile.view<64x64xf32> -> !omap
+  %ring = tile.make_ring at 0 : !ring
+  tile.specialize {registers = array<i64: 40, 232>} consumer {
+    %o0 = tile.alloc at 50176 : !out
+    %o1 = tile.alloc at 58368 : !out
+    %zero = arith.constant 0.0 : f32
+    %start = tile.splat %zero : f32 -> tensor<64x64xf32, #acc>
+    %r = scf.for %k = %c0 to %c8 step %c1 iter_args(%sum = %start) -> (tensor<64x64xf32, #acc>) {
+      %s:2 = tile.wait %ring[%k] : !ring -> !buf, !buf
+      %p = tile.mma_async %s#0, %s#1, %sum : !buf, !buf -> tensor<64x64xf32, #acc>
+      %w = tile.mma_wait %p {pending = 1 : i64} : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+      tile.release %ring[%k] : !ring
+      scf.yield %w : tensor<64x64xf32, #acc>
+    }
+    %d = tile.mma_wait %r : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    %p0 = tile.slice %d [0, 0] : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #part>
+    tile.async_store %p0, %mc[%c0, %c0] through %o0 dims [0, 1] : tensor<64x32xf32, #part>, !omap, !out
+    %p1 = tile.slice %d [0, 32] : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #part>
+    tile.async_store %p1, %mc[%c0, %c32] through %o1 dims [0, 1] : tensor<64x32xf32, #part>, !omap, !out
+    tile.async_store_wait
+  } producer {
+    scf.for %k = %c0 to %c8 step %c1 {
+      %kk = arith.muli %k, %c64 : index
+      %s:2 = tile.acquire %ring[%k] : !ring -> !buf, !buf
+      tile.async_load %ma[%c0, %kk] into %s#0 signals %ring[%k] dims [0, 1] : !map, !buf, !ring
+      tile.async_load %mb[%c0, %kk] into %s#1 signals %ring[%k] dims [0, 1] : !map, !buf, !ring
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// An operand in registers passes through the fence with the accumulator, and
+// the wait keeps the very registers that products may still read.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+#a = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,16]}">
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+
+// CHECK-LABEL: llvm.func @registers
+// CHECK: %[[IN:.*]] = llvm.inline_asm {{.*}}"wgmma.fence.sync.aligned;", "=f,=f,=f,=f,=r,=r,=r,=r,0,1,2,3,4,5,6,7,~{memory}"
+// CHECK: %[[W:.*]] = llvm.extractvalue %[[IN]][4]
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, keep, 1, 1, 0;
+// CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,~{memory}" %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[W]],
+tile.program @registers(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x16xbf16>
+  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<64x16xbf16> -> tensor<64x16xbf16, #a>
+  %b = tile.alloc at 0 : !b
+  %zero = arith.constant 0.0 : f32
+  %start = tile.splat %zero : f32 -> tensor<64x8xf32, #acc>
+  %f = tile.mma_async %t, %b, %start : tensor<64x16xbf16, #a>, !b -> tensor<64x8xf32, #acc>
+  %w = tile.mma_wait %f : tensor<64x8xf32, #acc> keeping %t : tensor<64x16xbf16, #a> -> tensor<64x8xf32, #acc>
+  tile.return
+}
+
+// -----
+
+// Operands of a plain product may be narrower than its accumulator.
+
+#acc = #tile.layout<"{reg=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[], shape=[32,1]}">
+#a = #tile.layout<"{reg=[[0,1]], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[], shape=[32,2]}">
+#b = #tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[0,0],[0,0],[0,0]], warp=[], shape=[1,2]}">
+
+// CHECK-LABEL: llvm.func @narrow
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK: math.fma %{{.*}} : f32
+// CHECK: math.fma %{{.*}} : f32
+// CHECK: arith.extsi %{{.*}} : i8 to i32
+// CHECK: arith.muli %{{.*}} : i32
+tile.program @narrow(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %h = arith.constant 1.0 : f16
+  %i = arith.constant 1 : i8
+  %fz = arith.constant 0.0 : f32
+  %iz = arith.constant 0 : i32
+  %fa = tile.splat %h : f16 -> tensor<32x2xf16, #a>
+  %fb = tile.splat %h : f16 -> tensor<1x2xf16, #b>
+  %fc = tile.splat %fz : f32 -> tensor<32x1xf32, #acc>
+  %f = tile.dot %fa, %fb, %fc : tensor<32x2xf16, #a>, tensor<1x2xf16, #b> -> tensor<32x1xf32, #acc>
+  %ia = tile.splat %i : i8 -> tensor<32x2xi8, #a>
+  %ib = tile.splat %i : i8 -> tensor<1x2xi8, #b>
+  %ic = tile.splat %iz : i32 -> tensor<32x1xi32, #acc>
+  %g = tile.dot %ia, %ib, %ic : tensor<32x2xi8, #a>, tensor<1x2xi8, #b> -> tensor<32x1xi32, #acc>
+  tile.return
+}
+
+// -----
+
+// Blocks of a cluster meet at barriers that lie last; each reads its part from
+// all of them in the order of their ranks.
+
+#whole = #tile.layout<"{reg=[[1,0]], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[], shape=[2,32]}">
+#share = #tile.layout<"{reg=[], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[], shape=[1,32]}">
+!buf = !tile.buffer<2x32xf32, #tile.shared_layout<"{bytes=4, align=128, offsets=[[128],[4,8,16,32,64]]}">>
+
+// CHECK-LABEL: llvm.func @cluster
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK-SAME: tile.cluster = 2 : i64
+// CHECK: llvm.getelementptr %{{.*}}[256]
+// CHECK: %[[COUNT:.*]] = arith.constant 33 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[COUNT]]
+// CHECK: llvm.getelementptr %{{.*}}[264]
+// CHECK: nvvm.cluster.arrive {aligned}
+// CHECK: nvvm.cluster.wait {aligned}
+// CHECK-COUNT-2: llvm.store
+// CHECK: nvvm.mapa
+// CHECK: nvvm.mbarrier.arrive %{{.*}} {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+// CHECK: mbarrier.try_wait.acquire.cluster
+// CHECK: nvvm.mapa
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<7> -> f32
+// CHECK: nvvm.mapa
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<7> -> f32
+// CHECK: arith.addf
+// CHECK: mbarrier.try_wait.acquire.cluster
+tile.program @cluster(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64, cluster = 2 : i64, shared_bytes = 272 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x32xf32>
+  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<2x32xf32> -> tensor<2x32xf32, #whole>
+  %b = tile.alloc at 0 : !buf
+  %s = tile.cluster_reduce %t through %b along 0 : tensor<2x32xf32, #whole>, !buf -> tensor<1x32xf32, #share>
+  %r = tile.cluster_rank
+  tile.store %s, %x[affine_map<(i, j)[s] -> (i + s, j)>] (%r) checked [false, false] : tensor<1x32xf32, #share>, !tile.view<2x32xf32>
+  tile.return
+}
