@@ -107,8 +107,8 @@ tile.program @persistent(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pc: !llvm.ptr<1>
 #vec = affine_map<(d0)[s0] -> (d0 + s0)>
 
 // A weight of int8 becomes bf16 in the consumer's registers, which makes its
-// rows the instruction's: `swapped`. The scales stay loads. Two nested loops
-// carry the position; a store of few rows stays.
+// rows the instruction's: `swapped`. The scales stay loads, before the wait for
+// the stage. Two nested loops carry the position; a store of few rows stays.
 
 // CHECK-LABEL: tile.program @dequantized
 // CHECK-SAME: extra_warps = 1
@@ -117,9 +117,9 @@ tile.program @persistent(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pc: !llvm.ptr<1>
 // CHECK: tile.specialize consumer {
 // CHECK:   scf.for {{.*}} -> (tensor<16x64xf32>, index)
 // CHECK:     scf.for {{.*}} -> (tensor<16x64xf32>, index)
+// CHECK:       tile.load {{.*}} -> tensor<64xbf16>
 // CHECK:       %[[S:.*]]:2 = tile.wait
 // CHECK:       %[[W:.*]] = tile.local_load %[[S]]#1 : {{.*}} -> tensor<64x64xi8>
-// CHECK:       tile.load {{.*}} -> tensor<64xbf16>
 // CHECK:       %[[B:.*]] = arith.mulf {{.*}} : tensor<64x64xbf16>
 // CHECK:       %[[D:.*]] = tile.mma_async %[[S]]#0, %[[B]], %{{.*}} swapped : !tile.buffer<16x64xbf16
 // CHECK:       tile.mma_wait %[[D]] {{.*}}keeping %[[B]]

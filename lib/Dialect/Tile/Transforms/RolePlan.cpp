@@ -377,18 +377,50 @@ int64_t RolePlan::getSharedBytes() const {
   return bytes;
 }
 
+/// Bytes that a plain access of a tile takes for a moment when its elements go
+/// through shared memory to the threads that want them: the largest counts.
+static int64_t getExchangeBytes(ProgramOp program, const RolePlan &plan) {
+  int64_t most = 0;
+  auto add = [&](Type tile) {
+    if (getTileShape(tile).size() < 2)
+      return;
+    int64_t bits = 8;
+    if (Type element = getTileElementType(tile); element.isIntOrFloat())
+      bits = std::max(8u, element.getIntOrFloatBitWidth());
+    for (int64_t size : getTileShape(tile))
+      bits *= size;
+    most = std::max(most, bits / 8);
+  };
+  program.getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (!plan.contraction.loads.contains(op) &&
+          llvm::none_of(plan.sideRings, [&](const SideRing &ring) {
+            return ring.loads.contains(op);
+          }))
+        add(load.getType());
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (llvm::none_of(plan.stagings, [&](const Staging &staging) {
+            return staging.stores.contains(op);
+          }))
+        add(store.getValue().getType());
+    }
+  });
+  return most;
+}
+
 LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
                                     int64_t limit) {
   program.getBody().walk(
       [&](AllocOp alloc) { limit -= getBytes(alloc.getType()); });
-  int64_t wanted = plan.stages;
-  auto fits = [&] { return plan.getSharedBytes() <= limit; };
+  int64_t wanted = plan.stages, exchange = 0;
+  auto fits = [&] { return plan.getSharedBytes() + exchange <= limit; };
   auto fitsWithBuffers = [&](int64_t most) {
     for (Staging &staging : plan.stagings)
       staging.numBuffers = std::min<int64_t>(staging.stores.size(), most);
     return fits();
   };
   auto fitsWithStages = [&](int64_t least) {
+    exchange = getExchangeBytes(program, plan);
     for (plan.stages = wanted; plan.stages >= least; --plan.stages)
       if (fitsWithBuffers(2) || fitsWithBuffers(1))
         return true;
@@ -414,6 +446,8 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
     if (fitsWithStages(least))
       return success();
   }
+  // Plain accesses may do without an exchange: layouts decide.
   plan.stages = 2;
-  return failure();
+  exchange = 0;
+  return success(fits());
 }

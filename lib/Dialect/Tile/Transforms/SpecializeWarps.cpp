@@ -215,6 +215,9 @@ public:
 
 private:
   void writeLoop(scf::ForOp loop);
+  /// Writes the plain loads of the contraction, and what is computed from them
+  /// alone: they run while the consumer waits for its stage.
+  void writeIndependent(Block &block);
   void writeMainLoad(LoadOp load);
   void writeSideLoad(LoadOp load, unsigned ring);
   void writeProduct(Product &product);
@@ -238,6 +241,8 @@ private:
   RoleState &state;
   DenseMap<Operation *, Product *> products;
   WaitOp stage;
+  /// Operations of the contraction that stand before its wait.
+  llvm::SmallPtrSet<Operation *, 16> written;
   /// Products of the program whose copies are in flight.
   SmallVector<DotOp> inFlight;
   /// Tiles in registers that they read.
@@ -369,10 +374,37 @@ void ConsumerWriter::writeLoop(scf::ForOp loop) {
     state.mapping.map(from, to);
 }
 
+void ConsumerWriter::writeIndependent(Block &block) {
+  llvm::SmallPtrSet<Operation *, 16> dependent;
+  for (Operation &op : block.without_terminator()) {
+    bool depends =
+        op.getNumRegions() || !(isMemoryEffectFree(&op) || isa<LoadOp>(op)) ||
+        common.contraction().loads.count(&op) || products.count(&op) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          // What the loop carries is ready, but tiles of it may
+          // stay in registers longer than they need.
+          return (isa<BlockArgument>(operand) &&
+                  isa<RankedTensorType>(operand.getType())) ||
+                 dependent.contains(operand.getDefiningOp());
+        });
+    if (depends) {
+      dependent.insert(&op);
+      continue;
+    }
+    state.builder.clone(op, state.mapping);
+    written.insert(&op);
+  }
+}
+
 void ConsumerWriter::write(Block &source) {
+  if (&source == common.contraction().block &&
+      isa_and_nonnull<scf::ForOp>(source.getParentOp()))
+    writeIndependent(source);
   for (Operation &op : source) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       break;
+    if (written.contains(&op))
+      continue;
     if (common.contraction().loads.count(&op)) {
       writeMainLoad(cast<LoadOp>(op));
       continue;
