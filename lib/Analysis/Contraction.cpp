@@ -69,6 +69,13 @@ std::array<Type, 2> fusion::getNarrowTypes(Type a, Type b, Type sum) {
   return {};
 }
 
+bool fusion::allowsTF32(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr(kTF32AttrName))
+      return true;
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Contractions
 //===----------------------------------------------------------------------===//
@@ -92,11 +99,14 @@ static llvm::SmallBitVector inputsOf(linalg::LinalgOp op, Value value) {
   return inputs;
 }
 
-/// Follows `tensor` to the argument of the kernel that it is an elementwise
-/// function of; clears `direct` when something is computed on the way.
-static Value sourceOf(Value tensor, bool &direct) {
-  while (auto op = tensor.getDefiningOp<linalg::LinalgOp>()) {
-    if (op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
+/// Follows `tensor` to the tensor from outside the kernel that it is an
+/// elementwise function of; clears `direct` when something is computed on the
+/// way.
+static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
+                      bool &direct) {
+  while (!isOutside(tensor)) {
+    auto op = tensor.getDefiningOp<linalg::LinalgOp>();
+    if (!op || op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
         op->getNumResults() != 1)
       return nullptr;
     AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
@@ -106,11 +116,20 @@ static Value sourceOf(Value tensor, bool &direct) {
     direct = false;
     tensor = op.getDpsInputOperand(0)->get();
   }
-  return isa<BlockArgument>(tensor) ? tensor : nullptr;
+  return tensor;
 }
 
 std::optional<Contraction>
 fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
+  return matchContraction(
+      op, [&](unsigned loop) { return space.getDimOfLoop(op, loop); },
+      [](Value tensor) { return isa<BlockArgument>(tensor); });
+}
+
+std::optional<Contraction>
+fusion::matchContraction(linalg::LinalgOp op,
+                         llvm::function_ref<unsigned(unsigned)> dimOfLoop,
+                         llvm::function_ref<bool(Value)> isOutside) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() < 2)
     return std::nullopt;
@@ -155,12 +174,12 @@ fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
       return std::nullopt;
     ContractionOperand &operand = result.operands[side];
     operand.direct = inputsOf(op, factors[side]).count() == 1;
-    operand.source = sourceOf(operand.tensor, operand.direct);
+    operand.source = sourceOf(operand.tensor, isOutside, operand.direct);
     operand.direct &= operand.source != nullptr;
   }
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
     bool inA = moves[0].test(loop), inB = moves[1].test(loop);
-    unsigned dim = space.getDimOfLoop(op, loop);
+    unsigned dim = dimOfLoop(loop);
     if (kind == utils::IteratorType::reduction) {
       if (inA && inB)
         result.contracted.push_back(dim);
@@ -188,6 +207,7 @@ fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
                        stripExtensions(factors[1])};
   std::array<Type, 2> narrow =
       getNarrowTypes(stripped[0].getType(), stripped[1].getType(), result.sum);
+  result.tf32 = !narrow[0] && result.sum.isF32() && allowsTF32(op);
   for (unsigned side = 0; side < 2; ++side) {
     ContractionOperand &operand = result.operands[side];
     operand.element = narrow[side] ? narrow[side] : result.sum;
@@ -196,4 +216,53 @@ fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
         getElementTypeOrSelf(operand.tensor.getType()) == operand.element;
   }
   return result;
+}
+
+bool fusion::isPlain(const Contraction &sum, unsigned side) {
+  linalg::LinalgOp op = sum.op;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    if (operand->get() != sum.operands[side].tensor)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    SmallVector<AffineExpr> dims;
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    for (unsigned i = 0; i < map.getNumDims(); ++i)
+      dims.push_back(ranges[i] == 1 ? getAffineConstantExpr(0, op.getContext())
+                                    : getAffineDimExpr(i, op.getContext()));
+    llvm::SmallDenseSet<unsigned> seen;
+    for (AffineExpr expr : map.getResults()) {
+      expr = expr.replaceDims(dims);
+      if (isa<AffineConstantExpr>(expr))
+        continue;
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || !seen.insert(dim.getPosition()).second)
+        return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+SmallVector<unsigned>
+fusion::getMergeableDims(ArrayRef<unsigned> dims,
+                         ArrayRef<SmallVector<unsigned>> tensors,
+                         llvm::function_ref<int64_t(unsigned)> extentOf) {
+  SmallVector<unsigned> kept;
+  for (unsigned dim : dims)
+    if (extentOf(dim) != 1)
+      kept.push_back(dim);
+  if (kept.empty())
+    return {dims.back()};
+  SmallVector<unsigned> run{kept.pop_back_val()};
+  while (!kept.empty() && kept.back() + 1 == run.front()) {
+    bool adjacent = llvm::all_of(tensors, [&](ArrayRef<unsigned> order) {
+      const unsigned *place = llvm::find(order, run.front());
+      return place == order.end() ||
+             (place != order.begin() && *std::prev(place) == kept.back());
+    });
+    if (!adjacent)
+      break;
+    run.insert(run.begin(), kept.pop_back_val());
+  }
+  return run;
 }

@@ -216,6 +216,30 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     }
   }
 
+  // Two contractions of one operand walk their results together where these
+  // have equal sizes.
+  SmallVector<linalg::LinalgOp> contractions;
+  for (auto op : block.getOps<linalg::LinalgOp>()) {
+    if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
+        op->getNumResults() != 1)
+      continue;
+    for (linalg::LinalgOp other : contractions) {
+      Value a = other->getResult(0), b = op->getResult(0);
+      auto type = cast<RankedTensorType>(a.getType());
+      bool shares = llvm::any_of(op.getDpsInputs(), [&](Value input) {
+        return isa<RankedTensorType>(input.getType()) &&
+               llvm::is_contained(other.getDpsInputs(), input);
+      });
+      if (!shares ||
+          type.getShape() != cast<RankedTensorType>(b.getType()).getShape())
+        continue;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (!type.isDynamicDim(dim))
+          mergeDims(a, dim, b, dim);
+    }
+    contractions.push_back(op);
+  }
+
   // Number the classes.
   DenseMap<unsigned, unsigned> numbers;
   auto number = [&](unsigned node) {

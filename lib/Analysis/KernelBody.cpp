@@ -74,6 +74,7 @@ public:
 
 private:
   void unifyDims();
+  void unifySiblings();
   void numberDims();
   void evaluate();
   void setSweeps();
@@ -216,6 +217,39 @@ void KernelBodyBuilder::unifyDims() {
         if (auto loop = dyn_cast<AffineDimExpr>(coord))
           dims.merge(first + loop.getPosition(), slots + d);
     }
+  }
+}
+
+/// Two contractions of one operand walk their results together where these have
+/// equal sizes.
+void KernelBodyBuilder::unifySiblings() {
+  auto getInputs = [&](unsigned node) {
+    llvm::SmallDenseSet<unsigned, 4> inputs;
+    for (const TensorRead &read : graph.getNode(node).reads)
+      inputs.insert(graph.getBase(read.value));
+    return inputs;
+  };
+  SmallVector<unsigned> earlier;
+  for (unsigned node : body.nodes) {
+    const GraphNode &info = graph.getNode(node);
+    if (info.kind != NodeKind::Contraction)
+      continue;
+    for (unsigned other : earlier) {
+      auto inputs = getInputs(other);
+      if (llvm::none_of(getInputs(node),
+                        [&](unsigned input) { return inputs.contains(input); }))
+        continue;
+      unsigned a = graph.getNode(other).writes.front().value;
+      unsigned b = info.writes.front().value;
+      auto aType = cast<RankedTensorType>(graph.getValue(a).ssa.getType());
+      auto bType = cast<RankedTensorType>(graph.getValue(b).ssa.getType());
+      if (aType.getShape() != bType.getShape())
+        continue;
+      for (int64_t d = 0; d < aType.getRank(); ++d)
+        if (!aType.isDynamicDim(d))
+          dims.merge(getValueSlots(a) + d, getValueSlots(b) + d);
+    }
+    earlier.push_back(node);
   }
 }
 
@@ -393,6 +427,7 @@ void KernelBodyBuilder::build() {
   for (auto [index, node] : llvm::enumerate(body.nodes))
     localIndex[node] = index;
   unifyDims();
+  unifySiblings();
   numberDims();
   if (body.problem != BodyProblem::None)
     return;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/KernelEstimate.h"
+#include "fusion/Analysis/BodyProduct.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -58,7 +59,8 @@ struct Stream {
 /// follow.
 class Pricer {
 public:
-  Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast);
+  Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast,
+         const BodyProduct *product);
 
   KernelEstimate price();
 
@@ -67,12 +69,19 @@ private:
   void priceRows();
   void priceRowsWith(int64_t threads, double rows, bool onChip);
   void priceContraction();
-  void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads);
+  void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
+                            const MmaConfig *config = nullptr);
 
   /// How the fast dimension moves through the tensor of an access: bytes moved
   /// for each byte used, and whether its layout changes on the way.
   std::pair<double, bool> getFactor(ArrayRef<AffineExpr> coords,
                                     const GraphValue &value) const;
+  /// True when the products of `node` run on tensor cores: products that
+  /// differ share no tile, and are made by plain arithmetic.
+  bool onTensorCores(const GraphNode &node) const {
+    return node.tensorCore &&
+           product->obstacle != TensorCoreObstacle::ProductsDiffer;
+  }
   void addArithmetic(KernelCost &cost, const BodyInstance &instance,
                      double points) const;
   void addStream(KernelCost &cost, const Stream &stream, double copies,
@@ -87,6 +96,8 @@ private:
   const KernelBody &body;
   const TargetInfo &target;
   unsigned fast;
+  /// Only for bodies with a contraction.
+  const BodyProduct *product;
   DimMask outerMask = 0;
   SmallVector<Stream> streams;
   /// Registers of one element of the widest point, and of values that the fast
@@ -204,8 +215,9 @@ std::pair<double, bool> Pricer::getFactor(ArrayRef<AffineExpr> coords,
   return {factor, false};
 }
 
-Pricer::Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast)
-    : body(body), target(target), fast(fast) {
+Pricer::Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast,
+               const BodyProduct *product)
+    : body(body), target(target), fast(fast), product(product) {
   best.time.total = std::numeric_limits<double>::infinity();
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
@@ -271,7 +283,7 @@ double Pricer::getBytesInFlight(double elements) const {
 void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
-  if (node.tensorCore) {
+  if (onTensorCores(node)) {
     cost.tensorFlops += node.perPoint.fp32 * points;
     return;
   }
@@ -296,7 +308,7 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
   // Of two shapes that are about as fast, the one with fewer registers.
   double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;
   if (std::isinf(best.time.total) || time.total < margin * best.time.total)
-    best = {cost, shape, time, blockElements, onChip};
+    best = {cost, shape, time, blockElements, onChip, {}, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -437,8 +449,8 @@ void Pricer::priceRows() {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
-                                  int64_t threads) {
+void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
+                                  const MmaConfig *config) {
   // The dimensions of the result that only the left operand has, only the
   // right one has, and both have.
   ArrayRef<BodyInstance> instances = body.getInstances();
@@ -460,6 +472,10 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
     left = operandMasks[0] & ~operandMasks[1];
     right = operandMasks[1] & ~operandMasks[0];
   }
+  if (config) {
+    left = product->rows;
+    right = product->columns;
+  }
   double m = body.getPoints(left), n = body.getPoints(right);
   double batch = body.getPoints(root->outerMask & ~(left | right));
   double depth = body.getPoints(body.getReducedMask(*root));
@@ -467,7 +483,8 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
   double blocks = batch * ceilDiv(m, tm) * ceilDiv(n, tn);
   double padding = ceilDiv(m, tm) * tm / m * ceilDiv(n, tn) * tn / n;
 
-  KernelCost cost;
+  // `before` is the arithmetic on operands.
+  KernelCost cost, before;
   // An operand is brought in once for each tile of the result along dimensions
   // that it does not have; so is what a prologue computes.
   auto getCopies = [&](DimMask mask) {
@@ -484,7 +501,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
     bool prologue = !contracts &&
                     (instance.mask & ~root->outerMask & body.getReducedMask());
     double points = body.getPoints(instance.mask);
-    addArithmetic(cost, instance,
+    addArithmetic(prologue ? before : cost, instance,
                   points * (contracts  ? padding
                             : prologue ? getCopies(instance.mask)
                                        : 1));
@@ -493,8 +510,8 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
     accumulators += tm * tn / static_cast<double>(threads);
     // Fragments go through shared memory: written once, read by every thread
     // that needs them.
-    double elementBytes = rootNode.tensorCore ? 2 : 4;
-    double reuse = rootNode.tensorCore ? kTensorTile : kRegisterTile;
+    double elementBytes = onTensorCores(rootNode) ? 2 : 4;
+    double reuse = onTensorCores(rootNode) ? kTensorTile : kRegisterTile;
     cost.sharedBytes +=
         elementBytes * blocks * depth * ((tm + tn) + 2 * tm * tn / reuse);
   }
@@ -518,9 +535,24 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
     again.uniqueBytes = 0;
     addStream(cost, again, copies - squares, 1, /*reuseDistance=*/0);
   }
+  cost.fp32Flops += before.fp32Flops;
+  cost.fp64Flops += before.fp64Flops;
+  cost.sfuOps += before.sfuOps;
   KernelShape shape;
   shape.threads = threads;
   shape.blocks = static_cast<int64_t>(blocks);
+  if (config) {
+    shape.registers = getMmaRegisters(product->problem, *config);
+    shape.sharedBytes = getMmaSharedBytes(product->problem, *config);
+    KernelTime time = estimateTime(cost, shape, target);
+    // Warps that issue products compute operands in between.
+    time.total = getMmaSeconds(product->problem, *config, target) +
+                 before.fp32Flops / target.fp32FlopsPerSecond +
+                 before.fp64Flops / target.fp64FlopsPerSecond +
+                 before.sfuOps / target.sfuPerSecond();
+    best = {cost, shape, time, tm * tn, false, *config, std::nullopt};
+    return;
+  }
   // The epilogue works on a few accumulators at a time.
   double chunk = std::min(kMaxVector, tm * tn / static_cast<double>(threads));
   shape.registers = getRegisters(chunk, accumulators + 2 * kRegisterTile);
@@ -540,6 +572,14 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN,
 }
 
 void Pricer::priceContraction() {
+  if (!product->obstacle) {
+    SmallVector<MmaConfig> configs = getWgmmaConfigs(product->problem, target);
+    if (!configs.empty()) {
+      const MmaConfig &config = configs.front();
+      return priceContractionWith(config.rows, config.columns,
+                                  config.warps * target.warpSize, &config);
+    }
+  }
   for (auto [tileM, tileN] :
        {std::pair(128, 256), std::pair(256, 128), std::pair(128, 128),
         std::pair(128, 64), std::pair(64, 128), std::pair(64, 64),
@@ -547,6 +587,7 @@ void Pricer::priceContraction() {
         std::pair(16, 32), std::pair(16, 16)})
     for (int64_t threads : {128, 256})
       priceContractionWith(tileM, tileN, threads);
+  best.obstacle = product->obstacle.value_or(TensorCoreObstacle::NoTile);
 }
 
 KernelEstimate Pricer::price() {
@@ -604,10 +645,16 @@ KernelEstimate mlir::fusion::estimateKernel(const KernelBody &body,
   if (candidates.empty())
     candidates.push_back(0);
 
+  BodyProduct product;
+  if (body.has(NodeKind::Contraction)) {
+    product = getBodyProduct(body);
+    if (!product.obstacle && !hasWarpgroups(target))
+      product.obstacle = TensorCoreObstacle::Chip;
+  }
   KernelEstimate best;
   best.time.total = std::numeric_limits<double>::infinity();
   for (unsigned fast : candidates) {
-    KernelEstimate estimate = Pricer(body, target, fast).price();
+    KernelEstimate estimate = Pricer(body, target, fast, &product).price();
     if (estimate.time.total < best.time.total)
       best = std::move(estimate);
   }

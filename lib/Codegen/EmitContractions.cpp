@@ -117,9 +117,13 @@ FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
                             "the result");
     operand = broadcast(castTile(masked, element), {axis, contracted}).value;
   }
-  return tile::DotOp::create(builder, loc, accumulator.getType(), operands[0],
-                             operands[1], accumulator)
-      .getResult();
+  auto result = tile::DotOp::create(builder, loc, accumulator.getType(),
+                                    operands[0], operands[1], accumulator);
+  bool isF32 = dot.elements[0].isF32() &&
+               tile::getTileElementType(accumulator.getType()).isF32();
+  Operation *product = context.block->getParentOp();
+  result.setTf32(isF32 && allowsTF32(product));
+  return result.getResult();
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,6 +59,11 @@ private:
   const TargetInfo *findTarget();
   LogicalResult planFunction(FunctionOpInterface func,
                              const TargetInfo &target);
+  /// Moves scales past products where that is allowed and faster. Returns what
+  /// was considered, with the product that shows it.
+  SmallVector<std::pair<Operation *, LedgerEntry>>
+  moveScales(FunctionOpInterface func, const TargetInfo &target,
+             const PlanOptions &options);
 
   PlanObserver observer;
   /// Names taken in this module.
@@ -79,6 +85,60 @@ const TargetInfo *FormKernelsPass::findTarget() {
   return nullptr;
 }
 
+/// Products whose operand's scale is considered; each costs a plan.
+static constexpr unsigned kMaxMovedScales = 16;
+
+/// Operations of `func` with a scale that can be moved past products.
+static SmallVector<linalg::GenericOp> findScales(FunctionOpInterface func) {
+  SmallVector<linalg::GenericOp> producers;
+  for (auto generic :
+       func.getFunctionBody().front().getOps<linalg::GenericOp>())
+    if (producers.size() < kMaxMovedScales && findMovableScale(generic))
+      producers.push_back(generic);
+  return producers;
+}
+
+SmallVector<std::pair<Operation *, LedgerEntry>>
+FormKernelsPass::moveScales(FunctionOpInterface func, const TargetInfo &target,
+                            const PlanOptions &options) {
+  SmallVector<std::pair<Operation *, LedgerEntry>> entries;
+  unsigned next = 0;
+  // The number of scales shrinks by one with each that is moved.
+  while (true) {
+    SmallVector<linalg::GenericOp> producers = findScales(func);
+    if (next >= producers.size())
+      return entries;
+    MovableScale scale = *findMovableScale(producers[next]);
+    Operation *product = scale.uses.front()->getOwner();
+    LedgerEntry entry;
+    entry.producer = getOpLabel(scale.producer, NodeKind::Pointwise);
+    entry.consumer = getOpLabel(product, NodeKind::Contraction);
+    entry.reason = ReasonCode::ScaleRounding;
+    if (fastNumerics) {
+      OwningOpRef<Operation *> copy = func->clone();
+      auto changed = cast<FunctionOpInterface>(copy.get());
+      moveScale(*findMovableScale(findScales(changed)[next]));
+      FailureOr<FusionPlan> before = planFusion(func, target, options);
+      FailureOr<FusionPlan> after = planFusion(changed, target, options);
+      entry.reason = ReasonCode::NotProfitable;
+      if (succeeded(before) && succeeded(after)) {
+        entry.timeBeforeUs = before->ledger.timeAfterUs;
+        entry.timeAfterUs = after->ledger.timeAfterUs;
+        entry.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
+        entry.savedLaunches =
+            before->ledger.kernelsAfter - after->ledger.kernelsAfter;
+        entry.accepted = entry.gainUs() > options.minGainSeconds * 1e6;
+      }
+      if (entry.accepted) {
+        entry.reason = ReasonCode::ScalePastProduct;
+        moveScale(scale);
+      }
+    }
+    entries.emplace_back(product, entry);
+    next += !entry.accepted;
+  }
+}
+
 LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                                             const TargetInfo &targetInfo) {
   // A function that has kernels is planned already: by its author, or by a
@@ -94,12 +154,21 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
+  SmallVector<std::pair<Operation *, LedgerEntry>> moved;
+  if (fuse)
+    moved = moveScales(func, targetInfo, options);
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);
   if (failed(graph))
     return failure();
   FusionPlan plan = planFusion(*graph, targetInfo, options);
   plan.ledger.function = func.getName().str();
+  for (auto &[product, entry] : llvm::reverse(moved)) {
+    for (auto [id, node] : llvm::enumerate(graph->getNodes()))
+      if (node.op == product)
+        entry.producerNode = entry.consumerNode = id;
+    plan.ledger.entries.insert(plan.ledger.entries.begin(), entry);
+  }
 
   // One name for one kernel throughout the module.
   for (auto [kernel, facts] :

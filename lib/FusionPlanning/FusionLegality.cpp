@@ -200,7 +200,16 @@ FusionDecision mlir::fusion::checkBody(const KernelBody &body,
                               std::to_string(operands) +
                                   " tensors, the limit is " +
                                   std::to_string(limits.maxOperands));
-  if (body.has(NodeKind::Contraction))
+  auto contractions =
+      llvm::count_if(body.getInstances(), [&](const BodyInstance &instance) {
+        return body.getNode(instance).kind == NodeKind::Contraction;
+      });
+  if (contractions > limits.maxContractions)
+    return FusionDecision::no(ReasonCode::AccumulatorLimit,
+                              std::to_string(contractions) +
+                                  " contractions, the limit is " +
+                                  std::to_string(limits.maxContractions));
+  if (contractions)
     return checkContractionBody(body);
   if (body.has(NodeKind::Reduction) || body.has(NodeKind::Scan))
     return checkRowBody(body);

@@ -704,6 +704,15 @@ void Planner::fillPlan(FusionPlan &plan) {
     kernel.savedBytes = -group.bytes;
     kernel.savedLaunches = -1;
     LedgerKernel facts;
+    if (group.estimate.mma)
+      facts.products = "wgmma";
+    if (auto obstacle = group.estimate.obstacle) {
+      facts.products = "other";
+      facts.obstacle = stringifyObstacle(*obstacle).str();
+      facts.contraction = *llvm::find_if(group.nodes, [&](unsigned node) {
+        return graph.getNode(node).kind == NodeKind::Contraction;
+      });
+    }
     for (unsigned node : group.nodes) {
       facts.ops.push_back(graph.getNode(node).label);
       if (counted.test(node))

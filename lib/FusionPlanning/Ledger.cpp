@@ -40,7 +40,7 @@ static llvm::json::Object toJson(const LedgerEntry &entry) {
 }
 
 static llvm::json::Object toJson(const LedgerKernel &kernel) {
-  return llvm::json::Object{{"name", kernel.name},
+  llvm::json::Object object{{"name", kernel.name},
                             {"ops", llvm::json::Array(kernel.ops)},
                             {"time_ns", toNanoseconds(kernel.timeUs)},
                             {"bound", kernel.bound},
@@ -48,6 +48,11 @@ static llvm::json::Object toJson(const LedgerKernel &kernel) {
                             {"flops", kernel.flops},
                             {"registers", kernel.registers},
                             {"shared_bytes", kernel.sharedBytes}};
+  if (!kernel.products.empty())
+    object["products"] = kernel.products;
+  if (!kernel.obstacle.empty())
+    object["obstacle"] = kernel.obstacle;
+  return object;
 }
 
 llvm::json::Value Ledger::toJson() const {

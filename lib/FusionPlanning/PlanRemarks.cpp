@@ -56,12 +56,29 @@ static void emitEntry(FunctionOpInterface func, const ComputeGraph &graph,
          << remark::metric("SharedBytes", entry.sharedBytes);
 }
 
+/// Says what keeps a kernel's products from warpgroups.
+static void emitObstacle(FunctionOpInterface func, const ComputeGraph &graph,
+                         const LedgerKernel &kernel) {
+  if (kernel.obstacle.empty())
+    return;
+  Location loc = graph.getNode(kernel.contraction).op->getLoc();
+  auto remark = remark::missed(loc, getOpts(kernel.obstacle, func));
+  if (!remark)
+    return;
+  for (TensorCoreObstacle obstacle : getAllObstacles())
+    if (stringifyObstacle(obstacle) == kernel.obstacle)
+      remark << kernel.name + ": no products by warpgroups: " +
+                    describeObstacle(obstacle).str();
+}
+
 void mlir::fusion::emitPlanRemarks(FunctionOpInterface func,
                                    const ComputeGraph &graph,
                                    const FusionPlan &plan) {
   const Ledger &ledger = plan.ledger;
   for (const LedgerEntry &entry : ledger.entries)
     emitEntry(func, graph, entry);
+  for (const LedgerKernel &kernel : ledger.kernels)
+    emitObstacle(func, graph, kernel);
   auto remark = remark::analysis(func.getLoc(), getOpts("totals", func));
   if (!remark)
     return;

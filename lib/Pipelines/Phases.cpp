@@ -62,6 +62,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   FormKernelsPassOptions planOptions;
   planOptions.target = options.target;
   planOptions.fuse = options.fuse;
+  planOptions.fastNumerics = options.fastNumerics;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
 }
 

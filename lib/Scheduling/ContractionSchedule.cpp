@@ -13,7 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionSchedule.h"
-#include "fusion/Scheduling/MmaCost.h"
+#include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/TensorCores.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -27,10 +28,7 @@ namespace {
 /// The contractions of a kernel, which all run over the same loops.
 struct Product {
   SmallVector<Contraction, 2> sums;
-  /// Dimensions, adjacent ones, that rows and columns are made of.
-  SmallVector<unsigned> rows, columns;
-  /// The contracted dimension that chunks are taken of.
-  unsigned depth = 0;
+  ProductDims dims;
 };
 } // namespace
 
@@ -53,11 +51,7 @@ static std::optional<Product> findProduct(KernelOp kernel,
       if (sum) {
         if (isDerived)
           return std::nullopt;
-        if (!product.sums.empty() &&
-            (sum->rows != product.sums[0].rows ||
-             sum->columns != product.sums[0].columns ||
-             sum->contracted != product.sums[0].contracted ||
-             sum->sum != product.sums[0].sum))
+        if (!product.sums.empty() && !haveEqualLoops(*sum, product.sums[0]))
           return std::nullopt;
         product.sums.push_back(*sum);
         isDerived = true;
@@ -93,97 +87,14 @@ static SmallVector<unsigned> dimsOf(Value tensor, const IterationSpace &space) {
   return dims;
 }
 
-/// The longest run of `dims`, up to the last, that lie side by side in every
-/// one of `tensors` that has the last: one axis can run through them.
-static SmallVector<unsigned> mergeableDims(ArrayRef<unsigned> dims,
-                                           ArrayRef<Value> tensors,
-                                           const IterationSpace &space) {
-  SmallVector<unsigned> kept;
-  for (unsigned dim : dims)
-    if (extentOf(space, dim) != 1)
-      kept.push_back(dim);
-  if (kept.empty())
-    return {dims.back()};
-  SmallVector<unsigned> run{kept.pop_back_val()};
-  while (!kept.empty() && kept.back() + 1 == run.front()) {
-    bool adjacent = llvm::all_of(tensors, [&](Value tensor) {
-      SmallVector<unsigned> order = dimsOf(tensor, space);
-      auto place = llvm::find(order, run.front());
-      return place == order.end() ||
-             (place != order.begin() && *std::prev(place) == kept.back());
-    });
-    if (!adjacent)
-      break;
-    run.insert(run.begin(), kept.pop_back_val());
-  }
-  return run;
-}
-
-/// True when the operand's loops index its tensor plainly, as a matrix's do.
-static bool isPlain(const Contraction &sum, unsigned side) {
-  linalg::LinalgOp op = sum.op;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    if (operand->get() != sum.operands[side].tensor)
-      continue;
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    SmallVector<AffineExpr> dims;
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    for (unsigned i = 0; i < map.getNumDims(); ++i)
-      dims.push_back(ranges[i] == 1 ? getAffineConstantExpr(0, op.getContext())
-                                    : getAffineDimExpr(i, op.getContext()));
-    llvm::SmallDenseSet<unsigned> seen;
-    for (AffineExpr expr : map.getResults()) {
-      expr = expr.replaceDims(dims);
-      if (isa<AffineConstantExpr>(expr))
-        continue;
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || !seen.insert(dim.getPosition()).second)
-        return false;
-    }
-    return true;
-  }
-  return false;
-}
-
-/// Can the tensor copy engine read `tensor` along dimension `fastest`? Rows of
-/// memory must begin at multiples of 16 bytes.
-static bool isCopyable(Value tensor, int64_t bits) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t last = type.getDimSize(type.getRank() - 1);
-  return type.getRank() >= 1 && type.getRank() <= 5 &&
-         !ShapedType::isDynamic(last) && last * bits % 128 == 0;
-}
-
-static bool isByte(Type type) { return type.getIntOrFloatBitWidth() == 8; }
-
-/// Can warpgroups make the products, fed by tensor copies?
-static bool suitsWgmma(const Product &product, const IterationSpace &space) {
-  for (const Contraction &sum : product.sums) {
-    unsigned computed = 0;
-    for (unsigned side = 0; side < 2; ++side) {
-      const ContractionOperand &operand = sum.operands[side];
-      Type element = operand.element;
-      if (!element.isF16() && !element.isBF16() && !isByte(element))
-        return false;
-      if (!operand.source || !isPlain(sum, side))
-        return false;
-      Type stored = getElementTypeOrSelf(operand.source.getType());
-      if (!isCopyable(operand.source, stored.getIntOrFloatBitWidth()))
-        return false;
-      SmallVector<unsigned> dims = dimsOf(operand.source, space);
-      ArrayRef<unsigned> own = side == 0 ? product.rows : product.columns;
-      bool kMajor = dims.back() == product.depth;
-      if (!kMajor && dims.back() != own.back())
-        return false;
-      // Only 16-bit elements have both majors in shared memory.
-      if (!kMajor && isByte(element))
-        return false;
-      computed += !operand.direct;
-    }
-    if (computed > 1)
-      return false;
-  }
-  return true;
+/// What keeps warpgroups, fed by tensor copies, from making the products.
+static std::optional<TensorCoreObstacle>
+findProductObstacle(const Product &product, const IterationSpace &space) {
+  for (const Contraction &sum : product.sums)
+    if (auto obstacle = findObstacle(sum, product.dims,
+                                     [&](Value v) { return dimsOf(v, space); }))
+      return obstacle;
+  return std::nullopt;
 }
 
 static MmaProblem describe(KernelOp kernel, const Product &product,
@@ -196,9 +107,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
       size *= extentOf(space, dim);
     return size;
   };
-  problem.rows = sizeOf(product.rows);
-  problem.columns = sizeOf(product.columns);
-  problem.depth = extentOf(space, product.depth);
+  problem.rows = sizeOf(product.dims.rows);
+  problem.columns = sizeOf(product.dims.columns);
+  problem.depth = extentOf(space, product.dims.depth);
   problem.taps = sizeOf(first.contracted) / problem.depth;
   problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
                   (sizeOf(first.columns) / problem.columns);
@@ -206,6 +117,10 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   for (unsigned side = 0; side < 2; ++side) {
     const ContractionOperand &operand = first.operands[side];
     problem.elementBits = operand.element.getIntOrFloatBitWidth();
+    llvm::SmallDenseSet<Value> tensors;
+    for (const Contraction &sum : product.sums)
+      tensors.insert(sum.operands[side].tensor);
+    problem.operands[side] = tensors.size();
     Value stored = operand.source ? operand.source : operand.tensor;
     problem.storedBits[side] =
         getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth();
@@ -220,8 +135,8 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     if (!type || type.getRank() == 0)
       return 0;
     SmallVector<unsigned> dims = dimsOf(value, space);
-    if (!llvm::is_contained(dims, product.rows.back()) ||
-        !llvm::is_contained(dims, product.columns.back()))
+    if (!llvm::is_contained(dims, product.dims.rows.back()) ||
+        !llvm::is_contained(dims, product.dims.columns.back()))
       return 0;
     return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   };
@@ -251,12 +166,13 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim)
     if (space.getDims()[dim].reduction)
       kinds[dim] = AxisKind::Loop;
-  for (const SmallVector<unsigned> *dims : {&product.rows, &product.columns})
+  for (const SmallVector<unsigned> *dims :
+       {&product.dims.rows, &product.dims.columns})
     for (unsigned dim : ArrayRef(*dims).drop_back())
       kinds[dim] = AxisKind::Merged;
-  tiles[product.rows.back()] = config.rows;
-  tiles[product.columns.back()] = config.columns;
-  tiles[product.depth] = config.depth;
+  tiles[product.dims.rows.back()] = config.rows;
+  tiles[product.dims.columns.back()] = config.columns;
+  tiles[product.dims.depth] = config.depth;
   SmallVector<AxisAttr> axes;
   for (auto [axisKind, tile] : llvm::zip(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile, 1, 1));
@@ -266,34 +182,75 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
                            mma);
 }
 
+/// The contractions of `kernel` with the dimensions that they are tiled along.
+static std::optional<Product> findTiledProduct(KernelOp kernel,
+                                               const IterationSpace &space) {
+  std::optional<Product> product = findProduct(kernel, space);
+  if (!product)
+    return std::nullopt;
+  const Contraction &first = product->sums.front();
+  auto sizeOf = [&](unsigned dim) { return extentOf(space, dim); };
+  SmallVector<SmallVector<unsigned>> rowTensors, columnTensors;
+  auto add = [&](SmallVector<SmallVector<unsigned>> &tensors, Value tensor) {
+    tensors.push_back(dimsOf(tensor, space));
+  };
+  for (const Contraction &sum : product->sums) {
+    add(rowTensors, sum.operands[0].tensor);
+    add(columnTensors, sum.operands[1].tensor);
+  }
+  SmallVector<Value> results(kernel.getYield().getValues());
+  results.push_back(first.op->getResult(0));
+  for (Value result : results) {
+    add(rowTensors, result);
+    add(columnTensors, result);
+  }
+  product->dims.rows = getMergeableDims(first.rows, rowTensors, sizeOf);
+  product->dims.columns =
+      getMergeableDims(first.columns, columnTensors, sizeOf);
+  product->dims.depth = getDepthDim(first, sizeOf);
+  return product;
+}
+
 SmallVector<ScheduleAttr>
 fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                const ScheduleLimits &limits) {
-  std::optional<Product> product = findProduct(kernel, space);
+  std::optional<Product> product = findTiledProduct(kernel, space);
   if (!product || !limits.target)
     return {};
-  const Contraction &first = product->sums.front();
-  SmallVector<Value> rowTensors{first.op->getResult(0)}, columnTensors;
-  columnTensors = rowTensors;
-  for (const Contraction &sum : product->sums) {
-    rowTensors.push_back(sum.operands[0].tensor);
-    columnTensors.push_back(sum.operands[1].tensor);
-  }
-  llvm::append_range(rowTensors, kernel.getYield().getValues());
-  llvm::append_range(columnTensors, kernel.getYield().getValues());
-  product->rows = mergeableDims(first.rows, rowTensors, space);
-  product->columns = mergeableDims(first.columns, columnTensors, space);
-  // Chunks are taken of the dimension that operands are contiguous along.
-  product->depth = first.contracted.back();
-  for (unsigned dim : first.contracted)
-    if (extentOf(space, dim) > extentOf(space, product->depth))
-      product->depth = dim;
-
   SmallVector<ScheduleAttr> schedules;
   MmaProblem problem = describe(kernel, *product, space);
-  if (limits.target->name == "sm_90a" && suitsWgmma(*product, space))
+  if (hasWarpgroups(*limits.target) && !findProductObstacle(*product, space))
     for (const MmaConfig &config : getWgmmaConfigs(problem, *limits.target))
       schedules.push_back(
           makeSchedule(kernel, *product, space, MmaKind::Wgmma, config));
   return schedules;
+}
+
+EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
+                                const IterationSpace &space,
+                                ScheduleAttr schedule,
+                                const TargetInfo &target) {
+  MmaAttr mma = schedule.getMma();
+  if (!mma || mma.getKind() != MmaKind::Wgmma)
+    return estimate;
+  std::optional<Product> product = findTiledProduct(kernel, space);
+  if (!product)
+    return estimate;
+  auto tileOf = [&](unsigned dim) { return schedule.getAxes()[dim].getTile(); };
+  MmaConfig config;
+  config.rows = tileOf(product->dims.rows.back());
+  config.columns = tileOf(product->dims.columns.back());
+  config.depth = tileOf(product->dims.depth);
+  config.warps = schedule.getWarps();
+  config.stages = mma.getStages();
+  config.chunk = mma.getColumns();
+  config.split = mma.getSplit();
+  config.group = mma.getGroup();
+  config.blocks = mma.getBlocks();
+  MmaProblem problem = describe(kernel, *product, space);
+  return EstimateAttr::get(
+      kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),
+      estimate.getFlops(), getMmaRegisters(problem, config),
+      getMmaSharedBytes(problem, config), estimate.getSavedBytes(),
+      estimate.getSavedLaunches());
 }

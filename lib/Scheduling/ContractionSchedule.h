@@ -24,6 +24,13 @@ SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,
                                                  const IterationSpace &space,
                                                  const ScheduleLimits &limits);
 
+/// `estimate`, of `kernel`, with the time, registers and shared memory that
+/// the model predicts for `schedule`; unchanged when the schedule is not one of
+/// getTensorCoreSchedules.
+EstimateAttr predictFor(EstimateAttr estimate, KernelOp kernel,
+                        const IterationSpace &space, ScheduleAttr schedule,
+                        const TargetInfo &target);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_SCHEDULING_CONTRACTIONSCHEDULE_H

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionSchedule.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
 
@@ -61,6 +62,10 @@ public:
             getSchedules(kernel, *space, limits);
         size_t number = std::min<size_t>(candidate, schedules.size() - 1);
         kernel.setScheduleAttr(schedules[number]);
+        if (EstimateAttr estimate = kernel.getEstimateAttr();
+            estimate && limits.target)
+          kernel.setEstimateAttr(predictFor(estimate, kernel, *space,
+                                            schedules[number], *limits.target));
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

@@ -31,6 +31,14 @@ Value stripExtensions(Value factor);
 /// tensor cores take them; null types if there are none.
 std::array<Type, 2> getNarrowTypes(Type a, Type b, Type sum);
 
+/// The unit attribute of operations, functions and modules by which a program
+/// asks for tf32.
+constexpr llvm::StringLiteral kTF32AttrName = "fusion.tf32";
+
+/// True when the program lets products of f32 factors of `op` be made in tf32
+/// (docs/Numerics.md).
+bool allowsTF32(Operation *op);
+
 /// One factor of a contraction.
 struct ContractionOperand {
   /// The operand of the structured operation.
@@ -52,6 +60,8 @@ struct Contraction {
   std::array<ContractionOperand, 2> operands;
   /// Type in which products are added up.
   Type sum;
+  /// Products of f32 factors may be made in tf32.
+  bool tf32 = false;
   /// Iteration dimensions by role, in increasing order.
   SmallVector<unsigned> rows, columns, contracted, batch;
 };
@@ -60,6 +70,25 @@ struct Contraction {
 /// what it had, products of values of two different inputs.
 std::optional<Contraction> matchContraction(linalg::LinalgOp op,
                                             const IterationSpace &space);
+
+/// The same for an operation that is in no kernel yet: `dimOfLoop` numbers its
+/// loops, `isOutside` tells the tensors that a kernel around it would read.
+std::optional<Contraction>
+matchContraction(linalg::LinalgOp op,
+                 llvm::function_ref<unsigned(unsigned)> dimOfLoop,
+                 llvm::function_ref<bool(Value)> isOutside);
+
+/// True when the loops of the operation index the operand's tensor plainly, as
+/// a matrix's do: each dimension by one loop of its own.
+bool isPlain(const Contraction &sum, unsigned side);
+
+/// The longest run of `dims`, up to the last, that lie side by side in every
+/// one of `tensors` (lists of dimensions with more than one element) that has
+/// the last: one axis can run through them. `dims` are in increasing order.
+SmallVector<unsigned>
+getMergeableDims(ArrayRef<unsigned> dims,
+                 ArrayRef<SmallVector<unsigned>> tensors,
+                 llvm::function_ref<int64_t(unsigned)> extentOf);
 
 } // namespace mlir::fusion
 

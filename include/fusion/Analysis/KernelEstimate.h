@@ -16,6 +16,8 @@
 
 #include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/TensorCores.h"
 
 namespace mlir::fusion {
 
@@ -32,6 +34,9 @@ struct KernelEstimate {
   double blockElements = 0;
   /// Rows are kept on chip, so that inputs are read once.
   bool rowsOnChip = false;
+  /// For a contraction by warpgroups, how; for any other, why not.
+  std::optional<MmaConfig> mma;
+  std::optional<TensorCoreObstacle> obstacle;
 
   double seconds() const { return time.total; }
   double bytes() const { return cost.uniqueBytes(); }

@@ -26,6 +26,10 @@ struct KernelLimits {
   /// Kernel parameters are at most 4 KiB; a dynamic tensor takes up to ten
   /// words of it.
   unsigned maxOperands = 48;
+  /// On four warps, the fewest that tensor cores take, a tile of 64 x 64, the
+  /// smallest that keeps them busy, has 32 registers a thread. Four leave as
+  /// many for everything else.
+  unsigned maxContractions = 4;
 };
 
 /// May `body` be one kernel?

@@ -27,8 +27,11 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     one value, fills, empty tensors and scalar arithmetic are copied into every
     kernel that uses them.
 
-    The pass never tiles, never changes what an operation computes and adds no
-    guard on sizes. Independent operations may be given in any order: the
+    The pass never tiles, adds no guard on sizes and never changes what an
+    operation computes, with one exception that `fast-numerics` allows: a factor
+    that is constant along what a product contracts, such as the inverse root of
+    a norm, is applied to the product instead of its operand where that is
+    predicted to be faster. Independent operations may be given in any order: the
     result is the same.
 
     Every candidate fusion, taken or refused, is a remark of the category
@@ -59,6 +62,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     Option<"fuse", "fuse", "bool", "true",
            "fuse what pays; without it every operation is a kernel of its own, "
            "whatever its contracts ask for">,
+    Option<"fastNumerics", "fast-numerics", "bool", "false",
+           "declared roundings may be dropped: scales of rows may move past "
+           "products">,
   ];
   let dependentDialects = [
     "::mlir::fusion::FusionDialect", "::mlir::arith::ArithDialect",

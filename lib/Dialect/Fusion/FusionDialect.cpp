@@ -83,6 +83,12 @@ FusionDialect::verifyOperationAttribute(Operation *op,
   StringRef name = attribute.getName();
   if (name == kMustAttrName || name == kNeverAttrName)
     return verifyContract(op, attribute);
+  if (name == "fusion.tf32") {
+    if (!isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError()
+             << "attribute '" << name << "' must be a unit attribute";
+    return success();
+  }
   if (name == kMaxKernelsAttrName)
     return verifyMaxKernels(op, attribute.getValue());
   if (name == kPlanAttrName) {

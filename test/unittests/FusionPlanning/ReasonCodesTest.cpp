@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/TensorCores.h"
 #include "fusion/FusionPlanning/FusionDecision.h"
 #include "gtest/gtest.h"
 #include <fstream>
@@ -42,6 +43,21 @@ TEST(ReasonCodesTest, PageHasTheTable) {
              describeReason(code).str() + " |\n";
   // All rows, in order, and nothing between or after them.
   EXPECT_NE(page.find(table + "\n"), std::string::npos) << table;
+}
+
+TEST(ReasonCodesTest, PageHasTheObstaclesOfTensorCores) {
+  std::ifstream file(FUSION_SOURCE_DIR "/docs/Remarks.md");
+  ASSERT_TRUE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string table = "| code | meaning |\n|---|---|\n";
+  std::set<std::string> names;
+  for (TensorCoreObstacle obstacle : getAllObstacles()) {
+    EXPECT_TRUE(names.insert(stringifyObstacle(obstacle).str()).second);
+    table += "| `" + stringifyObstacle(obstacle).str() + "` | " +
+             describeObstacle(obstacle).str() + " |\n";
+  }
+  EXPECT_NE(text.str().find(table + "\n"), std::string::npos) << table;
 }
 
 TEST(ReasonCodesTest, DecisionsCarryTheirReason) {

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSION_SCHEDULING_MMACOST_H
-#define FUSION_SCHEDULING_MMACOST_H
+#ifndef FUSION_ANALYSIS_MMACOST_H
+#define FUSION_ANALYSIS_MMACOST_H
 
 #include "fusion/Analysis/TargetInfo.h"
 #include "llvm/ADT/SmallVector.h"
@@ -31,9 +31,10 @@ struct MmaProblem {
   /// Bits of an element in the product, and in memory for rows and columns.
   int64_t elementBits = 16;
   int64_t storedBits[2] = {16, 16};
-  /// Sums over the same loops (a gate and an up projection: 2), with operands
-  /// of the columns of their own.
+  /// Sums over the same loops (a gate and an up projection: 2), and how many
+  /// different operands of the rows and of the columns they have.
   int64_t sums = 1;
+  int64_t operands[2] = {1, 1};
   /// Bytes of whole tiles that the epilogue reads and writes, an element.
   int64_t epilogueReadBytes = 0, epilogueWriteBytes = 2;
   /// Operations of the epilogue, an element.
@@ -75,4 +76,4 @@ llvm::SmallVector<MmaConfig> getWgmmaConfigs(const MmaProblem &problem,
 
 } // namespace mlir::fusion
 
-#endif // FUSION_SCHEDULING_MMACOST_H
+#endif // FUSION_ANALYSIS_MMACOST_H

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/Scheduling/MmaCost.h"
+#include "fusion/Analysis/MmaCost.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,8 +26,8 @@ static constexpr int64_t kSharedReserve = 2048;
 static constexpr int64_t kStagingBuffers = 2, kEpilogueStages = 2;
 
 static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
-  int64_t bits = config.rows * problem.storedBits[0] +
-                 config.columns * problem.storedBits[1] * problem.sums;
+  int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
+                 config.columns * problem.storedBits[1] * problem.operands[1];
   return bits * config.depth / 8;
 }
 
@@ -108,13 +108,13 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double together = std::min(resident, std::ceil(tiles / slots * resident));
   double time =
       waves * std::max(together * main, main + epilogue) + epilogue * 0.5;
-  double bytes =
-      problem.batch *
-      (double(problem.rows) * problem.depth * problem.storedBits[0] / 8 +
-       double(problem.columns) * problem.depth * problem.storedBits[1] / 8 *
-           problem.sums +
-       double(problem.rows) * problem.columns *
-           (problem.epilogueReadBytes + problem.epilogueWriteBytes));
+  double bytes = problem.batch *
+                 (double(problem.rows) * problem.depth * problem.storedBits[0] /
+                      8 * problem.operands[0] +
+                  double(problem.columns) * problem.depth *
+                      problem.storedBits[1] / 8 * problem.operands[1] +
+                  double(problem.rows) * problem.columns *
+                      (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   return std::max(time, bytes / target.dramBytesPerSecond) +
          target.launchSeconds + 2.0e-6;
 }

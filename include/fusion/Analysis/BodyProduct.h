@@ -1,0 +1,38 @@
+//===- BodyProduct.h - The products of a kernel body ------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares what pricing needs to know of a body's products: could
+// warpgroups make them, and as which problem.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_BODYPRODUCT_H
+#define FUSION_ANALYSIS_BODYPRODUCT_H
+
+#include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/TensorCores.h"
+
+namespace mlir::fusion {
+
+/// The products of one body.
+struct BodyProduct {
+  /// What keeps warpgroups from making them; the rest is then unset.
+  std::optional<TensorCoreObstacle> obstacle;
+  MmaProblem problem;
+  /// Dimensions that tiles have rows and columns of.
+  DimMask rows = 0, columns = 0;
+};
+
+/// The products of `body`, which has a contraction and no problem. The rules
+/// are those of scheduling, so that what is priced is what will run.
+BodyProduct getBodyProduct(const KernelBody &body);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_BODYPRODUCT_H

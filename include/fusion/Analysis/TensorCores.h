@@ -1,0 +1,64 @@
+//===- TensorCores.h - What warpgroups can multiply -------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the rules on products by warpgroups that are fed by tensor
+// copies. Planning prices by them and scheduling decides by them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_TENSORCORES_H
+#define FUSION_ANALYSIS_TENSORCORES_H
+
+#include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/TargetInfo.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// Why the products of a kernel are not made by warpgroups.
+enum class TensorCoreObstacle {
+#define FUSION_OBSTACLE(enumerator, code, text) enumerator,
+#include "fusion/Analysis/TensorCoreObstacles.def"
+};
+
+/// The code as users see it, e.g. `misaligned-rows`.
+StringRef stringifyObstacle(TensorCoreObstacle obstacle);
+/// One sentence on what the code means.
+StringRef describeObstacle(TensorCoreObstacle obstacle);
+/// All obstacles, in the order of the table.
+ArrayRef<TensorCoreObstacle> getAllObstacles();
+
+/// True when `target` makes products by warpgroups fed by tensor copies.
+bool hasWarpgroups(const TargetInfo &target);
+
+/// The dimensions that a kernel's products are tiled along.
+struct ProductDims {
+  /// Dimensions, adjacent ones, that rows and columns are made of.
+  SmallVector<unsigned> rows, columns;
+  /// The contracted dimension that chunks are taken of.
+  unsigned depth = 0;
+};
+
+/// The contracted dimension of `sum` that chunks are taken of: the largest, of
+/// equal ones the last.
+unsigned getDepthDim(const Contraction &sum,
+                     llvm::function_ref<int64_t(unsigned)> extentOf);
+
+/// True when two products of one kernel can share its loops and tile.
+bool haveEqualLoops(const Contraction &a, const Contraction &b);
+
+/// What keeps warpgroups from making `sum`, tiled along `dims`; nothing when
+/// they can. `dimsOf` gives the dimensions of a tensor that have more than one
+/// element, in order.
+std::optional<TensorCoreObstacle>
+findObstacle(const Contraction &sum, const ProductDims &dims,
+             llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_TENSORCORES_H

@@ -1,0 +1,248 @@
+//===- BodyProduct.cpp - The products of a kernel body --------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the view of a body as a problem of tensor cores. No
+// kernel exists yet: dimensions and tensors are those of the graph.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/BodyProduct.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// Finds the products of one body. Dimensions are numbered as scheduling will
+/// number them: those of the primary result first, in its order.
+class ProductFinder {
+public:
+  explicit ProductFinder(const KernelBody &body);
+
+  BodyProduct find();
+
+private:
+  void numberDims();
+  bool isInside(unsigned value) const {
+    int producer = graph.getValue(graph.getBase(value)).producer;
+    return producer >= 0 && llvm::is_contained(body.getNodes(), producer);
+  }
+  int64_t extentOf(unsigned dim) const {
+    return static_cast<int64_t>(body.getExtents()[order[dim]]);
+  }
+  SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
+  SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
+  std::optional<Contraction> match(const BodyInstance &instance) const;
+  void setSizes(const ProductDims &dims, MmaProblem &problem) const;
+  void setEpilogue(const ProductDims &dims, MmaProblem &problem) const;
+
+  const KernelBody &body;
+  const ComputeGraph &graph;
+  /// The body's dimension of each number, and back.
+  SmallVector<unsigned> order, numbers;
+  DenseMap<Value, unsigned> values;
+  SmallVector<Contraction, 2> sums;
+  /// The instance of each sum.
+  SmallVector<unsigned, 2> places;
+};
+} // namespace
+
+ProductFinder::ProductFinder(const KernelBody &body)
+    : body(body), graph(body.getGraph()) {
+  numberDims();
+  for (unsigned node : body.getNodes())
+    for (const TensorRead &read : graph.getNode(node).reads)
+      values[graph.getValue(read.value).ssa] = read.value;
+}
+
+void ProductFinder::numberDims() {
+  const BodyOutput *primary = nullptr;
+  auto size = [&](const BodyOutput &output) {
+    const GraphValue &value = graph.getValue(output.value);
+    return std::pair(value.shape.size(), value.elements());
+  };
+  for (const BodyOutput &output : body.getOutputs())
+    if (!primary || size(output) > size(*primary))
+      primary = &output;
+  auto add = [&](unsigned dim) {
+    if (!llvm::is_contained(order, dim))
+      order.push_back(dim);
+  };
+  if (primary)
+    for (AffineExpr coord : primary->coords)
+      if (auto dim = dyn_cast<AffineDimExpr>(coord))
+        add(dim.getPosition());
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    add(dim);
+  numbers.resize(order.size());
+  for (auto [number, dim] : llvm::enumerate(order))
+    numbers[dim] = number;
+}
+
+/// The dimensions of a tensor at `coords` that have more than one element.
+SmallVector<unsigned>
+ProductFinder::getDims(ArrayRef<AffineExpr> coords) const {
+  SmallVector<unsigned> dims;
+  for (AffineExpr coord : coords)
+    if (auto dim = dyn_cast<AffineDimExpr>(coord))
+      if (body.getExtents()[dim.getPosition()] > 1)
+        dims.push_back(numbers[dim.getPosition()]);
+  return dims;
+}
+
+/// The dimensions of a tensor from outside that `instance`, or one that
+/// computes something for it, reads.
+SmallVector<unsigned> ProductFinder::getDims(unsigned value,
+                                             unsigned instance) const {
+  llvm::BitVector above(body.getInstances().size());
+  above.set(instance);
+  for (unsigned i = instance + 1; i-- > 0;)
+    if (above.test(i))
+      for (unsigned producer : body.getInstances()[i].producers)
+        above.set(producer);
+  for (const BodyAccess &access : body.getInputs())
+    if (access.value == value && above.test(access.instance))
+      return getDims(access.coords);
+  return {};
+}
+
+std::optional<Contraction>
+ProductFinder::match(const BodyInstance &instance) const {
+  auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+  if (!op)
+    return std::nullopt;
+  return matchContraction(
+      op,
+      [&](unsigned loop) {
+        // Loops of size 1 may have a coordinate of their own.
+        auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
+        return dim ? numbers[dim.getPosition()] : 0;
+      },
+      [&](Value tensor) {
+        auto known = values.find(tensor);
+        return known != values.end() && !isInside(known->second);
+      });
+}
+
+void ProductFinder::setSizes(const ProductDims &dims,
+                             MmaProblem &problem) const {
+  const Contraction &first = sums.front();
+  auto sizeOf = [&](ArrayRef<unsigned> of) {
+    int64_t size = 1;
+    for (unsigned dim : of)
+      size *= extentOf(dim);
+    return std::max<int64_t>(size, 1);
+  };
+  problem.rows = sizeOf(dims.rows);
+  problem.columns = sizeOf(dims.columns);
+  problem.depth = sizeOf(dims.depth);
+  problem.taps = sizeOf(first.contracted) / problem.depth;
+  problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
+                  (sizeOf(first.columns) / problem.columns);
+  problem.sums = sums.size();
+  for (unsigned side = 0; side < 2; ++side) {
+    llvm::SmallDenseSet<Value> tensors;
+    for (const Contraction &sum : sums)
+      tensors.insert(sum.operands[side].tensor);
+    problem.operands[side] = tensors.size();
+    const ContractionOperand &operand = first.operands[side];
+    problem.elementBits = operand.element.getIntOrFloatBitWidth();
+    problem.storedBits[side] =
+        getElementTypeOrSelf(operand.source.getType()).getIntOrFloatBitWidth();
+  }
+}
+
+void ProductFinder::setEpilogue(const ProductDims &dims,
+                                MmaProblem &problem) const {
+  auto isWhole = [&](ArrayRef<AffineExpr> coords) {
+    SmallVector<unsigned> own = getDims(coords);
+    return llvm::is_contained(own, dims.rows.back()) &&
+           llvm::is_contained(own, dims.columns.back());
+  };
+  auto bytesOf = [&](unsigned value) {
+    return static_cast<int64_t>(graph.getValue(value).elementBytes);
+  };
+  llvm::SmallDenseSet<unsigned> seen;
+  for (const Contraction &sum : sums)
+    for (const ContractionOperand &operand : sum.operands)
+      seen.insert(values.lookup(operand.source));
+  problem.epilogueReadBytes = problem.epilogueWriteBytes = 0;
+  for (const BodyAccess &access : body.getInputs())
+    if (isWhole(access.coords) && seen.insert(access.value).second)
+      problem.epilogueReadBytes += bytesOf(access.value);
+  for (const BodyOutput &output : body.getOutputs())
+    if (isWhole(output.coords))
+      problem.epilogueWriteBytes += bytesOf(output.value);
+  problem.epilogueOps = 0;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind == NodeKind::Pointwise)
+      if (auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op))
+        problem.epilogueOps +=
+            std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+}
+
+BodyProduct ProductFinder::find() {
+  BodyProduct result;
+  for (auto [i, instance] : llvm::enumerate(body.getInstances())) {
+    if (body.getNode(instance).kind != NodeKind::Contraction)
+      continue;
+    std::optional<Contraction> sum = match(instance);
+    if (!sum) {
+      result.obstacle = TensorCoreObstacle::Form;
+      return result;
+    }
+    if (!sums.empty() && !haveEqualLoops(*sum, sums.front())) {
+      result.obstacle = TensorCoreObstacle::ProductsDiffer;
+      return result;
+    }
+    sums.push_back(*sum);
+    places.push_back(i);
+  }
+
+  const Contraction &first = sums.front();
+  SmallVector<SmallVector<unsigned>> tensors[2];
+  for (unsigned side = 0; side < 2; ++side) {
+    for (auto [sum, place] : llvm::zip(sums, places)) {
+      // The operand as the contraction reads it, wherever it comes from.
+      for (OpOperand *input : sum.op.getDpsInputOperands())
+        if (input->get() == sum.operands[side].tensor)
+          tensors[side].push_back(getDims(
+              composeCoords(sum.op.getMatchingIndexingMap(input).getResults(),
+                            body.getInstances()[place].loops)));
+    }
+    for (const BodyOutput &output : body.getOutputs())
+      tensors[side].push_back(getDims(output.coords));
+  }
+  auto sizeOf = [&](unsigned dim) { return extentOf(dim); };
+  ProductDims dims;
+  dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
+  dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
+  dims.depth = getDepthDim(first, sizeOf);
+
+  for (auto [sum, place] : llvm::zip(sums, places)) {
+    unsigned instance = place;
+    result.obstacle = findObstacle(sum, dims, [&](Value tensor) {
+      return getDims(values.lookup(tensor), instance);
+    });
+    if (result.obstacle)
+      return result;
+  }
+  setSizes(dims, result.problem);
+  setEpilogue(dims, result.problem);
+  for (unsigned dim : first.rows)
+    result.rows |= DimMask(1) << order[dim];
+  for (unsigned dim : first.columns)
+    result.columns |= DimMask(1) << order[dim];
+  return result;
+}
+
+BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body) {
+  return ProductFinder(body).find();
+}

@@ -1,0 +1,116 @@
+//===- TensorCores.cpp - What warpgroups can multiply ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the rules on products by warpgroups.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/TensorCores.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+struct Obstacle {
+  llvm::StringLiteral code;
+  llvm::StringLiteral text;
+};
+} // namespace
+
+static constexpr Obstacle kObstacles[] = {
+#define FUSION_OBSTACLE(enumerator, code, text) {code, text},
+#include "fusion/Analysis/TensorCoreObstacles.def"
+};
+
+StringRef fusion::stringifyObstacle(TensorCoreObstacle obstacle) {
+  return kObstacles[static_cast<unsigned>(obstacle)].code;
+}
+
+StringRef fusion::describeObstacle(TensorCoreObstacle obstacle) {
+  return kObstacles[static_cast<unsigned>(obstacle)].text;
+}
+
+ArrayRef<TensorCoreObstacle> fusion::getAllObstacles() {
+  static constexpr TensorCoreObstacle all[] = {
+#define FUSION_OBSTACLE(enumerator, code, text) TensorCoreObstacle::enumerator,
+#include "fusion/Analysis/TensorCoreObstacles.def"
+  };
+  return all;
+}
+
+bool fusion::hasWarpgroups(const TargetInfo &target) {
+  return target.name == "sm_90a";
+}
+
+unsigned fusion::getDepthDim(const Contraction &sum,
+                             llvm::function_ref<int64_t(unsigned)> extentOf) {
+  unsigned depth = sum.contracted.back();
+  for (unsigned dim : sum.contracted)
+    if (extentOf(dim) > extentOf(depth))
+      depth = dim;
+  return depth;
+}
+
+bool fusion::haveEqualLoops(const Contraction &a, const Contraction &b) {
+  return a.rows == b.rows && a.columns == b.columns &&
+         a.contracted == b.contracted && a.batch == b.batch && a.sum == b.sum;
+}
+
+/// True when warpgroups take factors of the type of `operand`.
+static bool isMultiplied(const Contraction &sum,
+                         const ContractionOperand &operand) {
+  Type element = operand.element;
+  return element.isF16() || element.isBF16() ||
+         element.getIntOrFloatBitWidth() == 8 || (element.isF32() && sum.tf32);
+}
+
+/// What keeps one operand from being copied into shared memory as the product
+/// reads it. Rows of memory must begin at multiples of 16 bytes.
+static std::optional<TensorCoreObstacle>
+findOperandObstacle(const Contraction &sum, unsigned side,
+                    const ProductDims &dims,
+                    llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
+  const ContractionOperand &operand = sum.operands[side];
+  if (!isMultiplied(sum, operand))
+    return TensorCoreObstacle::ElementType;
+  if (!operand.source)
+    return TensorCoreObstacle::SeveralSources;
+  if (!isPlain(sum, side))
+    return TensorCoreObstacle::Addressing;
+  auto type = cast<RankedTensorType>(operand.source.getType());
+  if (type.getRank() < 1 || type.getRank() > 5)
+    return TensorCoreObstacle::Rank;
+  int64_t last = type.getDimSize(type.getRank() - 1);
+  if (ShapedType::isDynamic(last))
+    return TensorCoreObstacle::DynamicRows;
+  if (last * type.getElementTypeBitWidth() % 128 != 0)
+    return TensorCoreObstacle::MisalignedRows;
+  SmallVector<unsigned> order = dimsOf(operand.source);
+  if (!order.empty() && order.back() == dims.depth)
+    return std::nullopt;
+  ArrayRef<unsigned> own = side == 0 ? dims.rows : dims.columns;
+  // Only 16-bit elements have both majors in shared memory.
+  if (order.empty() || order.back() != own.back() ||
+      operand.element.getIntOrFloatBitWidth() != 16)
+    return TensorCoreObstacle::OperandMajor;
+  return std::nullopt;
+}
+
+std::optional<TensorCoreObstacle>
+fusion::findObstacle(const Contraction &sum, const ProductDims &dims,
+                     llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
+  unsigned computed = 0;
+  for (unsigned side = 0; side < 2; ++side) {
+    if (auto obstacle = findOperandObstacle(sum, side, dims, dimsOf))
+      return obstacle;
+    computed += !sum.operands[side].direct;
+  }
+  if (computed > 1)
+    return TensorCoreObstacle::BothComputed;
+  return std::nullopt;
+}
