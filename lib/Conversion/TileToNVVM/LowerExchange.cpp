@@ -204,10 +204,15 @@ LogicalResult ProgramLowering::storeShared(Operation *op, const Scalars &source,
 }
 
 LogicalResult ProgramLowering::lowerLocalStore(tile::LocalStoreOp op) {
-  return storeShared(op, get(op.getValue()),
-                     tile::getLayout(op.getValue().getType()).getLinear(),
-                     op.getBuffer().getType().getLayout().getShared(),
-                     placeOf(op.getBuffer()));
+  if (failed(storeShared(op, get(op.getValue()),
+                         tile::getLayout(op.getValue().getType()).getLinear(),
+                         op.getBuffer().getType().getLayout().getShared(),
+                         placeOf(op.getBuffer()))))
+    return failure();
+  // Tensor cores read operands past the caches of threads.
+  if (llvm::any_of(op.getBuffer().getUsers(), llvm::IsaPred<tile::MmaAsyncOp>))
+    fenceCopies();
+  return success();
 }
 
 LogicalResult ProgramLowering::lowerLocalLoad(tile::LocalLoadOp op) {

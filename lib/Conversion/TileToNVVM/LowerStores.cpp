@@ -121,32 +121,18 @@ Value ProgramLowering::storesAlone(bool byWarpgroup) {
                                constant32(0));
 }
 
-void ProgramLowering::bulkWait(bool byWarpgroup, unsigned pending) {
-  ifThread(storesAlone(byWarpgroup), [&] {
+void ProgramLowering::bulkWait(unsigned pending) {
+  ifThread(storesAlone(/*byWarpgroup=*/true), [&] {
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, pending,
                                          builder.getUnitAttr());
   });
 }
 
-/// How many of the copies started last may go on when `op` fills its buffer:
-/// those of the stores since the last use of the buffer. In a loop the last
-/// store comes before the first.
-static unsigned pendingStores(tile::AsyncStoreOp op) {
-  SmallVector<tile::AsyncStoreOp> stores;
-  bool inOneBlock = true;
-  op->getParentOfType<tile::ProgramOp>().walk([&](tile::AsyncStoreOp store) {
-    inOneBlock &= store->getBlock() == op->getBlock();
-    stores.push_back(store);
-  });
-  if (!inOneBlock)
-    return 0;
-  unsigned count = stores.size();
-  unsigned at = llvm::find(stores, op) - stores.begin();
-  unsigned pending = 0;
-  while (stores[(at + count - 1 - pending) % count].getBuffer() !=
-         op.getBuffer())
-    ++pending;
-  return pending;
+void ProgramLowering::fenceCopies() {
+  NVVM::FenceProxyOp::create(
+      builder, loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
 }
 
 /// The coordinate bit that each bit of the warpgroup's number flips, when every
@@ -180,6 +166,39 @@ warpgroupBits(const LinearLayout &layout, ArrayRef<int64_t> box) {
   return result;
 }
 
+/// The same for a store's own value and map.
+static std::optional<SmallVector<std::pair<unsigned, unsigned>>>
+warpgroupBits(tile::AsyncStoreOp op) {
+  SmallVector<int64_t> box;
+  for (int64_t dim : op.getDims())
+    box.push_back(op.getMap().getType().getBox()[dim]);
+  return warpgroupBits(tile::getLayout(op.getValue().getType()).getLinear(),
+                       box);
+}
+
+/// How many of the copies started last may go on when `op` fills its buffer:
+/// those of the stores since the last use of the buffer. In a loop the last
+/// store comes before the first.
+static unsigned pendingStores(tile::AsyncStoreOp op) {
+  SmallVector<tile::AsyncStoreOp> stores;
+  bool areAlike = true, byWarpgroup = warpgroupBits(op).has_value();
+  op->getParentOfType<tile::ProgramOp>().walk([&](tile::AsyncStoreOp store) {
+    // Threads count what they start themselves.
+    areAlike &= store->getBlock() == op->getBlock() &&
+                warpgroupBits(store).has_value() == byWarpgroup;
+    stores.push_back(store);
+  });
+  if (!areAlike)
+    return 0;
+  unsigned count = stores.size();
+  unsigned at = llvm::find(stores, op) - stores.begin();
+  unsigned pending = 0;
+  while (stores[(at + count - 1 - pending) % count].getBuffer() !=
+         op.getBuffer())
+    ++pending;
+  return pending;
+}
+
 LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
   const LinearLayout &layout =
       tile::getLayout(op.getValue().getType()).getLinear();
@@ -192,12 +211,8 @@ LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
   if (!boxes || place.alignment() < tile::getSwizzleAlignment(swizzle))
     return op.emitOpError("FUS-3311: copies with this map do not take the "
                           "buffer's layout");
-  SmallVector<int64_t> box;
-  for (int64_t dim : op.getDims())
-    box.push_back(map.getBox()[dim]);
-
   // Who stores together: each warpgroup, or all.
-  auto groupBits = warpgroupBits(layout, box);
+  auto groupBits = warpgroupBits(op);
   bool byWarpgroup = groupBits.has_value();
   Value group;
   if (byWarpgroup)
@@ -211,14 +226,13 @@ LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
     namedBarrier(number, kWarpgroupThreads);
   };
 
-  bulkWait(byWarpgroup, pendingStores(op));
+  // All who may have started copies wait for theirs: another store may have
+  // used the buffer in the other way.
+  bulkWait(pendingStores(op));
   meet();
   if (failed(storeShared(op, get(op.getValue()), layout, shared, place)))
     return failure();
-  NVVM::FenceProxyOp::create(
-      builder, loc, NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
+  fenceCopies();
   meet();
 
   ifThread(storesAlone(byWarpgroup), [&] {

@@ -209,7 +209,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::AsyncStoreOp store) { return lowerAsyncStore(store); })
       .Case([&](tile::AsyncStoreWaitOp) {
         // Threads that have started no copies have none to wait for.
-        bulkWait(/*byWarpgroup=*/true, /*pending=*/0);
+        bulkWait(/*pending=*/0);
         return success();
       })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })

@@ -176,7 +176,9 @@ private:
   /// True in the one thread of those that store together which starts their
   /// copies and waits for them.
   Value storesAlone(bool byWarpgroup);
-  void bulkWait(bool byWarpgroup, unsigned pending);
+  void bulkWait(unsigned pending);
+  /// Lets copies and tensor cores see what this thread wrote to shared memory.
+  void fenceCopies();
   /// Writes a tile's registers to what lies at `place`; by stmatrix where the
   /// layouts let it.
   LogicalResult storeShared(Operation *op, const Scalars &source,

@@ -48,13 +48,15 @@ def parse():
     parser.add_argument("--grid", default="1x1", help="blocks along M and N")
     parser.add_argument("--warps", type=int, default=8)
     parser.add_argument("--stages", type=int, default=4)
-    parser.add_argument("--a", default="k", choices=["k", "m", "registers"])
+    parser.add_argument("--a", default="k", choices=["k", "m", "registers", "stored"])
     parser.add_argument("--b", default="k", choices=["k", "n", "registers"])
     parser.add_argument("--span", type=int, default=128,
                         help="bytes of the swizzle")
     parser.add_argument("--swapped", action="store_true")
     parser.add_argument("--pending", type=int, default=0, choices=[0, 1])
     parser.add_argument("--store", default="plain", choices=["plain", "async"])
+    parser.add_argument("--box-rows", type=int, default=64,
+                        help="rows of one copy of the result")
     parser.add_argument("--columns", type=int, default=0,
                         help="columns of the accumulator stored at once")
     parser.add_argument("--out", default="acc", choices=["acc", "bf16"],
@@ -165,6 +167,16 @@ class Gemm:
         warps += [(0, 0)] * (log2(self.o.warps) - len(warps))
         return self.layout(regs, lanes, warps, [rows, depth])
 
+    def rows_by_chunks(self, rows):
+        """Layout of an operand as it is loaded: 16 bytes for each thread."""
+        chunk = log2(16 // self.bytes)
+        regs = [(0, 1 << i) for i in range(chunk)]
+        threads = [(0, 1 << i) for i in range(chunk, log2(self.bk))]
+        threads += [(1 << i, 0) for i in range(log2(rows))]
+        many = 5 + log2(self.o.warps)
+        return self.layout(regs + threads[many:], threads[:5], threads[5:many],
+                           [rows, self.bk])
+
     def rows_of_block(self, rows):
         """Layout of a block's part of the sum: whole rows for each warp."""
         regs = [(0, 1), (0, 2)] + [(0, 128 << i)
@@ -181,7 +193,7 @@ class Gemm:
         """View, map, buffer and copies of an operand [rows, k]."""
         major = getattr(self.o, name)
         span = self.o.span // self.bytes
-        if major in ("k", "registers"):
+        if major not in ("m", "n"):
             view, box, dims = (count, self.k), (min(rows, 256), span), "0, 1"
             at = f"[%{name}0, %kk]"
         else:
@@ -191,14 +203,21 @@ class Gemm:
         self.views.append(
             f"%v{name} = tile.view %{name}[] {{shape = affine_map<() -> "
             f"{view}>}} : !llvm.ptr<1> to !tile.view<{sizes}x{self.element}>")
-        if major == "registers":
-            layout = self.operand(rows, self.bk)
+        if major in ("registers", "stored"):
+            layout = (self.operand(rows, self.bk) if major == "registers"
+                      else self.rows_by_chunks(rows))
             tile = f"tensor<{rows}x{self.bk}x{self.element}, {layout}>"
             self.operands[name] = (f"%t{name}", tile)
             self.loads.append(
                 f"%t{name} = tile.load %v{name}[affine_map<(i, j)[s, t] -> "
                 f"(i + s, j + t)>] (%{name}0, %kk) checked [false, false] : "
                 f"!tile.view<{sizes}x{self.element}> -> {tile}")
+            if major == "stored":
+                buffer = self.buffer(rows, self.bk)
+                self.allocs.append(f"%s{name} = tile.alloc : {buffer}")
+                self.loads.append(f"tile.local_store %t{name}, %s{name} : "
+                                  f"{tile}, {buffer}")
+                self.operands[name] = (f"%s{name}", buffer)
             return
         buffer = self.buffer(rows, self.bk, major not in ("k", "registers"))
         kind = (f"!tile.tensor_map<{box[0]}x{box[1]}x{self.element}, "
@@ -218,7 +237,7 @@ class Gemm:
         o = self.o
         self.views, self.buffers, self.copies, self.loads, self.maps = (
             [], [], [], [], [])
-        self.operands = {}
+        self.operands, self.allocs = {}, []
         self.operand_text("a", self.bm, self.m)
         self.operand_text("b", self.bn, self.n)
         ring = f"!tile.ring<{o.stages}, [{', '.join(self.buffers)}]>"
@@ -238,7 +257,7 @@ class Gemm:
         if kept:
             keeping = (" keeping " + ", ".join(v for v, _ in kept) + " : "
                        + ", ".join(t for _, t in kept))
-        store, allocs = [], []
+        store, allocs = [], self.allocs
         total, rows, attributes = "%sum", self.bm, ""
         if o.cluster > 1:
             rows //= o.cluster
@@ -273,7 +292,7 @@ class Gemm:
                     f"[false, false] : {narrow}, {result}")
                 continue
             buffer = self.buffer(self.bm, columns, size=size, element=self.out)
-            box = (min(64, self.bm), o.span // size)
+            box = (min(o.box_rows, self.bm), o.span // size)
             kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.out}, b{o.span}>"
             if chunk < 2:
                 allocs.append(f"%out{chunk} = tile.alloc : {buffer}")
@@ -388,7 +407,7 @@ class Gemm:
     def reference(self):
         def at(name, count):
             major = getattr(self.o, name)
-            if major in ("k", "registers"):
+            if major not in ("m", "n"):
                 return [[self.element_at(r * self.k + k)
                          for k in range(self.k)] for r in range(count)]
             return [[self.element_at(k * count + r) for k in range(self.k)]

@@ -72,9 +72,9 @@ public:
       life.first = life.last = span[alloc].first;
       bool isUsedByCopies = false;
       for (Operation *user : alloc->getUsers()) {
-        // Copies out of a buffer, or by other blocks, last beyond the
-        // operation.
-        if (isa<AsyncStoreOp, ClusterReduceOp>(user))
+        // Copies out of a buffer, reads by products in flight or by other
+        // blocks last beyond the operation.
+        if (isa<AsyncStoreOp, ClusterReduceOp, MmaAsyncOp>(user))
           isUsedByCopies = true;
         // A use inside a loop around the use but not the allocation keeps the
         // buffer alive through the loop.

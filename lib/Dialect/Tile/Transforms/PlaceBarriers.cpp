@@ -56,7 +56,8 @@ static void addAll(Pending &into, const Pending &from) {
       into.push_back(range);
 }
 
-static std::optional<SharedRange> rangeOf(Operation *op) {
+/// The accesses of `op`; empty for one that orders its own.
+static Pending rangesOf(Operation *op) {
   auto make = [](Value buffer, bool write) -> std::optional<SharedRange> {
     if (auto stage = buffer.getDefiningOp<StageOp>()) {
       auto alloc = stage.getBuffer().getDefiningOp<AllocOp>();
@@ -75,13 +76,28 @@ static std::optional<SharedRange> rangeOf(Operation *op) {
         begin, begin + alloc.getType().getLayout().getShared().sizeInBytes(),
         write};
   };
+  Pending ranges;
+  auto add = [&](Value buffer, bool write) {
+    if (std::optional<SharedRange> range = make(buffer, write))
+      addAll(ranges, {*range});
+  };
+  auto addOperands = [&](MmaAsyncOp mma) {
+    for (Value operand : {mma.getA(), mma.getB()})
+      if (isa<BufferType>(operand.getType()))
+        add(operand, false);
+  };
   if (auto copy = dyn_cast<CopyStartOp>(op))
-    return make(copy.getBuffer(), true);
+    add(copy.getBuffer(), true);
   if (auto store = dyn_cast<LocalStoreOp>(op))
-    return make(store.getBuffer(), true);
+    add(store.getBuffer(), true);
   if (auto load = dyn_cast<LocalLoadOp>(op))
-    return make(load.getBuffer(), false);
-  return std::nullopt;
+    add(load.getBuffer(), false);
+  if (auto mma = dyn_cast<MmaAsyncOp>(op))
+    addOperands(mma);
+  // Products in flight read until they are waited for.
+  if (isa<MmaWaitOp>(op))
+    op->getParentOfType<ProgramOp>().walk(addOperands);
+  return ranges;
 }
 
 /// Walks `block`, placing barriers; `pending` is what is outstanding at its
@@ -114,17 +130,17 @@ static void place(Block &block, Pending &pending) {
       pending = merged;
       continue;
     }
-    std::optional<SharedRange> range = rangeOf(&op);
-    if (!range)
-      continue;
+    Pending ranges = rangesOf(&op);
     if (llvm::any_of(pending, [&](const SharedRange &other) {
-          return range->conflicts(other);
+          return llvm::any_of(ranges, [&](const SharedRange &range) {
+            return range.conflicts(other);
+          });
         })) {
       OpBuilder builder(&op);
       BarrierOp::create(builder, op.getLoc());
       pending.clear();
     }
-    addAll(pending, {*range});
+    addAll(pending, ranges);
   }
 }
 
