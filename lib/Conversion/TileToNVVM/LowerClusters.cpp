@@ -106,25 +106,102 @@ void ProgramLowering::meetCluster(unsigned barrier) {
             "r,~{memory}");
 }
 
-LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
-  int32_t blocks = program.getCluster().value_or(1);
+/// The bytes that the bits of `number` move a place along dimension `dim` of
+/// `shared`, from bit `first` of its coordinate on.
+static uint64_t offsetOfPart(const tile::SharedLayout &shared, unsigned dim,
+                             unsigned first, unsigned number) {
+  uint64_t offset = 0;
+  for (unsigned bit = 0; number >> bit; ++bit)
+    if (number >> bit & 1)
+      offset ^= shared.offsetBasis(dim, first + bit);
+  return offset;
+}
+
+LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
+                                         unsigned firstBit) {
+  unsigned blocks = program.getCluster().value_or(1), dim = op.getDim();
   const LinearLayout &layout =
       tile::getLayout(op.getValue().getType()).getLinear();
+  const tile::SharedLayout &shared =
+      op.getBuffer().getType().getLayout().getShared();
+  std::optional<tile::SharedAccess> access = tile::getSharedAccess(
+      layout, shared, tile::getWidestSharedVector(layout, shared));
+  if (!access)
+    return op.emitOpError("FUS-3307: no access of this layout to the buffer");
+  for (HwDim hw : {HwDim::Lane, HwDim::Warp})
+    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
+      if (layout.basis(hw, bit)[dim] >> firstBit)
+        return op.emitOpError("FUS-3317: threads differ in the part of the "
+                              "tile that they hold");
+
+  // In the buffer of the block that finishes a part, this block's share of it
+  // lies where the part of this block's rank would.
+  Value offset = applyToThread(access->laneOffset, access->warpOffset);
+  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+  uint64_t mask = access->threadMask;
+  for (unsigned bit = 0; 1u << bit < blocks; ++bit) {
+    uint64_t step = shared.offsetBasis(dim, firstBit + bit);
+    Value set = arith::AndIOp::create(
+        builder, loc,
+        arith::ShRUIOp::create(builder, loc, rank, constant32(bit)),
+        constant32(1));
+    offset = arith::XOrIOp::create(
+        builder, loc, offset,
+        toIndex(arith::MulIOp::create(builder, loc, set, constant32(step))));
+    mask |= step;
+  }
+  auto cluster = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  SmallVector<Value> bases;
+  Value own = sharedAddress(placeOf(op.getBuffer()));
+  for (unsigned block = 0; block < blocks; ++block)
+    bases.push_back(NVVM::MapaOp::create(builder, loc, cluster, own,
+                                         constant32(block)));
+  const Scalars &source = get(op.getValue());
+  for (const tile::SharedAccess::Group &group : access->groups) {
+    unsigned part = layout.elementOf(group.regs.front(), 0, 0)[dim] >> firstBit;
+    uint64_t place =
+        group.offset ^ offsetOfPart(shared, dim, firstBit, part);
+    SmallVector<Value> members;
+    for (unsigned reg : group.regs)
+      members.push_back(toMemory(source[reg]));
+    Value value = members.size() == 1 ? members.front() : buildVector(members);
+    Value moved = offset;
+    if (place & mask)
+      moved = arith::XOrIOp::create(builder, loc, offset,
+                                    constantIndex(place & mask));
+    Value address =
+        LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
+                            bases[part], ArrayRef<LLVM::GEPArg>{moved});
+    if (int32_t constant = place & ~mask)
+      address =
+          LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
+                              address, ArrayRef<LLVM::GEPArg>{constant});
+    LLVM::StoreOp::create(builder, loc, value, address,
+                          shared.elementBytes() * members.size());
+  }
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
+  unsigned blocks = program.getCluster().value_or(1), dim = op.getDim();
   const LinearLayout &part = tile::getLayout(op.getType()).getLinear();
   const tile::SharedLayout &shared =
       op.getBuffer().getType().getLayout().getShared();
   if (!llvm::isPowerOf2_32(blocks))
     return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
-  SharedPlace place = placeOf(op.getBuffer());
-  if (failed(storeShared(op, get(op.getValue()), layout, shared, place)))
+  unsigned firstBit = part.dimLog2(dim);
+  // Stores to other blocks cost no waiting, where loads from them would.
+  if (failed(pushParts(op, firstBit)))
     return failure();
   meetCluster(0);
 
-  // The part's elements have places in the whole tile's buffer.
+  // The shares of the blocks lie in the buffer one after the other.
   SmallVector<tile::Coords> bases[3];
-  for (HwDim dim : {HwDim::Register, HwDim::Lane, HwDim::Warp})
-    for (unsigned bit = 0; bit < part.numBits(dim); ++bit)
-      bases[static_cast<unsigned>(dim)].push_back(part.basis(dim, bit));
+  for (HwDim hw : {HwDim::Register, HwDim::Lane, HwDim::Warp})
+    for (unsigned bit = 0; bit < part.numBits(hw); ++bit)
+      bases[static_cast<unsigned>(hw)].push_back(part.basis(hw, bit));
   std::optional<LinearLayout> inWhole =
       LinearLayout::fromBases(shared.shape(), bases[0], bases[1], bases[2]);
   std::optional<tile::SharedAccess> access;
@@ -134,34 +211,19 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
   if (!access)
     return op.emitOpError("FUS-3307: no access of this layout to the buffer");
   Value offset = applyToThread(access->laneOffset, access->warpOffset);
-  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
-  unsigned firstBit = part.dimLog2(op.getDim());
-  for (unsigned bit = 0; 1 << bit < blocks; ++bit) {
-    Value set = arith::AndIOp::create(
-        builder, loc,
-        arith::ShRUIOp::create(builder, loc, rank, constant32(bit)),
-        constant32(1));
-    int64_t step = shared.offsetBasis(op.getDim(), firstBit + bit);
-    offset = arith::XOrIOp::create(
-        builder, loc, offset,
-        toIndex(arith::MulIOp::create(builder, loc, set, constant32(step))));
-  }
-
-  auto cluster = LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  SharedPlace place = placeOf(op.getBuffer());
   Type element = scalarType(op.getType());
   Type stored = memoryType(element);
   Scalars results(part.numRegs());
   for (const tile::SharedAccess::Group &group : access->groups) {
     unsigned count = group.regs.size();
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
-    Value address = sharedAddress(place, offset, group.offset);
     // In the order of ranks, so that the sum is the same in every run.
-    for (int32_t block = 0; block < blocks; ++block) {
-      Value remote = NVVM::MapaOp::create(builder, loc, cluster, address,
-                                          constant32(block));
-      Value loaded = LLVM::LoadOp::create(builder, loc, type, remote,
+    for (unsigned block = 0; block < blocks; ++block) {
+      uint64_t at = group.offset ^ offsetOfPart(shared, dim, firstBit, block);
+      Value address = sharedAddress(place, offset, at & access->threadMask,
+                                    at & ~access->threadMask);
+      Value loaded = LLVM::LoadOp::create(builder, loc, type, address,
                                           shared.elementBytes() * count);
       for (auto [i, reg] : llvm::enumerate(group.regs)) {
         Value value = fromMemory(
@@ -180,7 +242,8 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
   for (unsigned reg = 0; reg < part.numRegs(); ++reg)
     results[reg] = results[access->holder[reg]];
   values[op.getResult()] = results;
-  // The buffer stays as it is until all have read.
-  meetCluster(1);
+  // Nobody may write shares of another sum here before all of these are read.
+  if (op->getParentOfType<scf::ForOp>())
+    meetCluster(1);
   return success();
 }

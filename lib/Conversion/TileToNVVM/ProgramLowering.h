@@ -193,6 +193,9 @@ private:
   void prepareCluster();
   LogicalResult lowerClusterRank(tile::ClusterRankOp op);
   LogicalResult lowerClusterReduce(tile::ClusterReduceOp op);
+  /// Writes to each block of the cluster this block's share of the part that it
+  /// finishes: the part whose number is bits `firstBit` and up of a coordinate.
+  LogicalResult pushParts(tile::ClusterReduceOp op, unsigned firstBit);
   void meetCluster(unsigned barrier);
   void clusterBarrier();
 

@@ -270,6 +270,15 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   for (unsigned dim = rank; dim-- > 0;)
     if (bytes[dim] > bytes[fastest])
       fastest = dim;
+  // Sums of a cluster are read from shared memory 16 bytes at a time.
+  for (Value value : group.values)
+    if (value.getDefiningOp<ClusterReduceOp>())
+      vectors[fastest] = std::max<int64_t>(
+          vectors[fastest],
+          std::min<int64_t>(
+              group.shape[fastest],
+              128 / getTileElementType(value.getType())
+                        .getIntOrFloatBitWidth()));
   // No more elements a thread than there are to go around.
   int64_t vector = vectors[fastest];
   int64_t threads = program.getNumWarps() * 32;

@@ -17,7 +17,6 @@
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include <numeric>
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_LOWEREXCHANGESPASS
@@ -140,28 +139,40 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   return success();
 }
 
-/// Gives the sum over a cluster the buffer through which blocks read each
-/// other's tiles.
-static void addClusterBuffer(ClusterReduceOp op) {
+/// Gives the sum over a cluster the buffer that blocks write their shares to:
+/// the parts of the tile one after the other, each as suits the exchange
+/// between the two layouts.
+static LogicalResult addClusterBuffer(ClusterReduceOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
-  const LinearLayout &from = getLayout(type).getLinear();
   const LinearLayout &part = getLayout(op.getType()).getLinear();
-  SmallVector<unsigned> order(type.getRank());
-  std::iota(order.rbegin(), order.rend(), 0);
+  std::optional<LinearLayout> from =
+      getLayout(type).getLinear().getPart(getTileShape(op.getType()));
   unsigned bytes = elementBytes(type.getElementType(), 0);
-  // A block reads one part; with its layout on every part, the exchange is
-  // the one that suits all of them.
-  std::optional<SharedExchange> plan =
-      planSharedExchange(from, part.extendTo(type.getShape(), order), bytes);
-  SharedLayout shared =
-      plan ? plan->buffer : SharedLayout::linear(type.getShape(), bytes);
+  std::optional<SharedExchange> plan;
+  if (from)
+    plan = planSharedExchange(*from, part, bytes);
+  if (!plan)
+    return op.emitOpError("FUS-3202: no exchange of partial results");
+  SmallVector<SmallVector<int64_t, 8>> offsets(type.getRank());
+  int64_t size = plan->buffer.sizeInBytes();
+  for (auto [dim, steps] : llvm::enumerate(offsets)) {
+    for (unsigned bit = 0; bit < part.dimLog2(dim); ++bit)
+      steps.push_back(plan->buffer.offsetBasis(dim, bit));
+    for (; int64_t(1) << steps.size() < type.getDimSize(dim); size *= 2)
+      steps.push_back(size);
+  }
+  std::optional<SharedLayout> shared =
+      SharedLayout::fromOffsets(bytes, plan->buffer.alignment(), offsets);
+  if (!shared)
+    return op.emitOpError("FUS-3202: no exchange of partial results");
   OpBuilder builder(op);
   auto buffer = AllocOp::create(
       builder, op.getLoc(),
       BufferType::get(op.getContext(), type.getShape(), type.getElementType(),
-                      SharedAttr::get(op.getContext(), shared)),
+                      SharedAttr::get(op.getContext(), *shared)),
       IntegerAttr());
   op.getBufferMutable().assign(buffer);
+  return success();
 }
 
 namespace {
@@ -175,10 +186,13 @@ public:
     int64_t indexBits = program.getIndexBits();
     SmallVector<ReduceOp> reductions;
     SmallVector<ConvertLayoutOp> conversions;
-    program.getBody().walk([](ClusterReduceOp op) {
-      if (!op.getBuffer())
-        addClusterBuffer(op);
+    WalkResult walk = program.getBody().walk([](ClusterReduceOp op) {
+      return op.getBuffer() || succeeded(addClusterBuffer(op))
+                 ? WalkResult::advance()
+                 : WalkResult::interrupt();
     });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
     program.getBody().walk([&](Operation *op) {
       if (auto reduce = dyn_cast<ReduceOp>(op))
         reductions.push_back(reduce);
