@@ -6,7 +6,8 @@
 
 // A grid that walks tiles, a KxN operand, a bias and a residual, chunks of 64
 // columns: a ring for the operands, one for the residual, two buffers for the
-// result. Positions run on through the outer loop.
+// result. Positions run on through the outer loop. The bias is loaded before the
+// contraction, or one chunk ahead.
 
 // CHECK-LABEL: tile.program @persistent
 // CHECK-SAME: extra_warps = 4
@@ -24,6 +25,7 @@
 // CHECK-DAG: %[[MY:.*]] = tile.tensor_map {{.*}} : <?x512xbf16> -> <64x64xbf16, b128>
 // CHECK: tile.specialize {registers = array<i64: 40, 232>} consumer {
 // CHECK:   scf.for {{.*}} = %[[BLOCK]] {{.*}} iter_args(%[[P:.*]] = %[[ZERO]], %[[Q:.*]] = %[[ZERO]]) -> (index, index)
+// CHECK:     %[[BIAS0:.*]] = tile.load {{.*}} -> tensor<64xf32>
 // CHECK:     %[[SUM:.*]]:2 = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[PK:.*]] = %[[P]]) -> (tensor<128x128xf32>, index)
 // CHECK-NEXT:  %[[S:.*]]:2 = tile.wait %[[RING]][%[[PK]]]
 // CHECK-NEXT:  %[[D:.*]] = tile.mma_async %[[S]]#0, %[[S]]#1, %[[ACC]] :
@@ -31,13 +33,16 @@
 // CHECK-NEXT:  tile.release %[[RING]][%[[PK]]]
 // CHECK-NEXT:  %[[NK:.*]] = arith.addi %[[PK]], %[[ONE]]
 // CHECK-NEXT:  scf.yield %[[E]], %[[NK]]
+// CHECK:     %[[BIAS1:.*]] = tile.load {{.*}} -> tensor<64xf32>
 // CHECK:     tile.slice %[[SUM]]#0 [0, 0]
-// CHECK:     tile.load {{.*}} -> tensor<64xf32>
+// CHECK:     tile.broadcast %[[BIAS0]]
 // CHECK:     %[[R:.*]] = tile.wait %[[SIDE]][%[[Q]]]
 // CHECK-NEXT: tile.local_load %[[R]]
 // CHECK-NEXT: tile.release %[[SIDE]][%[[Q]]]
 // CHECK-NEXT: %[[Q1:.*]] = arith.addi %[[Q]], %[[ONE]]
 // CHECK:     tile.async_store %{{.*}}, %[[MY]][{{.*}}] through %[[OUT0]] dims [0, 1]
+// CHECK:     tile.slice %[[SUM]]#0 [0, 64]
+// CHECK:     tile.broadcast %[[BIAS1]]
 // CHECK:     tile.wait %[[SIDE]][%[[Q1]]]
 // CHECK:     %[[Q2:.*]] = arith.addi %[[Q]], %[[TWO]]
 // CHECK:     tile.async_store %{{.*}}, %[[MY]][{{.*}}] through %[[OUT1]] dims [0, 1]

@@ -179,14 +179,16 @@ tile.program @swapped(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %py: !llvm.ptr<1>) a
 
 #tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
 
-// Another kind of pipeline, no columns, and products that warpgroups cannot
-// make (f32 in full): nothing is split.
+// Another kind of pipeline, no columns, products that warpgroups cannot make
+// (f32 in full), and rows that two warpgroups share: nothing is split.
 
 // CHECK-LABEL: tile.program @warps
 // CHECK-NOT: tile.slice
 // CHECK-LABEL: tile.program @all
 // CHECK-NOT: tile.slice
 // CHECK-LABEL: tile.program @exact
+// CHECK-NOT: tile.slice
+// CHECK-LABEL: tile.program @shared
 // CHECK-NOT: tile.slice
 // CHECK: tile.return
 tile.program @warps(%pa: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
@@ -219,6 +221,17 @@ tile.program @exact(%pa: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %ka = tile.load %a[#tile] (%c0, %c0) checked [false, false] : !tile.view<64x64xf32> -> tensor<64x64xf32>
   %d = tile.dot %ka, %ka, %init : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %d, %y[#tile] (%c0, %c0) checked [false, false] : tensor<64x64xf32>, !tile.view<64x64xf32>
+  tile.return
+}
+tile.program @shared(%pa: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 8, pipeline = #tile.pipeline<wgmma, stages = 4, columns = 32>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.view %pa[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xbf16>
+  %y = tile.view %py[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xf32>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %ka = tile.load %a[#tile] (%c0, %c0) checked [false, false] : !tile.view<64x64xbf16> -> tensor<64x64xbf16>
+  %d = tile.dot %ka, %ka, %init : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   tile.store %d, %y[#tile] (%c0, %c0) checked [false, false] : tensor<64x64xf32>, !tile.view<64x64xf32>
   tile.return
 }

@@ -82,6 +82,10 @@ bool isScalarComputable(Value value);
 FailureOr<ContractionPlan> planContraction(ProgramOp program,
                                            std::optional<Refusal> &refusal);
 
+/// Moves the small loads that follow a contraction, biases and scales, to where
+/// they are not waited for.
+void hoistSmallLoads(const ContractionPlan &plan);
+
 /// Plans the loads and stores around the contraction.
 void planEpilogue(ProgramOp program, RolePlan &plan);
 

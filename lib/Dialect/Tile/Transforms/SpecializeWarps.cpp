@@ -596,6 +596,7 @@ public:
     Common common;
     common.plan.contraction = std::move(*contraction);
     common.plan.stages = std::clamp<int64_t>(pipeline->getStages(), 2, 32);
+    hoistSmallLoads(common.plan.contraction);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
     if (failed(fitSharedMemory(program, common.plan, sharedMemoryLimitBytes))) {

@@ -345,6 +345,17 @@ void EpilogueSplitter::run() {
       op->erase();
 }
 
+/// True when each warpgroup holds all columns of its rows of the sums, so that
+/// a chunk of columns is a part of every thread's registers.
+static bool holdsWholeColumns(ProgramOp program, const ContractionPlan &plan) {
+  constexpr int64_t kRowsOfGroup = 64, kWarpsOfGroup = 4;
+  int64_t groups = program.getNumWarps() / kWarpsOfGroup;
+  return llvm::all_of(plan.products, [&](Product product) {
+    ArrayRef<int64_t> shape = getTileShape(product.dot.getType());
+    return shape[product.swapped ? 1 : 0] >= kRowsOfGroup * groups;
+  });
+}
+
 namespace {
 class SplitEpiloguePass
     : public tile::impl::SplitEpiloguePassBase<SplitEpiloguePass> {
@@ -362,7 +373,7 @@ public:
     // Parts of other accumulators are not a matter of registers alone.
     std::optional<Refusal> refusal;
     FailureOr<ContractionPlan> plan = planContraction(program, refusal);
-    if (succeeded(plan))
+    if (succeeded(plan) && holdsWholeColumns(program, *plan))
       EpilogueSplitter(program, *plan, pipeline->getColumns()).run();
   }
 };

@@ -94,6 +94,9 @@ def SpecializeWarpsPass
       code around the contraction loads, all of one type.
     - large stores become `tile.async_store`.
 
+    Small loads are made early: those of the contraction before the wait for the
+    stage, those after it before the contraction or one chunk ahead.
+
     A running number, carried by all loops of a role around the ring's use, is
     the position in the ring.
 
@@ -144,8 +147,9 @@ def SplitEpiloguePass
   let summary = "Computes what follows a contraction by chunks of columns";
   let description = [{
     Input: a program with `pipeline = #tile.pipeline<wgmma, columns = C>`, C
-    above zero, and tiles without layouts; others, and programs that
-    `tile-specialize-warps` would not give roles, are left as they are. Output:
+    above zero, and tiles without layouts; others, programs that
+    `tile-specialize-warps` would not give roles, and programs whose warpgroups
+    share the columns of a row are left as they are. Output:
     each store of a tile that has the accumulator's columns, more than C of
     them, is made once for each C columns, with what it stores rebuilt for these
     columns. Stores of one block alternate, chunk after chunk.

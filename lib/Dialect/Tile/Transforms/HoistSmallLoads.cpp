@@ -1,0 +1,76 @@
+//===- HoistSmallLoads.cpp - Loads of the epilogue before they are due ----===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the early issue of the small loads that follow a
+// contraction: biases, scales and the like.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RolePlan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Loads of more elements would take too many registers for too long.
+static constexpr int64_t kMaxElements = 128;
+
+static bool isSmall(LoadOp load) {
+  ArrayRef<int64_t> shape = getTileShape(load.getType());
+  return shape.size() <= 1 && (shape.empty() || shape[0] <= kMaxElements) &&
+         load.getIndices().empty();
+}
+
+/// True when all that `op` needs exists before `place`, of the same block.
+static bool isReadyAt(Operation *op, Operation *place) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return !producer || producer->getBlock() != place->getBlock() ||
+           producer->isBeforeInBlock(place);
+  });
+}
+
+/// The outermost loop that carries the sums of a contraction, or null when
+/// there is none.
+static Operation *getNest(Block *products) {
+  auto carriesTiles = [](Operation *op) {
+    return isa<scf::ForOp>(op) &&
+           llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  };
+  Operation *nest = nullptr;
+  for (Operation *op = products->getParentOp(); carriesTiles(op);
+       op = op->getParentOp())
+    nest = op;
+  return nest;
+}
+
+void tile::hoistSmallLoads(const ContractionPlan &plan) {
+  Operation *nest = getNest(plan.block);
+  if (!nest)
+    return;
+  // A part of the epilogue ends with a store. The loads of the first part go
+  // before the contraction, those of each other part to where the part before
+  // begins: what they take of registers is little, and they are there in time.
+  Operation *place = nest, *begin = nullptr;
+  SmallVector<std::pair<LoadOp, Operation *>> moves;
+  for (Operation *op = nest->getNextNode(); op; op = op->getNextNode()) {
+    if (!begin)
+      begin = op;
+    if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load))
+      moves.push_back({load, place});
+    if (isa<StoreOp>(op)) {
+      place = begin;
+      begin = nullptr;
+    }
+  }
+  // The last first: a load may be where a later one goes.
+  for (auto [load, target] : llvm::reverse(moves))
+    if (isReadyAt(load, target))
+      load->moveBefore(target);
+}
