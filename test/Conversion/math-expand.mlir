@@ -144,6 +144,25 @@ func.func @float8_arithmetic(%x: f8E5M2, %y: f8E5M2, %n: i32) -> f8E5M2 {
   return %s : f8E5M2
 }
 
+// A byte is the low mantissa of 2^23.
+// CHECK-LABEL: func.func @bytes(
+// CHECK-DAG:     %[[SIGN:.*]] = arith.constant 1258291328 : i32
+// CHECK-DAG:     %[[BIASED:.*]] = arith.constant 0x4B000080 : f32
+// CHECK-DAG:     %[[POWER:.*]] = arith.constant 0x4B000000 : f32
+// CHECK-DAG:     %[[W:.*]] = arith.extui %{{.*}} : i8 to i32
+// CHECK-DAG:     %[[O:.*]] = arith.xori %[[W]], %[[SIGN]] : i32
+// CHECK-DAG:     %[[F:.*]] = arith.bitcast %[[O]] : i32 to f32
+// CHECK-DAG:     %[[S:.*]] = arith.subf %[[F]], %[[BIASED]] : f32
+// CHECK-DAG:     arith.truncf %[[S]] : f32 to bf16
+// CHECK-DAG:     arith.subf %{{.*}}, %[[POWER]] : f32
+// CHECK:         arith.sitofp %{{.*}} : i8 to f64
+func.func @bytes(%x: i8) -> (bf16, f32, f64) {
+  %s = arith.sitofp %x : i8 to bf16
+  %u = arith.uitofp %x : i8 to f32
+  %d = arith.sitofp %x : i8 to f64
+  return %s, %u, %d : bf16, f32, f64
+}
+
 // Tensors are another phase's.
 // CHECK-LABEL: func.func @tensors(
 // CHECK-NEXT:    math.exp %{{.*}} : tensor<4xf32>

@@ -23,6 +23,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -249,6 +250,14 @@ TEST_P(Product, IsExact) {
   };
   std::vector<double> a = random(p.batch * p.m * p.k),
                       b = random(p.batch * p.n * p.k), s = random(p.n);
+  if (p.stored)
+    // All values that the type stores, and factors that keep them exact.
+    for (double &value : b) {
+      state = state * 1664525 + 1013904223;
+      value = static_cast<int8_t>(state >> 24);
+    }
+  for (double &value : s)
+    value = std::ldexp(1, static_cast<int>(value));
   auto bytesA = encode(a, p.type);
   auto bytesB = encode(b, p.stored ? p.stored : p.typeOfB());
   auto bytesS = encode(s, p.typeOfB());
