@@ -250,25 +250,47 @@ def _unit(dtype):
 
 
 def compare(case, outputs, references):
-    """(right, largest error relative to its bound, relative error in the
-    2-norm), over all results."""
-    right, worst, norm = True, 0.0, 0.0
-    for out, wanted in zip(outputs, references, strict=True):
+    """(right, note, relative error in the 2-norm), over all results."""
+    wrong, worst, norm = [], 0.0, 0.0
+    for number, (out, wanted) in enumerate(zip(outputs, references,
+                                               strict=True)):
         difference = (out.double() - wanted).abs()
         rms = wanted.square().mean().sqrt()
-        bound = 4 * sum_error(case) * rms
+        bound = torch.full_like(difference, 4 * sum_error(case)) * rms
         if out.dtype == torch.int8:
-            bound = bound + 0.5 + 127 * 2.0 ** -11
+            bound += 0.5 + 127 * 2.0 ** -11
         elif out.is_floating_point():
             # Twice the error of one rounding at the element, and at the mean.
-            bound = bound + 2 * _unit(out.dtype) * (wanted.abs() + rms / 8)
-        # NaN, left over or computed, must not pass: hence "all of <=".
-        fine = bool((difference <= bound).all())
-        right = right and fine
+            bound += 2 * _unit(out.dtype) * (wanted.abs() + rms / 8)
+        # NaN, left over or computed, must not pass: hence "not <=".
+        bad = ~(difference <= bound)
+        if bad.any():
+            wrong.append(f"result {number}: {_describe(bad, out, wanted)}")
+            norm = math.inf if difference.isnan().any() else norm
         # Exact integers have no bound to be a share of.
         share = torch.where(difference > 0, difference / bound, 0.0)
         worst = max(worst, share.max().item())
         norm = max(norm, (difference.square().sum()
                           / wanted.square().sum()).sqrt().item())
-        del difference, bound, share
-    return right, worst, norm
+        del difference, bound, bad, share
+    return (not wrong, "; ".join(wrong) or
+            f"error {norm:.1e}, at {worst:.2f} of its bound", norm)
+
+
+def _describe(bad, out, wanted):
+    """Which elements are wrong: how many, within which ranges, an example."""
+    count = int(bad.sum())
+    # A tensor may have more elements than indices can be listed for.
+    ranges = []
+    for dim in range(bad.dim()):
+        others = [d for d in range(bad.dim()) if d != dim]
+        found = (bad.sum(others) if others else bad).nonzero()
+        ranges.append(f"{int(found[0])}..{int(found[-1])}")
+    first = int(bad.reshape(-1).to(torch.uint8).argmax())
+    text = (f"{count} of {bad.numel()} elements wrong, in "
+            f"[{', '.join(ranges)}], element {first} is "
+            f"{out.reshape(-1)[first].item():.6g}, not "
+            f"{wanted.reshape(-1)[first].item():.6g}")
+    if out.is_floating_point() and (nans := int(out.isnan().sum())):
+        text += f"; {nans} NaN, never written or computed"
+    return text
