@@ -168,7 +168,6 @@ def dequant_int4(case, x, w, scale):
 
 def _convolved(case, x, w):
     """The convolution as torch's conv2d of channels-last views."""
-    window = case["window"]
     if case.family == "depthwise":
         filters, groups = w.permute(2, 0, 1)[:, None], x.shape[-1]
     else:
@@ -176,26 +175,57 @@ def _convolved(case, x, w):
         filters = w.permute(*(layout.index(d) for d in "fchw"))
         groups = 1
     if x.dtype == torch.float64:
-        return _by_taps(x, filters, groups, window, case["stride"])
+        return _by_taps(x, filters, groups, case["stride"], 1)
     return F.conv2d(x.permute(0, 3, 1, 2), filters, stride=case["stride"],
-                    padding=(window - 1) // 2, groups=groups
+                    padding=(case["window"] - 1) // 2, groups=groups
                     ).permute(0, 2, 3, 1)
 
 
-def _by_taps(x, filters, groups, window, stride):
+def _by_taps(x, filters, groups, stride, dilation):
     """One matrix product for each position of the window: no convolution of a
-    library is part of the reference."""
-    around = (window - 1) // 2
+    library is part of the reference. NHWC by FCHW to NHWC."""
+    window = filters.shape[-1]
+    around = (window - 1) // 2 * dilation
     x = F.pad(x, (0, 0, around, around, around, around))
-    rows, columns = ((n - window) // stride + 1 for n in x.shape[1:3])
+    rows, columns = ((n - (window - 1) * dilation - 1) // stride + 1
+                     for n in x.shape[1:3])
     total = 0
     for i in range(window):
         for j in range(window):
-            part = x[:, i:i + (rows - 1) * stride + 1:stride,
-                     j:j + (columns - 1) * stride + 1:stride]
-            tap = filters[:, :, i, j]
-            total = total + (part * tap[:, 0] if groups > 1 else part @ tap.mT)
+            part = x[:, i * dilation:, j * dilation:]
+            part = part[:, :(rows - 1) * stride + 1:stride,
+                        :(columns - 1) * stride + 1:stride]
+            # Groups become a batch of products; depthwise ones have one term.
+            part = part.unflatten(-1, (groups, -1))
+            tap = filters[:, :, i, j].unflatten(0, (groups, -1))
+            total = total + torch.einsum("nhwgc,gfc->nhwgf", part,
+                                         tap).flatten(-2)
     return total
+
+
+def conv_general(case, x, w, bias):
+    grouped, layout = case["groups"] > 1, case["layout"]
+    # Groups are the outer part of the channels.
+    channel = 1 if layout == "nchw" else 3
+    if grouped:
+        x, w = x.flatten(channel, channel + 1), w.flatten(0, 1)
+        bias = bias.flatten()
+    to_nchw = (0, 1, 2, 3) if layout == "nchw" else (0, 3, 1, 2)
+    x, w = x.permute(to_nchw), w.permute(to_nchw)
+    if x.dtype == torch.float64:
+        values = _by_taps(x.permute(0, 2, 3, 1), w, case["groups"],
+                          case["stride"], case["dilation"]
+                          ).permute(0, 3, 1, 2)
+        values = values + bias[:, None, None]
+    else:
+        values = F.conv2d(x, w, bias, case["stride"],
+                          (case["window"] - 1) // 2 * case["dilation"],
+                          case["dilation"], case["groups"])
+    values = F.relu(values)
+    if layout == "nhwc":
+        values = values.permute(0, 2, 3, 1)
+    return (values.unflatten(channel, (case["groups"], -1)) if grouped
+            else values)
 
 
 def conv(case, x, w, *rest):
@@ -218,7 +248,7 @@ def _wide(x):
 FAMILIES = {function.__name__: function for function in (
     gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
     quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
-    dequant_int8, dequant_int4, conv)}
+    dequant_int8, dequant_int4, conv, conv_general)}
 FAMILIES["depthwise"] = conv
 
 
