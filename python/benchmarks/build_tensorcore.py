@@ -124,17 +124,22 @@ def build(case, options):
         directory = pathlib.Path(temporary)
         program = directory / "program.mlir"
         program.write_text(case.program.text())
-        text, error = scheduled(program, options)
-        if error:
-            return [{"package": f"{case.name}.fpk", "case": case.to_json(),
-                     "error": error.replace(f"{directory}/", "")[:2000]}]
         if not options.sweep:
             # From the program, not from the schedules: what users get.
-            return [compile_one(case.name, case.program.text(),
-                                schedules.find(text), case, options,
-                                directory)]
+            path = directory / "scheduled.mlir"
+            run([options.compiler_dir / "fusion-compile", program,
+                 f"--target={options.target}", "--compile-to=schedule", "-o",
+                 path])
+            found = schedules.find(path.read_text() if path.exists() else "")
+            return [compile_one(case.name, case.program.text(), found, case,
+                                options, directory)]
         tried = (candidates(program, options) if options.sweep == "candidates"
                  else around(program, case, options))
+        if not tried:
+            _, error = scheduled(program, options)
+            error = error or "there is no contraction to schedule"
+            return [{"package": f"{case.name}.fpk", "case": case.to_json(),
+                     "error": error.replace(f"{directory}/", "")[:2000]}]
         entries = []
         for number, (rank, text, chosen) in enumerate(tried):
             name = f"{case.name}@{number:03}-{chosen[0].tag()}"

@@ -16,7 +16,7 @@ FAMILIES = {function.__name__: function for function in (
     products.bias_gradient, products.row_amax, products.quantized_rows,
     fused.dual_swiglu, fused.residual_layer_norm, fused.rms_norm_gemm,
     fused.dequant_int8, fused.dequant_int4, convolutions.conv,
-    convolutions.depthwise)}
+    convolutions.depthwise, convolutions.conv_general)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,10 +53,8 @@ class Case:
     def flops(self):
         """Of the contractions: two for each product of two terms."""
         n = dict(self.numbers)
-        if self.family == "depthwise":
-            return 2.0 * _size(self) * n["window"] ** 2
-        if self.family == "conv":
-            return 2.0 * _size(self) * n["window"] ** 2 * n["channels"]
+        if "window" in n:
+            return 2.0 * _size(self) * self.terms
         count = 2 if self.family == "dual_swiglu" else 1
         return 2.0 * count * n.get("batch", 1) * n["m"] * n["n"] * n["k"]
 
@@ -64,8 +62,11 @@ class Case:
     def terms(self):
         """The length of each sum of the contraction."""
         n = dict(self.numbers)
-        return (n["k"] if "k" in n else n["window"] ** 2 * n.get(
-            "channels" if self.family == "conv" else "", 1))
+        if "k" in n:
+            return n["k"]
+        each = (1 if self.family == "depthwise"
+                else n["channels"] // n.get("groups", 1))
+        return n["window"] ** 2 * each
 
     def to_json(self):
         return {"family": self.family, **dict(self.numbers)}

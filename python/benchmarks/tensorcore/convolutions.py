@@ -33,6 +33,37 @@ def depthwise(batch, size, channels, window, stride=1, dtype="f16",
     return p
 
 
+def conv_general(batch, size, channels, filters, window, stride=1, dilation=1,
+                 groups=1, dtype="f16", layout="nhwc"):
+    """Of any layout, dilation and number of groups, with bias and relu.
+    Groups are a dimension of image and weights of their own."""
+    p = Program("conv_general")
+    around = (window - 1) // 2 * dilation
+    grouped = groups > 1
+    inner = ([groups] if grouped else []) + [channels // groups]
+    shape = ([batch, size, size, *inner] if layout == "nhwc"
+             else [batch, *inner, size, size])
+    x = p.argument("x", shape, dtype)
+    taps = [window, window]
+    each = ([*taps, channels // groups] if layout == "nhwc"
+            else [channels // groups, *taps])
+    w = p.argument("w", [*inner[:-1], filters // groups, *each], dtype,
+                   scale=1 / math.sqrt(window ** 2 * channels // groups))
+    bias = p.argument("bias", [*inner[:-1], filters // groups], dtype)
+    edge = [around if d in "hw" else 0 for d in _image_dims(layout, grouped)]
+    values = p.conv2d_general(p.pad(x, edge, edge), w, stride, dilation,
+                              layout, grouped)
+    dims = _image_dims(layout, grouped)
+    wide = p.broadcast(p.convert(bias, "f32"), values.shape,
+                       [i for i, d in enumerate(dims) if d in "nhw"])
+    p.give(p.convert(p.relu(p.add(values, wide)), dtype))
+    return p
+
+
+def _image_dims(layout, grouped):
+    return layout.replace("c", "gc") if grouped else layout
+
+
 def _padded(p, x, window):
     around = (window - 1) // 2
     return p.pad(x, (0, around, around, 0), (0, around, around, 0))

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks and times the packages of a case in this process."""
 
+import math
 import statistics
 
 import torch
@@ -76,9 +77,9 @@ class Bench:
         if self._on_gpu:
             torch.cuda.synchronize()
         row["launches"] = package.figures(*self._arguments(tensors))["launches"]
-        right, worst, norm = semantics.compare(case, first, references)
-        row.update(right=right, norm=norm,
-                   note=f"error {norm:.1e}, at {worst:.2f} of its bound")
+        right, note, norm = semantics.compare(case, first, references)
+        row.update(right=right, note=note,
+                   norm=norm if math.isfinite(norm) else None)
         if right and not all(_same_bits(x, y) for x, y in zip(first, second)):
             row.update(right=False, note="two runs differ: a race, or memory "
                                          "that nothing wrote")

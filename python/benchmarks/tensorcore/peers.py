@@ -24,8 +24,8 @@ ALL = ("bare", "fused", "eager", "compile")
 def make(case, tensors, names):
     """{name: function without arguments} of those that the case has."""
     found = {}
-    if "bare" in names:
-        found["bare"] = _bare(case, tensors)
+    if "bare" in names and (bare := _bare(case, tensors)):
+        found["bare"] = bare
     if "fused" in names and (fused := _fused(case, tensors)):
         found["fused"] = fused
     eager = _composition(case, tensors)
@@ -39,7 +39,7 @@ def make(case, tensors, names):
 
 def _composition(case, tensors):
     function = semantics.FAMILIES[case.family]
-    if "window" in dict(case.numbers):
+    if case.family in ("conv", "depthwise"):
         tensors = _channels_last(case, tensors)
 
         def convolution():
@@ -50,7 +50,9 @@ def _composition(case, tensors):
 
 def _bare(case, tensors):
     a, b = tensors[:2]
-    if "window" in dict(case.numbers):
+    if case.family == "conv_general":
+        return None  # The convolution with its bias is all there is: eager.
+    if case.family in ("conv", "depthwise"):
         x, w, *_ = _channels_last(case, tensors)
         return lambda: _conv2d(case, x, w)
     if case.family == "dual_swiglu":

@@ -214,6 +214,23 @@ class Program:
             f"{name} {{strides = dense<{stride}> : tensor<2xi64>, "
             "dilations = dense<1> : tensor<2xi64>}", x, w, init)
 
+    def conv2d_general(self, x, w, stride, dilation, layout, grouped):
+        """A convolution without padding: nhwc by fhwc, or nchw by fchw; when
+        grouped nhwgc by gfhwc, or ngchw by gfchw."""
+        images = {"nhwc": "nhwgc", "nchw": "ngchw"}[layout] if grouped else (
+            layout)
+        weights = ("g" if grouped else "") + "f" + layout[1:]
+        sizes = {**dict(zip(weights, w.shape)), **dict(zip(images, x.shape))}
+        for d in "hw":
+            span = (w.shape[weights.index(d)] - 1) * dilation + 1
+            sizes[d] = (sizes[d] - span) // stride + 1
+        sizes["c"] = sizes["f"]
+        init = self.filled([sizes[d] for d in images], "f32")
+        return self._into(
+            f"linalg.conv_2d_{images}_{weights} {{strides = dense<{stride}> : "
+            f"tensor<2xi64>, dilations = dense<{dilation}> : tensor<2xi64>}}",
+            x, w, init)
+
     def dequantize(self, x, form, scale, shape, dtype, *, axis, group):
         result = Value("", tuple(shape), dtype)
         return self._op(

@@ -168,7 +168,6 @@ def dequant_int4(case, x, w, scale):
 
 def _convolved(case, x, w):
     """The convolution as torch's conv2d of channels-last views."""
-    window = case["window"]
     if case.family == "depthwise":
         filters, groups = w.permute(2, 0, 1)[:, None], x.shape[-1]
     else:
@@ -176,26 +175,57 @@ def _convolved(case, x, w):
         filters = w.permute(*(layout.index(d) for d in "fchw"))
         groups = 1
     if x.dtype == torch.float64:
-        return _by_taps(x, filters, groups, window, case["stride"])
+        return _by_taps(x, filters, groups, case["stride"], 1)
     return F.conv2d(x.permute(0, 3, 1, 2), filters, stride=case["stride"],
-                    padding=(window - 1) // 2, groups=groups
+                    padding=(case["window"] - 1) // 2, groups=groups
                     ).permute(0, 2, 3, 1)
 
 
-def _by_taps(x, filters, groups, window, stride):
+def _by_taps(x, filters, groups, stride, dilation):
     """One matrix product for each position of the window: no convolution of a
-    library is part of the reference."""
-    around = (window - 1) // 2
+    library is part of the reference. NHWC by FCHW to NHWC."""
+    window = filters.shape[-1]
+    around = (window - 1) // 2 * dilation
     x = F.pad(x, (0, 0, around, around, around, around))
-    rows, columns = ((n - window) // stride + 1 for n in x.shape[1:3])
+    rows, columns = ((n - (window - 1) * dilation - 1) // stride + 1
+                     for n in x.shape[1:3])
     total = 0
     for i in range(window):
         for j in range(window):
-            part = x[:, i:i + (rows - 1) * stride + 1:stride,
-                     j:j + (columns - 1) * stride + 1:stride]
-            tap = filters[:, :, i, j]
-            total = total + (part * tap[:, 0] if groups > 1 else part @ tap.mT)
+            part = x[:, i * dilation:, j * dilation:]
+            part = part[:, :(rows - 1) * stride + 1:stride,
+                        :(columns - 1) * stride + 1:stride]
+            # Groups become a batch of products; depthwise ones have one term.
+            part = part.unflatten(-1, (groups, -1))
+            tap = filters[:, :, i, j].unflatten(0, (groups, -1))
+            total = total + torch.einsum("nhwgc,gfc->nhwgf", part,
+                                         tap).flatten(-2)
     return total
+
+
+def conv_general(case, x, w, bias):
+    grouped, layout = case["groups"] > 1, case["layout"]
+    # Groups are the outer part of the channels.
+    channel = 1 if layout == "nchw" else 3
+    if grouped:
+        x, w = x.flatten(channel, channel + 1), w.flatten(0, 1)
+        bias = bias.flatten()
+    to_nchw = (0, 1, 2, 3) if layout == "nchw" else (0, 3, 1, 2)
+    x, w = x.permute(to_nchw), w.permute(to_nchw)
+    if x.dtype == torch.float64:
+        values = _by_taps(x.permute(0, 2, 3, 1), w, case["groups"],
+                          case["stride"], case["dilation"]
+                          ).permute(0, 3, 1, 2)
+        values = values + bias[:, None, None]
+    else:
+        values = F.conv2d(x, w, bias, case["stride"],
+                          (case["window"] - 1) // 2 * case["dilation"],
+                          case["dilation"], case["groups"])
+    values = F.relu(values)
+    if layout == "nhwc":
+        values = values.permute(0, 2, 3, 1)
+    return (values.unflatten(channel, (case["groups"], -1)) if grouped
+            else values)
 
 
 def conv(case, x, w, *rest):
@@ -218,7 +248,7 @@ def _wide(x):
 FAMILIES = {function.__name__: function for function in (
     gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
     quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
-    dequant_int8, dequant_int4, conv)}
+    dequant_int8, dequant_int4, conv, conv_general)}
 FAMILIES["depthwise"] = conv
 
 
@@ -250,25 +280,47 @@ def _unit(dtype):
 
 
 def compare(case, outputs, references):
-    """(right, largest error relative to its bound, relative error in the
-    2-norm), over all results."""
-    right, worst, norm = True, 0.0, 0.0
-    for out, wanted in zip(outputs, references, strict=True):
+    """(right, note, relative error in the 2-norm), over all results."""
+    wrong, worst, norm = [], 0.0, 0.0
+    for number, (out, wanted) in enumerate(zip(outputs, references,
+                                               strict=True)):
         difference = (out.double() - wanted).abs()
         rms = wanted.square().mean().sqrt()
-        bound = 4 * sum_error(case) * rms
+        bound = torch.full_like(difference, 4 * sum_error(case)) * rms
         if out.dtype == torch.int8:
-            bound = bound + 0.5 + 127 * 2.0 ** -11
+            bound += 0.5 + 127 * 2.0 ** -11
         elif out.is_floating_point():
             # Twice the error of one rounding at the element, and at the mean.
-            bound = bound + 2 * _unit(out.dtype) * (wanted.abs() + rms / 8)
-        # NaN, left over or computed, must not pass: hence "all of <=".
-        fine = bool((difference <= bound).all())
-        right = right and fine
+            bound += 2 * _unit(out.dtype) * (wanted.abs() + rms / 8)
+        # NaN, left over or computed, must not pass: hence "not <=".
+        bad = ~(difference <= bound)
+        if bad.any():
+            wrong.append(f"result {number}: {_describe(bad, out, wanted)}")
+            norm = math.inf if difference.isnan().any() else norm
         # Exact integers have no bound to be a share of.
         share = torch.where(difference > 0, difference / bound, 0.0)
         worst = max(worst, share.max().item())
         norm = max(norm, (difference.square().sum()
                           / wanted.square().sum()).sqrt().item())
-        del difference, bound, share
-    return right, worst, norm
+        del difference, bound, bad, share
+    return (not wrong, "; ".join(wrong) or
+            f"error {norm:.1e}, at {worst:.2f} of its bound", norm)
+
+
+def _describe(bad, out, wanted):
+    """Which elements are wrong: how many, within which ranges, an example."""
+    count = int(bad.sum())
+    # A tensor may have more elements than indices can be listed for.
+    ranges = []
+    for dim in range(bad.dim()):
+        others = [d for d in range(bad.dim()) if d != dim]
+        found = (bad.sum(others) if others else bad).nonzero()
+        ranges.append(f"{int(found[0])}..{int(found[-1])}")
+    first = int(bad.reshape(-1).to(torch.uint8).argmax())
+    text = (f"{count} of {bad.numel()} elements wrong, in "
+            f"[{', '.join(ranges)}], element {first} is "
+            f"{out.reshape(-1)[first].item():.6g}, not "
+            f"{wanted.reshape(-1)[first].item():.6g}")
+    if out.is_floating_point() and (nans := int(out.isnan().sum())):
+        text += f"; {nans} NaN, never written or computed"
+    return text

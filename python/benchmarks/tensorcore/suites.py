@@ -186,6 +186,10 @@ SUITES = {
         Case.make("conv", 1, 14, 3, 16, 7, 2, epilogue="none"),
         Case.make("depthwise", 2, 9, 32, 3, 1),
         Case.make("depthwise", 2, 9, 32, 5, 2),
+        Case.make("conv_general", 2, 8, 16, 24, 3, dilation=2),
+        Case.make("conv_general", 2, 8, 16, 24, 3, layout="nchw"),
+        Case.make("conv_general", 2, 8, 32, 16, 3, stride=2, groups=4),
+        Case.make("conv_general", 2, 8, 32, 16, 1, groups=2, layout="nchw"),
     ],
     # Several tiles and chunks, with rests of each; also for the emulator.
     "tiles": [
