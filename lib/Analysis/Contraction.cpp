@@ -13,7 +13,10 @@
 #include "fusion/Analysis/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -100,11 +103,25 @@ static llvm::SmallBitVector inputsOf(linalg::LinalgOp op, Value value) {
 }
 
 /// Follows `tensor` to the tensor from outside the kernel that it is an
-/// elementwise function of; clears `direct` when something is computed on the
-/// way.
+/// elementwise function of, that it pads with zeros or splits dimensions of;
+/// clears `direct` when something is computed on the way.
 static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
                       bool &direct) {
   while (!isOutside(tensor)) {
+    if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
+      Value fill = pad.getConstantPaddingValue();
+      if (!fill || !(matchPattern(fill, m_Zero()) ||
+                     matchPattern(fill, m_PosZeroFloat())))
+        return nullptr;
+      tensor = pad.getSource();
+      // Only what is read from memory is zero by itself outside.
+      direct &= isOutside(tensor);
+      continue;
+    }
+    if (auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>()) {
+      tensor = expand.getSrc();
+      continue;
+    }
     auto op = tensor.getDefiningOp<linalg::LinalgOp>();
     if (!op || op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
         op->getNumResults() != 1)
@@ -118,6 +135,99 @@ static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
   }
   return tensor;
 }
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// True when `expr` is a place in an image: where a window starts, a multiple
+/// of a loop, and an element in it, a multiple of a contracted loop.
+static bool isWindowPlace(AffineExpr expr, linalg::LinalgOp op) {
+  bool taken[2] = {false, false};
+  SmallVector<AffineExpr> terms{expr};
+  while (!terms.empty()) {
+    AffineExpr term = terms.pop_back_val();
+    int64_t factor = 1;
+    if (auto binary = dyn_cast<AffineBinaryOpExpr>(term)) {
+      if (binary.getKind() == AffineExprKind::Add) {
+        terms.append({binary.getLHS(), binary.getRHS()});
+        continue;
+      }
+      auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      if (binary.getKind() != AffineExprKind::Mul || !constant)
+        return false;
+      factor = constant.getValue();
+      term = binary.getLHS();
+    }
+    if (isa<AffineConstantExpr>(term))
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(term);
+    if (!dim || factor < 1)
+      return false;
+    bool contracted = op.getIteratorTypesArray()[dim.getPosition()] ==
+                      utils::IteratorType::reduction;
+    if (taken[contracted])
+      return false;
+    taken[contracted] = true;
+  }
+  return true;
+}
+
+/// The loop along the channels, which are last, of images whose windows the
+/// operation reads; nothing when `tensor` is no such images.
+static std::optional<unsigned> findChannelLoop(linalg::LinalgOp op,
+                                               Value tensor) {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (input->get() != tensor)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(input);
+    auto last = map.getNumResults() > 2
+                    ? dyn_cast<AffineDimExpr>(map.getResults().back())
+                    : nullptr;
+    bool sums = llvm::any_of(map.getResults(), [](AffineExpr expr) {
+      return isa<AffineBinaryOpExpr>(expr);
+    });
+    if (last && sums &&
+        op.getIteratorTypesArray()[last.getPosition()] ==
+            utils::IteratorType::reduction &&
+        llvm::all_of(map.getResults(),
+                     [&](AffineExpr expr) { return isWindowPlace(expr, op); }))
+      return last.getPosition();
+  }
+  return std::nullopt;
+}
+
+/// Sets which factors of `sum` are images. Splitting channels into groups is
+/// followed for images only, and when chunks of channels lie in one group.
+static void findImages(Contraction &sum,
+                       llvm::function_ref<unsigned(unsigned)> dimOfLoop) {
+  constexpr int64_t kMaxChunk = 64;
+  std::optional<int64_t> channels;
+  for (ContractionOperand &operand : sum.operands) {
+    std::optional<unsigned> loop = findChannelLoop(sum.op, operand.tensor);
+    if (!loop || !operand.source)
+      continue;
+    operand.channels = dimOfLoop(*loop);
+    channels = sum.op.getStaticLoopRanges()[*loop];
+  }
+  bool isInGroup =
+      channels && !ShapedType::isDynamic(*channels) &&
+      *channels % std::min<int64_t>(kMaxChunk, llvm::PowerOf2Ceil(*channels)) ==
+          0;
+  for (ContractionOperand &operand : sum.operands) {
+    auto rankOf = [](Value tensor) {
+      return cast<RankedTensorType>(tensor.getType()).getRank();
+    };
+    if (operand.source && rankOf(operand.source) != rankOf(operand.tensor) &&
+        !isInGroup)
+      operand.source = nullptr;
+    operand.direct &= operand.source != nullptr;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions of operations
+//===----------------------------------------------------------------------===//
 
 std::optional<Contraction>
 fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
@@ -203,6 +313,7 @@ fusion::matchContraction(linalg::LinalgOp op,
     std::swap(result.operands[0], result.operands[1]);
     std::swap(factors[0], factors[1]);
   }
+  findImages(result, dimOfLoop);
   Value stripped[2] = {stripExtensions(factors[0]),
                        stripExtensions(factors[1])};
   std::array<Type, 2> narrow =

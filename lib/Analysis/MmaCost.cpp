@@ -150,7 +150,9 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             continue;
           int64_t chunks =
               llvm::divideCeil(problem.depth, depth) * problem.taps;
-          if (split > 1 && chunks < 4 * split)
+          // The blocks of a cluster share the chunks of every tap.
+          if (split > 1 && (chunks < 4 * split ||
+                            llvm::divideCeil(problem.depth, depth) < split))
             continue;
           int64_t most = std::min<int64_t>(
               8, std::max<int64_t>(llvm::divideCeil(chunks, split), 2));

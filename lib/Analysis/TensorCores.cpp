@@ -12,6 +12,8 @@
 
 #include "fusion/Analysis/TensorCores.h"
 
+#include "mlir/IR/BuiltinTypes.h"
+
 using namespace mlir;
 using namespace mlir::fusion;
 
@@ -49,6 +51,11 @@ bool fusion::hasWarpgroups(const TargetInfo &target) {
 
 unsigned fusion::getDepthDim(const Contraction &sum,
                              llvm::function_ref<int64_t(unsigned)> extentOf) {
+  // Images are contiguous along their channels, which may be fewer than the
+  // elements of a window.
+  for (const ContractionOperand &operand : sum.operands)
+    if (operand.channels)
+      return *operand.channels;
   unsigned depth = sum.contracted.back();
   for (unsigned dim : sum.contracted)
     if (extentOf(dim) > extentOf(depth))
@@ -69,6 +76,31 @@ static bool isMultiplied(const Contraction &sum,
          element.getIntOrFloatBitWidth() == 8 || (element.isF32() && sum.tf32);
 }
 
+/// True when the tensor copy engine finds the windows of images, operand
+/// `side`, by itself: one axis runs through all places of windows.
+static bool
+hasCountedWindows(const Contraction &sum, unsigned side,
+                  const ProductDims &dims,
+                  llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
+  const ContractionOperand &operand = sum.operands[side];
+  ArrayRef<unsigned> own = side == 0 ? sum.rows : sum.columns;
+  ArrayRef<unsigned> merged = side == 0 ? dims.rows : dims.columns;
+  linalg::LinalgOp op = sum.op;
+  for (unsigned dim : dimsOf(op->getResult(0)))
+    if (llvm::is_contained(own, dim) && !llvm::is_contained(merged, dim))
+      return false;
+  auto type = cast<RankedTensorType>(operand.source.getType());
+  if (type.getRank() < 3 ||
+      llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
+    return false;
+  // A group of channels has to be a part of the channels in memory.
+  auto tensor = cast<RankedTensorType>(operand.tensor.getType());
+  return tensor.getRank() != type.getRank() ||
+         llvm::none_of(dimsOf(operand.tensor), [&](unsigned dim) {
+           return llvm::is_contained(sum.batch, dim);
+         });
+}
+
 /// What keeps one operand from being copied into shared memory as the product
 /// reads it. Rows of memory must begin at multiples of 16 bytes.
 static std::optional<TensorCoreObstacle>
@@ -80,7 +112,8 @@ findOperandObstacle(const Contraction &sum, unsigned side,
     return TensorCoreObstacle::ElementType;
   if (!operand.source)
     return TensorCoreObstacle::SeveralSources;
-  if (!isPlain(sum, side))
+  if (!isPlain(sum, side) &&
+      !(operand.channels && hasCountedWindows(sum, side, dims, dimsOf)))
     return TensorCoreObstacle::Addressing;
   auto type = cast<RankedTensorType>(operand.source.getType());
   if (type.getRank() < 1 || type.getRank() > 5)
@@ -90,6 +123,8 @@ findOperandObstacle(const Contraction &sum, unsigned side,
     return TensorCoreObstacle::DynamicRows;
   if (last * type.getElementTypeBitWidth() % 128 != 0)
     return TensorCoreObstacle::MisalignedRows;
+  if (operand.channels == dims.depth)
+    return std::nullopt;
   SmallVector<unsigned> order = dimsOf(operand.source);
   if (!order.empty() && order.back() == dims.depth)
     return std::nullopt;

@@ -446,7 +446,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   SmallVector<Value> carried(inits);
   for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
     scf::ForOp loop = openLoopOn(axis, carried);
-    if (shared && axis == walkAxes.front())
+    if (shared && axis == walkAxes.back())
       restrictToShare(loop, axes[axis]);
     carried.assign(loop.getRegionIterArgs().begin(),
                    loop.getRegionIterArgs().end());

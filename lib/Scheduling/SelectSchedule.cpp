@@ -347,6 +347,83 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
                       warpsFor(elements, perThread));
 }
 
+/// Elements of a window up to which it is walked one by one.
+static constexpr int64_t kMaxWindow = 256;
+
+/// True when every reduction of `kernel` is over the elements of a window: few
+/// of them, along no dimension that an operand is contiguous along.
+static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
+                           const KernelFacts &facts) {
+  int64_t elements = 1;
+  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
+    if (!dim.reduction)
+      continue;
+    if (!dim.getStaticExtent() || facts.contiguousBytes[id] > 0)
+      return false;
+    elements *= *dim.getStaticExtent();
+  }
+  if (elements > kMaxWindow)
+    return false;
+  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>()) {
+    if (op.getNumReductionLoops() == 0)
+      continue;
+    SmallVector<unsigned> loops;
+    op.getReductionDims(loops);
+    // Windows overlap or touch: a coordinate adds up a loop of the result and
+    // one of the window.
+    auto isOfWindow = [&](AffineExpr expr) {
+      return !isa<AffineDimExpr>(expr) &&
+             llvm::any_of(loops, [&](unsigned loop) {
+               return expr.isFunctionOfDim(loop);
+             });
+    };
+    if (llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+          return llvm::any_of(map.getResults(), isOfWindow);
+        }))
+      return false;
+  }
+  return true;
+}
+
+/// Pooling and convolutions of single channels: threads hold vectors of
+/// neighbouring channels and walk the window. What overlaps is read from L1
+/// when a block's tile is about square, so that few elements are read by
+/// several blocks.
+static ScheduleAttr scheduleWindows(KernelOp kernel,
+                                    const IterationSpace &space,
+                                    const KernelFacts &facts,
+                                    const ScheduleLimits &limits) {
+  Draft draft(space.getNumDims());
+  for (unsigned i = 0; i < space.getNumDims(); ++i)
+    if (space.getDims()[i].reduction)
+      draft.kinds[i] = AxisKind::Loop;
+  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+  auto dimOf = [&](int64_t i) { return space.getDimOfTensor(primary, i); };
+  // The largest power of two that wastes little of `extent`.
+  auto tileOf = [](int64_t extent, int64_t most) {
+    int64_t tile = std::min(most, nextPowerOfTwo(extent));
+    while (tile > 4 && llvm::alignTo(extent, tile) * 5 > extent * 6)
+      tile /= 2;
+    return tile;
+  };
+  int64_t vector = std::clamp<int64_t>(16 / facts.narrowestElement, 1, 8);
+  if (rank > 0) {
+    unsigned fastest = dimOf(rank - 1);
+    draft.tiles[fastest] = tileOf(facts.extents[fastest], 8 * vector);
+    draft.vectors[fastest] = vector;
+  }
+  for (int64_t i = rank - 2; i >= 0 && i >= rank - 3; --i)
+    draft.tiles[dimOf(i)] = tileOf(facts.extents[dimOf(i)], 8);
+  // A small problem is spread over the chip, outermost dimensions first.
+  for (int64_t i = std::max<int64_t>(rank - 3, 0); i + 1 < rank; ++i)
+    while (gridBlocks(draft, facts) < 2.0 * limits.multiprocessors &&
+           draft.tiles[dimOf(i)] > 2)
+      draft.tiles[dimOf(i)] /= 2;
+  return draft.finish(kernel.getContext(), Strategy::Reduction,
+                      warpsFor(draft.tileElements(), 4 * vector, 8));
+}
+
 static ScheduleAttr scheduleContraction(KernelOp kernel,
                                         const IterationSpace &space,
                                         const KernelFacts &facts,
@@ -412,6 +489,8 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(scheduleContraction(kernel, space, facts, limits));
     return schedules;
   }
+  if (facts.hasReduction && reducesWindows(kernel, space, facts))
+    return {scheduleWindows(kernel, space, facts, limits)};
   if (facts.hasReduction)
     return {scheduleReduction(kernel, space, facts, limits)};
   return {schedulePointwise(kernel, space, facts, limits)};

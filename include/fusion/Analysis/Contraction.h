@@ -43,14 +43,19 @@ bool allowsTF32(Operation *op);
 struct ContractionOperand {
   /// The operand of the structured operation.
   Value tensor;
-  /// The argument of the kernel that it is an elementwise function of, or null
-  /// when several arguments or other operations make it.
+  /// The argument of the kernel that it is an elementwise function of, or that
+  /// it pads with zeros, or null when several arguments or other operations
+  /// make it. The factors of a convolution may have channels in groups that are
+  /// not in groups in the argument.
   Value source;
   /// No arithmetic but lossless conversions lies between `source` and the
   /// product, and none at all: the product reads it as it is in memory.
   bool direct = false;
   /// Element type that the product is made in.
   Type element;
+  /// For images whose windows the other factor is multiplied with: the
+  /// contracted dimension that neighbours in memory lie along, the channels.
+  std::optional<unsigned> channels;
 };
 
 /// A structured operation that adds up products of two factors.

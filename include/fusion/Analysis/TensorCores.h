@@ -44,8 +44,8 @@ struct ProductDims {
   unsigned depth = 0;
 };
 
-/// The contracted dimension of `sum` that chunks are taken of: the largest, of
-/// equal ones the last.
+/// The contracted dimension of `sum` that chunks are taken of: the channels of
+/// images, otherwise the largest, of equal ones the last.
 unsigned getDepthDim(const Contraction &sum,
                      llvm::function_ref<int64_t(unsigned)> extentOf);
 

@@ -67,18 +67,31 @@ void ProgramLowering::describeTensorMaps() {
     auto number = [&](StringRef name, int64_t value) {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
     };
-    descriptions.push_back(builder.getDictionaryAttr(
-        {number("parameter", parameter),
-         number("base", cast<BlockArgument>(view.getBase()).getArgNumber()),
-         builder.getNamedAttr("shape", view.getShapeAttr()),
-         builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
-         builder.getNamedAttr("box",
-                              builder.getDenseI64ArrayAttr(type.getBox())),
-         builder.getNamedAttr("element_strides",
-                              builder.getDenseI64ArrayAttr(strides)),
-         builder.getNamedAttr(
-             "swizzle",
-             builder.getI32IntegerAttr(static_cast<int>(type.getSwizzle())))}));
+    SmallVector<NamedAttribute> entries{
+        number("parameter", parameter),
+        number("base", cast<BlockArgument>(view.getBase()).getArgNumber()),
+        builder.getNamedAttr("shape", view.getShapeAttr()),
+        builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
+        builder.getNamedAttr("box",
+                             builder.getDenseI64ArrayAttr(type.getBox())),
+        builder.getNamedAttr("element_strides",
+                             builder.getDenseI64ArrayAttr(strides)),
+        builder.getNamedAttr(
+            "swizzle",
+            builder.getI32IntegerAttr(static_cast<int>(type.getSwizzle())))};
+    if (std::optional<tile::Im2ColAttr> im2col = map.getIm2col()) {
+      ArrayRef<int64_t> box = type.getBox();
+      entries.push_back(builder.getNamedAttr(
+          "im2col",
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr(
+                   "lower", builder.getDenseI64ArrayAttr(im2col->getLower())),
+               builder.getNamedAttr(
+                   "upper", builder.getDenseI64ArrayAttr(im2col->getUpper())),
+               number("channels", box.back()),
+               number("pixels", box[box.size() - 2])})));
+    }
+    descriptions.push_back(builder.getDictionaryAttr(entries));
   }
   function->setAttr("tile.tensor_maps", builder.getArrayAttr(descriptions));
 
@@ -236,14 +249,25 @@ LogicalResult ProgramLowering::lowerAsyncLoad(tile::AsyncLoadOp op) {
   Value barrier = sharedAddress(stage.full);
   Value parameter =
       entry->getArgument(tensorMaps.lookup(op.getMap().getDefiningOp()));
+  // From the fastest dimension on, as the coordinates.
+  SmallVector<Value> offsets;
+  for (Value offset : llvm::reverse(op.getOffsets()))
+    offsets.push_back(arith::TruncIOp::create(
+        builder, loc, builder.getI16Type(), toI32(getScalar(offset))));
+  auto mode =
+      offsets.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL;
   for (const tile::CopyBox &box : *boxes) {
+    // Only the engine knows where the windows of later pixels start.
+    if (!offsets.empty() && box.start[0] != 0)
+      return op.emitOpError("FUS-3311: a copy of windows takes all rows of the "
+                            "buffer at once");
     Value target = LLVM::AddrSpaceCastOp::create(
         builder, loc, cluster, sharedAddress(place.plus(box.offset)));
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
         builder, loc, target, parameter,
         boxCoordinates(op.getCoordinates(), op.getDims(), box.start), barrier,
-        /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-        /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        /*im2colOffsets=*/offsets, /*multicastMask=*/Value(),
+        /*l2CacheHint=*/Value(), mode, /*isCTAOnly=*/false,
         /*group=*/nullptr, /*predicate=*/Value());
   }
   return success();

@@ -52,3 +52,19 @@ tile.program @matmul(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attri
   }
   tile.return
 }
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+// A copy of windows.
+// CHECK-LABEL: tile.program @windows
+// CHECK: tile.tensor_map %{{.*}} {element_strides = array<i64: 1, 2, 2, 1>, im2col = #tile.im2col<lower = [-1, -1], upper = [-1, 0]>} : <2x14x13x64xf16> -> <1x1x64x64xf16, b128>
+// CHECK: tile.async_load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] offset[%{{.*}}, %{{.*}}] into
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4, extra_warps = 1} {
+  %c0 = arith.constant 0 : index
+  %va = tile.view %a[] {shape = affine_map<() -> (2, 14, 13, 64)>} : !llvm.ptr<1> to !tile.view<2x14x13x64xf16>
+  %ma = tile.tensor_map %va {element_strides = array<i64: 1, 2, 2, 1>, im2col = #tile.im2col<lower = [-1, -1], upper = [-1, 0]>} : !tile.view<2x14x13x64xf16> -> !tile.tensor_map<1x1x64x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  tile.async_load %ma[%c0, %c0, %c0, %c0] offset[%c0, %c0] into %x signals %ring[%c0] dims [2, 3] : !tile.tensor_map<1x1x64x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}

@@ -79,3 +79,63 @@ tile.program @reduce(%a: tensor<16x4xf32>) attributes {num_warps = 1 : i64} {
   }
   tile.return
 }
+
+// -----
+
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %v = tile.view %a[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xf16>
+  // expected-error@+1 {{windows need a view of rank 3 to 5, got 2}}
+  %m = tile.tensor_map %v {im2col = #tile.im2col<lower = [0], upper = [0]>} : !tile.view<64x64xf16> -> !tile.tensor_map<64x64xf16, b128>
+  tile.return
+}
+
+// -----
+
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %v = tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !tile.view<2x8x8x64xf16>
+  // expected-error@+1 {{the corners of a bounding box have 2 coordinates in a view of rank 4}}
+  %m = tile.tensor_map %v {im2col = #tile.im2col<lower = [0], upper = [0]>} : !tile.view<2x8x8x64xf16> -> !tile.tensor_map<1x1x64x64xf16, b128>
+  tile.return
+}
+
+// -----
+
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %v = tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !tile.view<2x8x8x64xf16>
+  // expected-error@+1 {{a box of pixels has one element along all dimensions but the last two}}
+  %m = tile.tensor_map %v {im2col = #tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : !tile.view<2x8x8x64xf16> -> !tile.tensor_map<1x8x64x64xf16, b128>
+  tile.return
+}
+
+// -----
+
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %v = tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !tile.view<2x8x8x64xf16>
+  // expected-error@+1 {{images and channels are taken one by one}}
+  %m = tile.tensor_map %v {element_strides = array<i64: 2, 1, 1, 1>, im2col = #tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : !tile.view<2x8x8x64xf16> -> !tile.tensor_map<1x1x64x64xf16, b128>
+  tile.return
+}
+
+// -----
+
+tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %v = tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !tile.view<2x8x8x64xf16>
+  // expected-error@+1 {{corners are from -128 to 127 with 2 dimensions of windows, got 128}}
+  %m = tile.tensor_map %v {im2col = #tile.im2col<lower = [-1, -1], upper = [-1, 128]>} : !tile.view<2x8x8x64xf16> -> !tile.tensor_map<1x1x64x64xf16, b128>
+  tile.return
+}
+
+// -----
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @offsets(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !tile.view<2x8x8x64xf16>
+  %m = tile.tensor_map %v {im2col = #tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : !tile.view<2x8x8x64xf16> -> !tile.tensor_map<1x1x64x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{expects 2 offsets, got 0}}
+  tile.async_load %m[%c0, %c0, %c0, %c0] into %x signals %ring[%c0] dims [2, 3] : !tile.tensor_map<1x1x64x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -96,6 +97,33 @@ int64_t RingType::getTotalBytes() const {
 // Tensor maps and rings
 //===----------------------------------------------------------------------===//
 
+/// Checks what the tensor copy engine demands of copies of windows.
+static LogicalResult verifyIm2Col(TensorMapOp op, Im2ColAttr im2col) {
+  ArrayRef<int64_t> box = op.getType().getBox();
+  if (box.size() < 3)
+    return op.emitOpError("windows need a view of rank 3 to 5, got ")
+           << box.size();
+  size_t numSpatial = box.size() - 2;
+  if (im2col.getLower().size() != numSpatial ||
+      im2col.getUpper().size() != numSpatial)
+    return op.emitOpError("the corners of a bounding box have ")
+           << numSpatial << " coordinates in a view of rank " << box.size();
+  if (llvm::any_of(box.drop_back(2), [](int64_t size) { return size != 1; }))
+    return op.emitOpError("a box of pixels has one element along all "
+                          "dimensions but the last two");
+  if (std::optional<ArrayRef<int64_t>> strides = op.getElementStrides())
+    if (strides->front() != 1 || strides->back() != 1)
+      return op.emitOpError("images and channels are taken one by one");
+  int64_t limit = getIm2ColCornerLimit(numSpatial);
+  for (ArrayRef<int64_t> corner : {im2col.getLower(), im2col.getUpper()})
+    for (int64_t coordinate : corner)
+      if (coordinate < -limit || coordinate >= limit)
+        return op.emitOpError("corners are from ")
+               << -limit << " to " << limit - 1 << " with " << numSpatial
+               << " dimensions of windows, got " << coordinate;
+  return success();
+}
+
 /// Checks a box against the limits of the tensor copy engine.
 LogicalResult TensorMapOp::verify() {
   constexpr int64_t kMaxRank = 5, kMaxBox = 256;
@@ -131,6 +159,8 @@ LogicalResult TensorMapOp::verify() {
       if (stride < 1 || stride > 8)
         return emitOpError("element strides are 1 to 8, got ") << stride;
   }
+  if (std::optional<Im2ColAttr> im2col = getIm2col())
+    return verifyIm2Col(*this, *im2col);
   return success();
 }
 
@@ -177,6 +207,12 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map,
 }
 
 LogicalResult AsyncLoadOp::verify() {
+  if (auto map = getMap().getDefiningOp<TensorMapOp>()) {
+    size_t numOffsets = map.getIm2col() ? getCoordinates().size() - 2 : 0;
+    if (getOffsets().size() != numOffsets)
+      return emitOpError("expects ")
+             << numOffsets << " offsets, got " << getOffsets().size();
+  }
   return verifyCopy(*this, getMap().getType(), getCoordinates().size(),
                     getBuffer().getType(), getDims());
 }

@@ -69,6 +69,12 @@ static bool isInScalarLoops(Operation *op) {
 /// How a producer loads what `load` reads; fails with the reason.
 static FailureOr<TensorCopy> getProducedCopy(LoadOp load, std::string &whyNot) {
   FailureOr<TensorCopy> copy = getTensorCopy(Access::of(load), whyNot);
+  if (failed(copy)) {
+    std::string whyNoWindow;
+    copy = getWindowCopy(Access::of(load), whyNoWindow);
+    if (!whyNoWindow.empty())
+      whyNot = whyNoWindow;
+  }
   if (failed(copy))
     return failure();
   if (!llvm::all_of(load.getSymbols(), isScalarComputable)) {

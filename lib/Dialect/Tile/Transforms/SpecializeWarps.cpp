@@ -48,13 +48,19 @@ struct Ring {
 struct Common {
   RolePlan plan;
   SmallVector<Ring> rings;
-  DenseMap<std::pair<Value, Type>, Value> maps;
+  /// By view, type and windows.
+  DenseMap<std::tuple<Value, Type, Attribute, Attribute>, Value> maps;
   /// For each store that the engine makes, the buffer it goes through.
   DenseMap<Operation *, Value> staging;
 
   ContractionPlan &contraction() { return plan.contraction; }
+  static std::tuple<Value, Type, Attribute, Attribute>
+  keyOf(Value view, const TensorCopy &copy) {
+    return {view, copy.map, copy.im2col,
+            DenseI64ArrayAttr::get(view.getContext(), copy.strides)};
+  }
   Value mapOf(Value view, const TensorCopy &copy) const {
-    return maps.lookup({view, copy.map});
+    return maps.lookup(keyOf(view, copy));
   }
   /// True when a stage of ring `number` is taken at or inside `op`.
   bool usesRing(Operation *op, unsigned number) const;
@@ -144,12 +150,15 @@ private:
 void ProducerWriter::writeStage(
     Location loc, ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads) {
   OpBuilder &builder = state.builder;
-  SmallVector<SmallVector<Value>> starts;
+  SmallVector<SmallVector<Value>> starts, offsets;
   for (auto [load, copy] : loads) {
     SmallVector<Value> symbols;
     for (Value symbol : load.getSymbols())
       symbols.push_back(state.mapping.lookupOrDefault(symbol));
-    starts.push_back(emitStarts(builder, load.getLoc(), *copy, symbols));
+    starts.push_back(
+        emitCoordinates(builder, load.getLoc(), copy->starts, symbols));
+    offsets.push_back(
+        emitCoordinates(builder, load.getLoc(), copy->offsets, symbols));
   }
   Value &position = state.positions[ring];
   auto type = cast<RingType>(value().getType());
@@ -157,9 +166,9 @@ void ProducerWriter::writeStage(
       AcquireOp::create(builder, loc, type.getBuffers(), value(), position);
   for (auto [i, pair] : llvm::enumerate(loads)) {
     auto [load, copy] = pair;
-    AsyncLoadOp::create(builder, load.getLoc(),
-                        common.mapOf(load.getView(), *copy), starts[i],
-                        acquire.getResult(i), value(), position, copy->dims);
+    AsyncLoadOp::create(
+        builder, load.getLoc(), common.mapOf(load.getView(), *copy), starts[i],
+        acquire.getResult(i), value(), position, copy->dims, offsets[i]);
   }
   position = emitNext(builder, loc, position);
 }
@@ -435,8 +444,8 @@ void ConsumerWriter::write(Block &source) {
           state.builder, store.getLoc(),
           state.mapping.lookupOrDefault(store.getValue()),
           common.mapOf(store.getView(), *copy),
-          emitStarts(state.builder, store.getLoc(), *copy, symbols), buffer,
-          copy->dims);
+          emitCoordinates(state.builder, store.getLoc(), copy->starts, symbols),
+          buffer, copy->dims);
     } else if (loop && usesAnyRing(loop)) {
       writeLoop(loop);
     } else {
@@ -481,10 +490,13 @@ static SmallVector<Operation *> splitPrologue(ProgramOp program) {
 /// Makes the tensor maps, rings and staging buffers.
 static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
   auto makeMap = [&](Value view, const TensorCopy &copy) {
-    Value &map = common.maps[{view, copy.map}];
+    Value &map = common.maps[Common::keyOf(view, copy)];
+    DenseI64ArrayAttr strides;
+    if (copy.im2col)
+      strides = builder.getDenseI64ArrayAttr(copy.strides);
     if (!map)
-      map = TensorMapOp::create(builder, view.getLoc(), copy.map, view,
-                                DenseI64ArrayAttr());
+      map = TensorMapOp::create(builder, view.getLoc(), copy.map, view, strides,
+                                copy.im2col);
   };
   RolePlan &plan = common.plan;
   for (auto &[load, copy] : plan.contraction.loads)

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
+#include "TensorCopyRules.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,8 +28,7 @@ static constexpr int64_t kGranule = 16, kMaxRank = 5, kMaxBox = 256;
 // Accesses
 //===----------------------------------------------------------------------===//
 
-/// The terms that `expr` adds up.
-static void collectTerms(AffineExpr expr, SmallVector<AffineExpr> &terms) {
+void tile::collectTerms(AffineExpr expr, SmallVector<AffineExpr> &terms) {
   auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!sum || sum.getKind() != AffineExprKind::Add) {
     terms.push_back(expr);
@@ -39,7 +38,7 @@ static void collectTerms(AffineExpr expr, SmallVector<AffineExpr> &terms) {
   collectTerms(sum.getRHS(), terms);
 }
 
-static bool hasDims(AffineExpr expr) {
+bool tile::hasDims(AffineExpr expr) {
   bool found = false;
   expr.walk([&](AffineExpr part) { found |= isa<AffineDimExpr>(part); });
   return found;
@@ -96,9 +95,7 @@ static_assert(static_cast<int>(TmaSwizzle::B128) ==
               static_cast<int>(TmaSwizzle::B32) ==
                   static_cast<int>(Swizzle::B32));
 
-FailureOr<TensorCopy> tile::getTensorCopy(const Access &access,
-                                          std::string &whyNot,
-                                          int64_t maxRows) {
+LogicalResult tile::checkTensor(const Access &access, std::string &whyNot) {
   auto refuse = [&](const Twine &reason) {
     whyNot = reason.str();
     return failure();
@@ -114,26 +111,30 @@ FailureOr<TensorCopy> tile::getTensorCopy(const Access &access,
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (bits != 8 && bits != 16 && bits != 32)
     return refuse("the copy engine does not take elements of this type");
-  int64_t bytes = bits / 8;
-  ArrayRef<int64_t> shape = getTileShape(access.tile);
-  if (shape.size() != 2)
+  if (getTileShape(access.tile).size() != 2)
     return refuse("the tile has not two dimensions");
   if (access.map.getNumSymbols() != access.symbols.size())
     return refuse("the rows are gathered");
-  TensorCopy copy;
-  if (failed(splitCoordinates(access.map, copy)))
-    return refuse("the tile is no box of the tensor");
-  auto fast = llvm::find(copy.dims, viewType.getRank() - 1);
-  if (fast == copy.dims.end())
-    return refuse("the tensor's contiguous dimension is none of the tile's");
-  copy.fastDim = fast - copy.dims.begin();
-  if (getStrideDivisor(view, bytes) % kGranule != 0)
-    return refuse("a row of the tensor is not known to have a multiple of 16 "
-                  "bytes");
+  return success();
+}
 
+LogicalResult tile::setBoxes(const Access &access, int64_t maxRows,
+                             TensorCopy &copy, std::string &whyNot) {
+  ViewType viewType = access.view.getType();
+  Type element = viewType.getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  ArrayRef<int64_t> shape = getTileShape(access.tile);
+  if (getStrideDivisor(access.view.getDefiningOp<MakeViewOp>(), bytes) %
+          kGranule !=
+      0) {
+    whyNot = "a row of the tensor is not known to have a multiple of 16 bytes";
+    return failure();
+  }
   int64_t row = shape[copy.fastDim] * bytes;
-  if (row < kGranule)
-    return refuse("a row of the tile has less than 16 bytes");
+  if (row < kGranule) {
+    whyNot = "a row of the tile has less than 16 bytes";
+    return failure();
+  }
   Swizzle swizzle = row >= 128  ? Swizzle::B128
                     : row >= 64 ? Swizzle::B64
                     : row >= 32 ? Swizzle::B32
@@ -152,17 +153,38 @@ FailureOr<TensorCopy> tile::getTensorCopy(const Access &access,
       context, shape, element,
       SharedAttr::get(context, SharedLayout::tmaTile(shape, copy.fastDim, bytes,
                                                      toTma(swizzle))));
+  return success();
+}
+
+FailureOr<TensorCopy> tile::getTensorCopy(const Access &access,
+                                          std::string &whyNot,
+                                          int64_t maxRows) {
+  if (failed(checkTensor(access, whyNot)))
+    return failure();
+  TensorCopy copy;
+  if (failed(splitCoordinates(access.map, copy))) {
+    whyNot = "the tile is no box of the tensor";
+    return failure();
+  }
+  auto fast = llvm::find(copy.dims, access.view.getType().getRank() - 1);
+  if (fast == copy.dims.end()) {
+    whyNot = "the tensor's contiguous dimension is none of the tile's";
+    return failure();
+  }
+  copy.fastDim = fast - copy.dims.begin();
+  if (failed(setBoxes(access, maxRows, copy, whyNot)))
+    return failure();
   return copy;
 }
 
-SmallVector<Value> tile::emitStarts(OpBuilder &builder, Location loc,
-                                    const TensorCopy &copy,
-                                    ValueRange symbols) {
-  SmallVector<Value> starts;
-  for (AffineExpr start : copy.starts)
-    starts.push_back(affine::expandAffineExpr(builder, loc, start,
+SmallVector<Value> tile::emitCoordinates(OpBuilder &builder, Location loc,
+                                         ArrayRef<AffineExpr> coordinates,
+                                         ValueRange symbols) {
+  SmallVector<Value> values;
+  for (AffineExpr coordinate : coordinates)
+    values.push_back(affine::expandAffineExpr(builder, loc, coordinate,
                                               /*dimValues=*/{}, symbols));
-  return starts;
+  return values;
 }
 
 //===----------------------------------------------------------------------===//

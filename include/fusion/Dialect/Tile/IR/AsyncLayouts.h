@@ -39,6 +39,14 @@ uint64_t swizzleAddress(uint64_t address, TmaSwizzle swizzle);
 // Boxes of tensor copies
 //===----------------------------------------------------------------------===//
 
+/// With so many dimensions (1 to 3) that windows of im2col copies extend along,
+/// the corners of their bounding box lie from the negative limit to one less
+/// than it, and offsets are below twice the limit.
+constexpr int64_t getIm2ColCornerLimit(size_t numSpatial) {
+  constexpr int64_t kLimits[] = {1 << 15, 1 << 7, 1 << 4};
+  return kLimits[numSpatial - 1];
+}
+
 /// One box of a copy between a view and a buffer.
 struct CopyBox {
   /// Where it begins in the tile.

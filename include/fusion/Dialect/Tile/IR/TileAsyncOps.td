@@ -73,9 +73,15 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     the program and its `shape` must be recorded, for the launch to know both.
     `element_strides`, one for each dimension of the view, makes a box take
     every so-manieth element (1 when absent).
+
+    With `im2col`, a box is a run of pixels: the places where windows start
+    follow each other row-major through the bounding box, in steps of
+    `element_strides`, and then through the next image. The box is 1 along all
+    dimensions but the last two, which give the pixels and the channels.
   }];
   let arguments = (ins Tile_ViewType:$view,
-                       OptionalAttr<DenseI64ArrayAttr>:$element_strides);
+                       OptionalAttr<DenseI64ArrayAttr>:$element_strides,
+                       OptionalAttr<Tile_Im2ColAttr>:$im2col);
   let results = (outs Tile_TensorMapType:$result);
   let assemblyFormat = "$view attr-dict `:` type($view) `->` type($result)";
   let hasVerifier = 1;
@@ -110,7 +116,7 @@ def Tile_AcquireOp : Tile_Op<"acquire", [
   let hasVerifier = 1;
 }
 
-def Tile_AsyncLoadOp : Tile_Op<"async_load", [
+def Tile_AsyncLoadOp : Tile_Op<"async_load", [AttrSizedOperandSegments,
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts a copy of a tile from global into a ring's buffer";
   let description = [{
@@ -120,12 +126,17 @@ def Tile_AsyncLoadOp : Tile_Op<"async_load", [
     boxes follow each other in the buffer as its layout says. What lies outside
     the view becomes zero. The copy completes on the full barrier of the ring's
     stage at `position`.
+
+    A map with `im2col` takes `offsets`, one for each dimension between the
+    first and the last: the element of the window that is copied. `coordinates`
+    are then where the first window starts.
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
                        Tile_BufferType:$buffer, Tile_RingType:$ring,
-                       Index:$position, DenseI64ArrayAttr:$dims);
+                       Index:$position, DenseI64ArrayAttr:$dims,
+                       Variadic<Index>:$offsets);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `into` $buffer `signals` $ring `[` $position `]`
+    $map `[` $coordinates `]` (`offset` `[` $offsets^ `]`)? `into` $buffer `signals` $ring `[` $position `]`
     `dims` $dims attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
   }];
   let hasVerifier = 1;

@@ -127,6 +127,23 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
   }];
 }
 
+def Tile_Im2ColAttr : Tile_Attr<"Im2Col", "im2col"> {
+  let summary = "Where the windows of a convolution start in an image";
+  let description = [{
+    For each dimension of a view but the first (images) and the last (channels):
+    `lower`, the first element that a window starts at, and `upper`, the last
+    one, counted from the last element. Both count elements of the image, before
+    any offset within the window.
+
+    Example: `#tile.im2col<lower = [-1, -1], upper = [-1, -1]>` of windows of
+    3x3 elements on images with one element of padding around them.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$lower,
+                        ArrayRefParameter<"int64_t">:$upper);
+  let assemblyFormat = "`<` `lower` `=` `[` $lower `]` `,` `upper` `=` `[` "
+                       "$upper `]` `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,12 @@ struct TensorCopy {
   /// The tile in shared memory, and the boxes it is moved in.
   BufferType buffer;
   TensorMapType map;
+  /// For windows: where they start, their distances along each dimension of the
+  /// view, and the element within them along those in between, expressions over
+  /// the symbols of the access.
+  Im2ColAttr im2col;
+  SmallVector<int64_t> strides;
+  SmallVector<AffineExpr> offsets;
 };
 
 /// How the engine makes `access`, in boxes of at most `maxRows` elements of the
@@ -39,10 +45,18 @@ struct TensorCopy {
 FailureOr<TensorCopy> getTensorCopy(const Access &access, std::string &whyNot,
                                     int64_t maxRows = 256);
 
-/// Emits the coordinates at which `copy` starts, given the values of the
-/// access's symbols.
-SmallVector<Value> emitStarts(OpBuilder &builder, Location loc,
-                              const TensorCopy &copy, ValueRange symbols);
+/// How the engine loads a tile whose rows are the windows of a convolution, one
+/// element of each: images, spatial dimensions and channels, the rows counting
+/// row-major through places of windows and then through images. Fails, with
+/// the reason in `whyNot`, when it cannot; the reason is empty when the rows
+/// are no such places at all.
+FailureOr<TensorCopy> getWindowCopy(const Access &access, std::string &whyNot);
+
+/// Emits `coordinates`, such as those at which a copy starts, given the values
+/// of the access's symbols.
+SmallVector<Value> emitCoordinates(OpBuilder &builder, Location loc,
+                                   ArrayRef<AffineExpr> coordinates,
+                                   ValueRange symbols);
 
 /// Replaces each `select(in bounds, load, zero)` by the load when the condition
 /// only asks whether a checked coordinate of the load is below the view's size:

@@ -1,0 +1,10 @@
+// Groups of channels.
+
+// RUN: fusion-run %s --device=emulator --random --seed=1 --verify
+
+module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
+  func.func @groups(%x: tensor<2x7x7x128xf16>, %w: tensor<96x3x3x64xf16>) -> tensor<2x7x7x96xf16> {
+    %y = fusion.conv nhwc %x, %w {groups = 2 : i64, padding = array<i64: 1, 1, 1, 1>} : (tensor<2x7x7x128xf16>, tensor<96x3x3x64xf16>) -> tensor<2x7x7x96xf16>
+    return %y : tensor<2x7x7x96xf16>
+  }
+}
