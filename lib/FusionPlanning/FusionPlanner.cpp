@@ -352,6 +352,11 @@ Candidate Planner::evaluatePair(const CandidateKey &key) {
     return candidate;
   double before = a.estimate.seconds() + b.estimate.seconds();
   candidate.gain = before - fused.estimate.seconds();
+  // A product's epilogue that saves bytes, within the error of the model.
+  if (fused.estimate.mma && fused.bytes < a.bytes + b.bytes &&
+      candidate.gain <= options.minGainSeconds &&
+      candidate.gain > -options.productError * before)
+    candidate.gain = 2 * options.minGainSeconds;
   candidate.recomputes = fused.recomputes;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = fused.estimate.seconds() * 1e6;

@@ -98,3 +98,102 @@ func.func @main(%a: tensor<4x37x256xbf16>, %b: tensor<512x256xi8>) -> tensor<4x3
   }
   return %r : tensor<4x37x512xf32>
 }
+
+// -----
+
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+#d = affine_map<(i, j) -> (i, j)>
+
+// Two products over the same loops are one loop with two dots, which share the
+// operand that they have in common.
+
+// CHECK-LABEL: tile.program @gate
+// CHECK: scf.for {{.*}} -> (tensor<64x64xf32>, tensor<64x64xf32>)
+// CHECK: %[[X:.*]] = tile.load {{.*}} <512x512xbf16> -> tensor<64x64xbf16>
+// CHECK: tile.dot %[[X]],
+// CHECK: tile.dot %[[X]],
+// CHECK: scf.yield
+// CHECK-NOT: tile.dot
+// CHECK: tile.store
+func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x256xbf16>, %g: tensor<512x256xbf16>) -> tensor<512x256xf32> {
+  %r = fusion.kernel @gate ins(%a, %b, %g : tensor<512x512xbf16>, tensor<512x256xbf16>, tensor<512x256xbf16>) -> (tensor<512x256xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4>>} {
+  ^bb0(%x: tensor<512x512xbf16>, %y: tensor<512x256xbf16>, %z: tensor<512x256xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x512xbf16>, tensor<512x256xbf16>) outs(%f : tensor<512x256xf32>) {
+    ^bb1(%u: bf16, %v: bf16, %o: f32):
+      %s = arith.extf %u : bf16 to f32
+      %t = arith.extf %v : bf16 to f32
+      %p = arith.mulf %s, %t : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x256xf32>
+    %n = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %z : tensor<512x512xbf16>, tensor<512x256xbf16>) outs(%f : tensor<512x256xf32>) {
+    ^bb1(%u: bf16, %v: bf16, %o: f32):
+      %s = arith.extf %u : bf16 to f32
+      %t = arith.extf %v : bf16 to f32
+      %p = arith.mulf %s, %t : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x256xf32>
+    %w = linalg.generic {indexing_maps = [#d, #d, #d], iterator_types = ["parallel", "parallel"]} ins(%m, %n : tensor<512x256xf32>, tensor<512x256xf32>) outs(%e : tensor<512x256xf32>) {
+    ^bb1(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      linalg.yield %p : f32
+    } -> tensor<512x256xf32>
+    fusion.yield %w : tensor<512x256xf32>
+  }
+  return %r : tensor<512x256xf32>
+}
+
+// -----
+
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (j, k)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// The program asks for tf32 in one function, and not in the other.
+
+// CHECK-LABEL: tile.program @asked
+// CHECK: tile.dot {{.*}} tf32 : tensor<64x32xf32>
+// CHECK-LABEL: tile.program @full
+// CHECK: tile.dot
+// CHECK-NOT: tf32
+func.func @asks(%a: tensor<512x512xf32>, %b: tensor<256x512xf32>) -> tensor<512x256xf32> attributes {fusion.tf32} {
+  %r = fusion.kernel @asked ins(%a, %b : tensor<512x512xf32>, tensor<256x512xf32>) -> (tensor<512x256xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 32>], warps = 4, mma = #fusion.mma<wgmma, stages = 4>>} {
+  ^bb0(%x: tensor<512x512xf32>, %y: tensor<256x512xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x512xf32>, tensor<256x512xf32>) outs(%f : tensor<512x256xf32>) {
+    ^bb1(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x256xf32>
+    fusion.yield %m : tensor<512x256xf32>
+  }
+  return %r : tensor<512x256xf32>
+}
+func.func @does_not(%a: tensor<512x512xf32>, %b: tensor<256x512xf32>) -> tensor<512x256xf32> {
+  %r = fusion.kernel @full ins(%a, %b : tensor<512x512xf32>, tensor<256x512xf32>) -> (tensor<512x256xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 32>], warps = 4>} {
+  ^bb0(%x: tensor<512x512xf32>, %y: tensor<256x512xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x512xf32>, tensor<256x512xf32>) outs(%f : tensor<512x256xf32>) {
+    ^bb1(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x256xf32>
+    fusion.yield %m : tensor<512x256xf32>
+  }
+  return %r : tensor<512x256xf32>
+}

@@ -29,6 +29,9 @@ struct PlanOptions {
   /// A fusion must gain more than this. Guards against ties decided by the
   /// last bits of a sum.
   double minGainSeconds = 1e-9;
+  /// Of times of products that differ by less than this share nothing is known:
+  /// what moves fewer bytes is taken.
+  double productError = 0.02;
   /// Of the readers of one tensor, each is tried as a sibling of so many that
   /// follow it. Bounds the number of candidates.
   unsigned siblingWindow = 16;

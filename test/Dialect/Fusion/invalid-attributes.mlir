@@ -94,3 +94,8 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // expected-error@+1 {{'time_us' must be finite and not negative}}
 "test.a"() {a = #fusion.estimate<time_us = -1.0, dram_bytes = 1, flops = 1, registers = 1, shared_bytes = 1, saved_bytes = 1, saved_launches = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.tf32' must be a unit attribute}}
+module attributes {fusion.tf32 = true} {}
