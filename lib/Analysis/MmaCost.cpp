@@ -90,14 +90,17 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double rate = target.tensorFlopsPerSecond / target.numSMs *
                 (16.0 / problem.elementBits) * 1.1;
   double feed = 52.0 * target.clockHz;
-  double chunk = std::max(flops / rate, stageBytes(problem, config) / feed);
+  // A stage is filled again one latency after it was read.
+  double latency = 1.0e-6;
+  double chunk = std::max({flops / rate, stageBytes(problem, config) / feed,
+                           (latency + flops / rate) / config.stages});
   double elements = double(config.rows) * config.columns / config.split;
   double epilogue =
       1.0e-6 + elements * (problem.epilogueOps + 10) / (100 * target.clockHz) +
       elements * (problem.epilogueReadBytes + problem.epilogueWriteBytes) /
           (20.0 * target.clockHz);
   if (config.split > 1)
-    epilogue += 1.5e-6 + double(config.rows) * config.columns * 8 /
+    epilogue += 2.5e-6 + double(config.rows) * config.columns * 8 /
                              (32.0 * target.clockHz);
   double main = chunks * chunk;
   // Blocks that share a multiprocessor take turns at its tensor cores; while

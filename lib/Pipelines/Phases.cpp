@@ -81,7 +81,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(tile::createSplitEpiloguePass());
   programs.addPass(tile::createSpecializeWarpsPass());
-  programs.addPass(tile::createPrefetchEpiloguePass());
+  programs.addPass(tile::createOverlapProductsPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.

@@ -176,15 +176,18 @@ def SplitEpiloguePass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def PrefetchEpiloguePass
-    : Pass<"tile-prefetch-epilogue", "::mlir::tile::ProgramOp"> {
-  let summary = "Loads vectors that follow a contraction ahead of its loop";
+def OverlapProductsPass
+    : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
+  let summary = "Keeps the products of one iteration in flight over the next";
   let description = [{
-    Input: programs whose contractions are loops that carry tiles. Output: loads
-    of vectors (a bias, scales) that stood after such a loop stand before it, as
-    far as registers allow, so that the products hide their latency. Loads of
-    what the program writes stay.
+    Input: programs of one warpgroup whose loops begin products on a ring's
+    stage, wait for them and release the stage. Output: the wait leaves one
+    group in flight and the stage is released one iteration later; the rest is
+    waited for after the loop. With several warpgroups nothing changes: they
+    fill each other's gaps.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_PASSES_TD
