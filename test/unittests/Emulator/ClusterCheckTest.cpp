@@ -53,6 +53,15 @@ TEST(EmulatorAsyncChecks, RacesBetweenBlocks) {
        other + writeMine + all + take + all + writeMine,
        {},
        twoBlocks},
+      {"within a block of a cluster of more than 32 warps",
+       race,
+       race,
+       "xor.b32 %r0, %t, 32; shl.b32 %r0, %r0, 2; add.u32 %r10, %s, %r0;\n" +
+           writeMine + all + writeMine + "ld.shared.u32 %r1, [%r10];\n" + all,
+       "xor.b32 %r0, %t, 32; shl.b32 %r0, %r0, 2; add.u32 %r10, %s, %r0;\n" +
+           writeMine + all + "ld.shared.u32 %r1, [%r10];\n" + all,
+       {"no barrier in between"},
+       {{2, 1, 1}, {576, 1, 1}, {2, 1, 1}}},
       {"a relaxed barrier without a fence",
        race,
        race,
