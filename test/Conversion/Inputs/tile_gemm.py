@@ -167,25 +167,15 @@ class Gemm:
         warps += [(0, 0)] * (log2(self.o.warps) - len(warps))
         return self.layout(regs, lanes, warps, [rows, depth])
 
-    def rows_by_chunks(self, rows):
-        """Layout of an operand as it is loaded: 16 bytes for each thread."""
-        chunk = log2(16 // self.bytes)
+    def by_vectors(self, rows, columns, size):
+        """Layout with 16 bytes of a row for each thread."""
+        chunk = log2(16 // size)
         regs = [(0, 1 << i) for i in range(chunk)]
-        threads = [(0, 1 << i) for i in range(chunk, log2(self.bk))]
+        threads = [(0, 1 << i) for i in range(chunk, log2(columns))]
         threads += [(1 << i, 0) for i in range(log2(rows))]
         many = 5 + log2(self.o.warps)
         return self.layout(regs + threads[many:], threads[:5], threads[5:many],
-                           [rows, self.bk])
-
-    def rows_of_block(self, rows):
-        """Layout of a block's part of the sum: whole rows for each warp."""
-        regs = [(0, 1), (0, 2)] + [(0, 128 << i)
-                                   for i in range(log2(self.bn // 128))]
-        lanes = [(0, 4 << i) for i in range(5)]
-        warps = [(1 << i, 0) for i in range(log2(self.o.warps))]
-        regs += [(self.o.warps << i, 0)
-                 for i in range(log2(rows // self.o.warps))]
-        return self.layout(regs, lanes, warps, [rows, self.bn])
+                           [rows, columns])
 
     # The program.
 
@@ -205,7 +195,7 @@ class Gemm:
             f"{view}>}} : !llvm.ptr<1> to !tile.view<{sizes}x{self.element}>")
         if major in ("registers", "stored"):
             layout = (self.operand(rows, self.bk) if major == "registers"
-                      else self.rows_by_chunks(rows))
+                      else self.by_vectors(rows, self.bk, self.bytes))
             tile = f"tensor<{rows}x{self.bk}x{self.element}, {layout}>"
             self.operands[name] = (f"%t{name}", tile)
             self.loads.append(
@@ -258,23 +248,22 @@ class Gemm:
             keeping = (" keeping " + ", ".join(v for v, _ in kept) + " : "
                        + ", ".join(t for _, t in kept))
         store, allocs = [], self.allocs
-        total, rows, attributes = "%sum", self.bm, ""
+        total, columns, attributes = "%sum", o.columns or self.bn, ""
+        layout = self.accumulator(columns)
         if o.cluster > 1:
-            rows //= o.cluster
+            columns = self.bn // o.cluster
+            layout = self.by_vectors(self.bm, columns, 4)
             shared = self.buffer(self.bm, self.bn, size=4, element=self.acc)
             allocs.append(f"%all = tile.alloc : {shared}")
             store.append(f"%share = tile.cluster_reduce %sum through %all along"
-                         f" 0 : {out}, {shared} -> tensor<{rows}x{self.bn}x"
-                         f"{self.acc}, {self.rows_of_block(rows)}>")
+                         f" 1 : {out}, {shared} -> tensor<{self.bm}x{columns}x"
+                         f"{self.acc}, {layout}>")
             attributes = f", cluster = {o.cluster} : i64"
             total = "%share"
-        columns = o.columns or self.bn
-        layout = (self.accumulator(columns) if o.cluster == 1
-                  else self.rows_of_block(rows))
-        part = f"tensor<{rows}x{columns}x{self.acc}, {layout}>"
+        part = f"tensor<{self.bm}x{columns}x{self.acc}, {layout}>"
         size = self.out_bytes
         narrow = part.replace(f"x{self.acc},", f"x{self.out},")
-        chunks = self.bn // columns
+        chunks = self.bn // columns // o.cluster
         for chunk in range(chunks):
             value = total
             if chunks > 1:
@@ -288,7 +277,7 @@ class Gemm:
             if o.store == "plain":
                 store.append(
                     f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
-                    f"s, j + t + {chunk * columns})>] (%row, %b0) checked "
+                    f"s, j + t + {chunk * columns})>] (%a0, %col) checked "
                     f"[false, false] : {narrow}, {result}")
                 continue
             buffer = self.buffer(self.bm, columns, size=size, element=self.out)
@@ -300,8 +289,8 @@ class Gemm:
                 self.views.append(
                     f"%mc = tile.tensor_map %vc : {result} -> {kind}")
                 self.maps.append(("c", (self.n, self.m), box[::-1]))
-            store.append(f"%at{chunk} = arith.constant {chunk * columns} : index")
-            store.append(f"%col{chunk} = arith.addi %b0, %at{chunk} : index")
+            store.append(f"%by{chunk} = arith.constant {chunk * columns} : index")
+            store.append(f"%col{chunk} = arith.addi %b0, %by{chunk} : index")
             store.append(
                 f"tile.async_store {value}, %mc[%a0, %col{chunk}] through "
                 f"%out{chunk % 2} dims [0, 1] : {narrow}, {kind}, {buffer}")
@@ -354,14 +343,14 @@ class Gemm:
   %blocks = arith.constant {o.cluster} : index
   %block = arith.divui %id, %blocks : index
   %rank = tile.cluster_rank
-  %rows = arith.constant {rows} : index
-  %first = arith.muli %rank, %rows : index
+  %part = arith.constant {self.bn // o.cluster} : index
+  %first = arith.muli %rank, %part : index
   %k0 = arith.muli %rank, %steps : index
   %im = arith.remui %block, %gm : index
   %in = arith.divui %block, %gm : index
   %a0 = arith.muli %im, %bm : index
   %b0 = arith.muli %in, %bn : index
-  %row = arith.addi %a0, %first : index
+  %col = arith.addi %b0, %first : index
   {(chr(10) + "  ").join(self.views)}
   %ring = tile.make_ring : RING
   tile.specialize {registers}consumer {{
