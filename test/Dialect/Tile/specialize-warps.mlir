@@ -273,3 +273,67 @@ tile.program @chained(%pa: !llvm.ptr<1>, %py: !llvm.ptr<1>, %on: index) attribut
   }
   tile.return
 }
+
+// -----
+
+#tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
+
+// Both operands are computed: the larger one stays in registers, the other goes
+// through a buffer of its own. With few rows of a computed operand as well, the
+// rows become columns.
+
+// CHECK-LABEL: tile.program @both
+// CHECK: %[[BUFFER:.*]] = tile.alloc : <64x64xf16
+// CHECK: tile.specialize consumer {
+// CHECK:   %[[S:.*]]:2 = tile.wait
+// CHECK:   %[[A:.*]] = arith.negf
+// CHECK:   %[[B:.*]] = arith.negf
+// CHECK:   tile.local_store %[[B]], %[[BUFFER]]
+// CHECK:   %[[D:.*]] = tile.mma_async %[[A]], %[[BUFFER]], %{{.*}} : tensor<128x64xf16>, !tile.buffer
+// CHECK:   tile.mma_wait %[[D]] {{.*}}keeping %[[A]]
+// CHECK-LABEL: tile.program @few
+// CHECK: %[[BUFFER:.*]] = tile.alloc : <16x64xf16
+// CHECK:   %[[S:.*]]:2 = tile.wait
+// CHECK:   %[[A:.*]] = arith.negf
+// CHECK:   tile.local_store %[[A]], %[[BUFFER]]
+// CHECK:   %[[D:.*]] = tile.mma_async %[[BUFFER]], %[[S]]#1, %{{.*}} swapped
+// CHECK:   tile.mma_wait %[[D]] :
+tile.program @both(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 8, pipeline = #tile.pipeline<wgmma, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %a = tile.view %pa[] {shape = affine_map<() -> (128, 256)>} : !llvm.ptr<1> to !tile.view<128x256xf16>
+  %b = tile.view %pb[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xf16>
+  %y = tile.view %py[] {shape = affine_map<() -> (128, 64)>} : !llvm.ptr<1> to !tile.view<128x64xf32>
+  %init = arith.constant dense<0.0> : tensor<128x64xf32>
+  %r = scf.for %k = %c0 to %c256 step %c64 iter_args(%p = %init) -> (tensor<128x64xf32>) {
+    %ka = tile.load %a[#tile] (%c0, %k) checked [false, false] : !tile.view<128x256xf16> -> tensor<128x64xf16>
+    %kb = tile.load %b[#tile] (%c0, %k) checked [false, false] : !tile.view<64x256xf16> -> tensor<64x64xf16>
+    %na = arith.negf %ka : tensor<128x64xf16>
+    %nb = arith.negf %kb : tensor<64x64xf16>
+    %d = tile.dot %na, %nb, %p : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>
+    scf.yield %d : tensor<128x64xf32>
+  }
+  tile.store %r, %y[#tile] (%c0, %c0) checked [false, false] : tensor<128x64xf32>, !tile.view<128x64xf32>
+  tile.return
+}
+tile.program @few(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 4, pipeline = #tile.pipeline<wgmma, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %a = tile.view %pa[] {shape = affine_map<() -> (16, 256)>} : !llvm.ptr<1> to !tile.view<16x256xf16>
+  %b = tile.view %pb[] {shape = affine_map<() -> (64, 256)>} : !llvm.ptr<1> to !tile.view<64x256xf16>
+  %y = tile.view %py[] {shape = affine_map<() -> (16, 64)>} : !llvm.ptr<1> to !tile.view<16x64xf32>
+  %init = arith.constant dense<0.0> : tensor<16x64xf32>
+  %r = scf.for %k = %c0 to %c256 step %c64 iter_args(%p = %init) -> (tensor<16x64xf32>) {
+    %ka = tile.load %a[#tile] (%c0, %k) checked [false, false] : !tile.view<16x256xf16> -> tensor<16x64xf16>
+    %kb = tile.load %b[#tile] (%c0, %k) checked [false, false] : !tile.view<64x256xf16> -> tensor<64x64xf16>
+    %na = arith.negf %ka : tensor<16x64xf16>
+    %d = tile.dot %na, %kb, %p : tensor<16x64xf16>, tensor<64x64xf16> -> tensor<16x64xf32>
+    scf.yield %d : tensor<16x64xf32>
+  }
+  tile.store %r, %y[#tile] (%c0, %c0) checked [false, false] : tensor<16x64xf32>, !tile.view<16x64xf32>
+  tile.return
+}

@@ -214,6 +214,21 @@ LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
   return success();
 }
 
+/// The buffer of a computed operand, contiguous along the contracted dimension.
+static BufferType getOperandBuffer(Type tile) {
+  ArrayRef<int64_t> shape = getTileShape(tile);
+  int64_t bytes = getTileElementType(tile).getIntOrFloatBitWidth() / 8;
+  int64_t row = shape[1] * bytes;
+  TmaSwizzle swizzle = row >= 128  ? TmaSwizzle::B128
+                       : row >= 64 ? TmaSwizzle::B64
+                                   : TmaSwizzle::B32;
+  MLIRContext *context = tile.getContext();
+  return BufferType::get(
+      context, shape, getTileElementType(tile),
+      SharedAttr::get(context,
+                      SharedLayout::tmaTile(shape, 1, bytes, swizzle)));
+}
+
 LogicalResult ContractionPlanner::planProduct(DotOp dot) {
   if (failed(checkTypes(dot)))
     return failure();
@@ -221,18 +236,18 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
   if (failed(planOperand(dot, dot.getA(), product.computedA)) ||
       failed(planOperand(dot, dot.getB(), product.computedB)))
     return failure();
-  if (product.computedA && product.computedB)
-    return refuse("wgmma-operands", 3214,
-                  "both operands of a product are computed, one must be as it "
-                  "is in memory",
-                  dot);
   ArrayRef<int64_t> acc = getTileShape(dot.getType());
   ArrayRef<int64_t> a = getTileShape(dot.getA().getType());
   int64_t bits =
       getTileElementType(dot.getA().getType()).getIntOrFloatBitWidth();
-  // Few rows become columns: the instruction always has 64 rows.
-  product.swapped =
-      product.computedB || (!product.computedA && acc[0] < kInstructionRows);
+  // Few rows become columns: the instruction always has 64 rows. A computed
+  // operand is best in registers; of two the larger is.
+  bool fewRows = acc[0] < kInstructionRows,
+       fewColumns = acc[1] < kInstructionRows;
+  if (product.computedB && !fewColumns)
+    product.swapped = !product.computedA || fewRows || acc[1] > acc[0];
+  else
+    product.swapped = fewRows;
   int64_t rows = acc[product.swapped ? 1 : 0];
   int64_t columns = acc[product.swapped ? 0 : 1];
   if (rows < kInstructionRows || columns % kColumnGranule != 0 ||
@@ -242,6 +257,10 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
                       " by chunks of " + Twine(a[1]) +
                       " is too small for the products of a warpgroup",
                   dot);
+  if (product.isStoredA())
+    result.stored[dot.getA()] = getOperandBuffer(dot.getA().getType());
+  if (product.isStoredB())
+    result.stored[dot.getB()] = getOperandBuffer(dot.getB().getType());
   result.products.push_back(product);
   return success();
 }
@@ -378,6 +397,8 @@ int64_t RolePlan::getSharedBytes() const {
   int64_t bytes = bytesOf(getMainRing());
   for (unsigned i = 0; i < sideRings.size(); ++i)
     bytes += bytesOf(getSideRing(i));
+  for (auto &[value, buffer] : contraction.stored)
+    bytes += getBytes(buffer);
   for (const Staging &staging : stagings)
     bytes += staging.numBuffers * getBytes(staging.buffer);
   return bytes;

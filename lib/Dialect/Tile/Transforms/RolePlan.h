@@ -34,8 +34,13 @@ struct Product {
   DotOp dot;
   /// The instruction's rows are the rows of `b`.
   bool swapped = false;
-  /// The operand is computed in registers; else it is a load's buffer.
+  /// The operand is computed; else it is a load's buffer.
   bool computedA = false, computedB = false;
+
+  /// A computed operand stays in registers when its rows are the
+  /// instruction's; else the consumer puts it into shared memory.
+  bool isStoredA() const { return computedA && swapped; }
+  bool isStoredB() const { return computedB && !swapped; }
 };
 
 /// The products of a program, all of one block, and the loads that feed them.
@@ -44,6 +49,8 @@ struct ContractionPlan {
   SmallVector<Product> products;
   /// Loads that become buffers of the ring, in program order.
   llvm::MapVector<Operation *, TensorCopy> loads;
+  /// Computed operands that go through shared memory.
+  llvm::MapVector<Value, BufferType> stored;
 };
 
 /// Loads outside the contraction that share a ring, in program order.

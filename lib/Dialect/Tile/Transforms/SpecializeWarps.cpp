@@ -52,6 +52,8 @@ struct Common {
   DenseMap<std::tuple<Value, Type, Attribute, Attribute>, Value> maps;
   /// For each store that the engine makes, the buffer it goes through.
   DenseMap<Operation *, Value> staging;
+  /// The buffer of each computed operand that goes through one.
+  DenseMap<Value, Value> stored;
 
   ContractionPlan &contraction() { return plan.contraction; }
   static std::tuple<Value, Type, Attribute, Attribute>
@@ -252,6 +254,8 @@ private:
   WaitOp stage;
   /// Operations of the contraction that stand before its wait.
   llvm::SmallPtrSet<Operation *, 16> written;
+  /// Operands that are in their buffers this turn.
+  llvm::SmallPtrSet<void *, 4> storedNow;
   /// Products of the program whose copies are in flight.
   SmallVector<DotOp> inFlight;
   /// Tiles in registers that they read.
@@ -311,12 +315,25 @@ void ConsumerWriter::writeProduct(Product &product) {
     if (!computed)
       return stage.getResult(numberOf(operand.getDefiningOp<LoadOp>()));
     Value tile = state.mapping.lookupOrDefault(operand);
+    if (Value buffer = common.stored.lookup(operand)) {
+      if (storedNow.insert(operand.getAsOpaquePointer()).second) {
+        // The products that wait for it stand after the ones in flight.
+        waitForProducts(dot.getLoc());
+        LocalStoreOp::create(state.builder, dot.getLoc(), tile, buffer);
+      }
+      return buffer;
+    }
     if (!llvm::is_contained(kept, tile))
       kept.push_back(tile);
     return tile;
   };
-  Value a = operandOf(dot.getA(), product.computedA);
-  Value b = operandOf(dot.getB(), product.computedB);
+  Value a, b;
+  // The buffer first: what waits for it may end what reads registers.
+  if (product.isStoredB())
+    b = operandOf(dot.getB(), product.computedB);
+  a = operandOf(dot.getA(), product.computedA);
+  if (!b)
+    b = operandOf(dot.getB(), product.computedB);
   auto mma = MmaAsyncOp::create(state.builder, dot.getLoc(), dot.getType(), a,
                                 b, state.mapping.lookupOrDefault(dot.getAcc()),
                                 product.swapped);
@@ -460,6 +477,7 @@ void ConsumerWriter::write(Block &source) {
                     state.positions[0]);
   state.positions[0] = emitNext(state.builder, loc, state.positions[0]);
   stage = nullptr;
+  storedNow.clear();
 }
 
 //===----------------------------------------------------------------------===//
@@ -514,6 +532,9 @@ static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
     }
     common.rings.push_back(ring);
   }
+  for (auto &[operand, buffer] : plan.contraction.stored)
+    common.stored[operand] =
+        AllocOp::create(builder, loc, buffer, IntegerAttr());
   for (Staging &staging : plan.stagings) {
     SmallVector<Value> buffers;
     for (int64_t i = 0; i < staging.numBuffers; ++i)

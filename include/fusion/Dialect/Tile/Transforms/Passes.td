@@ -86,9 +86,10 @@ def SpecializeWarpsPass
     `tile.specialize`:
 
     - the consumer has the program's loops and arithmetic. Each `tile.dot` is a
-      `tile.mma_async`; its operands are buffers of a ring, or, for one of them,
-      a tile computed from such buffers. `tile.mma_wait` and `tile.release` end
-      each turn.
+      `tile.mma_async`; its operands are buffers of a ring, or tiles computed from
+      such: one stays in registers when the instruction's rows are its own, which
+      `swapped` chooses; another is put into a buffer. `tile.mma_wait` and
+      `tile.release` end each turn.
     - the first producer has the same loops with copies into that ring only.
     - each further producer feeds a ring of two stages with the tiles that the
       code around the contraction loads, all of one type.
