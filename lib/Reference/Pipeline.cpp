@@ -189,6 +189,8 @@ static void addLLVMPasses(OpPassManager &pm) {
 void fusion::buildReferencePipeline(OpPassManager &pm, ReferenceMode mode) {
   if (mode == ReferenceMode::Float64)
     pm.addPass(createPromoteFloatsPass());
+  else
+    pm.addPass(createRoundFactorsPass());
   addTensorPasses(pm);
   addBufferPasses(pm);
   addScalarPasses(pm);

@@ -33,6 +33,17 @@ def PromoteFloatsPass
   let dependentDialects = ["arith::ArithDialect"];
 }
 
+def RoundFactorsPass
+    : Pass<"fusion-reference-round-factors", "::mlir::ModuleOp"> {
+  let summary = "Round the factors of products to tf32 where that is allowed";
+  let description = [{
+    The f32 operands of products that `fusion.tf32` stands on, or on a function
+    or module around them, are rounded to 10 bits of mantissa, to nearest, ties
+    away from zero, as tensor cores are fed.
+  }];
+  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect"];
+}
+
 def LegalizeFloatsPass
     : Pass<"fusion-reference-legalize-floats", "::mlir::ModuleOp"> {
   let summary = "Express conversions of f8 and f16 by calls of the reference";
