@@ -25,6 +25,29 @@ static constexpr int64_t kSharedReserve = 2048;
 /// Staging buffers of the epilogue's stores, and stages of its loads.
 static constexpr int64_t kStagingBuffers = 2, kEpilogueStages = 2;
 
+//===----------------------------------------------------------------------===//
+// Constants, fitted on sm_90a on 2026-11-21 to 192 kernels of 22 shapes (mean
+// error 11 %; docs/CostModel.md)
+//===----------------------------------------------------------------------===//
+
+/// Share of the chip's product rate that a multiprocessor alone reaches.
+static constexpr double kProductRate = 1.078;
+/// Growth of the products' time for each 128 columns that a row lacks.
+static constexpr double kNarrowCost = 0.112;
+/// Bytes a clock that the copy engine brings to one multiprocessor.
+static constexpr double kFeedBytesPerClock = 72;
+/// From a stage's release to its next use.
+static constexpr double kFeedLatency = 1.37e-6;
+/// Of the epilogue: what it costs at all, operations and bytes of an element.
+static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerOp = 1.06,
+                        kClocksPerByte = 5.1, kLanes = 128;
+/// Of a sum shared by a cluster.
+static constexpr double kClusterSeconds = 4.8e-6;
+/// Share of the memory's rate that operands and results reach.
+static constexpr double kTrafficShare = 0.9;
+/// From launch to the first product and from the last store to the end.
+static constexpr double kStartSeconds = 5.2e-6;
+
 static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
                  config.columns * problem.storedBits[1] * problem.operands[1];
@@ -83,34 +106,43 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
                               config.split)) *
       problem.taps;
-  // One chunk: the tensor cores' time, or that of feeding them from L2. The
-  // rates are those of one multiprocessor.
+  double resident = getMmaResidentBlocks(problem, config, target);
+  double perSM = std::ceil(tiles / std::floor(target.numSMs / config.split));
+
+  // One chunk: the tensor cores' time, or that of feeding them, on one
+  // multiprocessor. Narrow instructions read their operands for less work.
+  double groups = config.warps / 4.0;
+  double columns = config.rows >= 64 * groups ? config.columns
+                                              : config.columns / groups;
+  double narrow = std::max(0.0, 128.0 / std::min(columns, 256.0) - 0.5);
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
-  double rate = target.tensorFlopsPerSecond / target.numSMs *
-                (16.0 / problem.elementBits) * 1.1;
-  double feed = 52.0 * target.clockHz;
+  double products = flops / (kProductRate * target.tensorFlopsPerSecond /
+                             target.numSMs * 16.0 / problem.elementBits) *
+                    (1 + kNarrowCost * narrow);
+  double chunk =
+      std::max(products, stageBytes(problem, config) /
+                             (kFeedBytesPerClock * target.clockHz));
   // A stage is filled again one latency after it was read.
-  double latency = 1.0e-6;
-  double chunk = std::max({flops / rate, stageBytes(problem, config) / feed,
-                           (latency + flops / rate) / config.stages});
-  double elements = double(config.rows) * config.columns / config.split;
-  double epilogue =
-      1.0e-6 + elements * (problem.epilogueOps + 10) / (100 * target.clockHz) +
-      elements * (problem.epilogueReadBytes + problem.epilogueWriteBytes) /
-          (20.0 * target.clockHz);
+  double alone =
+      std::max(chunk, (kFeedLatency + products) / config.stages);
+
+  double elements = double(config.rows) * config.columns * problem.sums;
+  double perElement = kClocksPerOp * problem.epilogueOps +
+                      kClocksPerByte * (problem.epilogueReadBytes +
+                                        problem.epilogueWriteBytes);
+  double epilogue = kEpilogueSeconds + elements / config.split * perElement /
+                                           (kLanes * target.clockHz);
   if (config.split > 1)
-    epilogue += 2.5e-6 + double(config.rows) * config.columns * 8 /
-                             (32.0 * target.clockHz);
-  double main = chunks * chunk;
+    epilogue += kClusterSeconds;
+
   // Blocks that share a multiprocessor take turns at its tensor cores; while
   // one is in its epilogue, the others are not.
-  double resident = getMmaResidentBlocks(problem, config, target);
-  double slots = std::floor(target.numSMs / config.split) * resident;
-  double waves = std::ceil(tiles / slots);
-  double together = std::min(resident, std::ceil(tiles / slots * resident));
-  double time =
-      waves * std::max(together * main, main + epilogue) + epilogue * 0.5;
+  double time = perSM * (chunks * alone + epilogue);
+  double together = std::min(resident, perSM);
+  if (together >= 2)
+    time = std::ceil(perSM / together) *
+           std::max(together * chunks * chunk, chunks * alone + epilogue);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +
@@ -118,8 +150,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                       problem.storedBits[1] / 8 * problem.operands[1] +
                   double(problem.rows) * problem.columns *
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
-  return std::max(time, bytes / target.dramBytesPerSecond) +
-         target.launchSeconds + 2.0e-6;
+  return std::max(time, bytes / (kTrafficShare * target.dramBytesPerSecond)) +
+         kStartSeconds;
 }
 
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,

@@ -268,6 +268,9 @@ Value ProgramLowering::descriptorOf(Value buffer,
         builder, loc, address,
         arith::MulIOp::create(builder, loc, set, constant32(step / bit)));
   }
+  // A descriptor has the low 18 bits of an address. In a cluster a block's own
+  // addresses have more, which would fall into the next field.
+  address = arith::AndIOp::create(builder, loc, address, constant32(0x3ffff));
   address = arith::ShRUIOp::create(builder, loc, address,
                                    constant32(kDescriptorUnitLog2));
   if (place.stage)
