@@ -124,21 +124,50 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
       tile::getLayout(op.getValue().getType()).getLinear();
   const tile::SharedLayout &shared =
       op.getBuffer().getType().getLayout().getShared();
-  std::optional<tile::SharedAccess> access = tile::getSharedAccess(
-      layout, shared, tile::getWidestSharedVector(layout, shared));
+  // A vector goes to one block: no more elements than lie in one part.
+  auto partOf = [&](unsigned reg) {
+    return layout.elementOf(reg, 0, 0)[dim] >> firstBit;
+  };
+  auto mixesParts = [&](const tile::SharedAccess::Group &group) {
+    return llvm::any_of(group.regs, [&](unsigned reg) {
+      return partOf(reg) != partOf(group.regs.front());
+    });
+  };
+  unsigned width = tile::getWidestSharedVector(layout, shared);
+  std::optional<tile::SharedAccess> access =
+      tile::getSharedAccess(layout, shared, width);
+  for (; access && llvm::any_of(access->groups, mixesParts); width /= 2)
+    access = tile::getSharedAccess(layout, shared, width / 2);
   if (!access)
     return op.emitOpError("FUS-3307: no access of this layout to the buffer");
-  for (HwDim hw : {HwDim::Lane, HwDim::Warp})
-    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
-      if (layout.basis(hw, bit)[dim] >> firstBit)
-        return op.emitOpError("FUS-3317: threads differ in the part of the "
-                              "tile that they hold");
+  // Threads may differ in the part that their elements belong to, and so in the
+  // block that they write to.
+  tile::BitMatrix placeOfThread[2], partOfThread[2];
+  bool threadsDiffer = false;
+  for (HwDim hw : {HwDim::Lane, HwDim::Warp}) {
+    SmallVector<uint64_t, 5> places, parts;
+    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit) {
+      unsigned part = layout.basis(hw, bit)[dim] >> firstBit;
+      const tile::BitMatrix &offsets =
+          hw == HwDim::Lane ? access->laneOffset : access->warpOffset;
+      places.push_back(offsets.column(bit) ^
+                       offsetOfPart(shared, dim, firstBit, part));
+      parts.push_back(part);
+      threadsDiffer |= part != 0;
+    }
+    unsigned rows = access->laneOffset.numRows();
+    placeOfThread[hw == HwDim::Warp] = tile::BitMatrix(places, rows);
+    partOfThread[hw == HwDim::Warp] = tile::BitMatrix(parts, rows);
+  }
 
   // In the buffer of the block that finishes a part, this block's share of it
   // lies where the part of this block's rank would.
-  Value offset = applyToThread(access->laneOffset, access->warpOffset);
+  Value offset = applyToThread(placeOfThread[0], placeOfThread[1]);
   Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
-  uint64_t mask = access->threadMask;
+  uint64_t mask = 0;
+  for (const tile::BitMatrix &places : placeOfThread)
+    for (uint64_t column : places.getColumns())
+      mask |= column;
   for (unsigned bit = 0; 1u << bit < blocks; ++bit) {
     uint64_t step = shared.offsetBasis(dim, firstBit + bit);
     Value set = arith::AndIOp::create(
@@ -155,14 +184,19 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
   SmallVector<Value> bases;
   Value own = sharedAddress(placeOf(op.getBuffer()));
-  for (unsigned block = 0; block < blocks; ++block)
-    bases.push_back(NVVM::MapaOp::create(builder, loc, cluster, own,
-                                         constant32(block)));
+  Value ofThread = threadsDiffer
+                       ? toI32(applyToThread(partOfThread[0], partOfThread[1]))
+                       : Value();
+  for (unsigned block = 0; block < blocks; ++block) {
+    Value number = constant32(block);
+    if (ofThread)
+      number = arith::XOrIOp::create(builder, loc, ofThread, number);
+    bases.push_back(NVVM::MapaOp::create(builder, loc, cluster, own, number));
+  }
   const Scalars &source = get(op.getValue());
   for (const tile::SharedAccess::Group &group : access->groups) {
-    unsigned part = layout.elementOf(group.regs.front(), 0, 0)[dim] >> firstBit;
-    uint64_t place =
-        group.offset ^ offsetOfPart(shared, dim, firstBit, part);
+    unsigned part = partOf(group.regs.front());
+    uint64_t place = group.offset ^ offsetOfPart(shared, dim, firstBit, part);
     SmallVector<Value> members;
     for (unsigned reg : group.regs)
       members.push_back(toMemory(source[reg]));
@@ -175,9 +209,8 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
         LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
                             bases[part], ArrayRef<LLVM::GEPArg>{moved});
     if (int32_t constant = place & ~mask)
-      address =
-          LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
-                              address, ArrayRef<LLVM::GEPArg>{constant});
+      address = LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
+                                    address, ArrayRef<LLVM::GEPArg>{constant});
     LLVM::StoreOp::create(builder, loc, value, address,
                           shared.elementBytes() * members.size());
   }

@@ -63,6 +63,8 @@ def parse():
                         help="element type of the result")
     parser.add_argument("--cluster", type=int, default=1,
                         help="blocks that share the depth")
+    parser.add_argument("--share", type=int, default=1, choices=[0, 1],
+                        help="dimension along which they share the result")
     parser.add_argument("--dots", type=int, default=1, choices=[1, 2],
                         help="accumulators in flight, which are added up")
     parser.add_argument("--index-bits", type=int, default=32)
@@ -250,20 +252,24 @@ class Gemm:
         store, allocs = [], self.allocs
         total, columns, attributes = "%sum", o.columns or self.bn, ""
         layout = self.accumulator(columns)
+        rows, first = self.bm, ("%a0", "%col")
         if o.cluster > 1:
-            columns = self.bn // o.cluster
-            layout = self.by_vectors(self.bm, columns, 4)
+            if o.share:
+                columns = self.bn // o.cluster
+            else:
+                rows, first = self.bm // o.cluster, ("%row", "%b0")
+            layout = self.by_vectors(rows, columns, 4)
             shared = self.buffer(self.bm, self.bn, size=4, element=self.acc)
             allocs.append(f"%all = tile.alloc : {shared}")
             store.append(f"%share = tile.cluster_reduce %sum through %all along"
-                         f" 1 : {out}, {shared} -> tensor<{self.bm}x{columns}x"
+                         f" {o.share} : {out}, {shared} -> tensor<{rows}x{columns}x"
                          f"{self.acc}, {layout}>")
             attributes = f", cluster = {o.cluster} : i64"
             total = "%share"
-        part = f"tensor<{self.bm}x{columns}x{self.acc}, {layout}>"
+        part = f"tensor<{rows}x{columns}x{self.acc}, {layout}>"
         size = self.out_bytes
         narrow = part.replace(f"x{self.acc},", f"x{self.out},")
-        chunks = self.bn // columns // o.cluster
+        chunks = 1 if o.cluster > 1 else self.bn // columns
         for chunk in range(chunks):
             value = total
             if chunks > 1:
@@ -277,7 +283,7 @@ class Gemm:
             if o.store == "plain":
                 store.append(
                     f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
-                    f"s, j + t + {chunk * columns})>] (%a0, %col) checked "
+                    f"s, j + t + {chunk * columns})>] ({first[0]}, {first[1]}) checked "
                     f"[false, false] : {narrow}, {result}")
                 continue
             buffer = self.buffer(self.bm, columns, size=size, element=self.out)
@@ -343,14 +349,17 @@ class Gemm:
   %blocks = arith.constant {o.cluster} : index
   %block = arith.divui %id, %blocks : index
   %rank = tile.cluster_rank
-  %part = arith.constant {self.bn // o.cluster} : index
-  %first = arith.muli %rank, %part : index
+  %rows = arith.constant {self.bm // o.cluster} : index
+  %firstrow = arith.muli %rank, %rows : index
+  %columns = arith.constant {self.bn // o.cluster} : index
+  %firstcolumn = arith.muli %rank, %columns : index
   %k0 = arith.muli %rank, %steps : index
   %im = arith.remui %block, %gm : index
   %in = arith.divui %block, %gm : index
   %a0 = arith.muli %im, %bm : index
   %b0 = arith.muli %in, %bn : index
-  %col = arith.addi %b0, %first : index
+  %row = arith.addi %a0, %firstrow : index
+  %col = arith.addi %b0, %firstcolumn : index
   {(chr(10) + "  ").join(self.views)}
   %ring = tile.make_ring : RING
   tile.specialize {registers}consumer {{

@@ -139,6 +139,27 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   return success();
 }
 
+/// What the threads hold of one part of a tile, wherever the parts of others
+/// belong: steps to other parts stay in place. None if a step goes to another
+/// part and another place in it at once.
+static std::optional<LinearLayout> getShare(const LinearLayout &layout,
+                                            ArrayRef<int64_t> partShape) {
+  SmallVector<Coords> kept[kNumHwDims];
+  for (HwDim hw : kHwDims)
+    for (unsigned bit = 0; bit != layout.numBits(hw); ++bit) {
+      Coords step = layout.basis(hw, bit), inside = step;
+      for (auto [coord, size] : llvm::zip_equal(inside, partShape))
+        coord %= size;
+      bool leaves = inside != step;
+      bool moves = llvm::any_of(inside, [](int32_t coord) { return coord; });
+      if (leaves && moves)
+        return std::nullopt;
+      if (!leaves || hw != HwDim::Register)
+        kept[unsigned(hw)].push_back(inside);
+    }
+  return LinearLayout::fromBases(partShape, kept[0], kept[1], kept[2], kept[3]);
+}
+
 /// Gives the sum over a cluster the buffer that blocks write their shares to:
 /// the parts of the tile one after the other, each as suits the exchange
 /// between the two layouts.
@@ -146,7 +167,7 @@ static LogicalResult addClusterBuffer(ClusterReduceOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   const LinearLayout &part = getLayout(op.getType()).getLinear();
   std::optional<LinearLayout> from =
-      getLayout(type).getLinear().getPart(getTileShape(op.getType()));
+      getShare(getLayout(type).getLinear(), getTileShape(op.getType()));
   unsigned bytes = elementBytes(type.getElementType(), 0);
   std::optional<SharedExchange> plan;
   if (from)
