@@ -284,7 +284,7 @@ tile.program @chained(%pa: !llvm.ptr<1>, %py: !llvm.ptr<1>, %on: index) attribut
 
 // CHECK-LABEL: tile.program @both
 // CHECK: %[[BUFFER:.*]] = tile.alloc : <64x64xf16
-// CHECK: tile.specialize consumer {
+// CHECK: tile.specialize {{.*}}consumer {
 // CHECK:   %[[S:.*]]:2 = tile.wait
 // CHECK:   %[[A:.*]] = arith.negf
 // CHECK:   %[[B:.*]] = arith.negf

@@ -39,7 +39,7 @@ struct Finish {
 };
 } // namespace
 
-/// The end of `loop`'s iterations, when all their products read buffers only
+/// The end of `loop`'s iterations, when all their products read the ring only
 /// and nothing but the loop uses the sums.
 static std::optional<Finish> findFinish(scf::ForOp loop) {
   Finish finish;
@@ -61,8 +61,9 @@ static std::optional<Finish> findFinish(scf::ForOp loop) {
     return std::nullopt;
   for (Value value : finish.wait.getValues()) {
     auto product = value.getDefiningOp<MmaAsyncOp>();
-    if (!product || !isa<BufferType>(product.getA().getType()) ||
-        !isa<BufferType>(product.getB().getType()) ||
+    // The consumer's own buffers are filled again in the next iteration.
+    if (!product || !product.getA().getDefiningOp<WaitOp>() ||
+        !product.getB().getDefiningOp<WaitOp>() ||
         !llvm::is_contained(loop.getRegionIterArgs(), product.getAcc()))
       return std::nullopt;
   }

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+#===- scheduled_products.py - Products with a schedule of the test's own ---===#
+#
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===------------------------------------------------------------------------===#
+#
+# Writes programs around a product twice, plain and as one kernel with a given
+# schedule, compiles the kernel and compares its results on the emulator with
+# the reference's of the plain program, at both extremes of asynchrony. What
+# the kernel must consist of is checked in its tile program.
+#
+#===------------------------------------------------------------------------===#
+
+import os
+import re
+import subprocess
+import sys
+
+PAIR = "(m, n)"
+
+
+def tensor(element, *sizes):
+    return "tensor<" + "".join(f"{size}x" for size in sizes) + element + ">"
+
+
+def element_of(type_):
+    return type_[:-1].split("x")[-1]
+
+
+def generic(name, inputs, result, code, dims="m, n", to=PAIR):
+    """An elementwise operation; inputs are (name, type, map), code a list of
+    operations on %i0, %i1, ... that ends with %y."""
+    maps = ", ".join(f"affine_map<({dims}) -> {map_}>"
+                     for map_ in [i[2] for i in inputs] + [to])
+    arguments = ", ".join(f"%i{k}: {element_of(i[1])}"
+                          for k, i in enumerate(inputs))
+    kinds = ", ".join(['"parallel"'] * len(dims.split(",")))
+    return f"""
+  %{name}.e = tensor.empty() : {result}
+  %{name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+      ins({", ".join("%" + i[0] for i in inputs)} : {", ".join(i[1] for i in inputs)})
+      outs(%{name}.e : {result}) {{
+  ^bb1({arguments}, %o: {element_of(result)}):
+    {(chr(10) + "    ").join(code)}
+    linalg.yield %y : {element_of(result)}
+  }} -> {result}"""
+
+
+def reduction(name, dims, kinds, inputs, result, init, code):
+    maps = ", ".join(f"affine_map<({dims}) -> {i[2]}>" for i in inputs)
+    arguments = ", ".join(f"%i{k}: {element_of(i[1])}"
+                          for k, i in enumerate(inputs))
+    element = element_of(result[0])
+    return f"""
+  %{name}.z = arith.constant {init} : {element}
+  %{name}.e = tensor.empty() : {result[0]}
+  %{name}.f = linalg.fill ins(%{name}.z : {element}) outs(%{name}.e : {result[0]}) -> {result[0]}
+  %{name} = linalg.generic {{indexing_maps = [{maps}, affine_map<({dims}) -> {result[1]}>], iterator_types = [{kinds}]}}
+      ins({", ".join("%" + i[0] for i in inputs)} : {", ".join(i[1] for i in inputs)})
+      outs(%{name}.f : {result[0]}) {{
+  ^bb1({arguments}, %o: {element}):
+    {(chr(10) + "    ").join(code)}
+    linalg.yield %y : {element}
+  }} -> {result[0]}"""
+
+
+def product(name, a, b, m, n, a_map="(m, k)", b_map="(n, k)"):
+    wide = ["%wide0 = arith.extf %i0 : bf16 to f32",
+            "%wide1 = arith.extf %i1 : bf16 to f32"]
+    return reduction(name, "m, n, k", '"parallel", "parallel", "reduction"',
+                     [(*a, a_map), (*b, b_map)],
+                     (tensor("f32", m, n), PAIR), "0.0",
+                     wide + ["%both = arith.mulf %wide0, %wide1 : f32",
+                             "%y = arith.addf %o, %both : f32"])
+
+
+class Case:
+    """A program with one kernel. `found` are pairs of a regular expression and
+    how often the tile program must have it."""
+
+    def __init__(self, arguments, body, results, axes, warps, mma, found):
+        self.arguments, self.body, self.results = arguments, body, results
+        self.axes, self.warps, self.mma, self.found = axes, warps, mma, found
+
+    def reference(self):
+        types = ", ".join(type_ for _, type_ in self.results)
+        names = ", ".join("%" + name for name, _ in self.results)
+        arguments = ", ".join(f"%{n}: {t}" for n, t in self.arguments)
+        return (f"func.func @main({arguments}) -> ({types}) {{{self.body}\n"
+                f"  return {names} : {types}\n}}\n")
+
+    def kernel(self):
+        types = ", ".join(type_ for _, type_ in self.results)
+        names = ", ".join("%" + name for name, _ in self.results)
+        count = len(self.results)
+        axes = ", ".join(f"#fusion.axis<{axis}>" for axis in self.axes)
+        outer = ", ".join(f"%g{i}: {t}"
+                          for i, (_, t) in enumerate(self.arguments))
+        inner = ", ".join(f"%{n}: {t}" for n, t in self.arguments)
+        return (f"func.func @main({outer}) -> ({types}) {{\n"
+                f"  %r:{count} = fusion.kernel @kernel ins("
+                + ", ".join(f"%g{i}" for i in range(len(self.arguments)))
+                + " : " + ", ".join(t for _, t in self.arguments)
+                + f") -> ({types}) attributes {{schedule = "
+                f"#fusion.schedule<contraction, axes = [{axes}], warps = "
+                f"{self.warps}, mma = #fusion.mma<wgmma, {self.mma}>>}} {{\n"
+                f"^bb0({inner}):{self.body}\n  fusion.yield {names} : {types}\n"
+                "  }\n  return "
+                + ", ".join(f"%r#{i}" for i in range(count))
+                + f" : {types}\n}}\n")
+
+
+def add_residual(m, n):
+    code = ["%t0 = arith.extf %i1 : bf16 to f32",
+            "%t1 = arith.addf %i0, %t0 : f32",
+            "%t2 = arith.addf %t1, %i2 : f32",
+            "%y = arith.truncf %t2 : f32 to bf16"]
+    return generic("s", [("p", tensor("f32", m, n), PAIR),
+                         ("r", tensor("bf16", m, n), PAIR),
+                         ("c", tensor("f32", n), "(n)")],
+                   tensor("bf16", m, n), code)
+
+
+def cast(name, source, sizes, code, element="bf16"):
+    return generic(name, [(source[0], source[1], "(r, k)")],
+                   tensor(element, *sizes), code, "r, k", "(r, k)")
+
+
+# What products read.
+A_IN_REGISTERS = r"tile\.mma_async [^:]*: tensor<"
+B_IN_REGISTERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, tensor<.* -> "
+TWO_BUFFERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, !tile\.buffer<"
+
+TO_BF16 = ["%y = arith.truncf %i0 : f32 to bf16"]
+INT_TO_BF16 = ["%y = arith.sitofp %i0 : i8 to bf16"]
+NEGATE = ["%y = arith.negf %i0 : bf16"]
+
+
+def epilogue(axes, warps, mma, found, m=192, n=256, k=160):
+    """A bias and a residual; rows are no multiple of the tile's."""
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", k, n))
+    body = product("p", x, w, m, n, b_map="(k, n)") + add_residual(m, n)
+    return Case([x, w, ("r", tensor("bf16", m, n)), ("c", tensor("f32", n))],
+                body, [("s", tensor("bf16", m, n))], axes, warps, mma, found)
+
+
+def gated():
+    m, n, k = 192, 128, 160
+    x = ("x", tensor("bf16", m, k))
+    w, v = ("w", tensor("bf16", n, k)), ("gate", tensor("bf16", n, k))
+    both = [("p", tensor("f32", m, n), PAIR), ("q", tensor("f32", m, n), PAIR)]
+    body = (product("p", x, w, m, n) + product("q", x, v, m, n)
+            + generic("s", both, tensor("bf16", m, n),
+                      ["%t0 = math.tanh %i0 : f32", "%t1 = arith.mulf %t0, %i1 : f32",
+                       "%y = arith.truncf %t1 : f32 to bf16"]))
+    return Case([x, w, v], body, [("s", tensor("bf16", m, n))],
+                ["grid, tile = 128", "grid, tile = 64", "loop, tile = 64"], 8,
+                "stages = 2, columns = 32",
+                [("tile.mma_async", 2), ("tile.slice", 4)])
+
+
+def softmax():
+    """Rows are reduced whole, stored by chunks, beside their sums."""
+    m, n, k = 192, 128, 160
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", n, k))
+    p, e = ("p", tensor("f32", m, n), PAIR), ("e", tensor("f32", m, n), PAIR)
+    rows = '"parallel", "reduction"'
+    row = (tensor("f32", m), "(m)")
+    body = (product("p", x, w, m, n)
+            + reduction("t", "m, n", rows, [p], row, "0xFF800000",
+                        ["%y = arith.maximumf %o, %i0 : f32"])
+            + generic("e", [p, ("t", *row)], tensor("f32", m, n),
+                      ["%t0 = arith.subf %i0, %i1 : f32", "%y = math.exp %t0 : f32"])
+            + reduction("l", "m, n", rows, [e], row, "0.0",
+                        ["%y = arith.addf %o, %i0 : f32"])
+            + generic("s", [e, ("l", *row)], tensor("bf16", m, n),
+                      ["%t0 = arith.divf %i0, %i1 : f32",
+                       "%y = arith.truncf %t0 : f32 to bf16"]))
+    return Case([x, w], body, [("s", tensor("bf16", m, n)), ("l", row[0])],
+                ["grid, tile = 128", "full, tile = 128", "loop, tile = 64"], 8,
+                "stages = 3, columns = 32",
+                [("tile.slice", 4), ("tile.async_store ", 4)])
+
+
+def computed(m, axes, warps, mma, both, n, found):
+    """The weight comes as int8, the activation, when `both`, as f32."""
+    k = 160
+    x = ("x", tensor("f32" if both else "bf16", m, k))
+    w = ("w", tensor("i8", n, k))
+    body = cast("wb", w, (n, k), INT_TO_BF16)
+    a = x
+    if both:
+        body += cast("xb", x, (m, k), TO_BF16)
+        a = ("xb", tensor("bf16", m, k))
+    body += product("p", a, ("wb", tensor("bf16", n, k)), m, n)
+    return Case([x, w], body, [("p", tensor("f32", m, n))], axes, warps, mma,
+                found)
+
+
+def negated():
+    m, n, k = 24, 128, 160
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", k, n))
+    body = (cast("xb", x, (m, k), NEGATE)
+            + product("p", ("xb", x[1]), w, m, n, b_map="(k, n)"))
+    return Case([x, w], body, [("p", tensor("f32", m, n))],
+                ["grid, tile = 16", "grid, tile = 64", "loop, tile = 64"], 4,
+                "stages = 3", [(TWO_BUFFERS, 1), (" swapped ", 1)])
+
+
+def axes(m, n, k=64):
+    return [f"grid, tile = {m}", f"grid, tile = {n}", f"loop, tile = {k}"]
+
+
+CASES = {
+    # Rings of the residual and staging, in a grid that walks tiles.
+    "persistent": lambda: epilogue(
+        axes(128, 256), 8, "stages = 3, columns = 64, group = 2, blocks = 1",
+        [("tile.make_ring", 2), ("tile.slice", 4), ("tile.async_store ", 4)]),
+    "one-warpgroup": lambda: epilogue(
+        axes(128, 64, 32), 4, "stages = 5, columns = 16, blocks = 5",
+        [("tile.make_ring", 2), ("tile.slice", 4)]),
+    # Warpgroups share the columns of a row: nothing is split.
+    "shared-rows": lambda: epilogue(
+        axes(64, 256), 8, "stages = 3, columns = 64, blocks = 2",
+        [("tile.slice", 0), ("tile.specialize", 1)]),
+    # Whole tiles of the result do not fit beside three stages.
+    "plain-epilogue": lambda: epilogue(
+        axes(128, 256), 8, "stages = 4",
+        [("tile.make_ring", 1), ("tile.async_store ", 0)]),
+    "cluster": lambda: epilogue(
+        axes(128, 128), 8, "stages = 3, columns = 64, split = 4",
+        [("tile.cluster_reduce", 1)], n=128),
+    "gated": gated,
+    "softmax": softmax,
+    "int8-few-rows": lambda: computed(
+        24, axes(32, 64), 4, "stages = 3, columns = 16", False, 128,
+        [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
+    "int8-many-rows": lambda: computed(
+        192, axes(128, 128), 8, "stages = 3, columns = 64, blocks = 2", False,
+        128, [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
+    "int8-narrow": lambda: computed(
+        192, axes(64, 32), 4, "stages = 3", False, 32,
+        [(" swapped ", 0), (TWO_BUFFERS, 1)]),
+    "both-computed": lambda: computed(
+        192, axes(128, 64), 8, "stages = 3, columns = 32", True, 128,
+        [(" swapped ", 0), (A_IN_REGISTERS, 1)]),
+    "both-few-rows": lambda: computed(
+        24, axes(16, 64), 4, "stages = 3", True, 128,
+        [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
+    "few-rows-computed": negated,
+}
+
+
+def run(command):
+    result = subprocess.run(command, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+    if result.returncode:
+        print(" ".join(command), "\n", result.stdout)
+        sys.exit(1)
+    return result.stdout
+
+
+def main():
+    folder, names = sys.argv[1], sys.argv[2:]
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        case = CASES[name]()
+        base = os.path.join(folder, name)
+        for suffix, text in ((".mlir", case.reference()),
+                             (".kernel.mlir", case.kernel())):
+            with open(base + suffix, "w", encoding="utf-8") as file:
+                file.write(text)
+        compile_ = ["fusion-compile", base + ".kernel.mlir", "--target=sm_90a"]
+        tile = run(compile_ + ["--compile-to=tile", "-o", "-"])
+        for pattern, count in case.found:
+            found = len(re.findall(pattern, tile))
+            if found != count:
+                sys.exit(f"{name}: '{pattern}' {found} times, not {count}")
+        run(compile_ + ["-o", base + ".pkg"])
+        for asynchrony in ("late", "early"):
+            run(["fusion-run", base + ".pkg", "--device=emulator", "--random",
+                 "--int-range=-8:8", "--verify", f"--asynchrony={asynchrony}",
+                 f"--reference={base}.mlir"])
+        print(name, "verified")
+
+
+main()
