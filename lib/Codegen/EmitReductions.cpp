@@ -21,6 +21,9 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Elements of a window up to which they are written out.
+static constexpr int64_t kMaxTurns = 32;
+
 //===----------------------------------------------------------------------===//
 // Combiners
 //===----------------------------------------------------------------------===//
@@ -138,6 +141,30 @@ static Value combineValues(OpBuilder &builder, Operation *like, Value lhs,
   OperationState state(like->getLoc(), like->getName(), {lhs, rhs},
                        lhs.getType(), like->getAttrs());
   return builder.create(state)->getResult(0);
+}
+
+/// True when `tile` holds values of a float with at most 11 bits of precision
+/// and an exponent of at most 5 bits.
+static bool isShort(Value tile) {
+  while (auto broadcast = tile.getDefiningOp<tile::BroadcastOp>())
+    tile = broadcast.getValue();
+  auto extension = tile.getDefiningOp<arith::ExtFOp>();
+  if (!extension)
+    return false;
+  Type type = tile::getTileElementType(extension.getIn().getType());
+  return type.isF16() || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+/// Lets `sum` and the product it adds be one instruction, when that product is
+/// exact in f32, so that nothing is rounded in between anyway.
+static void contractExactProduct(Value sum, Value element) {
+  auto add = sum.getDefiningOp<arith::AddFOp>();
+  auto product = element.getDefiningOp<arith::MulFOp>();
+  if (!add || !product || !isShort(product.getLhs()) ||
+      !isShort(product.getRhs()))
+    return;
+  add.setFastmath(add.getFastmath() | arith::FastMathFlags::contract);
+  product.setFastmath(product.getFastmath() | arith::FastMathFlags::contract);
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,6 +359,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     unsigned dim;
     int64_t tile;
     bool own;
+    /// Steps that are written out; none: a loop.
+    std::optional<int64_t> steps;
   };
   SmallVector<Walk> walks;
   for (unsigned loop : loops) {
@@ -356,7 +385,24 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       llvm::none_of(walks, [](const Walk &walk) { return walk.own; }))
     addSiblings(group);
 
-  auto bindReductionLoops = [&](ArrayRef<unsigned> walkAxes) {
+  // Windows are written out, so that what neighbouring results share is read
+  // and converted once. Threads hold neighbours along outer dimensions, hence
+  // these are walked innermost: what is shared is then needed soon again.
+  bool elementwise = schedule.getStrategy() == Strategy::Reduction &&
+                     fullAxes.empty() && !walks.empty() &&
+                     walks.back().tile == 1;
+  if (elementwise)
+    std::reverse(walks.begin(), walks.end());
+  int64_t turns = 1;
+  for (Walk &walk : llvm::reverse(walks)) {
+    std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
+    if (!elementwise || !extent || *extent * turns > kMaxTurns)
+      break;
+    walk.steps = extent;
+    turns *= *extent;
+  }
+
+  auto bindReductionLoops = [&](ArrayRef<AffineExpr> walkCoords) {
     for (Reduction &member : group) {
       SmallVector<unsigned> memberLoops;
       member.op.getReductionDims(memberLoops);
@@ -369,17 +415,22 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
         }
         auto walk = llvm::find_if(
             walks, [&](const Walk &walk) { return walk.dim == dim; });
-        coord = builder.getAffineDimExpr(walk == walks.end()
-                                             ? bound.lookup(dim)
-                                             : walkAxes[walk - walks.begin()]);
+        coord = walk == walks.end()
+                    ? builder.getAffineDimExpr(bound.lookup(dim))
+                    : walkCoords[walk - walks.begin()];
       }
     }
   };
 
   SmallVector<unsigned> walkAxes;
+  SmallVector<AffineExpr> walkCoords;
   unsigned nextAxis = axes.size();
-  for (unsigned i = 0; i < walks.size(); ++i)
-    walkAxes.push_back(nextAxis + i);
+  for (auto [i, walk] : llvm::enumerate(walks)) {
+    walkCoords.push_back(walk.steps ? builder.getAffineConstantExpr(0)
+                                    : builder.getAffineDimExpr(nextAxis + i));
+    if (!walk.steps)
+      walkAxes.push_back(nextAxis + i);
+  }
   SmallVector<unsigned> reduced(fullAxes);
   for (auto [axis, walk] : llvm::zip(walkAxes, walks))
     if (walk.tile > 1)
@@ -414,6 +465,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   // that tile types can be formed.
   unsigned depth = scopes.size() - 1;
   for (auto [i, walk] : llvm::enumerate(walks)) {
+    if (walk.steps)
+      break;
     Axis axis;
     if (!walk.own)
       axis.dim = walk.dim;
@@ -422,7 +475,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     axis.depth = depth + 1 + i;
     axes.push_back(axis);
   }
-  bindReductionLoops(walkAxes);
+  bindReductionLoops(walkCoords);
   SmallVector<SmallVector<unsigned>> accumulatorAxes;
   SmallVector<std::optional<DotForm>> dots;
   SmallVector<Value> inits;
@@ -451,30 +504,43 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     carried.assign(loop.getRegionIterArgs().begin(),
                    loop.getRegionIterArgs().end());
   }
-  SmallVector<Value> next;
-  for (auto [member, dot] : llvm::zip(group, dots)) {
-    BodyContext context = makeContext(member.op, member.loopCoords);
-    for (const Combiner &combiner : member.combiners) {
-      Value accumulator = carried[next.size()];
-      ArrayRef<unsigned> all = accumulatorAxes[next.size()];
-      if (dot) {
-        FailureOr<Value> sum =
-            emitDot(context, *dot, reduced.front(), accumulator);
-        if (failed(sum))
-          return failure();
-        next.push_back(*sum);
-        continue;
-      }
-      FailureOr<Tile> element = evaluateElement(context, combiner);
-      if (failed(element))
-        return failure();
-      Tile masked =
-          maskReduced(broadcast(*element, all), reduced, combiner.neutral);
-      next.push_back(combineValues(builder, combiner.op, accumulator,
-                                   broadcast(masked, all).value));
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    int64_t position = turn;
+    for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
+      walkCoords[i] = builder.getAffineConstantExpr(position % *walks[i].steps);
+      position /= *walks[i].steps;
     }
+    if (turns > 1)
+      bindReductionLoops(walkCoords);
+    SmallVector<Value> next;
+    for (auto [member, dot] : llvm::zip(group, dots)) {
+      BodyContext context = makeContext(member.op, member.loopCoords);
+      for (const Combiner &combiner : member.combiners) {
+        Value accumulator = carried[next.size()];
+        ArrayRef<unsigned> all = accumulatorAxes[next.size()];
+        if (dot) {
+          FailureOr<Value> sum =
+              emitDot(context, *dot, reduced.front(), accumulator);
+          if (failed(sum))
+            return failure();
+          next.push_back(*sum);
+          continue;
+        }
+        FailureOr<Tile> element = evaluateElement(context, combiner);
+        if (failed(element))
+          return failure();
+        Tile masked =
+            maskReduced(broadcast(*element, all), reduced, combiner.neutral);
+        Value addend = broadcast(masked, all).value;
+        next.push_back(
+            combineValues(builder, combiner.op, accumulator, addend));
+        contractExactProduct(next.back(), addend);
+      }
+    }
+    carried = next;
   }
-  for (unsigned i = 0; i < walks.size(); ++i)
+  SmallVector<Value> next = carried;
+  for (unsigned i = 0; i < walkAxes.size(); ++i)
     next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
 
   FailureOr<Tile> answer = failure();

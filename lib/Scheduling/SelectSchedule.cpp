@@ -350,6 +350,9 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
 /// Elements of a window up to which it is walked one by one.
 static constexpr int64_t kMaxWindow = 256;
 
+/// Places of windows that a thread has, for each of its channels.
+static constexpr int64_t kPlacesInThread = 4;
+
 /// True when every reduction of `kernel` is over the elements of a window: few
 /// of them, along no dimension that an operand is contiguous along.
 static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
@@ -370,7 +373,7 @@ static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
     SmallVector<unsigned> loops;
     op.getReductionDims(loops);
     // Windows overlap or touch: a coordinate adds up a loop of the result and
-    // one of the window.
+    // one of the window; the last, of the channels, does not.
     auto isOfWindow = [&](AffineExpr expr) {
       return !isa<AffineDimExpr>(expr) &&
              llvm::any_of(loops, [&](unsigned loop) {
@@ -378,7 +381,8 @@ static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
              });
     };
     if (llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-          return llvm::any_of(map.getResults(), isOfWindow);
+          return llvm::any_of(map.getResults(), isOfWindow) &&
+                 !isOfWindow(map.getResults().back());
         }))
       return false;
   }
@@ -386,9 +390,9 @@ static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
 }
 
 /// Pooling and convolutions of single channels: threads hold vectors of
-/// neighbouring channels and walk the window. What overlaps is read from L1
-/// when a block's tile is about square, so that few elements are read by
-/// several blocks.
+/// neighbouring channels and, of a column of places, as many as share elements
+/// of their windows in registers. What blocks share, at their borders, comes
+/// from L2.
 static ScheduleAttr scheduleWindows(KernelOp kernel,
                                     const IterationSpace &space,
                                     const KernelFacts &facts,
@@ -399,29 +403,38 @@ static ScheduleAttr scheduleWindows(KernelOp kernel,
       draft.kinds[i] = AxisKind::Loop;
   auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
-  auto dimOf = [&](int64_t i) { return space.getDimOfTensor(primary, i); };
-  // The largest power of two that wastes little of `extent`.
-  auto tileOf = [](int64_t extent, int64_t most) {
+  // The largest power of two that wastes little of a dimension, counted from
+  // the fastest.
+  auto setTile = [&](int64_t number, int64_t most) -> int64_t {
+    if (number >= rank)
+      return 1;
+    unsigned dim = space.getDimOfTensor(primary, rank - 1 - number);
+    int64_t extent = facts.extents[dim];
     int64_t tile = std::min(most, nextPowerOfTwo(extent));
     while (tile > 4 && llvm::alignTo(extent, tile) * 5 > extent * 6)
       tile /= 2;
-    return tile;
+    return draft.tiles[dim] = tile;
   };
   int64_t vector = std::clamp<int64_t>(16 / facts.narrowestElement, 1, 8);
-  if (rank > 0) {
-    unsigned fastest = dimOf(rank - 1);
-    draft.tiles[fastest] = tileOf(facts.extents[fastest], 8 * vector);
-    draft.vectors[fastest] = vector;
-  }
-  for (int64_t i = rank - 2; i >= 0 && i >= rank - 3; --i)
-    draft.tiles[dimOf(i)] = tileOf(facts.extents[dimOf(i)], 8);
-  // A small problem is spread over the chip, outermost dimensions first.
-  for (int64_t i = std::max<int64_t>(rank - 3, 0); i + 1 < rank; ++i)
+  int64_t channels = setTile(0, 8 * vector);
+  if (rank > 0)
+    draft.vectors[space.getDimOfTensor(primary, rank - 1)] =
+        std::min(vector, channels);
+  // Four warps with their lanes along channels and the fastest dimension of
+  // places; the next dimension is left to the registers of a thread.
+  constexpr int64_t kThreads = 128;
+  int64_t vectors = std::max<int64_t>(channels / vector, 1);
+  int64_t places = setTile(1, std::max<int64_t>(kThreads / vectors, 1));
+  setTile(2, kPlacesInThread);
+  if (rank > 2) {
+    // A small problem is spread over the chip.
+    int64_t &column = draft.tiles[space.getDimOfTensor(primary, rank - 3)];
     while (gridBlocks(draft, facts) < 2.0 * limits.multiprocessors &&
-           draft.tiles[dimOf(i)] > 2)
-      draft.tiles[dimOf(i)] /= 2;
+           column > 2)
+      column /= 2;
+  }
   return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(draft.tileElements(), 4 * vector, 8));
+                      warpsFor(channels * places, vector, kThreads / 32));
 }
 
 static ScheduleAttr scheduleContraction(KernelOp kernel,

@@ -33,6 +33,9 @@ struct ProgramLowering::AccessPlan {
   /// coordinate of register 0, where the coordinate is linear.
   SmallVector<std::optional<SmallVector<int64_t>>> linear;
   SmallVector<Value> firstCoordinates;
+  /// What is to be added to these coordinates, the same for all accesses of a
+  /// window: addresses of neighbours then differ by constants alone.
+  SmallVector<int64_t> constants;
   Value firstOffset;
 
   unsigned width() const { return 1u << vectorBits.size(); }

@@ -176,7 +176,16 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
     if (disjoint && !gathers)
       linear = coefficients(expr, rank);
     plan.linear.push_back(linear);
-    plan.firstCoordinates.push_back(linear ? expand(expr, dims, plan.symbols)
+    AffineExpr first = expr;
+    int64_t constant = 0;
+    if (auto sum = dyn_cast<AffineBinaryOpExpr>(first);
+        linear && sum && sum.getKind() == AffineExprKind::Add)
+      if (auto last = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
+        constant = last.getValue();
+        first = sum.getLHS();
+      }
+    plan.constants.push_back(constant);
+    plan.firstCoordinates.push_back(linear ? expand(first, dims, plan.symbols)
                                            : Value());
   }
   for (auto [coordinate, stride] :
@@ -204,7 +213,7 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
   for (auto [dim, expr] : llvm::enumerate(plan.access.map.getResults())) {
     Value coordinateValue;
     if (plan.linear[dim]) {
-      int64_t step = 0;
+      int64_t step = plan.constants[dim];
       for (auto [coefficient, part] :
            llvm::zip(*plan.linear[dim], registerPart))
         step += coefficient * part;
@@ -245,13 +254,16 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
     offset = constantIndex(0);
   Type element = memoryType(plan.access.view.getType().getElementType());
   auto pointer = cast<LLVM::LLVMPointerType>(plan.base.getType());
-  if (condition) {
-    if (constantPart)
-      addOffset(constantIndex(constantPart));
-    offset = arith::SelectOp::create(builder, loc, condition, offset,
-                                     constantIndex(0));
+  // Without the constants of its map an offset may not fit an index: they are
+  // added as indices are, which wrap.
+  bool shifted = llvm::any_of(plan.constants, [](int64_t c) { return c != 0; });
+  if (constantPart && (condition || shifted)) {
+    addOffset(constantIndex(constantPart));
     constantPart = 0;
   }
+  if (condition)
+    offset = arith::SelectOp::create(builder, loc, condition, offset,
+                                     constantIndex(0));
   Value address = LLVM::GEPOp::create(builder, loc, pointer, element, plan.base,
                                       ArrayRef<LLVM::GEPArg>{offset});
   // Constants last: they become immediate offsets of the instruction.
@@ -340,11 +352,18 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
     auto load = LLVM::LoadOp::create(builder, loc, type, address,
                                      /*alignment=*/width * bytes);
     load.setInvariant(readOnly);
+    Value loaded = load;
+    // Zeros instead of what is outside; for pairs of 16 bits at once.
+    bool inPairs = condition && width > 1 && isa<FloatType>(stored) &&
+                   stored.getIntOrFloatBitWidth() == 16;
+    if (inPairs) {
+      Value zero = LLVM::ZeroOp::create(builder, loc, type);
+      loaded = arith::SelectOp::create(builder, loc, condition, loaded, zero);
+    }
     for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
-      Value value =
-          width == 1 ? load.getResult() : extractElement(load.getResult(), i);
+      Value value = width == 1 ? loaded : extractElement(loaded, i);
       value = fromMemory(value, element);
-      if (condition) {
+      if (condition && !inPairs) {
         Value zero = arith::ConstantOp::create(builder, loc,
                                                builder.getZeroAttr(element));
         value = arith::SelectOp::create(builder, loc, condition, value, zero);
@@ -354,6 +373,25 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
   }
   values[op.getResult()] = results;
   return success();
+}
+
+/// Lets LLVM compute `value`, a vector of at least 32 bits, before the branch
+/// around its store. It would move all arithmetic of one store under its
+/// condition, and then hold in registers what several stores share.
+Value ProgramLowering::keepBeforeBranch(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return value;
+  int64_t bits = vector.getNumElements() * vector.getElementTypeBitWidth();
+  if (bits % 32 != 0)
+    return value;
+  auto words = VectorType::get(bits / 32, builder.getI32Type());
+  Value pieces = LLVM::BitcastOp::create(builder, loc, words, value);
+  SmallVector<Value> kept;
+  for (int64_t i = 0; i < bits / 32; ++i)
+    kept.push_back(
+        inlineAsm(builder.getI32Type(), extractElement(pieces, i), "", "=r,0"));
+  return LLVM::BitcastOp::create(builder, loc, vector, buildVector(kept));
 }
 
 LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
@@ -374,6 +412,7 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
   }
   for (unsigned bit : plan.vectorBits)
     skipped |= 1u << bit;
+  bool inParts = (scalars.size() - 1 & ~skipped) != 0;
   for (unsigned reg = 0; reg < scalars.size(); ++reg) {
     if (reg & skipped)
       continue;
@@ -387,6 +426,8 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
       members.push_back(toMemory(scalars[member]));
     Value value = members.size() == 1 ? members.front() : buildVector(members);
     OpBuilder::InsertionGuard guard(builder);
+    if (condition && inParts)
+      value = keepBeforeBranch(value);
     if (condition) {
       auto guarded = scf::IfOp::create(builder, loc, condition,
                                        /*withElseRegion=*/false);

@@ -98,6 +98,7 @@ private:
   Value fromMemory(Value value, Type type);
   Value toMemory(Value value);
   Value extractElement(Value vector, unsigned position);
+  Value keepBeforeBranch(Value value);
   Value buildVector(ArrayRef<Value> elements);
 
   // Instructions of a warp on matrices (LowerMmaSync.cpp).
