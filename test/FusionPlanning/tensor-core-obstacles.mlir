@@ -93,14 +93,15 @@ func.func @two_computed(%x: tensor<256x128xbf16>, %w: tensor<128x256xbf16>) -> t
   return %m : tensor<256x256xf32>
 }
 
+// Images with channels first.
 // CHECK: addressing {{.*}}Function=convolution
-func.func @convolution(%x: tensor<4x18x18x64xf16>, %w: tensor<64x3x3x64xf16>) -> tensor<4x16x16x64xf32> {
+func.func @convolution(%x: tensor<4x64x18x18xf16>, %w: tensor<64x64x3x3xf16>) -> tensor<4x64x16x16xf32> {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4x16x16x64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x16x16x64xf32>) -> tensor<4x16x16x64xf32>
-  %c = linalg.conv_2d_nhwc_fhwc {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
-      ins(%x, %w : tensor<4x18x18x64xf16>, tensor<64x3x3x64xf16>) outs(%f : tensor<4x16x16x64xf32>) -> tensor<4x16x16x64xf32>
-  return %c : tensor<4x16x16x64xf32>
+  %e = tensor.empty() : tensor<4x64x16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x64x16x16xf32>) -> tensor<4x64x16x16xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<4x64x18x18xf16>, tensor<64x64x3x3xf16>) outs(%f : tensor<4x64x16x16xf32>) -> tensor<4x64x16x16xf32>
+  return %c : tensor<4x64x16x16xf32>
 }
 
 // Products of different depth share no loop.
