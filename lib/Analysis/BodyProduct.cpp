@@ -169,17 +169,24 @@ void ProductFinder::setEpilogue(const ProductDims &dims,
   auto bytesOf = [&](unsigned value) {
     return static_cast<int64_t>(graph.getValue(value).elementBytes);
   };
+  auto typeOf = [&](unsigned value) {
+    return cast<RankedTensorType>(graph.getValue(value).ssa.getType());
+  };
   llvm::SmallDenseSet<unsigned> seen;
   for (const Contraction &sum : sums)
     for (const ContractionOperand &operand : sum.operands)
       seen.insert(values.lookup(operand.source));
   problem.epilogueReadBytes = problem.epilogueWriteBytes = 0;
   for (const BodyAccess &access : body.getInputs())
-    if (isWhole(access.coords) && seen.insert(access.value).second)
+    if (isWhole(access.coords) && seen.insert(access.value).second) {
       problem.epilogueReadBytes += bytesOf(access.value);
+      addCopiedTiles(problem.copiedReads, typeOf(access.value));
+    }
   for (const BodyOutput &output : body.getOutputs())
-    if (isWhole(output.coords))
+    if (isWhole(output.coords)) {
       problem.epilogueWriteBytes += bytesOf(output.value);
+      addCopiedTiles(problem.copiedWrites, typeOf(output.value));
+    }
   problem.epilogueOps = 0;
   for (const BodyInstance &instance : body.getInstances())
     if (body.getNode(instance).kind == NodeKind::Pointwise)

@@ -22,8 +22,40 @@ using namespace mlir::fusion;
 /// Bytes that a block cannot have: barriers and alignment of its buffers.
 static constexpr int64_t kSharedReserve = 2048;
 
-/// Staging buffers of the epilogue's stores, and stages of its loads.
-static constexpr int64_t kStagingBuffers = 2, kEpilogueStages = 2;
+/// Stages of the rings that bring in tiles of the epilogue, how many such rings
+/// there are at most, and the shortest rows that are worth copying.
+static constexpr int64_t kEpilogueStages = 2, kMaxEpilogueRings = 3,
+                         kLeastRowBytes = 32;
+/// Rows of shared memory lie across all banks; larger ones are split.
+static constexpr int64_t kBankRowBytes = 128;
+/// The two barriers of a stage, and those of a cluster.
+static constexpr int64_t kBarrierBytes = 16;
+
+namespace {
+/// A buffer or a ring in shared memory.
+struct SharedPiece {
+  int64_t bytes;
+  int64_t alignment;
+};
+} // namespace
+
+/// A tile of `rows` rows of `rowBytes` each. Its swizzle repeats after eight
+/// rows.
+static SharedPiece getTile(int64_t rows, int64_t rowBytes) {
+  return {rows * rowBytes, 8 * std::min(rowBytes, kBankRowBytes)};
+}
+
+/// `stages` times the tiles of `stage`, each where copies want it.
+static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
+  int64_t bytes = 0, alignment = kBankRowBytes;
+  for (const SharedPiece &tile : stage) {
+    int64_t own = std::max(tile.alignment, kBankRowBytes);
+    bytes = llvm::alignTo(bytes, own) + tile.bytes;
+    alignment = std::max(alignment, own);
+  }
+  bytes = llvm::alignTo(bytes, alignment);
+  return {stages * (bytes + kBarrierBytes), alignment};
+}
 
 //===----------------------------------------------------------------------===//
 // Constants, fitted on sm_90a on 2026-11-21 to 192 kernels of 22 shapes (mean
@@ -59,20 +91,52 @@ static int64_t epilogueColumns(const MmaConfig &config) {
   return config.chunk ? std::min(config.chunk, columns) : columns;
 }
 
-static int64_t epilogueBytes(const MmaProblem &problem,
-                             const MmaConfig &config) {
-  int64_t elements = config.rows * epilogueColumns(config);
-  return elements * (kStagingBuffers * problem.epilogueWriteBytes +
-                     kEpilogueStages * problem.epilogueReadBytes);
+/// What a block keeps in shared memory, in the order of allocation.
+static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
+                                                const MmaConfig &config) {
+  llvm::SmallVector<SharedPiece> pieces;
+  // Partial sums of a cluster, f32.
+  if (config.split > 1)
+    pieces.append(problem.sums,
+                  {config.rows * config.columns * 4, kBankRowBytes});
+  int64_t columns = epilogueColumns(config);
+  int64_t chunks = config.columns / config.split / columns;
+  for (const MmaTiles &tiles : problem.copiedWrites)
+    if (columns * tiles.bytes >= kLeastRowBytes)
+      // While one buffer is written to memory, the next is filled.
+      pieces.append(std::min<int64_t>(tiles.count * chunks, 2),
+                    getTile(config.rows, columns * tiles.bytes));
+  llvm::SmallVector<SharedPiece> stage;
+  for (unsigned side = 0; side < 2; ++side) {
+    int64_t own = side == 0 ? config.rows : config.columns;
+    int64_t rows = own, row = config.depth;
+    if (problem.transposed[side])
+      std::swap(rows, row);
+    stage.append(problem.operands[side],
+                 getTile(rows, row * problem.storedBits[side] / 8));
+  }
+  pieces.push_back(getRing(stage, config.stages));
+  int64_t rings = 0;
+  for (const MmaTiles &tiles : problem.copiedReads)
+    if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
+      pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
+                               kEpilogueStages));
+  return pieces;
 }
 
 int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
                                   const MmaConfig &config) {
-  // Partial sums of a cluster, f32.
-  int64_t partial =
-      config.split > 1 ? config.rows * config.columns * 4 * problem.sums : 0;
-  return config.stages * stageBytes(problem, config) + partial +
-         epilogueBytes(problem, config);
+  // All live throughout: one after the other, larger ones first.
+  llvm::SmallVector<SharedPiece> pieces = getPieces(problem, config);
+  llvm::stable_sort(pieces, [](const SharedPiece &a, const SharedPiece &b) {
+    return a.bytes > b.bytes;
+  });
+  int64_t total = 0;
+  for (const SharedPiece &piece : pieces)
+    total = llvm::alignTo(total, piece.alignment) + piece.bytes;
+  if (config.split > 1)
+    total = llvm::alignTo(total, 8) + kBarrierBytes;
+  return total;
 }
 
 int64_t fusion::getMmaRegisters(const MmaProblem &problem,
@@ -92,9 +156,9 @@ int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
                       40 * producers * 32;
   if (config.warps > 4)
     return 1;
-  return std::max<int64_t>(1, std::min({target.sharedPerSM / shared,
-                                        target.registersPerSM / registers,
-                                        int64_t(2)}));
+  return std::max<int64_t>(
+      1, std::min({target.sharedPerSM / shared,
+                   target.registersPerSM / registers, int64_t(2)}));
 }
 
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
@@ -196,9 +260,9 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                           problem.batch;
           // All of shared memory for one block, or half of it for each of two.
           int64_t last = 0;
-          for (int64_t room : {target.maxSharedPerBlock,
-                               target.sharedPerSM / 2 -
-                                   target.reservedSharedPerBlock}) {
+          for (int64_t room :
+               {target.maxSharedPerBlock,
+                target.sharedPerSM / 2 - target.reservedSharedPerBlock}) {
             config.stages = 0;
             room -= kSharedReserve + getMmaSharedBytes(problem, config);
             config.stages = std::min(most, room / stageBytes(problem, config));

@@ -149,3 +149,20 @@ fusion::findObstacle(const Contraction &sum, const ProductDims &dims,
     return TensorCoreObstacle::BothComputed;
   return std::nullopt;
 }
+
+void fusion::addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles,
+                            RankedTensorType type) {
+  constexpr int64_t kMaxRank = 5;
+  int64_t last = type.getRank() ? type.getShape().back() : 1;
+  int64_t bits = type.getElementTypeBitWidth();
+  if (type.getRank() > kMaxRank || ShapedType::isDynamic(last) ||
+      last * bits % 128 != 0 || bits % 8 != 0)
+    return;
+  const void *key = type.getElementType().getAsOpaquePointer();
+  for (MmaTiles &group : tiles)
+    if (group.type == key) {
+      ++group.count;
+      return;
+    }
+  tiles.push_back({key, bits / 8, 1});
+}

@@ -17,6 +17,7 @@
 #include "ProgramFacts.h"
 #include "StaticSizes.h"
 
+#include "fusion/Analysis/Contraction.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -65,12 +66,14 @@ static void returnTensors(func::FuncOp function) {
 }
 
 /// Drops what attributes of the fusion dialect say to the planner: they are
-/// about tensors, and do not verify on buffers.
+/// about tensors, and do not verify on buffers. What it allows to be rounded is
+/// read later.
 static void dropContracts(ModuleOp module) {
   module.walk([](Operation *op) {
     SmallVector<StringAttr> dropped;
     for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (attribute.getName().getValue().starts_with("fusion."))
+      if (attribute.getName().getValue().starts_with("fusion.") &&
+          attribute.getName() != kTF32AttrName)
         dropped.push_back(attribute.getName());
     for (StringAttr name : dropped)
       op->removeDiscardableAttr(name);

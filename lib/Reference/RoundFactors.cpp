@@ -16,6 +16,7 @@
 #include "fusion/Analysis/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fusion {
@@ -35,8 +36,11 @@ static Value roundToTF32(OpBuilder &builder, Location loc, Value tensor) {
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> kinds(type.getRank(),
                                          utils::IteratorType::parallel);
+  // Sizes are static by now.
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType());
   return linalg::GenericOp::create(
-             builder, loc, type, tensor, tensor,
+             builder, loc, type, tensor, empty,
              ArrayRef<AffineMap>{identity, identity}, kinds,
              [&](OpBuilder &b, Location loc, ValueRange arguments) {
                Type i32 = b.getI32Type();

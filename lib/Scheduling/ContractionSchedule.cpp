@@ -124,6 +124,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     Value stored = operand.source ? operand.source : operand.tensor;
     problem.storedBits[side] =
         getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth();
+    SmallVector<unsigned> order = dimsOf(stored, space);
+    problem.transposed[side] =
+        !order.empty() && order.back() != product.dims.depth;
   }
   // Whole tiles that the epilogue moves.
   llvm::SmallDenseSet<Value> factors;
@@ -140,12 +143,18 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
       return 0;
     return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   };
+  auto add = [&](Value value, int64_t &bytes, auto &copied) {
+    if (int64_t own = bytesOf(value)) {
+      bytes += own;
+      addCopiedTiles(copied, cast<RankedTensorType>(value.getType()));
+    }
+  };
   for (Value argument : kernel.getBlock().getArguments())
     if (!factors.contains(argument))
-      problem.epilogueReadBytes += bytesOf(argument);
+      add(argument, problem.epilogueReadBytes, problem.copiedReads);
   problem.epilogueWriteBytes = 0;
   for (Value yielded : kernel.getYield().getValues())
-    problem.epilogueWriteBytes += bytesOf(yielded);
+    add(yielded, problem.epilogueWriteBytes, problem.copiedWrites);
   problem.epilogueOps = 0;
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (op.getNumReductionLoops() == 0)

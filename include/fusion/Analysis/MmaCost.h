@@ -20,6 +20,15 @@
 
 namespace mlir::fusion {
 
+/// Whole tiles of one element type that tensor copies bring in for an epilogue,
+/// or take out.
+struct MmaTiles {
+  /// Says which element type: equal for equal ones.
+  const void *type = nullptr;
+  int64_t bytes = 2;
+  int64_t count = 1;
+};
+
 /// Sizes of a contraction with what is computed around it.
 struct MmaProblem {
   /// Rows and columns of one product, its contracted size, and how many
@@ -37,6 +46,10 @@ struct MmaProblem {
   int64_t operands[2] = {1, 1};
   /// Bytes of whole tiles that the epilogue reads and writes, an element.
   int64_t epilogueReadBytes = 0, epilogueWriteBytes = 2;
+  /// Those of them that tensor copies move.
+  llvm::SmallVector<MmaTiles, 2> copiedReads, copiedWrites;
+  /// The operand's rows or columns, not its depth, are contiguous in memory.
+  bool transposed[2] = {false, false};
   /// Operations of the epilogue, an element.
   int64_t epilogueOps = 1;
 };
@@ -55,7 +68,8 @@ struct MmaConfig {
   int64_t blocks = 0;
 };
 
-/// Bytes of shared memory of a block.
+/// Bytes of shared memory of a block: those that allocation arrives at, where
+/// every operand and every tile of the epilogue can be copied.
 int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config);
 
 /// Registers a thread that holds accumulators uses.

@@ -15,6 +15,7 @@
 #define FUSION_ANALYSIS_TENSORCORES_H
 
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include <optional>
 
@@ -58,6 +59,10 @@ bool haveEqualLoops(const Contraction &a, const Contraction &b);
 std::optional<TensorCoreObstacle>
 findObstacle(const Contraction &sum, const ProductDims &dims,
              llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf);
+
+/// Adds a tensor of `type`, of which the epilogue reads or writes whole tiles,
+/// to those that tensor copies move, if they can.
+void addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles, RankedTensorType type);
 
 } // namespace mlir::fusion
 

@@ -41,7 +41,8 @@ def RoundFactorsPass
     or module around them, are rounded to 10 bits of mantissa, to nearest, ties
     away from zero, as tensor cores are fed.
   }];
-  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect"];
+  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
 }
 
 def LegalizeFloatsPass

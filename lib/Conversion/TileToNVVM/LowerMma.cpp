@@ -85,7 +85,8 @@ Scalars ProgramLowering::tied(const Twine &text, ArrayRef<Value> values,
   return scalars;
 }
 
-/// Packs consecutive scalars into registers of 32 bits.
+/// Packs consecutive scalars into registers of 32 bits, as products read them:
+/// f32 is rounded to tf32, of which the instruction would cut off the rest.
 Scalars ProgramLowering::packWords(const Scalars &scalars) {
   Type i32 = builder.getI32Type();
   unsigned packed = 32 / scalars.front().getType().getIntOrFloatBitWidth();
@@ -94,7 +95,9 @@ Scalars ProgramLowering::packWords(const Scalars &scalars) {
     SmallVector<Value> members;
     for (unsigned j = 0; j < packed; ++j)
       members.push_back(toMemory(scalars[i + j]));
-    if (packed == 1)
+    if (scalars.front().getType().isF32())
+      words.push_back(packOperand(scalars[i], /*tf32=*/true));
+    else if (packed == 1)
       words.push_back(
           members.front().getType() == i32
               ? members.front()

@@ -13,6 +13,7 @@
 
 #include "ProgramLowering.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
+#include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -67,11 +68,15 @@ void ProgramLowering::describeTensorMaps() {
     auto number = [&](StringRef name, int64_t value) {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
     };
+    // Copies through a map of tf32 round f32 elements.
+    Type element = map->hasAttr(tile::kTF32MapAttrName)
+                       ? FloatTF32Type::get(builder.getContext())
+                       : type.getElementType();
     SmallVector<NamedAttribute> entries{
         number("parameter", parameter),
         number("base", cast<BlockArgument>(view.getBase()).getArgNumber()),
         builder.getNamedAttr("shape", view.getShapeAttr()),
-        builder.getNamedAttr("element", TypeAttr::get(type.getElementType())),
+        builder.getNamedAttr("element", TypeAttr::get(element)),
         builder.getNamedAttr("box",
                              builder.getDenseI64ArrayAttr(type.getBox())),
         builder.getNamedAttr("element_strides",

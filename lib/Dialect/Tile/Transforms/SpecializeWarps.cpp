@@ -505,6 +505,29 @@ static SmallVector<Operation *> splitPrologue(ProgramOp program) {
   return rest;
 }
 
+/// Products in tf32 ignore the last bits of what is in shared memory: copies of
+/// their operands, and of nothing else, round instead.
+static void roundOperands(Common &common) {
+  llvm::SmallPtrSet<Value, 4> others;
+  RolePlan &plan = common.plan;
+  auto mapOf = [&](Value view, const TensorCopy &copy) {
+    return common.maps.lookup(Common::keyOf(view, copy));
+  };
+  for (SideRing &ring : plan.sideRings)
+    for (auto &[load, copy] : ring.loads)
+      others.insert(mapOf(cast<LoadOp>(load).getView(), copy));
+  for (auto &[load, copy] : plan.contraction.loads) {
+    Value map = mapOf(cast<LoadOp>(load).getView(), copy);
+    bool isOperand = llvm::all_of(load->getUsers(), [](Operation *user) {
+      auto dot = dyn_cast<DotOp>(user);
+      return dot && dot.getTf32();
+    });
+    if (isOperand && !others.contains(map))
+      map.getDefiningOp()->setAttr(kTF32MapAttrName,
+                                   UnitAttr::get(map.getContext()));
+  }
+}
+
 /// Makes the tensor maps, rings and staging buffers.
 static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
   auto makeMap = [&](Value view, const TensorCopy &copy) {
@@ -545,6 +568,7 @@ static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
       common.staging[pair.first] = buffers[number % buffers.size()];
     }
   }
+  roundOperands(common);
 }
 
 /// Warps beside the consumer's, and the register budgets when they move:

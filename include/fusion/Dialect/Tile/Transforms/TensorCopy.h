@@ -18,6 +18,9 @@
 
 namespace mlir::tile {
 
+/// Unit attribute of a tensor map of f32: copies round to tf32.
+constexpr llvm::StringLiteral kTF32MapAttrName = "tile.tf32";
+
 /// How the tensor copy engine moves a tile of rank two.
 struct TensorCopy {
   /// The dimension of the view along which each dimension of the tile runs.
