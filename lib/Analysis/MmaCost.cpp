@@ -281,3 +281,40 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
   });
   return configs;
 }
+
+MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
+                                   const TargetInfo &target) {
+  constexpr int64_t kDepthBytes = 64, kMaxStages = 4;
+  auto fit = [](int64_t size, int64_t least, int64_t most) {
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)),
+                               least, most);
+  };
+  MmaConfig config;
+  config.depth = fit(problem.depth, 256 / problem.elementBits,
+                     kDepthBytes * 8 / problem.elementBits);
+  config.rows = fit(problem.rows, 16, 128);
+  config.columns = fit(problem.columns, 16, problem.sums > 1 ? 64 : 128);
+  config.chunk = 0;
+  config.group = config.rows < 64 ? 1 : 8;
+  auto tiles = [&] {
+    return llvm::divideCeil(problem.rows, config.rows) *
+           llvm::divideCeil(problem.columns, config.columns) * problem.batch;
+  };
+  while (int64_t(tiles()) < target.numSMs &&
+         config.rows * config.columns > 1024) {
+    if (config.columns >= config.rows)
+      config.columns /= 2;
+    else
+      config.rows /= 2;
+  }
+  config.warps = config.rows * config.columns >= 128 * 128 ? 8
+                 : config.rows * config.columns >= 1024    ? 4
+                                                           : 2;
+  int64_t bits = config.rows * problem.storedBits[0] +
+                 config.columns * problem.storedBits[1] * problem.sums;
+  int64_t stage = bits * config.depth / 8;
+  // Two blocks of a multiprocessor, where they fit.
+  config.stages = std::clamp<int64_t>(
+      target.sharedPerSM / 2 / std::max<int64_t>(stage, 1), 2, kMaxStages);
+  return config;
+}

@@ -88,6 +88,11 @@ double getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
 llvm::SmallVector<MmaConfig> getWgmmaConfigs(const MmaProblem &problem,
                                              const TargetInfo &target);
 
+/// The schedule for products by single warps (mma.sync), fed by copies of
+/// threads, by rules: tiles large enough to reuse what they read, and blocks
+/// enough for the chip.
+MmaConfig getMmaSyncConfig(const MmaProblem &problem, const TargetInfo &target);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_MMACOST_H
