@@ -163,6 +163,26 @@ func.func @bytes(%x: i8) -> (bf16, f32, f64) {
   return %s, %u, %d : bf16, f32, f64
 }
 
+// 23 bits are what the mantissa holds around 3 * 2^22; 24 are too many.
+// CHECK-LABEL: func.func @few_bits(
+// CHECK-DAG:     %[[BIAS:.*]] = arith.constant 1262485504 : i32
+// CHECK-DAG:     %[[MIDDLE:.*]] = arith.constant 0x4B400000 : f32
+// CHECK-DAG:     %[[S:.*]] = arith.shrsi %{{.*}}, %c9
+// CHECK-DAG:     %[[W:.*]] = arith.addi %[[S]], %[[BIAS]] : i32
+// CHECK-DAG:     %[[F:.*]] = arith.bitcast %[[W]] : i32 to f32
+// CHECK-DAG:     arith.subf %[[F]], %[[MIDDLE]] : f32
+// CHECK-DAG:     %[[T:.*]] = arith.shrsi %{{.*}}, %c8
+// CHECK-DAG:     arith.sitofp %[[T]] : i32 to f32
+func.func @few_bits(%x: i32) -> (f32, f32) {
+  %c9 = arith.constant 9 : i32
+  %c8 = arith.constant 8 : i32
+  %s = arith.shrsi %x, %c9 : i32
+  %f = arith.sitofp %s : i32 to f32
+  %t = arith.shrsi %x, %c8 : i32
+  %g = arith.sitofp %t : i32 to f32
+  return %f, %g : f32, f32
+}
+
 // Tensors are another phase's.
 // CHECK-LABEL: func.func @tensors(
 // CHECK-NEXT:    math.exp %{{.*}} : tensor<4xf32>

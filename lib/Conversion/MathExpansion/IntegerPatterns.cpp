@@ -121,6 +121,28 @@ struct ExpandByteToFloat final : OpRewritePattern<OpTy> {
     return success();
   }
 };
+
+/// The same for an i32 that a shift has left few bits, as numbers of 4 bits
+/// come from a byte.
+struct ExpandShiftedToFloat final : OpRewritePattern<arith::SIToFPOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SIToFPOp op,
+                                PatternRewriter &rewriter) const override {
+    auto shift = op.getIn().getDefiningOp<arith::ShRSIOp>();
+    APInt amount;
+    // 23 bits, signed, are what lies above and below 3 * 2^22.
+    if (!op.getIn().getType().isInteger(32) || !op.getType().isF32() ||
+        !shift || !matchPattern(shift.getRhs(), m_ConstantInt(&amount)) ||
+        amount.ult(9) || amount.uge(32))
+      return rewriter.notifyMatchFailure(op, "may have more than 23 bits");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num x = flatNum(b, op.getIn());
+    Num sum = (x + x.i(0x4b400000)).asFloat();
+    rewriter.replaceOp(op, restore(sum - sum.c(12582912.0), op.getType()));
+    return success();
+  }
+};
 } // namespace
 
 void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns) {
@@ -129,6 +151,6 @@ void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns) {
       ToIntrinsic<math::CountLeadingZerosOp, LLVM::CountLeadingZerosOp, true>,
       ToIntrinsic<math::CountTrailingZerosOp, LLVM::CountTrailingZerosOp, true>,
       ToIntrinsic<math::CtPopOp, LLVM::CtPopOp, false>, ExpandIPowI,
-      ExpandByteToFloat<arith::SIToFPOp>, ExpandByteToFloat<arith::UIToFPOp>>(
-      patterns.getContext());
+      ExpandShiftedToFloat, ExpandByteToFloat<arith::SIToFPOp>,
+      ExpandByteToFloat<arith::UIToFPOp>>(patterns.getContext());
 }

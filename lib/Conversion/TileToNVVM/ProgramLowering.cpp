@@ -214,6 +214,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
       .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
+      .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })
       .Case([&](tile::StageOp stage) { return lowerStage(stage); })
       .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })
       .Case([&](tile::CopyCommitOp commit) { return lowerCopyCommit(commit); })
@@ -353,6 +354,22 @@ LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
   if (!map)
     return op.emitOpError("FUS-3303: operand's layout does not hold what the "
                           "result's needs");
+  const Scalars &source = get(op.getValue());
+  Scalars results;
+  for (unsigned reg : *map)
+    results.push_back(source[reg]);
+  values[op.getResult()] = results;
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerRepeat(tile::RepeatOp op) {
+  std::optional<tile::RegisterMap> map = tile::getRepeatRegisterMap(
+      tile::getLayout(op.getValue().getType()).getLinear(),
+      tile::getLayout(op.getType()).getLinear(), op.getDim(),
+      op.getLog2Factor());
+  if (!map)
+    return op.emitOpError("FUS-3322: operand's layout does not hold what the "
+                          "result repeats");
   const Scalars &source = get(op.getValue());
   Scalars results;
   for (unsigned reg : *map)

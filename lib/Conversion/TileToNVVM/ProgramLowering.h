@@ -51,6 +51,7 @@ private:
   LogicalResult lowerIndex(tile::IndexOp op);
   LogicalResult lowerBroadcast(tile::BroadcastOp op);
   LogicalResult lowerDot(tile::DotOp op);
+  LogicalResult lowerRepeat(tile::RepeatOp op);
 
   /// The scalar form of a type: `index` becomes an integer.
   Type scalarType(Type type) const;

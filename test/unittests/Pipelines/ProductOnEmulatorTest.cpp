@@ -46,6 +46,8 @@ struct Problem {
   /// The type that b is stored in when the program converts it, and scales
   /// each column.
   const char *stored = nullptr;
+  /// b holds two numbers of 4 bits in a byte, along the depth.
+  bool packed = false;
   int64_t batch = 1;
   /// Steps of the depth that an inner loop takes; 0: there is one loop only.
   int64_t nest = 0;
@@ -101,15 +103,16 @@ std::string programOf(const Problem &p) {
     return (size + tile - 1) / tile;
   };
   int64_t columns = tiles(p.n, p.tileN), rows = tiles(p.m, p.tileM);
-  std::string view = "!tile.view<{0}x{1}x{2}x{3}>";
-  std::string a = p.aIsKxM
-                      ? llvm::formatv(view.c_str(), p.batch, p.k, p.m, p.type)
-                      : llvm::formatv(view.c_str(), p.batch, p.m, p.k, p.type);
+  auto view = [&](int64_t rows, int64_t columns,
+                  StringRef type) -> std::string {
+    return llvm::formatv("!tile.view<{0}x{1}x{2}x{3}>", p.batch, rows, columns,
+                         type);
+  };
+  std::string a = p.aIsKxM ? view(p.k, p.m, p.type) : view(p.m, p.k, p.type);
   std::string memoryB = p.stored ? p.stored : p.typeOfB();
-  std::string b = p.bIsKxN
-                      ? llvm::formatv(view.c_str(), p.batch, p.k, p.n, memoryB)
-                      : llvm::formatv(view.c_str(), p.batch, p.n, p.k, memoryB);
-  std::string c = llvm::formatv(view.c_str(), p.batch, p.m, p.n, p.accumulator);
+  std::string b = p.bIsKxN ? view(p.k, p.n, memoryB)
+                           : view(p.n, p.packed ? p.k / 2 : p.k, memoryB);
+  std::string c = view(p.m, p.n, p.accumulator);
   std::string s = llvm::formatv("!tile.view<{0}x{1}>", p.n, p.typeOfB());
   std::string tileA =
       llvm::formatv("tensor<{0}x{1}x{2}>", p.tileM, p.tileK, p.type);
@@ -188,12 +191,31 @@ std::string programOf(const Problem &p) {
   }
   os << "%x = tile.load %va[" << map(p.aIsKxM) << "] (%batch, %i, %k) "
      << checked(edgeM, edgeK, p.aIsKxM) << " : " << a << " -> " << tileA << "\n"
-     << "%y" << (p.stored ? "raw" : "") << " = tile.load %vb[" << map(p.bIsKxN)
+     << "%y" << (p.stored ? "raw" : "") << " = tile.load %vb["
+     << (p.packed
+             ? "affine_map<(i, k)[b, r, s] -> (b, i + r, (k + s) floordiv 2)>"
+             : map(p.bIsKxN))
      << "] (%batch, %j, %k) " << checked(edgeN, edgeK, p.bIsKxN) << " : " << b
      << " -> " << loadedB << "\n";
+  std::string shape = llvm::formatv("{0}x{1}", p.tileN, p.tileK);
+  if (p.packed)
+    os << "%bits = arith.extui %yraw : " << loadedB << " to tensor<" << shape
+       << "xi32>\n%at = tile.index affine_map<(i, k)[s] -> (28 - ((k + s) mod "
+          "2) * 4)> (%k) : tensor<"
+       << shape << "xindex>\n%left = arith.index_cast %at : tensor<" << shape
+       << "xindex> to tensor<" << shape
+       << "xi32>\n%high = arith.shli %bits, %left : tensor<" << shape
+       << "xi32>\n%n28 = arith.constant 28 : i32\n%right = tile.splat %n28 : "
+          "i32 -> tensor<"
+       << shape << "xi32>\n%low = arith.shrsi %high, %right : tensor<" << shape
+       << "xi32>\n%single = arith.sitofp %low : tensor<" << shape
+       << "xi32> to tensor<" << shape
+       << "xf32>\n%wide = arith.truncf %single : tensor<" << shape
+       << "xf32> to " << tileB << "\n";
+  else if (p.stored)
+    os << "%wide = arith.sitofp %yraw : " << loadedB << " to " << tileB << "\n";
   if (p.stored)
-    os << "%wide = arith.sitofp %yraw : " << loadedB << " to " << tileB << "\n"
-       << "%factor = tile.broadcast %scale dims [0] : tensor<" << p.tileN << "x"
+    os << "%factor = tile.broadcast %scale dims [0] : tensor<" << p.tileN << "x"
        << p.typeOfB() << "> -> " << tileB << "\n"
        << "%y = arith.mulf %wide, %factor : " << tileB << "\n";
   os << "%d = tile.dot %x, %y, %s " << (p.tf32 ? "tf32 " : "") << ": " << tileA
@@ -254,12 +276,17 @@ TEST_P(Product, IsExact) {
     // All values that the type stores, and factors that keep them exact.
     for (double &value : b) {
       state = state * 1664525 + 1013904223;
-      value = static_cast<int8_t>(state >> 24);
+      value = static_cast<int8_t>(state >> 24) >> (p.packed ? 4 : 0);
     }
   for (double &value : s)
     value = std::ldexp(1, static_cast<int>(value));
   auto bytesA = encode(a, p.type);
   auto bytesB = encode(b, p.stored ? p.stored : p.typeOfB());
+  if (p.packed) {
+    for (size_t i = 0; i < bytesB.size(); i += 2)
+      bytesB[i / 2] = (bytesB[i] & 15) | bytesB[i + 1] << 4;
+    bytesB.resize(bytesB.size() / 2);
+  }
   auto bytesS = encode(s, p.typeOfB());
   std::vector<uint8_t> bytesC(p.batch * p.m * p.n * sizeOf(p.accumulator));
 
@@ -353,6 +380,16 @@ INSTANTIATE_TEST_SUITE_P(
                            [](Problem &p) { p.stages = 2; }),
                       make("oneStage", {64, 32, 64}, {32, 32, 16},
                            [](Problem &p) { p.stages = 1; }),
+                      make("packed", {16, 64, 192}, {16, 32, 64},
+                           [](Problem &p) {
+                             p.stored = "i8";
+                             p.packed = true;
+                           }),
+                      make("packedFewRows", {3, 70, 112}, {8, 64, 32},
+                           [](Problem &p) {
+                             p.stored = "i8";
+                             p.packed = true;
+                           }),
                       make("tf32KxN", {64, 40, 40}, {32, 32, 16},
                            [](Problem &p) {
                              p.type = "f32";

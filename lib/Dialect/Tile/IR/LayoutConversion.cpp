@@ -175,6 +175,36 @@ mlir::tile::getBroadcastRegisterMap(const LinearLayout &child,
                         parent.selectDims(parentDims));
 }
 
+/// The layout with coordinates along `dim` divided by 2^log2Factor, and every
+/// register, those that then hold the same element included.
+static LinearLayout divideDim(const LinearLayout &layout, unsigned dim,
+                              unsigned log2Factor) {
+  SmallVector<int64_t, 4> shape = layout.shape();
+  assert(dim < shape.size() && shape[dim] >> log2Factor && "nothing is left");
+  shape[dim] >>= log2Factor;
+  SmallVector<Coords, 8> groups[kNumHwDims];
+  for (HwDim hw : kHwDims)
+    for (unsigned bit = 0; bit != layout.numBits(hw); ++bit) {
+      Coords basis = layout.basis(hw, bit);
+      basis[dim] >>= log2Factor;
+      groups[unsigned(hw)].push_back(basis);
+    }
+  return *LinearLayout::fromBases(shape, groups[0], groups[1], groups[2],
+                                  groups[3]);
+}
+
+LinearLayout mlir::tile::getRepeatedLayout(const LinearLayout &layout,
+                                           unsigned dim, unsigned log2Factor) {
+  return divideDim(layout, dim, log2Factor).mergeRegisters();
+}
+
+std::optional<RegisterMap>
+mlir::tile::getRepeatRegisterMap(const LinearLayout &source,
+                                 const LinearLayout &layout, unsigned dim,
+                                 unsigned log2Factor) {
+  return getRegisterMap(source, divideDim(layout, dim, log2Factor));
+}
+
 std::optional<ReductionBits>
 mlir::tile::getReductionBits(const LinearLayout &layout, unsigned dim) {
   uint64_t along = layout.dimMask(dim);

@@ -397,6 +397,32 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+LogicalResult RepeatOp::verify() {
+  auto source = cast<RankedTensorType>(getValue().getType());
+  auto result = cast<RankedTensorType>(getType());
+  int64_t dim = getDim();
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("operand and result differ in element type");
+  if (source.getRank() != result.getRank() || dim < 0 ||
+      dim >= result.getRank())
+    return emitOpError("operand and result must have the same rank, and "
+                       "dimension ")
+           << dim;
+  for (int64_t i = 0; i < result.getRank(); ++i)
+    if (i == dim ? result.getDimSize(i) % source.getDimSize(i) != 0
+                 : result.getDimSize(i) != source.getDimSize(i))
+      return emitOpError("does not repeat ")
+             << source << " along dimension " << dim << " to " << result;
+  if (failed(verifyTile(*this, source)))
+    return failure();
+  return verifyTile(*this, result);
+}
+
+unsigned RepeatOp::getLog2Factor() {
+  return llvm::Log2_64(getTileShape(getType())[getDim()] /
+                       getTileShape(getValue().getType())[getDim()]);
+}
+
 LogicalResult CopyStartOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (buffer.getElementType() != getView().getType().getElementType())

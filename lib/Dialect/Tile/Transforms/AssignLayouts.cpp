@@ -277,8 +277,8 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
           vectors[fastest],
           std::min<int64_t>(
               group.shape[fastest],
-              128 / getTileElementType(value.getType())
-                        .getIntOrFloatBitWidth()));
+              128 /
+                  getTileElementType(value.getType()).getIntOrFloatBitWidth()));
   // No more elements a thread than there are to go around.
   int64_t vector = vectors[fastest];
   int64_t threads = program.getNumWarps() * 32;
@@ -306,7 +306,12 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
       if (std::optional<LinearLayout> layout = operandLayout(use))
         return layout;
     for (Operation *user : value.getUsers())
-      if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
+      if (auto repeat = dyn_cast<RepeatOp>(user)) {
+        Group &target = groupOf(repeat.getResult());
+        if (target.layout)
+          return getRepeatedLayout(*target.layout, repeat.getDim(),
+                                   repeat.getLog2Factor());
+      } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
         Group &target = groupOf(broadcast.getResult());
         if (target.layout)
           return target.layout
@@ -419,6 +424,11 @@ void LayoutAssigner::apply() {
       if (!getBroadcastRegisterMap(source, target, dims))
         broadcast.getValueMutable().assign(convert(
             builder, broadcast.getValue(), target.project(dims).layout));
+    } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      repeat.getValueMutable().assign(
+          convert(builder, repeat.getValue(),
+                  getRepeatedLayout(getLayout(repeat.getType()).getLinear(),
+                                    repeat.getDim(), repeat.getLog2Factor())));
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       LinearLayout slice = getLayout(reduce.getInputs().front().getType())
                                .getLinear()

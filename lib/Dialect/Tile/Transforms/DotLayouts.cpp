@@ -13,6 +13,7 @@
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -33,25 +34,33 @@ bool tile::hasMmaSync(Type a, Type b, Type accumulator, bool tf32) {
   return a.isF64() && accumulator.isF64();
 }
 
-/// The narrowest type, at least a byte, from which `value` is computed element
-/// by element, in bits.
+/// The bits of the narrowest numbers, repeated ones by their share, that are
+/// loaded to compute `value` element by element; 32 at most.
 static unsigned narrowestSource(Value value) {
-  unsigned bits = getTileElementType(value.getType()).getIntOrFloatBitWidth();
-  Operation *op = value.getDefiningOp();
-  if (!op ||
-      (isa<TileDialect>(op->getDialect()) && !isa<ConvertLayoutOp>(op)) ||
-      op->getNumRegions() != 0)
-    return std::max(bits, 8u);
-  unsigned narrowest = 0;
-  for (Value operand : op->getOperands())
-    // A factor that repeats along the tile is not what there is to load.
-    if (isa<RankedTensorType>(operand.getType()) &&
-        !operand.getDefiningOp<BroadcastOp>() &&
-        !operand.getDefiningOp<SplatOp>()) {
-      unsigned source = narrowestSource(operand);
-      narrowest = narrowest ? std::min(narrowest, source) : source;
+  unsigned narrowest = 32;
+  SmallVector<std::pair<Value, unsigned>> pending = {{value, 0}};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!pending.empty()) {
+    auto [next, log2Share] = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || !seen.insert(op).second)
+      continue;
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      pending.push_back(
+          {repeat.getValue(), log2Share + repeat.getLog2Factor()});
+    } else if (isa<LoadOp>(op)) {
+      Type element = getTileElementType(next.getType());
+      if (element.isIntOrFloat())
+        narrowest =
+            std::min(narrowest, std::max(element.getIntOrFloatBitWidth(), 8u) >>
+                                    log2Share);
+    } else if (!isa<TileDialect>(op->getDialect()) ||
+               isa<ConvertLayoutOp>(op)) {
+      for (Value operand : op->getOperands())
+        pending.push_back({operand, log2Share});
     }
-  return narrowest ? narrowest : std::max(bits, 8u);
+  }
+  return std::max(narrowest, 1u);
 }
 
 /// The base-two logarithm of how many elements a thread reads side by side
@@ -59,9 +68,8 @@ static unsigned narrowestSource(Value value) {
 /// that the operands are loaded in, so that dequantised operands are not read
 /// byte by byte.
 static unsigned log2Run(DotOp dot) {
-  unsigned narrowest =
-      std::min(narrowestSource(dot.getA()), narrowestSource(dot.getB()));
-  unsigned run = narrowest < 32 ? llvm::Log2_32(32 / narrowest) : 0;
+  unsigned run = llvm::Log2_32(
+      32 / std::min(narrowestSource(dot.getA()), narrowestSource(dot.getB())));
   int64_t depth = getTileShape(dot.getA().getType())[1];
   while (run > 0 && (int64_t(4) << run) > depth)
     --run;

@@ -106,6 +106,23 @@ getBroadcastRegisterMap(const LinearLayout &child, const LinearLayout &parent,
                         llvm::ArrayRef<unsigned> keptDims);
 
 //===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+/// The layout of a value each of whose elements is repeated 2^log2Factor times
+/// along `dim` in `layout`: every thread holds what its part repeats.
+LinearLayout getRepeatedLayout(const LinearLayout &layout, unsigned dim,
+                               unsigned log2Factor);
+
+/// For each register of `layout` the register of `source` in the same thread
+/// that it repeats; none if some thread does not hold what it needs. Always
+/// succeeds for source = getRepeatedLayout(layout, dim, log2Factor).
+std::optional<RegisterMap> getRepeatRegisterMap(const LinearLayout &source,
+                                                const LinearLayout &layout,
+                                                unsigned dim,
+                                                unsigned log2Factor);
+
+//===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 

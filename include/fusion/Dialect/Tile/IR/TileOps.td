@@ -228,6 +228,25 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_RepeatOp : Tile_Op<"repeat", [Pure]> {
+  let summary = "Repeats each element along a dimension";
+  let description = [{
+    Along `dim` the result has 2^n times the operand's size; its element at
+    coordinate `i` is the operand's at `i / 2^n`. Each thread must hold what its
+    part of the result repeats.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, I64Attr:$dim);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $value `along` $dim attr-dict `:` type($value) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// The base-two logarithm of how often an element is repeated.
+    unsigned getLog2Factor();
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "The same tile in another layout";
   let arguments = (ins AnyStaticShapeTensor:$value);

@@ -191,4 +191,22 @@ def OverlapProductsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def ShrinkLoadsPass : Pass<"tile-shrink-loads", "::mlir::tile::ProgramOp"> {
+  let summary = "Loads what a tile repeats once";
+  let description = [{
+    Input: programs without layouts. In programs with products by matrix
+    instructions, a load of which a dimension is only found divided by a power
+    of two becomes a load of the elements there are, and a `tile.repeat`, or a
+    `tile.broadcast` where there is one for the whole tile. So are numbers of 4
+    bits, two in a byte, and the factors of groups.
+
+    ```mlir
+    tile.load %v[(n, k)[s] -> (n, (k + s) floordiv 2)] (%i) ... -> tensor<8x64xi8>
+      ==>
+    %x = tile.load %v[(n, k)[s] -> (n, k + s floordiv 2)] (%i) ... -> tensor<8x32xi8>
+    tile.repeat %x along 1 : tensor<8x32xi8> -> tensor<8x64xi8>
+    ```
+  }];
+}
+
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_PASSES_TD
