@@ -202,8 +202,10 @@ static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes) {
     if (!extent)
       return std::nullopt;
     int64_t size = extent.getValue();
+    // A part may lie beyond the extent as a whole, where its tile does not.
     if (!axis.exact)
-      size = llvm::alignTo(size, axis.tile);
+      size =
+          llvm::alignTo(size, axis.whole ? axes[*axis.whole].tile : axis.tile);
     return Bounds({0, std::max<int64_t>(size - 1, 0)});
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);

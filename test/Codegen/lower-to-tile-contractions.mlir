@@ -71,6 +71,36 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>, %i: tensor<5
 
 // -----
 
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// The extent ends within a tile but at the end of one of its parts: the parts
+// after that one have nothing to load or to store.
+
+// CHECK-LABEL: tile.program @rest
+// CHECK: tile.cluster_reduce %{{.*}} -> tensor<64x32xf32>
+// CHECK: tile.load {{.*}} checked [false, true] : {{.*}} -> tensor<64x32xf32>
+// CHECK: tile.store {{.*}} checked [false, true]
+func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x544xbf16>, %i: tensor<512x544xf32>) -> tensor<512x544xf32> {
+  %r = fusion.kernel @rest ins(%a, %b, %i : tensor<512x512xbf16>, tensor<512x544xbf16>, tensor<512x544xf32>) -> (tensor<512x544xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, split = 4>>} {
+  ^bb0(%x: tensor<512x512xbf16>, %y: tensor<512x544xbf16>, %f: tensor<512x544xf32>):
+    %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x512xbf16>, tensor<512x544xbf16>) outs(%f : tensor<512x544xf32>) {
+    ^bb1(%u: bf16, %v: bf16, %o: f32):
+      %s = arith.extf %u : bf16 to f32
+      %t = arith.extf %v : bf16 to f32
+      %p = arith.mulf %s, %t : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x544xf32>
+    fusion.yield %m : tensor<512x544xf32>
+  }
+  return %r : tensor<512x544xf32>
+}
+
+// -----
+
 // Batch and sequence are one axis: memory is addressed by rows of both.
 
 // CHECK-LABEL: tile.program @merged
