@@ -154,6 +154,10 @@ void ProductFinder::setSizes(const ProductDims &dims,
     problem.operands[side] = tensors.size();
     const ContractionOperand &operand = first.operands[side];
     problem.elementBits = operand.element.getIntOrFloatBitWidth();
+    SmallVector<unsigned> order =
+        getDims(values.lookup(operand.source), places.front());
+    problem.transposed[side] = operand.channels != dims.depth &&
+                               !order.empty() && order.back() != dims.depth;
     problem.storedBits[side] =
         getElementTypeOrSelf(operand.source.getType()).getIntOrFloatBitWidth();
   }

@@ -57,11 +57,17 @@ static void explain(const Ledger &ledger, raw_ostream &os) {
      << formatBytes(ledger.bytesAfter)
      << llvm::formatv(", {0:F2} us -> {1:F2} us predicted\n",
                       ledger.timeBeforeUs, ledger.timeAfterUs);
-  for (const LedgerKernel &kernel : ledger.kernels)
+  for (const LedgerKernel &kernel : ledger.kernels) {
     os << "  kernel  " << kernel.name << ": " << llvm::join(kernel.ops, ", ")
        << llvm::formatv("; {0:F2} us, bound by {1}, ", kernel.timeUs,
                         kernel.bound)
-       << formatBytes(kernel.dramBytes) << "\n";
+       << formatBytes(kernel.dramBytes);
+    if (!kernel.obstacle.empty())
+      os << "; products not by warpgroups: " << kernel.obstacle;
+    else if (!kernel.products.empty())
+      os << "; products by " << kernel.products;
+    os << "\n";
+  }
   for (const LedgerEntry &entry : ledger.entries)
     explainEntry(entry, os);
 }

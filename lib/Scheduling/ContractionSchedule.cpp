@@ -125,8 +125,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     problem.storedBits[side] =
         getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth();
     SmallVector<unsigned> order = dimsOf(stored, space);
-    problem.transposed[side] =
-        !order.empty() && order.back() != product.dims.depth;
+    problem.transposed[side] = operand.channels != product.dims.depth &&
+                               !order.empty() &&
+                               order.back() != product.dims.depth;
   }
   // Whole tiles that the epilogue moves.
   llvm::SmallDenseSet<Value> factors;

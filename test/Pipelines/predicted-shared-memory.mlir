@@ -1,7 +1,10 @@
 // RUN: fusion-opt %s -split-input-file --fusion-to-tile | FileCheck %s
+// RUN: fusion-opt %s -split-input-file --fusion-to-plan | grep -o "registers = [0-9]*, shared_bytes = [0-9]*" > %t.plan
+// RUN: fusion-opt %s -split-input-file --fusion-to-schedule | grep -o "registers = [0-9]*, shared_bytes = [0-9]*" > %t.schedule
+// RUN: diff %t.plan %t.schedule
 
-// The shared memory that planning predicts for kernels on tensor cores is what
-// allocation arrives at.
+// Planning and scheduling predict the same for kernels on tensor cores, and the
+// shared memory that they predict is what allocation arrives at.
 
 // Plain: one buffer of results in several chunks.
 // CHECK-LABEL: func.func @f
