@@ -139,3 +139,25 @@ tile.program @offsets(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
   tile.async_load %m[%c0, %c0, %c0, %c0] into %x signals %ring[%c0] dims [2, 3] : !tile.tensor_map<1x1x64x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
   tile.return
 }
+
+// -----
+
+tile.program @repeat(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.splat %zero : f32 -> tensor<8x4xf32>
+  // expected-error @+1 {{does not repeat 'tensor<8x4xf32>' along dimension 0 to 'tensor<16x8xf32>'}}
+  %y = tile.repeat %x along 0 : tensor<8x4xf32> -> tensor<16x8xf32>
+  tile.return
+}
+
+// -----
+
+#s = #tile.shared_layout<"{bytes=2, align=16, offsets=[[8],[2,4]]}">
+
+tile.program @copy(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x4xf32>
+  %b = tile.alloc stages 2 : !tile.buffer<2x4xbf16, #s>
+  // expected-error @+1 {{buffer and view differ in element type}}
+  tile.copy_start %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] into %b by <"{reg=[], lane=[[0,1],[0,2],[1,0],[0,0],[0,0]], warp=[], shape=[2,4]}"> : !tile.view<2x4xf32>, !tile.buffer<2x4xbf16, #s>
+  tile.return
+}

@@ -334,4 +334,29 @@ TEST(LayoutConversion, RandomReductions) {
   EXPECT_GT(refused, 0u);
 }
 
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+TEST(LayoutConversion, ThreadsHoldWhatTheyRepeat) {
+  // Two elements of eight columns each: one is a register, one a lane.
+  LinearLayout layout = LinearLayout::fromBits(
+      {4, 16}, {{1, 0}, {1, 3}}, {{1, 1}, {1, 2}, {0, 0}, {0, 1}}, {});
+  LinearLayout once = getRepeatedLayout(layout, 1, 2);
+  EXPECT_EQ(once.shape(), (llvm::SmallVector<int64_t, 4>{4, 4}));
+  EXPECT_EQ(once.numRegs(), 2u);
+  std::optional<RegisterMap> map = getRepeatRegisterMap(once, layout, 1, 2);
+  ASSERT_TRUE(map);
+  for (unsigned lane = 0; lane != layout.numLanes(); ++lane)
+    for (unsigned reg = 0; reg != layout.numRegs(); ++reg) {
+      Coords at = layout.elementOf(reg, lane, 0);
+      EXPECT_EQ(once.elementOf((*map)[reg], lane, 0),
+                (Coords{at[0], at[1] / 4}));
+    }
+  // Another thread has it.
+  LinearLayout other = LinearLayout::fromBits(
+      {4, 4}, {{1, 1}}, {{1, 0}, {0, 0}, {0, 1}, BitTarget::replicated()}, {});
+  EXPECT_FALSE(getRepeatRegisterMap(other, layout, 1, 2));
+}
+
 } // namespace
