@@ -26,7 +26,7 @@ class ProductFinder {
 public:
   explicit ProductFinder(const KernelBody &body);
 
-  BodyProduct find();
+  BodyProduct find(const TargetInfo &target);
 
 private:
   void numberDims();
@@ -199,7 +199,7 @@ void ProductFinder::setEpilogue(const ProductDims &dims,
             std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
 }
 
-BodyProduct ProductFinder::find() {
+BodyProduct ProductFinder::find(const TargetInfo &target) {
   BodyProduct result;
   for (auto [i, instance] : llvm::enumerate(body.getInstances())) {
     if (body.getNode(instance).kind != NodeKind::Contraction)
@@ -217,6 +217,8 @@ BodyProduct ProductFinder::find() {
     places.push_back(i);
   }
 
+  result.byWarps = llvm::all_of(
+      sums, [&](const Contraction &sum) { return isMadeByWarps(sum, target); });
   const Contraction &first = sums.front();
   SmallVector<SmallVector<unsigned>> tensors[2];
   for (unsigned side = 0; side < 2; ++side) {
@@ -254,6 +256,7 @@ BodyProduct ProductFinder::find() {
   return result;
 }
 
-BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body) {
-  return ProductFinder(body).find();
+BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body,
+                                         const TargetInfo &target) {
+  return ProductFinder(body).find(target);
 }

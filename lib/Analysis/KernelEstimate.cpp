@@ -76,11 +76,11 @@ private:
   /// for each byte used, and whether its layout changes on the way.
   std::pair<double, bool> getFactor(ArrayRef<AffineExpr> coords,
                                     const GraphValue &value) const;
-  /// True when the products of `node` run on tensor cores: products that
-  /// differ share no tile, and are made by plain arithmetic.
+  /// True when the products of `node` run on tensor cores. Products that differ
+  /// share no tile, and are made by plain arithmetic.
   bool onTensorCores(const GraphNode &node) const {
-    return node.tensorCore &&
-           product->obstacle != TensorCoreObstacle::ProductsDiffer;
+    return node.kind == NodeKind::Contraction && node.perPoint.fp64 == 0 &&
+           (!product->obstacle || product->byWarps);
   }
   void addArithmetic(KernelCost &cost, const BodyInstance &instance,
                      double points) const;
@@ -308,7 +308,7 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
   // Of two shapes that are about as fast, the one with fewer registers.
   double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;
   if (std::isinf(best.time.total) || time.total < margin * best.time.total)
-    best = {cost, shape, time, blockElements, onChip, {}, {}};
+    best = {cost, shape, time, blockElements, onChip, {}, {}, false};
 }
 
 //===----------------------------------------------------------------------===//
@@ -550,7 +550,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                  before.fp32Flops / target.fp32FlopsPerSecond +
                  before.fp64Flops / target.fp64FlopsPerSecond +
                  before.sfuOps / target.sfuPerSecond();
-    best = {cost, shape, time, tm * tn, false, *config, std::nullopt};
+    best = {cost, shape, time, tm * tn, false, *config, std::nullopt, false};
     return;
   }
   // The epilogue works on a few accumulators at a time.
@@ -588,6 +588,7 @@ void Pricer::priceContraction() {
     for (int64_t threads : {128, 256})
       priceContractionWith(tileM, tileN, threads);
   best.obstacle = product->obstacle.value_or(TensorCoreObstacle::NoTile);
+  best.byWarps = product->byWarps;
 }
 
 KernelEstimate Pricer::price() {
@@ -647,7 +648,7 @@ KernelEstimate mlir::fusion::estimateKernel(const KernelBody &body,
 
   BodyProduct product;
   if (body.has(NodeKind::Contraction)) {
-    product = getBodyProduct(body);
+    product = getBodyProduct(body, target);
     if (!product.obstacle && !hasWarpgroups(target))
       product.obstacle = TensorCoreObstacle::Chip;
   }

@@ -49,6 +49,17 @@ bool fusion::hasWarpgroups(const TargetInfo &target) {
   return target.name == "sm_90a";
 }
 
+bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
+  Type a = sum.operands[0].element, b = sum.operands[1].element;
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  if (isFloat8(a) && isFloat8(b))
+    return target.name != "sm_80" && target.name != "sm_86";
+  return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
+                    (a.isF32() && sum.tf32));
+}
+
 unsigned fusion::getDepthDim(const Contraction &sum,
                              llvm::function_ref<int64_t(unsigned)> extentOf) {
   // Images are contiguous along their channels, which may be fewer than the

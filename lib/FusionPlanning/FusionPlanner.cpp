@@ -25,8 +25,8 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
-/// The three forms of a candidate.
-enum class Form { IntoConsumer, IntoAllConsumers, Siblings };
+/// The forms of a candidate.
+enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting };
 
 /// A kernel of the plan as it stands.
 struct Group {
@@ -42,7 +42,8 @@ struct Group {
   bool alive = true;
 };
 
-/// What may be fused: two groups, or one with all its consumers (second 0).
+/// What may be fused: two groups, one with all its consumers (second 0), or
+/// one with all its producers that contract (second 0).
 struct CandidateKey {
   Form form;
   unsigned first;
@@ -117,7 +118,12 @@ private:
   void fuseUntilFewEnough();
 
   Candidate evaluate(const CandidateKey &key);
-  Candidate evaluatePair(const CandidateKey &key);
+  /// Prices one kernel instead of those of `members`.
+  Candidate evaluateTogether(const CandidateKey &key,
+                             ArrayRef<unsigned> members);
+  /// The group of a meeting and its producers that contract, ascending.
+  SmallVector<unsigned> getMeeting(unsigned consumer) const;
+  SmallVector<unsigned> getMembers(const CandidateKey &key) const;
   Candidate evaluateAllConsumers(const CandidateKey &key);
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
@@ -276,6 +282,11 @@ bool Planner::closesCycle(const CandidateKey &key) const {
   case Form::Siblings:
     return reaches(key.first, key.second, /*skipDirect=*/false) ||
            reaches(key.second, key.first, /*skipDirect=*/false);
+  case Form::Meeting:
+    return llvm::any_of(getMeeting(key.first), [&](unsigned member) {
+      return member != key.first &&
+             reaches(member, key.first, /*skipDirect=*/true);
+    });
   }
   llvm_unreachable("not a form");
 }
@@ -296,7 +307,7 @@ FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
 /// True when an op of the first group carries `fusion.must` and the candidate
 /// keeps a value of it out of memory.
 bool Planner::isDemanded(const CandidateKey &key) const {
-  if (key.form == Form::Siblings)
+  if (key.form == Form::Siblings || key.form == Form::Meeting)
     return false;
   return llvm::any_of(groups[key.first].nodes, [&](unsigned id) {
     const GraphNode &node = graph.getNode(id);
@@ -311,6 +322,18 @@ bool Planner::isDemanded(const CandidateKey &key) const {
 
 LedgerEntry Planner::makeEntry(const CandidateKey &key) const {
   LedgerEntry entry;
+  if (key.form == Form::Meeting) {
+    SmallVector<std::string> names;
+    for (unsigned member : getMeeting(key.first))
+      if (member != key.first) {
+        names.push_back(getKernelName(graph, groups[member].nodes));
+        entry.producerNode = groups[member].nodes.back();
+      }
+    entry.producer = llvm::join(names, ", ");
+    entry.consumer = getKernelName(graph, groups[key.first].nodes);
+    entry.consumerNode = groups[key.first].nodes.back();
+    return entry;
+  }
   entry.producer = getKernelName(graph, groups[key.first].nodes);
   entry.producerNode = groups[key.first].nodes.back();
   if (key.form == Form::IntoAllConsumers) {
@@ -334,35 +357,58 @@ static SmallVector<unsigned> unite(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   return result;
 }
 
-Candidate Planner::evaluatePair(const CandidateKey &key) {
+SmallVector<unsigned> Planner::getMeeting(unsigned consumer) const {
+  SmallVector<unsigned> members;
+  for (unsigned producer : groups[consumer].producers)
+    if (llvm::any_of(groups[producer].nodes, [&](unsigned node) {
+          return graph.getNode(node).kind == NodeKind::Contraction;
+        }))
+      members.push_back(producer);
+  members.push_back(consumer);
+  llvm::sort(members);
+  return members;
+}
+
+/// The groups that a candidate other than IntoAllConsumers makes one.
+SmallVector<unsigned> Planner::getMembers(const CandidateKey &key) const {
+  if (key.form == Form::Meeting)
+    return getMeeting(key.first);
+  return {key.first, key.second};
+}
+
+Candidate Planner::evaluateTogether(const CandidateKey &key,
+                                    ArrayRef<unsigned> members) {
   Candidate candidate;
-  const Group &a = groups[key.first], &b = groups[key.second];
-  candidate.decision = checkContracts(a, b);
-  if (!candidate.decision)
-    return candidate;
+  Group fused;
+  double before = 0, bytes = 0;
+  for (unsigned member : members) {
+    const Group &group = groups[member];
+    candidate.decision = checkContracts(groups[key.first], group);
+    if (!candidate.decision)
+      return candidate;
+    fused.nodes = unite(fused.nodes, group.nodes);
+    before += group.estimate.seconds();
+    bytes += group.bytes;
+  }
   if (closesCycle(key)) {
     candidate.decision = FusionDecision::no(ReasonCode::Cycle);
     return candidate;
   }
-  Group fused;
-  fused.nodes = unite(a.nodes, b.nodes);
-  fused.stored = getStored(fused.nodes, {key.first, key.second});
+  fused.stored = getStored(fused.nodes, members);
   candidate.decision = price(fused);
   if (!candidate.decision)
     return candidate;
-  double before = a.estimate.seconds() + b.estimate.seconds();
   candidate.gain = before - fused.estimate.seconds();
   // A product's epilogue that saves bytes, within the error of the model.
-  if (fused.estimate.mma && fused.bytes < a.bytes + b.bytes &&
+  if (fused.estimate.mma && fused.bytes < bytes &&
       candidate.gain <= options.minGainSeconds &&
       candidate.gain > -options.productError * before)
     candidate.gain = 2 * options.minGainSeconds;
   candidate.recomputes = fused.recomputes;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = fused.estimate.seconds() * 1e6;
-  candidate.entry.savedBytes =
-      static_cast<int64_t>(a.bytes + b.bytes - fused.bytes);
-  candidate.entry.savedLaunches = 1;
+  candidate.entry.savedBytes = static_cast<int64_t>(bytes - fused.bytes);
+  candidate.entry.savedLaunches = members.size() - 1;
   candidate.entry.registers = fused.estimate.shape.registers;
   candidate.entry.sharedBytes = fused.estimate.shape.sharedBytes;
   candidate.results.push_back(std::move(fused));
@@ -425,6 +471,8 @@ static ReasonCode getAcceptedReason(Form form) {
     return ReasonCode::IntoAllConsumers;
   case Form::Siblings:
     return ReasonCode::Siblings;
+  case Form::Meeting:
+    return ReasonCode::ProductsMeet;
   }
   llvm_unreachable("not a form");
 }
@@ -432,7 +480,7 @@ static ReasonCode getAcceptedReason(Form form) {
 Candidate Planner::evaluate(const CandidateKey &key) {
   Candidate candidate = key.form == Form::IntoAllConsumers
                             ? evaluateAllConsumers(key)
-                            : evaluatePair(key);
+                            : evaluateTogether(key, getMembers(key));
   LedgerEntry &entry = candidate.entry;
   if (!candidate.decision) {
     entry.reason = candidate.decision.getCode();
@@ -492,9 +540,17 @@ void Planner::addCandidates(unsigned group) {
     if (groups[producer].consumers.size() > 1)
       addCandidate({Form::IntoAllConsumers, producer, 0});
   };
+  // With one product it is a pair.
+  auto addMeeting = [&](unsigned consumer) {
+    if (getMeeting(consumer).size() > 2)
+      addCandidate({Form::Meeting, consumer, 0});
+  };
   addShared(group);
-  for (unsigned consumer : groups[group].consumers)
+  addMeeting(group);
+  for (unsigned consumer : groups[group].consumers) {
     addCandidate({Form::IntoConsumer, group, consumer});
+    addMeeting(consumer);
+  }
   for (unsigned producer : groups[group].producers) {
     addCandidate({Form::IntoConsumer, producer, group});
     addShared(producer);
@@ -510,6 +566,8 @@ void Planner::removeCandidates(unsigned group) {
     bool concerned = key.first == group;
     if (key.form == Form::IntoAllConsumers)
       concerned |= groups[key.first].consumers.contains(group);
+    else if (key.form == Form::Meeting)
+      concerned |= groups[key.first].producers.contains(group);
     else
       concerned |= key.second == group;
     if (!concerned) {
@@ -549,8 +607,8 @@ void Planner::take(const CandidateKey &key) {
                    groups[key.first].consumers.end());
     llvm::append_range(changed, targets);
   } else {
-    targets.push_back(std::min(key.first, key.second));
-    changed.push_back(key.second);
+    changed = getMembers(key);
+    targets.push_back(*llvm::min_element(changed));
   }
   for (unsigned group : changed)
     removeCandidates(group);
@@ -712,7 +770,7 @@ void Planner::fillPlan(FusionPlan &plan) {
     if (group.estimate.mma)
       facts.products = "wgmma";
     if (auto obstacle = group.estimate.obstacle) {
-      facts.products = "other";
+      facts.products = group.estimate.byWarps ? "mma_sync" : "other";
       facts.obstacle = stringifyObstacle(*obstacle).str();
       facts.contraction = *llvm::find_if(group.nodes, [&](unsigned node) {
         return graph.getNode(node).kind == NodeKind::Contraction;

@@ -62,10 +62,10 @@ static void explain(const Ledger &ledger, raw_ostream &os) {
        << llvm::formatv("; {0:F2} us, bound by {1}, ", kernel.timeUs,
                         kernel.bound)
        << formatBytes(kernel.dramBytes);
-    if (!kernel.obstacle.empty())
-      os << "; products not by warpgroups: " << kernel.obstacle;
-    else if (!kernel.products.empty())
+    if (!kernel.products.empty())
       os << "; products by " << kernel.products;
+    if (!kernel.obstacle.empty())
+      os << ", not by wgmma: " << kernel.obstacle;
     os << "\n";
   }
   for (const LedgerEntry &entry : ledger.entries)

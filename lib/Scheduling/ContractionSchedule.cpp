@@ -166,18 +166,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
 
 /// Can single warps make the products on tensor cores?
 static bool hasWarpProducts(const Product &product, const TargetInfo &target) {
-  for (const Contraction &sum : product.sums) {
-    Type a = sum.operands[0].element, b = sum.operands[1].element;
-    auto isFloat8 = [](Type type) {
-      return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-    };
-    bool both8 = isFloat8(a) && isFloat8(b);
-    if (both8 && target.name != "sm_80" && target.name != "sm_86")
-      continue;
-    if (a != b || !(a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64()))
-      return false;
-  }
-  return true;
+  return llvm::all_of(product.sums, [&](const Contraction &sum) {
+    return isMadeByWarps(sum, target);
+  });
 }
 
 static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,

@@ -10,6 +10,9 @@
 // LEDGER: "function": "full_precision"
 // LEDGER: "obstacle": "element-type"
 // LEDGER: "products": "other"
+// LEDGER: "function": "misaligned"
+// LEDGER: "obstacle": "misaligned-rows"
+// LEDGER: "products": "mma_sync"
 
 // CHECK-NOT: Missed{{.*}}Function=aligned
 func.func @aligned(%x: tensor<256x128xbf16>, %w: tensor<128x256xbf16>) -> tensor<256x256xf32> {

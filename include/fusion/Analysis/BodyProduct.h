@@ -24,6 +24,8 @@ namespace mlir::fusion {
 struct BodyProduct {
   /// What keeps warpgroups from making them; the rest is then unset.
   std::optional<TensorCoreObstacle> obstacle;
+  /// Single warps can make them on tensor cores.
+  bool byWarps = false;
   MmaProblem problem;
   /// Dimensions that tiles have rows and columns of.
   DimMask rows = 0, columns = 0;
@@ -31,7 +33,7 @@ struct BodyProduct {
 
 /// The products of `body`, which has a contraction and no problem. The rules
 /// are those of scheduling, so that what is priced is what will run.
-BodyProduct getBodyProduct(const KernelBody &body);
+BodyProduct getBodyProduct(const KernelBody &body, const TargetInfo &target);
 
 } // namespace mlir::fusion
 

@@ -37,6 +37,8 @@ struct KernelEstimate {
   /// For a contraction by warpgroups, how; for any other, why not.
   std::optional<MmaConfig> mma;
   std::optional<TensorCoreObstacle> obstacle;
+  /// Where warpgroups cannot, single warps make the products on tensor cores.
+  bool byWarps = false;
 
   double seconds() const { return time.total; }
   double bytes() const { return cost.uniqueBytes(); }

@@ -37,6 +37,10 @@ ArrayRef<TensorCoreObstacle> getAllObstacles();
 /// True when `target` makes products by warpgroups fed by tensor copies.
 bool hasWarpgroups(const TargetInfo &target);
 
+/// True when single warps of `target` can make the products of `sum` on tensor
+/// cores, wherever the operands come from.
+bool isMadeByWarps(const Contraction &sum, const TargetInfo &target);
+
 /// The dimensions that a kernel's products are tiled along.
 struct ProductDims {
   /// Dimensions, adjacent ones, that rows and columns are made of.

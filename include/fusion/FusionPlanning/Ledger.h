@@ -57,8 +57,8 @@ struct LedgerKernel {
   int64_t flops = 0;
   int64_t registers = 0;
   int64_t sharedBytes = 0;
-  /// What makes the products of a kernel around contractions, `wgmma` or
-  /// `other`, and for `other` the code of what stands in the way of `wgmma`
+  /// What makes the products of a kernel around contractions, `wgmma`,
+  /// `mma_sync` or `other`, and the code of what stands in the way of `wgmma`
   /// (docs/Remarks.md). Empty for other kernels.
   std::string products;
   std::string obstacle;
