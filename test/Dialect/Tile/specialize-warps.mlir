@@ -337,3 +337,31 @@ tile.program @few(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %py: !llvm.ptr<1>) attri
   tile.store %r, %y[#tile] (%c0, %c0) checked [false, false] : tensor<16x64xf32>, !tile.view<16x64xf32>
   tile.return
 }
+
+// -----
+
+#tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
+
+// With few accumulators no registers are moved.
+
+// CHECK-LABEL: tile.program @few_accumulators
+// CHECK-SAME: extra_warps = 1
+// CHECK: tile.specialize consumer {
+tile.program @few_accumulators(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 8, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %a = tile.view %pa[] {shape = affine_map<() -> (128, 256)>} : !llvm.ptr<1> to !tile.view<128x256xf16>
+  %b = tile.view %pb[] {shape = affine_map<() -> (16, 256)>} : !llvm.ptr<1> to !tile.view<16x256xf16>
+  %y = tile.view %py[] {shape = affine_map<() -> (128, 16)>} : !llvm.ptr<1> to !tile.view<128x16xf32>
+  %init = arith.constant dense<0.0> : tensor<128x16xf32>
+  %sum = scf.for %k = %c0 to %c256 step %c64 iter_args(%acc = %init) -> (tensor<128x16xf32>) {
+    %ka = tile.load %a[#tile] (%c0, %k) checked [false, false] : !tile.view<128x256xf16> -> tensor<128x64xf16>
+    %kb = tile.load %b[#tile] (%c0, %k) checked [false, false] : !tile.view<16x256xf16> -> tensor<16x64xf16>
+    %d = tile.dot %ka, %kb, %acc : tensor<128x64xf16>, tensor<16x64xf16> -> tensor<128x16xf32>
+    scf.yield %d : tensor<128x16xf32>
+  }
+  tile.store %sum, %y[#tile] (%c0, %c0) checked [false, false] : tensor<128x16xf32>, !tile.view<128x16xf32>
+  tile.return
+}

@@ -1,4 +1,5 @@
 // Three channels: rows of six bytes, which the copy engine does not take.
+// Single warps make the products.
 
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s

@@ -575,10 +575,14 @@ static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
 /// producers need few, so that the warps with accumulators can have more than
 /// an even share of the 64 Ki registers.
 static void setWarps(ProgramOp program, SpecializeOp specialize,
-                     unsigned numProducers) {
+                     unsigned numProducers, int64_t accumulators) {
   Builder builder(program.getContext());
   int64_t extra = numProducers;
-  if (program.getNumWarps() == 8 || program.getNumWarps() == 16) {
+  // Few accumulators leave an even share unused: ptxas then gives a kernel less
+  // and refuses to move any.
+  constexpr int64_t kMany = 64;
+  if ((program.getNumWarps() == 8 || program.getNumWarps() == 16) &&
+      accumulators >= kMany) {
     extra = 4;
     specialize.setRegisters(program.getNumWarps() == 8
                                 ? ArrayRef<int64_t>{40, 232}
@@ -589,6 +593,10 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
 
 /// Rewrites `program` as `common.plan` says.
 static void specialize(ProgramOp program, Common &common) {
+  int64_t accumulators = 0;
+  for (Product &product : common.contraction().products)
+    accumulators += product.dot.getType().getNumElements();
+  accumulators /= program.getNumWarps() * 32;
   Location loc = program.getLoc();
   SmallVector<Operation *> rest = splitPrologue(program);
   Block &body = program.getBody().front();
@@ -624,7 +632,7 @@ static void specialize(ProgramOp program, Common &common) {
   eraseDead(op.getConsumer());
   for (Operation *dead : llvm::reverse(rest))
     dead->erase();
-  setWarps(program, op, numProducers);
+  setWarps(program, op, numProducers, accumulators);
 }
 
 namespace {
