@@ -70,9 +70,13 @@ static constexpr double kNarrowCost = 0.112;
 static constexpr double kFeedBytesPerClock = 72;
 /// From a stage's release to its next use.
 static constexpr double kFeedLatency = 1.37e-6;
-/// Of the epilogue: what it costs at all, operations and bytes of an element.
-static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerOp = 1.06,
-                        kClocksPerByte = 5.1, kLanes = 128;
+/// Of the epilogue: what it costs at all, and an element with its operations
+/// and bytes.
+static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
+                        kClocksPerOp = 1.06, kClocksPerByte = 1.5,
+                        kLanes = 128;
+/// Of an element of an operand that is not multiplied as it is in memory.
+static constexpr double kClocksPerConversion = 14;
 /// Of a sum shared by a cluster.
 static constexpr double kClusterSeconds = 4.8e-6;
 /// Share of the memory's rate that operands and results reach.
@@ -178,7 +182,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double groups = config.warps / 4.0;
   double columns = config.rows >= 64 * groups ? config.columns
                                               : config.columns / groups;
-  double narrow = std::max(0.0, 128.0 / std::min(columns, 256.0) - 0.5);
+  double narrow =
+      std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
   double products = flops / (kProductRate * target.tensorFlopsPerSecond /
@@ -187,12 +192,20 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double chunk =
       std::max(products, stageBytes(problem, config) /
                              (kFeedBytesPerClock * target.clockHz));
+  // An operand that is computed goes through registers, element by element.
+  double computed = 0;
+  for (auto [bits, size] :
+       {std::pair(problem.storedBits[0], config.rows),
+        std::pair(problem.storedBits[1], config.columns * problem.sums)})
+    if (bits != problem.elementBits)
+      computed += double(size) * config.depth;
+  chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
   // A stage is filled again one latency after it was read.
   double alone =
       std::max(chunk, (kFeedLatency + products) / config.stages);
 
   double elements = double(config.rows) * config.columns * problem.sums;
-  double perElement = kClocksPerOp * problem.epilogueOps +
+  double perElement = kClocksPerElement + kClocksPerOp * problem.epilogueOps +
                       kClocksPerByte * (problem.epilogueReadBytes +
                                         problem.epilogueWriteBytes);
   double epilogue = kEpilogueSeconds + elements / config.split * perElement /
