@@ -73,8 +73,7 @@ static constexpr double kFeedLatency = 1.37e-6;
 /// Of the epilogue: what it costs at all, and an element with its operations
 /// and bytes.
 static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
-                        kClocksPerOp = 1.06, kClocksPerByte = 1.5,
-                        kLanes = 128;
+                        kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
 /// Of a sum shared by a cluster.
@@ -180,18 +179,18 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   // One chunk: the tensor cores' time, or that of feeding them, on one
   // multiprocessor. Narrow instructions read their operands for less work.
   double groups = config.warps / 4.0;
-  double columns = config.rows >= 64 * groups ? config.columns
-                                              : config.columns / groups;
+  double columns =
+      config.rows >= 64 * groups ? config.columns : config.columns / groups;
   double narrow =
       std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
-  double products = flops / (kProductRate * target.tensorFlopsPerSecond /
-                             target.numSMs * 16.0 / problem.elementBits) *
+  double products = flops /
+                    (kProductRate * target.tensorFlopsPerSecond /
+                     target.numSMs * 16.0 / problem.elementBits) *
                     (1 + kNarrowCost * narrow);
-  double chunk =
-      std::max(products, stageBytes(problem, config) /
-                             (kFeedBytesPerClock * target.clockHz));
+  double chunk = std::max(products, stageBytes(problem, config) /
+                                        (kFeedBytesPerClock * target.clockHz));
   // An operand that is computed goes through registers, element by element.
   double computed = 0;
   for (auto [bits, size] :
@@ -201,13 +200,12 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       computed += double(size) * config.depth;
   chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
   // A stage is filled again one latency after it was read.
-  double alone =
-      std::max(chunk, (kFeedLatency + products) / config.stages);
+  double alone = std::max(chunk, (kFeedLatency + products) / config.stages);
 
   double elements = double(config.rows) * config.columns * problem.sums;
-  double perElement = kClocksPerElement + kClocksPerOp * problem.epilogueOps +
-                      kClocksPerByte * (problem.epilogueReadBytes +
-                                        problem.epilogueWriteBytes);
+  double perElement =
+      kClocksPerElement + kClocksPerOp * problem.epilogueOps +
+      kClocksPerByte * (problem.epilogueReadBytes + problem.epilogueWriteBytes);
   double epilogue = kEpilogueSeconds + elements / config.split * perElement /
                                            (kLanes * target.clockHz);
   if (config.split > 1)

@@ -103,7 +103,8 @@ static void overlap(scf::ForOp loop, Finish finish) {
   SmallVector<Value> sums;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (Value result : finish.wait.getResults())
-    for (auto [yielded, sum] : llvm::zip(yield.getOperands(), loop.getResults()))
+    for (auto [yielded, sum] :
+         llvm::zip(yield.getOperands(), loop.getResults()))
       if (yielded == result)
         sums.push_back(sum);
   auto last = MmaWaitOp::create(builder, loc, TypeRange(ValueRange(sums)), sums,

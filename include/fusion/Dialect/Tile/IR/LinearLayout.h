@@ -274,8 +274,7 @@ public:
   /// The layout of an aligned part of `partShape`, when every thread holds the
   /// same elements of each part: registers alone choose between parts. None
   /// otherwise. Precondition: same rank, no larger extents.
-  std::optional<LinearLayout>
-  getPart(llvm::ArrayRef<int64_t> partShape) const;
+  std::optional<LinearLayout> getPart(llvm::ArrayRef<int64_t> partShape) const;
 
   /// Inserts a dimension of extent `size` before dimension `dim`; further
   /// registers run along it.
