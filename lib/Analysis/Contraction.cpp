@@ -269,7 +269,8 @@ fusion::matchContraction(linalg::LinalgOp op,
     factors[side] = product->getOperand(side);
     moves[side].resize(op.getNumLoops());
     unsigned widest = 0;
-    for (unsigned input : inputsOf(op, factors[side]).set_bits()) {
+    llvm::SmallBitVector inputs = inputsOf(op, factors[side]);
+    for (unsigned input : inputs.set_bits()) {
       OpOperand *operand = op.getDpsInputOperand(input);
       AffineMap map = op.getMatchingIndexingMap(operand);
       for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
@@ -283,7 +284,7 @@ fusion::matchContraction(linalg::LinalgOp op,
     if (!result.operands[side].tensor)
       return std::nullopt;
     ContractionOperand &operand = result.operands[side];
-    operand.direct = inputsOf(op, factors[side]).count() == 1;
+    operand.direct = inputs.count() == 1;
     operand.source = sourceOf(operand.tensor, isOutside, operand.direct);
     operand.direct &= operand.source != nullptr;
   }
