@@ -252,7 +252,8 @@ ProgramLowering::planMma(tile::MmaAsyncOp op) {
   return plan;
 }
 
-/// The matrix descriptor of the part of `buffer` that begins `each` rows
+/// The low word of the matrix descriptor, which holds the address, of the part
+/// of `buffer` that begins `each` rows
 /// further for every one of the warpgroups `number`, of which there are
 /// `count`.
 Value ProgramLowering::descriptorOf(Value buffer,
@@ -282,11 +283,9 @@ Value ProgramLowering::descriptorOf(Value buffer,
         arith::MulIOp::create(
             builder, loc, place.stage,
             constant32(place.stageBytes >> kDescriptorUnitLog2)));
-  Value wide =
-      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), address);
-  Value bits = arith::ConstantOp::create(
-      builder, loc, builder.getI64IntegerAttr(descriptor.bits()));
-  return arith::OrIOp::create(builder, loc, wide, bits);
+  return arith::OrIOp::create(
+      builder, loc, address,
+      constant32(static_cast<int32_t>(descriptor.bits() & 0xffffffff)));
 }
 
 /// One wgmma: `accumulators` are those of the instruction; `a` is a descriptor
@@ -303,17 +302,28 @@ Scalars ProgramLowering::multiply(const MmaPlan &plan,
     constraints += std::to_string(i) + ",";
   for (Value operand : a) {
     operands.push_back(operand);
-    constraints += plan.aInShared() ? "l," : "r,";
+    constraints += "r,";
   }
   operands.push_back(b);
-  constraints += "l,~{memory}";
-  std::string aText = operandList(2 * count, a.size());
-  if (!plan.aInShared())
-    aText = "{" + aText + "}";
-  std::string text = "{\n.reg .pred keep;\nsetp.ne.b32 keep, 1, 0;\n" +
-                     plan.name() + " {" + operandList(0, count) + "}, " +
-                     aText + ", " + operandList(2 * count + a.size(), 1) +
-                     plan.flags() + ";\n}";
+  constraints += "r,~{memory}";
+  // A descriptor is put together from its words at the instruction: of a sum in
+  // 64 bits with a large constant, ptxas 13.0 lost the high word in a loop.
+  auto join = [&](StringRef name, const tile::MatrixDescriptor &descriptor,
+                  unsigned operand) {
+    return (".reg .b64 " + name + ";\nmov.b64 " + name + ", {" +
+            operandList(operand, 1) + ", " +
+            Twine(static_cast<uint32_t>(descriptor.bits() >> 32)) + "};\n")
+        .str();
+  };
+  std::string aText = "{" + operandList(2 * count, a.size()) + "}";
+  std::string text = "{\n.reg .pred keep;\nsetp.ne.b32 keep, 1, 0;\n";
+  if (plan.aInShared()) {
+    aText = "rows";
+    text += join("rows", *plan.aDescriptor, 2 * count);
+  }
+  text += join("columns", *plan.bDescriptor, 2 * count + a.size());
+  text += plan.name() + " {" + operandList(0, count) + "}, " + aText +
+          ", columns" + plan.flags() + ";\n}";
   SmallVector<Type> types(count, plan.accElement);
   Value results =
       inlineAsm(LLVM::LLVMStructType::getLiteral(builder.getContext(), types),
@@ -348,9 +358,8 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
   auto advanced = [&](Value base, int64_t bytes) -> Value {
     if (bytes == 0)
       return base;
-    Value step = arith::ConstantOp::create(
-        builder, loc, builder.getI64IntegerAttr(bytes >> kDescriptorUnitLog2));
-    return arith::AddIOp::create(builder, loc, base, step);
+    return arith::AddIOp::create(builder, loc, base,
+                                 constant32(bytes >> kDescriptorUnitLog2));
   };
 
   // Registers that threads wrote are handed over to the tensor cores.
