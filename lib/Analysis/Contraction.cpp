@@ -25,7 +25,7 @@ using namespace mlir::fusion;
 // Element types
 //===----------------------------------------------------------------------===//
 
-static bool isFloat8(Type type) {
+bool fusion::isProductFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
@@ -38,7 +38,8 @@ Value fusion::stripExtensions(Value factor) {
     Value source = op->getOperand(0);
     unsigned bits = source.getType().getIntOrFloatBitWidth();
     // An integer of 8 bits fits the mantissa of every float but float8.
-    if (isa<arith::SIToFPOp>(op) && (bits > 8 || isFloat8(factor.getType())))
+    if (isa<arith::SIToFPOp>(op) &&
+        (bits > 8 || isProductFloat8(factor.getType())))
       break;
     factor = source;
   }
@@ -55,16 +56,17 @@ std::array<Type, 2> fusion::getNarrowTypes(Type a, Type b, Type sum) {
   }
   if (!sum.isF32())
     return {};
-  if (isFloat8(a) && isFloat8(b))
+  if (isProductFloat8(a) && isProductFloat8(b))
     return {a, b};
   for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (!isFloat16(one))
       continue;
-    bool fits = other == one || isFloat8(other) || isa<IntegerType>(other);
+    bool fits =
+        other == one || isProductFloat8(other) || isa<IntegerType>(other);
     return fits ? std::array<Type, 2>{one, one} : std::array<Type, 2>{};
   }
   auto fitsBF16 = [](Type type) {
-    return isFloat8(type) || isa<IntegerType>(type);
+    return isProductFloat8(type) || isa<IntegerType>(type);
   };
   Type bf16 = BFloat16Type::get(sum.getContext());
   if (fitsBF16(a) && fitsBF16(b))

@@ -286,11 +286,15 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             configs.push_back(config);
           }
         }
-  llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {
-    return getMmaSeconds(problem, a, target) <
-           getMmaSeconds(problem, b, target);
-  });
-  return configs;
+  // Each is priced once; equal ones keep their order.
+  llvm::SmallVector<std::pair<double, size_t>> order;
+  for (auto [number, config] : llvm::enumerate(configs))
+    order.push_back({getMmaSeconds(problem, config, target), number});
+  llvm::sort(order);
+  llvm::SmallVector<MmaConfig> sorted;
+  for (auto [seconds, number] : order)
+    sorted.push_back(configs[number]);
+  return sorted;
 }
 
 MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,

@@ -51,10 +51,7 @@ bool fusion::hasWarpgroups(const TargetInfo &target) {
 
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
   Type a = sum.operands[0].element, b = sum.operands[1].element;
-  auto isFloat8 = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  if (isFloat8(a) && isFloat8(b))
+  if (isProductFloat8(a) && isProductFloat8(b))
     return target.name != "sm_80" && target.name != "sm_86";
   return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
                     (a.isF32() && sum.tf32));

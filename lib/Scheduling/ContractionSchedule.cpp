@@ -21,9 +21,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// A dynamic size is taken to be this for the purpose of choosing tiles.
-static constexpr int64_t kTypicalExtent = 1024;
-
 namespace {
 /// The contractions of a kernel, which all run over the same loops.
 struct Product {

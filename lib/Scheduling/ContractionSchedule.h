@@ -18,6 +18,9 @@
 
 namespace mlir::fusion {
 
+/// A dynamic size is taken to be this for the purpose of choosing tiles.
+constexpr int64_t kTypicalExtent = 1024;
+
 /// The schedules on tensor cores that `kernel` can have, the one predicted to
 /// be fastest first; empty when none can run it.
 SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,

@@ -28,9 +28,6 @@ static constexpr int64_t kColumnTile = 16384;
 /// of elements only; a counter-based random generator alone has about 100.
 static constexpr int64_t kLongBody = 64;
 
-/// A dynamic size is taken to be this for the purpose of choosing tiles.
-static constexpr int64_t kTypicalExtent = 1024;
-
 namespace {
 /// The facts of a kernel that its schedule depends on.
 struct KernelFacts {

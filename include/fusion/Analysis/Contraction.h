@@ -22,6 +22,9 @@
 
 namespace mlir::fusion {
 
+/// True for the 8-bit floats that tensor cores take.
+bool isProductFloat8(Type type);
+
 /// The value that `factor` is a lossless conversion of: extensions of floats
 /// and integers, and integers of up to 8 bits made floats.
 Value stripExtensions(Value factor);

@@ -72,8 +72,7 @@ LogicalResult ProgramLowering::lowerConvert(tile::ConvertLayoutOp op) {
   const Scalars &source = get(op.getValue());
   Scalars results;
   if (std::optional<tile::RegisterMap> map = tile::getRegisterMap(from, to)) {
-    for (unsigned reg : *map)
-      results.push_back(source[reg]);
+    results = pick(op.getValue(), *map);
   } else if (std::optional<tile::ShufflePlan> plan =
                  tile::getShufflePlan(from, to)) {
     Value lane = applyToThread(plan->laneMap, plan->warpMap);

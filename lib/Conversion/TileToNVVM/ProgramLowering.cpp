@@ -346,6 +346,15 @@ Value ProgramLowering::coordinate(const LinearLayout &layout, unsigned dim,
                                constantIndex(registerPart));
 }
 
+Scalars ProgramLowering::pick(Value value,
+                              const tile::RegisterMap &registers) const {
+  const Scalars &source = get(value);
+  Scalars results;
+  for (unsigned reg : registers)
+    results.push_back(source[reg]);
+  return results;
+}
+
 LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
   SmallVector<unsigned> dims(op.getDims().begin(), op.getDims().end());
   std::optional<tile::RegisterMap> map = tile::getBroadcastRegisterMap(
@@ -354,11 +363,7 @@ LogicalResult ProgramLowering::lowerBroadcast(tile::BroadcastOp op) {
   if (!map)
     return op.emitOpError("FUS-3303: operand's layout does not hold what the "
                           "result's needs");
-  const Scalars &source = get(op.getValue());
-  Scalars results;
-  for (unsigned reg : *map)
-    results.push_back(source[reg]);
-  values[op.getResult()] = results;
+  values[op.getResult()] = pick(op.getValue(), *map);
   return success();
 }
 
@@ -370,11 +375,7 @@ LogicalResult ProgramLowering::lowerRepeat(tile::RepeatOp op) {
   if (!map)
     return op.emitOpError("FUS-3322: operand's layout does not hold what the "
                           "result repeats");
-  const Scalars &source = get(op.getValue());
-  Scalars results;
-  for (unsigned reg : *map)
-    results.push_back(source[reg]);
-  values[op.getResult()] = results;
+  values[op.getResult()] = pick(op.getValue(), *map);
   return success();
 }
 

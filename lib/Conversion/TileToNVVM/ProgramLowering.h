@@ -58,6 +58,8 @@ private:
   unsigned numScalars(Type type) const;
   const Scalars &get(Value value) const;
   Value getScalar(Value value) const;
+  /// The scalars of `value` in these registers, in their order.
+  Scalars pick(Value value, const tile::RegisterMap &registers) const;
   Value constantIndex(int64_t value);
   Value toIndex(Value value);
 

@@ -259,10 +259,7 @@ LogicalResult MmaAsyncOp::verify() {
     return emitOpError("shapes do not multiply: ")
            << a << " by " << b << " into " << getType();
   Type aElement = operandElement(a), bElement = operandElement(b);
-  auto isFp8 = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  if (aElement != bElement && !(isFp8(aElement) && isFp8(bElement)))
+  if (!areFactorTypes(aElement, bElement))
     return emitOpError("operands differ in element type");
   for (Operation *user : getResult().getUsers())
     if (!isa<MmaAsyncOp, MmaWaitOp>(user))

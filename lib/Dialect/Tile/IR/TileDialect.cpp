@@ -77,6 +77,14 @@ Type tile::getTileType(ArrayRef<int64_t> shape, Type elementType,
   return RankedTensorType::get(shape, elementType, layout);
 }
 
+bool tile::isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+bool tile::areFactorTypes(Type a, Type b) {
+  return a == b || (isFloat8(a) && isFloat8(b));
+}
+
 //===----------------------------------------------------------------------===//
 // Attributes and types: assembly forms
 //===----------------------------------------------------------------------===//
@@ -386,11 +394,8 @@ LogicalResult DotOp::verify() {
            << getA().getType() << " by " << getB().getType() << " into "
            << getAcc().getType();
   Type element = getTileElementType(getA().getType());
-  auto isFp8 = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
   Type other = getTileElementType(getB().getType());
-  if (element != other && !(isFp8(element) && isFp8(other)))
+  if (!areFactorTypes(element, other))
     return emitOpError("operands differ in element type");
   if (getTf32() && !element.isF32())
     return emitOpError("'tf32' is for f32 operands");

@@ -20,10 +20,7 @@ using namespace mlir;
 using namespace mlir::tile;
 
 bool tile::hasMmaSync(Type a, Type b, Type accumulator, bool tf32) {
-  auto isFp8 = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  if (isFp8(a) && isFp8(b))
+  if (isFloat8(a) && isFloat8(b))
     return accumulator.isF32();
   if (a != b)
     return false;

@@ -55,6 +55,13 @@ Type getTileElementType(Type type);
 Type getTileType(ArrayRef<int64_t> shape, Type elementType,
                  LayoutAttr layout = nullptr);
 
+/// True for the 8-bit floats that products take.
+bool isFloat8(Type type);
+
+/// Can a product have factors of these element types? One type, or two of the
+/// 8-bit floats.
+bool areFactorTypes(Type a, Type b);
+
 } // namespace mlir::tile
 
 #endif // FUSION_DIALECT_TILE_IR_TILEDIALECT_H
