@@ -114,30 +114,37 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
   for (Axis &axis : axes)
     if (axis.whole) {
       Value start =
-          arith::MulIOp::create(builder, loc, clusterRank, index(axis.tile));
+          axis.start ? index(*axis.start)
+                     : Value(arith::MulIOp::create(builder, loc, clusterRank,
+                                                   index(axis.tile)));
       axis.offset =
           arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
     }
 }
 
-void TileEmitter::addPartAxis(unsigned whole) {
-  Axis part = axes[whole];
-  part.tile /= schedule.getMma().getSplit();
-  part.whole = whole;
-  unsigned number = axes.size();
-  axes.push_back(part);
-  axes[whole].grid = false;
-  bound[*part.dim] = number;
-  AffineExpr from = builder.getAffineDimExpr(whole),
-             to = builder.getAffineDimExpr(number);
+void TileEmitter::rebind(unsigned from, unsigned to) {
+  bound[*axes[to].dim] = to;
+  AffineExpr old = builder.getAffineDimExpr(from),
+             own = builder.getAffineDimExpr(to);
   for (auto &[dim, coord] : merged)
-    coord = coord.replace(from, to);
+    coord = coord.replace(old, own);
+}
+
+void TileEmitter::addPartAxis(unsigned whole, int64_t tile,
+                              std::optional<int64_t> start) {
+  Axis part = axes[whole];
+  part.tile = tile;
+  part.whole = whole;
+  part.start = start;
+  axes.push_back(part);
+  // Blocks differ in the parts of a cluster's tile, of others in the whole.
+  (start ? axes.back() : axes[whole]).grid = false;
 }
 
 LogicalResult TileEmitter::emitGrid() {
   MmaAttr mma = schedule.getMma();
   int64_t blocks = mma ? mma.getBlocks() : 0;
-  int64_t parts = mma ? mma.getSplit() : 1;
+  int64_t split = mma ? mma.getSplit() : 1;
   gridDepth = blocks > 0 ? 1 : 0;
 
   SmallVector<unsigned> gridAxes, group;
@@ -168,14 +175,26 @@ LogicalResult TileEmitter::emitGrid() {
     return success();
   }
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  if (parts > 1) {
-    program.setCluster(parts);
-    addPartAxis(gridAxes.back());
+  if (split > 1) {
+    program.setCluster(split);
+    unsigned whole = gridAxes.back();
+    addPartAxis(whole, axes[whole].tile / split, std::nullopt);
+    rebind(whole, axes.size() - 1);
     clusterRank =
         tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
     block = arith::DivUIOp::create(
         builder, loc, block,
-        arith::ConstantIndexOp::create(builder, loc, parts));
+        arith::ConstantIndexOp::create(builder, loc, split));
+  }
+  for (unsigned whole : gridAxes) {
+    int64_t tile = axes[whole].tile, start = 0;
+    if (llvm::isPowerOf2_64(tile))
+      continue;
+    for (; start < tile; start += llvm::bit_floor(uint64_t(tile - start))) {
+      parts.push_back(axes.size());
+      addPartAxis(whole, llvm::bit_floor(uint64_t(tile - start)), start);
+    }
+    rebind(whole, parts.front());
   }
   if (gridDepth > 0) {
     Value total = sizeOf(gridSize);
@@ -191,7 +210,7 @@ LogicalResult TileEmitter::emitGrid() {
       blocks = std::min(blocks, tiles.getValue());
     gridSize = builder.getAffineConstantExpr(blocks);
   }
-  gridSize = gridSize * parts;
+  gridSize = gridSize * split;
   placeTile(block, gridAxes);
   return success();
 }

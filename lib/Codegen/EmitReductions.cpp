@@ -254,6 +254,28 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
   }
 }
 
+void TileEmitter::addParts(SmallVector<Reduction> &group) {
+  auto here = llvm::find_if(parts, [&](unsigned part) {
+    return isUsed(group.front().coords, part);
+  });
+  if (here == parts.end())
+    return;
+  AffineExpr from = builder.getAffineDimExpr(*here);
+  SmallVector<Reduction> present(group);
+  for (unsigned part : parts) {
+    if (part == *here)
+      continue;
+    AffineExpr to = builder.getAffineDimExpr(part);
+    for (Reduction member : present) {
+      for (Coords *coords : {&member.coords, &member.loopCoords})
+        for (AffineExpr &coord : *coords)
+          if (coord)
+            coord = coord.replace(from, to);
+      group.push_back(member);
+    }
+  }
+}
+
 Tile TileEmitter::castTile(Tile tile, Type element) {
   Type from = tile::getTileElementType(tile.value.getType());
   if (from == element)
@@ -382,8 +404,10 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   llvm::stable_sort(
       walks, [](const Walk &a, const Walk &b) { return a.tile < b.tile; });
   if (!walks.empty() &&
-      llvm::none_of(walks, [](const Walk &walk) { return walk.own; }))
+      llvm::none_of(walks, [](const Walk &walk) { return walk.own; })) {
     addSiblings(group);
+    addParts(group);
+  }
 
   // Windows are written out, so that what neighbouring results share is read
   // and converted once. Threads hold neighbours along outer dimensions, hence

@@ -243,9 +243,17 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   if (failed(coords))
     return kernel.emitError("FUS-3103: result ")
            << result << " has a dimension that no axis covers";
+  // What all parts of a tile have in common is stored once.
+  if (nextPart > 1 && !isUsed(*coords, parts[nextPart - 1]))
+    return success();
   FailureOr<Tile> tile = evaluate(yielded, *coords);
   if (failed(tile))
     return failure();
+  auto isCovered = [&](unsigned axis) {
+    return isUsed(*coords, axis) || llvm::any_of(parts, [&](unsigned part) {
+             return axes[part].whole == axis && isUsed(*coords, part);
+           });
+  };
   insertAt(scopes.size() - 1);
   Place place = placeOf(kernel.getResults()[result], yielded, *coords);
   SmallVector<unsigned> storeAxes = axesOf(place.coords);
@@ -255,7 +263,7 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   // the same tile of it: the first of them writes.
   Value predicate;
   for (auto [id, axis] : llvm::enumerate(axes)) {
-    if (!axis.grid || !axis.offset || isUsed(*coords, id))
+    if (!axis.grid || !axis.offset || isCovered(id))
       continue;
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -302,6 +310,16 @@ LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
 }
 
 LogicalResult TileEmitter::emitRoots() {
+  // The first part that asks for a contraction has it computed for all.
+  for (nextPart = 1; nextPart < parts.size(); ++nextPart) {
+    if (failed(emitRootGroups()))
+      return failure();
+    rebind(parts[nextPart - 1], parts[nextPart]);
+  }
+  return emitRootGroups();
+}
+
+LogicalResult TileEmitter::emitRootGroups() {
   // Results that need the same loops share them.
   llvm::MapVector<SmallVector<unsigned>, SmallVector<unsigned>> groups;
   for (auto [result, value] : llvm::enumerate(kernel.getYield().getValues())) {

@@ -50,8 +50,12 @@ struct Axis {
   bool exact = false;
   /// Blocks of the grid differ along the axis.
   bool grid = false;
-  /// The axis of the whole tile of which a block finishes one part only.
+  /// The axis of the whole tile of which this is a part: the one that a block
+  /// finishes of a tile that its cluster shares, or one of those that make up a
+  /// tile which is no power of two.
   std::optional<unsigned> whole;
+  /// Where the part begins in the whole tile; none: by the block's rank.
+  std::optional<int64_t> start;
 };
 
 /// How one result of a reduction combines its elements.
@@ -188,6 +192,8 @@ private:
                                       Coords loopCoords);
   /// Adds the reductions that can share the loops of the first of `group`.
   void addSiblings(SmallVector<Reduction> &group);
+  /// Adds the reductions of `group` for the other parts of the tile.
+  void addParts(SmallVector<Reduction> &group);
   FailureOr<Tile> evaluateElement(BodyContext &context,
                                   const Combiner &combiner);
   FailureOr<Tile> finishReduction(const Reduction &reduction, unsigned result,
@@ -237,9 +243,10 @@ private:
   LogicalResult addGridAxis(ArrayRef<unsigned> dims);
   /// Sets the offsets of the axes in the grid for tile number `number`.
   void placeTile(Value number, ArrayRef<unsigned> gridAxes);
-  /// Adds the axis along which a block finishes its part of a tile that its
-  /// cluster shares.
-  void addPartAxis(unsigned whole);
+  /// Adds an axis for a part of axis `whole`, which takes the other's place.
+  void addPartAxis(unsigned whole, int64_t tile, std::optional<int64_t> start);
+  /// Binds dimensions to axis `to` where they are bound to `from`.
+  void rebind(unsigned from, unsigned to);
   bool isUsed(ArrayRef<AffineExpr> coords, unsigned axis) const;
   /// How a tensor of the kernel is addressed: its view, in which dimensions
   /// that one axis runs through are one, and the coordinates there.
@@ -253,6 +260,7 @@ private:
 
   // Roots (TileEmitter.cpp).
   LogicalResult emitRoots();
+  LogicalResult emitRootGroups();
   LogicalResult emitRootGroup(ArrayRef<unsigned> results,
                               ArrayRef<unsigned> loopDims);
   LogicalResult storeRoot(unsigned result);
@@ -279,6 +287,10 @@ private:
   /// The scope in which the axes of the grid are bound: 1 when each block walks
   /// several tiles.
   unsigned gridDepth = 0;
+  /// The axes that make up a tile which is no power of two.
+  SmallVector<unsigned> parts;
+  /// The number of the part after the one whose results are stored now.
+  size_t nextPart = 1;
   /// The rank of the block in its cluster, when a cluster shares a tile.
   Value clusterRank;
   /// Index tiles used as coordinates, with their depth.

@@ -6,7 +6,7 @@
 
     build_tensorcore.py --output=DIR --suite=gemm,fused [--only=REGEX]
                         [--target=sm_90a] [--sweep[=candidates|around]]
-                        [--most=32] [--compiler-dir=build/bin]
+                        [--force=SCHEDULES] [--most=32] [--compiler-dir=build/bin]
                         [--library=libfusion-rt.so] [--archive=FILE.tar.xz]
     build_tensorcore.py --suite=gemm --list|--write=DIR   (names, programs)
 
@@ -87,6 +87,25 @@ def around(program, case, options):
         for s in schedules.neighbours(own[0], bytes_)[1:]]
 
 
+def forced(program, options):
+    """Modules with the compiler's choice and with each of the schedules that
+    --force names, as `candidates`."""
+    text, _ = scheduled(program, options)
+    own = schedules.find(text or "")
+    if not own:
+        return []
+    tried = [(0, text, own)]
+    for words in options.force.split(";"):
+        tiles, *fields = words.split()
+        fields = dict(field.split("=") for field in fields)
+        changed = [s.with_(tuple(map(int, tiles.split("x"))),
+                           **{key: int(value)
+                              for key, value in fields.items()})
+                   for s in own]
+        tried.append((None, schedules.replace(text, changed), changed))
+    return tried
+
+
 def compile_one(name, text, schedule, case, options, directory):
     """Compiles a module; returns its manifest entry."""
     source, package = directory / f"{name}.mlir", options.output / f"{name}.fpk"
@@ -124,7 +143,7 @@ def build(case, options):
         directory = pathlib.Path(temporary)
         program = directory / "program.mlir"
         program.write_text(case.program.text())
-        if not options.sweep:
+        if not options.sweep and not options.force:
             # From the program, not from the schedules: what users get.
             path = directory / "scheduled.mlir"
             run([options.compiler_dir / "fusion-compile", program,
@@ -133,7 +152,9 @@ def build(case, options):
             found = schedules.find(path.read_text() if path.exists() else "")
             return [compile_one(case.name, case.program.text(), found, case,
                                 options, directory)]
-        tried = (candidates(program, options) if options.sweep == "candidates"
+        tried = (forced(program, options) if options.force
+                 else candidates(program, options)
+                 if options.sweep == "candidates"
                  else around(program, case, options))
         if not tried:
             _, error = scheduled(program, options)
@@ -163,6 +184,10 @@ def parse_arguments():
                         help="several schedules of each case")
     parser.add_argument("--most", type=int, default=32,
                         help="candidates of a case, for --sweep")
+    parser.add_argument("--force", metavar="SCHEDULES",
+                        help="schedules to try beside the compiler's choice: "
+                             "'128x192x64 warps=8 stages=4 blocks=132; ...', "
+                             "what is not named stays as chosen")
     parser.add_argument("--schedules", default="", metavar="REGEX",
                         help="of the names of schedules, for --sweep")
     parser.add_argument("--compiler-dir", type=pathlib.Path,

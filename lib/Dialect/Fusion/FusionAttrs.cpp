@@ -107,8 +107,11 @@ static bool isPowerOf2(int64_t value) {
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
                                int64_t vector) {
-  if (!isPowerOf2(tile))
-    return emitError() << "'tile' must be a power of two, got " << tile;
+  if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
+    return emitError() << "'tile' must be "
+                       << (kind == AxisKind::Grid ? "positive"
+                                                  : "a power of two")
+                       << ", got " << tile;
   if (!isPowerOf2(warps))
     return emitError() << "'warps' must be a power of two, got " << warps;
   if (!isPowerOf2(vector))
@@ -143,6 +146,17 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!isPowerOf2(warps) || warps > 32)
     return emitError() << "'warps' must be a power of two of at most 32, got "
                        << warps;
+  bool hasParts = false;
+  for (AxisAttr axis : axes) {
+    if (isPowerOf2(axis.getTile()))
+      continue;
+    if (!mma || mma.getSplit() > 1 || hasParts)
+      return emitError() << "'tile' must be a power of two, got "
+                         << axis.getTile()
+                         << "; one axis of a contraction that no cluster "
+                            "shares may have a sum of them";
+    hasParts = true;
+  }
   int64_t product = 1;
   for (AxisAttr axis : axes) {
     // Each factor is bounded before it is multiplied, so nothing overflows.

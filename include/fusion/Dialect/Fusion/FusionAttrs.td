@@ -48,7 +48,9 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
 
     `warps` is the number of warps of a block spread along the dimension and
     `vector` the number of consecutive elements held by one thread. All three
-    are powers of two.
+    are powers of two. One `grid` axis of a contraction may have any `tile`: it
+    is made up of powers of two (192 = 128 + 64), each with an accumulator of
+    its own, that are computed in one walk through the contracted dimension.
 
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
