@@ -132,7 +132,7 @@ FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
 
 bool TileEmitter::shareContraction(MutableArrayRef<Reduction> group,
                                    ArrayRef<unsigned> reduced) {
-  if (!clusterRank || reduced.size() != 1)
+  if (!clusterRank || schedule.getMma().getSplit() == 1 || reduced.size() != 1)
     return false;
   SmallVector<AffineExpr> wholes;
   for (auto [number, axis] : llvm::enumerate(axes))

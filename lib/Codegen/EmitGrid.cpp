@@ -148,7 +148,6 @@ LogicalResult TileEmitter::emitGrid() {
   gridDepth = blocks > 0 ? 1 : 0;
 
   SmallVector<unsigned> gridAxes, group;
-  gridSize = builder.getAffineConstantExpr(1);
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     AxisAttr decision = schedule.getAxes()[id];
     bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
@@ -165,7 +164,6 @@ LogicalResult TileEmitter::emitGrid() {
     if (!axis.grid || single)
       continue;
     gridAxes.push_back(axes.size() - 1);
-    gridSize = gridSize * axis.extent.ceilDiv(axis.tile);
   }
   if (!group.empty())
     return kernel.emitError("FUS-3116: the last dimension of the schedule is "
@@ -174,17 +172,34 @@ LogicalResult TileEmitter::emitGrid() {
     gridDepth = 0;
     return success();
   }
+  int64_t multicast = mma ? mma.getMulticast() : 1;
+  if (multicast > 1) {
+    if (gridAxes.size() < 2 ||
+        !llvm::isPowerOf2_64(axes[gridAxes.rbegin()[1]].tile))
+      return kernel.emitError("FUS-3118: blocks of a cluster share columns, "
+                              "but the schedule has no axis of rows with a "
+                              "power of two as its tile");
+    // What all of them own is one tile of the grid.
+    Axis &rows = axes[gridAxes.rbegin()[1]];
+    rows.tile *= multicast;
+    rows.exact = tilesExactly(rows.extent, rows.tile);
+  }
+  gridSize = builder.getAffineConstantExpr(1);
+  for (unsigned axis : gridAxes)
+    gridSize = gridSize * axes[axis].extent.ceilDiv(axes[axis].tile);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  if (split > 1) {
-    program.setCluster(split);
-    unsigned whole = gridAxes.back();
-    addPartAxis(whole, axes[whole].tile / split, std::nullopt);
+  int64_t cluster = split * multicast;
+  if (cluster > 1) {
+    program.setCluster(cluster);
+    unsigned whole = split > 1 ? gridAxes.back() : gridAxes.rbegin()[1];
+    addPartAxis(whole, axes[whole].tile / cluster, std::nullopt);
     rebind(whole, axes.size() - 1);
     clusterRank =
         tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
     block = arith::DivUIOp::create(
         builder, loc, block,
-        arith::ConstantIndexOp::create(builder, loc, split));
+        arith::ConstantIndexOp::create(builder, loc, cluster));
+    blocks /= cluster;
   }
   for (unsigned whole : gridAxes) {
     int64_t tile = axes[whole].tile, start = 0;
@@ -210,7 +225,7 @@ LogicalResult TileEmitter::emitGrid() {
       blocks = std::min(blocks, tiles.getValue());
     gridSize = builder.getAffineConstantExpr(blocks);
   }
-  gridSize = gridSize * split;
+  gridSize = gridSize * cluster;
   placeTile(block, gridAxes);
   return success();
 }

@@ -191,7 +191,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   for (auto [axisKind, tile] : llvm::zip(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile, 1, 1));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
-                          config.split, config.group, config.blocks);
+                          config.split, config.group, config.blocks,
+                          config.multicast);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -265,6 +266,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.split = mma.getSplit();
   config.group = mma.getGroup();
   config.blocks = mma.getBlocks();
+  config.multicast = mma.getMulticast();
   MmaProblem problem = describe(kernel, *product, space);
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),

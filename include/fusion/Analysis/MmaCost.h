@@ -66,6 +66,8 @@ struct MmaConfig {
   int64_t group = 8;
   /// Blocks of the grid, 0 for one a tile.
   int64_t blocks = 0;
+  /// Blocks of a cluster that load the columns' operand together.
+  int64_t multicast = 1;
 };
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where

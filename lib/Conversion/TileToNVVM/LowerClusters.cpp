@@ -29,8 +29,16 @@ static constexpr int64_t kBarrierBytes = 8;
 static constexpr unsigned kNumMeetings = 2;
 
 void ProgramLowering::clusterBarrier() {
-  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+  // The fence that follows the initialisation of barriers is what others must
+  // know of; waiting for all else would take microseconds.
+  NVVM::ClusterArriveRelaxedOp::create(builder, loc, builder.getUnitAttr());
   NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
+
+LLVM::LLVMPointerType ProgramLowering::clusterPointerType() {
+  return LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
 }
 
 void ProgramLowering::prepareCluster() {
@@ -71,9 +79,7 @@ LogicalResult ProgramLowering::lowerClusterRank(tile::ClusterRankOp op) {
 void ProgramLowering::meetCluster(unsigned barrier) {
   SharedPlace place = meetings.plus(barrier * kBarrierBytes);
   lowerBarrier();
-  auto cluster = LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  LLVM::LLVMPointerType cluster = clusterPointerType();
   Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
@@ -179,9 +185,7 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
         toIndex(arith::MulIOp::create(builder, loc, set, constant32(step))));
     mask |= step;
   }
-  auto cluster = LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  LLVM::LLVMPointerType cluster = clusterPointerType();
   SmallVector<Value> bases;
   Value own = sharedAddress(placeOf(op.getBuffer()));
   Value ofThread = threadsDiffer

@@ -129,12 +129,10 @@ SmallVector<Value> ProgramLowering::boxCoordinates(ValueRange coordinates,
 // Stages
 //===----------------------------------------------------------------------===//
 
-ProgramLowering::RingStage ProgramLowering::stageAt(Value ring,
-                                                    Value position) {
+ProgramLowering::RingStage ProgramLowering::stageAt(Value ring, Value at) {
   auto make = ring.getDefiningOp<tile::MakeRingOp>();
   tile::RingType type = make.getType();
   int64_t stages = type.getStages();
-  Value at = toI32(getScalar(position));
   Value stage, round = at;
   if (stages > 1 && llvm::isPowerOf2_64(stages)) {
     stage = arith::AndIOp::create(builder, loc, at, constant32(stages - 1));
@@ -170,12 +168,16 @@ LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
       SharedPlace::at(*op.getOffset() + stages * type.getStageBytes());
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
+  // Full: one arrival, by who announces the bytes. Empty: one by each warp that
+  // reads what is copied from here.
+  int32_t readers = program.getNumWarps();
+  if (op.getMulticast())
+    readers *= program.getCluster().value_or(1);
   ifThread(first, [&] {
-    // Full: one arrival, by who announces the bytes. Empty: one by each warp.
     for (int64_t i = 0; i < 2 * stages; ++i)
       NVVM::MBarrierInitOp::create(
           builder, loc, sharedAddress(barriers.plus(i * kBarrierBytes)),
-          constant32(i < stages ? 1 : program.getNumWarps()),
+          constant32(i < stages ? 1 : readers),
           /*predicate=*/Value());
     NVVM::FenceMbarrierInitOp::create(builder, loc);
   });
@@ -196,7 +198,7 @@ void ProgramLowering::waitForPhase(const SharedPlace &barrier, Value parity) {
 }
 
 LogicalResult ProgramLowering::lowerAcquire(tile::AcquireOp op) {
-  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
   // The first round finds every stage free: the phase before the first counts
   // as complete.
   waitForPhase(stage.empty, arith::XOrIOp::create(builder, loc, stage.parity,
@@ -215,18 +217,50 @@ LogicalResult ProgramLowering::lowerAcquire(tile::AcquireOp op) {
   return success();
 }
 
+LogicalResult ProgramLowering::lowerDrain(tile::DrainOp op) {
+  Value position = getScalar(op.getPosition());
+  for (int64_t i = 0; i < op.getRing().getType().getStages(); ++i) {
+    Value at = arith::AddIOp::create(builder, loc, toI32(position),
+                                     constant32(i));
+    RingStage stage = stageAt(op.getRing(), at);
+    waitForPhase(stage.empty, arith::XOrIOp::create(builder, loc, stage.parity,
+                                                    constant32(1)));
+  }
+  return success();
+}
+
 LogicalResult ProgramLowering::lowerWait(tile::WaitOp op) {
-  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
   waitForPhase(stage.full, stage.parity);
   setStageBuffers(stage, op.getRing().getType(), op.getBuffers());
   return success();
 }
 
 LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
-  RingStage stage = stageAt(op.getRing(), op.getPosition());
+  RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
   // All lanes have read what they wanted before one of them says so.
   NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
   Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
+  if (op.getRing().getDefiningOp<tile::MakeRingOp>().getMulticast()) {
+    // One lane for each block that copies to here. The others' numbers are
+    // made ranks too: what has no effect may be computed before the branch.
+    int64_t blocks = program.getCluster().value_or(1);
+    Value mine =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lane,
+                              constant32(blocks));
+    Value rank = arith::AndIOp::create(builder, loc, lane,
+                                       constant32(blocks - 1));
+    ifThread(mine, [&] {
+      Value remote = NVVM::MapaOp::create(builder, loc, clusterPointerType(),
+                                          sharedAddress(stage.empty), rank);
+      // Not at cluster scope: that waits for all of the thread's writes to be
+      // known everywhere, to global memory too, and nothing is handed over
+      // here but the leave to overwrite what has been read.
+      inlineAsm(nullptr, {remote}, "mbarrier.arrive.shared::cluster.b64 _, [$0];",
+                "l,~{memory}");
+    });
+    return success();
+  }
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       lane, constant32(0));
   ifThread(first, [&] {
@@ -247,10 +281,23 @@ LogicalResult ProgramLowering::lowerAsyncLoad(tile::AsyncLoadOp op) {
   if (!boxes || place.alignment() < tile::getSwizzleAlignment(swizzle))
     return op.emitOpError("FUS-3311: copies with this map do not give the "
                           "buffer's layout");
-  RingStage stage = stageAt(op.getRing(), op.getPosition());
-  auto cluster = LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  // Of a copy for all blocks of a cluster each makes its part.
+  int64_t blocks = op.getMulticast() ? program.getCluster().value_or(1) : 1;
+  std::optional<tile::DealtBoxes> dealt = tile::dealBoxes(*boxes, blocks);
+  if (!dealt || (blocks > 1 && !op.getOffsets().empty()))
+    return op.emitOpError("FUS-3318: the boxes of a copy for ")
+           << blocks << " blocks cannot be dealt to them";
+  Value rank, mask;
+  if (blocks > 1) {
+    rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+    mask = arith::ConstantIntOp::create(builder, loc, builder.getI16Type(),
+                                        (int64_t(1) << blocks) - 1);
+  }
+  auto byRank = [&](int64_t step) {
+    return arith::MulIOp::create(builder, loc, rank, constant32(step))
+        .getResult();
+  };
+  RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
   Value barrier = sharedAddress(stage.full);
   Value parameter =
       entry->getArgument(tensorMaps.lookup(op.getMap().getDefiningOp()));
@@ -261,17 +308,27 @@ LogicalResult ProgramLowering::lowerAsyncLoad(tile::AsyncLoadOp op) {
         builder, loc, builder.getI16Type(), toI32(getScalar(offset))));
   auto mode =
       offsets.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL;
-  for (const tile::CopyBox &box : *boxes) {
+  for (const tile::CopyBox &box : dealt->first) {
     // Only the engine knows where the windows of later pixels start.
     if (!offsets.empty() && box.start[0] != 0)
       return op.emitOpError("FUS-3311: a copy of windows takes all rows of the "
                             "buffer at once");
+    Value moved = rank ? byRank(dealt->step.offset) : Value();
     Value target = LLVM::AddrSpaceCastOp::create(
-        builder, loc, cluster, sharedAddress(place.plus(box.offset)));
+        builder, loc, clusterPointerType(),
+        sharedAddress(place.plus(box.offset), moved));
+    SmallVector<Value> coordinates =
+        boxCoordinates(op.getCoordinates(), op.getDims(), box.start);
+    if (rank)
+      for (auto [dim, step] : llvm::zip(op.getDims(), dealt->step.start))
+        if (step != 0) {
+          // The instruction counts dimensions from the fastest.
+          Value &own = coordinates.rbegin()[dim];
+          own = arith::AddIOp::create(builder, loc, own, byRank(step));
+        }
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        builder, loc, target, parameter,
-        boxCoordinates(op.getCoordinates(), op.getDims(), box.start), barrier,
-        /*im2colOffsets=*/offsets, /*multicastMask=*/Value(),
+        builder, loc, target, parameter, coordinates, barrier,
+        /*im2colOffsets=*/offsets, /*multicastMask=*/mask,
         /*l2CacheHint=*/Value(), mode, /*isCTAOnly=*/false,
         /*group=*/nullptr, /*predicate=*/Value());
   }

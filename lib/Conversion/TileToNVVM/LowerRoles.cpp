@@ -49,14 +49,13 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
     clusterBarrier();
   else
     NVVM::BarrierOp::create(builder, loc);
+  OpBuilder::InsertionGuard guard(builder);
   int32_t consumers = program.getNumWarps();
   Value number = warpNumber();
   auto setRegisters = [&](unsigned role, NVVM::SetMaxRegisterAction action) {
     if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
       NVVM::SetMaxRegisterOp::create(builder, loc, (*registers)[role], action);
   };
-
-  OpBuilder::InsertionGuard guard(builder);
   Value produces = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge, number, constant32(consumers));
   auto roles = scf::IfOp::create(builder, loc, produces,

@@ -203,6 +203,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::AcquireOp acquire) { return lowerAcquire(acquire); })
       .Case([&](tile::AsyncLoadOp load) { return lowerAsyncLoad(load); })
       .Case([&](tile::WaitOp wait) { return lowerWait(wait); })
+      .Case([&](tile::DrainOp drain) { return lowerDrain(drain); })
       .Case([&](tile::ReleaseOp release) { return lowerRelease(release); })
       .Case([&](tile::MmaAsyncOp mma) { return lowerMmaAsync(mma); })
       .Case([&](tile::MmaWaitOp wait) { return lowerMmaWait(wait); })

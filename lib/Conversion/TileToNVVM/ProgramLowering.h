@@ -159,12 +159,13 @@ private:
     SharedPlace buffers, full, empty;
     Value parity;
   };
-  RingStage stageAt(Value ring, Value position);
+  RingStage stageAt(Value ring, Value at);
   LogicalResult collectTensorMaps(SmallVectorImpl<Type> &arguments);
   void describeTensorMaps();
   LogicalResult lowerMakeRing(tile::MakeRingOp op);
   LogicalResult lowerAcquire(tile::AcquireOp op);
   LogicalResult lowerAsyncLoad(tile::AsyncLoadOp op);
+  LogicalResult lowerDrain(tile::DrainOp op);
   LogicalResult lowerWait(tile::WaitOp op);
   LogicalResult lowerRelease(tile::ReleaseOp op);
   void setStageBuffers(const RingStage &stage, tile::RingType ring,
@@ -202,6 +203,8 @@ private:
   LogicalResult pushParts(tile::ClusterReduceOp op, unsigned firstBit);
   void meetCluster(unsigned barrier);
   void clusterBarrier();
+  /// Of shared memory of any block of the cluster.
+  LLVM::LLVMPointerType clusterPointerType();
 
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);

@@ -124,7 +124,8 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               MmaKind kind, int64_t stages, int64_t columns,
-                              int64_t split, int64_t group, int64_t blocks) {
+                              int64_t split, int64_t group, int64_t blocks,
+                              int64_t multicast) {
   if (stages < 1 || stages > 32)
     return emitError() << "'stages' must be 1 to 32, got " << stages;
   if (columns != 0 && !isPowerOf2(columns))
@@ -133,6 +134,17 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!isPowerOf2(split) || split > 16)
     return emitError() << "'split' must be a power of two of at most 16, got "
                        << split;
+  if (!isPowerOf2(multicast) || multicast > 16)
+    return emitError() << "'multicast' must be a power of two of at most 16, "
+                          "got "
+                       << multicast;
+  if (multicast > 1 && split > 1)
+    return emitError() << "blocks of a cluster either share a sum ('split') or "
+                          "an operand ('multicast')";
+  if (blocks % multicast != 0)
+    return emitError() << "'blocks' (" << blocks
+                       << ") must be a multiple of 'multicast' (" << multicast
+                       << ")";
   if (group < 1 || blocks < 0)
     return emitError() << "'group' must be positive and 'blocks' not negative";
   return success();

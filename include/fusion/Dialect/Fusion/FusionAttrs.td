@@ -87,7 +87,10 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     - `group`: rows of tiles that are walked together, so that neighbouring
       blocks share operands in L2 (1: row by row);
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
-      block a tile.
+      block a tile;
+    - `multicast`: blocks of a cluster that own tiles one below the other and
+      load what these share, the columns' operand, once for all. Not together
+      with `split`.
 
     Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
     132>`.
@@ -98,10 +101,16 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "0">:$columns,
     DefaultValuedParameter<"int64_t", "1">:$split,
     DefaultValuedParameter<"int64_t", "1">:$group,
-    DefaultValuedParameter<"int64_t", "0">:$blocks
+    DefaultValuedParameter<"int64_t", "0">:$blocks,
+    DefaultValuedParameter<"int64_t", "1">:$multicast
   );
   let assemblyFormat = [{
-    `<` $kind (`,` struct($stages, $columns, $split, $group, $blocks)^)? `>`
+    `<` $kind
+    (`,` struct($stages, $columns, $split, $group, $blocks, $multicast)^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Blocks of a cluster.
+    int64_t getCluster() const { return getSplit() * getMulticast(); }
   }];
   let genVerifyDecl = 1;
 }

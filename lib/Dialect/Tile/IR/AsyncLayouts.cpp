@@ -78,6 +78,28 @@ mlir::tile::getCopyBoxes(const SharedLayout &buffer, ArrayRef<int64_t> box,
   }
 }
 
+std::optional<DealtBoxes> mlir::tile::dealBoxes(ArrayRef<CopyBox> boxes,
+                                                int64_t blocks) {
+  if (boxes.empty() || boxes.size() % blocks != 0)
+    return std::nullopt;
+  size_t each = boxes.size() / blocks;
+  auto distance = [&](size_t from, size_t to) {
+    CopyBox step = boxes[to];
+    step.offset -= boxes[from].offset;
+    for (auto [coordinate, other] : llvm::zip(step.start, boxes[from].start))
+      coordinate -= other;
+    return step;
+  };
+  DealtBoxes dealt{{boxes.begin(), boxes.begin() + each},
+                   distance(0, blocks > 1 ? each : 0)};
+  for (size_t i = each; i < boxes.size(); ++i) {
+    CopyBox step = distance(i - each, i);
+    if (step.offset != dealt.step.offset || step.start != dealt.step.start)
+      return std::nullopt;
+  }
+  return dealt;
+}
+
 //===----------------------------------------------------------------------===//
 // Operands of wgmma
 //===----------------------------------------------------------------------===//

@@ -207,6 +207,10 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map,
 }
 
 LogicalResult AsyncLoadOp::verify() {
+  auto ring = getRing().getDefiningOp<MakeRingOp>();
+  if (getMulticast() && ring && !ring.getMulticast())
+    return emitOpError("copies for all blocks of a cluster, but its ring is "
+                       "not released by all: it needs 'multicast'");
   if (auto map = getMap().getDefiningOp<TensorMapOp>()) {
     size_t numOffsets = map.getIm2col() ? getCoordinates().size() - 2 : 0;
     if (getOffsets().size() != numOffsets)

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RolePlan.h"
+#include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -64,6 +65,57 @@ static bool isInScalarLoops(Operation *op) {
       return false;
   }
   return true;
+}
+
+/// True when all blocks of a cluster load the same tile at the same time:
+/// neither where it lies nor how often its loops turn depends on the rank.
+static bool isSameInCluster(LoadOp load) {
+  SmallVector<Value> worklist(load.getSymbols());
+  auto addBounds = [&](scf::ForOp loop) {
+    worklist.append(
+        {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  };
+  for (auto loop = load->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    addBounds(loop);
+  llvm::SmallPtrSet<Value, 16> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (isa<ClusterRankOp>(op))
+      return false;
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return true;
+}
+
+/// Lets each of `blocks` blocks copy a part of the tile, for all of them, if
+/// its boxes can be made as many.
+static void dealCopy(TensorCopy &copy, int64_t blocks) {
+  constexpr int64_t kLeastBoxRows = 8;
+  if (copy.im2col)
+    return;
+  const SharedLayout &shared = copy.buffer.getLayout().getShared();
+  SmallVector<int64_t> box(copy.map.getBox());
+  int64_t &rows = box[copy.dims[1 - copy.fastDim]];
+  for (; rows >= kLeastBoxRows; rows /= 2) {
+    auto boxes = getCopyBoxes(shared, box, copy.dims,
+                              static_cast<TmaSwizzle>(copy.map.getSwizzle()));
+    if (!boxes || !dealBoxes(*boxes, blocks))
+      continue;
+    copy.map = TensorMapType::get(copy.map.getContext(), box,
+                                  copy.map.getElementType(),
+                                  copy.map.getSwizzle());
+    copy.multicast = true;
+    return;
+  }
+}
+
+bool ContractionPlan::hasMulticast() const {
+  return llvm::any_of(loads,
+                      [](const auto &load) { return load.second.multicast; });
 }
 
 /// How a producer loads what `load` reads; fails with the reason.
@@ -299,6 +351,10 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
       ordered[load] = it->second;
   });
   result.loads = std::move(ordered);
+  if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
+    for (auto &[load, copy] : result.loads)
+      if (isSameInCluster(cast<LoadOp>(load)))
+        dealCopy(copy, blocks);
   return result;
 }
 

@@ -51,6 +51,9 @@ struct ContractionPlan {
   llvm::MapVector<Operation *, TensorCopy> loads;
   /// Computed operands that go through shared memory.
   llvm::MapVector<Value, BufferType> stored;
+
+  /// True when copies for all blocks of a cluster are among the loads.
+  bool hasMulticast() const;
 };
 
 /// Loads outside the contraction that share a ring, in program order.

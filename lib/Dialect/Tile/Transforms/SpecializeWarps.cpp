@@ -170,7 +170,8 @@ void ProducerWriter::writeStage(
     auto [load, copy] = pair;
     AsyncLoadOp::create(
         builder, load.getLoc(), common.mapOf(load.getView(), *copy), starts[i],
-        acquire.getResult(i), value(), position, copy->dims, offsets[i]);
+        acquire.getResult(i), value(), position, copy->dims, offsets[i],
+        copy->multicast);
   }
   position = emitNext(builder, loc, position);
 }
@@ -543,7 +544,8 @@ static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
   for (auto &[load, copy] : plan.contraction.loads)
     makeMap(cast<LoadOp>(load).getView(), copy);
   common.rings.push_back(
-      {MakeRingOp::create(builder, loc, plan.getMainRing(), IntegerAttr()),
+      {MakeRingOp::create(builder, loc, plan.getMainRing(), IntegerAttr(),
+                          plan.contraction.hasMulticast()),
        {}});
   for (auto [number, side] : llvm::enumerate(plan.sideRings)) {
     Ring ring{MakeRingOp::create(builder, loc, plan.getSideRing(number),
@@ -627,6 +629,9 @@ static void specialize(ProgramOp program, Common &common) {
     Region &region = op.getProducers()[ring];
     RoleState producer = makeState(region);
     ProducerWriter(common, ring, producer).write(source);
+    if (ring == 0 && common.contraction().hasMulticast())
+      DrainOp::create(producer.builder, loc, common.rings[0].value,
+                      producer.positions[0]);
     eraseDead(region);
   }
   eraseDead(op.getConsumer());

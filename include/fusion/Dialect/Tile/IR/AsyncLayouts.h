@@ -63,6 +63,17 @@ std::optional<llvm::SmallVector<CopyBox, 4>>
 getCopyBoxes(const SharedLayout &buffer, llvm::ArrayRef<int64_t> box,
              llvm::ArrayRef<int64_t> dims, TmaSwizzle swizzle);
 
+/// Boxes dealt to the blocks of a cluster, equally many to each, in order: the
+/// block of rank r copies those of rank 0 moved by r times `step`.
+struct DealtBoxes {
+  llvm::SmallVector<CopyBox, 4> first;
+  CopyBox step;
+};
+
+/// Deals `boxes` to `blocks` blocks; none when they do not lie regularly.
+std::optional<DealtBoxes> dealBoxes(llvm::ArrayRef<CopyBox> boxes,
+                                    int64_t blocks);
+
 //===----------------------------------------------------------------------===//
 // Operands of wgmma
 //===----------------------------------------------------------------------===//

@@ -94,10 +94,16 @@ def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
     shared-memory allocation; a ring lives as long as the program. A stage is
     free again once each of the program's `num_warps` warps has released it.
     Positions count from zero: position `p` is stage `p mod stages`.
+
+    With `multicast`, copies for all blocks of the cluster may be among those
+    that fill a stage: it is free once the warps of all blocks have released
+    it. All blocks then take the same number of positions.
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast);
   let results = (outs Tile_RingType:$result);
-  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`at` $offset^)? (`multicast` $multicast^)? attr-dict `:` type($result)
+  }];
 }
 
 def Tile_AcquireOp : Tile_Op<"acquire", [
@@ -130,14 +136,18 @@ def Tile_AsyncLoadOp : Tile_Op<"async_load", [AttrSizedOperandSegments,
     A map with `im2col` takes `offsets`, one for each dimension between the
     first and the last: the element of the window that is copied. `coordinates`
     are then where the first window starts.
+
+    With `multicast`, all blocks of the cluster want the same tile: the block of
+    rank r copies the r-th part of the boxes, to the same place in the shared
+    memory of every block. The ring has `multicast` too.
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
                        Tile_BufferType:$buffer, Tile_RingType:$ring,
                        Index:$position, DenseI64ArrayAttr:$dims,
-                       Variadic<Index>:$offsets);
+                       Variadic<Index>:$offsets, UnitAttr:$multicast);
   let assemblyFormat = [{
     $map `[` $coordinates `]` (`offset` `[` $offsets^ `]`)? `into` $buffer `signals` $ring `[` $position `]`
-    `dims` $dims attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
+    `dims` $dims (`multicast` $multicast^)? attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
   }];
   let hasVerifier = 1;
 }
@@ -160,6 +170,16 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Each warp arrives on the stage's empty barrier once its own reads, those of
     products in flight included, are done: a `tile.mma_wait` stands before it.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$position);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+}
+
+def Tile_DrainOp : Tile_Op<"drain", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until every stage is free";
+  let description = [{
+    For producers, at their end: `position` is the next one. A block whose
+    stages other blocks release must outlive the releases.
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";

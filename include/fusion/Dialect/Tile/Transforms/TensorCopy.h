@@ -39,6 +39,8 @@ struct TensorCopy {
   Im2ColAttr im2col;
   SmallVector<int64_t> strides;
   SmallVector<AffineExpr> offsets;
+  /// Each block of the cluster copies a part of the tile, for all of them.
+  bool multicast = false;
 };
 
 /// How the engine makes `access`, in boxes of at most `maxRows` elements of the
