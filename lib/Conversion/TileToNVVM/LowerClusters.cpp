@@ -24,8 +24,9 @@ using tile::HwDim;
 using tile::LinearLayout;
 
 static constexpr int64_t kBarrierBytes = 8;
-/// Two barriers take turns: nobody comes to one again before all have left it,
-/// since all have then come to the other.
+/// On the first barrier the shares of a sum arrive, on the second the blocks
+/// meet when they have read theirs. They take turns: nobody comes to one again
+/// before all have left it, since all have then come to the other.
 static constexpr unsigned kNumMeetings = 2;
 
 void ProgramLowering::clusterBarrier() {
@@ -52,16 +53,17 @@ void ProgramLowering::prepareCluster() {
   // Allocation left room for the barriers at the end.
   meetings = SharedPlace::at(program.getSharedBytes().value_or(0) -
                              kNumMeetings * kBarrierBytes);
-  // All threads arrive at their own block's, one of each other block does.
-  int32_t count =
-      program.getNumWarps() * 32 + program.getCluster().value_or(1) - 1;
+  // All threads arrive at their own block's, at the second one of each other
+  // block does too.
+  int32_t threads = program.getNumWarps() * 32;
+  int32_t others = program.getCluster().value_or(1) - 1;
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
   ifThread(first, [&] {
     for (unsigned i = 0; i < kNumMeetings; ++i)
       NVVM::MBarrierInitOp::create(
           builder, loc, sharedAddress(meetings.plus(i * kBarrierBytes)),
-          constant32(count), /*predicate=*/Value());
+          constant32(threads + (i == 0 ? 0 : others)), /*predicate=*/Value());
     NVVM::FenceMbarrierInitOp::create(builder, loc);
   });
   if (!isSpecialized)
@@ -74,12 +76,27 @@ LogicalResult ProgramLowering::lowerClusterRank(tile::ClusterRankOp op) {
   return success();
 }
 
-/// Waits until the consumers of all blocks have come here: what they wrote
-/// before is known afterwards.
-void ProgramLowering::meetCluster(unsigned barrier) {
-  SharedPlace place = meetings.plus(barrier * kBarrierBytes);
+void ProgramLowering::arriveAndWait(const SharedPlace &barrier) {
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                           sharedAddress(barrier));
+  // Not at cluster scope, which waits for all of a thread's writes to be known
+  // everywhere: what passes between blocks here is ordered by the barrier.
+  inlineAsm(nullptr, {address},
+            "{\n"
+            ".reg .pred done;\n"
+            ".reg .b64 phase;\n"
+            "mbarrier.arrive.shared::cta.b64 phase, [$0];\n"
+            "again:\n"
+            "mbarrier.try_wait.shared::cta.b64 done, [$0], phase;\n"
+            "@!done bra again;\n"
+            "}",
+            "r,~{memory}");
+}
+
+/// Waits until the consumers of all blocks have come here.
+void ProgramLowering::meetCluster() {
+  SharedPlace place = meetings.plus(kBarrierBytes);
   lowerBarrier();
-  LLVM::LLVMPointerType cluster = clusterPointerType();
   Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
@@ -90,26 +107,16 @@ void ProgramLowering::meetCluster(unsigned barrier) {
           builder, loc,
           arith::AddIOp::create(builder, loc, rank, constant32(step)),
           constant32(blocks - 1));
-      Value remote = NVVM::MapaOp::create(builder, loc, cluster,
-                                          sharedAddress(place), other);
-      NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), remote,
-                                     /*count=*/Value(),
-                                     NVVM::MemScopeKind::CLUSTER);
+      arriveAt(NVVM::MapaOp::create(builder, loc, clusterPointerType(),
+                                    sharedAddress(place), other));
     }
   });
-  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
-                                           sharedAddress(place));
-  inlineAsm(nullptr, {address},
-            "{\n"
-            ".reg .pred done;\n"
-            ".reg .b64 phase;\n"
-            "mbarrier.arrive.release.cluster.shared::cta.b64 phase, [$0];\n"
-            "again:\n"
-            "mbarrier.try_wait.acquire.cluster.shared::cta.b64 done, [$0], "
-            "phase;\n"
-            "@!done bra again;\n"
-            "}",
-            "r,~{memory}");
+  arriveAndWait(place);
+}
+
+void ProgramLowering::arriveAt(Value remote) {
+  inlineAsm(nullptr, {remote}, "mbarrier.arrive.shared::cluster.b64 _, [$0];",
+            "l,~{memory}");
 }
 
 /// The bytes that the bits of `number` move a place along dimension `dim` of
@@ -121,6 +128,30 @@ static uint64_t offsetOfPart(const tile::SharedLayout &shared, unsigned dim,
     if (number >> bit & 1)
       offset ^= shared.offsetBasis(dim, first + bit);
   return offset;
+}
+
+void ProgramLowering::sendAsync(Value value, unsigned bytes, Value address,
+                                Value barrier) {
+  unsigned words = bytes / 4;
+  Type word = builder.getI32Type();
+  auto vector = VectorType::get(words, word);
+  value = LLVM::BitcastOp::create(builder, loc, words == 1 ? word : vector,
+                                  value);
+  SmallVector<Value> operands{address, barrier};
+  std::string text = "st.async.weak.shared::cluster.mbarrier::complete_tx::"
+                     "bytes",
+              list, constraints = "l,l";
+  for (unsigned i = 0; i < words; ++i) {
+    operands.push_back(words == 1 ? value : extractElement(value, i));
+    list += (i ? ", $" : "$") + std::to_string(i + 2);
+    constraints += ",r";
+  }
+  if (words > 1) {
+    text += ".v" + std::to_string(words);
+    list = "{" + list + "}";
+  }
+  inlineAsm(nullptr, operands, text + ".b32 [$0], " + list + ", [$1];",
+            constraints + ",~{memory}");
 }
 
 LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
@@ -186,7 +217,7 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
     mask |= step;
   }
   LLVM::LLVMPointerType cluster = clusterPointerType();
-  SmallVector<Value> bases;
+  SmallVector<Value> bases, barriers;
   Value own = sharedAddress(placeOf(op.getBuffer()));
   Value ofThread = threadsDiffer
                        ? toI32(applyToThread(partOfThread[0], partOfThread[1]))
@@ -196,6 +227,8 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
     if (ofThread)
       number = arith::XOrIOp::create(builder, loc, ofThread, number);
     bases.push_back(NVVM::MapaOp::create(builder, loc, cluster, own, number));
+    barriers.push_back(NVVM::MapaOp::create(builder, loc, cluster,
+                                            sharedAddress(meetings), number));
   }
   const Scalars &source = get(op.getValue());
   for (const tile::SharedAccess::Group &group : access->groups) {
@@ -215,8 +248,12 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
     if (int32_t constant = place & ~mask)
       address = LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
                                     address, ArrayRef<LLVM::GEPArg>{constant});
-    LLVM::StoreOp::create(builder, loc, value, address,
-                          shared.elementBytes() * members.size());
+    unsigned bytes = shared.elementBytes() * members.size();
+    if (bytes % 4 != 0)
+      return op.emitOpError("FUS-3317: shares are sent in pieces of 4 bytes, "
+                            "this layout has ")
+             << bytes;
+    sendAsync(value, bytes, address, barriers[part]);
   }
   return success();
 }
@@ -229,10 +266,20 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
   if (!llvm::isPowerOf2_32(blocks))
     return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
   unsigned firstBit = part.dimLog2(dim);
-  // Stores to other blocks cost no waiting, where loads from them would.
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      thread, constant32(0));
+  ifThread(first, [&] {
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                             sharedAddress(meetings));
+    inlineAsm(nullptr, {address, constant32(shared.sizeInBytes())},
+              "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;",
+              "r,r,~{memory}");
+  });
+  // Stores to other blocks cost no waiting, where loads from them would; each
+  // counts at the barrier of the block it goes to.
   if (failed(pushParts(op, firstBit)))
     return failure();
-  meetCluster(0);
+  arriveAndWait(meetings);
 
   // The shares of the blocks lie in the buffer one after the other.
   SmallVector<tile::Coords> bases[3];
@@ -281,6 +328,6 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
   values[op.getResult()] = results;
   // Nobody may write shares of another sum here before all of these are read.
   if (op->getParentOfType<scf::ForOp>())
-    meetCluster(1);
+    meetCluster();
   return success();
 }

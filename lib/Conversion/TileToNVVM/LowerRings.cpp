@@ -256,8 +256,7 @@ LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
       // Not at cluster scope: that waits for all of the thread's writes to be
       // known everywhere, to global memory too, and nothing is handed over
       // here but the leave to overwrite what has been read.
-      inlineAsm(nullptr, {remote}, "mbarrier.arrive.shared::cluster.b64 _, [$0];",
-                "l,~{memory}");
+      arriveAt(remote);
     });
     return success();
   }

@@ -201,7 +201,14 @@ private:
   /// Writes to each block of the cluster this block's share of the part that it
   /// finishes: the part whose number is bits `firstBit` and up of a coordinate.
   LogicalResult pushParts(tile::ClusterReduceOp op, unsigned firstBit);
-  void meetCluster(unsigned barrier);
+  /// Stores `value`, so many bytes, to another block; the store counts at a
+  /// barrier of that block.
+  void sendAsync(Value value, unsigned bytes, Value address, Value barrier);
+  /// Arrives, as all consumers do, and waits for the phase to complete.
+  void arriveAndWait(const SharedPlace &barrier);
+  /// Arrives at a barrier of any block of the cluster.
+  void arriveAt(Value remote);
+  void meetCluster();
   void clusterBarrier();
   /// Of shared memory of any block of the cluster.
   LLVM::LLVMPointerType clusterPointerType();

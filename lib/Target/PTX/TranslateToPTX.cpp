@@ -91,17 +91,23 @@ private:
 };
 } // namespace
 
-/// Whether the module multiplies 8-bit floats by mma.sync, for which the
-/// default versions of the sm_90 chips are too old.
-static bool multipliesFloat8(Operation *module) {
-  return module
-      ->walk([](LLVM::CallIntrinsicOp call) {
-        StringRef name = call.getIntrin();
-        bool found = name.starts_with("llvm.nvvm.mma.") &&
-                     (name.contains("e4m3") || name.contains("e5m2"));
-        return found ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// The least version that knows what the module uses beyond the default
+/// versions of the sm_90 chips: products of 8-bit floats by mma.sync, stores
+/// that count at a barrier of another block.
+static unsigned getNeededVersion(Operation *module) {
+  unsigned version = 0;
+  module->walk([&](Operation *op) {
+    if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op)) {
+      StringRef name = call.getIntrin();
+      if (name.starts_with("llvm.nvvm.mma.") &&
+          (name.contains("e4m3") || name.contains("e5m2")))
+        version = std::max(version, 84u);
+    } else if (auto text = dyn_cast<LLVM::InlineAsmOp>(op)) {
+      if (text.getAsmString().starts_with("st.async"))
+        version = std::max(version, 81u);
+    }
+  });
+  return version;
 }
 
 /// The version to write for `chip`, or failure with a diagnostic when the one
@@ -109,8 +115,7 @@ static bool multipliesFloat8(Operation *module) {
 static FailureOr<unsigned>
 choosePTXVersion(Operation *module, const PTXChip &chip, unsigned requested) {
   if (requested == 0)
-    return multipliesFloat8(module) ? std::max(chip.defaultVersion, 84u)
-                                    : chip.defaultVersion;
+    return std::max(chip.defaultVersion, getNeededVersion(module));
   static constexpr unsigned known[] = {70, 71, 72, 73, 74, 75, 76, 77, 78, 80,
                                        81, 82, 83, 84, 85, 86, 87, 88, 90};
   if (!llvm::is_contained(known, requested))
