@@ -56,6 +56,12 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
       NVVM::SetMaxRegisterOp::create(builder, loc, (*registers)[role], action);
   };
 
+  // ptxas gives a kernel that moves registers an even share of them only where
+  // the number of resident blocks is said, and else may refuse to move any.
+  if (op.getRegisters())
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(1));
+
   OpBuilder::InsertionGuard guard(builder);
   Value produces = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge, number, constant32(consumers));
