@@ -49,13 +49,20 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
     clusterBarrier();
   else
     NVVM::BarrierOp::create(builder, loc);
-  OpBuilder::InsertionGuard guard(builder);
   int32_t consumers = program.getNumWarps();
   Value number = warpNumber();
   auto setRegisters = [&](unsigned role, NVVM::SetMaxRegisterAction action) {
     if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
       NVVM::SetMaxRegisterOp::create(builder, loc, (*registers)[role], action);
   };
+
+  // ptxas gives a kernel that moves registers an even share of them only where
+  // the number of resident blocks is said, and else may refuse to move any.
+  if (op.getRegisters())
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(1));
+
+  OpBuilder::InsertionGuard guard(builder);
   Value produces = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge, number, constant32(consumers));
   auto roles = scf::IfOp::create(builder, loc, produces,

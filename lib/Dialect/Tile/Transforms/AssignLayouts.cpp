@@ -92,7 +92,8 @@ private:
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
   LinearLayout preferredLayout(const Access &access,
-                               const LinearLayout &used) const;
+                               const LinearLayout &used,
+                               bool once = false) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
   void convertResult(OpBuilder &builder, Value result,
                      std::optional<LinearLayout> made);
@@ -339,9 +340,11 @@ void LayoutAssigner::choose() {
 }
 
 /// The layout in which `access` itself is best done when its values are used in
-/// layout `used`.
+/// layout `used`. A tile that warps would read several times is read once where
+/// `once` says so.
 LinearLayout LayoutAssigner::preferredLayout(const Access &access,
-                                             const LinearLayout &used) const {
+                                             const LinearLayout &used,
+                                             bool once) const {
   ArrayRef<int64_t> shape = getTileShape(access.tile);
   if (numElements(shape) < kLeastExchange)
     return used;
@@ -355,9 +358,10 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   int64_t vector = getVectorWidth(access, best);
   Coords first =
       used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
+  once = once && used.freeWarpMask() != 0;
   bool follows = used.vectorRegisterBits(best).size() >=
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
-  if (!first.empty() && follows && first[best] != 0)
+  if (!once && !first.empty() && follows && first[best] != 0)
     return used;
   if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)
     return used;
@@ -463,7 +467,13 @@ void LayoutAssigner::apply() {
       if (!isTile(load.getResult()) || !load.getIndices().empty())
         continue;
       LinearLayout used = getLayout(load.getType()).getLinear();
-      LinearLayout wanted = preferredLayout(Access::of(load), used);
+      // Operands of warps' products, which are loaded ahead: in the layout of
+      // the products every warp would load them, element by element, and what
+      // is held ahead would not leave enough registers for the sums.
+      std::optional<PipelineAttr> pipeline = program.getPipeline();
+      bool once = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
+                  getTileShape(load.getType()).size() == 2;
+      LinearLayout wanted = preferredLayout(Access::of(load), used, once);
       if (wanted == used)
         continue;
       auto type = cast<RankedTensorType>(load.getType());

@@ -13,6 +13,7 @@
 
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
@@ -176,6 +177,7 @@ public:
     std::optional<PipelineAttr> pipeline = program.getPipeline();
     if (!pipeline || pipeline->getKind() == MmaKind::Fma)
       return;
+    foldBoundsMasks(program);
     SmallVector<LoadOp> loads;
     program.getBody().walk([&](LoadOp load) { loads.push_back(load); });
     IRRewriter rewriter(program.getContext());

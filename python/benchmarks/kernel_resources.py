@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Registers and shared memory of the kernels that benchmarks are made of.
+
+    kernel_resources.py [--suite=gemm,fused] [--only=REGEX] [--part=2/3]
+                        [--target=sm_90a] [--compiler-dir=build/bin]
+                        [--table=FILE.md] [--median=PERCENT]
+
+Compiles each case, has ptxas assemble each different kernel, and prints those
+that spill, have a stack frame, draw a remark (C75xx) from ptxas, or take other
+shared memory than was predicted. Then it prints how far predicted registers are
+from those that ptxas gives a thread when nothing limits them. --table writes
+every kernel with a product to a Markdown table; --median fails when the median
+error of the registers is larger. The exit status is 1 when something is wrong,
+2 without ptxas.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+from tensorcore import resources, suites  # noqa: E402
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suite", default=",".join(suites.CORPUS))
+    parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--part", default="1/1", metavar="I/N",
+                        help="every N-th case, beginning with the I-th")
+    parser.add_argument("--target", default="sm_90a")
+    parser.add_argument("--compiler-dir", type=pathlib.Path,
+                        default=ROOT / "build" / "bin")
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--median", type=float, metavar="PERCENT")
+    return parser.parse_args()
+
+
+def error(kernel):
+    """Relative error of the predicted registers."""
+    return kernel.predicted_registers / kernel.needed - 1
+
+
+def write_table(path, rows):
+    lines = ["| case | schedule | registers | predicted | error | at launch | "
+             "shared | predicted |",
+             "|---|---|---|---|---|---|---|---|"]
+    for case, kernel in rows:
+        lines.append(
+            f"| {case} | {kernel.schedule.tag()} | {kernel.needed} | "
+            f"{kernel.predicted_registers} | {error(kernel):+.0%} | "
+            f"{kernel.assembled.registers} | {kernel.shared} | "
+            f"{kernel.predicted_shared} |")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def main():
+    options = parse_arguments()
+    if not resources.find_assembler():
+        print("kernel_resources.py: error: there is no ptxas", file=sys.stderr)
+        return 2
+    try:
+        cases = suites.select(options.suite.split(","))
+        part, parts = map(int, options.part.split("/"))
+    except ValueError as message:
+        print(f"kernel_resources.py: error: {message}", file=sys.stderr)
+        return 2
+    cases = [c for c in cases if re.search(options.only, c.name)]
+    rows, count, wrong = [], 0, 0
+    with tempfile.TemporaryDirectory() as directory:
+        assembler = resources.Assembler(options.target, directory)
+        for case in cases[part - 1::parts]:
+            try:
+                kernels = resources.examine(
+                    case.program.text(), options.compiler_dir /
+                    "fusion-compile", assembler, directory)
+            except resources.ToolError as message:
+                print(f"{case.name}: {message}")
+                wrong += 1
+                continue
+            for kernel in kernels:
+                count += 1
+                found = resources.complaints(kernel)
+                wrong += bool(found)
+                for complaint in found:
+                    print(f"{case.name}: kernel {kernel.name} {complaint}")
+                if kernel.needed:
+                    rows.append((case.name, kernel))
+    print(f"{count} kernels, {len(assembler.known)} assembled, {wrong} wrong")
+    if options.table:
+        write_table(options.table, rows)
+    for kind in ("wgmma", "mma_sync"):
+        errors = [abs(error(kernel)) for _, kernel in rows
+                  if kernel.schedule.kind == kind]
+        if not errors:
+            continue
+        median = statistics.median(errors)
+        print(f"{kind}: predicted registers are off by {median:.1%} in the "
+              f"median, {max(errors):.1%} at most ({len(errors)} kernels)")
+        if options.median is not None and median > options.median / 100:
+            print(f"more than {options.median} % are too much")
+            wrong += 1
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
