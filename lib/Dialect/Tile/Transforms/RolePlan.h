@@ -51,6 +51,10 @@ struct ContractionPlan {
   llvm::MapVector<Operation *, TensorCopy> loads;
   /// Computed operands that go through shared memory.
   llvm::MapVector<Value, BufferType> stored;
+
+  /// True when the products' block is repeated for one sum; a sum of a single
+  /// step stands beside its epilogue, perhaps in a loop over tiles.
+  bool isLoop() const;
 };
 
 /// Loads outside the contraction that share a ring, in program order.
