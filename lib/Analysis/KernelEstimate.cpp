@@ -14,6 +14,7 @@
 
 #include "fusion/Analysis/KernelEstimate.h"
 #include "fusion/Analysis/BodyProduct.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -500,6 +501,9 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
     bool contracts = body.getNode(instance).kind == NodeKind::Contraction;
     bool prologue = !contracts &&
                     (instance.mask & ~root->outerMask & body.getReducedMask());
+    // Copies bring the zeros around an image along.
+    if (config && prologue && isa<tensor::PadOp>(body.getNode(instance).op))
+      continue;
     double points = body.getPoints(instance.mask);
     addArithmetic(prologue ? before : cost, instance,
                   points * (contracts  ? padding

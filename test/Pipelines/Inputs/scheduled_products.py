@@ -219,6 +219,15 @@ CASES = {
     "persistent": lambda: epilogue(
         axes(128, 256), 8, "stages = 3, columns = 64, group = 2, blocks = 1",
         [("tile.make_ring", 2), ("tile.slice", 4), ("tile.async_store ", 4)]),
+    # A sum of one step stands in the loop over tiles, beside its epilogue.
+    "single-step": lambda: epilogue(
+        axes(64, 128), 4, "stages = 2, columns = 64, blocks = 2",
+        [("tile.make_ring", 2), ("tile.async_store ", 2), ("scf.for", 3)],
+        k=64),
+    "single-step-wide": lambda: epilogue(
+        axes(128, 128), 8, "stages = 3, columns = 64, blocks = 1",
+        [("tile.make_ring", 2), ("tile.async_store ", 2), ("scf.for", 3)],
+        k=48),
     "one-warpgroup": lambda: epilogue(
         axes(128, 64, 32), 4, "stages = 5, columns = 16, blocks = 5",
         [("tile.make_ring", 2), ("tile.slice", 4)]),

@@ -51,15 +51,18 @@ static Operation *getNest(Block *products) {
 }
 
 void tile::hoistSmallLoads(const ContractionPlan &plan) {
-  Operation *nest = getNest(plan.block);
-  if (!nest)
-    return;
+  // A sum of a single step has no loop.
+  Operation *first = getNest(plan.block), *last = first;
+  if (!first) {
+    first = plan.products.front().dot;
+    last = plan.products.back().dot;
+  }
   // A part of the epilogue ends with a store. The loads of the first part go
   // before the contraction, those of each other part to where the part before
   // begins: what they take of registers is little, and they are there in time.
-  Operation *place = nest, *begin = nullptr;
+  Operation *place = first, *begin = nullptr;
   SmallVector<std::pair<LoadOp, Operation *>> moves;
-  for (Operation *op = nest->getNextNode(); op; op = op->getNextNode()) {
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
     if (!begin)
       begin = op;
     if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load))

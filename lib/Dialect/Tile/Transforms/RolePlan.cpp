@@ -140,6 +140,13 @@ static FailureOr<TensorCopy> getProducedCopy(LoadOp load, std::string &whyNot) {
 // Products
 //===----------------------------------------------------------------------===//
 
+bool ContractionPlan::isLoop() const {
+  auto loop = dyn_cast_or_null<scf::ForOp>(block->getParentOp());
+  return loop && llvm::any_of(loop.getRegionIterArgs(), [](Value carried) {
+           return isa<RankedTensorType>(carried.getType());
+         });
+}
+
 namespace {
 class ContractionPlanner {
 public:
@@ -377,6 +384,7 @@ static bool isLarge(const TensorCopy &copy) {
 
 void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
   Block *products = plan.contraction.block;
+  bool isLoop = plan.contraction.isLoop();
   // Once for each tile of the result: not in loops of its own, not under a
   // condition.
   auto isBeside = [&](Operation *op) {
@@ -386,8 +394,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
   program.getBody().walk<WalkOrder::PreOrder>([&](LoadOp load) {
     if (plan.contraction.loads.count(load) || !isBeside(load))
       return;
-    if (load->getBlock() == products &&
-        isa<scf::ForOp>(products->getParentOp()))
+    if (load->getBlock() == products && isLoop)
       return;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy) || !isLarge(*copy))
@@ -404,8 +411,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     ring->loads[load] = *copy;
   });
   program.getBody().walk<WalkOrder::PreOrder>([&](StoreOp store) {
-    if (!isBeside(store) || (store->getBlock() == products &&
-                             isa<scf::ForOp>(products->getParentOp())))
+    if (!isBeside(store) || (store->getBlock() == products && isLoop))
       return;
     // Boxes of the rows that one warpgroup holds, so that each writes its own.
     FailureOr<TensorCopy> copy =

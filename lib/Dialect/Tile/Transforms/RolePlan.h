@@ -54,6 +54,9 @@ struct ContractionPlan {
 
   /// True when copies for all blocks of a cluster are among the loads.
   bool hasMulticast() const;
+  /// True when the products' block is repeated for one sum; a sum of a single
+  /// step stands beside its epilogue, perhaps in a loop over tiles.
+  bool isLoop() const;
 };
 
 /// Loads outside the contraction that share a ring, in program order.

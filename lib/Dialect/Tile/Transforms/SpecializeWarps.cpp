@@ -237,6 +237,8 @@ private:
   void waitForStage(Location loc);
   /// Waits for the products in flight.
   void waitForProducts(Location loc);
+  /// Frees the stage of this turn, which nothing reads any more.
+  void freeStage();
   bool readsInFlight(Operation &op);
   bool usesAnyRing(Operation *op) {
     return llvm::any_of(
@@ -423,10 +425,24 @@ void ConsumerWriter::writeIndependent(Block &block) {
   }
 }
 
+void ConsumerWriter::freeStage() {
+  Location loc = common.contraction().products.front().dot.getLoc();
+  ReleaseOp::create(state.builder, loc, common.rings[0].value,
+                    state.positions[0]);
+  state.positions[0] = emitNext(state.builder, loc, state.positions[0]);
+  stage = nullptr;
+}
+
 void ConsumerWriter::write(Block &source) {
-  if (&source == common.contraction().block &&
-      isa_and_nonnull<scf::ForOp>(source.getParentOp()))
+  bool holdsProducts = &source == common.contraction().block;
+  if (holdsProducts && common.contraction().isLoop())
     writeIndependent(source);
+  // The last operation that may read the stage of this turn.
+  Operation *lastRead = nullptr;
+  for (Operation &op : source)
+    if (products.count(&op) || common.contraction().loads.count(&op))
+      lastRead = &op;
+  bool holdsStage = holdsProducts;
   for (Operation &op : source) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       break;
@@ -442,6 +458,12 @@ void ConsumerWriter::write(Block &source) {
     }
     if (readsInFlight(op))
       waitForProducts(op.getLoc());
+    // Where the epilogue follows in the same block, the next tile's operands
+    // are brought in meanwhile.
+    if (holdsStage && inFlight.empty() && lastRead->isBeforeInBlock(&op)) {
+      freeStage();
+      holdsStage = false;
+    }
     auto side =
         llvm::find_if(llvm::drop_begin(common.rings), [&](const Ring &ring) {
           return ring.loads.contains(&op);
@@ -470,14 +492,11 @@ void ConsumerWriter::write(Block &source) {
       state.builder.clone(op, state.mapping);
     }
   }
-  if (&source != common.contraction().block)
+  if (!holdsProducts)
     return;
-  Location loc = common.contraction().products.front().dot.getLoc();
-  waitForProducts(loc);
-  ReleaseOp::create(state.builder, loc, common.rings[0].value,
-                    state.positions[0]);
-  state.positions[0] = emitNext(state.builder, loc, state.positions[0]);
-  stage = nullptr;
+  waitForProducts(common.contraction().products.front().dot.getLoc());
+  if (holdsStage)
+    freeStage();
   storedNow.clear();
 }
 
