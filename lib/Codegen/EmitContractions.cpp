@@ -127,6 +127,43 @@ FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
 }
 
 //===----------------------------------------------------------------------===//
+// Contractions shared by the warps of a block
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::addParts(Value init, unsigned contracted) {
+  std::optional<unsigned> dim = axes[contracted].dim;
+  int64_t parts = dim ? schedule.getAxes()[*dim].getWarps() : 1;
+  if (parts == 1)
+    return init;
+  SmallVector<int64_t> shape(tile::getTileShape(init.getType()));
+  shape.insert(shape.begin(), parts);
+  auto splat = init.getDefiningOp<tile::SplatOp>();
+  assert(splat && "sums begin with one value for all");
+  return tile::SplatOp::create(
+      builder, loc,
+      tile::getTileType(shape, tile::getTileElementType(init.getType())),
+      splat.getValue());
+}
+
+Value TileEmitter::sumParts(Value sum, ArrayRef<unsigned> sumAxes) {
+  Type element = tile::getTileElementType(sum.getType());
+  if (tile::getTileShape(sum.getType()).size() == sumAxes.size())
+    return sum;
+  auto reduce = tile::ReduceOp::create(
+      builder, loc, TypeRange(tileType(sumAxes, element)), sum, /*dim=*/0,
+      /*within_warp=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&reduce.getCombiner(), {},
+                                     {element, element}, {loc, loc});
+  Value lhs = block->getArgument(0), rhs = block->getArgument(1);
+  Value both = isa<FloatType>(element)
+                   ? arith::AddFOp::create(builder, loc, lhs, rhs).getResult()
+                   : arith::AddIOp::create(builder, loc, lhs, rhs).getResult();
+  tile::YieldOp::create(builder, loc, both);
+  return reduce.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
 // Contractions shared by a cluster
 //===----------------------------------------------------------------------===//
 

@@ -516,7 +516,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
         all.append(reduced.begin(), reduced.end());
       llvm::sort(all);
       accumulatorAxes.push_back(all);
-      inits.push_back(broadcast({constant(combiner.neutral), {}}, all).value);
+      Value init = broadcast({constant(combiner.neutral), {}}, all).value;
+      inits.push_back(dot ? addParts(init, reduced.front()) : init);
     }
   }
 
@@ -572,6 +573,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   for (auto [number, member] : llvm::enumerate(finishes)) {
     for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
       Tile sum{next[position], accumulatorAxes[position]};
+      if (dots[number])
+        sum.value = sumParts(sum.value, sum.axes);
       if (shared)
         sum = addShares(sum);
       FailureOr<Tile> tile = finishReduction(member, i, sum, reduced);

@@ -221,7 +221,11 @@ FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     unsigned dim = space.getDimOfTensor(tensor, i);
-    if (space.getDims()[dim].getStaticExtent() == 1) {
+    // A single row is a tile of rows where the schedule wants one: vectors are
+    // multiplied like matrices.
+    bool isTiled = schedule.getStrategy() == Strategy::Contraction &&
+                   schedule.getAxes()[dim].getTile() > 1 && bound.count(dim);
+    if (space.getDims()[dim].getStaticExtent() == 1 && !isTiled) {
       coords.push_back(builder.getAffineConstantExpr(0));
       continue;
     }

@@ -217,6 +217,11 @@ private:
                                   unsigned contracted);
   FailureOr<Value> emitDot(BodyContext &context, const DotForm &dot,
                            unsigned contracted, Value accumulator);
+  /// What a sum along `contracted` starts from, instead of `init`: one sum for
+  /// each of the warps that share the contracted dimension.
+  Value addParts(Value init, unsigned contracted);
+  /// The sum, over `sumAxes`, of what these warps have.
+  Value sumParts(Value sum, ArrayRef<unsigned> sumAxes);
   /// True when `tile` is zero wherever its coordinate along `axis` is past the
   /// end.
   bool isZeroPast(Tile tile, unsigned axis);

@@ -13,9 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionSchedule.h"
+#include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/TensorCores.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -94,6 +96,36 @@ findProductObstacle(const Product &product, const IterationSpace &space) {
   return std::nullopt;
 }
 
+/// Bits of memory, a power of two, for each element of `tensor`, which the
+/// kernel computes from its inputs.
+static int64_t getStoredBits(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t own = type.getElementTypeBitWidth();
+  if (!type.hasStaticShape() || type.getNumElements() == 0)
+    return own;
+  int64_t bits = 0;
+  llvm::SmallSetVector<Value, 8> reached;
+  reached.insert(tensor);
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    if (auto input = dyn_cast<BlockArgument>(reached[i])) {
+      auto source = dyn_cast<RankedTensorType>(input.getType());
+      if (!source || !isa<KernelOp>(input.getOwner()->getParentOp()))
+        continue;
+      if (!source.hasStaticShape())
+        return own;
+      bits += source.getNumElements() * source.getElementTypeBitWidth();
+      continue;
+    }
+    reached[i].getDefiningOp()->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        reached.insert(operand);
+    });
+  }
+  // Factors of groups add a little to what numbers have.
+  uint64_t each = std::max<int64_t>(1, bits / type.getNumElements());
+  return std::min<int64_t>(llvm::bit_floor(each), own);
+}
+
 static MmaProblem describe(KernelOp kernel, const Product &product,
                            const IterationSpace &space) {
   const Contraction &first = product.sums.front();
@@ -120,7 +152,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     problem.operands[side] = tensors.size();
     Value stored = operand.source ? operand.source : operand.tensor;
     problem.storedBits[side] =
-        getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth();
+        operand.source
+            ? getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth()
+            : getStoredBits(stored);
     SmallVector<unsigned> order = dimsOf(stored, space);
     problem.transposed[side] = operand.channels != product.dims.depth &&
                                !order.empty() &&
@@ -170,7 +204,8 @@ static bool hasWarpProducts(const Product &product, const TargetInfo &target) {
 
 static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
                                  const IterationSpace &space, MmaKind kind,
-                                 const MmaConfig &config) {
+                                 const MmaConfig &config,
+                                 int64_t depthWarps = 1) {
   MLIRContext *context = kernel.getContext();
   const Contraction &first = product.sums.front();
   SmallVector<AxisKind> kinds(space.getNumDims(), AxisKind::Grid);
@@ -188,8 +223,9 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   tiles[product.dims.columns.back()] = config.columns;
   tiles[product.dims.depth] = config.depth;
   SmallVector<AxisAttr> axes;
-  for (auto [axisKind, tile] : llvm::zip(kinds, tiles))
-    axes.push_back(AxisAttr::get(context, axisKind, tile, 1, 1));
+  for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
+    axes.push_back(AxisAttr::get(
+        context, axisKind, tile, dim == product.dims.depth ? depthWarps : 1, 1));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
                           config.multicast);
@@ -233,15 +269,33 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
   if (!product || !limits.target)
     return {};
   SmallVector<ScheduleAttr> schedules;
+  const TargetInfo &target = *limits.target;
   MmaProblem problem = describe(kernel, *product, space);
-  if (hasWarpgroups(*limits.target) && !findProductObstacle(*product, space))
-    for (const MmaConfig &config : getWgmmaConfigs(problem, *limits.target))
-      schedules.push_back(
-          makeSchedule(kernel, *product, space, MmaKind::Wgmma, config));
-  if (schedules.empty() && hasWarpProducts(*product, *limits.target))
+  SmallVector<MmaConfig> groups, few;
+  if (hasWarpgroups(target) && !findProductObstacle(*product, space))
+    groups = getWgmmaConfigs(problem, target);
+  bool byWarps = hasWarpProducts(*product, target);
+  if (byWarps && problem.taps == 1)
+    few = getFewRowsConfigs(problem, target);
+  auto addFew = [&] {
+    for (const MmaConfig &config : few)
+      schedules.push_back(makeSchedule(kernel, *product, space,
+                                       MmaKind::MmaSync, config, config.warps));
+  };
+  bool fewFirst = !few.empty() &&
+                  (groups.empty() ||
+                   getFewRowsSeconds(problem, few.front(), target) <
+                       getMmaSeconds(problem, groups.front(), target));
+  if (fewFirst)
+    addFew();
+  for (const MmaConfig &config : groups)
     schedules.push_back(
-        makeSchedule(kernel, *product, space, MmaKind::MmaSync,
-                     getMmaSyncConfig(problem, *limits.target)));
+        makeSchedule(kernel, *product, space, MmaKind::Wgmma, config));
+  if (!fewFirst)
+    addFew();
+  if (schedules.empty() && byWarps)
+    schedules.push_back(makeSchedule(kernel, *product, space, MmaKind::MmaSync,
+                                     getMmaSyncConfig(problem, target)));
   return schedules;
 }
 

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PackPairs.h"
 #include "ProgramLowering.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 
@@ -92,6 +93,11 @@ Scalars ProgramLowering::packWords(const Scalars &scalars) {
   unsigned packed = 32 / scalars.front().getType().getIntOrFloatBitWidth();
   Scalars words;
   for (unsigned i = 0; i < scalars.size(); i += packed) {
+    if (packed == 2)
+      if (Value pair = packPair(builder, loc, scalars[i], scalars[i + 1])) {
+        words.push_back(LLVM::BitcastOp::create(builder, loc, i32, pair));
+        continue;
+      }
     SmallVector<Value> members;
     for (unsigned j = 0; j < packed; ++j)
       members.push_back(toMemory(scalars[i + j]));

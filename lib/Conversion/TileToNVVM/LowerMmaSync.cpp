@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PackPairs.h"
 #include "ProgramLowering.h"
 
 #include "fusion/Dialect/Tile/IR/MatrixAccess.h"
@@ -47,6 +48,15 @@ struct Fragment {
     return found->second;
   }
 
+  /// How far apart along `depths` the elements of a register should be.
+  unsigned pairDistance(ArrayRef<int32_t> depths,
+                        const Scalars &scalars) const {
+    std::optional<unsigned> first = find(0, depths[0]),
+                            second = find(0, depths[1]);
+    return first && second ? getPairDistance(scalars[*first], scalars[*second])
+                           : 1;
+  }
+
   /// The depths that a thread holds, increasing.
   SmallVector<int32_t> depths() const {
     SmallVector<int32_t> result;
@@ -62,11 +72,25 @@ struct Fragment {
 using Group = SmallVector<unsigned, 4>;
 } // namespace
 
+/// `depths` with those that are `distance` apart side by side.
+static SmallVector<int32_t> interleave(ArrayRef<int32_t> depths,
+                                       unsigned distance) {
+  if (depths.size() % (2 * distance) != 0)
+    return SmallVector<int32_t>(depths);
+  SmallVector<int32_t> result;
+  for (unsigned first = 0; first < depths.size(); first += 2 * distance)
+    for (unsigned i = first; i < first + distance; ++i)
+      result.append({depths[i], depths[i + distance]});
+  return result;
+}
+
 /// Whether threads hold rows of `a` and columns of `b` where an instruction
 /// with accumulator `acc` [rows, columns] wants them. The depth may lie among
-/// lanes and registers in any way that is the same on both sides.
+/// lanes and registers in any way that is the same on both sides; the bits of
+/// warps that `isPart` names choose parts of it.
 static bool threadsMatch(const LinearLayout &acc, const LinearLayout &a,
-                         const LinearLayout &b, unsigned columnBit) {
+                         const LinearLayout &b, unsigned columnBit,
+                         ArrayRef<bool> isPart) {
   auto is = [](const Coords &basis, int32_t first, int32_t second) {
     return basis[0] == first && basis[1] == second;
   };
@@ -85,9 +109,12 @@ static bool threadsMatch(const LinearLayout &acc, const LinearLayout &a,
       return false;
   }
   for (unsigned bit = 0; bit < acc.numBits(HwDim::Warp); ++bit) {
+    // Warps may have parts of the depth.
     Coords place = acc.basis(HwDim::Warp, bit);
-    if (!is(a.basis(HwDim::Warp, bit), place[0], 0) ||
-        !is(b.basis(HwDim::Warp, bit), place[1], 0))
+    int32_t depth = a.basis(HwDim::Warp, bit)[1];
+    if (!is(a.basis(HwDim::Warp, bit), place[0], depth) ||
+        !is(b.basis(HwDim::Warp, bit), place[1], depth) ||
+        (depth != 0) != isPart[bit])
       return false;
   }
   return true;
@@ -144,10 +171,15 @@ Value ProgramLowering::packOperand(ArrayRef<Value> elements, bool tf32) {
           .getResult(0);
     return arith::BitcastOp::create(builder, loc, i32, elements.front());
   }
-  SmallVector<Value> stored;
-  for (Value element : elements)
-    stored.push_back(toMemory(element));
-  Value vector = buildVector(stored);
+  Value vector;
+  if (elements.size() == 2)
+    vector = packPair(builder, loc, elements[0], elements[1]);
+  if (!vector) {
+    SmallVector<Value> stored;
+    for (Value element : elements)
+      stored.push_back(toMemory(element));
+    vector = buildVector(stored);
+  }
   if (type.isF16())
     return vector;
   return LLVM::BitcastOp::create(builder, loc, i32, vector);
@@ -158,6 +190,14 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
   Type bType = tile::getTileElementType(op.getB().getType());
   Type accType = tile::getTileElementType(op.getType());
   LinearLayout acc = tile::getLayout(op.getType()).getLinear();
+  SmallVector<bool> isPart(acc.numBits(HwDim::Warp), false);
+  if (acc.rank() == 3) {
+    for (unsigned bit = 0; bit < isPart.size(); ++bit)
+      isPart[bit] = acc.basis(HwDim::Warp, bit)[0] != 0;
+    if (unsigned(llvm::count(isPart, true)) != acc.dimLog2(0))
+      return false;
+    acc = acc.selectDims({1, 2});
+  }
   if (!tile::hasMmaSync(aType, bType, accType, op.getTf32()) ||
       acc.numLanes() != 32 || acc.numBits(HwDim::Register) < 1)
     return false;
@@ -176,7 +216,7 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
   if (hasRowBit && (acc.numBits(HwDim::Register) < 2 ||
                     acc.basis(HwDim::Register, 1)[1] != 0))
     return false;
-  if (!threadsMatch(acc, a, b, columnBit))
+  if (!threadsMatch(acc, a, b, columnBit, isPart))
     return false;
   Fragment aFragment(a), bFragment(b);
   SmallVector<int32_t> depths = aFragment.depths();
@@ -185,6 +225,16 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
   unsigned perStep = wordElements * words;
   if (depths != bFragment.depths() || depths.size() % perStep != 0)
     return false;
+
+  if (wordElements == 2)
+    for (auto [fragment, scalars] :
+         {std::pair(&aFragment, as), std::pair(&bFragment, bs)}) {
+      unsigned distance = fragment->pairDistance(depths, *scalars);
+      if (distance == 1)
+        continue;
+      depths = interleave(depths, distance);
+      break;
+    }
 
   // Each operand register once, however many instructions take it.
   std::map<std::pair<int32_t, int32_t>, Value> packed[2];

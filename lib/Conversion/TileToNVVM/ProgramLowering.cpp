@@ -284,10 +284,10 @@ void ProgramLowering::lowerIndexCast(Operation *op) {
     unsigned width = to.getIntOrFloatBitWidth();
     if (from < width)
       value = isUnsigned
-                  ? arith::ExtUIOp::create(builder, loc, to, value).getResult()
-                  : arith::ExtSIOp::create(builder, loc, to, value).getResult();
+                  ? builder.createOrFold<arith::ExtUIOp>(loc, to, value)
+                  : builder.createOrFold<arith::ExtSIOp>(loc, to, value);
     else if (from > width)
-      value = arith::TruncIOp::create(builder, loc, to, value);
+      value = builder.createOrFold<arith::TruncIOp>(loc, to, value);
     results.push_back(value);
   }
   values[op->getResult(0)] = results;
@@ -308,10 +308,62 @@ LogicalResult ProgramLowering::lowerElementwise(Operation *op) {
     }
     OperationState state(loc, op->getName(), operands,
                          scalarType(result.getType()), op->getAttrs());
-    results.push_back(builder.create(state)->getResult(0));
+    Operation *scalar = builder.create(state);
+    // What depends on registers' places alone is a constant.
+    SmallVector<Value> folded;
+    if (llvm::all_of(operands,
+                     [](Value operand) {
+                       return matchPattern(operand, m_Constant());
+                     }) &&
+        succeeded(builder.tryFold(scalar, folded)) && folded.size() == 1) {
+      scalar->erase();
+      results.push_back(folded.front());
+      continue;
+    }
+    results.push_back(scalar->getResult(0));
   }
   values[result] = results;
   return success();
+}
+
+/// The remainder `expr`, of a coordinate by a power of two, in the register at
+/// `offset`, when it is the same in all threads and wherever the tile is.
+static std::optional<int64_t> evaluateModulo(AffineExpr expr,
+                                             const LinearLayout &layout,
+                                             ArrayRef<int32_t> offset,
+                                             ValueRange symbols) {
+  auto modulo = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!modulo || expr.getKind() != AffineExprKind::Mod)
+    return std::nullopt;
+  auto divisor = dyn_cast<AffineConstantExpr>(modulo.getRHS());
+  if (!divisor || !llvm::isPowerOf2_64(divisor.getValue()))
+    return std::nullopt;
+  uint64_t mask = divisor.getValue() - 1;
+  int64_t sum = 0;
+  // Terms of a sum: each constant or none of the remainder's business.
+  SmallVector<AffineExpr> terms = {modulo.getLHS()};
+  while (!terms.empty()) {
+    AffineExpr term = terms.pop_back_val();
+    if (auto constant = dyn_cast<AffineConstantExpr>(term)) {
+      sum += constant.getValue();
+    } else if (auto symbol = dyn_cast<AffineSymbolExpr>(term)) {
+      if (symbol.getPosition() >= symbols.size() ||
+          (tile::getDivisor(symbols[symbol.getPosition()]) & mask) != 0)
+        return std::nullopt;
+    } else if (auto dim = dyn_cast<AffineDimExpr>(term)) {
+      for (tile::HwDim hw : {tile::HwDim::Lane, tile::HwDim::Warp})
+        for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
+          if (layout.basis(hw, bit)[dim.getPosition()] & mask)
+            return std::nullopt;
+      sum += offset[dim.getPosition()];
+    } else if (term.getKind() == AffineExprKind::Add) {
+      auto both = cast<AffineBinaryOpExpr>(term);
+      terms.append({both.getLHS(), both.getRHS()});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return sum & mask;
 }
 
 LogicalResult ProgramLowering::lowerIndex(tile::IndexOp op) {
@@ -328,6 +380,11 @@ LogicalResult ProgramLowering::lowerIndex(tile::IndexOp op) {
   Scalars results;
   for (unsigned reg = 0; reg < layout.numRegs(); ++reg) {
     tile::Coords offset = layout.elementOf(reg, 0, 0);
+    if (std::optional<int64_t> known =
+            evaluateModulo(expr, layout, offset, op.getSymbols())) {
+      results.push_back(constantIndex(*known));
+      continue;
+    }
     SmallVector<Value> dims;
     for (unsigned dim = 0; dim < layout.rank(); ++dim)
       dims.push_back(coordinate(layout, dim, offset[dim]));
@@ -418,6 +475,9 @@ LogicalResult ProgramLowering::lowerDot(tile::DotOp op) {
   if (lowerMmaSync(op))
     return success();
   const LinearLayout &acc = tile::getLayout(op.getType()).getLinear();
+  if (acc.rank() != 2)
+    return op.emitOpError("FUS-3323: no instruction makes products of which "
+                          "warps have parts");
   const LinearLayout &a = tile::getLayout(op.getA().getType()).getLinear();
   const LinearLayout &b = tile::getLayout(op.getB().getType()).getLinear();
   int64_t depth = a.dimSize(1);

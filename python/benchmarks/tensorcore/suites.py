@@ -41,6 +41,12 @@ _FEW = [(1024, 1024, 1024, "nk"), (2048, 2048, 2048, "nk"),
         (512, 4096, 4096, "nk"), (128, 8192, 8192, "nk"),
         (16384, 4096, 4096, "nk"), (1000, 1008, 1040, "nk")]
 
+# Decoding: a few rows against a weight that is read once.
+_SKINNY = [(1, 8192, 8192, "nk"), (1, 8192, 8192, "kn"),
+           (16, 8192, 8192, "nk"), (16, 8192, 8192, "kn"),
+           (64, 8192, 8192, "nk"), (16, 4096, 14336, "nk"),
+           (16, 14336, 4096, "nk"), (8, 1024, 8192, "nk")]
+
 
 def _gemms(shapes, dtype, epilogue):
     return [Case.make("gemm", m, n, k, dtype, b, epilogue)
@@ -146,6 +152,7 @@ SUITES = {
     "gemm-residual": _gemms(_SHAPES, "bf16", "bias_gelu_res"),
     "gemm-f16": _gemms(_SHAPES, "f16", "bias_gelu"),
     "gemm-bare": _gemms(_FEW, "bf16", "none") + _gemms(_FEW, "bf16", "bias"),
+    "gemm-skinny": _gemms(_SKINNY, "bf16", "none"),
     "gemm-fp8": _gemms(_FEW, "fp8", "none") + _gemms(_FEW, "fp8", "scale"),
     "gemm-int8": _gemms(_FEW, "int8", "none") + _gemms(_FEW, "int8", "scale"),
     "gemm-tf32": _few_with_both("tf32", "bias_relu"),

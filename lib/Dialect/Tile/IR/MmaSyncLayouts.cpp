@@ -38,18 +38,25 @@ std::optional<MmaSyncShape> MmaSyncShape::get(unsigned operandBits) {
 }
 
 namespace {
-/// Hands out the bits of a dimension, lowest first; past its end, replication.
+/// Hands out the bits of a dimension in an order, by default lowest first; past
+/// its end, replication.
 struct Axis {
-  unsigned dim;
-  unsigned log2;
-  unsigned used = 0;
+  Axis(unsigned dim, int64_t size) : dim(dim), log2(llvm::Log2_64(size)) {
+    for (unsigned bit = 0; bit < log2; ++bit)
+      order.push_back(bit);
+  }
 
   unsigned left() const { return log2 - used; }
   BitTarget take() {
     if (used == log2)
       return BitTarget::replicated();
-    return {static_cast<int>(dim), used++};
+    return {static_cast<int>(dim), order[used++]};
   }
+
+  unsigned dim;
+  unsigned log2;
+  SmallVector<unsigned> order;
+  unsigned used = 0;
 };
 } // namespace
 
@@ -73,15 +80,58 @@ static unsigned rowWarpBits(const Axis &rows, const Axis &columns,
   return best;
 }
 
+/// The layout [parts, M, N] of `parts` times as many warps as `part` has, each
+/// with its own.
+static LinearLayout repeatForParts(const LinearLayout &part, int64_t parts) {
+  auto basesOf = [&](HwDim hw) {
+    SmallVector<Coords> bases;
+    for (unsigned bit = 0; bit < part.numBits(hw); ++bit) {
+      Coords basis = part.basis(hw, bit);
+      bases.push_back({0, basis[0], basis[1]});
+    }
+    return bases;
+  };
+  SmallVector<Coords> warps = basesOf(HwDim::Warp);
+  for (int32_t step = 1; step < parts; step *= 2)
+    warps.push_back({step, 0, 0});
+  return *LinearLayout::fromBases({parts, part.dimSize(0), part.dimSize(1)},
+                                  basesOf(HwDim::Register),
+                                  basesOf(HwDim::Lane), warps);
+}
+
 std::optional<LinearLayout>
 mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
-                               unsigned operandBits, bool swapped) {
+                               unsigned operandBits, bool swapped,
+                               unsigned log2RowRun) {
+  if (shape.size() == 3) {
+    if (shape[0] > numWarps)
+      return std::nullopt;
+    std::optional<LinearLayout> part =
+        mmaSyncAccumulator(shape.drop_front(), numWarps / shape[0], operandBits,
+                           swapped, log2RowRun);
+    return part ? std::optional(repeatForParts(*part, shape[0])) : std::nullopt;
+  }
   std::optional<MmaSyncShape> instruction = MmaSyncShape::get(operandBits);
   if (!instruction || shape.size() != 2 ||
       shape[swapped ? 1 : 0] < instruction->rows)
     return std::nullopt;
-  Axis rows{swapped ? 1u : 0u, llvm::Log2_64(shape[swapped ? 1 : 0])};
-  Axis columns{swapped ? 0u : 1u, llvm::Log2_64(shape[swapped ? 0 : 1])};
+  Axis rows(swapped ? 1u : 0u, shape[swapped ? 1 : 0]);
+  Axis columns(swapped ? 0u : 1u, shape[swapped ? 0 : 1]);
+  if (log2RowRun > 0) {
+    // Neighbouring rows are one thread's: the lowest as the instruction's row
+    // bit 3, the others as further instructions.
+    constexpr unsigned kLaneRowBits = 3;
+    if (instruction->rows != 16 || rows.log2 < log2RowRun + kLaneRowBits)
+      return std::nullopt;
+    rows.order.clear();
+    for (unsigned bit = 0; bit < kLaneRowBits; ++bit)
+      rows.order.push_back(log2RowRun + bit);
+    rows.order.push_back(0);
+    for (unsigned bit = log2RowRun + kLaneRowBits; bit < rows.log2; ++bit)
+      rows.order.push_back(bit);
+    for (unsigned bit = 1; bit < log2RowRun; ++bit)
+      rows.order.push_back(bit);
+  }
   SmallVector<BitTarget> regs, lanes, warps;
   regs.push_back(columns.take());
   for (unsigned bit = 0; bit < 2; ++bit)
@@ -105,7 +155,7 @@ mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
 }
 
 bool mlir::tile::isMmaSyncSwapped(const LinearLayout &accumulator) {
-  return accumulator.basis(HwDim::Lane, 2)[1] != 0;
+  return accumulator.basis(HwDim::Lane, 2)[accumulator.rank() - 1] != 0;
 }
 
 std::optional<LinearLayout>
@@ -113,7 +163,12 @@ mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
                            int64_t depth, unsigned operandBits,
                            unsigned log2Run) {
   std::optional<MmaSyncShape> instruction = MmaSyncShape::get(operandBits);
-  assert(instruction && accumulator.rank() == 2 && "not from mma.sync");
+  assert(instruction && accumulator.rank() >= 2 && "not from mma.sync");
+  // Warps that share the depth have a part of it each.
+  bool inParts = accumulator.rank() == 3;
+  int64_t whole = depth;
+  if (inParts)
+    depth /= accumulator.dimSize(0);
   unsigned wordBits = operandBits < kRegisterBits
                           ? llvm::Log2_32(kRegisterBits / operandBits)
                           : 0;
@@ -121,6 +176,7 @@ mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
   if (depth < instruction->depth || depth < int64_t(4) << log2Run)
     return std::nullopt;
   bool isRows = (dim == 1) == isMmaSyncSwapped(accumulator);
+  unsigned coordinate = dim + inParts;
 
   SmallVector<Coords> regs, lanes, warps;
   int32_t step = 1;
@@ -132,7 +188,8 @@ mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
   for (unsigned bit = 0; bit < 2; ++bit, step *= 2)
     lanes.push_back(along(0, step));
   auto place = [&](HwDim hw, unsigned bit) {
-    return along(accumulator.basis(hw, bit)[dim], 0);
+    Coords basis = accumulator.basis(hw, bit);
+    return along(basis[coordinate], inParts ? basis[0] * depth : 0);
   };
   if (isRows) {
     for (unsigned bit = 2; bit < 5; ++bit)
@@ -151,12 +208,12 @@ mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
     step *= 2;
   }
   for (unsigned bit = first; bit < accumulator.numBits(HwDim::Register); ++bit)
-    if (accumulator.basis(HwDim::Register, bit)[dim] != 0)
+    if (accumulator.basis(HwDim::Register, bit)[coordinate] != 0)
       regs.push_back(place(HwDim::Register, bit));
   for (; step < depth; step *= 2)
     regs.push_back(along(0, step));
   for (unsigned bit = 0; bit < accumulator.numBits(HwDim::Warp); ++bit)
     warps.push_back(place(HwDim::Warp, bit));
-  return LinearLayout::fromBases({accumulator.dimSize(dim), depth}, regs, lanes,
-                                 warps);
+  return LinearLayout::fromBases({accumulator.dimSize(coordinate), whole}, regs,
+                                 lanes, warps);
 }

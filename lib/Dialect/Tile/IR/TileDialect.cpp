@@ -387,8 +387,14 @@ LogicalResult DotOp::verify() {
   auto a = getTileShape(getA().getType());
   auto b = getTileShape(getB().getType());
   auto c = getTileShape(getAcc().getType());
-  if (a.size() != 2 || b.size() != 2 || c.size() != 2)
+  if (a.size() != 2 || b.size() != 2 || c.size() < 2 || c.size() > 3)
     return emitOpError("operands must have rank 2");
+  if (c.size() == 3) {
+    if (a[1] % c[0] != 0)
+      return emitOpError("a depth of ")
+             << a[1] << " has no " << c[0] << " equal parts";
+    c = c.drop_front();
+  }
   if (a[1] != b[1] || a[0] != c[0] || b[0] != c[1])
     return emitOpError("shapes do not multiply: ")
            << getA().getType() << " by " << getB().getType() << " into "

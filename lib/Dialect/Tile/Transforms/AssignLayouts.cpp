@@ -186,6 +186,11 @@ void LayoutAssigner::collect() {
   });
 }
 
+/// Whether warps that share the depth of a product have a sum each.
+static bool isShared(const Group &group) {
+  return group.isAccumulator && group.shape.size() == 3;
+}
+
 /// One layout for all products into an accumulator, or none.
 void LayoutAssigner::addProduct(Group &group,
                                 std::optional<LinearLayout> fragment) {
@@ -294,7 +299,7 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
   for (Value value : group.values) {
     if (auto reduce = value.getDefiningOp<ReduceOp>()) {
       Group &source = groupOf(reduce.getInputs().front());
-      if (source.layout)
+      if (source.layout && !isShared(source))
         return source.layout->sliceDim(reduce.getDim());
     }
     if (auto slice = value.getDefiningOp<SliceOp>()) {
@@ -434,6 +439,19 @@ void LayoutAssigner::apply() {
                   getRepeatedLayout(getLayout(repeat.getType()).getLinear(),
                                     repeat.getDim(), repeat.getLog2Factor())));
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      // Sums of warps come together in one exchange, each thread adding up
+      // those of its own elements of the result.
+      if (isShared(groupOf(reduce.getInputs().front()))) {
+        LinearLayout parts =
+            getLayout(reduce.getResult(0).getType())
+                .getLinear()
+                .expandDim(reduce.getDim(),
+                           getTileShape(reduce.getInputs().front().getType())
+                               [reduce.getDim()]);
+        for (OpOperand &input : reduce.getInputsMutable())
+          input.set(convert(builder, input.get(), parts));
+        continue;
+      }
       LinearLayout slice = getLayout(reduce.getInputs().front().getType())
                                .getLinear()
                                .sliceDim(reduce.getDim());

@@ -12,6 +12,7 @@
 
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
+#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -31,10 +32,20 @@ bool tile::hasMmaSync(Type a, Type b, Type accumulator, bool tf32) {
   return a.isF64() && accumulator.isF64();
 }
 
-/// The bits of the narrowest numbers, repeated ones by their share, that are
-/// loaded to compute `value` element by element; 32 at most.
-static unsigned narrowestSource(Value value) {
-  unsigned narrowest = 32;
+namespace {
+/// The narrowest numbers that an operand is computed from.
+struct NarrowSource {
+  /// Bits of one; 32 at most.
+  unsigned bits = 32;
+  /// What loads them, as stored (several in an element).
+  LoadOp load;
+};
+} // namespace
+
+/// The narrowest numbers that are loaded to compute `value` element by element.
+/// What a whole group of elements shares, a factor, is none of them.
+static NarrowSource narrowestSource(Value value) {
+  NarrowSource narrowest;
   SmallVector<std::pair<Value, unsigned>> pending = {{value, 0}};
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!pending.empty()) {
@@ -45,30 +56,66 @@ static unsigned narrowestSource(Value value) {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
       pending.push_back(
           {repeat.getValue(), log2Share + repeat.getLog2Factor()});
-    } else if (isa<LoadOp>(op)) {
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
       Type element = getTileElementType(next.getType());
-      if (element.isIntOrFloat())
-        narrowest =
-            std::min(narrowest, std::max(element.getIntOrFloatBitWidth(), 8u) >>
-                                    log2Share);
+      if (!element.isIntOrFloat() || (log2Share > 0 && !element.isInteger()))
+        continue;
+      unsigned bits =
+          std::max(element.getIntOrFloatBitWidth(), 8u) >> log2Share;
+      if (bits > 0 && bits < narrowest.bits)
+        narrowest = {bits, load};
     } else if (!isa<TileDialect>(op->getDialect()) ||
                isa<ConvertLayoutOp>(op)) {
       for (Value operand : op->getOperands())
         pending.push_back({operand, log2Share});
     }
   }
-  return std::max(narrowest, 1u);
+  return narrowest;
+}
+
+static NarrowSource narrowestSource(DotOp dot) {
+  NarrowSource a = narrowestSource(dot.getA());
+  NarrowSource b = narrowestSource(dot.getB());
+  return b.bits < a.bits ? b : a;
+}
+
+/// Whether warps have a part of the depth each.
+static bool isInParts(DotOp dot) {
+  return getTileShape(dot.getType()).size() == 3;
+}
+
+static bool liesAlong(LoadOp load, unsigned dim) {
+  return load && getTileShape(load.getType()).size() == 2 &&
+         isContiguous(Access::of(load), dim);
 }
 
 /// The base-two logarithm of how many elements a thread reads side by side
 /// along the depth: as many as make one 32-bit register of the narrowest type
 /// that the operands are loaded in, so that dequantised operands are not read
-/// byte by byte.
+/// byte by byte. Where warps share the depth, operands are read once: then as
+/// many as a load moves.
 static unsigned log2Run(DotOp dot) {
-  unsigned run = llvm::Log2_32(
-      32 / std::min(narrowestSource(dot.getA()), narrowestSource(dot.getB())));
+  NarrowSource source = narrowestSource(dot);
+  bool wide = isInParts(dot) && (!source.load || liesAlong(source.load, 1));
+  unsigned run = llvm::Log2_32((wide ? 128 : 32) / source.bits);
   int64_t depth = getTileShape(dot.getA().getType())[1];
+  if (isInParts(dot))
+    depth /= getTileShape(dot.getType())[0];
   while (run > 0 && (int64_t(4) << run) > depth)
+    --run;
+  return run;
+}
+
+/// The same along the rows of the instruction, `extent` of them, for an operand
+/// `dim` that is stored along them and has to be unpacked: `ldmatrix` transposes
+/// elements of 16 bits only.
+static unsigned log2RowRun(DotOp dot, unsigned dim, int64_t extent) {
+  constexpr int64_t kLaneRows = 8;
+  NarrowSource source = narrowestSource(dim == 0 ? dot.getA() : dot.getB());
+  if (!isInParts(dot) || source.bits >= 16 || !liesAlong(source.load, 0))
+    return 0;
+  unsigned run = llvm::Log2_32(128 / source.bits);
+  while (run > 0 && (kLaneRows << run) > extent)
     --run;
   return run;
 }
@@ -84,11 +131,15 @@ std::optional<LinearLayout> tile::getDotAccumulatorLayout(DotOp dot) {
     return std::nullopt;
   unsigned bits = element.getIntOrFloatBitWidth();
   int64_t depth = getTileShape(dot.getA().getType())[1];
-  // With few rows the columns are the instruction's rows: 8 then suffice.
+  // With few rows the columns are the instruction's rows: 8 then suffice. Warps
+  // that share the depth leave a whole tile to each: its longer side.
   ArrayRef<int64_t> shape = getTileShape(dot.getType());
-  for (bool swapped : {shape[0] < 16, shape[0] >= 16}) {
-    std::optional<LinearLayout> layout =
-        mmaSyncAccumulator(shape, program.getNumWarps(), bits, swapped);
+  int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  bool preferSwapped = rows < 16 || (isInParts(dot) && columns > rows);
+  for (bool swapped : {preferSwapped, !preferSwapped}) {
+    std::optional<LinearLayout> layout = mmaSyncAccumulator(
+        shape, program.getNumWarps(), bits, swapped,
+        log2RowRun(dot, swapped ? 1 : 0, swapped ? columns : rows));
     if (layout && mmaSyncOperand(0, *layout, depth, bits, log2Run(dot)))
       return layout;
   }

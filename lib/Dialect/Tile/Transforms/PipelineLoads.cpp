@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/MatrixAccess.h"
+#include "fusion/Dialect/Tile/IR/SharedExchange.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
@@ -103,6 +104,49 @@ struct CopyPlan {
 };
 } // namespace
 
+/// The one layout in which a tile that `load` loads is used; none if there are
+/// several.
+static std::optional<LinearLayout> getOnlyUse(LoadOp load) {
+  std::optional<LinearLayout> only;
+  for (Operation *user : load.getResult().getUsers()) {
+    auto convert = dyn_cast<ConvertLayoutOp>(user);
+    LinearLayout used =
+        getLayout(convert ? convert.getType() : load.getType()).getLinear();
+    if (only && *only != used)
+      return std::nullopt;
+    only = used;
+  }
+  return only;
+}
+
+/// A buffer that `threads` fill in pieces of `width` elements and from which
+/// `load` is then used without bank conflicts.
+static std::optional<SharedLayout>
+chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
+             unsigned fastest, int64_t width) {
+  std::optional<SharedLayout> chunked =
+      getChunkedBuffer(getTileShape(load.getType()), bytes, fastest);
+  std::optional<LinearLayout> used = getOnlyUse(load);
+  if (!chunked || !used || getMatrixAccess(*used, *chunked))
+    return chunked;
+  std::optional<SharedExchange> plan =
+      planSharedExchange(threads, *used, bytes);
+  // Pieces are those of memory, in one register after the other.
+  auto isPiece = [&](const SharedAccess::Group &group) {
+    return llvm::all_of(llvm::enumerate(group.regs), [&](auto reg) {
+      return reg.value() == group.regs.front() + reg.index();
+    });
+  };
+  if (!plan || plan->write.vecElements != width ||
+      !llvm::all_of(plan->write.groups, isPiece))
+    return chunked;
+  SharedAccessCost cost = getSharedAccessCost(
+      *used, *chunked, getWidestSharedVector(*used, *chunked));
+  return plan->readCost.totalWavefronts() < cost.totalWavefronts()
+             ? plan->buffer
+             : *chunked;
+}
+
 /// None when the instruction, which moves 4, 8 or 16 bytes that are contiguous
 /// and aligned on both sides, cannot copy the tile.
 static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps) {
@@ -122,11 +166,12 @@ static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps) {
     }
   if (width * bytes < 4)
     return std::nullopt;
-  std::optional<SharedLayout> buffer = getChunkedBuffer(shape, bytes, fastest);
-  if (!buffer)
-    buffer = SharedLayout::linear(shape, bytes, {fastest, 1 - fastest});
   LinearLayout threads =
       LinearLayout::blocked(shape, {fastest, 1 - fastest}, width, 32, numWarps);
+  std::optional<SharedLayout> buffer =
+      chooseBuffer(load, threads, bytes, fastest, width);
+  if (!buffer)
+    buffer = SharedLayout::linear(shape, bytes, {fastest, 1 - fastest});
   return CopyPlan{threads, *buffer};
 }
 

@@ -35,14 +35,19 @@ struct MmaSyncShape {
 /// `swapped`, its columns. A tile with fewer instruction columns than 8 is held
 /// several times. None when the tile has fewer rows than the instruction, or
 /// for another width. Register bit 0 is the lowest bit of the instruction's
-/// columns; with m16n8, register bit 1 is its row bit 3.
+/// columns; with m16n8, register bit 1 is its row bit 3. A thread has
+/// 2^`log2RowRun` neighbours along the instruction's rows (none when the tile
+/// is too small for that), which permutes rows among instructions.
+///
+/// For [P, M, N], P groups of warps have a sum each, of a part of the depth.
 std::optional<LinearLayout> mmaSyncAccumulator(llvm::ArrayRef<int64_t> shape,
                                                unsigned numWarps,
                                                unsigned operandBits,
-                                               bool swapped = false);
+                                               bool swapped = false,
+                                               unsigned log2RowRun = 0);
 
-/// Whether the instruction's rows run along dimension 1 of an accumulator that
-/// mmaSyncAccumulator made.
+/// Whether the instruction's rows run along the last dimension of an
+/// accumulator that mmaSyncAccumulator made.
 bool isMmaSyncSwapped(const LinearLayout &accumulator);
 
 /// The operand [extent, depth] of which the rows (`dim` 0) or columns (1) of

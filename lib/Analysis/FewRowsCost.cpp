@@ -1,0 +1,156 @@
+//===- FewRowsCost.cpp - Products that few rows make bound by memory ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements schedules of products with few rows and their price. The
+// larger operand decides: each of its elements is read once, and a thread reads
+// 16 bytes of it at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/FewRowsCost.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// More rows than these are not few: what is computed of the larger operand
+/// pays off in other schedules.
+static constexpr int64_t kMaxRows = 64;
+static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
+/// Rows of the larger operand that are unpacked from neighbours in memory: eight
+/// lanes with eight each.
+static constexpr int64_t kLeastUnpacked = 64;
+static constexpr int64_t kLoadBits = 128, kMaxStages = 6;
+static constexpr int64_t kMaxAccumulators = 64;
+/// Bytes of shared memory that copies do not get.
+static constexpr int64_t kSharedReserve = 2048;
+
+/// From launch to the first product and from the last one to the end.
+static constexpr double kStartSeconds = 4e-6;
+/// Of the memory's rate, and bytes a second that all blocks get from L2.
+static constexpr double kTrafficShare = 0.93, kCacheBytesPerSecond = 5.5e12;
+/// A lane's clocks for an element of the larger operand: to read it, and to
+/// unpack it where it is not multiplied as it is stored.
+static constexpr double kClocksPerRead = 0.5, kClocksPerUnpack = 2.5,
+                        kLanes = 128;
+/// Multiply-adds of one multiprocessor in a clock, by mma.sync on 16 bits.
+static constexpr double kProductsPerClock = 512;
+
+namespace {
+/// A problem seen from its larger operand.
+struct Sides {
+  explicit Sides(const MmaProblem &problem)
+      : large(problem.columns >= problem.rows ? 1 : 0),
+        few(large ? problem.rows : problem.columns),
+        many(large ? problem.columns : problem.rows),
+        fewBits(problem.storedBits[1 - large]),
+        manyBits(problem.storedBits[large]) {}
+
+  unsigned large;
+  int64_t few, many;
+  int64_t fewBits, manyBits;
+};
+} // namespace
+
+/// Tiles along the few rows and along the many.
+static std::pair<int64_t, int64_t> getTile(const Sides &sides,
+                                           const MmaConfig &config) {
+  return sides.large ? std::pair(config.rows, config.columns)
+                     : std::pair(config.columns, config.rows);
+}
+
+static int64_t getStageBytes(const Sides &sides, const MmaConfig &config) {
+  auto [few, many] = getTile(sides, config);
+  return (few * sides.fewBits + many * sides.manyBits) * config.depth / 8;
+}
+
+double fusion::getFewRowsSeconds(const MmaProblem &problem,
+                                 const MmaConfig &config,
+                                 const TargetInfo &target) {
+  Sides sides(problem);
+  auto [few, many] = getTile(sides, config);
+  double tiles = double(llvm::divideCeil(sides.few, few)) *
+                 llvm::divideCeil(sides.many, many) * problem.batch;
+  double depth = problem.depth * problem.taps;
+  double elements = depth * many;
+
+  double unique =
+      problem.batch *
+      (depth * (sides.few * sides.fewBits + sides.many * sides.manyBits) / 8 +
+       double(sides.few) * sides.many *
+           (problem.epilogueReadBytes + problem.epilogueWriteBytes));
+  double requested =
+      tiles * depth * (few * sides.fewBits + many * sides.manyBits) / 8;
+  double memory = std::max(unique / (kTrafficShare * target.dramBytesPerSecond),
+                           requested / kCacheBytesPerSecond);
+
+  // The fullest multiprocessor.
+  double perSM = std::ceil(tiles / target.numSMs);
+  double clocks = kClocksPerRead * sides.manyBits / 8;
+  if (sides.manyBits < problem.elementBits)
+    clocks += kClocksPerUnpack;
+  double instructions = elements * clocks / kLanes;
+  double products = elements * few / kProductsPerClock *
+                    problem.elementBits / 16.0;
+  double work = perSM * (instructions + products) / target.clockHz;
+  // Few blocks do not keep enough bytes in flight.
+  double busy = std::min(1.0, tiles / target.numSMs);
+  return std::max(memory / busy, work) + kStartSeconds;
+}
+
+llvm::SmallVector<MmaConfig>
+fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
+  Sides sides(problem);
+  if (sides.few > kMaxRows || problem.sums != 1 || problem.elementBits > 16)
+    return {};
+  bool transposed = problem.transposed[sides.large];
+  llvm::SmallVector<MmaConfig> configs;
+  int64_t few = std::max<int64_t>(llvm::PowerOf2Ceil(sides.few), kLeastRows);
+  for (int64_t many : {16, 32, 64, 128})
+    for (int64_t warps : {8, 4}) {
+      if (many > kLeastColumns && many >= 2 * sides.many)
+        continue;
+      if (few * many / 32 > kMaxAccumulators)
+        continue;
+      MmaConfig config;
+      config.rows = sides.large ? few : many;
+      config.columns = sides.large ? many : few;
+      config.warps = warps;
+      config.split = 1;
+      config.chunk = config.blocks = 0;
+      config.group = 1;
+      // Lanes of one row read 64 bytes of it at a time; where rows of memory
+      // run along the other dimension, two instructions' depth.
+      int64_t part = 4 * kLoadBits / sides.manyBits;
+      if (transposed) {
+        if (sides.manyBits < 16 && many < kLeastUnpacked)
+          continue;
+        part = 2 * 256 / problem.elementBits;
+      }
+      config.depth = warps * part;
+      if (config.depth > problem.depth)
+        continue;
+      int64_t exchange = warps * few * many * 4;
+      int64_t room = target.maxSharedPerBlock - kSharedReserve - exchange;
+      config.stages =
+          std::min(kMaxStages, room / getStageBytes(sides, config));
+      config.stages = std::min<int64_t>(
+          config.stages,
+          std::max<int64_t>(2, problem.depth * problem.taps / config.depth));
+      if (config.stages >= 2)
+        configs.push_back(config);
+    }
+  llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {
+    return getFewRowsSeconds(problem, a, target) <
+           getFewRowsSeconds(problem, b, target);
+  });
+  return configs;
+}
