@@ -223,6 +223,9 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   SmallVector<SmallVector<unsigned>> tensors[2];
   for (unsigned side = 0; side < 2; ++side) {
     for (auto [sum, place] : llvm::zip(sums, places)) {
+      // Places of windows in images are counted.
+      if (sum.operands[side].channels)
+        continue;
       // The operand as the contraction reads it, wherever it comes from.
       for (OpOperand *input : sum.op.getDpsInputOperands())
         if (input->get() == sum.operands[side].tensor)
@@ -238,6 +241,9 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
   dims.depth = getDepthDim(first, sizeOf);
+  for (const Contraction &sum : sums)
+    result.warpShare = std::min(
+        result.warpShare, getWarpShare(sum, extentOf(dims.depth), target));
 
   for (auto [sum, place] : llvm::zip(sums, places)) {
     unsigned instance = place;

@@ -269,6 +269,7 @@ void ComputeGraphBuilder::addNode(Operation *op) {
   node.op = op;
   node.must = op->hasAttr(FusionDialect::kMustAttrName);
   node.never = op->hasAttr(FusionDialect::kNeverAttrName);
+  node.repack = op->hasAttr(FusionDialect::kRepackAttrName);
   if (isa<linalg::FillOp, tensor::SplatOp>(op))
     addFill(node, op->getResult(0));
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

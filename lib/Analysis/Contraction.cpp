@@ -105,7 +105,8 @@ static llvm::SmallBitVector inputsOf(linalg::LinalgOp op, Value value) {
 }
 
 /// Follows `tensor` to the tensor from outside the kernel that it is an
-/// elementwise function of, that it pads with zeros or splits dimensions of;
+/// elementwise function of, that it pads with zeros, begins with or splits
+/// dimensions of;
 /// clears `direct` when something is computed on the way.
 static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
                       bool &direct) {
@@ -118,6 +119,20 @@ static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
       tensor = pad.getSource();
       // Only what is read from memory is zero by itself outside.
       direct &= isOutside(tensor);
+      continue;
+    }
+    if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+      // The first elements of each dimension are where they are.
+      auto isConstant = [](int64_t value) {
+        return [value](OpFoldResult number) {
+          return isConstantIntValue(number, value);
+        };
+      };
+      if (slice.getType().getRank() != slice.getSourceType().getRank() ||
+          !llvm::all_of(slice.getMixedOffsets(), isConstant(0)) ||
+          !llvm::all_of(slice.getMixedStrides(), isConstant(1)))
+        return nullptr;
+      tensor = slice.getSource();
       continue;
     }
     if (auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>()) {

@@ -557,6 +557,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
     best = {cost, shape, time, tm * tn, false, *config, std::nullopt, false};
     return;
   }
+  cost.tensorFlops /= product->warpShare;
   // The epilogue works on a few accumulators at a time.
   double chunk = std::min(kMaxVector, tm * tn / static_cast<double>(threads));
   shape.registers = getRegisters(chunk, accumulators + 2 * kRegisterTile);

@@ -83,8 +83,13 @@ bool TileEmitter::isZeroPast(Tile tile, unsigned axis) {
     return false;
   auto view = load.getView().getDefiningOp<tile::MakeViewOp>();
   for (auto [i, expr] : llvm::enumerate(load.getMap().getResults())) {
-    if (!load.getChecked()[i] ||
-        view.getShapeAttr().getValue().getResult(i) != axes[axis].extent)
+    // Zeros begin where the tensor ends, at the latest with the axis.
+    AffineExpr size = view.getShapeAttr().getValue().getResult(i);
+    auto most = dyn_cast<AffineConstantExpr>(size);
+    auto extent = dyn_cast<AffineConstantExpr>(axes[axis].extent);
+    bool ends = size == axes[axis].extent ||
+                (most && extent && most.getValue() <= extent.getValue());
+    if (!load.getChecked()[i] || !ends)
       continue;
     // The coordinate itself, from the start of the tile.
     AffineExpr rest = expr - builder.getAffineDimExpr(dim);

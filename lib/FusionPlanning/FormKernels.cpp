@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/FusionPlanning/RepackOperands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
@@ -155,8 +156,10 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
   SmallVector<std::pair<Operation *, LedgerEntry>> moved;
-  if (fuse)
+  if (fuse) {
     moved = moveScales(func, targetInfo, options);
+    repackOperands(func, targetInfo, options, moved);
+  }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);
   if (failed(graph))

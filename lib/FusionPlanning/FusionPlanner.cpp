@@ -128,6 +128,8 @@ private:
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
   FusionDecision checkContracts(const Group &a, const Group &b) const;
+  FusionDecision checkRepacked(const CandidateKey &key,
+                               ArrayRef<unsigned> members) const;
 
   SmallVector<unsigned> getStored(ArrayRef<unsigned> nodes,
                                   ArrayRef<unsigned> parts) const;
@@ -304,6 +306,23 @@ FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
   return FusionDecision::yes();
 }
 
+/// Operands that are laid out anew reach their readers through memory: what
+/// writes them takes producers in, but is no producer and no sibling of what is
+/// fused.
+FusionDecision Planner::checkRepacked(const CandidateKey &key,
+                                      ArrayRef<unsigned> members) const {
+  unsigned consumer = key.form == Form::Meeting ? key.first : key.second;
+  for (unsigned member : members) {
+    if (member == consumer && key.form != Form::Siblings)
+      continue;
+    for (unsigned id : groups[member].nodes)
+      if (graph.getNode(id).repack)
+        return FusionDecision::no(ReasonCode::Repacked,
+                                  "'" + graph.getNode(id).label + "'");
+  }
+  return FusionDecision::yes();
+}
+
 /// True when an op of the first group carries `fusion.must` and the candidate
 /// keeps a value of it out of memory.
 bool Planner::isDemanded(const CandidateKey &key) const {
@@ -379,6 +398,9 @@ SmallVector<unsigned> Planner::getMembers(const CandidateKey &key) const {
 Candidate Planner::evaluateTogether(const CandidateKey &key,
                                     ArrayRef<unsigned> members) {
   Candidate candidate;
+  candidate.decision = checkRepacked(key, members);
+  if (!candidate.decision)
+    return candidate;
   Group fused;
   double before = 0, bytes = 0;
   for (unsigned member : members) {
@@ -420,6 +442,11 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
   const Group &a = groups[key.first];
   for (unsigned id : a.nodes) {
     const GraphNode &node = graph.getNode(id);
+    if (node.repack) {
+      candidate.decision =
+          FusionDecision::no(ReasonCode::Repacked, "'" + node.label + "'");
+      return candidate;
+    }
     bool leaves = llvm::any_of(node.writes, [&](const TensorWrite &write) {
       return graph.getValue(write.value).escapes;
     });

@@ -76,13 +76,31 @@ static std::optional<Product> findProduct(KernelOp kernel,
   return product;
 }
 
+/// The iteration dimension that indexes dimension `dim` of `tensor`. Where the
+/// kernel reads the beginning of a tensor, or one that zeros are added to at
+/// the end, it is that of what is read.
+static unsigned dimOf(Value tensor, unsigned dim, const IterationSpace &space) {
+  for (Operation *user : tensor.getUsers()) {
+    if (auto pad = dyn_cast<tensor::PadOp>(user);
+        pad && isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
+        !isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+      return dimOf(pad.getResult(), dim, space);
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (slice && slice.getType().getRank() == slice.getSourceType().getRank() &&
+        isConstantIntValue(slice.getMixedOffsets()[dim], 0) &&
+        isConstantIntValue(slice.getMixedStrides()[dim], 1))
+      return dimOf(slice.getResult(), dim, space);
+  }
+  return space.getDimOfTensor(tensor, dim);
+}
+
 /// The dimensions of `tensor` that have more than one element, in order.
 static SmallVector<unsigned> dimsOf(Value tensor, const IterationSpace &space) {
   SmallVector<unsigned> dims;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (type.getDimSize(i) != 1)
-      dims.push_back(space.getDimOfTensor(tensor, i));
+      dims.push_back(dimOf(tensor, i, space));
   return dims;
 }
 
@@ -245,9 +263,12 @@ static std::optional<Product> findTiledProduct(KernelOp kernel,
   auto add = [&](SmallVector<SmallVector<unsigned>> &tensors, Value tensor) {
     tensors.push_back(dimsOf(tensor, space));
   };
+  // Places of windows in images are counted, they need not lie side by side.
   for (const Contraction &sum : product->sums) {
-    add(rowTensors, sum.operands[0].tensor);
-    add(columnTensors, sum.operands[1].tensor);
+    if (!sum.operands[0].channels)
+      add(rowTensors, sum.operands[0].tensor);
+    if (!sum.operands[1].channels)
+      add(columnTensors, sum.operands[1].tensor);
   }
   SmallVector<Value> results(kernel.getYield().getValues());
   results.push_back(first.op->getResult(0));

@@ -26,6 +26,8 @@ struct BodyProduct {
   std::optional<TensorCoreObstacle> obstacle;
   /// Single warps can make them on tensor cores.
   bool byWarps = false;
+  /// The share of the tensor cores' rate that they then reach.
+  double warpShare = 1;
   MmaProblem problem;
   /// Dimensions that tiles have rows and columns of.
   DimMask rows = 0, columns = 0;

@@ -78,6 +78,8 @@ struct GraphNode {
   /// Contracts written on the op.
   bool must = false;
   bool never = false;
+  /// Made by planning for readers that need it in memory.
+  bool repack = false;
   /// What the node is called in names and remarks, e.g. `add`.
   std::string label;
 

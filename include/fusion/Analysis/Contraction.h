@@ -46,10 +46,10 @@ bool allowsTF32(Operation *op);
 struct ContractionOperand {
   /// The operand of the structured operation.
   Value tensor;
-  /// The argument of the kernel that it is an elementwise function of, or that
-  /// it pads with zeros, or null when several arguments or other operations
-  /// make it. The factors of a convolution may have channels in groups that are
-  /// not in groups in the argument.
+  /// The argument of the kernel that it is an elementwise function of, that it
+  /// pads with zeros, or that it is the beginning of, or null when several
+  /// arguments or other operations make it. The factors of a convolution may
+  /// have channels in groups that are not in groups in the argument.
   Value source;
   /// No arithmetic but lossless conversions lies between `source` and the
   /// product, and none at all: the product reads it as it is in memory.

@@ -41,6 +41,11 @@ bool hasWarpgroups(const TargetInfo &target);
 /// cores, wherever the operands come from.
 bool isMadeByWarps(const Contraction &sum, const TargetInfo &target);
 
+/// The share of the rate of 16-bit products by warpgroups that single warps of
+/// `target` reach at `sum`, whose depth is walked in runs of `depth` elements.
+double getWarpShare(const Contraction &sum, int64_t depth,
+                    const TargetInfo &target);
+
 /// The dimensions that a kernel's products are tiled along.
 struct ProductDims {
   /// Dimensions, adjacent ones, that rows and columns are made of.

@@ -83,6 +83,11 @@ FusionDialect::verifyOperationAttribute(Operation *op,
   StringRef name = attribute.getName();
   if (name == kMustAttrName || name == kNeverAttrName)
     return verifyContract(op, attribute);
+  if (name == kRepackAttrName) {
+    if (!isa<StringAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << name << "' must be a string";
+    return success();
+  }
   if (name == "fusion.tf32") {
     if (!isa<UnitAttr>(attribute.getValue()))
       return op->emitOpError()

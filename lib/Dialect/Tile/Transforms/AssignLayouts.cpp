@@ -366,7 +366,9 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   once = once && used.freeWarpMask() != 0;
   bool follows = used.vectorRegisterBits(best).size() >=
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
-  if (!once && !first.empty() && follows && first[best] != 0)
+  // Elements that go one by one leave gaps between lanes that hold several.
+  bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
+  if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
     return used;
   if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)
     return used;

@@ -1,0 +1,66 @@
+//===- RepackOperands.h - Operands laid out for tensor copies ---*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the repacking of operands of products: a light kernel
+// writes an operand in a form that tensor copies and warpgroups take, where
+// that and the faster product cost less than the product as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_REPACKOPERANDS_H
+#define FUSION_FUSIONPLANNING_REPACKOPERANDS_H
+
+#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <map>
+
+namespace mlir::fusion {
+
+/// Writes operands of products anew, each of one form once.
+class OperandRepacker {
+public:
+  /// What is written is marked as made for `reason`.
+  explicit OperandRepacker(StringRef reason) : reason(reason) {}
+
+  void setReason(StringRef newReason) { reason = newReason; }
+
+  /// Replaces `product` by one whose operands lie as warpgroups take them. Null
+  /// when its operands are no matrices and no images, or all lie well by their
+  /// static form; nothing is changed then.
+  linalg::GenericOp repack(linalg::GenericOp product);
+
+private:
+  linalg::GenericOp repackMatrices(linalg::GenericOp product);
+  linalg::GenericOp repackImages(linalg::GenericOp product);
+  /// `operand` with its dimensions in `order` (the old one of each new) and
+  /// zeros added up to `sizes`, written by a kernel.
+  Value write(Value operand, ArrayRef<unsigned> order, ArrayRef<int64_t> sizes);
+  /// Replaces `product` by one that reads `inputs` through `maps`.
+  linalg::GenericOp replace(linalg::GenericOp product, ArrayRef<Value> inputs,
+                            ArrayRef<AffineMap> maps,
+                            ArrayRef<utils::IteratorType> kinds);
+  /// Says of `value` what it is made for.
+  void mark(Value value);
+
+  StringRef reason;
+  /// By operand and form.
+  std::map<std::pair<void *, std::vector<int64_t>>, Value> written;
+};
+
+/// Repacks operands of products of `func` where that pays on `target`: the
+/// product alone is planned with and without. What was considered is added to
+/// `entries`, each with the product that shows it; products there that are
+/// replaced are replaced there too.
+void repackOperands(
+    FunctionOpInterface func, const TargetInfo &target,
+    const PlanOptions &options,
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_REPACKOPERANDS_H

@@ -1,0 +1,295 @@
+//===- RepackMatrices.cpp - Matrices laid out for tensor copies -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the repacking of matrices: the dimension that warpgroups
+// want innermost becomes so, and rows are padded to multiples of 16 bytes.
+//
+// Padded rows that the product keeps are cut off again where it reads them. A
+// padded contracted dimension stays: the product gets more terms. They are
+// zeros times zeros, since the other factor is padded too: where it is written
+// anew, there, otherwise where it is read, which copies do for nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/TensorCores.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/FusionPlanning/RepackOperands.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Rows of tensor copies begin at multiples of so many bits.
+static constexpr int64_t kRowBits = 128;
+
+namespace {
+/// How one operand of a product is laid out anew.
+struct OperandForm {
+  OpOperand *operand = nullptr;
+  /// The old dimension of each new one, and the new sizes.
+  SmallVector<unsigned> order;
+  SmallVector<int64_t> sizes;
+  /// A kernel writes it. Otherwise zeros are added where it is read.
+  bool written = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+/// The loop that dimension `dim` of the operand of `form` runs along.
+static unsigned loopOf(linalg::GenericOp product, const OperandForm &form,
+                       unsigned dim) {
+  return product.getMatchingIndexingMap(form.operand).getDimPosition(dim);
+}
+
+/// Puts the dimension that copies have to find innermost there. Elements of
+/// other than 16 bits need the contracted one.
+static void orderDims(linalg::GenericOp product, const Contraction &sum,
+                      unsigned side, unsigned depth, OperandForm &form) {
+  unsigned rank = form.order.size();
+  if (sum.operands[side].element.getIntOrFloatBitWidth() == 16 ||
+      loopOf(product, form, form.order.back()) == depth)
+    return;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (loopOf(product, form, dim) == depth) {
+      form.order.erase(form.order.begin() + dim);
+      form.order.push_back(dim);
+      form.written = true;
+      return;
+    }
+}
+
+/// True when the product keeps one dimension only of the operand beside those
+/// that both have: one axis has no rest to run through.
+static bool hasOneKeptDim(const Contraction &sum, unsigned side,
+                          ArrayRef<int64_t> loops) {
+  return llvm::count_if(side == 0 ? sum.rows : sum.columns,
+                        [&](unsigned loop) { return loops[loop] != 1; }) <= 1;
+}
+
+/// The forms that the operands of `product` need, with the padded sizes of its
+/// loops in `loops`; fails when there are none or all is well as it is.
+static FailureOr<SmallVector<OperandForm, 2>>
+findForms(linalg::GenericOp product, const Contraction &sum,
+          SmallVector<int64_t> &loops) {
+  loops = product.getStaticLoopRanges();
+  unsigned depth = getDepthDim(sum, [&](unsigned loop) { return loops[loop]; });
+  SmallVector<OperandForm, 2> forms(2);
+  SmallVector<int64_t> padded = loops;
+  for (unsigned side = 0; side < 2; ++side) {
+    OperandForm &form = forms[side];
+    for (OpOperand *input : product.getDpsInputOperands())
+      if (input->get() == sum.operands[side].tensor)
+        form.operand = input;
+    AffineMap map = product.getMatchingIndexingMap(form.operand);
+    if (!map.isProjectedPermutation() || map.getNumResults() == 0)
+      return failure();
+    form.order.resize(map.getNumResults());
+    std::iota(form.order.begin(), form.order.end(), 0);
+    orderDims(product, sum, side, depth, form);
+
+    auto type = cast<RankedTensorType>(form.operand->get().getType());
+    unsigned inner = form.order.back();
+    unsigned loop = loopOf(product, form, inner);
+    int64_t size = type.getDimSize(inner);
+    int64_t bits = type.getElementTypeBitWidth();
+    if (ShapedType::isDynamic(size) || kRowBits % bits != 0)
+      return failure();
+    int64_t whole = llvm::alignTo(size, kRowBits / bits);
+    bool contracted = llvm::is_contained(sum.contracted, loop);
+    if (whole != size) {
+      if (!contracted && !hasOneKeptDim(sum, side, loops))
+        return failure();
+      form.written = true;
+    }
+    // Transposing and cutting need all sizes.
+    bool needsSizes =
+        !llvm::is_sorted(form.order) || (whole != size && !contracted);
+    if (needsSizes && !type.hasStaticShape())
+      return failure();
+    padded[loop] = std::max(padded[loop], whole);
+  }
+  if (forms[0].operand == forms[1].operand ||
+      !(forms[0].written || forms[1].written))
+    return failure();
+  for (OperandForm &form : forms) {
+    auto type = cast<RankedTensorType>(form.operand->get().getType());
+    for (unsigned dim : form.order) {
+      unsigned loop = loopOf(product, form, dim);
+      bool contracted = llvm::is_contained(sum.contracted, loop);
+      // Of kept dimensions only the innermost is padded.
+      form.sizes.push_back(contracted || dim == form.order.back()
+                               ? padded[loop]
+                               : type.getDimSize(dim));
+    }
+  }
+  for (unsigned loop : sum.contracted)
+    loops[loop] = padded[loop];
+  return forms;
+}
+
+//===----------------------------------------------------------------------===//
+// The rewrite
+//===----------------------------------------------------------------------===//
+
+/// `tensor` with zeros added up to `sizes`.
+static Value buildPadded(OpBuilder &builder, Location loc, Value tensor,
+                         ArrayRef<int64_t> sizes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getShape() == sizes)
+    return tensor;
+  SmallVector<OpFoldResult> low, high;
+  for (auto [size, wanted] : llvm::zip(type.getShape(), sizes)) {
+    low.push_back(builder.getIndexAttr(0));
+    high.push_back(
+        builder.getIndexAttr(ShapedType::isDynamic(size) ? 0 : wanted - size));
+  }
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(
+      builder, loc, RankedTensorType::get(sizes, type.getElementType()), tensor,
+      low, high, zero);
+}
+
+/// `tensor`, of static shape unless nothing is to be done, with its dimensions
+/// in `order`.
+static Value buildTransposed(OpBuilder &builder, Location loc, Value tensor,
+                             ArrayRef<unsigned> order) {
+  if (llvm::is_sorted(order))
+    return tensor;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> sizes;
+  for (unsigned dim : order)
+    sizes.push_back(type.getDimSize(dim));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  AffineMap out = builder.getMultiDimIdentityMap(order.size());
+  AffineMap in = inversePermutation(
+      AffineMap::getPermutationMap(order, builder.getContext()));
+  SmallVector<utils::IteratorType> kinds(order.size(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, empty.getType(), tensor, empty,
+             ArrayRef<AffineMap>{in, out}, kinds,
+             [](OpBuilder &b, Location loc, ValueRange arguments) {
+               linalg::YieldOp::create(b, loc, arguments.front());
+             })
+      .getResult(0);
+}
+
+void OperandRepacker::mark(Value value) {
+  Operation *op = value.getDefiningOp();
+  op->setAttr(FusionDialect::kRepackAttrName,
+              StringAttr::get(op->getContext(), reason));
+}
+
+Value OperandRepacker::write(Value operand, ArrayRef<unsigned> order,
+                             ArrayRef<int64_t> sizes) {
+  std::vector<int64_t> form(order.begin(), order.end());
+  llvm::append_range(form, sizes);
+  Value &known = written[{operand.getAsOpaquePointer(), form}];
+  if (known)
+    return known;
+  // Where every reader of the operand can have it.
+  OpBuilder builder(operand.getContext());
+  builder.setInsertionPointAfterValue(operand);
+  Location loc = operand.getLoc();
+  known = buildPadded(builder, loc,
+                      buildTransposed(builder, loc, operand, order), sizes);
+  if (known != operand)
+    mark(known);
+  return known;
+}
+
+/// The first `sizes` elements of `tensor`, of static shape unless it has those
+/// sizes.
+static Value buildCut(OpBuilder &builder, Location loc, Value tensor,
+                      ArrayRef<int64_t> sizes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getShape() == sizes)
+    return tensor;
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+      strides(sizes.size(), builder.getIndexAttr(1)), wanted;
+  for (int64_t size : sizes)
+    wanted.push_back(builder.getIndexAttr(size));
+  return tensor::ExtractSliceOp::create(
+      builder, loc, RankedTensorType::get(sizes, type.getElementType()), tensor,
+      offsets, wanted, strides);
+}
+
+linalg::GenericOp OperandRepacker::repackMatrices(linalg::GenericOp product) {
+  std::optional<Contraction> sum = matchContraction(
+      product, [](unsigned loop) { return loop; }, [](Value) { return true; });
+  if (!sum || product.getNumDpsInputs() != 2 ||
+      !product.getMatchingIndexingMap(product.getDpsInitOperand(0))
+           .isProjectedPermutation())
+    return nullptr;
+  SmallVector<int64_t> loops;
+  FailureOr<SmallVector<OperandForm, 2>> forms =
+      findForms(product, *sum, loops);
+  if (failed(forms))
+    return nullptr;
+
+  OpBuilder builder(product);
+  Location loc = product.getLoc();
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  SmallVector<Value> inputs = product.getDpsInputs();
+  for (const OperandForm &form : *forms) {
+    unsigned number = form.operand->getOperandNumber();
+    SmallVector<AffineExpr> coords;
+    SmallVector<int64_t> read;
+    auto type = cast<RankedTensorType>(form.operand->get().getType());
+    for (unsigned dim : form.order) {
+      unsigned loop = loopOf(product, form, dim);
+      coords.push_back(builder.getAffineDimExpr(loop));
+      read.push_back(llvm::is_contained(sum->contracted, loop)
+                         ? loops[loop]
+                         : type.getDimSize(dim));
+    }
+    Value operand =
+        form.written
+            ? buildCut(builder, loc,
+                       write(form.operand->get(), form.order, form.sizes), read)
+            : buildPadded(builder, loc, form.operand->get(), read);
+    inputs[number] = operand;
+    maps[number] =
+        AffineMap::get(loops.size(), 0, coords, builder.getContext());
+  }
+  return replace(product, inputs, maps, product.getIteratorTypesArray());
+}
+
+linalg::GenericOp
+OperandRepacker::replace(linalg::GenericOp product, ArrayRef<Value> inputs,
+                         ArrayRef<AffineMap> maps,
+                         ArrayRef<utils::IteratorType> kinds) {
+  OpBuilder builder(product);
+  auto replaced = linalg::GenericOp::create(builder, product.getLoc(),
+                                            product.getResultTypes(), inputs,
+                                            product.getDpsInits(), maps, kinds);
+  IRMapping map;
+  product.getRegion().cloneInto(&replaced.getRegion(), map);
+  replaced->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  product->replaceAllUsesWith(replaced);
+  product.erase();
+  return replaced;
+}
+
+linalg::GenericOp OperandRepacker::repack(linalg::GenericOp product) {
+  if (product.getNumReductionLoops() == 0 || product.getNumDpsInits() != 1)
+    return nullptr;
+  if (linalg::GenericOp repacked = repackMatrices(product))
+    return repacked;
+  return repackImages(product);
+}

@@ -1,0 +1,172 @@
+//===- RepackOperands.cpp - Which operands are written anew ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the decision which operands of products are repacked.
+// Each product is taken out into a function of its own and planned as it is and
+// repacked: the rules on products and all prices are those of planning.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// What became of one product.
+struct Decision {
+  /// What keeps the product from warpgroups; empty when nothing does, or what
+  /// no repack changes.
+  StringRef obstacle;
+  bool pays = false;
+  double timeBeforeUs = 0, timeAfterUs = 0;
+  int64_t savedBytes = 0;
+};
+} // namespace
+
+/// A function of `product` and what belongs into every kernel around it. Other
+/// values that it needs are arguments.
+static OwningOpRef<func::FuncOp> extractProduct(linalg::GenericOp product) {
+  SetVector<Operation *> cloned;
+  SetVector<Value> arguments;
+  std::function<void(Operation *)> add = [&](Operation *op) {
+    auto addValue = [&](Value value) {
+      Operation *source = value.getDefiningOp();
+      if (source && (isFreeOp(source) || isa<tensor::PadOp>(source)))
+        add(source);
+      else
+        arguments.insert(value);
+    };
+    if (cloned.contains(op))
+      return;
+    for (Value operand : op->getOperands())
+      addValue(operand);
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          addValue(operand);
+    });
+    cloned.insert(op);
+  };
+  add(product);
+
+  OpBuilder builder(product.getContext());
+  Location loc = product.getLoc();
+  SmallVector<Value> outside(arguments.begin(), arguments.end());
+  auto func = func::FuncOp::create(
+      loc, "product",
+      builder.getFunctionType(ValueRange(outside).getTypes(),
+                              product.getResultTypes()));
+  Block *block = func.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  IRMapping map;
+  map.map(outside, block->getArguments());
+  for (Operation *op : cloned) {
+    Operation *clone = builder.clone(*op, map);
+    for (StringRef contract :
+         {FusionDialect::kMustAttrName, FusionDialect::kNeverAttrName})
+      clone->removeDiscardableAttr(contract);
+    if (op == product && allowsTF32(product))
+      clone->setDiscardableAttr(kTF32AttrName, builder.getUnitAttr());
+  }
+  func::ReturnOp::create(builder, loc, map.lookup(product.getResult(0)));
+  return func;
+}
+
+/// The kernel of `plan` around a contraction.
+static const LedgerKernel *findProductKernel(const FusionPlan &plan) {
+  for (const LedgerKernel &kernel : plan.ledger.kernels)
+    if (!kernel.products.empty())
+      return &kernel;
+  return nullptr;
+}
+
+/// The obstacle called `code` that another layout of operands takes away.
+static StringRef getLayoutObstacle(StringRef code) {
+  for (TensorCoreObstacle obstacle :
+       {TensorCoreObstacle::MisalignedRows, TensorCoreObstacle::OperandMajor,
+        TensorCoreObstacle::Addressing})
+    if (stringifyObstacle(obstacle) == code)
+      return stringifyObstacle(obstacle);
+  return {};
+}
+
+/// Plans `product` by itself as it is and repacked.
+static Decision decide(linalg::GenericOp product, const TargetInfo &target,
+                       PlanOptions options) {
+  Decision decision;
+  options.maxKernels = std::nullopt;
+  OwningOpRef<func::FuncOp> func = extractProduct(product);
+  FailureOr<FusionPlan> before = planFusion(*func, target, options);
+  const LedgerKernel *kernel =
+      succeeded(before) ? findProductKernel(*before) : nullptr;
+  if (!kernel)
+    return decision;
+  StringRef obstacle = getLayoutObstacle(kernel->obstacle);
+  if (obstacle.empty())
+    return decision;
+  linalg::GenericOp copy;
+  for (auto generic : func->getBody().getOps<linalg::GenericOp>())
+    copy = generic;
+  if (!OperandRepacker(obstacle).repack(copy))
+    return decision;
+  FailureOr<FusionPlan> after = planFusion(*func, target, options);
+  const LedgerKernel *repacked =
+      succeeded(after) ? findProductKernel(*after) : nullptr;
+  if (!repacked || repacked->products != "wgmma")
+    return decision;
+  decision.obstacle = obstacle;
+  decision.timeBeforeUs = before->ledger.timeAfterUs;
+  decision.timeAfterUs = after->ledger.timeAfterUs;
+  decision.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
+  decision.pays = decision.timeBeforeUs - decision.timeAfterUs >
+                  options.minGainSeconds * 1e6;
+  return decision;
+}
+
+void mlir::fusion::repackOperands(
+    FunctionOpInterface func, const TargetInfo &target,
+    const PlanOptions &options,
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
+  if (!hasWarpgroups(target))
+    return;
+  SmallVector<linalg::GenericOp> products;
+  for (auto generic :
+       func.getFunctionBody().front().getOps<linalg::GenericOp>())
+    if (generic.getNumReductionLoops() > 0 && generic.getNumDpsInputs() == 2)
+      products.push_back(generic);
+  OperandRepacker repacker("");
+  for (linalg::GenericOp product : products) {
+    Decision decision = decide(product, target, options);
+    if (decision.obstacle.empty())
+      continue;
+    LedgerEntry entry;
+    entry.producer = "repack";
+    entry.consumer = getOpLabel(product, NodeKind::Contraction);
+    entry.accepted = decision.pays;
+    entry.reason =
+        decision.pays ? ReasonCode::RepackOperand : ReasonCode::RepackTooDear;
+    entry.detail = decision.obstacle.str();
+    entry.timeBeforeUs = decision.timeBeforeUs;
+    entry.timeAfterUs = decision.timeAfterUs;
+    entry.savedBytes = decision.savedBytes;
+    if (decision.pays) {
+      repacker.setReason(decision.obstacle);
+      Operation *old = product;
+      product = repacker.repack(product);
+      for (auto &[shown, other] : entries)
+        if (shown == old)
+          shown = product;
+    }
+    entries.emplace_back(product, entry);
+  }
+}
