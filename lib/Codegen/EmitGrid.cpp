@@ -148,6 +148,7 @@ LogicalResult TileEmitter::emitGrid() {
   gridDepth = blocks > 0 ? 1 : 0;
 
   SmallVector<unsigned> gridAxes, group;
+  gridSize = builder.getAffineConstantExpr(1);
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     AxisAttr decision = schedule.getAxes()[id];
     bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
@@ -184,7 +185,6 @@ LogicalResult TileEmitter::emitGrid() {
     rows.tile *= multicast;
     rows.exact = tilesExactly(rows.extent, rows.tile);
   }
-  gridSize = builder.getAffineConstantExpr(1);
   for (unsigned axis : gridAxes)
     gridSize = gridSize * axes[axis].extent.ceilDiv(axes[axis].tile);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);

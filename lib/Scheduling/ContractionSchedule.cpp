@@ -296,7 +296,10 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
   if (hasWarpgroups(target) && !findProductObstacle(*product, space))
     groups = getWgmmaConfigs(problem, target);
   bool byWarps = hasWarpProducts(*product, target);
-  if (byWarps && problem.taps == 1)
+  bool windows = llvm::any_of(product->sums, [](const Contraction &sum) {
+    return sum.operands[0].channels || sum.operands[1].channels;
+  });
+  if (byWarps && !windows)
     few = getFewRowsConfigs(problem, target);
   auto addFew = [&] {
     for (const MmaConfig &config : few)

@@ -188,15 +188,19 @@ tile.program @narrow(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bi
 // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
 // CHECK-SAME: tile.cluster = 2 : i64
 // CHECK: llvm.getelementptr %{{.*}}[256]
-// CHECK: %[[COUNT:.*]] = arith.constant 33 : i32
-// CHECK: nvvm.mbarrier.init %{{.*}}, %[[COUNT]]
+// CHECK: %[[ARRIVALS:.*]] = arith.constant 32 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[ARRIVALS]]
 // CHECK: llvm.getelementptr %{{.*}}[264]
-// CHECK: nvvm.cluster.arrive {aligned}
+// CHECK: %[[MEETING:.*]] = arith.constant 33 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[MEETING]]
+// CHECK: nvvm.cluster.arrive.relaxed {aligned}
 // CHECK: nvvm.cluster.wait {aligned}
-// CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr<7>
+// CHECK: %[[BYTES:.*]] = arith.constant 256 : i32
+// CHECK: mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;{{.*}} %{{.*}}, %[[BYTES]]
 // CHECK: nvvm.mapa
-// CHECK: nvvm.mbarrier.arrive %{{.*}} {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
-// CHECK: mbarrier.try_wait.acquire.cluster
+// CHECK-COUNT-2: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [$0], $2, [$1];
+// CHECK: mbarrier.arrive.shared::cta.b64 phase, [$0];
+// CHECK-SAME: mbarrier.try_wait.shared::cta.b64
 // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
 // CHECK: arith.addf
 // CHECK-NOT: mbarrier.try_wait

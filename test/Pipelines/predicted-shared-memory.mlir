@@ -194,17 +194,17 @@ func.func @f(%x: tensor<512x512xbf16>, %w: tensor<512x512xbf16>, %b: tensor<512x
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
 // CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
-func.func @f(%x: tensor<16x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<16x8192xbf16> {
+func.func @f(%x: tensor<64x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<64x8192xbf16> {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<16x8192xf32>
-  %eo = tensor.empty() : tensor<16x8192xbf16>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x8192xf32>) -> tensor<16x8192xf32>
-  %m = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] {fusion.tf32} ins(%x, %w : tensor<16x8192xbf16>, tensor<8192x8192xbf16>) outs(%f : tensor<16x8192xf32>) -> tensor<16x8192xf32>
-  %z = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<16x8192xf32>) outs(%eo : tensor<16x8192xbf16>) {
+  %e = tensor.empty() : tensor<64x8192xf32>
+  %eo = tensor.empty() : tensor<64x8192xbf16>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %m = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] {fusion.tf32} ins(%x, %w : tensor<64x8192xbf16>, tensor<8192x8192xbf16>) outs(%f : tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<64x8192xf32>) outs(%eo : tensor<64x8192xbf16>) {
   ^bb0(%v0: f32, %oo: bf16):
     %o = arith.truncf %v0 : f32 to bf16
     linalg.yield %o : bf16
-  } -> tensor<16x8192xbf16>
-  return %z : tensor<16x8192xbf16>
+  } -> tensor<64x8192xbf16>
+  return %z : tensor<64x8192xbf16>
 }
 }

@@ -68,7 +68,37 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 // -----
 
 // expected-error@+1 {{'tile' must be a power of two, got 3}}
-"test.a"() {a = #fusion.axis<grid, tile = 3>} : () -> ()
+"test.a"() {a = #fusion.axis<loop, tile = 3>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'tile' must be positive, got 0}}
+"test.a"() {a = #fusion.axis<grid, tile = 0>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'tile' must be a power of two, got 192; one axis of a contraction that no cluster shares may have a sum of them}}
+"test.a"() {a = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 192>], warps = 4>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'tile' must be a power of two, got 192; one axis}}
+"test.a"() {a = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 192>], warps = 4, mma = #fusion.mma<wgmma, split = 2>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'multicast' must be a power of two of at most 16, got 3}}
+"test.a"() {a = #fusion.mma<wgmma, multicast = 3>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{either share a sum ('split') or an operand ('multicast')}}
+"test.a"() {a = #fusion.mma<wgmma, split = 2, multicast = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'blocks' (131) must be a multiple of 'multicast' (2)}}
+"test.a"() {a = #fusion.mma<wgmma, blocks = 131, multicast = 2>} : () -> ()
 
 // -----
 
