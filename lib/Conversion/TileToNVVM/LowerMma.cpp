@@ -340,10 +340,70 @@ Scalars ProgramLowering::multiply(const MmaPlan &plan,
   return scalars;
 }
 
+/// True when one instruction can make the columns of `plan`, which is the plan
+/// of products started before, and then those of `next`: the buffers lie one
+/// behind the other as if they were one.
+bool ProgramLowering::continues(const MmaPlan &plan, const MmaPlan &next) {
+  if (!plan.aInShared() || plan.a != next.a || plan.bElement != next.bElement ||
+      plan.accElement != next.accElement || plan.alongColumns != 1 ||
+      next.alongColumns != 1 || plan.columnBlocks != 1 ||
+      next.columnBlocks != 1 || plan.n + next.n > kInstructionColumns)
+    return false;
+  const tile::MatrixDescriptor &first = *plan.bDescriptor,
+                               &second = *next.bDescriptor;
+  if (first.kMajor != second.kMajor || first.swizzle != second.swizzle ||
+      first.stride != second.stride ||
+      (second.leading && second.leading != first.leading))
+    return false;
+  for (int64_t step = 0; step < plan.steps; ++step)
+    if (tile::getOperandOffset(sharedOf(plan.b), first, 0, step * plan.depth) !=
+        tile::getOperandOffset(sharedOf(next.b), second, 0, step * plan.depth))
+      return false;
+  // Rows of a group of eight, or columns of a panel as wide as the swizzle.
+  int64_t group = 8, distance = first.stride;
+  if (!first.kMajor) {
+    int64_t bytes = plan.bElement.getIntOrFloatBitWidth() / 8;
+    group = tile::getSwizzleSpan(first.swizzle) / bytes;
+    distance = first.leading;
+  }
+  SharedPlace from = placeOf(plan.b), to = placeOf(next.b);
+  return plan.n % group == 0 && from.stageBytes == to.stageBytes &&
+         to.offset - from.offset == plan.n / group * distance;
+}
+
+/// The products that `op` begins: itself and those right behind it that one
+/// instruction makes with it.
+SmallVector<tile::MmaAsyncOp>
+ProgramLowering::collectRun(tile::MmaAsyncOp op, MmaPlan &plan) {
+  SmallVector<tile::MmaAsyncOp> run{op};
+  auto isReady = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return !maker || maker->getBlock() != op->getBlock() ||
+           maker->isBeforeInBlock(op);
+  };
+  while (auto next =
+             dyn_cast_or_null<tile::MmaAsyncOp>(run.back()->getNextNode())) {
+    if (next.getSwapped() != op.getSwapped() || !isReady(next.getAcc()) ||
+        !isReady(next.getA()) || !isReady(next.getB()))
+      break;
+    FailureOr<MmaPlan> own = planMma(next);
+    if (failed(own) || !continues(plan, *own))
+      break;
+    plan.n += own->n;
+    plan.ownColumns += own->ownColumns;
+    run.push_back(next);
+  }
+  return run;
+}
+
 LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
+  // Started together with one before.
+  if (values.contains(op.getResult()))
+    return success();
   FailureOr<MmaPlan> planned = planMma(op);
   if (failed(planned))
     return failure();
+  SmallVector<tile::MmaAsyncOp> run = collectRun(op, *planned);
   const MmaPlan &plan = *planned;
 
   // The warpgroup's part begins at a row and a column of its own.
@@ -369,7 +429,18 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
   };
 
   // Registers that threads wrote are handed over to the tensor cores.
-  Scalars handed = get(op.getAcc());
+  Scalars handed;
+  if (run.size() == 1)
+    handed = get(op.getAcc());
+  else
+    // In the order of one accumulator with all the columns: blocks of rows are
+    // outside of them.
+    for (int64_t row = 0; row < plan.rowBlocks; ++row)
+      for (tile::MmaAsyncOp member : run) {
+        ArrayRef<Value> own = get(member.getAcc());
+        size_t each = own.size() / plan.rowBlocks;
+        llvm::append_range(handed, own.slice(row * each, each));
+      }
   unsigned numRegs = handed.size();
   llvm::append_range(handed, words);
   handed = tied("wgmma.fence.sync.aligned;", handed);
@@ -403,7 +474,16 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
         llvm::copy(block, accumulators.begin() + first);
       }
     }
-  values[op.getResult()] = accumulators;
+  unsigned begin = 0;
+  for (tile::MmaAsyncOp member : run) {
+    size_t each = get(member.getAcc()).size() / plan.rowBlocks;
+    Scalars own;
+    for (int64_t row = 0; row < plan.rowBlocks; ++row)
+      own.append(accumulators.begin() + row * plan.blockRegs() + begin,
+                 accumulators.begin() + row * plan.blockRegs() + begin + each);
+    begin += each;
+    values[member.getResult()] = run.size() == 1 ? accumulators : own;
+  }
   return success();
 }
 

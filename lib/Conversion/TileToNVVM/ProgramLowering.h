@@ -218,6 +218,8 @@ private:
   LogicalResult lowerMmaWait(tile::MmaWaitOp op);
   struct MmaPlan;
   FailureOr<MmaPlan> planMma(tile::MmaAsyncOp op);
+  bool continues(const MmaPlan &plan, const MmaPlan &next);
+  SmallVector<tile::MmaAsyncOp> collectRun(tile::MmaAsyncOp op, MmaPlan &plan);
   Value descriptorOf(Value buffer, const tile::MatrixDescriptor &descriptor,
                      Value number, int64_t count, int64_t each);
   Scalars multiply(const MmaPlan &plan, ArrayRef<Value> accumulators,
