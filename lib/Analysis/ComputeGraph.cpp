@@ -643,6 +643,15 @@ AffineExpr ComputeGraphBuilder::getIndexCoord(linalg::LinalgOp op,
     return constant(*known);
   if (auto loop = index.getDefiningOp<linalg::IndexOp>())
     return dim(loop.getDim());
+  // Several numbers in an element, a factor for a group.
+  Operation *quotient = index.getDefiningOp();
+  if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(quotient)) {
+    auto loop = quotient->getOperand(0).getDefiningOp<linalg::IndexOp>();
+    std::optional<int64_t> by = getConstantIntValue(quotient->getOperand(1));
+    if (loop && by && *by > 0)
+      return isa<arith::DivUIOp>(quotient) ? dim(loop.getDim()).floorDiv(*by)
+                                           : dim(loop.getDim()) % *by;
+  }
   // Every loop that the index is computed from, through loaded values too.
   llvm::SmallSetVector<unsigned, 4> loops;
   SmallVector<Value> worklist = {index};

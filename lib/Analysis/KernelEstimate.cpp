@@ -39,6 +39,8 @@ constexpr unsigned kMaxFastDims = 3;
 /// of the one that a warp group computes by tensor core instructions.
 constexpr double kRegisterTile = 8;
 constexpr double kTensorTile = 96;
+/// Share of the rate of warpgroups' products that single warps reach.
+constexpr double kWarpProductRate = 0.6;
 
 /// What pricing needs of one tensor read or written, beside the access.
 struct Stream {
@@ -285,7 +287,9 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
-    cost.tensorFlops += node.perPoint.fp32 * points;
+    double rate =
+        product->obstacle && hasWarpgroups(target) ? kWarpProductRate : 1;
+    cost.tensorFlops += node.perPoint.fp32 * points / rate;
     return;
   }
   cost.fp32Flops += node.perPoint.fp32 * points;

@@ -137,7 +137,11 @@ FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
 
 Value TileEmitter::addParts(Value init, unsigned contracted) {
   std::optional<unsigned> dim = axes[contracted].dim;
-  int64_t parts = dim ? schedule.getAxes()[*dim].getWarps() : 1;
+  MmaAttr mma = schedule.getMma();
+  // Warpgroups share columns and rows only.
+  if (!dim || !mma || mma.getKind() != MmaKind::MmaSync)
+    return init;
+  int64_t parts = schedule.getAxes()[*dim].getWarps();
   if (parts == 1)
     return init;
   SmallVector<int64_t> shape(tile::getTileShape(init.getType()));

@@ -306,8 +306,12 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
+  // Tiles of 64 rows with a quarter of them in use are twice as slow as their
+  // price.
+  constexpr int64_t kIdleRows = 32;
   bool fewFirst = !few.empty() &&
                   (groups.empty() ||
+                   std::min(problem.rows, problem.columns) <= kIdleRows ||
                    getFewRowsSeconds(problem, few.front(), target) <
                        getMmaSeconds(problem, groups.front(), target));
   if (fewFirst)

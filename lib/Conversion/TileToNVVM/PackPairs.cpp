@@ -215,6 +215,8 @@ private:
   Value asPair(Value word) {
     return LLVM::BitcastOp::create(builder, loc, pairType, word);
   }
+  /// (word & mask) ^ flipped, both in each half.
+  Value pick(Value word, uint32_t mask, uint32_t flipped);
   Value add(Value pair, double amount);
   Value word(const Field &field);
   Value place(const Field &low, const Field &high);
@@ -228,6 +230,21 @@ private:
   VectorType pairType;
 };
 } // namespace
+
+Value PairPacker::pick(Value word, uint32_t mask, uint32_t flipped) {
+  // Written out: ptxas makes two instructions of operations with a constant
+  // each.
+  auto asmDialect = LLVM::AsmDialectAttr::get(builder.getContext(),
+                                              LLVM::AsmDialect::AD_ATT);
+  return asPair(LLVM::InlineAsmOp::create(
+                    builder, loc, builder.getI32Type(),
+                    ValueRange{word, inBoth(mask), inBoth(flipped)},
+                    "lop3.b32 $0, $1, $2, $3, 0x6A;", "=r,r,r,r",
+                    /*has_side_effects=*/false, /*is_align_stack=*/false,
+                    LLVM::tailcallkind::TailCallKind::None, asmDialect,
+                    /*operand_attrs=*/ArrayAttr())
+                    .getRes());
+}
 
 Value PairPacker::add(Value pair, double amount) {
   if (amount == 0)
@@ -287,15 +304,11 @@ Value PairPacker::place(const Field &low, const Field &high) {
 /// Eight bits to bf16.
 Value PairPacker::convertBytes(Value placed, const Field &form) {
   constexpr uint32_t k128 = 0x4300, kMinus128 = 0xC300, kMinus256 = 0xC380;
-  auto pick = [&](uint32_t mask, uint32_t flipped) {
-    Value bits = arith::AndIOp::create(builder, loc, placed, inBoth(mask));
-    return asPair(arith::XOrIOp::create(builder, loc, bits, inBoth(flipped)));
-  };
   // 128 + the lower bits, then minus 128 or 256: as a signed number, when the
   // eighth bit is set the latter; else the former, and 128 too little.
   Value sum = arith::AddFOp::create(
-      builder, loc, pick(0x7F, k128),
-      pick(0x80, form.isSigned ? kMinus128 : kMinus256));
+      builder, loc, pick(placed, 0x7F, k128),
+      pick(placed, 0x80, form.isSigned ? kMinus128 : kMinus256));
   return add(sum, form.bias + (form.isSigned ? 0 : 128));
 }
 
@@ -314,11 +327,8 @@ Value PairPacker::convert(const Field &low, const Field &high) {
   int64_t amount = low.bias - base - int64_t(sign);
   if (type.isBF16() && std::abs(amount) > kMaxExact)
     return nullptr;
-  Value field = arith::AndIOp::create(builder, loc, placed,
-                                      inBoth((1u << low.width) - 1));
-  Value sum =
-      arith::XOrIOp::create(builder, loc, field, inBoth(bits | sign));
-  return add(asPair(sum), amount);
+  Value sum = pick(placed, (1u << low.width) - 1, bits | sign);
+  return add(sum, amount);
 }
 
 Value PairPacker::vectorOf(Value low, Value high) {

@@ -193,8 +193,11 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::AllocOp) { return success(); })
       .Case([&](tile::LocalStoreOp store) { return lowerLocalStore(store); })
       .Case([&](tile::LocalLoadOp load) { return lowerLocalLoad(load); })
-      .Case([&](tile::BarrierOp) {
-        lowerBarrier();
+      .Case([&](tile::BarrierOp barrier) {
+        if (barrier.getWithinWarp())
+          NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
+        else
+          lowerBarrier();
         return success();
       })
       .Case([&](tile::SliceOp slice) { return lowerSlice(slice); })

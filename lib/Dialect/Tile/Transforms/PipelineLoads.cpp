@@ -14,7 +14,8 @@
 //     i - 1 read: the barrier has made sure that it has been read
 //   read the stage of iteration i, and multiply
 //
-// A perfect nest of loops becomes one loop first.
+// A perfect nest of loops becomes one loop first. Where each warp reads what it
+// copies itself, the barrier is that of a warp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,6 +102,8 @@ namespace {
 struct CopyPlan {
   LinearLayout threads;
   SharedLayout buffer;
+  /// Each warp copies what it reads itself.
+  bool byReader = false;
 };
 } // namespace
 
@@ -147,9 +150,45 @@ chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
              : *chunked;
 }
 
+/// The layout by which each warp copies, in pieces of `width` elements along
+/// dimension `fastest`, what it reads in layout `used`; none when warps share
+/// what they read or have no whole rows of memory.
+static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
+                                                   unsigned fastest,
+                                                   int64_t width) {
+  SmallVector<int64_t> part(used.shape());
+  SmallVector<Coords> warps;
+  for (unsigned bit = used.numBits(HwDim::Warp); bit-- > 0;) {
+    // From the highest on, each takes half of what is left.
+    Coords basis = used.basis(HwDim::Warp, bit);
+    for (unsigned dim = 0; dim < 2; ++dim)
+      if (basis[dim] != 0 && basis[1 - dim] == 0 &&
+          int64_t(basis[dim]) * 2 == part[dim])
+        part[dim] /= 2;
+    warps.insert(warps.begin(), basis);
+  }
+  int64_t parts = (used.dimSize(0) / part[0]) * (used.dimSize(1) / part[1]);
+  // Rows cut into pieces of 64 bytes a warp reach two thirds of the memory's
+  // rate.
+  if (parts != used.numWarps() || part[fastest] < width ||
+      part[fastest] != used.dimSize(fastest))
+    return std::nullopt;
+  LinearLayout one =
+      LinearLayout::blocked(part, {fastest, 1 - fastest}, width, 32, 1);
+  auto basesOf = [&](HwDim hw) {
+    SmallVector<Coords> bases;
+    for (unsigned bit = 0; bit < one.numBits(hw); ++bit)
+      bases.push_back(one.basis(hw, bit));
+    return bases;
+  };
+  return LinearLayout::fromBases(used.shape(), basesOf(HwDim::Register),
+                                 basesOf(HwDim::Lane), warps);
+}
+
 /// None when the instruction, which moves 4, 8 or 16 bytes that are contiguous
 /// and aligned on both sides, cannot copy the tile.
-static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps) {
+static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
+                                        bool byReader) {
   Access access = Access::of(load);
   ArrayRef<int64_t> shape = getTileShape(load.getType());
   Type element = getTileElementType(load.getType());
@@ -168,11 +207,19 @@ static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps) {
     return std::nullopt;
   LinearLayout threads =
       LinearLayout::blocked(shape, {fastest, 1 - fastest}, width, 32, numWarps);
+  if (byReader) {
+    std::optional<LinearLayout> used = getOnlyUse(load), own;
+    if (used)
+      own = getReaderLayout(*used, fastest, width);
+    if (!own)
+      return std::nullopt;
+    threads = *own;
+  }
   std::optional<SharedLayout> buffer =
       chooseBuffer(load, threads, bytes, fastest, width);
   if (!buffer)
     buffer = SharedLayout::linear(shape, bytes, {fastest, 1 - fastest});
-  return CopyPlan{threads, *buffer};
+  return CopyPlan{threads, *buffer, byReader};
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,6 +318,7 @@ private:
   }
   Value positionAhead(int64_t iterations, Value from);
   Value isInLoop(Value position);
+  bool planReaders(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
   void startCopies(Value position, Value stage, Value predicate);
   void fillFirstStages();
   void readStages(Value stage);
@@ -392,14 +440,59 @@ void LoopPipeliner::loadAhead(ArrayRef<LoadOp> loads) {
   }
 }
 
+/// Lets each warp copy what it reads, where that is all but little: then no
+/// warp waits for another one, and while some start copies others multiply.
+/// What is left, factors of groups, is loaded as it is used. False when warps
+/// share more.
+bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
+                                SmallVectorImpl<LoadOp> &others) {
+  constexpr int64_t kLittle = 8;
+  int64_t copied = 0, loaded = 0;
+  for (LoadOp load : loads) {
+    auto type = cast<RankedTensorType>(load.getType());
+    int64_t bits = type.getNumElements();
+    if (type.getElementType().isIntOrFloat())
+      bits *= type.getElementTypeBitWidth();
+    if (std::optional<CopyPlan> plan =
+            planCopy(load, numWarps, /*byReader=*/true)) {
+      copies.push_back({load, *plan, nullptr});
+      copied += bits;
+    } else {
+      others.push_back(load);
+      loaded += bits;
+    }
+  }
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  bool allKnown = llvm::all_of(
+      others, [](LoadOp load) { return getOnlyUse(load).has_value(); });
+  if (copies.empty() || loaded * kLittle > copied || !allKnown ||
+      (!others.empty() && (!trips || trips->isZero()))) {
+    copies.clear();
+    others.clear();
+    return false;
+  }
+  for (LoadOp load : others)
+    for (Operation *user :
+         llvm::make_early_inc_range(load.getResult().getUsers()))
+      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+        load.getResult().setType(convert.getType());
+        rewriter.replaceOp(convert, load.getResult());
+      }
+  return true;
+}
+
 void LoopPipeliner::run() {
   SmallVector<LoadOp> others;
-  for (LoadOp load : loadsOfProducts(loop)) {
-    if (std::optional<CopyPlan> plan = planCopy(load, numWarps))
-      copies.push_back({load, *plan, nullptr});
-    else
-      others.push_back(load);
-  }
+  SmallVector<LoadOp> loads = loadsOfProducts(loop);
+  bool byReaders = planReaders(loads, others);
+  if (!byReaders)
+    for (LoadOp load : loads) {
+      if (std::optional<CopyPlan> plan =
+              planCopy(load, numWarps, /*byReader=*/false))
+        copies.push_back({load, *plan, nullptr});
+      else
+        others.push_back(load);
+    }
   loadAhead(others);
   if (copies.empty())
     return;
@@ -435,7 +528,7 @@ void LoopPipeliner::run() {
 
   rewriter.setInsertionPointToStart(loop.getBody());
   CopyWaitOp::create(rewriter, loc, stages - 2);
-  BarrierOp::create(rewriter, loc);
+  BarrierOp::create(rewriter, loc, /*within_warp=*/byReaders);
   Value isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                                         stage, zero);
   Value before = arith::SubIOp::create(rewriter, loc, stage, one);

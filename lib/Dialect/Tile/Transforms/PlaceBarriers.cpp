@@ -104,8 +104,9 @@ static Pending rangesOf(Operation *op) {
 /// start, and at its end afterwards.
 static void place(Block &block, Pending &pending) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa<BarrierOp>(op)) {
-      pending.clear();
+    if (auto barrier = dyn_cast<BarrierOp>(op)) {
+      if (!barrier.getWithinWarp())
+        pending.clear();
       continue;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {

@@ -201,6 +201,9 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     may be narrower than the accumulator's: products are made and added in the
     accumulator's type (f16, bf16, f8E4M3FN and f8E5M2 into f32, i8 into i32).
     `tf32` allows the operands, f32, to be rounded to 10 bits of mantissa.
+
+    With an accumulator of PxMxN, the p-th of P equal parts of the depth goes to
+    `acc[p]`: warps share the depth, and a reduction adds up what they have.
   }];
   let arguments = (ins AnyStaticShapeTensor:$a, AnyStaticShapeTensor:$b,
                        AnyStaticShapeTensor:$acc, UnitAttr:$tf32);
@@ -293,7 +296,12 @@ def Tile_LocalLoadOp : Tile_Op<"local_load", [MemoryEffects<[MemRead]>]> {
 
 def Tile_BarrierOp : Tile_Op<"barrier"> {
   let summary = "Waits for every thread of the block";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    With `within_warp`, for those of its own warp only: enough where no warp
+    reads what another one has written.
+  }];
+  let arguments = (ins UnitAttr:$within_warp);
+  let assemblyFormat = "(`within_warp` $within_warp^)? attr-dict";
 }
 
 #endif // FUSION_DIALECT_TILE_IR_TILEOPS_TD
