@@ -41,6 +41,12 @@ LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
     axis.extent = space.getDims()[dim].extent * axis.extent;
   axis.exact = full ? last.getStaticExtent() == decision.getTile()
                     : tilesExactly(axis.extent, decision.getTile());
+  if (int64_t strip = decision.getStrip(); strip > 1) {
+    // Positions along the axis are those of strips.
+    axis.exact = tilesExactly(axis.extent, decision.getTile() * strip);
+    axis.extent = axis.extent.ceilDiv(strip);
+    strips.push_back({dims.back(), strip, 0});
+  }
   if (full) {
     axis.depth = 0;
     std::optional<int64_t> extent = last.getStaticExtent();

@@ -409,18 +409,16 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     addParts(group);
   }
 
-  // Windows are written out, so that what neighbouring results share is read
-  // and converted once. Threads hold neighbours along outer dimensions, hence
-  // these are walked innermost: what is shared is then needed soon again.
+  // Windows of strips are written out, so that what neighbouring results share
+  // is read and converted once; others up to a size.
   bool elementwise = schedule.getStrategy() == Strategy::Reduction &&
                      fullAxes.empty() && !walks.empty() &&
                      walks.back().tile == 1;
-  if (elementwise)
-    std::reverse(walks.begin(), walks.end());
   int64_t turns = 1;
   for (Walk &walk : llvm::reverse(walks)) {
     std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
-    if (!elementwise || !extent || *extent * turns > kMaxTurns)
+    if (!elementwise || !extent ||
+        (strips.empty() && *extent * turns > kMaxTurns))
       break;
     walk.steps = extent;
     turns *= *extent;

@@ -50,8 +50,16 @@ TileEmitter::makeContext(linalg::LinalgOp op, ArrayRef<AffineExpr> loopCoords) {
     BlockArgument argument = op.getMatchingBlockArgument(input);
     Coords coords;
     AffineMap map = op.getMatchingIndexingMap(input);
-    for (AffineExpr expr : map.getResults())
-      coords.push_back(expr.replaceDims(loopCoords));
+    for (AffineExpr expr : map.getResults()) {
+      AffineExpr coord = expr.replaceDims(loopCoords);
+      // Elements of a strip meet in a window at coordinates that are equal, but
+      // for the order of their terms.
+      if (!strips.empty() && coord.isPureAffine())
+        coord = simplifyAffineExpr(coord, axes.size(),
+                                   shapes.getSymbols().size() +
+                                       indexSymbols.size());
+      coords.push_back(coord);
+    }
     context.operands[argument] = {input->get(), coords};
   }
   return context;

@@ -236,7 +236,11 @@ FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
     auto axis = bound.find(dim);
     if (axis == bound.end())
       return failure();
-    coords.push_back(builder.getAffineDimExpr(axis->second));
+    AffineExpr coord = builder.getAffineDimExpr(axis->second);
+    for (const Strip &strip : strips)
+      if (strip.dim == dim)
+        coord = coord * strip.size + strip.position;
+    coords.push_back(coord);
   }
   return coords;
 }
@@ -250,6 +254,10 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   // What all parts of a tile have in common is stored once.
   if (nextPart > 1 && !isUsed(*coords, parts[nextPart - 1]))
     return success();
+  // A result without a dimension is the same for all elements of its strips.
+  for (const Strip &strip : strips)
+    if (strip.position != 0 && !isUsed(*coords, bound.lookup(strip.dim)))
+      return success();
   FailureOr<Tile> tile = evaluate(yielded, *coords);
   if (failed(tile))
     return failure();
@@ -338,10 +346,45 @@ LogicalResult TileEmitter::emitRootGroups() {
     llvm::sort(loopDims);
     groups[loopDims].push_back(result);
   }
-  for (auto &[loopDims, results] : groups)
-    if (failed(emitRootGroup(results, loopDims)))
-      return failure();
+  // One element of the strips after the other: what it shares with those before
+  // is known by its coordinates.
+  do {
+    for (auto &[loopDims, results] : groups)
+      if (failed(emitRootGroup(results, loopDims)))
+        return failure();
+  } while (advanceStrips());
+  if (!strips.empty())
+    hoistLoads();
   return success();
+}
+
+void TileEmitter::hoistLoads() {
+  auto computes = [](Operation &op) {
+    return !isa<tile::LoadOp, arith::ConstantOp>(op) &&
+           llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  };
+  Block *block = scopes.back().block;
+  auto first = llvm::find_if(*block, computes);
+  if (first == block->end())
+    return;
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(std::next(first), block->end())))
+    if (isa<tile::LoadOp>(op) &&
+        llvm::all_of(op.getOperands(), [&](Value operand) {
+          Operation *producer = operand.getDefiningOp();
+          return !producer || producer->getBlock() != block ||
+                 producer->isBeforeInBlock(&*first);
+        }))
+      op.moveBefore(&*first);
+}
+
+bool TileEmitter::advanceStrips() {
+  for (Strip &strip : llvm::reverse(strips)) {
+    if (++strip.position < strip.size)
+      return true;
+    strip.position = 0;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

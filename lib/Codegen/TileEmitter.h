@@ -266,6 +266,11 @@ private:
   // Roots (TileEmitter.cpp).
   LogicalResult emitRoots();
   LogicalResult emitRootGroups();
+  /// Moves on to the next element of the strips; false after the last.
+  bool advanceStrips();
+  /// Moves the loads of this scope before its arithmetic: they are in flight
+  /// together, whatever of the strips waits for them.
+  void hoistLoads();
   LogicalResult emitRootGroup(ArrayRef<unsigned> results,
                               ArrayRef<unsigned> loopDims);
   LogicalResult storeRoot(unsigned result);
@@ -289,6 +294,14 @@ private:
   DenseMap<unsigned, unsigned> bound;
   /// Coordinates along dimensions that share an axis with others.
   DenseMap<unsigned, AffineExpr> merged;
+  /// Dimensions of the grid that are covered in strips, and the element of each
+  /// strip that is computed now.
+  struct Strip {
+    unsigned dim;
+    int64_t size;
+    int64_t position;
+  };
+  SmallVector<Strip> strips;
   /// The scope in which the axes of the grid are bound: 1 when each block walks
   /// several tiles.
   unsigned gridDepth = 0;

@@ -242,11 +242,12 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   tiles[product.dims.depth] = config.depth;
   SmallVector<AxisAttr> axes;
   for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
-    axes.push_back(AxisAttr::get(
-        context, axisKind, tile, dim == product.dims.depth ? depthWarps : 1, 1));
-  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
-                          config.split, config.group, config.blocks,
-                          config.multicast);
+    axes.push_back(AxisAttr::get(context, axisKind, tile,
+                                 dim == product.dims.depth ? depthWarps : 1, 1,
+                                 1));
+  auto mma =
+      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
+                   config.group, config.blocks, config.multicast);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }

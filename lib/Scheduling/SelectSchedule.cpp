@@ -13,6 +13,7 @@
 
 #include "fusion/Scheduling/SelectSchedule.h"
 #include "ContractionSchedule.h"
+#include "WindowSchedule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
@@ -172,7 +173,7 @@ struct Draft {
     SmallVector<AxisAttr> axes;
     for (auto [kind, tile, vector] : llvm::zip(kinds, tiles, vectors))
       axes.push_back(
-          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile)));
+          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile), 1));
     return ScheduleAttr::get(context, strategy, axes, warps);
   }
 };
@@ -344,96 +345,6 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
                       warpsFor(elements, perThread));
 }
 
-/// Elements of a window up to which it is walked one by one.
-static constexpr int64_t kMaxWindow = 256;
-
-/// Places of windows that a thread has, for each of its channels.
-static constexpr int64_t kPlacesInThread = 4;
-
-/// True when every reduction of `kernel` is over the elements of a window: few
-/// of them, along no dimension that an operand is contiguous along.
-static bool reducesWindows(KernelOp kernel, const IterationSpace &space,
-                           const KernelFacts &facts) {
-  int64_t elements = 1;
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    if (!dim.reduction)
-      continue;
-    if (!dim.getStaticExtent() || facts.contiguousBytes[id] > 0)
-      return false;
-    elements *= *dim.getStaticExtent();
-  }
-  if (elements > kMaxWindow)
-    return false;
-  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>()) {
-    if (op.getNumReductionLoops() == 0)
-      continue;
-    SmallVector<unsigned> loops;
-    op.getReductionDims(loops);
-    // Windows overlap or touch: a coordinate adds up a loop of the result and
-    // one of the window; the last, of the channels, does not.
-    auto isOfWindow = [&](AffineExpr expr) {
-      return !isa<AffineDimExpr>(expr) &&
-             llvm::any_of(loops, [&](unsigned loop) {
-               return expr.isFunctionOfDim(loop);
-             });
-    };
-    if (llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-          return llvm::any_of(map.getResults(), isOfWindow) &&
-                 !isOfWindow(map.getResults().back());
-        }))
-      return false;
-  }
-  return true;
-}
-
-/// Pooling and convolutions of single channels: threads hold vectors of
-/// neighbouring channels and, of a column of places, as many as share elements
-/// of their windows in registers. What blocks share, at their borders, comes
-/// from L2.
-static ScheduleAttr scheduleWindows(KernelOp kernel,
-                                    const IterationSpace &space,
-                                    const KernelFacts &facts,
-                                    const ScheduleLimits &limits) {
-  Draft draft(space.getNumDims());
-  for (unsigned i = 0; i < space.getNumDims(); ++i)
-    if (space.getDims()[i].reduction)
-      draft.kinds[i] = AxisKind::Loop;
-  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
-  // The largest power of two that wastes little of a dimension, counted from
-  // the fastest.
-  auto setTile = [&](int64_t number, int64_t most) -> int64_t {
-    if (number >= rank)
-      return 1;
-    unsigned dim = space.getDimOfTensor(primary, rank - 1 - number);
-    int64_t extent = facts.extents[dim];
-    int64_t tile = std::min(most, nextPowerOfTwo(extent));
-    while (tile > 4 && llvm::alignTo(extent, tile) * 5 > extent * 6)
-      tile /= 2;
-    return draft.tiles[dim] = tile;
-  };
-  int64_t vector = std::clamp<int64_t>(16 / facts.narrowestElement, 1, 8);
-  int64_t channels = setTile(0, 8 * vector);
-  if (rank > 0)
-    draft.vectors[space.getDimOfTensor(primary, rank - 1)] =
-        std::min(vector, channels);
-  // Four warps with their lanes along channels and the fastest dimension of
-  // places; the next dimension is left to the registers of a thread.
-  constexpr int64_t kThreads = 128;
-  int64_t vectors = std::max<int64_t>(channels / vector, 1);
-  int64_t places = setTile(1, std::max<int64_t>(kThreads / vectors, 1));
-  setTile(2, kPlacesInThread);
-  if (rank > 2) {
-    // A small problem is spread over the chip.
-    int64_t &column = draft.tiles[space.getDimOfTensor(primary, rank - 3)];
-    while (gridBlocks(draft, facts) < 2.0 * limits.multiprocessors &&
-           column > 2)
-      column /= 2;
-  }
-  return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(channels * places, vector, kThreads / 32));
-}
-
 static ScheduleAttr scheduleContraction(KernelOp kernel,
                                         const IterationSpace &space,
                                         const KernelFacts &facts,
@@ -499,8 +410,13 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(scheduleContraction(kernel, space, facts, limits));
     return schedules;
   }
-  if (facts.hasReduction && reducesWindows(kernel, space, facts))
-    return {scheduleWindows(kernel, space, facts, limits)};
+  if (facts.hasReduction) {
+    WindowFacts windowFacts{facts.extents, facts.contiguousBytes,
+                            facts.narrowestElement};
+    if (ScheduleAttr windows =
+            scheduleWindows(kernel, space, windowFacts, limits))
+      return {windows};
+  }
   if (facts.hasReduction)
     return {scheduleReduction(kernel, space, facts, limits)};
   return {schedulePointwise(kernel, space, facts, limits)};

@@ -1,7 +1,7 @@
 // RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file | FileCheck %s
 
 // One 16-byte load for four elements; constants of registers stay in the
-// address's last step; the element past the end is not touched.
+// address's last step; what is past the end is zero and not touched.
 
 #l = #tile.layout<"{reg=[[1],[2],[128]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[256]}">
 
@@ -10,10 +10,9 @@
 // CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>
 // CHECK-SAME: tile.shared_bytes = 0
 // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
-// CHECK: arith.cmpi ult
-// CHECK: %[[SAFE:.*]] = arith.select
-// CHECK: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[SAFE]]] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-// CHECK: llvm.load %[[P]] invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: %[[P:.*]] = llvm.getelementptr %arg0[%{{.*}}] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+// CHECK: llvm.inline_asm asm_dialect = att "mov.b32 $0, 0; mov.b32 $1, 0; mov.b32 $2, 0; mov.b32 $3, 0; @$5 ld.global.nc.v4.b32 {$0, $1, $2, $3}, [$4+$6];", "=&r,=&r,=&r,=&r,l,b,n" %[[P]], %[[IN]], %{{.*}}
 // CHECK: scf.if
 // CHECK:   llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
 tile.program @copy(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {

@@ -201,8 +201,16 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
   return plan;
 }
 
-std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
-                                                   unsigned reg) {
+/// An offset in elements, a constant to be added to it, and the condition under
+/// which there is something (null: always).
+struct ProgramLowering::Place {
+  Value offset;
+  int64_t constant = 0;
+  Value condition;
+};
+
+ProgramLowering::Place ProgramLowering::placeOf(AccessPlan &plan,
+                                                unsigned reg) {
   tile::Coords registerPart = plan.registerCoords(reg);
   Value offset = plan.firstOffset;
   int64_t constantPart = 0;
@@ -252,13 +260,25 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
   }
   if (!offset)
     offset = constantIndex(0);
+  return {offset, constantPart, condition};
+}
+
+std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
+                                                   unsigned reg) {
+  return addressOf(plan, placeOf(plan, reg));
+}
+
+std::pair<Value, Value> ProgramLowering::addressOf(const AccessPlan &plan,
+                                                   const Place &place) {
+  auto [offset, constantPart, condition] = place;
   Type element = memoryType(plan.access.view.getType().getElementType());
   auto pointer = cast<LLVM::LLVMPointerType>(plan.base.getType());
   // Without the constants of its map an offset may not fit an index: they are
   // added as indices are, which wrap.
   bool shifted = llvm::any_of(plan.constants, [](int64_t c) { return c != 0; });
   if (constantPart && (condition || shifted)) {
-    addOffset(constantIndex(constantPart));
+    offset = arith::AddIOp::create(builder, loc, offset,
+                                   constantIndex(constantPart));
     constantPart = 0;
   }
   if (condition)
@@ -332,6 +352,51 @@ Value ProgramLowering::buildVector(ArrayRef<Value> elements) {
   return vector;
 }
 
+SmallVector<Value> ProgramLowering::loadWhere(const AccessPlan &plan,
+                                              Place place, unsigned words) {
+  Type element = memoryType(plan.access.view.getType().getElementType());
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  // Where the condition holds the sum is in the tensor: without a constant that
+  // is small beside the range of an index, it is an index still.
+  if (std::abs(place.constant) >= int64_t(1) << 28) {
+    place.offset = arith::AddIOp::create(builder, loc, place.offset,
+                                         constantIndex(place.constant));
+    place.constant = 0;
+  }
+  auto pointer = cast<LLVM::LLVMPointerType>(plan.base.getType());
+  Value address = LLVM::GEPOp::create(builder, loc, pointer, element, plan.base,
+                                      ArrayRef<LLVM::GEPArg>{place.offset});
+  Value displacement = LLVM::ConstantOp::create(
+      builder, loc, builder.getI32Type(),
+      builder.getI32IntegerAttr(static_cast<int32_t>(place.constant * bytes)));
+  std::string text, results, constraints;
+  llvm::raw_string_ostream os(text);
+  for (unsigned i = 0; i < words; ++i) {
+    os << "mov.b32 $" << i << ", 0; ";
+    results += (i ? ", $" : "$") + std::to_string(i);
+    constraints += "=&r,";
+  }
+  os << "@$" << words + 1 << " ld.global.nc.";
+  if (words > 1)
+    os << "v" << words << ".b32 {" << results << "}";
+  else
+    os << "b32 " << results;
+  os << ", [$" << words << "+$" << words + 2 << "];";
+  SmallVector<Type> types(words, builder.getI32Type());
+  Type type =
+      words == 1
+          ? types.front()
+          : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), types));
+  Value loaded = pureAsm(type, {address, place.condition, displacement}, text,
+                         constraints + "l,b,n");
+  if (words == 1)
+    return {loaded};
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < words; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
+  return values;
+}
+
 LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
   AccessPlan plan = planAccess(tile::Access::of(op), op.getIndices());
   Type element = tile::getTileElementType(op.getType());
@@ -343,11 +408,31 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
     vectorMask |= 1u << bit;
   bool readOnly = !writtenViews.contains(op.getView());
   Scalars results(count);
+  unsigned width = plan.width();
+  bool inWords = readOnly && bytes <= 4 && width * bytes >= 4;
   for (unsigned reg = 0; reg < count; ++reg) {
     if (reg & vectorMask)
       continue;
-    auto [address, condition] = addressOf(plan, reg);
-    unsigned width = plan.width();
+    // What may be outside is loaded under its condition: no address is chosen
+    // before, no value after.
+    Place place = placeOf(plan, reg);
+    if (inWords && place.condition) {
+      SmallVector<Value> words = loadWhere(plan, place, width * bytes / 4);
+      unsigned inWord = 4 / bytes;
+      for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
+        Value value = words[i / inWord];
+        if (inWord > 1)
+          value = extractElement(
+              LLVM::BitcastOp::create(builder, loc,
+                                      VectorType::get(inWord, stored), value),
+              i % inWord);
+        else if (value.getType() != stored)
+          value = LLVM::BitcastOp::create(builder, loc, stored, value);
+        results[member] = fromMemory(value, element);
+      }
+      continue;
+    }
+    auto [address, condition] = addressOf(plan, place);
     Type type = width == 1 ? stored : Type(VectorType::get(width, stored));
     auto load = LLVM::LoadOp::create(builder, loc, type, address,
                                      /*alignment=*/width * bytes);

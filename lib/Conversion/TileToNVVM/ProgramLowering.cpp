@@ -82,16 +82,29 @@ Value ProgramLowering::toI32(Value value) {
   return arith::TruncIOp::create(builder, loc, builder.getI32Type(), value);
 }
 
-Value ProgramLowering::inlineAsm(Type result, ValueRange operands,
-                                 const Twine &text, const Twine &constraints) {
+static Value emitAsm(OpBuilder &builder, Location loc, Type result,
+                     ValueRange operands, const Twine &text,
+                     const Twine &constraints, bool hasSideEffects) {
   auto dialect =
       LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
   auto call = LLVM::InlineAsmOp::create(
       builder, loc, result, operands, text.str(), constraints.str(),
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      hasSideEffects, /*is_align_stack=*/false,
       LLVM::tailcallkind::TailCallKind::None, dialect,
       /*operand_attrs=*/ArrayAttr());
   return result ? call.getRes() : Value();
+}
+
+Value ProgramLowering::inlineAsm(Type result, ValueRange operands,
+                                 const Twine &text, const Twine &constraints) {
+  return emitAsm(builder, loc, result, operands, text, constraints,
+                 /*hasSideEffects=*/true);
+}
+
+Value ProgramLowering::pureAsm(Type result, ValueRange operands,
+                               const Twine &text, const Twine &constraints) {
+  return emitAsm(builder, loc, result, operands, text, constraints,
+                 /*hasSideEffects=*/false);
 }
 
 FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {

@@ -70,6 +70,9 @@ private:
   /// Inline PTX that LLVM may neither move nor drop. `result` may be null.
   Value inlineAsm(Type result, ValueRange operands, const Twine &text,
                   const Twine &constraints);
+  /// Inline PTX whose results depend on its operands alone.
+  Value pureAsm(Type result, ValueRange operands, const Twine &text,
+                const Twine &constraints);
 
   // Threads (ThreadIndex.cpp).
   Value threadId();
@@ -95,6 +98,12 @@ private:
   /// Address and condition (null: always) of the group that starts at register
   /// `reg`. The address is that of the view's start where the condition fails.
   std::pair<Value, Value> addressOf(AccessPlan &plan, unsigned reg);
+  struct Place;
+  Place placeOf(AccessPlan &plan, unsigned reg);
+  std::pair<Value, Value> addressOf(const AccessPlan &plan, const Place &place);
+  /// Words of 32 bits from where `place` says; zeros where its condition fails.
+  SmallVector<Value> loadWhere(const AccessPlan &plan, Place place,
+                               unsigned words);
   Value expand(AffineExpr expr, ArrayRef<Value> dims, ArrayRef<Value> symbols);
   static bool isNonNegative(AffineExpr expr);
   /// Between a value and its form in memory.

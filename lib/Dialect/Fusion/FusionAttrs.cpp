@@ -25,36 +25,38 @@ using namespace mlir::fusion;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
-/// Parses `, warps = N` and `, vector = N`, each optional, in this order.
+/// Parses `, warps = N`, `, vector = N` and `, strip = N`, each optional, in
+/// this order.
 static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
-                                   int64_t &vector) {
-  warps = vector = 1;
-  if (parser.parseOptionalComma())
-    return success();
-  StringRef name;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&name) || parser.parseEqual())
-    return failure();
-  if (name == "warps") {
-    if (parser.parseInteger(warps))
-      return failure();
-    if (parser.parseOptionalComma())
-      return success();
-    loc = parser.getCurrentLocation();
+                                   int64_t &vector, int64_t &strip) {
+  warps = vector = strip = 1;
+  std::pair<StringRef, int64_t *> widths[] = {
+      {"warps", &warps}, {"vector", &vector}, {"strip", &strip}};
+  unsigned next = 0;
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
+    while (next < std::size(widths) && widths[next].first != name)
+      ++next;
+    if (next == std::size(widths))
+      return parser.emitError(loc, "expected 'warps', 'vector' or 'strip', "
+                                   "in this order");
+    if (parser.parseInteger(*widths[next++].second))
+      return failure();
   }
-  if (name != "vector")
-    return parser.emitError(loc, "expected 'warps' or 'vector'");
-  return parser.parseInteger(vector);
+  return success();
 }
 
-static void printAxisWidths(AsmPrinter &printer, int64_t warps,
-                            int64_t vector) {
+static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
+                            int64_t strip) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
     printer << ", vector = " << vector;
+  if (strip != 1)
+    printer << ", strip = " << strip;
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -104,9 +106,12 @@ static bool isPowerOf2(int64_t value) {
   return value > 0 && llvm::isPowerOf2_64(value);
 }
 
+/// Elements that are written out at most.
+static constexpr int64_t kMaxStrip = 64;
+
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
-                               int64_t vector) {
+                               int64_t vector, int64_t strip) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -119,6 +124,11 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (vector > tile)
     return emitError() << "'vector' (" << vector
                        << ") must not be larger than 'tile' (" << tile << ")";
+  if (strip < 1 || strip > kMaxStrip)
+    return emitError() << "'strip' must be 1 to " << kMaxStrip << ", got "
+                       << strip;
+  if (strip > 1 && kind != AxisKind::Grid)
+    return emitError() << "'strip' is for dimensions of the grid";
   return success();
 }
 

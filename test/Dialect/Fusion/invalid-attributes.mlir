@@ -107,6 +107,21 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // -----
 
+// expected-error@+1 {{'strip' must be 1 to 64, got 0}}
+"test.a"() {a = #fusion.axis<grid, tile = 4, strip = 0>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'strip' is for dimensions of the grid}}
+"test.a"() {a = #fusion.axis<loop, tile = 4, strip = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{expected 'warps', 'vector' or 'strip', in this order}}
+"test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{the axes use 4 warps, the schedule has 2}}
 "test.a"() {a = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 4, warps = 4>], warps = 2>} : () -> ()
 

@@ -75,7 +75,9 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {}
 // CHECK: "test.axes"() {a = #fusion.axis<loop, tile = 64>
 // CHECK-SAME: b = #fusion.axis<grid, tile = 8, vector = 4>
 // CHECK-SAME: c = #fusion.schedule<pointwise, axes = [], warps = 1>
+// CHECK-SAME: d = #fusion.axis<grid, tile = 2, strip = 7>
 "test.axes"() {
   a = #fusion.axis<loop, tile = 64, warps = 1, vector = 1>,
   b = #fusion.axis<grid, tile = 8, vector = 4>,
-  c = #fusion.schedule<pointwise, axes = [], warps = 1>} : () -> ()
+  c = #fusion.schedule<pointwise, axes = [], warps = 1>,
+  d = #fusion.axis<grid, tile = 2, vector = 1, strip = 7>} : () -> ()

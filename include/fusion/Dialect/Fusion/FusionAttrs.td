@@ -52,17 +52,24 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     is made up of powers of two (192 = 128 + 64), each with an accumulator of
     its own, that are computed in one walk through the contracted dimension.
 
+    `strip`, of a `grid` dimension, is the number of consecutive elements at
+    each place of the tile, which are computed one after the other, written
+    out: a block covers `tile` times `strip` elements. What several of them
+    read is read once.
+
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
   let parameters = (ins
     EnumParameter<Fusion_AxisKind>:$kind,
     "int64_t":$tile,
     DefaultValuedParameter<"int64_t", "1">:$warps,
-    DefaultValuedParameter<"int64_t", "1">:$vector
+    DefaultValuedParameter<"int64_t", "1">:$vector,
+    DefaultValuedParameter<"int64_t", "1">:$strip
   );
-  // `warps` and `vector` are left out when they are 1.
+  // `warps`, `vector` and `strip` are left out when they are 1.
   let assemblyFormat = [{
-    `<` $kind `,` `tile` `=` $tile `` custom<AxisWidths>($warps, $vector) `` `>`
+    `<` $kind `,` `tile` `=` $tile ``
+    custom<AxisWidths>($warps, $vector, $strip) `` `>`
   }];
   let genVerifyDecl = 1;
 }
