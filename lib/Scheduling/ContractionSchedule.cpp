@@ -190,8 +190,9 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   SmallVector<AxisAttr> axes;
   for (auto [axisKind, tile] : llvm::zip(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile, 1, 1));
-  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
-                          config.split, config.group, config.blocks);
+  auto mma =
+      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
+                   config.group, config.blocks, config.groups);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -265,6 +266,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.split = mma.getSplit();
   config.group = mma.getGroup();
   config.blocks = mma.getBlocks();
+  config.groups = mma.getGroups();
   MmaProblem problem = describe(kernel, *product, space);
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),

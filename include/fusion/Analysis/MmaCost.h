@@ -66,6 +66,8 @@ struct MmaConfig {
   int64_t group = 8;
   /// Blocks of the grid, 0 for one a tile.
   int64_t blocks = 0;
+  /// Groups of `warps` warps that take turns at the tiles of a block.
+  int64_t groups = 1;
 };
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where

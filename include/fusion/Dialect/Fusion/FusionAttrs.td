@@ -85,7 +85,10 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     - `group`: rows of tiles that are walked together, so that neighbouring
       blocks share operands in L2 (1: row by row);
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
-      block a tile.
+      block a tile;
+    - `groups`: groups of warps, of `warps` of the schedule each, that take
+      turns at the tiles of a block: while one is after its loop, another is in
+      its own. For `wgmma` with `blocks`.
 
     Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
     132>`.
@@ -96,10 +99,11 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "0">:$columns,
     DefaultValuedParameter<"int64_t", "1">:$split,
     DefaultValuedParameter<"int64_t", "1">:$group,
-    DefaultValuedParameter<"int64_t", "0">:$blocks
+    DefaultValuedParameter<"int64_t", "0">:$blocks,
+    DefaultValuedParameter<"int64_t", "1">:$groups
   );
   let assemblyFormat = [{
-    `<` $kind (`,` struct($stages, $columns, $split, $group, $blocks)^)? `>`
+    `<` $kind (`,` struct($stages, $columns, $split, $group, $blocks, $groups)^)? `>`
   }];
   let genVerifyDecl = 1;
 }

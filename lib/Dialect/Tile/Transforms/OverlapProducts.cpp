@@ -99,7 +99,14 @@ static void overlap(scf::ForOp loop, Finish finish) {
                   loop.getInductionVar());
   finish.release.erase();
 
-  builder.setInsertionPointAfter(loop);
+  // Who takes the next turn need not wait for products that are under way.
+  Operation *last = loop;
+  while (auto turn = dyn_cast<ReleaseOp>(last->getNextNode())) {
+    if (!turn.getRing().getType().getBuffers().empty())
+      break;
+    last = turn;
+  }
+  builder.setInsertionPointAfter(last);
   SmallVector<Value> sums;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (Value result : finish.wait.getResults())
@@ -107,10 +114,10 @@ static void overlap(scf::ForOp loop, Finish finish) {
          llvm::zip(yield.getOperands(), loop.getResults()))
       if (yielded == result)
         sums.push_back(sum);
-  auto last = MmaWaitOp::create(builder, loc, TypeRange(ValueRange(sums)), sums,
+  auto wait = MmaWaitOp::create(builder, loc, TypeRange(ValueRange(sums)), sums,
                                 ValueRange(), /*pending=*/0);
-  for (auto [sum, result] : llvm::zip(sums, last.getResults()))
-    sum.replaceAllUsesExcept(result, last);
+  for (auto [sum, result] : llvm::zip(sums, wait.getResults()))
+    sum.replaceAllUsesExcept(result, wait);
   Value end = loop.getResult(carried.getArgNumber() - 1);
   releasePrevious(builder, loc, ring, end, loop.getLowerBound(),
                   loop.getUpperBound());
