@@ -209,7 +209,7 @@ static double getSecondsOfGroups(const MmaProblem &problem,
   double feed = (kEven * problem.operands[0] / config.columns +
                  kEven * problem.operands[1] / config.rows) /
                 (2 * problem.sums);
-  double narrow = std::max(0.0, kEven / config.columns - 1);
+  double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
   products *= 1 + kTurnFeedCost * feed + kNarrowCost * narrow;
   double chunk = std::max(products, (kTurnLatency + products) / config.stages);
   double each = chunks * chunk + parts * kTurnPartSeconds;

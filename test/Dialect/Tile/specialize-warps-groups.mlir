@@ -4,9 +4,9 @@
 #tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
 
 // Two groups: every second tile is one's own, and so are the positions of 16
-// stages. The turn is taken before the contraction and passed after its last
-// products have begun, before they are waited for. Of the residual's ring each
-// group has every second stage: its producer keeps one position for each.
+// stages. The turn is taken before the contraction and passed when its last
+// stage has been waited for. Of the residual's ring each group has every second
+// stage: its producer keeps one position for each.
 // Buffers of the result stand in the consumer: one for each group.
 
 // CHECK-LABEL: tile.program @turns
@@ -14,6 +14,7 @@
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C15:.*]] = arith.constant 15 : index
 // CHECK-DAG: %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG: %[[C132:.*]] = arith.constant 132 : index
 // CHECK-DAG: %[[C264:.*]] = arith.constant 264 : index
@@ -29,14 +30,18 @@
 // CHECK:   %[[FIRST:.*]] = arith.addi %[[BLOCK]], %[[SKIP]]
 // CHECK:   %[[BEGIN:.*]] = arith.muli %[[G]], %[[C16]]
 // CHECK:   scf.for {{.*}} = %[[FIRST]] to %{{.*}} step %[[C264]] iter_args(%[[T:.*]] = %[[G]], %[[P:.*]] = %[[BEGIN]], %[[Q:.*]] = %[[G]])
+// CHECK:     %[[END:.*]] = arith.addi %[[P]], %[[C15]]
 // CHECK:     %[[BEFORE:.*]] = arith.addi %[[T]], %[[C1]]
 // CHECK:     tile.acquire %[[TURNS]][%[[BEFORE]]] : <2, []> ->
 // CHECK:     %[[SUM:.*]]:2 = scf.for {{.*}} iter_args({{.*}}, %[[PK:.*]] = %[[P]])
 // CHECK:       tile.wait %[[RING]][%[[PK]]]
+// CHECK-NEXT:  %[[LAST:.*]] = arith.cmpi eq, %[[PK]], %[[END]]
+// CHECK-NEXT:  scf.if %[[LAST]] {
+// CHECK-NEXT:    tile.release %[[TURNS]][%[[T]]]
+// CHECK-NEXT:  }
+// CHECK-NEXT:  tile.mma_async
 // CHECK:       tile.mma_wait {{.*}}pending = 1
-// CHECK:     }
-// CHECK:     tile.release %[[TURNS]][%[[T]]]
-// CHECK-NEXT: tile.mma_wait %[[SUM]]#0
+// CHECK:     tile.mma_wait %[[SUM]]#0
 // CHECK:     tile.release %[[RING]]
 // CHECK:     tile.wait %[[SIDE]][%[[Q]]]
 // CHECK:     %[[Q2:.*]] = arith.addi %[[Q]], %[[C2]]

@@ -39,6 +39,19 @@ struct Finish {
 };
 } // namespace
 
+/// True for a condition under which only a turn is passed on.
+static bool passesTurn(Operation &op) {
+  auto condition = dyn_cast<scf::IfOp>(op);
+  return condition && condition.getNumResults() == 0 &&
+         !condition.elseBlock() &&
+         llvm::all_of(condition.thenBlock()->without_terminator(),
+                      [](Operation &inner) {
+                        auto release = dyn_cast<ReleaseOp>(inner);
+                        return release &&
+                               release.getRing().getType().getBuffers().empty();
+                      });
+}
+
 /// The end of `loop`'s iterations, when all their products read the ring only
 /// and nothing but the loop uses the sums.
 static std::optional<Finish> findFinish(scf::ForOp loop) {
@@ -52,7 +65,7 @@ static std::optional<Finish> findFinish(scf::ForOp loop) {
       if (finish.release || !finish.wait)
         return std::nullopt;
       finish.release = release;
-    } else if (op.getNumRegions() != 0) {
+    } else if (op.getNumRegions() != 0 && !passesTurn(op)) {
       return std::nullopt;
     }
   }
@@ -99,14 +112,7 @@ static void overlap(scf::ForOp loop, Finish finish) {
                   loop.getInductionVar());
   finish.release.erase();
 
-  // Who takes the next turn need not wait for products that are under way.
-  Operation *last = loop;
-  while (auto turn = dyn_cast<ReleaseOp>(last->getNextNode())) {
-    if (!turn.getRing().getType().getBuffers().empty())
-      break;
-    last = turn;
-  }
-  builder.setInsertionPointAfter(last);
+  builder.setInsertionPointAfter(loop);
   SmallVector<Value> sums;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (Value result : finish.wait.getResults())

@@ -260,6 +260,7 @@ private:
   /// Waits until the group before has taken its last stage, so that no stage
   /// that this group waits for is more than one round of the ring ahead.
   void takeTurn(Location loc);
+  /// Passes the turn on, if the stage just waited for is the tile's last.
   void passTurn(Location loc);
   /// Writes the plain loads of the contraction, and what is computed from them
   /// alone: they run while the consumer waits for its stage.
@@ -287,8 +288,9 @@ private:
   RoleState &state;
   DenseMap<Operation *, Product *> products;
   WaitOp stage;
-  /// The number of the tile, counted over all groups of the block.
-  Value turn;
+  /// The number of the tile, counted over all groups of the block, and the
+  /// position of its last stage.
+  Value turn, lastPosition;
   /// Operations of the contraction that stand before its wait.
   llvm::SmallPtrSet<Operation *, 16> written;
   /// Operands that are in their buffers this turn.
@@ -307,6 +309,15 @@ void ConsumerWriter::takeTurn(Location loc) {
 }
 
 void ConsumerWriter::passTurn(Location loc) {
+  OpBuilder::InsertionGuard guard(state.builder);
+  if (common.walk.getContraction()) {
+    Value isLast =
+        arith::CmpIOp::create(state.builder, loc, arith::CmpIPredicate::eq,
+                              state.positions[0], lastPosition);
+    auto guarded = scf::IfOp::create(state.builder, loc, isLast,
+                                     /*withElseRegion=*/false);
+    state.builder.setInsertionPointToStart(guarded.thenBlock());
+  }
   ReleaseOp::create(state.builder, loc, common.turns, turn);
 }
 
@@ -336,6 +347,10 @@ void ConsumerWriter::writeTiles(scf::ForOp loop) {
   copy.setLowerBound(first);
   copy.setStep(stride);
   turn = copy.getRegionIterArg(0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  lastPosition =
+      arith::AddIOp::create(builder, loc, state.positions[0],
+                            arith::SubIOp::create(builder, loc, stages, one));
   write(*loop.getBody());
   // The other groups' tiles come before the next one of this.
   state.positions[0] =
@@ -352,6 +367,8 @@ void ConsumerWriter::waitForStage(Location loc) {
   auto type = cast<RingType>(common.rings[0].value.getType());
   stage = WaitOp::create(state.builder, loc, type.getBuffers(),
                          common.rings[0].value, state.positions[0]);
+  if (common.walk)
+    passTurn(loc);
 }
 
 void ConsumerWriter::waitForProducts(Location loc) {
@@ -551,7 +568,6 @@ void ConsumerWriter::write(Block &source) {
     } else if (loop && loop.getOperation() == common.walk.getContraction()) {
       takeTurn(loop.getLoc());
       writeLoop(loop);
-      passTurn(loop.getLoc());
     } else if (loop && usesAnyRing(loop)) {
       writeLoop(loop);
     } else {
@@ -561,8 +577,6 @@ void ConsumerWriter::write(Block &source) {
   if (&source != common.contraction().block)
     return;
   Location loc = common.contraction().products.front().dot.getLoc();
-  if (common.walk && !common.walk.getContraction())
-    passTurn(loc);
   waitForProducts(loc);
   ReleaseOp::create(state.builder, loc, common.rings[0].value,
                     state.positions[0]);
