@@ -78,6 +78,13 @@ static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
 static constexpr double kClocksPerConversion = 14;
 /// Of a sum shared by a cluster.
 static constexpr double kClusterSeconds = 4.8e-6;
+/// Of groups that take turns, fitted to twelve shapes on the same day: how much
+/// longer products of 128x128 take for their operands, and others by their
+/// share of operands, what each part of an epilogue costs although products go
+/// on, how much longer it takes a group that is alone in it, and how long a
+/// stage takes from its release to its next use.
+static constexpr double kTurnFeedCost = 0.134, kTurnPartSeconds = 0.12e-6,
+                        kAloneInEpilogue = 1.5, kTurnLatency = 0.9e-6;
 /// Share of the memory's rate that operands and results reach.
 static constexpr double kTrafficShare = 0.9;
 /// From launch to the first product and from the last store to the end.
@@ -92,6 +99,35 @@ static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
 static int64_t epilogueColumns(const MmaConfig &config) {
   int64_t columns = config.columns / config.split;
   return config.chunk ? std::min(config.chunk, columns) : columns;
+}
+
+/// Bytes from the start of the first of `pieces` to the end of the last: all
+/// live throughout, and each has the first place where it fits, larger ones
+/// first.
+static int64_t getExtent(llvm::SmallVector<SharedPiece> pieces) {
+  llvm::stable_sort(pieces, [](const SharedPiece &a, const SharedPiece &b) {
+    return a.bytes > b.bytes;
+  });
+  // Begin and end, in order.
+  llvm::SmallVector<std::pair<int64_t, int64_t>> placed;
+  for (const SharedPiece &piece : pieces) {
+    int64_t begin = 0;
+    auto next = placed.begin();
+    for (; next != placed.end() && begin + piece.bytes > next->first; ++next)
+      begin = llvm::alignTo(next->second, piece.alignment);
+    placed.insert(next, {begin, begin + piece.bytes});
+  }
+  return placed.empty() ? 0 : placed.back().second;
+}
+
+/// What each group of consumers has for itself, for all of them.
+static SharedPiece getOfGroups(llvm::ArrayRef<SharedPiece> own,
+                               int64_t groups) {
+  int64_t alignment = kBankRowBytes;
+  for (const SharedPiece &piece : own)
+    alignment = std::max(alignment, piece.alignment);
+  int64_t bytes = getExtent({own.begin(), own.end()});
+  return {groups * int64_t(llvm::alignTo(bytes, alignment)), alignment};
 }
 
 /// What a block keeps in shared memory, in the order of allocation.
@@ -109,6 +145,10 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
       // While one buffer is written to memory, the next is filled.
       pieces.append(std::min<int64_t>(tiles.count * chunks, 2),
                     getTile(config.rows, columns * tiles.bytes));
+  if (config.groups > 1) {
+    SharedPiece own = getOfGroups(pieces, config.groups);
+    pieces.assign({own, getRing({}, config.groups)});
+  }
   llvm::SmallVector<SharedPiece> stage;
   for (unsigned side = 0; side < 2; ++side) {
     int64_t own = side == 0 ? config.rows : config.columns;
@@ -123,20 +163,13 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
   for (const MmaTiles &tiles : problem.copiedReads)
     if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
       pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
-                               kEpilogueStages));
+                               kEpilogueStages * config.groups));
   return pieces;
 }
 
 int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
                                   const MmaConfig &config) {
-  // All live throughout: one after the other, larger ones first.
-  llvm::SmallVector<SharedPiece> pieces = getPieces(problem, config);
-  llvm::stable_sort(pieces, [](const SharedPiece &a, const SharedPiece &b) {
-    return a.bytes > b.bytes;
-  });
-  int64_t total = 0;
-  for (const SharedPiece &piece : pieces)
-    total = llvm::alignTo(total, piece.alignment) + piece.bytes;
+  int64_t total = getExtent(getPieces(problem, config));
   if (config.split > 1)
     total = llvm::alignTo(total, 8) + kBarrierBytes;
   return total;
@@ -157,11 +190,32 @@ int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
   int64_t producers = config.warps >= 8 ? 4 : 1;
   int64_t registers = getMmaRegisters(problem, config) * config.warps * 32 +
                       40 * producers * 32;
-  if (config.warps > 4)
+  if (config.warps > 4 || config.groups > 1)
     return 1;
   return std::max<int64_t>(
       1, std::min({target.sharedPerSM / shared,
                    target.registersPerSM / registers, int64_t(2)}));
+}
+
+/// Seconds that groups of consumers take for `tiles` tiles one after the other,
+/// each of `chunks` chunks and an `epilogue`: either the tensor cores are
+/// always busy until the last epilogue, or a group is always at work.
+static double getSecondsOfGroups(const MmaProblem &problem,
+                                 const MmaConfig &config, double tiles,
+                                 double chunks, double products,
+                                 double epilogue) {
+  constexpr double kEven = 128;
+  double parts = double(config.columns) / epilogueColumns(config);
+  double feed = (kEven * problem.operands[0] / config.columns +
+                 kEven * problem.operands[1] / config.rows) /
+                (2 * problem.sums);
+  double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
+  products *= 1 + kTurnFeedCost * feed + kNarrowCost * narrow;
+  double chunk = std::max(products, (kTurnLatency + products) / config.stages);
+  double each = chunks * chunk + parts * kTurnPartSeconds;
+  double turns = std::ceil(tiles / config.groups);
+  return std::max(tiles * each + epilogue,
+                  turns * (each + kAloneInEpilogue * epilogue));
 }
 
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
@@ -185,10 +239,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
-  double products = flops /
-                    (kProductRate * target.tensorFlopsPerSecond /
-                     target.numSMs * 16.0 / problem.elementBits) *
-                    (1 + kNarrowCost * narrow);
+  double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
+                                target.numSMs * 16.0 / problem.elementBits);
+  double products = undisturbed * (1 + kNarrowCost * narrow);
   double chunk = std::max(products, stageBytes(problem, config) /
                                         (kFeedBytesPerClock * target.clockHz));
   // An operand that is computed goes through registers, element by element.
@@ -218,6 +271,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   if (together >= 2)
     time = std::ceil(perSM / together) *
            std::max(together * chunks * chunk, chunks * alone + epilogue);
+  if (config.groups > 1)
+    time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed,
+                              epilogue);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +
@@ -227,6 +283,41 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   return std::max(time, bytes / (kTrafficShare * target.dramBytesPerSecond)) +
          kStartSeconds;
+}
+
+/// Adds the forms of `config` in which two groups of its warps take turns at
+/// tiles, when there are tiles for both and shared memory for what each has for
+/// itself: less in parts of fewer columns.
+static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
+                      const MmaProblem &problem, MmaConfig config,
+                      const TargetInfo &target) {
+  constexpr int64_t kWarpgroup = 4, kLeastAccumulators = 64, kMaxStages = 8;
+  int64_t tiles = llvm::divideCeil(problem.rows, config.rows) *
+                  llvm::divideCeil(problem.columns, config.columns) *
+                  problem.batch;
+  if (config.warps != kWarpgroup || config.split > 1 ||
+      tiles <= target.numSMs ||
+      config.rows * config.columns * problem.sums <
+          kLeastAccumulators * kWarpgroup * 32)
+    return;
+  // Computing an operand takes the warps of both groups.
+  for (int64_t bits : problem.storedBits)
+    if (bits != problem.elementBits)
+      return;
+  config.groups = 2;
+  config.blocks = target.numSMs;
+  for (int64_t part : {64, 32}) {
+    if (part >= config.columns && part != 64)
+      continue;
+    config.chunk = part < config.columns ? part : 0;
+    config.stages = 0;
+    int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                   getMmaSharedBytes(problem, config);
+    config.stages =
+        std::min<int64_t>(kMaxStages, room / stageBytes(problem, config));
+    if (config.stages >= 3)
+      configs.push_back(config);
+  }
 }
 
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
@@ -285,6 +376,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             config.blocks = split == 1 && tiles > slots ? slots : 0;
             configs.push_back(config);
           }
+          addGroups(configs, problem, config, target);
         }
   // Each is priced once; equal ones keep their order.
   llvm::SmallVector<std::pair<double, size_t>> order;

@@ -79,7 +79,7 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   if (MmaAttr mma = schedule.getMma())
     program.setPipelineAttr(tile::PipelineAttr::get(
         context, static_cast<tile::MmaKind>(mma.getKind()), mma.getStages(),
-        mma.getColumns()));
+        mma.getColumns(), mma.getGroups()));
   Block *body = &program.getBody().front();
   scopes.push_back({body});
   builder.setInsertionPointToEnd(body);

@@ -247,7 +247,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
                                  1));
   auto mma =
       MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
-                   config.group, config.blocks, config.multicast);
+                   config.group, config.blocks, config.multicast,
+                   config.groups);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -350,6 +351,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.group = mma.getGroup();
   config.blocks = mma.getBlocks();
   config.multicast = mma.getMulticast();
+  config.groups = mma.getGroups();
   MmaProblem problem = describe(kernel, *product, space);
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),

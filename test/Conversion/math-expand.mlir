@@ -87,11 +87,14 @@ func.func @sin_f16(%x: f16) -> f16 {
 // CHECK-NOT:     arith.divf
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
 // CHECK-NOT:     arith.divf
+// CHECK:         %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK:         %[[SILU:.*]] = arith.mulf %{{.*}}, %[[R]] : f32
+// CHECK-NOT:     arith.divf
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.div.full"
 // FAST-LABEL: func.func @divisions(
 // FAST-NOT:     arith.divf
 // FAST:         return
-func.func @divisions(%x: f32, %y: f32) -> (f32, f32, f32) {
+func.func @divisions(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
   %one = arith.constant 1.0 : f32
   %q = arith.divf %x, %y : f32
   %n = arith.negf %x : f32
@@ -99,7 +102,28 @@ func.func @divisions(%x: f32, %y: f32) -> (f32, f32, f32) {
   %d = arith.addf %one, %e : f32
   %sigmoid = arith.divf %one, %d : f32
   %silu = arith.divf %x, %d : f32
-  return %q, %sigmoid, %silu : f32, f32, f32
+  %other = arith.divf %y, %d : f32
+  return %q, %sigmoid, %silu, %other : f32, f32, f32, f32
+}
+
+// The half of one factor and the two of the other cancel.
+// CHECK-LABEL: func.func @gelu(
+// CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK:         %[[A:.*]] = arith.mulf %[[Y]]
+// CHECK-NEXT:    %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[A]])
+// CHECK:         %[[D:.*]] = arith.addf %[[E]]
+// CHECK-NEXT:    %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[D]])
+// CHECK-NOT:     %[[R]], %[[R]]
+// CHECK:         %[[G:.*]] = arith.mulf %[[X]], %[[R]] : f32
+// CHECK:         return %[[G]]
+func.func @gelu(%x: f32, %y: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %h = arith.mulf %x, %half : f32
+  %t = math.tanh %y : f32
+  %s = arith.addf %t, %one : f32
+  %g = arith.mulf %h, %s : f32
+  return %g : f32
 }
 
 // CHECK-LABEL: func.func @powers(

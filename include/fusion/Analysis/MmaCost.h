@@ -68,6 +68,8 @@ struct MmaConfig {
   int64_t blocks = 0;
   /// Blocks of a cluster that load the columns' operand together.
   int64_t multicast = 1;
+  /// Groups of `warps` warps that take turns at the tiles of a block.
+  int64_t groups = 1;
 };
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where

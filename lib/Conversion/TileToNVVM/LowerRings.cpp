@@ -203,6 +203,8 @@ LogicalResult ProgramLowering::lowerAcquire(tile::AcquireOp op) {
   // as complete.
   waitForPhase(stage.empty, arith::XOrIOp::create(builder, loc, stage.parity,
                                                   constant32(1)));
+  if (op.getBuffers().empty())
+    return success();
   int64_t bytes = 0;
   for (Value buffer : op.getBuffers())
     bytes += cast<tile::BufferType>(buffer.getType())

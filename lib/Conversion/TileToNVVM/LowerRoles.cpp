@@ -15,11 +15,13 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Barrier 0 is the whole block's; this one the consumers'.
+/// Barrier 0 is the whole block's; from this one on each group of consumers has
+/// one, and then one for each of its warpgroups.
 static constexpr int32_t kConsumerBarrier = 1;
 
 void ProgramLowering::namedBarrier(Value number, int32_t threads) {
@@ -28,11 +30,38 @@ void ProgramLowering::namedBarrier(Value number, int32_t threads) {
                           /*reductionPredicate=*/Value());
 }
 
+Value ProgramLowering::barrierOfGroup(Value number) {
+  if (!groupNumber)
+    return number;
+  constexpr int32_t kWarpgroup = 4;
+  int32_t each = 1 + (program.getNumWarps() + kWarpgroup - 1) / kWarpgroup;
+  return arith::AddIOp::create(
+      builder, loc, number,
+      arith::MulIOp::create(builder, loc, groupNumber, constant32(each)));
+}
+
 void ProgramLowering::lowerBarrier() {
   if (inConsumer)
-    namedBarrier(constant32(kConsumerBarrier), program.getNumWarps() * 32);
+    namedBarrier(barrierOfGroup(constant32(kConsumerBarrier)),
+                 program.getNumWarps() * 32);
   else
     NVVM::BarrierOp::create(builder, loc);
+}
+
+void ProgramLowering::enterGroup(tile::SpecializeOp op) {
+  // From here on a thread's number is that in its group.
+  int32_t warps = program.getNumWarps();
+  groupNumber = arith::ShRUIOp::create(builder, loc, warpNumber(),
+                                       constant32(llvm::Log2_32(warps)));
+  thread =
+      arith::AndIOp::create(builder, loc, thread, constant32(warps * 32 - 1));
+  lastThreadOp = thread.getDefiningOp();
+  warp = nullptr;
+  threadValues.clear();
+  op.getConsumer().walk([&](tile::AllocOp alloc) {
+    ringBuffers[alloc] = {static_cast<int64_t>(*alloc.getOffset()), groupNumber,
+                          static_cast<int64_t>(*op.getGroupBytes())};
+  });
 }
 
 void ProgramLowering::ifThread(Value condition, function_ref<void()> body) {
@@ -49,7 +78,7 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
     clusterBarrier();
   else
     NVVM::BarrierOp::create(builder, loc);
-  int32_t consumers = program.getNumWarps();
+  int32_t consumers = program.getNumWarps() * op.getGroups();
   Value number = warpNumber();
   auto setRegisters = [&](unsigned role, NVVM::SetMaxRegisterAction action) {
     if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
@@ -88,6 +117,8 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
   builder.setInsertionPointToStart(roles.elseBlock());
   setRegisters(1, NVVM::SetMaxRegisterAction::increase);
   inConsumer = true;
+  if (op.getGroups() > 1)
+    enterGroup(op);
   LogicalResult result = lowerBlock(op.getConsumer().front());
   inConsumer = false;
   return result;

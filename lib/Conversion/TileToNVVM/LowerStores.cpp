@@ -223,7 +223,7 @@ LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
       return lowerBarrier();
     Value number = arith::AddIOp::create(builder, loc, group,
                                          constant32(kWarpgroupBarriers));
-    namedBarrier(number, kWarpgroupThreads);
+    namedBarrier(barrierOfGroup(number), kWarpgroupThreads);
   };
 
   // All who may have started copies wait for theirs: another store may have

@@ -229,6 +229,11 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
         bulkWait(/*pending=*/0);
         return success();
       })
+      .Case([&](tile::GroupNumberOp group) {
+        values[group.getResult()] = {groupNumber ? toIndex(groupNumber)
+                                                 : constantIndex(0)};
+        return success();
+      })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
       .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })

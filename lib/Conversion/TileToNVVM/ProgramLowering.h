@@ -240,6 +240,11 @@ private:
   // Roles (LowerRoles.cpp).
   LogicalResult lowerSpecialize(tile::SpecializeOp op);
   void lowerBarrier();
+  /// Makes the code that follows that of the groups of `op`, which are the last
+  /// to have code: thread, warp and buffers are those of a group.
+  void enterGroup(tile::SpecializeOp op);
+  /// The barrier of this group that is barrier `number` of the first.
+  Value barrierOfGroup(Value number);
   /// A barrier of `threads` threads; `number` is that of the barrier.
   void namedBarrier(Value number, int32_t threads);
   void ifThread(Value condition, function_ref<void()> body);
@@ -266,6 +271,8 @@ private:
   /// Where the barriers lie at which the consumers of a cluster meet.
   SharedPlace meetings;
   bool inConsumer = false;
+  /// In a consumer of several groups: the number of the thread's own.
+  Value groupNumber;
   /// The program is for chips that have tensor copies, and so stmatrix.
   bool hasTensorCopies = false;
 };

@@ -25,9 +25,11 @@ int64_t ProgramLowering::SharedPlace::alignment() const {
 }
 
 ProgramLowering::SharedPlace ProgramLowering::placeOf(Value buffer) const {
+  auto known = ringBuffers.find(buffer);
+  if (known != ringBuffers.end())
+    return known->second;
   if (auto alloc = buffer.getDefiningOp<tile::AllocOp>())
     return SharedPlace::at(*alloc.getOffset());
-  auto known = ringBuffers.find(buffer);
   assert(known != ringBuffers.end() && "operand is lowered before its user");
   return known->second;
 }

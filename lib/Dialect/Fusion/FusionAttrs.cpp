@@ -135,7 +135,7 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               MmaKind kind, int64_t stages, int64_t columns,
                               int64_t split, int64_t group, int64_t blocks,
-                              int64_t multicast) {
+                              int64_t multicast, int64_t groups) {
   if (stages < 1 || stages > 32)
     return emitError() << "'stages' must be 1 to 32, got " << stages;
   if (columns != 0 && !isPowerOf2(columns))
@@ -157,6 +157,12 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << ")";
   if (group < 1 || blocks < 0)
     return emitError() << "'group' must be positive and 'blocks' not negative";
+  if (groups < 1 || groups > 4)
+    return emitError() << "'groups' must be 1 to 4, got " << groups;
+  if (groups > 1 && (kind != MmaKind::Wgmma || blocks == 0 || split > 1))
+    return emitError()
+           << "several 'groups' are for wgmma on a grid of 'blocks' "
+              "without 'split'";
   return success();
 }
 
@@ -179,6 +185,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                             "shares may have a sum of them";
     hasParts = true;
   }
+  // Producers are at most four more.
+  if (mma && mma.getGroups() > 1 && mma.getGroups() * warps > 28)
+    return emitError() << "'groups' of 'warps' must be at most 28 warps, got "
+                       << mma.getGroups() * warps;
   int64_t product = 1;
   for (AxisAttr axis : axes) {
     // Each factor is bounded before it is multiplied, so nothing overflows.

@@ -18,7 +18,7 @@ _SCHEDULE = re.compile(
 _AXIS = re.compile(r"#fusion\.axis<(\w+), tile = (\d+)((?:, \w+ = \d+)*)>")
 _NUMBER = re.compile(r"(\w+) = (\d+)")
 _MMA_DEFAULTS = {"stages": 1, "columns": 0, "split": 1, "group": 1,
-                 "blocks": 0, "multicast": 1}
+                 "blocks": 0, "multicast": 1, "groups": 1}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,10 +105,12 @@ class Schedule:
         tiles = "x".join(map(str, self.tiles() or (0,)))
         fields = dict(self.mma or ())
         parts = [fields.get("kind", "fma"), tiles, f"w{self.warps}"]
-        for key in ("stages", "columns", "split", "group", "blocks", "multicast"):
+        for key in ("stages", "columns", "split", "group", "blocks",
+                    "multicast", "groups"):
             value = fields.get(key, _MMA_DEFAULTS[key])
             if value != _MMA_DEFAULTS[key]:
-                parts.append(f"{key[0]}{value}")
+                # Groups take turns.
+                parts.append(f"{'t' if key == 'groups' else key[0]}{value}")
         return "-".join(parts)
 
 

@@ -144,3 +144,18 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // expected-error@+1 {{attribute 'fusion.tf32' must be a unit attribute}}
 module attributes {fusion.tf32 = true} {}
+
+// -----
+
+// expected-error@+1 {{'groups' must be 1 to 4, got 5}}
+"test.a"() {a = #fusion.mma<wgmma, blocks = 4, groups = 5>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{several 'groups' are for wgmma on a grid of 'blocks' without 'split'}}
+"test.a"() {a = #fusion.mma<wgmma, stages = 4, groups = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'groups' of 'warps' must be at most 28 warps, got 32}}
+"test.a"() {a = #fusion.schedule<contraction, axes = [], warps = 16, mma = #fusion.mma<wgmma, blocks = 4, groups = 2>>} : () -> ()

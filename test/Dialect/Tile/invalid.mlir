@@ -161,3 +161,44 @@ tile.program @copy(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits
   tile.copy_start %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] into %b by <"{reg=[], lane=[[0,1],[0,2],[1,0],[0,0],[0,0]], warp=[], shape=[2,4]}"> : !tile.view<2x4xf32>, !tile.buffer<2x4xbf16, #s>
   tile.return
 }
+
+// -----
+
+tile.program @groups(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 4 : i64} {
+  // expected-error @+1 {{has 1 producers, the program has 0 extra warps for them}}
+  tile.specialize {groups = 2 : i64} consumer {
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @groups(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 8 : i64, cluster = 2 : i64} {
+  // expected-error @+1 {{the blocks of a cluster have one group each}}
+  tile.specialize {groups = 2 : i64} consumer {
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @groups(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, extra_warps = 31 : i64} {
+  // expected-error @+1 {{has 1 to 4 groups, got 5}}
+  tile.specialize {groups = 5 : i64} consumer {
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @group_number(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 1 : i64} {
+  tile.specialize consumer {
+  } producer {
+    // expected-error @+1 {{stands outside a consumer's role}}
+    %g = tile.group_number
+  }
+  tile.return
+}

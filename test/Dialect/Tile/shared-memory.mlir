@@ -116,3 +116,37 @@ tile.program @rings(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, extra_war
   }
   tile.return
 }
+
+// -----
+
+// What several groups of consumers reserve is there for each: buffers of one
+// group share among themselves, those of two lie apart.
+
+#line = #tile.shared_layout<"{bytes=4, align=128, offsets=[[4,8,16,32,64,128,256,512,1024,2048,4096,8192]]}">
+#l = #tile.layout<"{reg=[[32],[64],[128],[256],[512],[1024],[2048]], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[4096]}">
+!line = !tile.buffer<4096xf32, #line>
+
+// CHECK-LABEL: tile.program @groups
+// CHECK-SAME: shared_bytes = 32800
+// CHECK: tile.make_ring at 32768 : <2, []>
+// CHECK: tile.specialize {group_bytes = 16384 : i64, groups = 2 : i64} consumer
+// CHECK: tile.alloc at 0
+// CHECK: tile.local_load
+// CHECK: tile.alloc at 0
+// CHECK: tile.barrier
+// CHECK-NEXT: tile.local_store
+tile.program @groups(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, extra_warps = 2 : i64, index_bits = 32 : i64} {
+  %z = arith.constant 0.0 : f32
+  %r = tile.make_ring : !tile.ring<2, []>
+  tile.specialize {groups = 2 : i64} consumer {
+    %t = tile.splat %z : f32 -> tensor<4096xf32, #l>
+    %a = tile.alloc : !line
+    tile.local_store %t, %a : tensor<4096xf32, #l>, !line
+    %u = tile.local_load %a : !line -> tensor<4096xf32, #l>
+    %b = tile.alloc : !line
+    tile.local_store %u, %b : tensor<4096xf32, #l>, !line
+    %v = tile.local_load %b : !line -> tensor<4096xf32, #l>
+  } producer {
+  }
+  tile.return
+}

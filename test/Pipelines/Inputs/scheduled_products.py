@@ -134,6 +134,9 @@ A_IN_REGISTERS = r"tile\.mma_async [^:]*: tensor<"
 B_IN_REGISTERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, tensor<.* -> "
 TWO_BUFFERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, !tile\.buffer<"
 
+# Groups that take turns.
+TURNS = [("tile.group_number", 1), (r"groups = [23] : i64", 1)]
+
 TO_BF16 = ["%y = arith.truncf %i0 : f32 to bf16"]
 INT_TO_BF16 = ["%y = arith.sitofp %i0 : i8 to bf16"]
 NEGATE = ["%y = arith.negf %i0 : bf16"]
@@ -147,7 +150,7 @@ def epilogue(axes, warps, mma, found, m=192, n=256, k=160):
                 body, [("s", tensor("bf16", m, n))], axes, warps, mma, found)
 
 
-def gated():
+def gated(warps, mma, found):
     m, n, k = 192, 128, 160
     x = ("x", tensor("bf16", m, k))
     w, v = ("w", tensor("bf16", n, k)), ("gate", tensor("bf16", n, k))
@@ -157,12 +160,11 @@ def gated():
                       ["%t0 = math.tanh %i0 : f32", "%t1 = arith.mulf %t0, %i1 : f32",
                        "%y = arith.truncf %t1 : f32 to bf16"]))
     return Case([x, w, v], body, [("s", tensor("bf16", m, n))],
-                ["grid, tile = 128", "grid, tile = 64", "loop, tile = 64"], 8,
-                "stages = 2, columns = 32",
-                [("tile.mma_async", 2), ("tile.slice", 4)])
+                axes(128, 64), warps, mma,
+                [("tile.mma_async", 2), ("tile.slice", 4)] + found)
 
 
-def softmax():
+def softmax(warps, mma, found):
     """Rows are reduced whole, stored by chunks, beside their sums."""
     m, n, k = 192, 128, 160
     x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", n, k))
@@ -180,9 +182,8 @@ def softmax():
                       ["%t0 = arith.divf %i0, %i1 : f32",
                        "%y = arith.truncf %t0 : f32 to bf16"]))
     return Case([x, w], body, [("s", tensor("bf16", m, n)), ("l", row[0])],
-                ["grid, tile = 128", "full, tile = 128", "loop, tile = 64"], 8,
-                "stages = 3, columns = 32",
-                [("tile.slice", 4), ("tile.async_store ", 4)])
+                ["grid, tile = 128", "full, tile = 128", "loop, tile = 64"],
+                warps, mma, [("tile.async_store ", 4)] + found)
 
 
 def computed(m, axes, warps, mma, both, n, found):
@@ -242,8 +243,9 @@ CASES = {
     "cluster": lambda: epilogue(
         axes(128, 128), 8, "stages = 3, columns = 64, split = 4",
         [("tile.cluster_reduce", 1)], n=128),
-    "gated": gated,
-    "softmax": softmax,
+    "gated": lambda: gated(8, "stages = 2, columns = 32", []),
+    "softmax": lambda: softmax(8, "stages = 3, columns = 32",
+                               [("tile.slice", 4)]),
     "int8-few-rows": lambda: computed(
         24, axes(32, 64), 4, "stages = 3, columns = 16", False, 128,
         [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
@@ -260,6 +262,34 @@ CASES = {
         24, axes(16, 64), 4, "stages = 3", True, 128,
         [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
     "few-rows-computed": negated,
+    # Groups of warps that take turns: four tiles for two groups, with a
+    # residual; three groups, the last with fewer tiles; more groups than tiles.
+    "groups": lambda: epilogue(
+        axes(128, 128), 4,
+        "stages = 3, columns = 64, group = 2, blocks = 1, groups = 2",
+        TURNS + [("tile.make_ring", 3), ("tile.async_store ", 2)]),
+    "three-groups": lambda: epilogue(
+        axes(64, 64), 4, "stages = 5, columns = 16, blocks = 2, groups = 3",
+        TURNS + [("tile.make_ring", 3)], k=480),
+    "idle-group": lambda: epilogue(
+        axes(128, 128), 4, "stages = 4, columns = 32, blocks = 3, groups = 2",
+        TURNS),
+    "groups-one-chunk": lambda: epilogue(
+        axes(64, 64), 4, "stages = 4, columns = 32, blocks = 2, groups = 2",
+        TURNS, k=64),
+    "groups-of-two": lambda: epilogue(
+        axes(128, 128), 8, "stages = 3, columns = 64, blocks = 1, groups = 2",
+        TURNS),
+    "groups-gated": lambda: gated(
+        4, "stages = 3, columns = 32, blocks = 1, groups = 2", TURNS),
+    "groups-softmax": lambda: softmax(
+        4, "stages = 3, columns = 32, blocks = 1, groups = 2", TURNS),
+    "groups-int8": lambda: computed(
+        192, axes(128, 64), 4,
+        "stages = 3, columns = 64, blocks = 2, groups = 2", False, 128, TURNS),
+    "groups-both-computed": lambda: computed(
+        192, axes(64, 64), 4,
+        "stages = 3, columns = 32, blocks = 1, groups = 2", True, 128, TURNS),
 }
 
 

@@ -321,6 +321,43 @@ TEST(MathSemantics, Logistic) {
     ASSERT_TRUE(close<float>(f(x), 1 / (1 + expl(-x)), 3)) << x;
 }
 
+TEST(MathSemantics, ProductWithLogistic) {
+  CompiledFunction silu("func.func @f(%x: f32) -> f32 {\n"
+                        "  %one = arith.constant 1.0 : f32\n"
+                        "  %n = arith.negf %x : f32\n"
+                        "  %e = math.exp %n : f32\n"
+                        "  %d = arith.addf %e, %one : f32\n"
+                        "  %y = arith.divf %x, %d : f32\n"
+                        "  return %y : f32\n}");
+  auto *f = silu.as<float(float)>();
+  EXPECT_EQ(f(0), 0);
+  EXPECT_EQ(f(1e30f), 1e30f);
+  EXPECT_EQ(f(-1000), 0);
+  EXPECT_TRUE(std::isnan(f(NAN)));
+  for (float x = -87; x < 40; x += 0.0037f)
+    ASSERT_TRUE(close<float>(f(x), x / (1 + expl(-x)), 4)) << x;
+}
+
+TEST(MathSemantics, HalfOfTanhPlusOne) {
+  // As far from the true value as the sum of tanh and 1 by itself.
+  CompiledFunction gelu("func.func @f(%x: f32, %y: f32) -> f32 {\n"
+                        "  %one = arith.constant 1.0 : f32\n"
+                        "  %half = arith.constant 0.5 : f32\n"
+                        "  %h = arith.mulf %half, %x : f32\n"
+                        "  %t = math.tanh %y : f32\n"
+                        "  %s = arith.addf %one, %t : f32\n"
+                        "  %g = arith.mulf %s, %h : f32\n"
+                        "  return %g : f32\n}");
+  auto *f = gelu.as<float(float, float)>();
+  EXPECT_EQ(f(3, 0), 1.5f);
+  EXPECT_EQ(f(3, INFINITY), 3);
+  EXPECT_EQ(f(3, -INFINITY), 0);
+  EXPECT_EQ(f(0x1p-149f, 20), 0x1p-149f);
+  EXPECT_TRUE(std::isnan(f(3, NAN)));
+  for (float y = -1; y < 12; y += 0.0037f)
+    ASSERT_TRUE(close<float>(f(3, y), 3 / (1 + expl(-2 * y)), 8)) << y;
+}
+
 TEST(MathSemantics, VectorsOfAnyShape) {
   // The shape must not matter: a 2 x 3 vector of halves, element by element.
   CompiledFunction compiled(

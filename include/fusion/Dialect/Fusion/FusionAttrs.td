@@ -97,7 +97,10 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
       block a tile;
     - `multicast`: blocks of a cluster that own tiles one below the other and
       load what these share, the columns' operand, once for all. Not together
-      with `split`.
+      with `split`;
+    - `groups`: groups of warps, of `warps` of the schedule each, that take
+      turns at the tiles of a block: while one is after its loop, another is in
+      its own. For `wgmma` with `blocks`.
 
     Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
     132>`.
@@ -109,11 +112,13 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "1">:$split,
     DefaultValuedParameter<"int64_t", "1">:$group,
     DefaultValuedParameter<"int64_t", "0">:$blocks,
-    DefaultValuedParameter<"int64_t", "1">:$multicast
+    DefaultValuedParameter<"int64_t", "1">:$multicast,
+    DefaultValuedParameter<"int64_t", "1">:$groups
   );
   let assemblyFormat = [{
     `<` $kind
-    (`,` struct($stages, $columns, $split, $group, $blocks, $multicast)^)? `>`
+    (`,` struct($stages, $columns, $split, $group, $blocks, $multicast,
+                $groups)^)? `>`
   }];
   let extraClassDeclaration = [{
     /// Blocks of a cluster.

@@ -49,7 +49,7 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t stages, ArrayRef<Type> buffers) {
   if (stages < 1 || stages > 32)
     return emitError() << "a ring has 1 to 32 stages, got " << stages;
-  if (buffers.empty() || !llvm::all_of(buffers, llvm::IsaPred<BufferType>))
+  if (!llvm::all_of(buffers, llvm::IsaPred<BufferType>))
     return emitError() << "a ring's stage is made of buffers";
   return success();
 }
@@ -82,6 +82,8 @@ int64_t RingType::getBufferOffset(unsigned number) const {
 }
 
 int64_t RingType::getStageBytes() const {
+  if (getBuffers().empty())
+    return 0;
   unsigned last = getBuffers().size() - 1;
   return llvm::alignTo(getBufferOffset(last) +
                            sharedOf(getBuffers()[last]).sizeInBytes(),
@@ -298,7 +300,10 @@ ParseResult SpecializeOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void SpecializeOp::print(OpAsmPrinter &printer) {
-  printer.printOptionalAttrDict((*this)->getAttrs());
+  SmallVector<StringRef> defaults;
+  if (getGroups() == 1)
+    defaults.push_back(getGroupsAttrName());
+  printer.printOptionalAttrDict((*this)->getAttrs(), defaults);
   printer << " consumer ";
   printer.printRegion(getConsumer());
   for (Region &producer : getProducers()) {
@@ -312,10 +317,16 @@ LogicalResult SpecializeOp::verify() {
   if (!program)
     return emitOpError("must stand in a tile.program");
   int64_t extra = program.getExtraWarps().value_or(0);
-  if (static_cast<int64_t>(getProducers().size()) > extra)
+  int64_t groups = getGroups();
+  if (groups < 1 || groups > 4)
+    return emitOpError("has 1 to 4 groups, got ") << groups;
+  if (groups > 1 && program.getCluster().value_or(1) > 1)
+    return emitOpError("the blocks of a cluster have one group each");
+  int64_t others = (groups - 1) * program.getNumWarps();
+  if (static_cast<int64_t>(getProducers().size()) > extra - others)
     return emitOpError("has ")
-           << getProducers().size() << " producers, the program has " << extra
-           << " extra warps";
+           << getProducers().size() << " producers, the program has "
+           << std::max<int64_t>(extra - others, 0) << " extra warps for them";
   if (std::optional<ArrayRef<int64_t>> registers = getRegisters()) {
     if (registers->size() != 2)
       return emitOpError("'registers' are the producers' and the consumer's");
@@ -327,6 +338,13 @@ LogicalResult SpecializeOp::verify() {
                            "got ")
                << count;
   }
+  return success();
+}
+
+LogicalResult GroupNumberOp::verify() {
+  auto roles = (*this)->getParentOfType<SpecializeOp>();
+  if (!roles || !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+    return emitOpError("stands outside a consumer's role");
   return success();
 }
 

@@ -29,6 +29,26 @@ using namespace mlir::tile;
 #define GET_ATTRDEF_CLASSES
 #include "fusion/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
+/// The buffers of a ring's stage, which may be none.
+static ParseResult parseBuffers(AsmParser &parser,
+                                SmallVectorImpl<Type> &buffers) {
+  Type first;
+  OptionalParseResult found = parser.parseOptionalType(first);
+  if (!found.has_value())
+    return success();
+  if (failed(*found))
+    return failure();
+  buffers.push_back(first);
+  while (succeeded(parser.parseOptionalComma()))
+    if (parser.parseType(buffers.emplace_back()))
+      return failure();
+  return success();
+}
+
+static void printBuffers(AsmPrinter &printer, ArrayRef<Type> buffers) {
+  llvm::interleaveComma(buffers, printer);
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "fusion/Dialect/Tile/IR/TileTypes.cpp.inc"
 

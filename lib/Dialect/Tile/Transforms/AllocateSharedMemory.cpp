@@ -46,6 +46,62 @@ struct Lifetime {
   }
 };
 
+/// Gives `lives` their offsets: first fit, larger ones first. Returns the bytes
+/// that they take together.
+static int64_t placeAll(SmallVectorImpl<Lifetime> &lives) {
+  SmallVector<Lifetime *> order;
+  for (Lifetime &life : lives)
+    order.push_back(&life);
+  llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
+    return a->bytes > b->bytes;
+  });
+  int64_t total = 0;
+  SmallVector<Lifetime *> placed;
+  for (Lifetime *life : order) {
+    SmallVector<Lifetime *> neighbours;
+    for (Lifetime *other : placed)
+      if (life->meets(*other))
+        neighbours.push_back(other);
+    llvm::sort(neighbours, [](const Lifetime *a, const Lifetime *b) {
+      return a->offset < b->offset;
+    });
+    int64_t offset = 0;
+    for (Lifetime *other : neighbours) {
+      if (offset + life->bytes <= other->offset)
+        break;
+      offset = std::max<int64_t>(
+          offset, llvm::alignTo(other->offset + other->bytes, life->alignment));
+    }
+    life->offset = offset;
+    total = std::max(total, offset + life->bytes);
+    placed.push_back(life);
+  }
+  return total;
+}
+
+/// Takes the buffers of several groups of consumers out of `lives` and puts one
+/// area for all groups there. Returns those of one group with offsets in it.
+static SmallVector<Lifetime> placeGroups(SpecializeOp roles, unsigned end,
+                                         SmallVectorImpl<Lifetime> &lives) {
+  SmallVector<Lifetime> own;
+  llvm::erase_if(lives, [&](const Lifetime &life) {
+    bool isOwn = roles.getConsumer().isAncestor(life.owner->getParentRegion());
+    if (isOwn)
+      own.push_back(life);
+    return isOwn;
+  });
+  if (own.empty())
+    return own;
+  Lifetime area{roles, 0, end};
+  for (const Lifetime &life : own)
+    area.alignment = std::max(area.alignment, life.alignment);
+  int64_t bytes = llvm::alignTo(placeAll(own), area.alignment);
+  area.bytes = bytes * static_cast<int64_t>(roles.getGroups());
+  roles.setGroupBytes(bytes);
+  lives.push_back(area);
+  return own;
+}
+
 class AllocateSharedMemoryPass
     : public tile::impl::AllocateSharedMemoryPassBase<
           AllocateSharedMemoryPass> {
@@ -110,39 +166,24 @@ public:
       buffers.push_back(life);
     });
 
-    // First fit, larger buffers first.
-    SmallVector<Lifetime *> order;
-    for (Lifetime &life : buffers)
-      order.push_back(&life);
-    llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
-      return a->bytes > b->bytes;
+    SpecializeOp groups;
+    program.getBody().walk([&](SpecializeOp roles) {
+      if (roles.getGroups() > 1)
+        groups = roles;
     });
-    int64_t total = 0;
-    SmallVector<Lifetime *> placed;
+    SmallVector<Lifetime> own;
+    if (groups)
+      own = placeGroups(groups, next, buffers);
+    int64_t total = placeAll(buffers);
     Builder builder(program.getContext());
-    for (Lifetime *life : order) {
-      SmallVector<Lifetime *> neighbours;
-      for (Lifetime *other : placed)
-        if (life->meets(*other))
-          neighbours.push_back(other);
-      llvm::sort(neighbours, [](const Lifetime *a, const Lifetime *b) {
-        return a->offset < b->offset;
-      });
-      int64_t offset = 0;
-      for (Lifetime *other : neighbours) {
-        if (offset + life->bytes <= other->offset)
-          break;
-        offset = std::max<int64_t>(
-            offset,
-            llvm::alignTo(other->offset + other->bytes, life->alignment));
-      }
-      life->offset = offset;
-      if (auto alloc = dyn_cast<AllocOp>(life->owner))
-        alloc.setOffset(offset);
+    for (const Lifetime &life : buffers) {
+      if (auto alloc = dyn_cast<AllocOp>(life.owner))
+        alloc.setOffset(life.offset);
+      else if (auto ring = dyn_cast<MakeRingOp>(life.owner))
+        ring.setOffset(life.offset);
       else
-        cast<MakeRingOp>(life->owner).setOffset(offset);
-      total = std::max(total, offset + life->bytes);
-      placed.push_back(life);
+        for (const Lifetime &ofGroup : own)
+          cast<AllocOp>(ofGroup.owner).setOffset(life.offset + ofGroup.offset);
     }
     // Last come the two barriers at which the blocks of a cluster meet.
     bool meets = false;

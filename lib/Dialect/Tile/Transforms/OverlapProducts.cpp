@@ -39,6 +39,19 @@ struct Finish {
 };
 } // namespace
 
+/// True for a condition under which only a turn is passed on.
+static bool passesTurn(Operation &op) {
+  auto condition = dyn_cast<scf::IfOp>(op);
+  return condition && condition.getNumResults() == 0 &&
+         !condition.elseBlock() &&
+         llvm::all_of(condition.thenBlock()->without_terminator(),
+                      [](Operation &inner) {
+                        auto release = dyn_cast<ReleaseOp>(inner);
+                        return release &&
+                               release.getRing().getType().getBuffers().empty();
+                      });
+}
+
 /// The end of `loop`'s iterations, when all their products read the ring only
 /// and nothing but the loop uses the sums.
 static std::optional<Finish> findFinish(scf::ForOp loop) {
@@ -52,7 +65,7 @@ static std::optional<Finish> findFinish(scf::ForOp loop) {
       if (finish.release || !finish.wait)
         return std::nullopt;
       finish.release = release;
-    } else if (op.getNumRegions() != 0) {
+    } else if (op.getNumRegions() != 0 && !passesTurn(op)) {
       return std::nullopt;
     }
   }
@@ -107,10 +120,10 @@ static void overlap(scf::ForOp loop, Finish finish) {
          llvm::zip(yield.getOperands(), loop.getResults()))
       if (yielded == result)
         sums.push_back(sum);
-  auto last = MmaWaitOp::create(builder, loc, TypeRange(ValueRange(sums)), sums,
+  auto wait = MmaWaitOp::create(builder, loc, TypeRange(ValueRange(sums)), sums,
                                 ValueRange(), /*pending=*/0);
-  for (auto [sum, result] : llvm::zip(sums, last.getResults()))
-    sum.replaceAllUsesExcept(result, last);
+  for (auto [sum, result] : llvm::zip(sums, wait.getResults()))
+    sum.replaceAllUsesExcept(result, wait);
   Value end = loop.getResult(carried.getArgNumber() - 1);
   releasePrevious(builder, loc, ring, end, loop.getLowerBound(),
                   loop.getUpperBound());

@@ -394,6 +394,9 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
   program.getBody().walk<WalkOrder::PreOrder>([&](LoadOp load) {
     if (plan.contraction.loads.count(load) || !isBeside(load))
       return;
+    // What stands before the tiles is every group's.
+    if (plan.groups > 1 && isa<ProgramOp>(load->getParentOp()))
+      return;
     if (load->getBlock() == products && isLoop)
       return;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
@@ -449,7 +452,11 @@ RingType RolePlan::getMainRing() const {
 
 RingType RolePlan::getSideRing(unsigned number) const {
   BufferType buffer = sideRings[number].buffer;
-  return RingType::get(buffer.getContext(), kSideStages, {buffer});
+  return RingType::get(buffer.getContext(), groups * kSideStages, {buffer});
+}
+
+RingType RolePlan::getTurnRing(MLIRContext *context) const {
+  return RingType::get(context, groups, {});
 }
 
 int64_t RolePlan::getSharedBytes() const {
@@ -459,10 +466,12 @@ int64_t RolePlan::getSharedBytes() const {
   int64_t bytes = bytesOf(getMainRing());
   for (unsigned i = 0; i < sideRings.size(); ++i)
     bytes += bytesOf(getSideRing(i));
+  if (groups > 1)
+    bytes += bytesOf(getTurnRing(getMainRing().getContext()));
   for (auto &[value, buffer] : contraction.stored)
-    bytes += getBytes(buffer);
+    bytes += groups * getBytes(buffer);
   for (const Staging &staging : stagings)
-    bytes += staging.numBuffers * getBytes(staging.buffer);
+    bytes += groups * staging.numBuffers * getBytes(staging.buffer);
   return bytes;
 }
 
@@ -509,7 +518,7 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
     return fits();
   };
   auto fitsWithStages = [&](int64_t least) {
-    exchange = getExchangeBytes(program, plan);
+    exchange = plan.groups * getExchangeBytes(program, plan);
     for (plan.stages = wanted; plan.stages >= least; --plan.stages)
       if (fitsWithBuffers(2) || fitsWithBuffers(1))
         return true;

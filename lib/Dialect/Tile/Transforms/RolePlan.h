@@ -76,11 +76,16 @@ struct Staging {
 struct RolePlan {
   ContractionPlan contraction;
   int64_t stages = 1;
+  /// Groups of consumers that take turns at tiles. Each has stages of its own
+  /// in the rings of the epilogue, and buffers of its own.
+  int64_t groups = 1;
   SmallVector<SideRing> sideRings;
   SmallVector<Staging> stagings;
 
   RingType getMainRing() const;
   RingType getSideRing(unsigned number) const;
+  /// Passes the turn from group to group.
+  RingType getTurnRing(MLIRContext *context) const;
   /// Bytes of all rings and staging buffers, `others` added.
   int64_t getSharedBytes() const;
 };

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ConsumerGroups.h"
 #include "RolePlan.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
@@ -54,6 +55,12 @@ struct Common {
   DenseMap<Operation *, Value> staging;
   /// The buffer of each computed operand that goes through one.
   DenseMap<Value, Value> stored;
+  /// With several groups of consumers: the loop whose turns they take, and the
+  /// ring that passes them.
+  TileWalk walk;
+  Value turns;
+
+  int64_t groups() const { return plan.groups; }
 
   ContractionPlan &contraction() { return plan.contraction; }
   static std::tuple<Value, Type, Attribute, Attribute>
@@ -85,9 +92,10 @@ bool Common::usesRing(Operation *op, unsigned number) const {
   return innermost && op->isAncestor(innermost);
 }
 
-static Value emitNext(OpBuilder &builder, Location loc, Value position) {
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  return arith::AddIOp::create(builder, loc, position, one);
+static Value emitNext(OpBuilder &builder, Location loc, Value position,
+                      int64_t by = 1) {
+  Value step = arith::ConstantIndexOp::create(builder, loc, by);
+  return arith::AddIOp::create(builder, loc, position, step);
 }
 
 /// Opens a copy of `loop` in `state` that carries `inits` and then the
@@ -139,6 +147,9 @@ public:
 
 private:
   Value value() { return common.rings[ring].value; }
+  /// Writes the loop over tiles of a ring in which every group has its own
+  /// stages: those whose position, modulo the groups, is its number.
+  void writeTiles(scf::ForOp loop);
   /// Starts the copies of `loads` into one stage.
   void writeStage(Location loc,
                   ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads);
@@ -173,7 +184,21 @@ void ProducerWriter::writeStage(
         acquire.getResult(i), value(), position, copy->dims, offsets[i],
         copy->multicast);
   }
-  position = emitNext(builder, loc, position);
+  position = emitNext(builder, loc, position, ring == 0 ? 1 : common.groups());
+}
+
+void ProducerWriter::writeTiles(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  SmallVector<Value> others;
+  for (int64_t group = 1; group < common.groups(); ++group)
+    others.push_back(arith::ConstantIndexOp::create(state.builder, loc, group));
+  scf::ForOp copy = openLoop(state, loop, others, {ring});
+  write(*loop.getBody());
+  // The next tile is the next group's.
+  SmallVector<Value> next(copy.getRegionIterArgs().take_front(others.size()));
+  next.push_back(state.positions[ring]);
+  state.positions[ring] = next.front();
+  closeLoop(state, copy, llvm::to_vector(llvm::drop_begin(next)), {ring});
 }
 
 void ProducerWriter::write(Block &source) {
@@ -185,6 +210,10 @@ void ProducerWriter::write(Block &source) {
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (!common.usesRing(loop, ring))
         continue;
+      if (ring != 0 && loop == common.walk.tiles) {
+        writeTiles(loop);
+        continue;
+      }
       scf::ForOp copy = openLoop(state, loop, {}, {ring});
       write(*loop.getBody());
       closeLoop(state, copy, {}, {ring});
@@ -227,6 +256,13 @@ public:
 
 private:
   void writeLoop(scf::ForOp loop);
+  /// Writes the loop over tiles for a group that takes turns.
+  void writeTiles(scf::ForOp loop);
+  /// Waits until the group before has taken its last stage, so that no stage
+  /// that this group waits for is more than one round of the ring ahead.
+  void takeTurn(Location loc);
+  /// Passes the turn on, if the stage just waited for is the tile's last.
+  void passTurn(Location loc);
   /// Writes the plain loads of the contraction, and what is computed from them
   /// alone: they run while the consumer waits for its stage.
   void writeIndependent(Block &block);
@@ -255,6 +291,9 @@ private:
   RoleState &state;
   DenseMap<Operation *, Product *> products;
   WaitOp stage;
+  /// The number of the tile, counted over all groups of the block, and the
+  /// position of its last stage.
+  Value turn, lastPosition;
   /// Operations of the contraction that stand before its wait.
   llvm::SmallPtrSet<Operation *, 16> written;
   /// Operands that are in their buffers this turn.
@@ -266,12 +305,73 @@ private:
 };
 } // namespace
 
+void ConsumerWriter::takeTurn(Location loc) {
+  // The stage that the tile before releases, one round later.
+  Value before = emitNext(state.builder, loc, turn, common.groups() - 1);
+  AcquireOp::create(state.builder, loc, TypeRange(), common.turns, before);
+}
+
+void ConsumerWriter::passTurn(Location loc) {
+  OpBuilder::InsertionGuard guard(state.builder);
+  if (common.walk.getContraction()) {
+    Value isLast =
+        arith::CmpIOp::create(state.builder, loc, arith::CmpIPredicate::eq,
+                              state.positions[0], lastPosition);
+    auto guarded = scf::IfOp::create(state.builder, loc, isLast,
+                                     /*withElseRegion=*/false);
+    state.builder.setInsertionPointToStart(guarded.thenBlock());
+  }
+  ReleaseOp::create(state.builder, loc, common.turns, turn);
+}
+
+void ConsumerWriter::writeTiles(scf::ForOp loop) {
+  OpBuilder &builder = state.builder;
+  Location loc = loop.getLoc();
+  SmallVector<unsigned> numbers;
+  for (unsigned ring = 0; ring < common.rings.size(); ++ring)
+    if (common.usesRing(loop, ring))
+      numbers.push_back(ring);
+  auto find = [&](Value value) { return state.mapping.lookupOrDefault(value); };
+  Value group = GroupNumberOp::create(builder, loc, builder.getIndexType());
+  Value groups = arith::ConstantIndexOp::create(builder, loc, common.groups());
+  Value step = find(loop.getStep());
+  Value first =
+      arith::AddIOp::create(builder, loc, find(loop.getLowerBound()),
+                            arith::MulIOp::create(builder, loc, group, step));
+  Value stages = emitStagesOfTile(builder, loc, common.walk, find);
+  Value others = arith::MulIOp::create(
+      builder, loc, stages,
+      arith::ConstantIndexOp::create(builder, loc, common.groups() - 1));
+  Value stride = arith::MulIOp::create(builder, loc, step, groups);
+  for (unsigned ring : numbers)
+    state.positions[ring] =
+        ring == 0 ? arith::MulIOp::create(builder, loc, group, stages) : group;
+  scf::ForOp copy = openLoop(state, loop, {group}, numbers);
+  copy.setLowerBound(first);
+  copy.setStep(stride);
+  turn = copy.getRegionIterArg(0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  lastPosition =
+      arith::AddIOp::create(builder, loc, state.positions[0],
+                            arith::SubIOp::create(builder, loc, stages, one));
+  write(*loop.getBody());
+  // The other groups' tiles come before the next one of this.
+  state.positions[0] =
+      arith::AddIOp::create(builder, loc, state.positions[0], others);
+  Value next = emitNext(builder, loc, turn, common.groups());
+  closeLoop(state, copy, {next}, numbers);
+}
+
 void ConsumerWriter::waitForStage(Location loc) {
   if (stage)
     return;
+  if (common.walk && !common.walk.getContraction())
+    takeTurn(loc);
   auto type = cast<RingType>(common.rings[0].value.getType());
   stage = WaitOp::create(state.builder, loc, type.getBuffers(),
                          common.rings[0].value, state.positions[0]);
+  if (common.walk)
+    passTurn(loc);
 }
 
 void ConsumerWriter::waitForProducts(Location loc) {
@@ -379,7 +479,7 @@ void ConsumerWriter::writeSideLoad(LoadOp load, unsigned ring) {
                                    wait.getResult(0));
   ReleaseOp::create(state.builder, loc, value, position);
   state.mapping.map(load.getResult(), tile);
-  position = emitNext(state.builder, loc, position);
+  position = emitNext(state.builder, loc, position, common.groups());
 }
 
 void ConsumerWriter::writeLoop(scf::ForOp loop) {
@@ -486,6 +586,11 @@ void ConsumerWriter::write(Block &source) {
           common.mapOf(store.getView(), *copy),
           emitCoordinates(state.builder, store.getLoc(), copy->starts, symbols),
           buffer, copy->dims);
+    } else if (loop && loop == common.walk.tiles) {
+      writeTiles(loop);
+    } else if (loop && loop.getOperation() == common.walk.getContraction()) {
+      takeTurn(loop.getLoc());
+      writeLoop(loop);
     } else if (loop && usesAnyRing(loop)) {
       writeLoop(loop);
     } else {
@@ -548,8 +653,9 @@ static void roundOperands(Common &common) {
   }
 }
 
-/// Makes the tensor maps, rings and staging buffers.
-static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
+/// Makes the tensor maps and rings; and, by `buffers`, the consumer's buffers.
+static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
+                       Common &common) {
   auto makeMap = [&](Value view, const TensorCopy &copy) {
     Value &map = common.maps[Common::keyOf(view, copy)];
     DenseI64ArrayAttr strides;
@@ -576,17 +682,20 @@ static void emitCommon(OpBuilder &builder, Location loc, Common &common) {
     }
     common.rings.push_back(ring);
   }
+  if (plan.groups > 1)
+    common.turns = MakeRingOp::create(
+        builder, loc, plan.getTurnRing(builder.getContext()), IntegerAttr());
   for (auto &[operand, buffer] : plan.contraction.stored)
     common.stored[operand] =
-        AllocOp::create(builder, loc, buffer, IntegerAttr());
+        AllocOp::create(buffers, loc, buffer, IntegerAttr());
   for (Staging &staging : plan.stagings) {
-    SmallVector<Value> buffers;
+    SmallVector<Value> stagings;
     for (int64_t i = 0; i < staging.numBuffers; ++i)
-      buffers.push_back(
-          AllocOp::create(builder, loc, staging.buffer, IntegerAttr()));
+      stagings.push_back(
+          AllocOp::create(buffers, loc, staging.buffer, IntegerAttr()));
     for (auto [number, pair] : llvm::enumerate(staging.stores)) {
       makeMap(cast<StoreOp>(pair.first).getView(), pair.second);
-      common.staging[pair.first] = buffers[number % buffers.size()];
+      common.staging[pair.first] = stagings[number % stagings.size()];
     }
   }
   roundOperands(common);
@@ -599,16 +708,19 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
                      unsigned numProducers, int64_t accumulators) {
   Builder builder(program.getContext());
   int64_t extra = numProducers;
+  int64_t groups = specialize.getGroups();
+  int64_t consumers = groups * program.getNumWarps();
   // Few accumulators leave an even share unused: ptxas then gives a kernel less
   // and refuses to move any.
   constexpr int64_t kMany = 64;
-  if ((program.getNumWarps() == 8 || program.getNumWarps() == 16) &&
-      accumulators >= kMany) {
+  if (accumulators >= kMany &&
+      (consumers == 8 || consumers == 12 || consumers == 16)) {
     extra = 4;
-    specialize.setRegisters(program.getNumWarps() == 8
-                                ? ArrayRef<int64_t>{40, 232}
-                                : ArrayRef<int64_t>{24, 112});
+    specialize.setRegisters(consumers == 8    ? ArrayRef<int64_t>{40, 232}
+                            : consumers == 12 ? ArrayRef<int64_t>{24, 160}
+                                              : ArrayRef<int64_t>{24, 112});
   }
+  extra += consumers - program.getNumWarps();
   program.setExtraWarpsAttr(builder.getI64IntegerAttr(extra));
 }
 
@@ -622,11 +734,14 @@ static void specialize(ProgramOp program, Common &common) {
   SmallVector<Operation *> rest = splitPrologue(program);
   Block &body = program.getBody().front();
   OpBuilder builder(body.getTerminator());
-  emitCommon(builder, loc, common);
+  unsigned numProducers = 1 + common.plan.sideRings.size();
+  auto op = SpecializeOp::create(builder, loc, DenseI64ArrayAttr(),
+                                 common.groups(), IntegerAttr(), numProducers);
+  builder.setInsertionPoint(op);
+  // Several groups have buffers of their own.
+  auto buffers = OpBuilder::atBlockEnd(&op.getConsumer().emplaceBlock());
+  emitCommon(builder, common.groups() > 1 ? buffers : builder, loc, common);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  unsigned numProducers = common.rings.size();
-  auto op =
-      SpecializeOp::create(builder, loc, DenseI64ArrayAttr(), numProducers);
   auto makeState = [&](Region &region) {
     Block *block = region.empty() ? &region.emplaceBlock() : &region.front();
     return RoleState{OpBuilder::atBlockEnd(block),
@@ -677,14 +792,15 @@ public:
       report(refusal->name, refusal->loc,
              "FUS-" + std::to_string(refusal->number) + ": " + refusal->text +
                  "; the products are made warp by warp");
-      program.setPipelineAttr(PipelineAttr::get(&getContext(), MmaKind::MmaSync,
-                                                pipeline->getStages(),
-                                                pipeline->getColumns()));
+      program.setPipelineAttr(PipelineAttr::get(
+          &getContext(), MmaKind::MmaSync, pipeline->getStages(),
+          pipeline->getColumns(), /*groups=*/1));
       return;
     }
     Common common;
     common.plan.contraction = std::move(*contraction);
     common.plan.stages = std::clamp<int64_t>(pipeline->getStages(), 2, 32);
+    planGroups(pipeline->getGroups(), common);
     hoistSmallLoads(common.plan.contraction);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
@@ -701,6 +817,23 @@ public:
   }
 
 private:
+  /// Decides how many groups take turns: those wanted, or one.
+  void planGroups(int64_t wanted, Common &common) {
+    if (wanted <= 1)
+      return;
+    std::string whyNot = "the blocks of a cluster share a contraction";
+    FailureOr<TileWalk> walk = failure();
+    if (getOperation().getCluster().value_or(1) == 1)
+      walk = findTileWalk(common.plan.contraction, whyNot);
+    if (failed(walk)) {
+      report("one-group", getOperation().getLoc(),
+             "FUS-3217: one group of warps walks the tiles: " + whyNot);
+      return;
+    }
+    common.walk = *walk;
+    common.plan.groups = wanted;
+  }
+
   void report(StringRef name, Location loc, const std::string &text) {
     auto opts = remark::RemarkOpts::name(name)
                     .category("fusion-tile")

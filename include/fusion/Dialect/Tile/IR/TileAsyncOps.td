@@ -43,10 +43,11 @@ def Tile_RingType : Tile_Type<"Ring", "ring"> {
     `!tile.ring<4, [!tile.buffer<...>, !tile.buffer<...>]>`: so many stages,
     each with one buffer of each of the types. Each stage has two barriers:
     *full*, on which the copies into it complete, and *empty*, on which those
-    who read it arrive.
+    who read it arrive. A ring without buffers only passes turns: who releases
+    a position lets the one who acquires that of the next round go on.
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"Type">:$buffers);
-  let assemblyFormat = "`<` $stages `,` `[` $buffers `]` `>`";
+  let assemblyFormat = "`<` $stages `,` `[` custom<Buffers>($buffers) `]` `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Byte offset of buffer `number` from the start of its stage.
@@ -112,7 +113,8 @@ def Tile_AcquireOp : Tile_Op<"acquire", [
   let description = [{
     For producers. Waits until every reader of the stage's previous round has
     released it, then makes its full barrier expect the bytes of all of its
-    buffers. Every buffer must then be filled by `tile.async_load`.
+    buffers. Every buffer must then be filled by `tile.async_load`. Of a ring
+    without buffers it only waits, and any role may do so.
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
@@ -280,11 +282,30 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
 
     The barriers of rings made before are ready in all regions. Inside, a
     `tile.barrier` waits for the consumers only.
+
+    With `groups`, so many groups of `num_warps` warps run `consumer`, each for
+    itself: tiles are those of a group, a `tile.barrier` waits for its warps, a
+    `tile.alloc` inside is one buffer for each (`group_bytes` apart, set by
+    shared-memory allocation), and `tile.group_number` tells them apart. The
+    warps of all groups but one count as `extra_warps`; a stage is free once the
+    one group that reads it has released it.
   }];
-  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers,
+                       DefaultValuedAttr<I64Attr, "1">:$groups,
+                       OptionalAttr<I64Attr>:$group_bytes);
   let regions = (region SizedRegion<1>:$consumer,
                         VariadicRegion<SizedRegion<1>>:$producers);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_GroupNumberOp : Tile_Op<"group_number", [Pure]> {
+  let summary = "The number of this group among the groups of consumers";
+  let description = [{
+    Stands in the consumer of a `tile.specialize`; 0 when it has one group.
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 

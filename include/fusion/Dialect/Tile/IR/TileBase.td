@@ -115,15 +115,17 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
     What the schedule decided, for the passes of this level to obey: `kind`, the
     instruction; `stages`, how many chunks of the operands are in flight or in
     use at once; `columns`, how many columns of the accumulator the code after
-    the loop works on at a time (0: all).
+    the loop works on at a time (0: all); `groups`, how many groups of
+    `num_warps` warps take turns at the tiles that a block walks.
 
     Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
   }];
   let parameters = (ins EnumParameter<Tile_MmaKind>:$kind,
                         DefaultValuedParameter<"int64_t", "1">:$stages,
-                        DefaultValuedParameter<"int64_t", "0">:$columns);
+                        DefaultValuedParameter<"int64_t", "0">:$columns,
+                        DefaultValuedParameter<"int64_t", "1">:$groups);
   let assemblyFormat = [{
-    `<` $kind (`,` struct($stages, $columns)^)? `>`
+    `<` $kind (`,` struct($stages, $columns, $groups)^)? `>`
   }];
 }
 
