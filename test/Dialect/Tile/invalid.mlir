@@ -161,3 +161,13 @@ tile.program @copy(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits
   tile.copy_start %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] into %b by <"{reg=[], lane=[[0,1],[0,2],[1,0],[0,0],[0,0]], warp=[], shape=[2,4]}"> : !tile.view<2x4xf32>, !tile.buffer<2x4xbf16, #s>
   tile.return
 }
+
+// -----
+
+tile.program @reshape(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.splat %zero : f32 -> tensor<8x4xf32>
+  // expected-error @+1 {{operand and result differ in number of elements}}
+  %y = tile.reshape %x : tensor<8x4xf32> -> tensor<8x8xf32>
+  tile.return
+}
