@@ -193,10 +193,21 @@ void ProductFinder::setEpilogue(const ProductDims &dims,
     }
   problem.epilogueOps = 0;
   for (const BodyInstance &instance : body.getInstances())
-    if (body.getNode(instance).kind == NodeKind::Pointwise)
+    if (body.getNode(instance).kind == NodeKind::Pointwise ||
+        body.getNode(instance).kind == NodeKind::Reduction)
       if (auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op))
         problem.epilogueOps +=
             std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.granuleLoop < 0)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop]);
+    for (unsigned side = 0; dim && side < 2; ++side)
+      if (llvm::is_contained(side == 0 ? dims.rows : dims.columns,
+                             numbers[dim.getPosition()]))
+        problem.granules[side] = std::max(problem.granules[side], node.granule);
+  }
 }
 
 BodyProduct ProductFinder::find(const TargetInfo &target) {
@@ -244,6 +255,19 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   for (const Contraction &sum : sums)
     result.warpShare = std::min(
         result.warpShare, getWarpShare(sum, extentOf(dims.depth), target));
+  if (body.reducesProduct()) {
+    // The tile has all of the reduced dimension.
+    result.problem.wholeRows = true;
+    dims.columns = {dims.columns.back()};
+    for (const BodyInstance &instance : body.getInstances())
+      if (body.getNode(instance).kind == NodeKind::Reduction &&
+          body.getReducedMask(instance) &&
+          body.getReducedMask(instance) != DimMask(1)
+                                               << order[dims.columns.back()]) {
+        result.obstacle = TensorCoreObstacle::Form;
+        return result;
+      }
+  }
 
   for (auto [sum, place] : llvm::zip(sums, places)) {
     unsigned instance = place;

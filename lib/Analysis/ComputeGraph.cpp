@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -505,6 +506,14 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
   if (!llvm::is_contained(node.reduced, true))
     return;
   node.kind = NodeKind::Reduction;
+  if (std::optional<Granules> granules = matchGranules(op)) {
+    node.granuleLoop = granules->loop;
+    node.granule = granules->size;
+    node.reduced[granules->loop] = false;
+    for (TensorWrite &write : node.writes)
+      write.loops[granules->dim] = granules->loop;
+    return;
+  }
   if (!isContraction(op, node.extents, node.reduced))
     return;
   node.kind = NodeKind::Contraction;

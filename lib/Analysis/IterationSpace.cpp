@@ -13,6 +13,7 @@
 
 #include "fusion/Analysis/IterationSpace.h"
 
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -129,6 +130,15 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
         loopOrder.push_back({&op, loop});
         extents.push_back(loopExtents[loop]);
       }
+      // An element of a result stands for a granule of the loop.
+      std::optional<Granules> granules = matchGranules(linalgOp);
+      if (granules)
+        for (Value result : linalgOp->getResults()) {
+          unsigned node = tensorNodes.lookup({result, granules->dim});
+          extents[node] = loopExtents[granules->loop];
+          classes.merge(loopNodes.lookup({&op, granules->loop}), node);
+          space.granules[{result, granules->dim}] = granules->size;
+        }
       auto unify = [&](AffineMap map, Value tensor) {
         for (auto [i, expr] : llvm::enumerate(map.getResults()))
           if (auto loop = dyn_cast<AffineDimExpr>(expr))
@@ -285,8 +295,12 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
   for (auto &[op, loop] : loopOrder) {
     unsigned id = number(loopNodes.lookup({op, loop}));
     space.loops[{op, loop}] = id;
-    if (cast<linalg::LinalgOp>(op).getIteratorTypesArray()[loop] ==
-        utils::IteratorType::reduction)
+    std::optional<Granules> granules =
+        matchGranules(cast<linalg::LinalgOp>(op));
+    if (granules && granules->loop == loop)
+      space.dims[id].granule = std::max(space.dims[id].granule, granules->size);
+    else if (cast<linalg::LinalgOp>(op).getIteratorTypesArray()[loop] ==
+             utils::IteratorType::reduction)
       space.dims[id].reduction = true;
   }
   for (BlockArgument argument : block.getArguments())

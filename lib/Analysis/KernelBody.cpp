@@ -141,15 +141,29 @@ bool KernelBody::has(NodeKind kind) const {
       nodes, [&](unsigned node) { return graph->getNode(node).kind == kind; });
 }
 
+/// Dimensions of the results of contractions.
+static DimMask getProductMask(const KernelBody &body) {
+  DimMask kept = 0;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind == NodeKind::Contraction)
+      kept |= instance.outerMask;
+  return kept;
+}
+
+bool KernelBody::reducesProduct() const {
+  return getProductMask(*this) & reducedMask;
+}
+
 bool KernelBody::recomputes() const {
   bool contracts = has(NodeKind::Contraction);
+  DimMask contracted = reducedMask & ~getProductMask(*this);
   return llvm::any_of(instances, [&](const BodyInstance &instance) {
     const GraphNode &node = getNode(instance);
     const OpCost &cost = node.perPoint;
     if (node.kind != NodeKind::Pointwise ||
         cost.fp32 + cost.fp64 + cost.sfu == 0)
       return false;
-    return !instance.natural || (contracts && (instance.mask & reducedMask));
+    return !instance.natural || (contracts && (instance.mask & contracted));
   });
 }
 
@@ -194,7 +208,7 @@ void KernelBodyBuilder::unifyDims() {
     for (const TensorWrite &write : info.writes) {
       unsigned slots = getValueSlots(write.value);
       for (auto [d, loop] : llvm::enumerate(write.loops))
-        if (loop >= 0)
+        if (loop >= 0 && loop != info.granuleLoop)
           dims.merge(first + loop, slots + d);
     }
     for (const TensorRead &read : info.reads) {
@@ -350,10 +364,13 @@ void KernelBodyBuilder::addOutputs(unsigned node, unsigned naturalInstance) {
     BodyOutput output;
     output.value = write.value;
     output.instance = naturalInstance;
+    const GraphNode &info = graph.getNode(node);
     for (int loop : write.loops) {
       output.coords.push_back(
           loop >= 0 ? instance.loops[loop]
                     : getAffineConstantExpr(0, graph.getContext()));
+      if (loop >= 0 && loop == info.granuleLoop)
+        output.coords.back() = output.coords.back().floorDiv(info.granule);
       output.mask |= body.getMask(output.coords.back());
     }
     body.outputs.push_back(std::move(output));
@@ -385,9 +402,16 @@ void KernelBodyBuilder::addReads(unsigned id) {
         source.writes, [&](const TensorWrite &w) { return w.value == base; });
     // Loops that the result does not have are the producer's own.
     SmallVector<AffineExpr> loops = natural[index];
-    for (auto [d, loop] : llvm::enumerate(write->loops))
-      if (loop >= 0 && source.extents[loop] != 1)
+    for (auto [d, loop] : llvm::enumerate(write->loops)) {
+      if (loop < 0 || source.extents[loop] == 1)
+        continue;
+      if (loop != source.granuleLoop)
         loops[loop] = coords[d];
+      // An element may need the granule that it lies in; others may be in other
+      // tiles.
+      else if (coords[d] != loops[loop].floorDiv(source.granule))
+        return fail(BodyProblem::ReductionCoordinates, producer);
+    }
     auto *same = llvm::find_if(demands[index], [&](const Demand &demand) {
       return demand.loops == loops;
     });

@@ -525,7 +525,8 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   }
   double stagedBytes = 0;
   for (const Stream &stream : streams) {
-    bool isOperand = stream.mask & body.getReducedMask();
+    // The result's own dimensions may be reduced by the epilogue.
+    bool isOperand = stream.mask & body.getReducedMask() & ~root->outerMask;
     if (!isOperand) {
       addStream(cost, stream, 1, 1, stream.uniqueBytes);
       continue;

@@ -339,6 +339,13 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.warps = warps;
           config.split = split;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
+          // Tiles, and what the epilogue has at a time, hold whole granules.
+          if (rows % problem.granules[0] || columns % problem.granules[1] ||
+              (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
+              (problem.wholeRows && columns < problem.columns))
+            continue;
+          if (config.chunk % problem.granules[1])
+            config.chunk = 0;
           int64_t accumulators = rows * columns * problem.sums / (warps * 32);
           if (rows < 16 * warps || accumulators > kMaxAccumulators ||
               (rows > 128 && warps < 8) || columns / split < 8)
@@ -399,20 +406,37 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   MmaConfig config;
   config.depth = fit(problem.depth, 256 / problem.elementBits,
                      kDepthBytes * 8 / problem.elementBits);
-  config.rows = fit(problem.rows, 16, 128);
-  config.columns = fit(problem.columns, 16, problem.sums > 1 ? 64 : 128);
+  int64_t least[2] = {std::max<int64_t>(16, problem.granules[0]),
+                      std::max<int64_t>(16, problem.granules[1])};
+  if (problem.wholeRows)
+    least[1] = std::max<int64_t>(
+        least[1], llvm::PowerOf2Ceil(std::max<int64_t>(problem.columns, 1)));
+  config.rows = fit(problem.rows, least[0], 128);
+  config.columns =
+      fit(problem.columns, least[1],
+          std::max<int64_t>(least[1], problem.sums > 1 ? 64 : 128));
+  // Accumulators of a thread.
+  while (config.rows * config.columns > 128 * 128 && config.rows > least[0])
+    config.rows /= 2;
   config.chunk = 0;
   config.group = config.rows < 64 ? 1 : 8;
   auto tiles = [&] {
     return llvm::divideCeil(problem.rows, config.rows) *
            llvm::divideCeil(problem.columns, config.columns) * problem.batch;
   };
+  // Halves the larger side, or the other one where it must stay.
+  auto shrink = [&] {
+    bool narrower = config.columns >= config.rows;
+    if ((narrower ? config.columns : config.rows) <= least[narrower])
+      narrower = !narrower;
+    int64_t &side = narrower ? config.columns : config.rows;
+    if (side <= least[narrower])
+      return false;
+    side /= 2;
+    return true;
+  };
   while (int64_t(tiles()) < target.numSMs &&
-         config.rows * config.columns > 1024) {
-    if (config.columns >= config.rows)
-      config.columns /= 2;
-    else
-      config.rows /= 2;
+         config.rows * config.columns > 1024 && shrink()) {
   }
   config.warps = config.rows * config.columns >= 128 * 128 ? 8
                  : config.rows * config.columns >= 1024    ? 4

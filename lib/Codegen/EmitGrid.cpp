@@ -59,6 +59,8 @@ LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
   unsigned number = axes.size();
   axes.push_back(axis);
   bound[dims.back()] = number;
+  if (failed(addGranuleAxes(dims)))
+    return failure();
   if (dims.size() == 1)
     return success();
   // Row-major position among the dimensions; the outermost needs no remainder.
@@ -126,6 +128,7 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
       axis.offset =
           arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
     }
+  placeGranules();
 }
 
 void TileEmitter::rebind(unsigned from, unsigned to) {
@@ -165,12 +168,13 @@ LogicalResult TileEmitter::emitGrid() {
       continue;
     if (failed(addGridAxis(group)))
       return failure();
-    const Axis &axis = axes.back();
+    unsigned number = bound.lookup(id);
+    const Axis &axis = axes[number];
     bool single = group.size() == 1 && dim.getStaticExtent() == 1;
     group.clear();
     if (!axis.grid || single)
       continue;
-    gridAxes.push_back(axes.size() - 1);
+    gridAxes.push_back(number);
   }
   if (!group.empty())
     return kernel.emitError("FUS-3116: the last dimension of the schedule is "
@@ -198,6 +202,9 @@ LogicalResult TileEmitter::emitGrid() {
   if (cluster > 1) {
     program.setCluster(cluster);
     unsigned whole = split > 1 ? gridAxes.back() : gridAxes.rbegin()[1];
+    if (granuleAxes.contains(*axes[whole].dim))
+      return kernel.emitError("FUS-3119: the blocks of a cluster share a "
+                              "dimension that the kernel reduces in granules");
     addPartAxis(whole, axes[whole].tile / cluster, std::nullopt);
     rebind(whole, axes.size() - 1);
     clusterRank =

@@ -16,124 +16,12 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 /// Elements of a window up to which they are written out.
 static constexpr int64_t kMaxTurns = 32;
-
-//===----------------------------------------------------------------------===//
-// Combiners
-//===----------------------------------------------------------------------===//
-
-/// Identity of an associative and commutative operation, or null when `op` is
-/// no such operation.
-static TypedAttr identityOf(Operation *op) {
-  Type type = op->getResult(0).getType();
-  Builder builder(op->getContext());
-  auto real = [&](double value) -> TypedAttr {
-    return builder.getFloatAttr(type, value);
-  };
-  auto infinity = [&](bool negative) -> TypedAttr {
-    return FloatAttr::get(
-        type,
-        APFloat::getInf(cast<FloatType>(type).getFloatSemantics(), negative));
-  };
-  auto integer = [&](APInt value) -> TypedAttr {
-    return IntegerAttr::get(type, value);
-  };
-  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  return TypeSwitch<Operation *, TypedAttr>(op)
-      .Case([&](arith::AddFOp) { return real(0.0); })
-      .Case([&](arith::MulFOp) { return real(1.0); })
-      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
-          [&](auto) { return infinity(true); })
-      .Case<arith::MinimumFOp, arith::MinNumFOp>(
-          [&](auto) { return infinity(false); })
-      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
-          [&](auto) { return integer(APInt::getZero(width)); })
-      .Case([&](arith::MulIOp) { return integer(APInt(width, 1)); })
-      .Case<arith::AndIOp, arith::MinUIOp>(
-          [&](auto) { return integer(APInt::getAllOnes(width)); })
-      .Case([&](arith::MaxSIOp) {
-        return integer(APInt::getSignedMinValue(width));
-      })
-      .Case([&](arith::MinSIOp) {
-        return integer(APInt::getSignedMaxValue(width));
-      })
-      .Default([](Operation *) { return TypedAttr(); });
-}
-
-bool mlir::fusion::dependsOn(Value value, ArrayRef<BlockArgument> arguments) {
-  SmallVector<Value> worklist{value};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!worklist.empty()) {
-    Value next = worklist.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (llvm::is_contained(arguments, argument))
-        return true;
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    if (op->getBlock() == arguments.front().getOwner() &&
-        seen.insert(op).second)
-      llvm::append_range(worklist, op->getOperands());
-  }
-  return false;
-}
-
-Combiner mlir::fusion::matchCombiner(linalg::LinalgOp op, unsigned number) {
-  Block *block = op.getBlock();
-  ArrayRef<BlockArgument> accumulators =
-      block->getArguments().take_back(op.getNumDpsInits());
-  BlockArgument accumulator = accumulators[number];
-  Operation *combine =
-      block->getTerminator()->getOperand(number).getDefiningOp();
-  Combiner result;
-  if (!combine || combine->getBlock() != block || !accumulator.hasOneUse() ||
-      combine->getNumOperands() != 2)
-    return result;
-  unsigned position = combine->getOperand(0) == accumulator ? 0 : 1;
-  if (combine->getOperand(position) != accumulator)
-    return result;
-  Value element = combine->getOperand(1 - position);
-  TypedAttr identity = identityOf(combine);
-  if (!identity || dependsOn(element, accumulators))
-    return result;
-  // Sums and products of short floats accumulate in f32.
-  Type type = accumulator.getType();
-  if (isa<arith::AddFOp, arith::MulFOp>(combine) &&
-      type.getIntOrFloatBitWidth() < 32) {
-    type = Float32Type::get(op.getContext());
-    identity = FloatAttr::get(type, isa<arith::AddFOp>(combine) ? 0.0 : 1.0);
-  }
-  return {combine, element, identity, type};
-}
-
-/// True when `tensor` is filled with the identity of `combiner`, so that
-/// combining with it changes nothing.
-static bool isIdentityFill(Value tensor, const Combiner &combiner) {
-  Attribute value;
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
-    if (!matchPattern(fill.getInputs().front(), m_Constant(&value)))
-      return false;
-  } else if (auto constant = tensor.getDefiningOp<arith::ConstantOp>()) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!dense || !dense.isSplat())
-      return false;
-    value = dense.getSplatValue<Attribute>();
-  } else {
-    return false;
-  }
-  if (auto real = dyn_cast<FloatAttr>(value)) {
-    auto identity = cast<FloatAttr>(combiner.neutral);
-    return real.getValueAsDouble() == identity.getValueAsDouble();
-  }
-  auto identity = dyn_cast<IntegerAttr>(combiner.neutral);
-  return identity && cast<IntegerAttr>(value).getValue() == identity.getValue();
-}
 
 /// Applies a combining operation to two values of one type.
 static Value combineValues(OpBuilder &builder, Operation *like, Value lhs,

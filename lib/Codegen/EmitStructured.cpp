@@ -68,6 +68,8 @@ TileEmitter::makeContext(linalg::LinalgOp op, ArrayRef<AffineExpr> loopCoords) {
 FailureOr<Tile> TileEmitter::evaluateStructured(linalg::LinalgOp op,
                                                 unsigned result,
                                                 ArrayRef<AffineExpr> coords) {
+  if (std::optional<Granules> granules = matchGranules(op))
+    return emitGranules(op, result, *granules);
   Coords loopCoords;
   if (failed(bindLoops(op, result, coords, loopCoords)))
     return failure();

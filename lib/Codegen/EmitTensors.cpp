@@ -60,6 +60,24 @@ FailureOr<Tile> TileEmitter::evaluate(Value tensor,
 
 FailureOr<Tile> TileEmitter::evaluateUncached(Value tensor,
                                               ArrayRef<AffineExpr> coords) {
+  // What is the same within a granule is computed once for each.
+  for (auto [number, coord] : llvm::enumerate(coords)) {
+    auto part = dyn_cast<AffineBinaryOpExpr>(coord);
+    if (!part || part.getKind() != AffineExprKind::FloorDiv)
+      continue;
+    for (auto &[dim, granules] : granuleAxes) {
+      const Axis &parts = axes[granules.parts];
+      if (part.getLHS() != builder.getAffineDimExpr(*parts.granulesOf) ||
+          part.getRHS() != builder.getAffineConstantExpr(parts.granule))
+        continue;
+      Coords moved(coords);
+      moved[number] = builder.getAffineDimExpr(granules.parts);
+      FailureOr<Tile> tile = evaluate(tensor, moved);
+      if (failed(tile))
+        return failure();
+      return spreadGranules(*tile, granules);
+    }
+  }
   if (isa<BlockArgument>(tensor))
     return load(tensor, coords);
   Operation *op = tensor.getDefiningOp();

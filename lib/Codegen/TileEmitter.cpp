@@ -217,6 +217,8 @@ scf::ForOp TileEmitter::closeLoop(ValueRange yielded) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
+  if (std::optional<Coords> byGranules = granuleCoords(tensor))
+    return *byGranules;
   Coords coords;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
@@ -276,6 +278,9 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   Value predicate;
   for (auto [id, axis] : llvm::enumerate(axes)) {
     if (!axis.grid || !axis.offset || isCovered(id))
+      continue;
+    auto divided = axis.dim ? granuleAxes.find(*axis.dim) : granuleAxes.end();
+    if (divided != granuleAxes.end() && isUsed(*coords, divided->second.parts))
       continue;
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,

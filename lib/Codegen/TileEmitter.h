@@ -17,6 +17,7 @@
 #define FUSION_LIB_CODEGEN_TILEEMITTER_H
 
 #include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -56,18 +57,9 @@ struct Axis {
   std::optional<unsigned> whole;
   /// Where the part begins in the whole tile; none: by the block's rank.
   std::optional<int64_t> start;
-};
-
-/// How one result of a reduction combines its elements.
-struct Combiner {
-  /// Operation of the body that combines; null when the body has another form.
-  Operation *op = nullptr;
-  /// The operand of `op` that does not depend on the accumulator.
-  Value element;
-  /// Identity of the combination.
-  TypedAttr neutral;
-  /// Accumulation type: f32 for sums and products of smaller floats.
-  Type type;
+  /// The axis that this one counts granules of, of `granule` elements each.
+  std::optional<unsigned> granulesOf;
+  int64_t granule = 1;
 };
 
 /// Emits one tile program. All coordinates are affine expressions (semi-affine
@@ -203,6 +195,25 @@ private:
   Tile castTile(Tile tile, Type element);
   bool mentions(ArrayRef<AffineExpr> coords, unsigned dim) const;
 
+  // Reductions in granules (EmitGranules.cpp).
+  /// The axes that count granules of an axis and run along one of them.
+  struct GranuleAxes {
+    unsigned parts, inside;
+    /// Coordinates along the dimensions of the axis, by granules.
+    DenseMap<unsigned, AffineExpr> coords;
+  };
+  /// Gives the last axis, of `dims`, one that counts granules of it, and one
+  /// along a granule.
+  LogicalResult addGranuleAxes(ArrayRef<unsigned> dims);
+  /// Sets the offsets of axes that count granules.
+  void placeGranules();
+  /// The coordinates of `tensor` when its elements stand for granules.
+  std::optional<Coords> granuleCoords(Value tensor);
+  /// Repeats what a tile has for each granule for all elements of it.
+  Tile spreadGranules(Tile tile, const GranuleAxes &granules);
+  FailureOr<Tile> emitGranules(linalg::LinalgOp op, unsigned result,
+                               const Granules &granules);
+
   // Contractions (EmitContractions.cpp).
   /// A sum of products of two factors, each with an axis of its own.
   struct DotForm {
@@ -302,6 +313,8 @@ private:
     int64_t position;
   };
   SmallVector<Strip> strips;
+  /// By the dimension that is divided.
+  DenseMap<unsigned, GranuleAxes> granuleAxes;
   /// The scope in which the axes of the grid are bound: 1 when each block walks
   /// several tiles.
   unsigned gridDepth = 0;
@@ -325,13 +338,6 @@ private:
 
 /// True when every coordinate of every tile of size `tile` is below `extent`.
 bool tilesExactly(AffineExpr extent, int64_t tile);
-
-/// True when `value` depends on one of `arguments` within their block.
-bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
-
-/// Finds the combiner of result `number`; one with a null `op` when the body is
-/// not a single associative and commutative operation on the accumulator.
-Combiner matchCombiner(linalg::LinalgOp op, unsigned number);
 
 } // namespace mlir::fusion
 

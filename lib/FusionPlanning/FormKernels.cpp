@@ -17,6 +17,7 @@
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/FusionPlanning/SplitReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
@@ -65,6 +66,11 @@ private:
   SmallVector<std::pair<Operation *, LedgerEntry>>
   moveScales(FunctionOpInterface func, const TargetInfo &target,
              const PlanOptions &options);
+  /// Lets products begin reductions of their results where that is faster.
+  /// Returns what was considered, with the product that shows it.
+  SmallVector<std::pair<Operation *, LedgerEntry>>
+  splitReductions(FunctionOpInterface func, const TargetInfo &target,
+                  const PlanOptions &options);
 
   PlanObserver observer;
   /// Names taken in this module.
@@ -140,6 +146,80 @@ FormKernelsPass::moveScales(FunctionOpInterface func, const TargetInfo &target,
   }
 }
 
+/// Reductions of products' results that are considered; each costs a plan.
+static constexpr unsigned kMaxSplitReductions = 16;
+
+static SmallVector<linalg::LinalgOp>
+findSplittableReductions(FunctionOpInterface func) {
+  // Sums that take their maximum along first.
+  SmallVector<linalg::LinalgOp> reductions, others;
+  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+    if (auto reduction = findSplittableReduction(op))
+      (reduction->maximum ? reductions : others).push_back(op);
+  llvm::append_range(reductions, others);
+  if (reductions.size() > kMaxSplitReductions)
+    reductions.truncate(kMaxSplitReductions);
+  return reductions;
+}
+
+/// True when `plan` puts `op` into a kernel with a product.
+static bool isBesideProduct(Operation *op, const ComputeGraph &graph,
+                            const FusionPlan &plan) {
+  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
+    bool has = false, contracts = false;
+    for (unsigned node : kernel.nodes) {
+      has |= graph.getNode(node).op == op;
+      contracts |= graph.getNode(node).kind == NodeKind::Contraction;
+    }
+    return has && contracts;
+  });
+}
+
+SmallVector<std::pair<Operation *, LedgerEntry>>
+FormKernelsPass::splitReductions(FunctionOpInterface func,
+                                 const TargetInfo &target,
+                                 const PlanOptions &options) {
+  SmallVector<std::pair<Operation *, LedgerEntry>> entries;
+  unsigned next = 0;
+  // The number of reductions shrinks by one with each that is split.
+  while (true) {
+    SmallVector<linalg::LinalgOp> reductions = findSplittableReductions(func);
+    if (next >= reductions.size())
+      return entries;
+    SplittableReduction reduction = *findSplittableReduction(reductions[next]);
+    LedgerEntry entry;
+    entry.producer = getOpLabel(reduction.product, NodeKind::Contraction);
+    entry.consumer = getOpLabel(reduction.op, NodeKind::Reduction);
+    entry.reason = ReasonCode::NotProfitable;
+    bool fits = false;
+    OwningOpRef<Operation *> copy = func->clone();
+    auto changed = cast<FunctionOpInterface>(copy.get());
+    Operation *parts = splitReduction(
+        *findSplittableReduction(findSplittableReductions(changed)[next]));
+    FailureOr<FusionPlan> before = planFusion(func, target, options);
+    FailureOr<ComputeGraph> graph =
+        ComputeGraph::build(changed.getFunctionBody().front(), options.graph);
+    if (succeeded(before) && succeeded(graph)) {
+      FusionPlan after = planFusion(*graph, target, options);
+      entry.timeBeforeUs = before->ledger.timeAfterUs;
+      entry.timeAfterUs = after.ledger.timeAfterUs;
+      entry.savedBytes = before->ledger.bytesAfter - after.ledger.bytesAfter;
+      entry.savedLaunches =
+          before->ledger.kernelsAfter - after.ledger.kernelsAfter;
+      // Otherwise the plan says why the reduction stays out of the product.
+      fits = isBesideProduct(parts, *graph, after);
+      entry.accepted = fits && entry.gainUs() > options.minGainSeconds * 1e6;
+    }
+    if (entry.accepted) {
+      entry.reason = ReasonCode::BegunByTiles;
+      splitReduction(reduction);
+    }
+    if (fits)
+      entries.emplace_back(reduction.product, entry);
+    next += !entry.accepted;
+  }
+}
+
 LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                                             const TargetInfo &targetInfo) {
   // A function that has kernels is planned already: by its author, or by a
@@ -159,6 +239,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (fuse) {
     moved = moveScales(func, targetInfo, options);
     repackOperands(func, targetInfo, options, moved);
+    llvm::append_range(moved, splitReductions(func, targetInfo, options));
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);

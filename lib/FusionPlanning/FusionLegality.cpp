@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/FusionLegality.h"
+#include "fusion/Analysis/Reductions.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -113,6 +114,21 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
   return FusionDecision::yes();
 }
 
+/// The dimension that the results of `contraction` are contiguous along, when a
+/// tile can hold all of it; else none.
+static DimMask getWholeRow(const KernelBody &body,
+                           const BodyInstance &contraction) {
+  const GraphNode &node = body.getNode(contraction);
+  int loop = node.writes.front().loops.back();
+  if (loop < 0 || node.extents[loop] > kMaxWholeRow)
+    return 0;
+  auto type = cast<RankedTensorType>(
+      body.getGraph().getValue(node.writes.front().value).ssa.getType());
+  if (ShapedType::isDynamic(type.getShape().back()))
+    return 0;
+  return body.getMask(contraction.loops[loop]);
+}
+
 FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
   SmallVector<Ancestry> ancestry = getAncestry(body);
   ArrayRef<BodyInstance> instances = body.getInstances();
@@ -120,6 +136,7 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
       llvm::find_if(instances, [&](const BodyInstance &instance) {
         return body.getNode(instance).kind == NodeKind::Contraction;
       });
+  DimMask row = getWholeRow(body, *root), reducedRow = 0;
   for (auto [i, instance] : llvm::enumerate(instances)) {
     switch (body.getNode(instance).kind) {
     case NodeKind::Pointwise:
@@ -140,6 +157,17 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
                                       quote(body, instance));
       break;
     case NodeKind::Reduction: {
+      // Each tile of the product reduces its own granules.
+      if (body.getNode(instance).granuleLoop >= 0 &&
+          instance.outerMask == root->outerMask)
+        break;
+      // A tile that has whole rows reduces them.
+      if (ancestry[i].contraction && row &&
+          body.getReducedMask(instance) == row &&
+          instance.outerMask == (root->outerMask & ~row)) {
+        reducedRow = row;
+        break;
+      }
       bool feeds = llvm::any_of(llvm::seq<unsigned>(i + 1, instances.size()),
                                 [&](unsigned later) {
                                   return body.getNode(instances[later]).kind ==
@@ -168,7 +196,7 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
                                 quote(body, instance));
   }
   for (const BodyOutput &output : body.getOutputs())
-    if (output.mask != root->outerMask)
+    if ((output.mask | reducedRow) != root->outerMask)
       return FusionDecision::no(ReasonCode::IterationMismatch,
                                 quote(body, *root) + " and " +
                                     quoteOutput(body, output));

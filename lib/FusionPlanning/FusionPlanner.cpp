@@ -197,6 +197,12 @@ FusionDecision Planner::price(Group &group) {
   if (!decision && group.nodes.size() > 1)
     return decision;
   group.estimate = estimateKernel(body, target);
+  // Only tiles of tensor cores are made to hold rows, or granules, to reduce.
+  if (group.estimate.obstacle && !group.estimate.byWarps)
+    for (const BodyInstance &instance : body.getInstances())
+      if (body.getNode(instance).kind == NodeKind::Reduction)
+        return FusionDecision::no(ReasonCode::ReductionOfContraction,
+                                  "'" + body.getNode(instance).label + "'");
   group.bytes = getUniqueBytes(body);
   group.recomputes = body.recomputes();
   return FusionDecision::yes();

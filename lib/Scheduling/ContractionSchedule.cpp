@@ -15,6 +15,7 @@
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/TensorCores.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -28,6 +29,9 @@ namespace {
 struct Product {
   SmallVector<Contraction, 2> sums;
   ProductDims dims;
+  /// Reductions run along the last dimension of the columns, of which a tile
+  /// has all.
+  bool wholeRows = false;
 };
 } // namespace
 
@@ -41,11 +45,15 @@ static std::optional<Product> findProduct(KernelOp kernel,
                                           const IterationSpace &space) {
   Product product;
   llvm::SmallDenseSet<Value> derived;
+  llvm::SmallSetVector<unsigned, 2> reduced;
   for (Operation &op : kernel.getBlock()) {
     bool isDerived = llvm::any_of(op.getOperands(),
                                   [&](Value v) { return derived.contains(v); });
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (structured && structured.getNumReductionLoops() > 0) {
+      // Each tile reduces its own granules, for others to go on with.
+      if (matchGranules(structured))
+        continue;
       std::optional<Contraction> sum = matchContraction(structured, space);
       if (sum) {
         if (isDerived)
@@ -55,8 +63,10 @@ static std::optional<Product> findProduct(KernelOp kernel,
         product.sums.push_back(*sum);
         isDerived = true;
       } else if (isDerived) {
-        // A reduction of a product over dimensions that tiles divide.
-        return std::nullopt;
+        SmallVector<unsigned> loops;
+        structured.getReductionDims(loops);
+        for (unsigned loop : loops)
+          reduced.insert(space.getDimOfLoop(structured, loop));
       }
     }
     if (isDerived)
@@ -66,13 +76,28 @@ static std::optional<Product> findProduct(KernelOp kernel,
   if (product.sums.empty())
     return std::nullopt;
   const Contraction &first = product.sums.front();
+  // A reduction of a product over dimensions that tiles divide has no tile
+  // form; a tile may have whole rows.
+  if (!reduced.empty()) {
+    unsigned last = 0;
+    for (unsigned dim : first.columns)
+      if (extentOf(space, dim) != 1)
+        last = dim;
+    std::optional<int64_t> extent = space.getDims()[last].getStaticExtent();
+    if (reduced.size() != 1 || reduced.front() != last || !extent ||
+        *extent > kMaxWholeRow)
+      return std::nullopt;
+    product.wholeRows = true;
+  }
   // Rows and columns are what a block owns: dimensions of the results only.
   for (ArrayRef<unsigned> dims :
        {ArrayRef(first.rows), ArrayRef(first.columns), ArrayRef(first.batch)})
-    for (unsigned dim : dims)
-      if (!space.getDims()[dim].root || space.getDims()[dim].reduction ||
-          space.getDims()[dim].scan)
+    for (unsigned dim : dims) {
+      const IterationDim &info = space.getDims()[dim];
+      bool isRow = product.wholeRows && dim == reduced.front();
+      if (!isRow && (!info.root || info.reduction || info.scan))
         return std::nullopt;
+    }
   return product;
 }
 
@@ -188,6 +213,9 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     if (!type || type.getRank() == 0)
       return 0;
     SmallVector<unsigned> dims = dimsOf(value, space);
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      if (space.getGranule(value, i) > 1)
+        return 0;
     if (!llvm::is_contained(dims, product.dims.rows.back()) ||
         !llvm::is_contained(dims, product.dims.columns.back()))
       return 0;
@@ -207,9 +235,15 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
     add(yielded, problem.epilogueWriteBytes, problem.copiedWrites);
   problem.epilogueOps = 0;
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
-    if (op.getNumReductionLoops() == 0)
+    if (llvm::none_of(product.sums,
+                      [&](const Contraction &sum) { return sum.op == op; }))
       problem.epilogueOps +=
           std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+  for (unsigned side = 0; side < 2; ++side)
+    for (unsigned dim : side == 0 ? product.dims.rows : product.dims.columns)
+      problem.granules[side] =
+          std::max(problem.granules[side], space.getDims()[dim].granule);
+  problem.wholeRows = product.wholeRows;
   return problem;
 }
 
@@ -237,6 +271,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
        {&product.dims.rows, &product.dims.columns})
     for (unsigned dim : ArrayRef(*dims).drop_back())
       kinds[dim] = AxisKind::Merged;
+  if (product.wholeRows)
+    kinds[product.dims.columns.back()] = AxisKind::Full;
   tiles[product.dims.rows.back()] = config.rows;
   tiles[product.dims.columns.back()] = config.columns;
   tiles[product.dims.depth] = config.depth;
@@ -281,6 +317,8 @@ static std::optional<Product> findTiledProduct(KernelOp kernel,
   product->dims.rows = getMergeableDims(first.rows, rowTensors, sizeOf);
   product->dims.columns =
       getMergeableDims(first.columns, columnTensors, sizeOf);
+  if (product->wholeRows)
+    product->dims.columns = {product->dims.columns.back()};
   product->dims.depth = getDepthDim(first, sizeOf);
   return product;
 }

@@ -32,3 +32,43 @@ func.func @main(%x: tensor<100xf32>) -> tensor<100xf32> {
   }
   return %r : tensor<100xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<64x256xf32>) -> tensor<64x4xf32> {
+  // expected-error @below {{FUS-3119: a tile of 32 elements along dimension 1 holds no whole granules of 64, which the kernel reduces}}
+  %r = fusion.kernel @k ins(%x : tensor<64x256xf32>) -> (tensor<64x4xf32>)
+      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 4>, #fusion.axis<grid, tile = 32>], warps = 1>} {
+  ^bb0(%a: tensor<64x256xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x4xf32>) -> tensor<64x4xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x256xf32>) outs(%f : tensor<64x4xf32>) {
+    ^bb1(%u: f32, %o: f32):
+      %q = arith.addf %o, %u : f32
+      linalg.yield %q : f32
+    } -> tensor<64x4xf32>
+    fusion.yield %s : tensor<64x4xf32>
+  }
+  return %r : tensor<64x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<64x256xf32>) -> tensor<64x4xf32> {
+  %r = fusion.kernel @k ins(%x : tensor<64x256xf32>) -> (tensor<64x4xf32>)
+      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 4>, #fusion.axis<grid, tile = 64>], warps = 1>} {
+  ^bb0(%a: tensor<64x256xf32>):
+    %zero = arith.constant 1.0 : f32
+    %e = tensor.empty() : tensor<64x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x4xf32>) -> tensor<64x4xf32>
+    // expected-error @below {{FUS-3120: a reduction in granules has no tile form}}
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x256xf32>) outs(%f : tensor<64x4xf32>) {
+    ^bb1(%u: f32, %o: f32):
+      %q = arith.addf %o, %u : f32
+      linalg.yield %q : f32
+    } -> tensor<64x4xf32>
+    fusion.yield %s : tensor<64x4xf32>
+  }
+  return %r : tensor<64x4xf32>
+}

@@ -69,6 +69,11 @@ struct GraphNode {
   SmallVector<bool> reduced;
   /// The loop that a scan walks.
   int scanned = -1;
+  /// The loop that a reduction divides into granules of so many elements, each
+  /// reduced to one element of the result (docs/Rationale/TensorCores.md). It
+  /// counts as a loop of the result.
+  int granuleLoop = -1;
+  int64_t granule = 1;
   SmallVector<TensorRead> reads;
   SmallVector<TensorWrite> writes;
   /// Arithmetic of one point of the loops.

@@ -30,6 +30,9 @@ struct IterationDim {
   bool scan = false;
   /// It is a dimension of a result of the kernel.
   bool root = false;
+  /// Elements that some operation reduces to one element of its result; tiles
+  /// along the dimension hold whole granules.
+  int64_t granule = 1;
 
   /// The static size, or nothing.
   std::optional<int64_t> getStaticExtent() const {
@@ -69,6 +72,14 @@ public:
     return tensors.lookup({tensor, dim});
   }
 
+  /// How many elements of the iteration dimension one element along dimension
+  /// `dim` of `tensor` stands for: more than 1 in results of reductions in
+  /// granules.
+  int64_t getGranule(Value tensor, unsigned dim) const {
+    auto known = granules.find({tensor, dim});
+    return known == granules.end() ? 1 : known->second;
+  }
+
   /// Number of the primary result.
   unsigned getPrimaryResult() const { return primary; }
 
@@ -76,6 +87,7 @@ private:
   SmallVector<IterationDim> dims;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> loops;
   DenseMap<std::pair<Value, unsigned>, unsigned> tensors;
+  DenseMap<std::pair<Value, unsigned>, int64_t> granules;
   unsigned primary = 0;
 };
 

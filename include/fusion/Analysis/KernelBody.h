@@ -110,6 +110,8 @@ public:
   /// Dimensions that `expr` depends on.
   DimMask getMask(AffineExpr expr) const;
   bool has(NodeKind kind) const;
+  /// A reduction runs along a dimension that a contraction's result has.
+  bool reducesProduct() const;
   /// Arithmetic is done at more points than the nodes have, or for each tile of
   /// a contraction's result.
   bool recomputes() const;

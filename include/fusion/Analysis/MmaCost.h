@@ -52,6 +52,14 @@ struct MmaProblem {
   bool transposed[2] = {false, false};
   /// Operations of the epilogue, an element.
   int64_t epilogueOps = 1;
+  /// Rows and columns that the epilogue reduces to one value each: tiles hold
+  /// whole ones.
+  int64_t granules[2] = {1, 1};
+
+  /// The epilogue reduces whole rows: one tile has all columns.
+  bool wholeRows = false;
+
+  bool hasGranules() const { return granules[0] > 1 || granules[1] > 1; }
 };
 
 /// What a schedule of a contraction decides.

@@ -31,7 +31,8 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     operation computes, with one exception that `fast-numerics` allows: a factor
     that is constant along what a product contracts, such as the inverse root of
     a norm, is applied to the product instead of its operand where that is
-    predicted to be faster. Independent operations may be given in any order: the
+    predicted to be faster. Reductions of products' results may be split in two
+    (`begun-by-tiles`), which orders them differently. Independent operations may be given in any order: the
     result is the same.
 
     Every candidate fusion, taken or refused, is a remark of the category

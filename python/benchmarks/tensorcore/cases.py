@@ -13,7 +13,8 @@ from . import convolutions, fused, products
 
 FAMILIES = {function.__name__: function for function in (
     products.gemm, products.batched_gemm, products.weight_gradient,
-    products.bias_gradient, products.row_amax, products.quantized_rows,
+    products.bias_gradient, products.row_amax, products.row_softmax,
+    products.log_sum_exp, products.quantized_rows,
     fused.dual_swiglu, fused.residual_layer_norm, fused.rms_norm_gemm,
     fused.dequant_int8, fused.dequant_int4, convolutions.conv,
     convolutions.depthwise, convolutions.conv_general)}

@@ -108,6 +108,35 @@ def row_amax(m, n, k, dtype="bf16", b="nk"):
     return p
 
 
+def row_softmax(m, n, k, dtype="bf16", b="nk"):
+    """The softmax of the product's rows."""
+    p = Program("row_softmax")
+    x, w = operands(p, m, n, k, dtype, b)
+    values = product(p, x, w, dtype, b)
+    exponentials, _ = exponentials_of_rows(p, values)
+    total = p.broadcast(p.reduce(exponentials, [1]), (m, n), [1])
+    p.give(p.convert(p.div(exponentials, total), RESULTS[dtype]))
+    return p
+
+
+def log_sum_exp(m, n, k, dtype="bf16", b="nk"):
+    """log sum exp of each row of the product; nothing else is stored."""
+    p = Program("log_sum_exp")
+    x, w = operands(p, m, n, k, dtype, b)
+    values = product(p, x, w, dtype, b)
+    exponentials, largest = exponentials_of_rows(p, values)
+    total = p.unary("math.log", p.reduce(exponentials, [1]))
+    p.give(p.add(total, largest))
+    return p
+
+
+def exponentials_of_rows(p, values):
+    """exp(x - max x) along rows, and the maxima."""
+    largest = p.reduce(values, [1], "arith.maximumf", start="0xFF800000")
+    shift = p.broadcast(largest, values.shape, [1])
+    return p.unary("math.exp", p.sub(values, shift)), largest
+
+
 def quantized_rows(m, n, k, dtype="bf16", b="nk"):
     """The product as i8 with one scale for each row: amax / 127."""
     p = Program("quantized_rows")

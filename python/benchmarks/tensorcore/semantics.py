@@ -120,6 +120,14 @@ def row_amax(case, a, b):
     return values, values.abs().amax(1).to(_wide(values))
 
 
+def row_softmax(case, a, b):
+    return product(case, a, b).softmax(1)
+
+
+def log_sum_exp(case, a, b):
+    return product(case, a, b).logsumexp(1).to(_wide(a))
+
+
 def quantized_rows(case, a, b):
     values = product(case, a, b)
     scale = values.abs().amax(1).to(_wide(values)) / 127
@@ -247,7 +255,7 @@ def _wide(x):
 
 FAMILIES = {function.__name__: function for function in (
     gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
-    quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
+    row_softmax, log_sum_exp, quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
     dequant_int8, dequant_int4, conv, conv_general)}
 FAMILIES["depthwise"] = conv
 

@@ -454,6 +454,22 @@ unsigned RepeatOp::getLog2Factor() {
                        getTileShape(getValue().getType())[getDim()]);
 }
 
+LogicalResult ReshapeOp::verify() {
+  auto source = cast<RankedTensorType>(getValue().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("operand and result differ in element type");
+  if (source.getNumElements() != result.getNumElements())
+    return emitOpError("operand and result differ in number of elements");
+  if (failed(verifyTile(*this, source)) || failed(verifyTile(*this, result)))
+    return failure();
+  LayoutAttr from = getLayout(source), to = getLayout(result);
+  if (from && to &&
+      from.getLinear().reshape(result.getShape()) != to.getLinear())
+    return emitOpError("result's layout is not the operand's, reshaped");
+  return success();
+}
+
 LogicalResult CopyStartOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (buffer.getElementType() != getView().getType().getElementType())

@@ -308,6 +308,11 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
         if (auto part = source.layout->getPart(group.shape))
           return part;
     }
+    if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+      Group &source = groupOf(reshape.getValue());
+      if (source.layout)
+        return source.layout->reshape(group.shape);
+    }
     for (OpOperand &use : value.getUses())
       if (std::optional<LinearLayout> layout = operandLayout(use))
         return layout;
@@ -483,6 +488,11 @@ void LayoutAssigner::apply() {
                     getLayout(slice.getValue().getType())
                         .getLinear()
                         .getPart(getTileShape(slice.getType())));
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      convertResult(builder, reshape.getResult(),
+                    getLayout(reshape.getValue().getType())
+                        .getLinear()
+                        .reshape(getTileShape(reshape.getType())));
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (!isTile(load.getResult()) || !load.getIndices().empty())
         continue;

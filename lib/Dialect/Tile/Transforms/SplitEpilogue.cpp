@@ -49,64 +49,112 @@ static bool isElementwise(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// The dimension of a tile that columns of the accumulator run along, and how
+/// many of them one step is: more than one where they were reduced in granules.
+struct Columns {
+  static constexpr int64_t kUnclear = -1;
+  int64_t dim = kUnclear;
+  int64_t unit = 1;
+
+  bool operator==(const Columns &other) const {
+    return dim == other.dim && unit == other.unit;
+  }
+  /// Part of the keys of maps.
+  std::pair<int64_t, int64_t> key() const { return {dim, unit}; }
+};
+
 /// For each value that depends on an accumulator, the dimension that is the
 /// accumulator's columns.
 class ColumnDims {
 public:
-  static constexpr int64_t kUnclear = -1;
-
   explicit ColumnDims(const ContractionPlan &plan) {
     for (Product product : plan.products)
-      add(product.dot.getResult(), product.swapped ? 0 : 1);
+      add(product.dot.getResult(), {product.swapped ? 0 : 1});
     while (!worklist.empty())
       propagate(worklist.pop_back_val());
   }
 
   /// None when the value has no such dimension, or it is not clear which.
-  std::optional<int64_t> lookup(Value value) const {
+  std::optional<Columns> lookup(Value value) const {
     auto it = dims.find(value);
-    if (it == dims.end() || it->second == kUnclear)
+    if (it == dims.end() || it->second.dim == Columns::kUnclear)
       return std::nullopt;
     return it->second;
   }
 
 private:
-  void add(Value value, int64_t dim) {
-    auto [it, isNew] = dims.try_emplace(value, dim);
-    if (!isNew && it->second == dim)
+  void add(Value value, Columns columns) {
+    auto [it, isNew] = dims.try_emplace(value, columns);
+    if (!isNew && it->second == columns)
       return;
-    if (!isNew && it->second == kUnclear)
+    if (!isNew && it->second.dim == Columns::kUnclear)
       return;
     if (!isNew)
-      it->second = kUnclear;
+      it->second = Columns();
     worklist.push_back(value);
   }
   void propagate(Value value);
 
-  DenseMap<Value, int64_t> dims;
+  DenseMap<Value, Columns> dims;
   SmallVector<Value> worklist;
 };
 } // namespace
 
+/// Elements of a tile of `shape` that one step along `dim` passes.
+static int64_t getStep(ArrayRef<int64_t> shape, int64_t dim) {
+  int64_t step = 1;
+  for (int64_t size : shape.drop_front(dim + 1))
+    step *= size;
+  return step;
+}
+
+/// Where columns along a dimension of a tile of `from` lie in the tile of `to`
+/// that it is reshaped to or from: they must be the higher part of a dimension.
+static std::optional<Columns> reshape(Columns columns, ArrayRef<int64_t> from,
+                                      ArrayRef<int64_t> to) {
+  int64_t step = getStep(from, columns.dim);
+  for (int64_t dim = 0, rank = to.size(); dim < rank; ++dim) {
+    int64_t other = getStep(to, dim);
+    if (to[dim] == 1 || other * to[dim] != step * from[columns.dim])
+      continue;
+    if (other % step == 0)
+      return Columns{dim, columns.unit * (other / step)};
+    if (step % other == 0 && columns.unit % (step / other) == 0)
+      return Columns{dim, columns.unit / (step / other)};
+  }
+  return std::nullopt;
+}
+
 void ColumnDims::propagate(Value value) {
-  int64_t dim = dims.lookup(value);
+  Columns columns = dims.lookup(value);
+  bool unclear = columns.dim == Columns::kUnclear;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
+    Columns moved = columns;
     if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
         loop && isa<scf::YieldOp>(user)) {
-      add(loop.getResult(use.getOperandNumber()), dim);
+      add(loop.getResult(use.getOperandNumber()), columns);
     } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      add(broadcast.getResult(),
-          dim == kUnclear ? dim : broadcast.getDims()[dim]);
+      if (!unclear)
+        moved.dim = broadcast.getDims()[columns.dim];
+      add(broadcast.getResult(), moved);
     } else if (auto reduce = dyn_cast<ReduceOp>(user)) {
       int64_t reduced = reduce.getDim();
-      if (reduced == dim)
+      if (reduced == columns.dim)
         continue;
+      if (!unclear && reduced < columns.dim)
+        --moved.dim;
       for (Value result : reduce.getResults())
-        add(result, dim != kUnclear && reduced < dim ? dim - 1 : dim);
+        add(result, moved);
+    } else if (auto op = dyn_cast<ReshapeOp>(user)) {
+      std::optional<Columns> there;
+      if (!unclear)
+        there = reshape(columns, getTileShape(value.getType()),
+                        getTileShape(op.getType()));
+      add(op.getResult(), there.value_or(Columns()));
     } else if (isa<SliceOp, ClusterReduceOp, ConvertLayoutOp>(user) ||
                isElementwise(user)) {
-      add(user->getResult(0), dim);
+      add(user->getResult(0), columns);
     }
   }
 }
@@ -127,18 +175,18 @@ public:
 
 private:
   /// The dimension along which `store` is split, if it is.
-  std::optional<int64_t> splitDim(StoreOp store) const;
+  std::optional<Columns> splitDim(StoreOp store) const;
   /// Finds the values that exist whole whatever is split.
   void findWholeValues(ArrayRef<StoreOp> stores);
-  void visit(Value value, int64_t dim);
+  void visit(Value value, Columns at);
   /// True when a chunk of `value` is computed from chunks of its operands.
   bool isRebuilt(Value value) const;
 
-  /// The chunk of `value` that starts at `start` along `dim`.
-  Value chunk(Value value, int64_t dim);
-  Value rebuild(Value value, int64_t dim);
-  Type chunkType(Type type, int64_t dim) const;
-  AffineMap shift(AffineMap map, int64_t dim) const;
+  /// The chunk of `value` that starts at column `start`.
+  Value chunk(Value value, Columns at);
+  Value rebuild(Value value, Columns at);
+  Type chunkType(Type type, Columns at) const;
+  AffineMap shift(AffineMap map, Columns at) const;
   void splitBlock(ArrayRef<StoreOp> stores);
 
   ProgramOp program;
@@ -147,21 +195,23 @@ private:
   OpBuilder builder;
   /// Start of the chunk that is built, along the column dimension.
   int64_t start = 0;
-  DenseMap<std::pair<Value, int64_t>, Value> chunks;
-  DenseSet<std::pair<Value, int64_t>> visited;
+  using Key = std::pair<Value, std::pair<int64_t, int64_t>>;
+  DenseMap<Key, Value> chunks;
+  DenseSet<Key> visited;
   /// Operations whose results are needed whole.
   llvm::SmallPtrSet<Operation *, 32> whole;
   SmallVector<Operation *> wholeRoots;
 };
 } // namespace
 
-std::optional<int64_t> EpilogueSplitter::splitDim(StoreOp store) const {
-  std::optional<int64_t> dim = dims.lookup(store.getValue());
+std::optional<Columns> EpilogueSplitter::splitDim(StoreOp store) const {
+  std::optional<Columns> at = dims.lookup(store.getValue());
   ArrayRef<int64_t> shape = getTileShape(store.getValue().getType());
   // A row of column sums is small: nothing is gained by parts of it.
-  if (!dim || shape.size() < 2 || shape[*dim] <= columns)
+  if (!at || shape.size() < 2 || shape[at->dim] * at->unit <= columns ||
+      columns % at->unit != 0)
     return std::nullopt;
-  return dim;
+  return at;
 }
 
 /// True for what costs nothing to have whole and in parts.
@@ -179,13 +229,36 @@ bool EpilogueSplitter::isRebuilt(Value value) const {
   }
   if (isCheap(op))
     return true;
+  if (isa<ReduceOp, ReshapeOp>(op))
+    return op->getNumResults() == 1 && !whole.contains(op);
   return (isElementwise(op) || isa<LoadOp>(op)) && !whole.contains(op);
+}
+
+/// Where the columns of `op`'s result lie in its operand number `number`, if
+/// that has any.
+static std::optional<Columns> getOperandColumns(Operation *op, unsigned number,
+                                                Columns at) {
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    auto it = llvm::find(broadcast.getDims(), at.dim);
+    if (it == broadcast.getDims().end())
+      return std::nullopt;
+    return Columns{it - broadcast.getDims().begin(), at.unit};
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    if (static_cast<int64_t>(reduce.getDim()) <= at.dim)
+      ++at.dim;
+    return at;
+  }
+  if (auto reshaped = dyn_cast<ReshapeOp>(op))
+    return reshape(at, getTileShape(reshaped.getType()),
+                   getTileShape(reshaped.getValue().getType()));
+  return at;
 }
 
 /// Follows what a chunk of `value` would be made from, down to values that
 /// have no such dimension or cannot be rebuilt: these are needed whole.
-void EpilogueSplitter::visit(Value value, int64_t dim) {
-  if (!visited.insert({value, dim}).second)
+void EpilogueSplitter::visit(Value value, Columns at) {
+  if (!visited.insert({value, at.key()}).second)
     return;
   Operation *op = value.getDefiningOp();
   if (!isRebuilt(value)) {
@@ -193,19 +266,12 @@ void EpilogueSplitter::visit(Value value, int64_t dim) {
       wholeRoots.push_back(op);
     return;
   }
-  for (Value operand : op->getOperands()) {
-    auto broadcast = dyn_cast<BroadcastOp>(op);
-    if (!isTile(operand)) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isTile(operand.get()))
       continue;
-    }
-    if (!broadcast) {
-      visit(operand, dim);
-      continue;
-    }
-    auto it = llvm::find(broadcast.getDims(), dim);
-    if (it != broadcast.getDims().end())
-      visit(operand, it - broadcast.getDims().begin());
-    else if (Operation *producer = operand.getDefiningOp())
+    if (auto there = getOperandColumns(op, operand.getOperandNumber(), at))
+      visit(operand.get(), *there);
+    else if (Operation *producer = operand.get().getDefiningOp())
       wholeRoots.push_back(producer);
   }
 }
@@ -232,24 +298,24 @@ void EpilogueSplitter::findWholeValues(ArrayRef<StoreOp> stores) {
   }
 }
 
-Type EpilogueSplitter::chunkType(Type type, int64_t dim) const {
+Type EpilogueSplitter::chunkType(Type type, Columns at) const {
   SmallVector<int64_t> shape(getTileShape(type));
-  shape[dim] = columns;
+  shape[at.dim] = columns / at.unit;
   return getTileType(shape, getTileElementType(type));
 }
 
-AffineMap EpilogueSplitter::shift(AffineMap map, int64_t dim) const {
+AffineMap EpilogueSplitter::shift(AffineMap map, Columns at) const {
   if (start == 0)
     return map;
-  AffineExpr position = getAffineDimExpr(dim, map.getContext());
-  return map.replace(position, position + start, map.getNumDims(),
+  AffineExpr position = getAffineDimExpr(at.dim, map.getContext());
+  return map.replace(position, position + start / at.unit, map.getNumDims(),
                      map.getNumSymbols());
 }
 
-Value EpilogueSplitter::rebuild(Value value, int64_t dim) {
+Value EpilogueSplitter::rebuild(Value value, Columns at) {
   Operation *op = value.getDefiningOp();
   Location loc = value.getLoc();
-  Type type = chunkType(value.getType(), dim);
+  Type type = chunkType(value.getType(), at);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return arith::ConstantOp::create(
         builder, loc,
@@ -259,62 +325,76 @@ Value EpilogueSplitter::rebuild(Value value, int64_t dim) {
     return SplatOp::create(builder, loc, type, splat.getValue());
   if (auto index = dyn_cast<IndexOp>(op))
     return IndexOp::create(builder, loc, type, index.getSymbols(),
-                           shift(index.getMap(), dim));
+                           shift(index.getMap(), at));
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    auto it = llvm::find(broadcast.getDims(), dim);
     Value operand = broadcast.getValue();
-    if (it != broadcast.getDims().end())
-      operand = chunk(operand, it - broadcast.getDims().begin());
+    if (auto there = getOperandColumns(op, 0, at))
+      operand = chunk(operand, *there);
     return BroadcastOp::create(builder, loc, type, operand,
                                broadcast.getDims());
   }
   if (auto load = dyn_cast<LoadOp>(op)) {
     SmallVector<Value> indices;
     for (Value index : load.getIndices())
-      indices.push_back(chunk(index, dim));
+      indices.push_back(chunk(index, at));
     return LoadOp::create(builder, loc, type, load.getView(), load.getSymbols(),
-                          indices, shift(load.getMap(), dim),
-                          load.getChecked());
+                          indices, shift(load.getMap(), at), load.getChecked());
+  }
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return ReshapeOp::create(
+        builder, loc, type,
+        chunk(reshape.getValue(), *getOperandColumns(op, 0, at)));
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    Value operand =
+        chunk(reduce.getInputs().front(), *getOperandColumns(op, 0, at));
+    auto part = ReduceOp::create(builder, loc, TypeRange(type), operand,
+                                 reduce.getDim(), reduce.getWithinWarp());
+    IRMapping mapping;
+    reduce.getCombiner().cloneInto(&part.getCombiner(), mapping);
+    return part.getResult(0);
   }
   OperationState state(loc, op->getName());
   for (Value operand : op->getOperands())
-    state.addOperands(isTile(operand) ? chunk(operand, dim) : operand);
+    state.addOperands(isTile(operand) ? chunk(operand, at) : operand);
   state.addTypes(type);
   state.addAttributes(op->getAttrs());
   return builder.create(state)->getResult(0);
 }
 
-Value EpilogueSplitter::chunk(Value value, int64_t dim) {
-  if (Value known = chunks.lookup({value, dim}))
+Value EpilogueSplitter::chunk(Value value, Columns at) {
+  if (Value known = chunks.lookup({value, at.key()}))
     return known;
   Value result;
   if (isRebuilt(value)) {
-    result = rebuild(value, dim);
+    result = rebuild(value, at);
   } else {
     SmallVector<int64_t> offsets(getTileShape(value.getType()).size(), 0);
-    offsets[dim] = start;
+    offsets[at.dim] = start / at.unit;
     result = SliceOp::create(builder, value.getLoc(),
-                             chunkType(value.getType(), dim), value, offsets);
+                             chunkType(value.getType(), at), value, offsets);
   }
-  chunks[{value, dim}] = result;
+  chunks[{value, at.key()}] = result;
   return result;
 }
 
 void EpilogueSplitter::splitBlock(ArrayRef<StoreOp> stores) {
+  auto widthOf = [&](StoreOp store) {
+    Columns at = *splitDim(store);
+    return getTileShape(store.getValue().getType())[at.dim] * at.unit;
+  };
   int64_t end = 0;
   for (StoreOp store : stores)
-    end = std::max(end,
-                   getTileShape(store.getValue().getType())[*splitDim(store)]);
+    end = std::max(end, widthOf(store));
   builder.setInsertionPoint(stores.back());
   for (start = 0; start < end; start += columns) {
     chunks.clear();
     for (StoreOp store : stores) {
-      int64_t dim = *splitDim(store);
-      if (start >= getTileShape(store.getValue().getType())[dim])
+      if (start >= widthOf(store))
         continue;
-      Value part = chunk(store.getValue(), dim);
+      Columns at = *splitDim(store);
+      Value part = chunk(store.getValue(), at);
       StoreOp::create(builder, store.getLoc(), part, store.getView(),
-                      store.getSymbols(), shift(store.getMap(), dim),
+                      store.getSymbols(), shift(store.getMap(), at),
                       store.getChecked());
     }
   }

@@ -250,6 +250,18 @@ def Tile_RepeatOp : Tile_Op<"repeat", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
+  let summary = "The same elements in another shape";
+  let description = [{
+    Operand and result have the same elements in row-major order. Every element
+    stays in its register: the result's layout is the operand's, reshaped.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "The same tile in another layout";
   let arguments = (ins AnyStaticShapeTensor:$value);

@@ -1,0 +1,63 @@
+//===- Reductions.h - How reductions combine elements -----------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares what the compiler knows about reductions of structured
+// operations: the operation that combines elements, and reductions in granules.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_REDUCTIONS_H
+#define FUSION_ANALYSIS_REDUCTIONS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// How one result of a reduction combines its elements.
+struct Combiner {
+  /// Operation of the body that combines; null when the body has another form.
+  Operation *op = nullptr;
+  /// The operand of `op` that does not depend on the accumulator.
+  Value element;
+  /// Identity of the combination.
+  TypedAttr neutral;
+  /// Accumulation type: f32 for sums and products of smaller floats.
+  Type type;
+};
+
+/// Columns up to which a tile of a product holds whole rows, which its epilogue
+/// may then reduce: those of one instruction of a warpgroup.
+constexpr int64_t kMaxWholeRow = 256;
+
+/// True when `value` depends on one of `arguments` within their block.
+bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
+
+/// Finds the combiner of result `number`; one with a null `op` when the body is
+/// not a single associative and commutative operation on the accumulator.
+Combiner matchCombiner(linalg::LinalgOp op, unsigned number);
+
+/// True when `tensor` is filled with the identity of `combiner`, so that
+/// combining with it changes nothing.
+bool isIdentityFill(Value tensor, const Combiner &combiner);
+
+/// A reduction in granules: a loop of which every `size` neighbours are reduced
+/// to one element of the results, along their dimension `dim`. It is written as
+/// `loop floordiv size` in the results' maps.
+struct Granules {
+  unsigned loop = 0;
+  unsigned dim = 0;
+  int64_t size = 1;
+};
+
+/// The granules that `op` reduces, if it is such a reduction.
+std::optional<Granules> matchGranules(linalg::LinalgOp op);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_REDUCTIONS_H

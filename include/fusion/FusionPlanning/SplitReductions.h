@@ -1,0 +1,48 @@
+//===- SplitReductions.h - Reductions begun by products' tiles --*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the split of a reduction along a result dimension of a
+// product: the product's tiles reduce granules of the dimension while they have
+// them, a light kernel finishes in a fixed order. The matrix is then not read
+// again, and not written where nothing else needs it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_SPLITREDUCTIONS_H
+#define FUSION_FUSIONPLANNING_SPLITREDUCTIONS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// A reduction of a product's results, or of what is computed from them element
+/// by element.
+struct SplittableReduction {
+  linalg::LinalgOp op;
+  /// The loop that is divided, and the size of a granule.
+  unsigned loop = 0;
+  int64_t granule = 1;
+  /// The product.
+  Operation *product = nullptr;
+  /// The reduction is a sum of exponentials relative to this maximum along the
+  /// same loop. Both are split: first parts are relative to the maxima of their
+  /// granules.
+  linalg::LinalgOp maximum;
+};
+
+/// How `op` can be split, if it can.
+std::optional<SplittableReduction> findSplittableReduction(linalg::LinalgOp op);
+
+/// Splits the reduction, which is erased, with its maximum; returns its first
+/// part.
+linalg::GenericOp splitReduction(const SplittableReduction &reduction);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_SPLITREDUCTIONS_H

@@ -1,0 +1,387 @@
+//===- SplitReductions.cpp - Reductions begun by products' tiles ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements splitting reductions of products' results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/SplitReductions.h"
+#include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Columns that a thread of a warpgroup has a quarter of, the epilogue's chunk:
+/// two exchanges between neighbouring lanes finish them. Rows that one warp
+/// holds: reducing more would make warps wait for each other.
+static constexpr int64_t kColumnGranule = 64, kRowGranule = 16;
+
+/// True when `op` is a product that tensor cores might make.
+static bool isProduct(linalg::LinalgOp op) {
+  return matchContraction(
+             op, [](unsigned loop) { return loop; }, [](Value) { return true; })
+      .has_value();
+}
+
+/// The product that `tensor` is an elementwise function of, if there is one.
+static Operation *findProduct(Value tensor) {
+  SmallVector<Value> worklist{tensor};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    auto op = worklist.pop_back_val().getDefiningOp<linalg::LinalgOp>();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (op.getNumReductionLoops() == 0)
+      llvm::append_range(worklist, op.getDpsInputs());
+    else if (isProduct(op))
+      return op;
+  }
+  return nullptr;
+}
+
+/// The sizes of the results of the first part, one for each loop; none when a
+/// size cannot be had without computing something.
+static std::optional<SmallVector<OpFoldResult>>
+getLoopSizes(linalg::LinalgOp op) {
+  Builder builder(op.getContext());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t range : op.getStaticLoopRanges())
+    sizes.push_back(ShapedType::isDynamic(range)
+                        ? OpFoldResult()
+                        : OpFoldResult(builder.getIndexAttr(range)));
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Value tensor = init.get();
+    if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+      tensor = fill.getOutputs().front();
+    auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
+    if (!empty)
+      continue;
+    SmallVector<OpFoldResult> own = empty.getMixedSizes();
+    for (auto [expr, size] :
+         llvm::zip(op.getMatchingIndexingMap(&init).getResults(), own))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        if (!sizes[loop.getPosition()])
+          sizes[loop.getPosition()] = size;
+  }
+  if (llvm::is_contained(sizes, OpFoldResult()))
+    return std::nullopt;
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of exponentials
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A scalar of an operation's body.
+struct Place {
+  linalg::LinalgOp op;
+  Value value;
+
+  /// The operand that the value is an element of, if it is one.
+  OpOperand *getOperand() {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != op.getBlock() ||
+        argument.getArgNumber() >= op.getNumDpsInputs())
+      return nullptr;
+    return op.getDpsInputOperand(argument.getArgNumber());
+  }
+};
+} // namespace
+
+/// True for an elementwise operation with one result that has all loops in
+/// order.
+static bool isElementwise(linalg::LinalgOp op) {
+  return op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1 &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity();
+}
+
+/// Follows a scalar through elementwise operations to where it is computed.
+static Place resolve(Place place) {
+  while (OpOperand *operand = place.getOperand()) {
+    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+    if (!isElementwise(producer) ||
+        !place.op.getMatchingIndexingMap(operand).isIdentity())
+      break;
+    place = {producer, producer.getBlock()->getTerminator()->getOperand(0)};
+  }
+  return place;
+}
+
+/// The maximum along `loop` that the exponentials that `sum` adds up are
+/// relative to: exp(x - max x).
+static linalg::LinalgOp findMaximum(linalg::LinalgOp sum, unsigned loop) {
+  Combiner combiner = matchCombiner(sum, 0);
+  if (sum->getNumResults() != 1 || !isa<arith::AddFOp>(combiner.op) ||
+      !combiner.type.isF32() || sum.getNumReductionLoops() != 1)
+    return nullptr;
+  Place place = resolve({sum, combiner.element});
+  auto exp = place.value.getDefiningOp<math::ExpOp>();
+  if (!exp)
+    return nullptr;
+  place = resolve({place.op, exp.getOperand()});
+  auto difference = place.value.getDefiningOp<arith::SubFOp>();
+  if (!difference)
+    return nullptr;
+  place = resolve({place.op, difference.getRhs()});
+  OpOperand *operand = place.getOperand();
+  auto maximum =
+      operand ? operand->get().getDefiningOp<linalg::LinalgOp>() : nullptr;
+  if (!maximum || maximum->getNumResults() != 1 ||
+      maximum.getNumReductionLoops() != 1 ||
+      maximum.getNumLoops() != sum.getNumLoops() ||
+      place.op.getNumLoops() != sum.getNumLoops() ||
+      place.op.getMatchingIndexingMap(operand) !=
+          maximum.getMatchingIndexingMap(maximum.getDpsInitOperand(0)) ||
+      !isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(
+          matchCombiner(maximum, 0).op))
+    return nullptr;
+  return maximum;
+}
+
+//===----------------------------------------------------------------------===//
+// Which reductions
+//===----------------------------------------------------------------------===//
+
+std::optional<SplittableReduction>
+mlir::fusion::findSplittableReduction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
+      op->hasAttr(FusionDialect::kNeverAttrName) ||
+      op->hasAttr(FusionDialect::kMustAttrName) || matchGranules(op) ||
+      isProduct(op))
+    return std::nullopt;
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    Combiner combiner = matchCombiner(op, i);
+    Type element = getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
+    if (!combiner.op || combiner.type != element)
+      return std::nullopt;
+  }
+  // Positions in a granule are not those in the dimension.
+  if (op.hasIndexSemantics())
+    return std::nullopt;
+
+  SplittableReduction result{op};
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  result.loop = loops.back();
+  result.granule = kRowGranule;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (result.product || !map.isFunctionOfDim(result.loop))
+      continue;
+    result.product = findProduct(input->get());
+    if (result.product && map.getResults().back().isFunctionOfDim(result.loop))
+      result.granule = kColumnGranule;
+  }
+  int64_t extent = op.getStaticLoopRanges()[result.loop];
+  if (!result.product || ShapedType::isDynamic(extent) ||
+      extent <= result.granule || !getLoopSizes(op))
+    return std::nullopt;
+  // Of several reduced loops the others become dimensions of the first part.
+  for (unsigned loop : loops)
+    if (ShapedType::isDynamic(op.getStaticLoopRanges()[loop]))
+      return std::nullopt;
+  if (linalg::LinalgOp maximum = findMaximum(op, result.loop)) {
+    auto own = findSplittableReduction(maximum);
+    if (own && own->loop == result.loop && own->granule == result.granule)
+      result.maximum = maximum;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The rewrite
+//===----------------------------------------------------------------------===//
+
+/// Combines the elements of `parts` further into what `op` starts from.
+static Value buildFinish(OpBuilder &builder, linalg::LinalgOp op,
+                         ValueRange parts) {
+  SmallVector<AffineMap> maps(parts.size(),
+                              builder.getMultiDimIdentityMap(op.getNumLoops()));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init));
+  auto finish = linalg::GenericOp::create(
+      builder, op.getLoc(), op->getResultTypes(), parts, op.getDpsInits(), maps,
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        SmallVector<Value> yielded;
+        for (unsigned i = 0; i < parts.size(); ++i) {
+          Operation *like = matchCombiner(op, i).op;
+          OperationState state(loc, like->getName(),
+                               {arguments[parts.size() + i], arguments[i]},
+                               arguments[i].getType(), like->getAttrs());
+          yielded.push_back(b.create(state)->getResult(0));
+        }
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+  op->replaceAllUsesWith(finish);
+  return finish.getResult(0);
+}
+
+/// The map of the first part's results.
+static AffineMap getPartMap(const SplittableReduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
+  Builder builder(op.getContext());
+  SmallVector<AffineExpr> coords;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    coords.push_back(builder.getAffineDimExpr(loop));
+  coords[reduction.loop] = coords[reduction.loop].floorDiv(reduction.granule);
+  return AffineMap::get(op.getNumLoops(), 0, coords, op.getContext());
+}
+
+/// Builds the first part, of `inputs`.
+static linalg::GenericOp buildParts(OpBuilder &builder,
+                                    const SplittableReduction &reduction,
+                                    ValueRange inputs) {
+  linalg::LinalgOp op = reduction.op;
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes = *getLoopSizes(op);
+  int64_t extent = op.getStaticLoopRanges()[reduction.loop];
+  sizes[reduction.loop] =
+      builder.getIndexAttr(llvm::divideCeil(extent, reduction.granule));
+
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands())
+    maps.push_back(op.getMatchingIndexingMap(input));
+  SmallVector<Value> inits;
+  SmallVector<Type> types;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    maps.push_back(getPartMap(reduction));
+    TypedAttr neutral = matchCombiner(op, i).neutral;
+    Value identity = arith::ConstantOp::create(builder, loc, neutral);
+    Value empty =
+        tensor::EmptyOp::create(builder, loc, sizes, neutral.getType());
+    inits.push_back(
+        linalg::FillOp::create(builder, loc, identity, empty).getResult(0));
+    types.push_back(inits.back().getType());
+  }
+  SmallVector<utils::IteratorType> kinds(op.getNumLoops(),
+                                         utils::IteratorType::parallel);
+  kinds[reduction.loop] = utils::IteratorType::reduction;
+  auto parts = linalg::GenericOp::create(builder, loc, types, inputs, inits,
+                                         maps, kinds);
+  IRMapping mapping;
+  op->getRegion(0).cloneInto(&parts.getRegion(), mapping);
+  return parts;
+}
+
+/// A maximum that exponents are relative to: where it is minus infinity, the
+/// least finite number, from which minus infinity differs by itself.
+static Value buildShift(OpBuilder &builder, Location loc, Value maximum) {
+  APFloat least = APFloat::getLargest(APFloat::IEEEsingle(), /*Negative=*/true);
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getFloatAttr(builder.getF32Type(), least));
+  return arith::MaximumFOp::create(builder, loc, maximum, bound);
+}
+
+/// `tensor` relative to `maxima`, by `map`, instead of `maximum`; itself when
+/// it does not depend on that.
+static Value rebuild(OpBuilder &builder, Value tensor, Value maximum,
+                     Value maxima, AffineMap map,
+                     DenseMap<Value, Value> &memo) {
+  auto op = tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumReductionLoops() != 0)
+    return tensor;
+  if (Value known = memo.lookup(tensor))
+    return known;
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  SmallVector<unsigned> shifts;
+  bool changed = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    bool isMaximum = input->get() == maximum;
+    if (isMaximum)
+      shifts.push_back(inputs.size());
+    inputs.push_back(
+        isMaximum ? maxima
+                  : rebuild(builder, input->get(), maximum, maxima, map, memo));
+    maps.push_back(isMaximum ? map : op.getMatchingIndexingMap(input));
+    changed |= inputs.back() != input->get();
+  }
+  Value result = tensor;
+  if (changed) {
+    for (OpOperand &init : op.getDpsInitsMutable())
+      maps.push_back(op.getMatchingIndexingMap(&init));
+    auto generic = linalg::GenericOp::create(
+        builder, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+        maps, op.getIteratorTypesArray());
+    IRMapping mapping;
+    op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+    OpBuilder inner = OpBuilder::atBlockBegin(generic.getBody());
+    for (unsigned shift : shifts) {
+      Value argument = generic.getBody()->getArgument(shift);
+      Value bounded = buildShift(inner, op.getLoc(), argument);
+      argument.replaceAllUsesExcept(bounded, bounded.getDefiningOp());
+    }
+    result = generic.getResult(cast<OpResult>(tensor).getResultNumber());
+  }
+  return memo[tensor] = result;
+}
+
+/// Adds up the sums of granules, brought from their maxima to that of the row.
+static void buildShiftedFinish(OpBuilder &builder, linalg::LinalgOp sum,
+                               Value parts, Value maxima, Value maximum) {
+  AffineMap identity = builder.getMultiDimIdentityMap(sum.getNumLoops());
+  AffineMap row = sum.getMatchingIndexingMap(sum.getDpsInitOperand(0));
+  auto finish = linalg::GenericOp::create(
+      builder, sum.getLoc(), sum->getResultTypes(),
+      ValueRange{parts, maxima, maximum}, sum.getDpsInits(),
+      ArrayRef<AffineMap>{identity, identity, row, row},
+      sum.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        Value shift = buildShift(b, loc, arguments[1]);
+        Value change = arith::SubFOp::create(b, loc, shift, arguments[2]);
+        Value factor = math::ExpOp::create(b, loc, change);
+        Value part = arith::MulFOp::create(b, loc, arguments[0], factor);
+        Value total = arith::AddFOp::create(b, loc, arguments[3], part);
+        linalg::YieldOp::create(b, loc, total);
+      });
+  sum->replaceAllUsesWith(finish);
+}
+
+linalg::GenericOp
+mlir::fusion::splitReduction(const SplittableReduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
+  OpBuilder builder(op);
+  if (!reduction.maximum) {
+    auto parts = buildParts(builder, reduction, op.getDpsInputs());
+    buildFinish(builder, op, parts.getResults());
+    op.erase();
+    return parts;
+  }
+  linalg::LinalgOp maximum = reduction.maximum;
+  builder.setInsertionPoint(maximum);
+  auto maxima = buildParts(builder, *findSplittableReduction(maximum),
+                           maximum.getDpsInputs());
+  builder.setInsertionPoint(op);
+  SmallVector<Value> inputs;
+  DenseMap<Value, Value> memo;
+  for (Value input : op.getDpsInputs())
+    inputs.push_back(rebuild(builder, input, maximum->getResult(0),
+                             maxima.getResult(0), getPartMap(reduction), memo));
+  auto parts = buildParts(builder, reduction, inputs);
+  // Everything but the first parts goes on with the maximum of the whole row.
+  builder.setInsertionPoint(maximum);
+  Value whole = buildFinish(builder, maximum, maxima.getResults());
+  builder.setInsertionPoint(op);
+  buildShiftedFinish(builder, op, parts.getResult(0), maxima.getResult(0),
+                     whole);
+  op.erase();
+  maximum.erase();
+  return parts;
+}
