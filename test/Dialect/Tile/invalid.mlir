@@ -200,6 +200,11 @@ tile.program @group_number(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, ex
     // expected-error @+1 {{stands outside a consumer's role}}
     %g = tile.group_number
   }
+  tile.return
+}
+
+// -----
+
 tile.program @reshape(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
   %zero = arith.constant 0.0 : f32
   %x = tile.splat %zero : f32 -> tensor<8x4xf32>
