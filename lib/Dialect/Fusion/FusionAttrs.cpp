@@ -129,6 +129,9 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << strip;
   if (strip > 1 && kind != AxisKind::Grid)
     return emitError() << "'strip' is for dimensions of the grid";
+  if (strip > 1 && !isPowerOf2(tile))
+    return emitError() << "'tile' must be a power of two beside 'strip', got "
+                       << tile;
   return success();
 }
 

@@ -112,6 +112,11 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // -----
 
+// expected-error@+1 {{'tile' must be a power of two beside 'strip', got 24}}
+"test.a"() {a = #fusion.axis<grid, tile = 24, strip = 2>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{'strip' is for dimensions of the grid}}
 "test.a"() {a = #fusion.axis<loop, tile = 4, strip = 2>} : () -> ()
 

@@ -91,6 +91,7 @@ private:
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
+  std::optional<LinearLayout> spreadLayout(const Group &group);
   LinearLayout preferredLayout(const Access &access,
                                const LinearLayout &used,
                                bool once = false) const;
@@ -334,6 +335,60 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
   return std::nullopt;
 }
 
+/// Instructions, about, of one element of `op`.
+static int64_t getWeight(Operation *op) {
+  constexpr int64_t kLongSequence = 8;
+  if (isa<arith::ConstantOp, SplatOp>(op))
+    return 0;
+  bool isLong = isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(op) ||
+                op->getName().getDialectNamespace() == "math";
+  return isLong ? kLongSequence : 1;
+}
+
+/// Where a vector that a larger tile is computed with, such as the factors of a
+/// normalisation, is repeated in the lanes of a warp: the layout in which lanes
+/// hold parts of it, when that saves more than the shuffles that bring
+/// the elements to where they are used.
+std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
+  constexpr double kShuffle = 2.5;
+  if (group.shape.size() != 1 || !group.layout)
+    return std::nullopt;
+  int64_t weight = 0, shuffled = 0;
+  for (Value value : group.values) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() != 0 ||
+        (isa<TileDialect>(op->getDialect()) && !isa<LoadOp, SplatOp>(op)))
+      return std::nullopt;
+    weight += getWeight(op);
+    for (Operation *user : value.getUsers()) {
+      if (isa<BroadcastOp>(user))
+        ++shuffled;
+      else if (isa<TileDialect>(user->getDialect()))
+        return std::nullopt;
+    }
+  }
+  // The last registers go to lanes, so that the first stay a vector in memory.
+  const LinearLayout &layout = *group.layout;
+  SmallVector<Coords> regs, lanes, warps;
+  for (auto [hw, bases] :
+       {std::pair(HwDim::Register, &regs), std::pair(HwDim::Lane, &lanes),
+        std::pair(HwDim::Warp, &warps)})
+    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
+      bases->push_back(layout.basis(hw, bit));
+  int64_t before = int64_t(1) << regs.size();
+  for (Coords &lane : lanes)
+    if (lane.front() == 0 && !regs.empty() && regs.back().front() != 0)
+      lane = regs.pop_back_val();
+  int64_t after = int64_t(1) << regs.size();
+  if ((before - after) * weight <= kShuffle * before * shuffled)
+    return std::nullopt;
+  std::optional<LinearLayout> spread =
+      LinearLayout::fromBases(group.shape, regs, lanes, warps);
+  if (!spread || !getShufflePlan(*spread, layout))
+    return std::nullopt;
+  return spread;
+}
+
 void LayoutAssigner::choose() {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
@@ -344,6 +399,8 @@ void LayoutAssigner::choose() {
   for (unsigned number : order) {
     Group &group = groups[number];
     group.layout = derivedLayout(group);
+    if (std::optional<LinearLayout> spread = spreadLayout(group))
+      group.layout = spread;
     if (!group.layout)
       group.layout = voteLayout(group);
   }

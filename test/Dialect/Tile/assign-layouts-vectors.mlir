@@ -1,0 +1,40 @@
+// RUN: fusion-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-layouts))" | FileCheck %s
+
+// Eight lanes hold the same columns of an accumulator. What is computed for a
+// column at some length is computed in parts by these lanes and shuffled to the
+// registers of all. A bias alone is loaded by each lane where it is added.
+
+// CHECK-LABEL: tile.program @normalised
+// CHECK: %[[V:.*]] = tile.load {{.*}} -> tensor<64xf32, #tile.layout<"{reg=[], lane={{\[\[}}2],[4],[32],[16],[1]], warp={{\[\[}}0],[8]]
+// CHECK: %[[E:.*]] = tile.splat {{.*}} -> tensor<64xf32, #tile.layout<"{reg=[],
+// CHECK: %[[S:.*]] = arith.addf %[[V]], %[[E]]
+// CHECK: %[[R:.*]] = math.rsqrt %[[S]]
+// CHECK: %[[C:.*]] = tile.convert_layout %[[R]] {{.*}} -> tensor<64xf32, #tile.layout<"{reg={{\[\[}}1],[16],[32]], lane={{\[\[}}2],[4],[0],[0],[0]],
+// CHECK: tile.broadcast %[[C]]
+// CHECK: %[[B:.*]] = tile.load {{.*}} -> tensor<64xf32, #tile.layout<"{reg={{\[\[}}1],[16],[32]], lane={{\[\[}}2],[4],[0],[0],[0]],
+// CHECK-NEXT: tile.broadcast %[[B]]
+tile.program @normalised(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pv: !llvm.ptr<1>, %pc: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 4, index_bits = 32, pipeline = #tile.pipeline<mma_sync, stages = 2>} {
+  %eps = arith.constant 1.0e-5 : f32
+  %zero = arith.constant 0.0 : f32
+  %a = tile.view %pa[] : !llvm.ptr<1> to !tile.view<64x16xf16>
+  %b = tile.view %pb[] : !llvm.ptr<1> to !tile.view<64x16xf16>
+  %v = tile.view %pv[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %c = tile.view %pc[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %py[] : !llvm.ptr<1> to !tile.view<64x64xf32>
+  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %ta = tile.load %a[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<64x16xf16> -> tensor<64x16xf16>
+  %tb = tile.load %b[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<64x16xf16> -> tensor<64x16xf16>
+  %d = tile.dot %ta, %tb, %init : tensor<64x16xf16>, tensor<64x16xf16> -> tensor<64x64xf32>
+  %tv = tile.load %v[affine_map<(i) -> (i)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32>
+  %te = tile.splat %eps : f32 -> tensor<64xf32>
+  %ts = arith.addf %tv, %te : tensor<64xf32>
+  %tr = math.rsqrt %ts : tensor<64xf32>
+  %br = tile.broadcast %tr dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+  %n = arith.mulf %d, %br : tensor<64x64xf32>
+  %tc = tile.load %c[affine_map<(i) -> (i)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32>
+  %bc = tile.broadcast %tc dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+  %o = arith.addf %n, %bc : tensor<64x64xf32>
+  tile.store %o, %y[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<64x64xf32>, !tile.view<64x64xf32>
+  tile.return
+}
