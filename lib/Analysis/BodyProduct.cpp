@@ -158,8 +158,9 @@ void ProductFinder::setSizes(const ProductDims &dims,
         getDims(values.lookup(operand.source), places.front());
     problem.transposed[side] = operand.channels != dims.depth &&
                                !order.empty() && order.back() != dims.depth;
-    problem.storedBits[side] =
-        getElementTypeOrSelf(operand.source.getType()).getIntOrFloatBitWidth();
+    auto stored = cast<RankedTensorType>(operand.source.getType());
+    problem.storedBits[side] = stored.getElementTypeBitWidth();
+    problem.straddles[side] = straddlesLines(stored);
   }
 }
 

@@ -67,7 +67,8 @@ static constexpr double kProductRate = 1.078;
 /// Growth of the products' time for each 128 columns that a row lacks.
 static constexpr double kNarrowCost = 0.112;
 /// Bytes a clock that the copy engine brings to one multiprocessor.
-static constexpr double kFeedBytesPerClock = 72;
+/// when its rows begin where lines of L2 do, and when they do not.
+static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
 /// From a stage's release to its next use.
 static constexpr double kFeedLatency = 1.37e-6;
 /// Of the epilogue: what it costs at all, and an element with its operations
@@ -78,6 +79,9 @@ static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
 static constexpr double kClocksPerConversion = 14;
 /// Of a sum shared by a cluster.
 static constexpr double kClusterSeconds = 4.8e-6;
+/// Of a tile whose operand comes from another block too: they wait for each
+/// other.
+static constexpr double kMulticastSeconds = 0.5e-6;
 /// Of groups that take turns, fitted to twelve shapes on the same day: how much
 /// longer products of 128x128 take for their operands, and others by their
 /// share of operands, what each part of an epilogue costs although products go
@@ -94,6 +98,29 @@ static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
                  config.columns * problem.storedBits[1] * problem.operands[1];
   return bits * config.depth / 8;
+}
+
+/// Clocks in which the copies of a stage come to one multiprocessor. What the
+/// blocks of a cluster load together passes L2 once.
+static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
+  double clocks = 0;
+  for (unsigned side = 0; side < 2; ++side) {
+    double bytes = double(side == 0 ? config.rows : config.columns) *
+                   problem.operands[side] * config.depth *
+                   problem.storedBits[side] / 8;
+    if (side == 1)
+      bytes /= config.multicast;
+    clocks += bytes / (problem.straddles[side] ? kStraddledBytesPerClock
+                                               : kFeedBytesPerClock);
+  }
+  return clocks;
+}
+
+/// Blocks of clusters of `size` that run at a time. They lie in one of the
+/// chip's parts, of which some multiprocessors remain (measured on sm_90a).
+static int64_t getClusterSlots(int64_t size, const TargetInfo &target) {
+  double share = size <= 2 ? 1 : size <= 8 ? 120.0 / 132 : 112.0 / 132;
+  return std::max<int64_t>(1, target.numSMs * share / size) * size;
 }
 
 static int64_t epilogueColumns(const MmaConfig &config) {
@@ -202,7 +229,7 @@ int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
 /// always busy until the last epilogue, or a group is always at work.
 static double getSecondsOfGroups(const MmaProblem &problem,
                                  const MmaConfig &config, double tiles,
-                                 double chunks, double products,
+                                 double chunks, double products, double fed,
                                  double epilogue) {
   constexpr double kEven = 128;
   double parts = double(config.columns) / epilogueColumns(config);
@@ -211,24 +238,31 @@ static double getSecondsOfGroups(const MmaProblem &problem,
                 (2 * problem.sums);
   double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
   products *= 1 + kTurnFeedCost * feed + kNarrowCost * narrow;
-  double chunk = std::max(products, (kTurnLatency + products) / config.stages);
+  double chunk = std::max(
+      {products, fed, (kTurnLatency + products) / config.stages});
   double each = chunks * chunk + parts * kTurnPartSeconds;
   double turns = std::ceil(tiles / config.groups);
   return std::max(tiles * each + epilogue,
                   turns * (each + kAloneInEpilogue * epilogue));
 }
 
+/// Tiles, or those of a cluster's blocks together.
+static int64_t getTiles(const MmaProblem &problem, const MmaConfig &config) {
+  return llvm::divideCeil(problem.rows, config.rows * config.multicast) *
+         llvm::divideCeil(problem.columns, config.columns) * problem.batch;
+}
+
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target) {
-  double tiles = double(llvm::divideCeil(problem.rows, config.rows)) *
-                 llvm::divideCeil(problem.columns, config.columns) *
-                 problem.batch;
+  double tiles = getTiles(problem, config);
   double chunks =
       double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
                               config.split)) *
       problem.taps;
   double resident = getMmaResidentBlocks(problem, config, target);
-  double perSM = std::ceil(tiles / std::floor(target.numSMs / config.split));
+  int64_t cluster = config.split * config.multicast;
+  double perSM =
+      std::ceil(tiles * cluster / double(getClusterSlots(cluster, target)));
 
   // One chunk: the tensor cores' time, or that of feeding them, on one
   // multiprocessor. Narrow instructions read their operands for less work.
@@ -242,8 +276,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
                                 target.numSMs * 16.0 / problem.elementBits);
   double products = undisturbed * (1 + kNarrowCost * narrow);
-  double chunk = std::max(products, stageBytes(problem, config) /
-                                        (kFeedBytesPerClock * target.clockHz));
+  double feed = feedClocks(problem, config) / target.clockHz;
+  double chunk = std::max(products, feed);
   // An operand that is computed goes through registers, element by element.
   double computed = 0;
   for (auto [bits, size] :
@@ -263,6 +297,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                                            (kLanes * target.clockHz);
   if (config.split > 1)
     epilogue += kClusterSeconds;
+  if (config.multicast > 1)
+    epilogue += kMulticastSeconds;
 
   // Blocks that share a multiprocessor take turns at its tensor cores; while
   // one is in its epilogue, the others are not.
@@ -273,7 +309,7 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
            std::max(together * chunks * chunk, chunks * alone + epilogue);
   if (config.groups > 1)
     time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed,
-                              epilogue);
+                              feed, epilogue);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +
@@ -283,6 +319,23 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   return std::max(time, bytes / (kTrafficShare * target.dramBytesPerSecond)) +
          kStartSeconds;
+}
+
+/// Adds the form of `config` in which two blocks load the columns' operand
+/// together, when two have all of it.
+static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
+                         const MmaProblem &problem, MmaConfig config,
+                         const TargetInfo &target) {
+  if (config.split > 1 || problem.rows <= config.rows ||
+      problem.storedBits[1] != problem.elementBits ||
+      getMmaResidentBlocks(problem, config, target) > 1)
+    return;
+  config.multicast = 2;
+  int64_t slots = getClusterSlots(config.multicast, target);
+  config.blocks =
+      getTiles(problem, config) * config.multicast > slots ? slots : 0;
+  config.group = 4;
+  configs.push_back(config);
 }
 
 /// Adds the forms of `config` in which two groups of its warps take turns at
@@ -329,7 +382,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                         std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
                                           256 / problem.elementBits));
   for (int64_t rows : {64, 128, 256})
-    for (int64_t columns : {16, 32, 64, 128, 256})
+    for (int64_t columns : {16, 32, 64, 128, 160, 192, 256})
       for (int64_t warps : {4, 8})
         for (int64_t split : {1, 2, 4, 8}) {
           MmaConfig config;
@@ -339,6 +392,12 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.warps = warps;
           config.split = split;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
+          if (!llvm::isPowerOf2_64(columns)) {
+            // Parts of their own, which chunks have to divide.
+            if (split > 1 || problem.wholeRows)
+              continue;
+            config.chunk = std::min<int64_t>(64, columns & -columns);
+          }
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
               (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
@@ -382,6 +441,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                 target.numSMs * getMmaResidentBlocks(problem, config, target);
             config.blocks = split == 1 && tiles > slots ? slots : 0;
             configs.push_back(config);
+            addMulticast(configs, problem, config, target);
           }
           addGroups(configs, problem, config, target);
         }

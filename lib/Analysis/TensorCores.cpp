@@ -190,6 +190,15 @@ fusion::findObstacle(const Contraction &sum, const ProductDims &dims,
   return std::nullopt;
 }
 
+bool fusion::straddlesLines(RankedTensorType type) {
+  constexpr int64_t kLineBits = 8 * 128;
+  if (type.getRank() < 2)
+    return false;
+  int64_t last = type.getShape().back();
+  return ShapedType::isDynamic(last) ||
+         last * type.getElementTypeBitWidth() % kLineBits != 0;
+}
+
 void fusion::addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles,
                             RankedTensorType type) {
   constexpr int64_t kMaxRank = 5;

@@ -198,6 +198,8 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
         operand.source
             ? getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth()
             : getStoredBits(stored);
+    problem.straddles[side] =
+        straddlesLines(cast<RankedTensorType>(stored.getType()));
     SmallVector<unsigned> order = dimsOf(stored, space);
     problem.transposed[side] = operand.channels != product.dims.depth &&
                                !order.empty() &&
@@ -339,7 +341,7 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
   bool windows = llvm::any_of(product->sums, [](const Contraction &sum) {
     return sum.operands[0].channels || sum.operands[1].channels;
   });
-  if (byWarps && !windows)
+  if (byWarps && !windows && !product->wholeRows)
     few = getFewRowsConfigs(problem, target);
   auto addFew = [&] {
     for (const MmaConfig &config : few)

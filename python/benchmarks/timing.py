@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times GPU work: CUDA-graph replays between events, the L2 cache flushed."""
 
+import gc
 import statistics
 
 import torch
@@ -105,8 +106,15 @@ def capture(call):
     torch.cuda.current_stream().wait_stream(side)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
+    # What the collector frees meanwhile, a module for example, would end the
+    # capture.
+    gc.collect()
+    gc.disable()
+    try:
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            call()
+    finally:
+        gc.enable()
     graph.replay()
     torch.cuda.synchronize()
     return graph

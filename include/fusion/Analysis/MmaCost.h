@@ -50,6 +50,8 @@ struct MmaProblem {
   llvm::SmallVector<MmaTiles, 2> copiedReads, copiedWrites;
   /// The operand's rows or columns, not its depth, are contiguous in memory.
   bool transposed[2] = {false, false};
+  /// Rows of the operand in memory begin anywhere in lines of the cache.
+  bool straddles[2] = {false, false};
   /// Operations of the epilogue, an element.
   int64_t epilogueOps = 1;
   /// Rows and columns that the epilogue reduces to one value each: tiles hold

@@ -69,6 +69,10 @@ std::optional<TensorCoreObstacle>
 findObstacle(const Contraction &sum, const ProductDims &dims,
              llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf);
 
+/// True when rows of `type` in memory begin anywhere in the 128-byte lines of
+/// L2, so that a piece of such a row as large as a line mostly lies in two.
+bool straddlesLines(RankedTensorType type);
+
 /// Adds a tensor of `type`, of which the epilogue reads or writes whole tiles,
 /// to those that tensor copies move, if they can.
 void addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles, RankedTensorType type);
