@@ -31,26 +31,36 @@ using namespace mlir::fusion;
 static constexpr int64_t kPixelBits = 128;
 
 namespace {
+/// Where windows lie along one dimension of images: the loop of the windows,
+/// that of the elements of one, unless it has one, and the steps of both.
+struct Place {
+  unsigned windows = 0;
+  std::optional<unsigned> elements;
+  int64_t step = 1, dilation = 1;
+};
+
 /// A convolution of images with channels last.
 struct Convolution {
   OpOperand *image = nullptr;
   OpOperand *filter = nullptr;
-  /// The loops of the channels, of the windows along a row of the image and of
-  /// the elements of a window along it; no such element loop when there is one
-  /// element.
-  unsigned channels = 0, windows = 0;
-  std::optional<unsigned> elements;
-  /// Steps between windows and between their elements.
-  int64_t step = 1, dilation = 1;
-  /// The channels and elements of a window as they will be.
-  int64_t newChannels = 0, newElements = 1;
+  /// The loop of the channels.
+  unsigned channels = 0;
+  /// Along a row of the image.
+  Place row;
+  /// The channels, elements of a window's row and, where rows are folded, its
+  /// rows as they will be.
+  int64_t newChannels = 0, newElements = 1, newRows = 1;
+  /// Rows of the image that become one: the step between rows of windows.
+  int64_t fold = 1;
+  /// Down the image, when rows are folded.
+  Place column;
   bool unfolds() const { return newElements > 1; }
 };
 } // namespace
 
-/// Reads `expr`, the place in a row of the image, into `conv`.
-static LogicalResult readPlace(linalg::GenericOp op, AffineExpr expr,
-                               Convolution &conv) {
+/// Reads `expr`, a place in the image.
+static std::optional<Place> readPlace(linalg::GenericOp op, AffineExpr expr) {
+  Place place;
   SmallVector<AffineExpr> terms{expr};
   bool hasWindows = false;
   while (!terms.empty()) {
@@ -63,24 +73,43 @@ static LogicalResult readPlace(linalg::GenericOp op, AffineExpr expr,
       }
       auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
       if (binary.getKind() != AffineExprKind::Mul || !constant)
-        return failure();
+        return std::nullopt;
       factor = constant.getValue();
       term = binary.getLHS();
     }
     auto dim = dyn_cast<AffineDimExpr>(term);
     if (!dim)
-      return failure();
+      return std::nullopt;
     if (op.getIteratorTypesArray()[dim.getPosition()] ==
         utils::IteratorType::reduction) {
-      conv.elements = dim.getPosition();
-      conv.dilation = factor;
+      place.elements = dim.getPosition();
+      place.dilation = factor;
     } else {
       hasWindows = true;
-      conv.windows = dim.getPosition();
-      conv.step = factor;
+      place.windows = dim.getPosition();
+      place.step = factor;
     }
   }
-  return success(hasWindows);
+  if (!hasWindows)
+    return std::nullopt;
+  return place;
+}
+
+/// Lets rows that windows step over become one: what would be a row of few
+/// bytes for each row of a window is a longer one for several.
+static void foldRows(linalg::GenericOp op, AffineMap imageMap,
+                     Convolution &conv) {
+  unsigned rank = imageMap.getNumResults();
+  if (rank < 4)
+    return;
+  std::optional<Place> column = readPlace(op, imageMap.getResult(rank - 3));
+  if (!column || !column->elements || column->step == 1 ||
+      column->dilation != 1)
+    return;
+  conv.column = *column;
+  conv.fold = column->step;
+  conv.newRows =
+      llvm::divideCeil(op.getStaticLoopRanges()[*column->elements], conv.fold);
 }
 
 /// The convolution that `op` is, with the form that its operands need.
@@ -103,10 +132,13 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   int64_t bits = imageType.getElementTypeBitWidth();
   if (!imageType.hasStaticShape() || !filterType.hasStaticShape() ||
       imageType.getElementType() != filterType.getElementType() ||
-      kPixelBits % bits != 0 || !filterMap.isProjectedPermutation() ||
-      failed(readPlace(op, imageMap.getResult(imageMap.getNumResults() - 2),
-                       conv)))
+      kPixelBits % bits != 0 || !filterMap.isProjectedPermutation())
     return std::nullopt;
+  std::optional<Place> row =
+      readPlace(op, imageMap.getResult(imageMap.getNumResults() - 2));
+  if (!row)
+    return std::nullopt;
+  conv.row = *row;
   conv.channels =
       cast<AffineDimExpr>(imageMap.getResults().back()).getPosition();
   SmallVector<int64_t> loops = op.getStaticLoopRanges();
@@ -114,42 +146,56 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   int64_t whole = kPixelBits / bits;
   if (channels % whole == 0)
     return std::nullopt;
-  if (!conv.elements || channels > whole) {
+  if (!row->elements || channels > whole) {
     conv.newChannels = llvm::alignTo(channels, whole);
     return conv;
   }
   // Powers of two, so that threads write whole pieces of a pixel.
   conv.newChannels = llvm::PowerOf2Ceil(channels);
   conv.newElements = llvm::alignTo(
-      loops[*conv.elements], std::max<int64_t>(whole / conv.newChannels, 2));
+      loops[*row->elements], std::max<int64_t>(whole / conv.newChannels, 2));
+  foldRows(op, imageMap, conv);
   return conv;
 }
 
-/// The image with a pixel for each window of a row: elements and channels of
-/// the window last.
+/// The image with a pixel for each window of a row: rows that are folded,
+/// elements and channels of the window last.
 static Value buildUnfolded(OpBuilder &builder, linalg::GenericOp op,
                            const Convolution &conv) {
-  Location loc = conv.image->get().getLoc();
-  auto type = cast<RankedTensorType>(conv.image->get().getType());
+  Value image = conv.image->get();
+  Location loc = image.getLoc();
+  auto type = cast<RankedTensorType>(image.getType());
   SmallVector<int64_t> loops = op.getStaticLoopRanges();
   unsigned rank = type.getRank();
   SmallVector<int64_t> shape(type.getShape().drop_back(2));
-  shape.append(
-      {loops[conv.windows], loops[*conv.elements], loops[conv.channels]});
   SmallVector<AffineExpr> coords;
   for (unsigned dim = 0; dim + 2 < rank; ++dim)
     coords.push_back(builder.getAffineDimExpr(dim));
-  coords.push_back(builder.getAffineDimExpr(rank - 2) * conv.step +
-                   builder.getAffineDimExpr(rank - 1) * conv.dilation);
-  coords.push_back(builder.getAffineDimExpr(rank));
-  AffineMap in = AffineMap::get(rank + 1, 0, coords, builder.getContext());
-  AffineMap out = builder.getMultiDimIdentityMap(rank + 1);
-  SmallVector<utils::IteratorType> kinds(rank + 1,
+  shape.push_back(loops[conv.row.windows]);
+  unsigned next = rank - 1;
+  if (conv.fold > 1) {
+    int64_t &rows = shape[rank - 3];
+    rows = loops[conv.column.windows] + conv.newRows - 1;
+    SmallVector<int64_t> sizes(type.getShape());
+    sizes[rank - 3] = std::max(sizes[rank - 3], rows * conv.fold);
+    image = buildPadded(builder, loc, image, sizes);
+    shape.push_back(conv.fold);
+    coords.back() =
+        coords.back() * conv.fold + builder.getAffineDimExpr(next++);
+  }
+  shape.append({loops[*conv.row.elements], loops[conv.channels]});
+  coords.push_back(builder.getAffineDimExpr(rank - 2) * conv.row.step +
+                   builder.getAffineDimExpr(next) * conv.row.dilation);
+  coords.push_back(builder.getAffineDimExpr(next + 1));
+  unsigned numLoops = shape.size();
+  AffineMap in = AffineMap::get(numLoops, 0, coords, builder.getContext());
+  AffineMap out = builder.getMultiDimIdentityMap(numLoops);
+  SmallVector<utils::IteratorType> kinds(numLoops,
                                          utils::IteratorType::parallel);
   Value empty =
       tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
   return linalg::GenericOp::create(
-             builder, loc, empty.getType(), conv.image->get(), empty,
+             builder, loc, empty.getType(), image, empty,
              ArrayRef<AffineMap>{in, out}, kinds,
              [](OpBuilder &b, Location loc, ValueRange arguments) {
                linalg::YieldOp::create(b, loc, arguments.front());
@@ -157,14 +203,33 @@ static Value buildUnfolded(OpBuilder &builder, linalg::GenericOp op,
       .getResult(0);
 }
 
-/// `tensor` with its last two dimensions as one.
-static Value buildJoined(OpBuilder &builder, Location loc, Value tensor) {
+/// `tensor` with its last `count` dimensions as one.
+static Value buildJoined(OpBuilder &builder, Location loc, Value tensor,
+                         int64_t count) {
   int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
   SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim + 2 < rank; ++dim)
+  for (int64_t dim = 0; dim + count < rank; ++dim)
     groups.push_back({dim});
-  groups.push_back({rank - 2, rank - 1});
+  groups.emplace_back();
+  for (int64_t dim = rank - count; dim < rank; ++dim)
+    groups.back().push_back(dim);
   return tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
+}
+
+/// `tensor` with its last dimension split into `rows` of equal size.
+static Value buildSplit(OpBuilder &builder, Location loc, Value tensor,
+                        int64_t rows) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> shape(type.getShape().drop_back());
+  shape.append({rows, type.getShape().back() / rows});
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    groups.push_back({dim});
+  groups.push_back({rank - 1, rank});
+  return tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
+      groups);
 }
 
 linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
@@ -181,8 +246,10 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
   // The filter with channels last, before them the elements of a window's row.
   SmallVector<unsigned> order;
   SmallVector<unsigned> last;
+  if (conv->fold > 1)
+    last.push_back(*conv->column.elements);
   if (conv->unfolds())
-    last.push_back(*conv->elements);
+    last.push_back(*conv->row.elements);
   last.push_back(conv->channels);
   for (unsigned dim = 0; dim < filterMap.getNumResults(); ++dim)
     if (!llvm::is_contained(last, filterMap.getDimPosition(dim)))
@@ -196,6 +263,8 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
   sizes.back() = conv->newChannels;
   if (conv->unfolds())
     sizes[sizes.size() - 2] = conv->newElements;
+  if (conv->fold > 1)
+    sizes[sizes.size() - 3] = conv->newRows * conv->fold;
   Value filter = write(conv->filter->get(), order, sizes);
 
   // The image.
@@ -209,7 +278,7 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
     image = buildUnfolded(builder, product, *conv);
     shape = SmallVector<int64_t>(
         cast<RankedTensorType>(image.getType()).getShape());
-    shape[rank - 1] = conv->newElements;
+    shape[shape.size() - 2] = conv->newElements;
   }
   shape.back() = conv->newChannels;
   for (unsigned dim = 0; dim < shape.size(); ++dim)
@@ -218,14 +287,17 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
 
   // The product, without the loop along a window's row where that is unfolded.
   if (conv->unfolds()) {
-    filter = buildJoined(builder, loc, filter);
-    image = buildJoined(builder, loc, image);
+    int64_t joined = conv->fold > 1 ? 3 : 2;
+    filter = buildJoined(builder, loc, filter, joined);
+    if (conv->fold > 1)
+      filter = buildSplit(builder, loc, filter, conv->newRows);
+    image = buildJoined(builder, loc, image, joined);
   }
   unsigned numLoops = product.getNumLoops() - conv->unfolds();
   SmallVector<AffineExpr> loops;
   SmallVector<utils::IteratorType> kinds;
   for (unsigned loop = 0; loop < product.getNumLoops(); ++loop) {
-    if (conv->unfolds() && loop == *conv->elements) {
+    if (conv->unfolds() && loop == *conv->row.elements) {
       loops.push_back(builder.getAffineConstantExpr(0));
       continue;
     }
@@ -239,9 +311,13 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
   };
   SmallVector<AffineExpr> imageCoords(imageMap.getResults()), filterCoords;
   if (conv->unfolds())
-    imageCoords[rank - 2] = builder.getAffineDimExpr(conv->windows);
+    imageCoords[rank - 2] = builder.getAffineDimExpr(conv->row.windows);
+  if (conv->fold > 1)
+    imageCoords[rank - 3] = builder.getAffineDimExpr(conv->column.windows) +
+                            builder.getAffineDimExpr(*conv->column.elements);
   for (unsigned dim : order)
-    if (!conv->unfolds() || filterMap.getDimPosition(dim) != *conv->elements)
+    if (!conv->unfolds() ||
+        filterMap.getDimPosition(dim) != *conv->row.elements)
       filterCoords.push_back(filterMap.getResult(dim));
   SmallVector<Value> inputs(2);
   SmallVector<AffineMap> maps(3);

@@ -29,8 +29,23 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Rows of tensor copies begin at multiples of so many bits.
+/// Rows of tensor copies begin at multiples of so many bits, and best at those
+/// of a line of the cache: a box's row that lies across two takes twice as long
+/// to bring in.
 static constexpr int64_t kRowBits = 128;
+static constexpr int64_t kLineBits = 1024;
+
+/// The size that rows of `size` elements of `bits` bits are padded to: whole
+/// lines where that adds little, halves and quarters of one where not.
+static int64_t getPaddedSize(int64_t size, int64_t bits) {
+  constexpr int64_t kMostAdded = 8;
+  for (int64_t row = kLineBits; row > kRowBits; row /= 2) {
+    int64_t padded = llvm::alignTo(size, std::max<int64_t>(1, row / bits));
+    if ((padded - size) * kMostAdded <= size)
+      return padded;
+  }
+  return llvm::alignTo(size, kRowBits / bits);
+}
 
 namespace {
 /// How one operand of a product is laid out anew.
@@ -107,17 +122,14 @@ findForms(linalg::GenericOp product, const Contraction &sum,
     int64_t bits = type.getElementTypeBitWidth();
     if (ShapedType::isDynamic(size) || kRowBits % bits != 0)
       return failure();
-    int64_t whole = llvm::alignTo(size, kRowBits / bits);
+    form.written |= size * bits % kRowBits != 0;
+    int64_t whole = form.written ? getPaddedSize(size, bits) : size;
     bool contracted = llvm::is_contained(sum.contracted, loop);
-    if (whole != size) {
-      if (!contracted && !hasOneKeptDim(sum, side, loops))
-        return failure();
-      form.written = true;
-    }
+    bool isCut = whole != size && !contracted;
+    if (isCut && !hasOneKeptDim(sum, side, loops))
+      return failure();
     // Transposing and cutting need all sizes.
-    bool needsSizes =
-        !llvm::is_sorted(form.order) || (whole != size && !contracted);
-    if (needsSizes && !type.hasStaticShape())
+    if ((isCut || !llvm::is_sorted(form.order)) && !type.hasStaticShape())
       return failure();
     padded[loop] = std::max(padded[loop], whole);
   }
@@ -144,9 +156,8 @@ findForms(linalg::GenericOp product, const Contraction &sum,
 // The rewrite
 //===----------------------------------------------------------------------===//
 
-/// `tensor` with zeros added up to `sizes`.
-static Value buildPadded(OpBuilder &builder, Location loc, Value tensor,
-                         ArrayRef<int64_t> sizes) {
+Value mlir::fusion::buildPadded(OpBuilder &builder, Location loc, Value tensor,
+                                ArrayRef<int64_t> sizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (type.getShape() == sizes)
     return tensor;

@@ -1,13 +1,14 @@
 // RUN: fusion-opt %s --fusion-to-plan | FileCheck %s
 // RUN: fusion-opt %s --fusion-to-plan --remarks-filter='fusion.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// Images of few channels: what a window reads of a row becomes channels.
+// Images of few channels: what a window reads of a row becomes channels. Rows
+// that windows step over are folded, two into one.
 
 // REMARK: Passed{{.*}}repack-operand{{.*}}Function=three
 // CHECK-LABEL: func @three
-// CHECK-DAG: fusion.kernel {{.*}} ins(%arg0{{.*}} -> (tensor<32x230x112x8x4xf16>)
-// CHECK-DAG: fusion.kernel {{.*}} ins(%arg1{{.*}} -> (tensor<64x7x8x4xf16>)
-// CHECK: tensor.collapse_shape {{.*}} into tensor<32x230x112x32xf16>
+// CHECK-DAG: fusion.kernel {{.*}} ins(%arg0{{.*}} -> (tensor<32x115x112x2x8x4xf16>)
+// CHECK-DAG: fusion.kernel {{.*}} ins(%arg1{{.*}} -> (tensor<64x8x8x4xf16>)
+// CHECK: tensor.collapse_shape {{.*}} into tensor<32x115x112x64xf16>
 // CHECK: fusion.kernel @{{.*}}conv
 func.func @three(%x: tensor<32x224x224x3xf16>, %w: tensor<64x7x7x3xf16>) -> tensor<32x112x112x64xf32> {
   %zero = arith.constant 0.0 : f32

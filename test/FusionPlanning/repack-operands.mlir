@@ -18,10 +18,10 @@
 // CHECK-LABEL: func @contracted
 // CHECK: fusion.kernel @pad ins(%arg0
 // CHECK: tensor.pad
-// CHECK: {fusion.repack = "misaligned-rows"} : tensor<1024x1001xbf16> to tensor<1024x1008xbf16>
+// CHECK: {fusion.repack = "misaligned-rows"} : tensor<1024x1001xbf16> to tensor<1024x1024xbf16>
 // CHECK: fusion.kernel @pad{{.*}} ins(%arg1
-// CHECK: tensor<1000x1001xbf16> to tensor<1000x1008xbf16>
-// CHECK: fusion.kernel @matmul ins(%{{[0-9]}}, %{{[0-9]}} : tensor<1024x1008xbf16>, tensor<1000x1008xbf16>)
+// CHECK: tensor<1000x1001xbf16> to tensor<1000x1024xbf16>
+// CHECK: fusion.kernel @matmul ins(%{{[0-9]}}, %{{[0-9]}} : tensor<1024x1024xbf16>, tensor<1000x1024xbf16>)
 // CHECK-NOT: tensor.pad
 // CHECK: return
 func.func @contracted(%x: tensor<1024x1001xbf16>, %w: tensor<1000x1001xbf16>) -> tensor<1024x1000xf32> {
@@ -37,10 +37,10 @@ func.func @contracted(%x: tensor<1024x1001xbf16>, %w: tensor<1000x1001xbf16>) ->
 // gets its zeros where it is read.
 // CHECK-LABEL: func @one
 // CHECK: fusion.kernel @pad{{.*}} ins(%arg0
-// CHECK: to tensor<1024x1008xbf16>
-// CHECK: fusion.kernel @pad_matmul{{.*}} ins(%arg1, %{{.*}} : tensor<1001x1024xbf16>, tensor<1024x1008xbf16>)
+// CHECK: to tensor<1024x1024xbf16>
+// CHECK: fusion.kernel @pad_matmul{{.*}} ins(%arg1, %{{.*}} : tensor<1001x1024xbf16>, tensor<1024x1024xbf16>)
 // CHECK: tensor.pad
-// CHECK: } : tensor<1001x1024xbf16> to tensor<1008x1024xbf16>
+// CHECK: } : tensor<1001x1024xbf16> to tensor<1024x1024xbf16>
 func.func @one(%x: tensor<1024x1001xbf16>, %w: tensor<1001x1024xbf16>) -> tensor<1024x1024xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x1024xf32>
@@ -52,8 +52,8 @@ func.func @one(%x: tensor<1024x1001xbf16>, %w: tensor<1001x1024xbf16>) -> tensor
 // Rows along a dimension that the product keeps are cut where they are read.
 // CHECK-LABEL: func @kept
 // CHECK: fusion.kernel @pad{{.*}} ins(%arg1
-// CHECK: to tensor<1024x1008xbf16>
-// CHECK: fusion.kernel @slice_matmul{{.*}} ins(%{{.*}}, %arg0 : tensor<1024x1008xbf16>, tensor<1024x1024xbf16>) -> (tensor<1024x1001xf32>)
+// CHECK: to tensor<1024x1024xbf16>
+// CHECK: fusion.kernel @slice_matmul{{.*}} ins(%{{.*}}, %arg0 : tensor<1024x1024xbf16>, tensor<1024x1024xbf16>) -> (tensor<1024x1001xf32>)
 // CHECK: tensor.extract_slice {{.*}}[0, 0] [1024, 1001] [1, 1]
 func.func @kept(%x: tensor<1024x1024xbf16>, %w: tensor<1024x1001xbf16>) -> tensor<1024x1001xf32> {
   %zero = arith.constant 0.0 : f32

@@ -52,6 +52,10 @@ private:
   std::map<std::pair<void *, std::vector<int64_t>>, Value> written;
 };
 
+/// `tensor` with zeros added at the ends of its dimensions up to `sizes`.
+Value buildPadded(OpBuilder &builder, Location loc, Value tensor,
+                  ArrayRef<int64_t> sizes);
+
 /// Repacks operands of products of `func` where that pays on `target`: the
 /// product alone is planned with and without. What was considered is added to
 /// `entries`, each with the product that shows it; products there that are
