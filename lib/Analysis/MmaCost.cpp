@@ -68,6 +68,8 @@ static constexpr double kProductRate = 1.078;
 static constexpr double kNarrowCost = 0.112;
 /// Bytes a clock that the copy engine brings to one multiprocessor.
 static constexpr double kFeedBytesPerClock = 72;
+/// Bytes a clock of images whose windows it cuts out, from five convolutions.
+static constexpr double kWindowBytesPerClock = 31;
 /// From a stage's release to its next use.
 static constexpr double kFeedLatency = 1.37e-6;
 /// Of the epilogue: what it costs at all, and an element with its operations
@@ -94,6 +96,17 @@ static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
                  config.columns * problem.storedBits[1] * problem.operands[1];
   return bits * config.depth / 8;
+}
+
+/// Seconds that the copy engine takes for one chunk of the taps of windows.
+static double getWindowSeconds(const MmaProblem &problem,
+                               const MmaConfig &config,
+                               const TargetInfo &target) {
+  if (problem.taps == 1)
+    return 0;
+  double bytes = double(config.rows) * config.depth * problem.storedBits[0] *
+                 problem.operands[0] / 8;
+  return bytes / (kWindowBytesPerClock * target.clockHz);
 }
 
 static int64_t epilogueColumns(const MmaConfig &config) {
@@ -242,8 +255,10 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
                                 target.numSMs * 16.0 / problem.elementBits);
   double products = undisturbed * (1 + kNarrowCost * narrow);
-  double chunk = std::max(products, stageBytes(problem, config) /
-                                        (kFeedBytesPerClock * target.clockHz));
+  double windows = getWindowSeconds(problem, config, target);
+  double chunk = std::max(
+      {products, windows,
+       stageBytes(problem, config) / (kFeedBytesPerClock * target.clockHz)});
   // An operand that is computed goes through registers, element by element.
   double computed = 0;
   for (auto [bits, size] :
@@ -272,8 +287,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
     time = std::ceil(perSM / together) *
            std::max(together * chunks * chunk, chunks * alone + epilogue);
   if (config.groups > 1)
-    time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed,
-                              epilogue);
+    time = getSecondsOfGroups(problem, config, perSM, chunks,
+                              std::max(undisturbed, windows), epilogue);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +
