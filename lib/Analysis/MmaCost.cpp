@@ -69,6 +69,8 @@ static constexpr double kNarrowCost = 0.112;
 /// Bytes a clock that the copy engine brings to one multiprocessor.
 /// when its rows begin where lines of L2 do, and when they do not.
 static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
+/// Bytes a clock of images whose windows it cuts out, from five convolutions.
+static constexpr double kWindowBytesPerClock = 31;
 /// From a stage's release to its next use.
 static constexpr double kFeedLatency = 1.37e-6;
 /// Of the epilogue: what it costs at all, and an element with its operations
@@ -121,6 +123,17 @@ static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
 static int64_t getClusterSlots(int64_t size, const TargetInfo &target) {
   double share = size <= 2 ? 1 : size <= 8 ? 120.0 / 132 : 112.0 / 132;
   return std::max<int64_t>(1, target.numSMs * share / size) * size;
+}
+
+/// Seconds that the copy engine takes for one chunk of the taps of windows.
+static double getWindowSeconds(const MmaProblem &problem,
+                               const MmaConfig &config,
+                               const TargetInfo &target) {
+  if (problem.taps == 1)
+    return 0;
+  double bytes = double(config.rows) * config.depth * problem.storedBits[0] *
+                 problem.operands[0] / 8;
+  return bytes / (kWindowBytesPerClock * target.clockHz);
 }
 
 static int64_t epilogueColumns(const MmaConfig &config) {
@@ -276,7 +289,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
                                 target.numSMs * 16.0 / problem.elementBits);
   double products = undisturbed * (1 + kNarrowCost * narrow);
-  double feed = feedClocks(problem, config) / target.clockHz;
+  double feed = std::max(feedClocks(problem, config) / target.clockHz,
+                         getWindowSeconds(problem, config, target));
   double chunk = std::max(products, feed);
   // An operand that is computed goes through registers, element by element.
   double computed = 0;
