@@ -25,8 +25,8 @@ using namespace mlir::fusion;
 /// pays off in other schedules.
 static constexpr int64_t kMaxRows = 64;
 static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
-/// Rows of the larger operand that are unpacked from neighbours in memory: eight
-/// lanes with eight each.
+/// Rows of the larger operand that are unpacked from neighbours in memory:
+/// eight lanes with eight each.
 static constexpr int64_t kLeastUnpacked = 64;
 static constexpr int64_t kLoadBits = 128, kMaxStages = 6;
 static constexpr int64_t kMaxAccumulators = 64;
@@ -98,8 +98,8 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
   if (sides.manyBits < problem.elementBits)
     clocks += kClocksPerUnpack;
   double instructions = elements * clocks / kLanes;
-  double products = elements * few / kProductsPerClock *
-                    problem.elementBits / 16.0;
+  double products =
+      elements * few / kProductsPerClock * problem.elementBits / 16.0;
   double work = perSM * (instructions + products) / target.clockHz;
   // Few blocks do not keep enough bytes in flight.
   double busy = std::min(1.0, tiles / target.numSMs);
@@ -140,8 +140,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
         continue;
       int64_t exchange = warps * few * many * 4;
       int64_t room = target.maxSharedPerBlock - kSharedReserve - exchange;
-      config.stages =
-          std::min(kMaxStages, room / getStageBytes(sides, config));
+      config.stages = std::min(kMaxStages, room / getStageBytes(sides, config));
       config.stages = std::min<int64_t>(
           config.stages,
           std::max<int64_t>(2, problem.depth * problem.taps / config.depth));

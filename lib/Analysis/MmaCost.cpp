@@ -251,8 +251,8 @@ static double getSecondsOfGroups(const MmaProblem &problem,
                 (2 * problem.sums);
   double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
   products *= 1 + kTurnFeedCost * feed + kNarrowCost * narrow;
-  double chunk = std::max(
-      {products, fed, (kTurnLatency + products) / config.stages});
+  double chunk =
+      std::max({products, fed, (kTurnLatency + products) / config.stages});
   double each = chunks * chunk + parts * kTurnPartSeconds;
   double turns = std::ceil(tiles / config.groups);
   return std::max(tiles * each + epilogue,
@@ -322,8 +322,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
     time = std::ceil(perSM / together) *
            std::max(together * chunks * chunk, chunks * alone + epilogue);
   if (config.groups > 1)
-    time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed,
-                              feed, epilogue);
+    time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed, feed,
+                              epilogue);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +

@@ -121,10 +121,10 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
     place(left[i], i > 0 ? split(number, countOf(left[i])) : number);
   for (Axis &axis : axes)
     if (axis.whole) {
-      Value start =
-          axis.start ? index(*axis.start)
-                     : Value(arith::MulIOp::create(builder, loc, clusterRank,
-                                                   index(axis.tile)));
+      Value start = axis.start
+                        ? index(*axis.start)
+                        : Value(arith::MulIOp::create(builder, loc, clusterRank,
+                                                      index(axis.tile)));
       axis.offset =
           arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
     }

@@ -143,9 +143,8 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
 }
 
 void TileEmitter::addParts(SmallVector<Reduction> &group) {
-  auto here = llvm::find_if(parts, [&](unsigned part) {
-    return isUsed(group.front().coords, part);
-  });
+  auto here = llvm::find_if(
+      parts, [&](unsigned part) { return isUsed(group.front().coords, part); });
   if (here == parts.end())
     return;
   AffineExpr from = builder.getAffineDimExpr(*here);

@@ -135,8 +135,8 @@ void ProgramLowering::sendAsync(Value value, unsigned bytes, Value address,
   unsigned words = bytes / 4;
   Type word = builder.getI32Type();
   auto vector = VectorType::get(words, word);
-  value = LLVM::BitcastOp::create(builder, loc, words == 1 ? word : vector,
-                                  value);
+  value =
+      LLVM::BitcastOp::create(builder, loc, words == 1 ? word : vector, value);
   SmallVector<Value> operands{address, barrier};
   std::string text = "st.async.weak.shared::cluster.mbarrier::complete_tx::"
                      "bytes",

@@ -373,8 +373,8 @@ bool ProgramLowering::continues(const MmaPlan &plan, const MmaPlan &next) {
 
 /// The products that `op` begins: itself and those right behind it that one
 /// instruction makes with it.
-SmallVector<tile::MmaAsyncOp>
-ProgramLowering::collectRun(tile::MmaAsyncOp op, MmaPlan &plan) {
+SmallVector<tile::MmaAsyncOp> ProgramLowering::collectRun(tile::MmaAsyncOp op,
+                                                          MmaPlan &plan) {
   SmallVector<tile::MmaAsyncOp> run{op};
   auto isReady = [&](Value value) {
     Operation *maker = value.getDefiningOp();

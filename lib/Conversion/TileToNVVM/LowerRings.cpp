@@ -222,8 +222,8 @@ LogicalResult ProgramLowering::lowerAcquire(tile::AcquireOp op) {
 LogicalResult ProgramLowering::lowerDrain(tile::DrainOp op) {
   Value position = getScalar(op.getPosition());
   for (int64_t i = 0; i < op.getRing().getType().getStages(); ++i) {
-    Value at = arith::AddIOp::create(builder, loc, toI32(position),
-                                     constant32(i));
+    Value at =
+        arith::AddIOp::create(builder, loc, toI32(position), constant32(i));
     RingStage stage = stageAt(op.getRing(), at);
     waitForPhase(stage.empty, arith::XOrIOp::create(builder, loc, stage.parity,
                                                     constant32(1)));
@@ -247,11 +247,10 @@ LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
     // One lane for each block that copies to here. The others' numbers are
     // made ranks too: what has no effect may be computed before the branch.
     int64_t blocks = program.getCluster().value_or(1);
-    Value mine =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lane,
-                              constant32(blocks));
-    Value rank = arith::AndIOp::create(builder, loc, lane,
-                                       constant32(blocks - 1));
+    Value mine = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       lane, constant32(blocks));
+    Value rank =
+        arith::AndIOp::create(builder, loc, lane, constant32(blocks - 1));
     ifThread(mine, [&] {
       Value remote = NVVM::MapaOp::create(builder, loc, clusterPointerType(),
                                           sharedAddress(stage.empty), rank);

@@ -153,9 +153,8 @@ chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
 /// The layout by which each warp copies, in pieces of `width` elements along
 /// dimension `fastest`, what it reads in layout `used`; none when warps share
 /// what they read or have no whole rows of memory.
-static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
-                                                   unsigned fastest,
-                                                   int64_t width) {
+static std::optional<LinearLayout>
+getReaderLayout(const LinearLayout &used, unsigned fastest, int64_t width) {
   SmallVector<int64_t> part(used.shape());
   SmallVector<Coords> warps;
   for (unsigned bit = used.numBits(HwDim::Warp); bit-- > 0;) {

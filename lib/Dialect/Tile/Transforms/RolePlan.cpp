@@ -105,9 +105,9 @@ static void dealCopy(TensorCopy &copy, int64_t blocks) {
                               static_cast<TmaSwizzle>(copy.map.getSwizzle()));
     if (!boxes || !dealBoxes(*boxes, blocks))
       continue;
-    copy.map = TensorMapType::get(copy.map.getContext(), box,
-                                  copy.map.getElementType(),
-                                  copy.map.getSwizzle());
+    copy.map =
+        TensorMapType::get(copy.map.getContext(), box,
+                           copy.map.getElementType(), copy.map.getSwizzle());
     copy.multicast = true;
     return;
   }

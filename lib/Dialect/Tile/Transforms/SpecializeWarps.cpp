@@ -179,10 +179,10 @@ void ProducerWriter::writeStage(
       AcquireOp::create(builder, loc, type.getBuffers(), value(), position);
   for (auto [i, pair] : llvm::enumerate(loads)) {
     auto [load, copy] = pair;
-    AsyncLoadOp::create(
-        builder, load.getLoc(), common.mapOf(load.getView(), *copy), starts[i],
-        acquire.getResult(i), value(), position, copy->dims, offsets[i],
-        copy->multicast);
+    AsyncLoadOp::create(builder, load.getLoc(),
+                        common.mapOf(load.getView(), *copy), starts[i],
+                        acquire.getResult(i), value(), position, copy->dims,
+                        offsets[i], copy->multicast);
   }
   position = emitNext(builder, loc, position, ring == 0 ? 1 : common.groups());
 }
