@@ -85,12 +85,14 @@ static constexpr double kClusterSeconds = 4.8e-6;
 /// other.
 static constexpr double kMulticastSeconds = 0.5e-6;
 /// Of groups that take turns, fitted to twelve shapes on the same day: how much
-/// longer products of 128x128 take for their operands, and others by their
-/// share of operands, what each part of an epilogue costs although products go
-/// on, how much longer it takes a group that is alone in it, and how long a
-/// stage takes from its release to its next use.
-static constexpr double kTurnFeedCost = 0.134, kTurnPartSeconds = 0.12e-6,
-                        kAloneInEpilogue = 1.5, kTurnLatency = 0.9e-6;
+/// longer products of 128x128 take for their operands, and others by the square
+/// of their share of operands; how much longer when the stage of a position is
+/// no mask of it; what each part of an epilogue costs although products go on,
+/// how much longer it takes a group that is alone in it, and how long a stage
+/// takes from its release to its next use.
+static constexpr double kTurnFeedCost = 0.1, kOddStagesCost = 1.03,
+                        kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 1.5,
+                        kTurnLatency = 0.9e-6;
 /// Share of the memory's rate that operands and results reach.
 static constexpr double kTrafficShare = 0.9;
 /// From launch to the first product and from the last store to the end.
@@ -250,7 +252,9 @@ static double getSecondsOfGroups(const MmaProblem &problem,
                  kEven * problem.operands[1] / config.rows) /
                 (2 * problem.sums);
   double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
-  products *= 1 + kTurnFeedCost * feed + kNarrowCost * narrow;
+  products *= 1 + kTurnFeedCost * feed * feed + kNarrowCost * narrow;
+  if (!llvm::isPowerOf2_64(config.stages))
+    products *= kOddStagesCost;
   double chunk =
       std::max({products, fed, (kTurnLatency + products) / config.stages});
   double each = chunks * chunk + parts * kTurnPartSeconds;
@@ -384,6 +388,10 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
         std::min<int64_t>(kMaxStages, room / stageBytes(problem, config));
     if (config.stages >= 3)
       configs.push_back(config);
+    if (config.stages > 4 && !llvm::isPowerOf2_64(config.stages)) {
+      config.stages = 4;
+      configs.push_back(config);
+    }
   }
 }
 

@@ -213,3 +213,67 @@ tile.program @cluster(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_b
   tile.store %s, %x[affine_map<(i, j)[s] -> (i + s, j)>] (%r) checked [false, false] : tensor<1x32xf32, #share>, !tile.view<2x32xf32>
   tile.return
 }
+
+// -----
+
+// Groups of consumers: a thread's number is that in its group, and barriers and
+// buffers are those of the group. Who takes a turn announces no bytes. What
+// threads read into registers is fenced before its stage is freed, since the
+// arrival would not wait for it; a turn has nothing to fence.
+
+#m = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[16,0],[32,0]], lane=[[0,8],[0,16],[0,32],[1,0],[2,0]], warp=[[4,0],[8,0]], shape=[64,64]}">
+!buf = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+!map = !tile.tensor_map<64x64xbf16, b128>
+
+// CHECK-LABEL: llvm.func @groups
+// CHECK-SAME: nvvm.reqntid = array<i32: 384, 1, 1>
+// CHECK:   %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
+// CHECK:   %[[WARP:.*]] = nvvm.shfl.sync
+// Two barriers of each ring's stages; those of the turns as well.
+// CHECK-COUNT-8: nvvm.mbarrier.init
+// CHECK:   %[[EIGHT:.*]] = arith.constant 8 : i32
+// CHECK:   arith.cmpi uge, %[[WARP]], %[[EIGHT]]
+// CHECK:   nvvm.mbarrier.arrive.expect_tx
+// CHECK:   } else {
+// CHECK:     %[[GROUP:.*]] = arith.shrui %[[WARP]]
+// CHECK:     %[[THREAD:.*]] = arith.andi %[[TID]]
+// CHECK-NOT: expect_tx
+// CHECK:     mbarrier.try_wait
+// CHECK:     mbarrier.try_wait
+// CHECK-NOT: fence.proxy
+// CHECK:     nvvm.mbarrier.arrive
+// CHECK:     llvm.load
+// CHECK:     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
+// CHECK:     nvvm.bar.warp.sync
+// CHECK:     nvvm.mbarrier.arrive
+// CHECK:     %[[BYTES:.*]] = arith.constant 8192 : i32
+// CHECK:     arith.muli %[[GROUP]], %[[BYTES]]
+// CHECK:     llvm.store
+// CHECK:     %[[EACH:.*]] = arith.constant 2 : i32
+// CHECK:     %[[SKIP:.*]] = arith.muli %[[GROUP]], %[[EACH]]
+// CHECK:     %[[ID:.*]] = arith.addi %{{.*}}, %[[SKIP]]
+// CHECK:     nvvm.barrier id = %[[ID]]
+tile.program @groups(%a: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 8 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to !tile.view<64x64xbf16>
+  %m = tile.tensor_map %v : !tile.view<64x64xbf16> -> !map
+  %ring = tile.make_ring at 0 : !tile.ring<2, [!buf]>
+  %turns = tile.make_ring at 32896 : !tile.ring<2, []>
+  tile.specialize {groups = 2 : i64, group_bytes = 8192 : i64} consumer {
+    %o = tile.alloc at 16512 : !buf
+    %g = tile.group_number
+    %before = arith.addi %g, %c1 : index
+    tile.acquire %turns[%before] : !tile.ring<2, []>
+    %s = tile.wait %ring[%g] : !tile.ring<2, [!buf]> -> !buf
+    tile.release %turns[%g] : !tile.ring<2, []>
+    %t = tile.local_load %s : !buf -> tensor<64x64xbf16, #m>
+    tile.release %ring[%g] : !tile.ring<2, [!buf]>
+    tile.local_store %t, %o : tensor<64x64xbf16, #m>, !buf
+    tile.barrier
+  } producer {
+    %s = tile.acquire %ring[%c0] : !tile.ring<2, [!buf]> -> !buf
+    tile.async_load %m[%c0, %c0] into %s signals %ring[%c0] dims [0, 1] : !map, !buf, !tile.ring<2, [!buf]>
+  }
+  tile.return
+}

@@ -238,8 +238,29 @@ LogicalResult ProgramLowering::lowerWait(tile::WaitOp op) {
   return success();
 }
 
+/// True when threads may still be reading a stage into registers where `op`
+/// frees it: nothing between has used what they read.
+static bool followsReads(tile::ReleaseOp op) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    // What products took from registers has been read.
+    if (isa<tile::MmaWaitOp>(before))
+      return false;
+    auto load = dyn_cast<tile::LocalLoadOp>(before);
+    auto wait =
+        load ? load.getBuffer().getDefiningOp<tile::WaitOp>() : tile::WaitOp();
+    if (wait && wait.getRing() == op.getRing())
+      return true;
+  }
+  return false;
+}
+
 LogicalResult ProgramLowering::lowerRelease(tile::ReleaseOp op) {
   RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
+  // An arrival does not wait for loads before it, and the copy that it lets go
+  // on is of another proxy.
+  if (followsReads(op))
+    fenceCopies();
   // All lanes have read what they wanted before one of them says so.
   NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
   Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));

@@ -68,3 +68,24 @@ tile.program @windows(%a: !llvm.ptr<1>) attributes {num_warps = 4, extra_warps =
   tile.async_load %ma[%c0, %c0, %c0, %c0] offset[%c0, %c0] into %x signals %ring[%c0] dims [2, 3] : !tile.tensor_map<1x1x64x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
   tile.return
 }
+
+// Groups that take turns: a ring without buffers passes them.
+// CHECK-LABEL: tile.program @turns
+tile.program @turns() attributes {num_warps = 4, extra_warps = 8,
+    pipeline = #tile.pipeline<wgmma, stages = 4, groups = 2>} {
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[TURNS:.*]] = tile.make_ring : <2, []>
+  %turns = tile.make_ring : !tile.ring<2, []>
+  // CHECK: tile.specialize {groups = 2 : i64} consumer
+  tile.specialize {groups = 2 : i64} consumer {
+    // CHECK: %[[G:.*]] = tile.group_number
+    %g = tile.group_number
+    %before = arith.addi %g, %c1 : index
+    // CHECK: tile.acquire %[[TURNS]][%{{.*}}] : <2, []>{{$}}
+    tile.acquire %turns[%before] : !tile.ring<2, []>
+    // CHECK: tile.release %[[TURNS]][%[[G]]] : <2, []>
+    tile.release %turns[%g] : !tile.ring<2, []>
+  } producer {
+  }
+  tile.return
+}

@@ -32,7 +32,7 @@
 // CHECK:   scf.for {{.*}} = %[[FIRST]] to %{{.*}} step %[[C264]] iter_args(%[[T:.*]] = %[[G]], %[[P:.*]] = %[[BEGIN]], %[[Q:.*]] = %[[G]])
 // CHECK:     %[[END:.*]] = arith.addi %[[P]], %[[C15]]
 // CHECK:     %[[BEFORE:.*]] = arith.addi %[[T]], %[[C1]]
-// CHECK:     tile.acquire %[[TURNS]][%[[BEFORE]]] : <2, []> ->
+// CHECK:     tile.acquire %[[TURNS]][%[[BEFORE]]] : <2, []>{{$}}
 // CHECK:     %[[SUM:.*]]:2 = scf.for {{.*}} iter_args({{.*}}, %[[PK:.*]] = %[[P]])
 // CHECK:       tile.wait %[[RING]][%[[PK]]]
 // CHECK-NEXT:  %[[LAST:.*]] = arith.cmpi eq, %[[PK]], %[[END]]

@@ -119,7 +119,7 @@ def Tile_AcquireOp : Tile_Op<"acquire", [
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
   let assemblyFormat = [{
-    $ring `[` $position `]` attr-dict `:` type($ring) `->` type($buffers)
+    $ring `[` $position `]` attr-dict `:` type($ring) (`->` type($buffers)^)?
   }];
   let hasVerifier = 1;
 }
