@@ -281,10 +281,9 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
                                  1));
-  auto mma =
-      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
-                   config.group, config.blocks, config.multicast,
-                   config.groups);
+  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
+                          config.split, config.group, config.blocks,
+                          config.multicast, config.groups);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -346,14 +345,15 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  // Tiles of 64 rows with a quarter of them in use are twice as slow as their
-  // price.
+  // Instructions of 64 rows with few in use take about twice their price.
   constexpr int64_t kIdleRows = 32;
+  constexpr double kIdleCost = 1.6;
+  double idle =
+      std::min(problem.rows, problem.columns) <= kIdleRows ? kIdleCost : 1;
   bool fewFirst = !few.empty() &&
                   (groups.empty() ||
-                   std::min(problem.rows, problem.columns) <= kIdleRows ||
                    getFewRowsSeconds(problem, few.front(), target) <
-                       getMmaSeconds(problem, groups.front(), target));
+                       idle * getMmaSeconds(problem, groups.front(), target));
   if (fewFirst)
     addFew();
   for (const MmaConfig &config : groups)

@@ -55,9 +55,7 @@ struct Field {
   int64_t least() const {
     return bias - (isSigned ? int64_t(1) << (width - 1) : 0);
   }
-  int64_t most() const {
-    return bias + (int64_t(1) << (width - isSigned)) - 1;
-  }
+  int64_t most() const { return bias + (int64_t(1) << (width - isSigned)) - 1; }
   bool hasForm(const Field &other) const {
     return width == other.width && isSigned == other.isSigned &&
            bias == other.bias;
@@ -234,8 +232,8 @@ private:
 Value PairPacker::pick(Value word, uint32_t mask, uint32_t flipped) {
   // Written out: ptxas makes two instructions of operations with a constant
   // each.
-  auto asmDialect = LLVM::AsmDialectAttr::get(builder.getContext(),
-                                              LLVM::AsmDialect::AD_ATT);
+  auto asmDialect =
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
   return asPair(LLVM::InlineAsmOp::create(
                     builder, loc, builder.getI32Type(),
                     ValueRange{word, inBoth(mask), inBoth(flipped)},
@@ -250,8 +248,7 @@ Value PairPacker::add(Value pair, double amount) {
   if (amount == 0)
     return pair;
   auto both = DenseElementsAttr::get(
-      pairType,
-      cast<Attribute>(builder.getFloatAttr(type, amount)));
+      pairType, cast<Attribute>(builder.getFloatAttr(type, amount)));
   Value constant = arith::ConstantOp::create(builder, loc, both);
   return arith::AddFOp::create(builder, loc, pair, constant);
 }

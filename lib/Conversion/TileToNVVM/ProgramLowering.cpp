@@ -309,9 +309,8 @@ void ProgramLowering::lowerIndexCast(Operation *op) {
     unsigned from = value.getType().getIntOrFloatBitWidth();
     unsigned width = to.getIntOrFloatBitWidth();
     if (from < width)
-      value = isUnsigned
-                  ? builder.createOrFold<arith::ExtUIOp>(loc, to, value)
-                  : builder.createOrFold<arith::ExtSIOp>(loc, to, value);
+      value = isUnsigned ? builder.createOrFold<arith::ExtUIOp>(loc, to, value)
+                         : builder.createOrFold<arith::ExtSIOp>(loc, to, value);
     else if (from > width)
       value = builder.createOrFold<arith::TruncIOp>(loc, to, value);
     results.push_back(value);

@@ -92,8 +92,7 @@ private:
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
   std::optional<LinearLayout> spreadLayout(const Group &group);
-  LinearLayout preferredLayout(const Access &access,
-                               const LinearLayout &used,
+  LinearLayout preferredLayout(const Access &access, const LinearLayout &used,
                                bool once = false) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
   void convertResult(OpBuilder &builder, Value result,
@@ -509,9 +508,10 @@ void LayoutAssigner::apply() {
         LinearLayout parts =
             getLayout(reduce.getResult(0).getType())
                 .getLinear()
-                .expandDim(reduce.getDim(),
-                           getTileShape(reduce.getInputs().front().getType())
-                               [reduce.getDim()]);
+                .expandDim(
+                    reduce.getDim(),
+                    getTileShape(
+                        reduce.getInputs().front().getType())[reduce.getDim()]);
         for (OpOperand &input : reduce.getInputsMutable())
           input.set(convert(builder, input.get(), parts));
         continue;

@@ -107,8 +107,8 @@ static unsigned log2Run(DotOp dot) {
 }
 
 /// The same along the rows of the instruction, `extent` of them, for an operand
-/// `dim` that is stored along them and has to be unpacked: `ldmatrix` transposes
-/// elements of 16 bits only.
+/// `dim` that is stored along them and has to be unpacked: `ldmatrix`
+/// transposes elements of 16 bits only.
 static unsigned log2RowRun(DotOp dot, unsigned dim, int64_t extent) {
   constexpr int64_t kLaneRows = 8;
   NarrowSource source = narrowestSource(dim == 0 ? dot.getA() : dot.getB());
