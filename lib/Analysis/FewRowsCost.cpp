@@ -8,7 +8,8 @@
 //
 // This file implements schedules of products with few rows and their price. The
 // larger operand decides: each of its elements is read once, and a thread reads
-// 16 bytes of it at a time.
+// 16 bytes of it at a time. The constants follow 150 kernels of 1 to 64 rows,
+// weights of 4, 8 and 16 bits, measured on an H200 on 2026-11-21.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,13 @@ static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
 /// Rows of the larger operand that are unpacked from neighbours in memory:
 /// eight lanes with eight each.
 static constexpr int64_t kLeastUnpacked = 64;
+/// Bytes that a block wants under way beside the stage that is read. More cost
+/// time before the first product.
+static constexpr int64_t kBytesAhead = 64 * 1024;
+/// Bytes of a row of memory from which on copies reach the memory's rate, and
+/// the share of it that shorter ones reach.
+static constexpr int64_t kLongRowBytes = 128;
+static constexpr double kShortRowShare = 0.8;
 static constexpr int64_t kLoadBits = 128, kMaxStages = 6;
 static constexpr int64_t kMaxAccumulators = 64;
 /// Bytes of shared memory that copies do not get.
@@ -91,6 +99,9 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
       tiles * depth * (few * sides.fewBits + many * sides.manyBits) / 8;
   double memory = std::max(unique / (kTrafficShare * target.dramBytesPerSecond),
                            requested / kCacheBytesPerSecond);
+  if (problem.transposed[sides.large] &&
+      many * sides.manyBits / 8 < kLongRowBytes)
+    memory /= kShortRowShare;
 
   // The fullest multiprocessor.
   double perSM = std::ceil(tiles / target.numSMs);
@@ -127,23 +138,19 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       config.split = 1;
       config.chunk = config.blocks = 0;
       config.group = 1;
-      // Lanes of one row read 64 bytes of it at a time; where rows of memory
-      // run along the other dimension, two instructions' depth.
-      int64_t part = 4 * kLoadBits / sides.manyBits;
-      if (transposed) {
-        if (sides.manyBits < 16 && many < kLeastUnpacked)
-          continue;
-        part = 2 * 256 / problem.elementBits;
-      }
-      config.depth = warps * part;
+      if (transposed && sides.manyBits < 16 && many < kLeastUnpacked)
+        continue;
+      // Lanes of one row read 64 bytes of it at a time.
+      config.depth = warps * 4 * kLoadBits / sides.manyBits;
       if (config.depth > problem.depth)
         continue;
       int64_t exchange = warps * few * many * 4;
       int64_t room = target.maxSharedPerBlock - kSharedReserve - exchange;
-      config.stages = std::min(kMaxStages, room / getStageBytes(sides, config));
-      config.stages = std::min<int64_t>(
-          config.stages,
-          std::max<int64_t>(2, problem.depth * problem.taps / config.depth));
+      int64_t stage = getStageBytes(sides, config);
+      int64_t ahead = llvm::divideCeil(kBytesAhead, stage);
+      int64_t steps = problem.depth / config.depth;
+      config.stages = std::min(
+          {kMaxStages, ahead + 1, room / stage, std::max<int64_t>(steps, 2)});
       if (config.stages >= 2)
         configs.push_back(config);
     }

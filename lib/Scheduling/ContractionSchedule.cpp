@@ -347,14 +347,15 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  // Tiles of 64 rows with a quarter of them in use are twice as slow as their
-  // price.
+  // Instructions of 64 rows with few in use take about twice their price.
   constexpr int64_t kIdleRows = 32;
-  bool fewFirst =
-      !few.empty() &&
-      (groups.empty() || std::min(problem.rows, problem.columns) <= kIdleRows ||
-       getFewRowsSeconds(problem, few.front(), target) <
-           getMmaSeconds(problem, groups.front(), target));
+  constexpr double kIdleCost = 1.6;
+  double idle =
+      std::min(problem.rows, problem.columns) <= kIdleRows ? kIdleCost : 1;
+  bool fewFirst = !few.empty() &&
+                  (groups.empty() ||
+                   getFewRowsSeconds(problem, few.front(), target) <
+                       idle * getMmaSeconds(problem, groups.front(), target));
   if (fewFirst)
     addFew();
   for (const MmaConfig &config : groups)

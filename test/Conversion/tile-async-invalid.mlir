@@ -148,3 +148,21 @@ tile.program @operand(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_b
   %f = tile.mma_async %a, %b, %t : tensor<64x16xbf16, #a>, !b -> tensor<64x8xf32, #acc>
   tile.return
 }
+
+// -----
+
+#c = #tile.layout<"{reg=[[1,0,0],[0,8,0],[0,0,4]], lane=[[0,0,1],[0,0,2],[0,1,0],[0,2,0],[0,4,0]], warp=[], shape=[2,16,8]}">
+#a = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,32]}">
+#b = #tile.layout<"{reg=[[0,1],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[8,32]}">
+
+// The parts of the depth are one warp's.
+tile.program @parts(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %one = arith.constant 1.0 : bf16
+  %zero = arith.constant 0.0 : f32
+  %x = tile.splat %one : bf16 -> tensor<16x32xbf16, #a>
+  %y = tile.splat %one : bf16 -> tensor<8x32xbf16, #b>
+  %z = tile.splat %zero : f32 -> tensor<2x16x8xf32, #c>
+  // expected-error @+1 {{FUS-3323}}
+  %d = tile.dot %x, %y, %z : tensor<16x32xbf16, #a>, tensor<8x32xbf16, #b> -> tensor<2x16x8xf32, #c>
+  tile.return
+}

@@ -212,3 +212,11 @@ tile.program @reshape(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_b
   %y = tile.reshape %x : tensor<8x4xf32> -> tensor<8x8xf32>
   tile.return
 }
+
+// -----
+
+tile.program @dot_parts(%a: tensor<16x24xf32>, %b: tensor<32x24xf32>, %c: tensor<16x16x32xf32>) attributes {num_warps = 1 : i64} {
+  // expected-error @below {{a depth of 24 has no 16 equal parts}}
+  %d = tile.dot %a, %b, %c : tensor<16x24xf32>, tensor<32x24xf32> -> tensor<16x16x32xf32>
+  tile.return
+}

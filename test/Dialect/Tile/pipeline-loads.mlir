@@ -149,3 +149,69 @@ tile.program @one_stage(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warp
   tile.store %r, %o[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x16xf32, #f>, !tile.view<16x16xf32>
   tile.return
 }
+
+// -----
+
+// Warps that share the depth copy what they read themselves: the barrier is a
+// warp's. The smaller operand, which comes from L2, is cut into pieces.
+
+// CHECK-LABEL: tile.program @own_copies
+// CHECK: scf.for
+// CHECK: tile.copy_wait 1
+// CHECK-NEXT: tile.barrier within_warp
+// CHECK: tile.copy_start {{.*}} by <"{{.*}} warp={{\[\[}}0,32]], shape=[16,64]}">
+// CHECK: tile.copy_start {{.*}} by <"{{.*}} warp={{\[\[}}0,32]], shape=[8,64]}">
+
+#c = #tile.layout<"{reg=[[0,0,1],[0,8,0]], lane=[[0,0,2],[0,0,4],[0,1,0],[0,2,0],[0,4,0]], warp=[[1,0,0]], shape=[2,16,8]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#g = #tile.layout<"{reg=[[0,1],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[8,64]}">
+tile.program @own_copies(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %end = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  %acc = tile.splat %zero : f32 -> tensor<2x16x8xf32, #c>
+  %a = tile.view %p[] : !llvm.ptr<1> to !tile.view<4096x128xbf16>
+  %b = tile.view %q[] : !llvm.ptr<1> to !tile.view<8x4096xbf16>
+  %v = tile.view %o[] : !llvm.ptr<1> to !tile.view<2x16x8xf32>
+  %r = scf.for %k = %c0 to %end step %step iter_args(%s = %acc) -> tensor<2x16x8xf32, #c> {
+    %x = tile.load %a[affine_map<(i, j)[k] -> (j + k, i)>] (%k) checked [false, false] : !tile.view<4096x128xbf16> -> tensor<16x64xbf16, #f>
+    %y = tile.load %b[affine_map<(i, j)[k] -> (i, j + k)>] (%k) checked [false, false] : !tile.view<8x4096xbf16> -> tensor<8x64xbf16, #g>
+    %d = tile.dot %x, %y, %s : tensor<16x64xbf16, #f>, tensor<8x64xbf16, #g> -> tensor<2x16x8xf32, #c>
+    scf.yield %d : tensor<2x16x8xf32, #c>
+  }
+  tile.store %r, %v[affine_map<(p, i, j) -> (p, i, j)>] () checked [false, false, false] : tensor<2x16x8xf32, #c>, !tile.view<2x16x8xf32>
+  tile.return
+}
+
+// -----
+
+// Rows of the larger operand would be cut: the block copies them whole.
+
+// CHECK-LABEL: tile.program @whole_rows
+// CHECK: scf.for
+// CHECK: tile.copy_wait 1
+// CHECK-NEXT: tile.barrier{{$}}
+// CHECK: tile.copy_start {{.*}} lane={{\[\[}}0,8],[0,16],[0,32],[1,0],[2,0]], warp={{\[\[}}4,0]], shape=[16,64]}">
+
+#c = #tile.layout<"{reg=[[0,0,1],[0,8,0]], lane=[[0,0,2],[0,0,4],[0,1,0],[0,2,0],[0,4,0]], warp=[[1,0,0]], shape=[2,16,8]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#g = #tile.layout<"{reg=[[0,1],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[8,64]}">
+tile.program @whole_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %end = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  %acc = tile.splat %zero : f32 -> tensor<2x16x8xf32, #c>
+  %a = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x4096xbf16>
+  %b = tile.view %q[] : !llvm.ptr<1> to !tile.view<8x4096xbf16>
+  %v = tile.view %o[] : !llvm.ptr<1> to !tile.view<2x16x8xf32>
+  %r = scf.for %k = %c0 to %end step %step iter_args(%s = %acc) -> tensor<2x16x8xf32, #c> {
+    %x = tile.load %a[affine_map<(i, j)[k] -> (i, j + k)>] (%k) checked [false, false] : !tile.view<128x4096xbf16> -> tensor<16x64xbf16, #f>
+    %y = tile.load %b[affine_map<(i, j)[k] -> (i, j + k)>] (%k) checked [false, false] : !tile.view<8x4096xbf16> -> tensor<8x64xbf16, #g>
+    %d = tile.dot %x, %y, %s : tensor<16x64xbf16, #f>, tensor<8x64xbf16, #g> -> tensor<2x16x8xf32, #c>
+    scf.yield %d : tensor<2x16x8xf32, #c>
+  }
+  tile.store %r, %v[affine_map<(p, i, j) -> (p, i, j)>] () checked [false, false, false] : tensor<2x16x8xf32, #c>, !tile.view<2x16x8xf32>
+  tile.return
+}

@@ -152,9 +152,10 @@ chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
 
 /// The layout by which each warp copies, in pieces of `width` elements along
 /// dimension `fastest`, what it reads in layout `used`; none when warps share
-/// what they read or have no whole rows of memory.
-static std::optional<LinearLayout>
-getReaderLayout(const LinearLayout &used, unsigned fastest, int64_t width) {
+/// what they read. Rows of memory are cut into pieces only with `mayCut`.
+static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
+                                                   unsigned fastest,
+                                                   int64_t width, bool mayCut) {
   SmallVector<int64_t> part(used.shape());
   SmallVector<Coords> warps;
   for (unsigned bit = used.numBits(HwDim::Warp); bit-- > 0;) {
@@ -167,10 +168,8 @@ getReaderLayout(const LinearLayout &used, unsigned fastest, int64_t width) {
     warps.insert(warps.begin(), basis);
   }
   int64_t parts = (used.dimSize(0) / part[0]) * (used.dimSize(1) / part[1]);
-  // Rows cut into pieces of 64 bytes a warp reach two thirds of the memory's
-  // rate.
   if (parts != used.numWarps() || part[fastest] < width ||
-      part[fastest] != used.dimSize(fastest))
+      (part[fastest] != used.dimSize(fastest) && !mayCut))
     return std::nullopt;
   LinearLayout one =
       LinearLayout::blocked(part, {fastest, 1 - fastest}, width, 32, 1);
@@ -187,7 +186,8 @@ getReaderLayout(const LinearLayout &used, unsigned fastest, int64_t width) {
 /// None when the instruction, which moves 4, 8 or 16 bytes that are contiguous
 /// and aligned on both sides, cannot copy the tile.
 static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
-                                        bool byReader) {
+                                        bool byReader = false,
+                                        bool mayCut = false) {
   Access access = Access::of(load);
   ArrayRef<int64_t> shape = getTileShape(load.getType());
   Type element = getTileElementType(load.getType());
@@ -209,7 +209,7 @@ static std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
   if (byReader) {
     std::optional<LinearLayout> used = getOnlyUse(load), own;
     if (used)
-      own = getReaderLayout(*used, fastest, width);
+      own = getReaderLayout(*used, fastest, width, mayCut);
     if (!own)
       return std::nullopt;
     threads = *own;
@@ -446,6 +446,19 @@ void LoopPipeliner::loadAhead(ArrayRef<LoadOp> loads) {
 bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
                                 SmallVectorImpl<LoadOp> &others) {
   constexpr int64_t kLittle = 8;
+  // Pieces of 64 bytes a warp reach two thirds of the memory's rate; what is
+  // small comes from L2.
+  auto bitsOf = [](LoadOp load) -> int64_t {
+    ViewType view = load.getView().getType();
+    if (llvm::any_of(view.getShape(), ShapedType::isDynamic) ||
+        !view.getElementType().isIntOrFloat())
+      return std::numeric_limits<int64_t>::max() / kLittle;
+    return ShapedType::getNumElements(view.getShape()) *
+           view.getElementType().getIntOrFloatBitWidth();
+  };
+  int64_t largest = 0;
+  for (LoadOp load : loads)
+    largest = std::max(largest, bitsOf(load));
   int64_t copied = 0, loaded = 0;
   for (LoadOp load : loads) {
     auto type = cast<RankedTensorType>(load.getType());
@@ -453,7 +466,8 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
     if (type.getElementType().isIntOrFloat())
       bits *= type.getElementTypeBitWidth();
     if (std::optional<CopyPlan> plan =
-            planCopy(load, numWarps, /*byReader=*/true)) {
+            planCopy(load, numWarps, /*byReader=*/true,
+                     /*mayCut=*/bitsOf(load) * kLittle <= largest)) {
       copies.push_back({load, *plan, nullptr});
       copied += bits;
     } else {
@@ -486,8 +500,7 @@ void LoopPipeliner::run() {
   bool byReaders = planReaders(loads, others);
   if (!byReaders)
     for (LoadOp load : loads) {
-      if (std::optional<CopyPlan> plan =
-              planCopy(load, numWarps, /*byReader=*/false))
+      if (std::optional<CopyPlan> plan = planCopy(load, numWarps))
         copies.push_back({load, *plan, nullptr});
       else
         others.push_back(load);

@@ -145,6 +145,35 @@ TEST(MmaSyncLayouts, WarpsAreDealtInSquares) {
   EXPECT_EQ(rowsAndColumns({16, 8}, 4), std::make_pair(1, 1));
 }
 
+TEST(MmaSyncLayouts, WarpsThatShareTheDepthHoldPartsOfIt) {
+  int64_t depth = 512, parts = 4;
+  for (bool swapped : {false, true})
+    for (unsigned warps : {4u, 8u})
+      for (unsigned rowRun : {0u, 3u}) {
+        llvm::SmallVector<int64_t, 3> shape = {parts, 64, 16};
+        if (swapped)
+          std::swap(shape[1], shape[2]);
+        LinearLayout acc =
+            *mmaSyncAccumulator(shape, warps, 16, swapped, rowRun);
+        EXPECT_EQ(isMmaSyncSwapped(acc), swapped);
+        EXPECT_TRUE(acc.isBijective());
+        LinearLayout a = *mmaSyncOperand(0, acc, depth, 16, 4);
+        LinearLayout b = *mmaSyncOperand(1, acc, depth, 16, 4);
+        EXPECT_TRUE(a.isSurjective() && b.isSurjective());
+        for (const LinearLayout *operand : {&a, &b})
+          forEachPlace(*operand, [&](unsigned reg, unsigned lane,
+                                     unsigned warp) {
+            EXPECT_EQ(operand->elementOf(reg, lane, warp)[1] / (depth / parts),
+                      acc.elementOf(0, lane, warp)[0]);
+          });
+        // Neighbouring rows of a thread, for operands stored along them.
+        EXPECT_GE(acc.vectorRegisterBits(swapped ? 2 : 1).size(), rowRun);
+      }
+  // More parts than warps, and a run that leaves no rows to the lanes.
+  EXPECT_FALSE(mmaSyncAccumulator({8, 16, 64}, 4, 16, true));
+  EXPECT_FALSE(mmaSyncAccumulator({4, 16, 64}, 4, 16, true, 4));
+}
+
 TEST(MmaSyncLayouts, PartsOfTheColumnsAreRegisters) {
   // Columns [0, 64) of 128, for code after the loop that works on parts.
   LinearLayout acc = *mmaSyncAccumulator({128, 128}, 8, 16);
