@@ -69,8 +69,11 @@ static constexpr double kNarrowCost = 0.112;
 /// Bytes a clock that the copy engine brings to one multiprocessor.
 /// when its rows begin where lines of L2 do, and when they do not.
 static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
-/// Bytes a clock of images whose windows it cuts out, from five convolutions.
-static constexpr double kWindowBytesPerClock = 31;
+/// Of a convolution's copies, from 55 kernels: bytes a clock of images whose
+/// windows are cut out, of filters, and of filters that are outside, where
+/// zeros take longer than what there is.
+static constexpr double kWindowBytesPerClock = 31, kFilterBytesPerClock = 160,
+                        kOutsideBytesPerClock = 13;
 /// From a stage's release to its next use.
 static constexpr double kFeedLatency = 1.37e-6;
 /// Of the epilogue: what it costs at all, and an element with its operations
@@ -127,15 +130,25 @@ static int64_t getClusterSlots(int64_t size, const TargetInfo &target) {
   return std::max<int64_t>(1, target.numSMs * share / size) * size;
 }
 
-/// Seconds that the copy engine takes for one chunk of the taps of windows.
+/// Seconds that the copy engine takes for one chunk of the taps of windows and
+/// of filters, on average over tiles.
 static double getWindowSeconds(const MmaProblem &problem,
                                const MmaConfig &config,
                                const TargetInfo &target) {
   if (problem.taps == 1)
     return 0;
-  double bytes = double(config.rows) * config.depth * problem.storedBits[0] *
-                 problem.operands[0] / 8;
-  return bytes / (kWindowBytesPerClock * target.clockHz);
+  auto bytes = [&](double size, unsigned side) {
+    return size * config.depth * problem.storedBits[side] *
+           problem.operands[side] / 8;
+  };
+  double outside =
+      config.columns - double(problem.columns) /
+                           llvm::divideCeil(problem.columns, config.columns);
+  return (bytes(config.rows, 0) / kWindowBytesPerClock +
+          (bytes(config.columns - outside, 1) / kFilterBytesPerClock +
+           bytes(outside, 1) / kOutsideBytesPerClock) /
+              config.multicast) /
+         target.clockHz;
 }
 
 static int64_t epilogueColumns(const MmaConfig &config) {
