@@ -66,8 +66,8 @@ static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
 static constexpr double kProductRate = 1.078;
 /// Growth of the products' time for each 128 columns that a row lacks.
 static constexpr double kNarrowCost = 0.112;
-/// Bytes a clock that the copy engine brings to one multiprocessor.
-/// when its rows begin where lines of L2 do, and when they do not.
+/// Bytes a clock that the copy engine brings to one multiprocessor, when rows
+/// begin where lines of L2 do, and when they do not.
 static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
 /// Of a convolution's copies, from 55 kernels: bytes a clock of images whose
 /// windows are cut out, of filters, and of filters that are outside, where
@@ -96,6 +96,9 @@ static constexpr double kMulticastSeconds = 0.5e-6;
 static constexpr double kTurnFeedCost = 0.1, kOddStagesCost = 1.03,
                         kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 1.5,
                         kTurnLatency = 0.9e-6;
+/// Of blocks that share a multiprocessor: how much longer their products take
+/// than those of one block.
+static constexpr double kSharedCost = 1.2;
 /// Share of the memory's rate that operands and results reach.
 static constexpr double kTrafficShare = 0.9;
 /// From launch to the first product and from the last store to the end.
@@ -337,7 +340,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double together = std::min(resident, perSM);
   if (together >= 2)
     time = std::ceil(perSM / together) *
-           std::max(together * chunks * chunk, chunks * alone + epilogue);
+           std::max(together * chunks * chunk * kSharedCost,
+                    chunks * alone + epilogue);
   if (config.groups > 1)
     time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed, feed,
                               epilogue);

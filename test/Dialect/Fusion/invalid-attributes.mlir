@@ -157,7 +157,7 @@ module attributes {fusion.tf32 = true} {}
 
 // -----
 
-// expected-error@+1 {{several 'groups' are for wgmma on a grid of 'blocks' without 'split'}}
+// expected-error@+1 {{several 'groups' are for wgmma on a grid of 'blocks' without clusters}}
 "test.a"() {a = #fusion.mma<wgmma, stages = 4, groups = 2>} : () -> ()
 
 // -----

@@ -137,15 +137,24 @@ TWO_BUFFERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, !tile\.buffer<"
 # Groups that take turns.
 TURNS = [("tile.group_number", 1), (r"groups = [23] : i64", 1)]
 
+# Two accumulators of one tile.
+PARTS = [("tile.mma_async", 2)]
+
+# Stages that all blocks of a cluster release.
+MULTICAST = [("tile.make_ring .*multicast", 1), ("tile.drain", 1)]
+
 TO_BF16 = ["%y = arith.truncf %i0 : f32 to bf16"]
 INT_TO_BF16 = ["%y = arith.sitofp %i0 : i8 to bf16"]
 NEGATE = ["%y = arith.negf %i0 : bf16"]
 
 
-def epilogue(axes, warps, mma, found, m=192, n=256, k=160):
+def epilogue(axes, warps, mma, found, m=192, n=256, k=160, rows_of_b=False):
     """A bias and a residual; rows are no multiple of the tile's."""
-    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", k, n))
-    body = product("p", x, w, m, n, b_map="(k, n)") + add_residual(m, n)
+    b = (n, k) if rows_of_b else (k, n)
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", *b))
+    body = (product("p", x, w, m, n,
+                    b_map="(n, k)" if rows_of_b else "(k, n)")
+            + add_residual(m, n))
     return Case([x, w, ("r", tensor("bf16", m, n)), ("c", tensor("f32", n))],
                 body, [("s", tensor("bf16", m, n))], axes, warps, mma, found)
 
@@ -262,6 +271,29 @@ CASES = {
         24, axes(16, 64), 4, "stages = 3", True, 128,
         [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
     "few-rows-computed": negated,
+    # Tiles made up of powers of two, and of several in the last column.
+    "parts": lambda: epilogue(
+        axes(128, 192), 8, "stages = 3, columns = 64, group = 2, blocks = 1",
+        PARTS + [("tile.slice", 2), ("tile.async_store ", 3)], n=400),
+    "parts-of-rows": lambda: epilogue(
+        axes(64, 224), 4, "stages = 2, columns = 32", [("tile.mma_async", 3)],
+        n=232, rows_of_b=True),
+    "parts-in-turns": lambda: epilogue(
+        axes(64, 192), 4, "stages = 4, columns = 64, blocks = 2, groups = 2",
+        TURNS + PARTS, n=400),
+    # Blocks of a cluster that load the columns' operand together; the last
+    # cluster has blocks without rows.
+    "multicast": lambda: epilogue(
+        axes(64, 128), 4, "stages = 3, columns = 64, group = 2, multicast = 2",
+        MULTICAST + [("tile.async_load .* multicast ", 1)], m=328),
+    "multicast-persistent": lambda: epilogue(
+        axes(128, 192), 8,
+        "stages = 3, columns = 64, group = 4, blocks = 2, multicast = 2",
+        MULTICAST + PARTS + [("tile.async_load .* multicast ", 2)], m=328,
+        n=400, rows_of_b=True),
+    "multicast-of-four": lambda: epilogue(
+        axes(64, 256), 4, "stages = 2, columns = 64, blocks = 4, multicast = 4",
+        MULTICAST, m=328, k=320),
     # Groups of warps that take turns: four tiles for two groups, with a
     # residual; three groups, the last with fewer tiles; more groups than tiles.
     "groups": lambda: epilogue(

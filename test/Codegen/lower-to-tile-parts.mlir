@@ -1,0 +1,54 @@
+// Tiles that are made up of several, and tiles of which each block of a cluster
+// has one.
+
+// RUN: fusion-opt %s -split-input-file --fusion-codegen-lower-to-tile --canonicalize --cse | FileCheck %s
+
+// Both parts are summed up in one loop, from the same rows of %a. The second
+// part begins where the first ends.
+// CHECK-LABEL: tile.program @parts
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c192
+// CHECK: %[[SECOND:.*]] = arith.addi %[[FIRST]], %c128
+// CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} -> (tensor<128x128xf32>, tensor<128x64xf32>)
+// CHECK: %[[A:.*]] = tile.load %0{{.*}} -> tensor<128x64xbf16>
+// CHECK: %[[B:.*]] = tile.load %1{{.*}} (%[[FIRST]], %{{.*}}) {{.*}} -> tensor<128x64xbf16>
+// CHECK: tile.dot %[[A]], %[[B]], {{.*}} -> tensor<128x128xf32>
+// CHECK: %[[C:.*]] = tile.load %1{{.*}} (%[[SECOND]], %{{.*}}) {{.*}} -> tensor<64x64xbf16>
+// CHECK: tile.dot %[[A]], %[[C]], {{.*}} -> tensor<128x64xf32>
+// CHECK-NOT: scf.if
+// CHECK: tile.store %[[SUMS]]#0, %2{{.*}}, %[[FIRST]])
+// CHECK: tile.store %[[SUMS]]#1, %2{{.*}}, %[[SECOND]])
+func.func @parts(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<512x768xf32> {
+  %r = fusion.kernel @parts ins(%a, %b : tensor<512x256xbf16>, tensor<768x256xbf16>) -> (tensor<512x768xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 192>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4>>} {
+  ^bb0(%x: tensor<512x256xbf16>, %w: tensor<768x256xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x768xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x768xf32>) -> tensor<512x768xf32>
+    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<512x256xbf16>, tensor<768x256xbf16>) outs(%f : tensor<512x768xf32>) -> tensor<512x768xf32>
+    fusion.yield %p : tensor<512x768xf32>
+  }
+  return %r : tensor<512x768xf32>
+}
+
+// -----
+
+// The blocks of a cluster have rows of 128 of the 256 that the grid counts.
+// CHECK-LABEL: tile.program @together
+// CHECK-SAME: cluster = 2
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[RANK:.*]] = tile.cluster_rank
+// CHECK: arith.divui %[[BLOCK]], %c2
+// CHECK: %[[WHOLE:.*]] = arith.muli %{{.*}}, %c256
+// CHECK: %[[OWN:.*]] = arith.muli %[[RANK]], %c128
+// CHECK: arith.addi %[[WHOLE]], %[[OWN]]
+// CHECK: tile.dot {{.*}} -> tensor<128x128xf32>
+func.func @together(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
+  %r = fusion.kernel @together ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, multicast = 2>>} {
+  ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<512x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<512x256xf32>) -> tensor<512x256xf32>
+    fusion.yield %p : tensor<512x256xf32>
+  }
+  return %r : tensor<512x256xf32>
+}
