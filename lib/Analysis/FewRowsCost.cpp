@@ -22,9 +22,9 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// More rows than these are not few: what is computed of the larger operand
-/// pays off in other schedules.
-static constexpr int64_t kMaxRows = 64;
+/// More rows than these are not few: instructions of warpgroups make as much of
+/// them. Operands that have to be unpacked stay with warps a little longer.
+static constexpr int64_t kMaxRows = 32, kMaxUnpackedRows = 64;
 static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
 /// Rows of the larger operand that are unpacked from neighbours in memory:
 /// eight lanes with eight each.
@@ -120,7 +120,9 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
 llvm::SmallVector<MmaConfig>
 fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
   Sides sides(problem);
-  if (sides.few > kMaxRows || problem.sums != 1 || problem.elementBits > 16)
+  bool isUnpacked = sides.manyBits < problem.elementBits;
+  if (sides.few > (isUnpacked ? kMaxUnpackedRows : kMaxRows) ||
+      problem.sums != 1 || problem.elementBits > 16)
     return {};
   bool transposed = problem.transposed[sides.large];
   llvm::SmallVector<MmaConfig> configs;

@@ -347,15 +347,14 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  // Instructions of 64 rows with few in use take about twice their price.
-  constexpr int64_t kIdleRows = 32;
-  constexpr double kIdleCost = 1.6;
-  double idle =
-      std::min(problem.rows, problem.columns) <= kIdleRows ? kIdleCost : 1;
+  // Warpgroups take about twice their price for a few rows.
+  constexpr int64_t kFewRows = 32;
+  constexpr double kFewRowsCost = 1.6;
+  double rate = problem.rows <= kFewRows ? kFewRowsCost : 1;
   bool fewFirst = !few.empty() &&
                   (groups.empty() ||
                    getFewRowsSeconds(problem, few.front(), target) <
-                       idle * getMmaSeconds(problem, groups.front(), target));
+                       rate * getMmaSeconds(problem, groups.front(), target));
   if (fewFirst)
     addFew();
   for (const MmaConfig &config : groups)

@@ -32,7 +32,7 @@ MmaProblem decode(int64_t rows, int64_t columns, int64_t depth, int64_t bits,
 const TargetInfo &chip() { return *lookupTarget("sm_90a"); }
 
 TEST(FewRowsCost, SchedulesFitTheChip) {
-  for (int64_t rows : {1, 5, 16, 64})
+  for (int64_t rows : {1, 5, 16, 32})
     for (int64_t bits : {4, 8, 16})
       for (bool transposed : {false, true}) {
         MmaProblem problem = decode(rows, 8192, 8192, bits, transposed);
@@ -55,6 +55,8 @@ TEST(FewRowsCost, SchedulesFitTheChip) {
 
 TEST(FewRowsCost, IsForFewRowsOnly) {
   EXPECT_TRUE(getFewRowsConfigs(decode(65, 8192, 8192, 8), chip()).empty());
+  EXPECT_FALSE(getFewRowsConfigs(decode(64, 8192, 8192, 8), chip()).empty());
+  EXPECT_TRUE(getFewRowsConfigs(decode(33, 8192, 8192, 16), chip()).empty());
   // Steps deeper than the product, f32 operands, two sums.
   EXPECT_TRUE(getFewRowsConfigs(decode(16, 8192, 64, 8), chip()).empty());
   MmaProblem wide = decode(16, 8192, 8192, 32);
