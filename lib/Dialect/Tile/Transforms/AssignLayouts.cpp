@@ -350,6 +350,8 @@ static int64_t getWeight(Operation *op) {
 /// the elements to where they are used.
 std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
   constexpr double kShuffle = 2.5;
+  // What one load brings costs more registers on its way than it saves work.
+  constexpr int64_t kLeastRegisters = 8;
   if (group.shape.size() != 1 || !group.layout)
     return std::nullopt;
   int64_t weight = 0, shuffled = 0;
@@ -375,6 +377,8 @@ std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
     for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
       bases->push_back(layout.basis(hw, bit));
   int64_t before = int64_t(1) << regs.size();
+  if (before < kLeastRegisters)
+    return std::nullopt;
   for (Coords &lane : lanes)
     if (lane.front() == 0 && !regs.empty() && regs.back().front() != 0)
       lane = regs.pop_back_val();
