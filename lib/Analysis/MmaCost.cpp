@@ -361,7 +361,10 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
 static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
                          const MmaProblem &problem, MmaConfig config,
                          const TargetInfo &target) {
+  // Nor may blocks share rows that one of them reduces; whole rows have no
+  // columns to walk.
   if (config.split > 1 || problem.rows <= config.rows ||
+      problem.granules[0] > 1 || problem.wholeRows ||
       problem.storedBits[1] != problem.elementBits ||
       getMmaResidentBlocks(problem, config, target) > 1)
     return;
@@ -398,6 +401,8 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     if (part >= config.columns && part != 64)
       continue;
     config.chunk = part < config.columns ? part : 0;
+    if (config.chunk % problem.granules[1])
+      continue;
     config.stages = 0;
     int64_t room = target.maxSharedPerBlock - kSharedReserve -
                    getMmaSharedBytes(problem, config);
@@ -433,7 +438,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own, which chunks have to divide.
-            if (split > 1 || problem.wholeRows)
+            if (split > 1 || problem.wholeRows || problem.granules[1] > 1)
               continue;
             config.chunk = std::min<int64_t>(64, columns & -columns);
           }

@@ -322,6 +322,10 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
         if (target.layout)
           return getRepeatedLayout(*target.layout, repeat.getDim(),
                                    repeat.getLog2Factor());
+      } else if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+        Group &target = groupOf(reshape.getResult());
+        if (target.layout)
+          return target.layout->reshape(group.shape);
       } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
         Group &target = groupOf(broadcast.getResult());
         if (target.layout)
