@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the repacking of images whose channels are no multiple
-// of 16 bytes.
+// of 16 bytes, and of their filters.
 //
-// Of few channels the windows' last dimension is unfolded: what a window reads
-// of one row of the image, elements by channels, becomes the channels of a new
-// image with a pixel for each window. Padded to 16 bytes alone, three channels
-// would make a product of which five eighths are zeros times zeros. Of more
-// channels only zeros are added. The filter is laid out alike.
+// Of few channels windows are unfolded: what a window reads of one row of the
+// image, elements by channels, becomes the channels of a new image with a pixel
+// for each window; so do several rows at once where that costs little. Padded to
+// 16 bytes alone, three channels would make a product of which five eighths are
+// zeros times zeros, from many short rows. Of more channels only zeros are
+// added. The filter is laid out alike, its channels last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +30,8 @@ using namespace mlir::fusion;
 
 /// Pixels of tensor copies begin at multiples of so many bits.
 static constexpr int64_t kPixelBits = 128;
+/// A line of the cache.
+static constexpr int64_t kLineBits = 1024;
 
 namespace {
 /// Where windows lie along one dimension of images: the loop of the windows,
@@ -50,7 +53,7 @@ struct Convolution {
   /// The channels, elements of a window's row and, where rows are folded, its
   /// rows as they will be.
   int64_t newChannels = 0, newElements = 1, newRows = 1;
-  /// Rows of the image that become one: the step between rows of windows.
+  /// Rows of the image that become one.
   int64_t fold = 1;
   /// Down the image, when rows are folded.
   Place column;
@@ -58,10 +61,13 @@ struct Convolution {
 };
 } // namespace
 
-/// Reads `expr`, a place in the image.
-static std::optional<Place> readPlace(linalg::GenericOp op, AffineExpr expr) {
+/// Reads where windows lie along dimension `dim` of the image. Nothing when the
+/// elements of a window are found by their loop anywhere else than there and in
+/// the filter.
+static std::optional<Place> readPlace(linalg::GenericOp op, AffineMap imageMap,
+                                      AffineMap filterMap, unsigned dim) {
   Place place;
-  SmallVector<AffineExpr> terms{expr};
+  SmallVector<AffineExpr> terms{imageMap.getResult(dim)};
   bool hasWindows = false;
   while (!terms.empty()) {
     AffineExpr term = terms.pop_back_val();
@@ -77,39 +83,50 @@ static std::optional<Place> readPlace(linalg::GenericOp op, AffineExpr expr) {
       factor = constant.getValue();
       term = binary.getLHS();
     }
-    auto dim = dyn_cast<AffineDimExpr>(term);
-    if (!dim)
+    auto loop = dyn_cast<AffineDimExpr>(term);
+    if (!loop)
       return std::nullopt;
-    if (op.getIteratorTypesArray()[dim.getPosition()] ==
+    if (op.getIteratorTypesArray()[loop.getPosition()] ==
         utils::IteratorType::reduction) {
-      place.elements = dim.getPosition();
+      place.elements = loop.getPosition();
       place.dilation = factor;
     } else {
       hasWindows = true;
-      place.windows = dim.getPosition();
+      place.windows = loop.getPosition();
       place.step = factor;
     }
   }
   if (!hasWindows)
     return std::nullopt;
+  if (place.elements) {
+    unsigned uses = llvm::count_if(imageMap.getResults(), [&](AffineExpr expr) {
+      return expr.isFunctionOfDim(*place.elements);
+    });
+    if (uses != 1 || !filterMap.isFunctionOfDim(*place.elements))
+      return std::nullopt;
+  }
   return place;
 }
 
-/// Lets rows that windows step over become one: what would be a row of few
-/// bytes for each row of a window is a longer one for several.
+/// Lets several rows of the image become one: all rows of a window where they
+/// fit a line of the cache, otherwise those that windows step over, which no
+/// two windows begin with.
 static void foldRows(linalg::GenericOp op, AffineMap imageMap,
-                     Convolution &conv) {
+                     AffineMap filterMap, int64_t bits, Convolution &conv) {
   unsigned rank = imageMap.getNumResults();
   if (rank < 4)
     return;
-  std::optional<Place> column = readPlace(op, imageMap.getResult(rank - 3));
-  if (!column || !column->elements || column->step == 1 ||
-      column->dilation != 1)
+  std::optional<Place> column = readPlace(op, imageMap, filterMap, rank - 3);
+  if (!column || !column->elements)
     return;
   conv.column = *column;
-  conv.fold = column->step;
-  conv.newRows =
-      llvm::divideCeil(op.getStaticLoopRanges()[*column->elements], conv.fold);
+  int64_t rows = op.getStaticLoopRanges()[*column->elements];
+  if (rows * conv.newElements * conv.newChannels * bits <= kLineBits) {
+    conv.fold = rows;
+  } else if (column->dilation == 1 && column->step > 1) {
+    conv.fold = column->step;
+    conv.newRows = llvm::divideCeil(rows, conv.fold);
+  }
 }
 
 /// The convolution that `op` is, with the form that its operands need.
@@ -135,17 +152,27 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
       kPixelBits % bits != 0 || !filterMap.isProjectedPermutation())
     return std::nullopt;
   std::optional<Place> row =
-      readPlace(op, imageMap.getResult(imageMap.getNumResults() - 2));
+      readPlace(op, imageMap, filterMap, imageMap.getNumResults() - 2);
   if (!row)
     return std::nullopt;
   conv.row = *row;
   conv.channels =
       cast<AffineDimExpr>(imageMap.getResults().back()).getPosition();
+  if (!filterMap.isFunctionOfDim(conv.channels))
+    return std::nullopt;
   SmallVector<int64_t> loops = op.getStaticLoopRanges();
   int64_t channels = loops[conv.channels];
   int64_t whole = kPixelBits / bits;
-  if (channels % whole == 0)
-    return std::nullopt;
+  if (channels % whole == 0) {
+    // Then only the filter may have to have its channels last.
+    unsigned inner = filterMap.getDimPosition(filterMap.getNumResults() - 1);
+    bool isWhole = filterType.getShape().back() % whole == 0;
+    if (inner == conv.channels ||
+        (isWhole && sum->operands[0].element.getIntOrFloatBitWidth() == 16))
+      return std::nullopt;
+    conv.newChannels = channels;
+    return conv;
+  }
   if (!row->elements || channels > whole) {
     conv.newChannels = llvm::alignTo(channels, whole);
     return conv;
@@ -154,7 +181,7 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   conv.newChannels = llvm::PowerOf2Ceil(channels);
   conv.newElements = llvm::alignTo(
       loops[*row->elements], std::max<int64_t>(whole / conv.newChannels, 2));
-  foldRows(op, imageMap, conv);
+  foldRows(op, imageMap, filterMap, bits, conv);
   return conv;
 }
 
@@ -177,11 +204,13 @@ static Value buildUnfolded(OpBuilder &builder, linalg::GenericOp op,
     int64_t &rows = shape[rank - 3];
     rows = loops[conv.column.windows] + conv.newRows - 1;
     SmallVector<int64_t> sizes(type.getShape());
-    sizes[rank - 3] = std::max(sizes[rank - 3], rows * conv.fold);
+    int64_t read = (rows - 1) * conv.column.step +
+                   (conv.fold - 1) * conv.column.dilation + 1;
+    sizes[rank - 3] = std::max(sizes[rank - 3], read);
     image = buildPadded(builder, loc, image, sizes);
     shape.push_back(conv.fold);
-    coords.back() =
-        coords.back() * conv.fold + builder.getAffineDimExpr(next++);
+    coords.back() = coords.back() * conv.column.step +
+                    builder.getAffineDimExpr(next++) * conv.column.dilation;
   }
   shape.append({loops[*conv.row.elements], loops[conv.channels]});
   coords.push_back(builder.getAffineDimExpr(rank - 2) * conv.row.step +
@@ -232,10 +261,12 @@ static Value buildSplit(OpBuilder &builder, Location loc, Value tensor,
       groups);
 }
 
+bool OperandRepacker::areImages(linalg::GenericOp product) {
+  return findConvolution(product).has_value();
+}
+
 linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
   std::optional<Convolution> conv = findConvolution(product);
-  if (!conv)
-    return nullptr;
   AffineMap imageMap = product.getMatchingIndexingMap(conv->image);
   AffineMap filterMap = product.getMatchingIndexingMap(conv->filter);
   auto imageType = cast<RankedTensorType>(conv->image->get().getType());
@@ -313,7 +344,9 @@ linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
   if (conv->unfolds())
     imageCoords[rank - 2] = builder.getAffineDimExpr(conv->row.windows);
   if (conv->fold > 1)
-    imageCoords[rank - 3] = builder.getAffineDimExpr(conv->column.windows) +
+    imageCoords[rank - 3] = builder.getAffineDimExpr(conv->column.windows);
+  if (conv->newRows > 1)
+    imageCoords[rank - 3] = imageCoords[rank - 3] +
                             builder.getAffineDimExpr(*conv->column.elements);
   for (unsigned dim : order)
     if (!conv->unfolds() ||

@@ -240,18 +240,28 @@ static Value buildCut(OpBuilder &builder, Location loc, Value tensor,
       offsets, wanted, strides);
 }
 
-linalg::GenericOp OperandRepacker::repackMatrices(linalg::GenericOp product) {
-  std::optional<Contraction> sum = matchContraction(
-      product, [](unsigned loop) { return loop; }, [](Value) { return true; });
-  if (!sum || product.getNumDpsInputs() != 2 ||
-      !product.getMatchingIndexingMap(product.getDpsInitOperand(0))
+/// The product that `op` is, with two operands, each of which a result's
+/// dimension or a contracted one indexes.
+static std::optional<Contraction> findProduct(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0))
            .isProjectedPermutation())
-    return nullptr;
+    return std::nullopt;
+  return matchContraction(
+      op, [](unsigned loop) { return loop; }, [](Value) { return true; });
+}
+
+bool OperandRepacker::areMatrices(linalg::GenericOp product) {
+  std::optional<Contraction> sum = findProduct(product);
+  SmallVector<int64_t> loops;
+  return sum && succeeded(findForms(product, *sum, loops));
+}
+
+linalg::GenericOp OperandRepacker::repackMatrices(linalg::GenericOp product) {
+  std::optional<Contraction> sum = findProduct(product);
   SmallVector<int64_t> loops;
   FailureOr<SmallVector<OperandForm, 2>> forms =
       findForms(product, *sum, loops);
-  if (failed(forms))
-    return nullptr;
 
   OpBuilder builder(product);
   Location loc = product.getLoc();
@@ -297,10 +307,11 @@ OperandRepacker::replace(linalg::GenericOp product, ArrayRef<Value> inputs,
   return replaced;
 }
 
+bool OperandRepacker::applies(linalg::GenericOp product) {
+  return product.getNumReductionLoops() != 0 && product.getNumDpsInits() == 1 &&
+         (areMatrices(product) || areImages(product));
+}
+
 linalg::GenericOp OperandRepacker::repack(linalg::GenericOp product) {
-  if (product.getNumReductionLoops() == 0 || product.getNumDpsInits() != 1)
-    return nullptr;
-  if (linalg::GenericOp repacked = repackMatrices(product))
-    return repacked;
-  return repackImages(product);
+  return areMatrices(product) ? repackMatrices(product) : repackImages(product);
 }

@@ -117,8 +117,7 @@ static Decision decide(linalg::GenericOp product, const TargetInfo &target,
   linalg::GenericOp copy;
   for (auto generic : func->getBody().getOps<linalg::GenericOp>())
     copy = generic;
-  if (!OperandRepacker(obstacle).repack(copy))
-    return decision;
+  OperandRepacker(obstacle).repack(copy);
   FailureOr<FusionPlan> after = planFusion(*func, target, options);
   const LedgerKernel *repacked =
       succeeded(after) ? findProductKernel(*after) : nullptr;
@@ -137,12 +136,14 @@ void mlir::fusion::repackOperands(
     FunctionOpInterface func, const TargetInfo &target,
     const PlanOptions &options,
     SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
-  if (!hasWarpgroups(target))
+  // More kernels are no way to keep a limit on them.
+  if (!hasWarpgroups(target) || options.maxKernels)
     return;
   SmallVector<linalg::GenericOp> products;
   for (auto generic :
        func.getFunctionBody().front().getOps<linalg::GenericOp>())
-    if (generic.getNumReductionLoops() > 0 && generic.getNumDpsInputs() == 2)
+    if (OperandRepacker::applies(generic) &&
+        !generic->hasAttr(FusionDialect::kNeverAttrName))
       products.push_back(generic);
   OperandRepacker repacker("");
   for (linalg::GenericOp product : products) {

@@ -25,14 +25,33 @@ func.func @three(%x: tensor<32x224x224x3xf16>, %w: tensor<64x7x7x3xf16>) -> tens
 }
 
 // Of more channels only zeros are added.
-// CHECK-LABEL: func @twelve
+// CHECK-LABEL: func @thirteen
 // CHECK-DAG: fusion.kernel {{.*}} ins(%arg0{{.*}} -> (tensor<32x64x64x16xf16>)
 // CHECK-DAG: fusion.kernel {{.*}} ins(%arg1{{.*}} -> (tensor<128x3x3x16xf16>)
-func.func @twelve(%x: tensor<32x64x64x13xf16>, %w: tensor<128x3x3x13xf16>) -> tensor<32x62x62x128xf32> {
+func.func @thirteen(%x: tensor<32x64x64x13xf16>, %w: tensor<128x3x3x13xf16>) -> tensor<32x62x62x128xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<32x62x62x128xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x62x62x128xf32>) -> tensor<32x62x62x128xf32>
   %m = linalg.conv_2d_nhwc_fhwc {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
       ins(%x, %w : tensor<32x64x64x13xf16>, tensor<128x3x3x13xf16>) outs(%f : tensor<32x62x62x128xf32>) -> tensor<32x62x62x128xf32>
   return %m : tensor<32x62x62x128xf32>
+}
+
+// Windows that fit a line are unfolded whole: the product is one of matrices.
+// CHECK-LABEL: func @whole
+// CHECK-DAG: fusion.kernel {{.*}} ins(%arg0{{.*}} -> (tensor<16x64x64x3x4x4xf16>)
+// CHECK-DAG: fusion.kernel {{.*}} ins(%arg1{{.*}} -> (tensor<320x3x4x4xf16>)
+// CHECK: tensor.collapse_shape {{.*}} into tensor<16x64x64x48xf16>
+func.func @whole(%x: tensor<16x64x64x4xf16>, %w: tensor<320x3x3x4xf16>) -> tensor<16x64x64x320xf32> {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0.0 : f16
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %none : f16
+  } : tensor<16x64x64x4xf16> to tensor<16x66x66x4xf16>
+  %e = tensor.empty() : tensor<16x64x64x320xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x64x64x320xf32>) -> tensor<16x64x64x320xf32>
+  %m = linalg.conv_2d_nhwc_fhwc {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%p, %w : tensor<16x66x66x4xf16>, tensor<320x3x3x4xf16>) outs(%f : tensor<16x64x64x320xf32>) -> tensor<16x64x64x320xf32>
+  return %m : tensor<16x64x64x320xf32>
 }

@@ -114,6 +114,32 @@ func.func @small(%x: tensor<64x33xbf16>, %w: tensor<64x33xbf16>) -> tensor<64x64
   return %m : tensor<64x64xf32>
 }
 
+// How many rows there are need not be known, where nothing is cut or transposed.
+// CHECK-LABEL: func @some
+// CHECK: fusion.kernel @pad{{.*}} ins(%arg0{{.*}} -> (tensor<?x1024xbf16>)
+// CHECK: fusion.kernel @pad{{.*}} ins(%arg1{{.*}} -> (tensor<1000x1024xbf16>)
+// CHECK: return
+func.func @some(%x: tensor<?x1001xbf16>, %w: tensor<1000x1001xbf16>, %e: tensor<?x1000xf32>) -> tensor<?x1000xf32> {
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x1000xf32>) -> tensor<?x1000xf32>
+  %m = linalg.matmul indexing_maps = [#rows, #columns, #result]
+      ins(%x, %w : tensor<?x1001xbf16>, tensor<1000x1001xbf16>) outs(%f : tensor<?x1000xf32>) -> tensor<?x1000xf32>
+  return %m : tensor<?x1000xf32>
+}
+
+// What the program wants alone stays as it is.
+// CHECK-LABEL: func @never
+// CHECK-NOT: fusion.repack
+// CHECK: return
+func.func @never(%x: tensor<1024x1001xbf16>, %w: tensor<1000x1001xbf16>) -> tensor<1024x1000xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x1000xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x1000xf32>) -> tensor<1024x1000xf32>
+  %m = linalg.matmul indexing_maps = [#rows, #columns, #result] {fusion.never}
+      ins(%x, %w : tensor<1024x1001xbf16>, tensor<1000x1001xbf16>) outs(%f : tensor<1024x1000xf32>) -> tensor<1024x1000xf32>
+  return %m : tensor<1024x1000xf32>
+}
+
 // Sizes of rows have to be known.
 // REMARK: Missed{{.*}}dynamic-rows{{.*}}Function=dynamic
 // CHECK-LABEL: func @dynamic

@@ -29,12 +29,16 @@ public:
 
   void setReason(StringRef newReason) { reason = newReason; }
 
-  /// Replaces `product` by one whose operands lie as warpgroups take them. Null
-  /// when its operands are no matrices and no images, or all lie well by their
-  /// static form; nothing is changed then.
+  /// True when `product` is one of matrices or images of which some do not lie
+  /// as warpgroups take them, by their types and maps alone.
+  static bool applies(linalg::GenericOp product);
+
+  /// Replaces `product`, to which it applies, by one whose operands do.
   linalg::GenericOp repack(linalg::GenericOp product);
 
 private:
+  static bool areMatrices(linalg::GenericOp product);
+  static bool areImages(linalg::GenericOp product);
   linalg::GenericOp repackMatrices(linalg::GenericOp product);
   linalg::GenericOp repackImages(linalg::GenericOp product);
   /// `operand` with its dimensions in `order` (the old one of each new) and
