@@ -173,6 +173,8 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
         operand.source
             ? getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth()
             : getStoredBits(stored);
+    problem.copied[side] =
+        isCopiedByThreads(cast<RankedTensorType>(stored.getType()));
     SmallVector<unsigned> order = dimsOf(stored, space);
     problem.transposed[side] = operand.channels != product.dims.depth &&
                                !order.empty() &&
@@ -196,7 +198,11 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   auto add = [&](Value value, int64_t &bytes, auto &copied) {
     if (int64_t own = bytesOf(value)) {
       bytes += own;
-      addCopiedTiles(copied, cast<RankedTensorType>(value.getType()));
+      addTiles(problem, copied, cast<RankedTensorType>(value.getType()));
+    } else if (isa<BlockArgument>(value) &&
+               isa<RankedTensorType>(value.getType()) &&
+               dimsOf(value, space) == product.dims.columns) {
+      ++problem.columnVectors;
     }
   };
   for (Value argument : kernel.getBlock().getArguments())
@@ -242,11 +248,12 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   tiles[product.dims.depth] = config.depth;
   SmallVector<AxisAttr> axes;
   for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
-    axes.push_back(AxisAttr::get(
-        context, axisKind, tile, dim == product.dims.depth ? depthWarps : 1, 1));
-  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
-                          config.split, config.group, config.blocks,
-                          config.multicast);
+    axes.push_back(AxisAttr::get(context, axisKind, tile,
+                                 dim == product.dims.depth ? depthWarps : 1,
+                                 1));
+  auto mma =
+      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
+                   config.group, config.blocks, config.multicast);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -303,10 +310,10 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  bool fewFirst = !few.empty() &&
-                  (groups.empty() ||
-                   getFewRowsSeconds(problem, few.front(), target) <
-                       getMmaSeconds(problem, groups.front(), target));
+  bool fewFirst =
+      !few.empty() &&
+      (groups.empty() || getFewRowsSeconds(problem, few.front(), target) <
+                             getMmaSeconds(problem, groups.front(), target));
   if (fewFirst)
     addFew();
   for (const MmaConfig &config : groups)
@@ -325,7 +332,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
                                 ScheduleAttr schedule,
                                 const TargetInfo &target) {
   MmaAttr mma = schedule.getMma();
-  if (!mma || mma.getKind() != MmaKind::Wgmma)
+  if (!mma || mma.getKind() == MmaKind::Fma)
     return estimate;
   std::optional<Product> product = findTiledProduct(kernel, space);
   if (!product)
@@ -343,9 +350,14 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.blocks = mma.getBlocks();
   config.multicast = mma.getMulticast();
   MmaProblem problem = describe(kernel, *product, space);
+  bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),
-      estimate.getFlops(), getMmaRegisters(problem, config),
-      getMmaSharedBytes(problem, config), estimate.getSavedBytes(),
-      estimate.getSavedLaunches());
+      estimate.getFlops(),
+      byGroups ? getMmaRegisters(problem, config)
+               : getMmaSyncRegisters(
+                     problem, config,
+                     schedule.getAxes()[product->dims.depth].getWarps()),
+      byGroups ? getMmaSharedBytes(problem, config) : estimate.getSharedBytes(),
+      estimate.getSavedBytes(), estimate.getSavedLaunches());
 }
