@@ -147,6 +147,52 @@ tile.program @registers(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index
 
 // -----
 
+// What a product took from registers has been read once it has been waited for:
+// its stage is freed without a fence. What only arithmetic takes may not have
+// been.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+#a = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,16]}">
+!a = !tile.buffer<64x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144,256,512,1024],[2,4,8,16]]}">>
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+
+// CHECK-LABEL: llvm.func @taken
+// CHECK-NOT: fence.proxy
+// CHECK-LABEL: llvm.func @besides
+// CHECK: wgmma.wait_group
+// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
+// CHECK: nvvm.mbarrier.arrive
+tile.program @taken(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %ring = tile.make_ring at 0 : !tile.ring<2, [!a, !b]>
+  %zero = arith.constant 0.0 : f32
+  %start = tile.splat %zero : f32 -> tensor<64x8xf32, #acc>
+  %s:2 = tile.wait %ring[%c0] : !tile.ring<2, [!a, !b]> -> !a, !b
+  %t = tile.local_load %s#0 : !a -> tensor<64x16xbf16, #a>
+  %n = arith.negf %t : tensor<64x16xbf16, #a>
+  %f = tile.mma_async %n, %s#1, %start : tensor<64x16xbf16, #a>, !b -> tensor<64x8xf32, #acc>
+  %w = tile.mma_wait %f : tensor<64x8xf32, #acc> keeping %n : tensor<64x16xbf16, #a> -> tensor<64x8xf32, #acc>
+  tile.release %ring[%c0] : !tile.ring<2, [!a, !b]>
+  tile.return
+}
+tile.program @besides(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %ring = tile.make_ring at 0 : !tile.ring<2, [!a, !b]>
+  %zero = arith.constant 0.0 : f32
+  %start = tile.splat %zero : f32 -> tensor<64x8xf32, #acc>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x16xbf16>
+  %o = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<64x16xbf16> -> tensor<64x16xbf16, #a>
+  %s:2 = tile.wait %ring[%c0] : !tile.ring<2, [!a, !b]> -> !a, !b
+  %t = tile.local_load %s#0 : !a -> tensor<64x16xbf16, #a>
+  %n = arith.negf %t : tensor<64x16xbf16, #a>
+  %f = tile.mma_async %o, %s#1, %start : tensor<64x16xbf16, #a>, !b -> tensor<64x8xf32, #acc>
+  %w = tile.mma_wait %f : tensor<64x8xf32, #acc> keeping %o : tensor<64x16xbf16, #a> -> tensor<64x8xf32, #acc>
+  tile.release %ring[%c0] : !tile.ring<2, [!a, !b]>
+  tile.return
+}
+
+// -----
+
 // Operands of a plain product may be narrower than its accumulator.
 
 #acc = #tile.layout<"{reg=[], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[], shape=[32,1]}">

@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -238,18 +239,33 @@ LogicalResult ProgramLowering::lowerWait(tile::WaitOp op) {
   return success();
 }
 
+/// True when a product takes what is computed from `load`: it has then been
+/// read whole once the product has been waited for.
+static bool feedsProduct(tile::LocalLoadOp load) {
+  SmallVector<Operation *> worklist{load};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      if (isa<tile::MmaAsyncOp, tile::LocalStoreOp>(user))
+        return true;
+      if (user->getBlock() == load->getBlock() && seen.insert(user).second)
+        worklist.push_back(user);
+    }
+  return false;
+}
+
 /// True when threads may still be reading a stage into registers where `op`
-/// frees it: nothing between has used what they read.
+/// frees it: nothing between need have used what they read.
 static bool followsReads(tile::ReleaseOp op) {
+  bool waits = false;
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {
-    // What products took from registers has been read.
-    if (isa<tile::MmaWaitOp>(before))
-      return false;
+    waits |= isa<tile::MmaWaitOp>(before);
     auto load = dyn_cast<tile::LocalLoadOp>(before);
     auto wait =
         load ? load.getBuffer().getDefiningOp<tile::WaitOp>() : tile::WaitOp();
-    if (wait && wait.getRing() == op.getRing())
+    if (wait && wait.getRing() == op.getRing() &&
+        !(waits && feedsProduct(load)))
       return true;
   }
   return false;
