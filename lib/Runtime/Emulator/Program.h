@@ -190,6 +190,8 @@ struct Kernel {
   uint32_t predicates = 3;
   uint32_t memoryInstructions = 0;
   uint32_t dynamicSharedOffset = 0;
+  /// Added to the addresses of shared variables: 0 without clusters.
+  uint64_t ownSharedBits = 0;
   /// What the kernel contains, and blocks therefore have to keep track of.
   bool usesAsync = false, usesWgmma = false;
   /// The race detector keeps one entry for each 1 << shift bytes: the size of
@@ -253,6 +255,18 @@ constexpr uint64_t windowBytes = uint64_t(1) << 32;
 /// lies below belongs to the block of the thread itself.
 constexpr unsigned clusterShift = 24;
 constexpr unsigned maxClusterSize = 16;
+/// In a kernel of clusters, the address of a shared variable has bits above its
+/// offset, as on a chip, where they tell the block: whoever wants the offset
+/// alone, such as a matrix descriptor, must mask them. One of them is a bit
+/// that a descriptor has no place for, so that a missing mask is always seen.
+constexpr unsigned ownOffsetBits = 18;
+constexpr uint64_t ownSharedBits =
+    uint64_t(maxClusterSize + 1) << clusterShift | uint64_t(1) << ownOffsetBits;
+
+/// An address with these bits.
+constexpr bool hasOwnSharedBits(uint64_t address) {
+  return address >> ownOffsetBits == ownSharedBits >> ownOffsetBits;
+}
 /// Where the addresses of functions lie, which are only ever compared.
 constexpr uint64_t functionWindow = uint64_t(0x7f10) << 32;
 

@@ -21,6 +21,7 @@ using namespace fusionemu;
 /// are marked. %warp is the number of the warp.
 static const char *const kernelText = R"(
 .visible .entry k(.param .u64 out, .param .u64 in)
+  // <directives>
 {
   .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b32 %warp; .reg .b32 %lane;
   .reg .b32 %a<8>; .reg .f32 %f<16>; .reg .b64 %d<8>;
@@ -84,7 +85,8 @@ static const char *const nextProduct =
     "%d0, %d1, %p0, 1, 1, 0, 0;";
 
 static Status run(const std::vector<Edit> &edits, Asynchrony asynchrony,
-                  uint32_t threads = 128, bool checkResult = false) {
+                  uint32_t threads = 128, bool checkResult = false,
+                  uint32_t blocks = 1) {
   HopperFixture f;
   Status status = f.parse(plant(kernelText, edits));
   EXPECT_TRUE(status.ok()) << status.message();
@@ -94,7 +96,7 @@ static Status run(const std::vector<Edit> &edits, Asynchrony asynchrony,
   f.options.maxSteps = 10000;
   uint64_t out = f.passEmpty("out", threads * 16);
   f.passBuffer("in", std::vector<uint32_t>(1024, 0x40004000));
-  status = f.run({}, {threads, 1, 1});
+  status = f.run({blocks, 1, 1}, {threads, 1, 1});
   if (status.ok() && checkResult)
     for (float x : f.get<float>(out, threads * 4))
       EXPECT_EQ(x, 16.0f);
@@ -429,6 +431,27 @@ TEST(WgmmaCheck, WarpsDisagree) {
                  ErrorKind::BarrierDivergence,
                  "is not in a warpgroup of four warps"}},
                96);
+}
+
+// In a cluster a block's own addresses have bits above their 18: what comes of
+// them in a descriptor is found whether or not the product reads its fields.
+TEST(WgmmaCheck, AddressesInAClusterAreMasked) {
+  Edit cluster = {"<directives>", 0, ".reqnctapercluster 2, 1, 1"};
+  Edit masked = {
+      "<A>", 0,
+      "and.b32 %r4, %r4, 0x3fff;\ncvt.u64.u32 %d0, %r4;\nor.b64 %d0, %d0, "
+      "0x1000080000;"};
+  for (Asynchrony asynchrony : {Asynchrony::Late, Asynchrony::Early}) {
+    Status status = run({cluster, masked}, asynchrony, 128, true, 2);
+    EXPECT_TRUE(status.ok()) << status.message();
+    status = run({cluster}, asynchrony, 128, true, 2);
+    EXPECT_EQ(status.getKind(), ErrorKind::BadDescriptor) << status.message();
+    EXPECT_NE(status.message().find("reserved bits"), std::string::npos)
+        << status.message();
+    // Alone, a block has no such bits.
+    status = run({}, asynchrony, 128, true);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
 }
 
 TEST(WgmmaCheck, Descriptors) {

@@ -159,6 +159,8 @@ bool Decoder::run() {
   if (cluster[0] != 0)
     kernel.info.cluster = {cluster[0], std::max(cluster[1], 1u),
                            std::max(cluster[2], 1u)};
+  if (uint64_t(cluster[0]) * kernel.info.cluster.y * kernel.info.cluster.z > 1)
+    kernel.ownSharedBits = ownSharedBits;
   kernel.info.gridOfClusters = function.blocksAreClusters;
   scopes.emplace_back();
   firstVisibleScope = 0;
@@ -459,7 +461,7 @@ bool Decoder::finish() {
   kernel.dynamicSharedOffset =
       uint32_t(alignUp(sharedEnd, std::max(sharedAlign, 16u)));
   for (Constant &constant : dynamicShared) {
-    constant.low += kernel.dynamicSharedOffset;
+    constant.low += kernel.dynamicSharedOffset + kernel.ownSharedBits;
     kernel.constants.push_back(constant);
   }
   for (Constant &constant : kernel.constants)

@@ -42,6 +42,8 @@ static const uint8_t *readGeneric(Context &c, unsigned lane, uint64_t address,
     return nullptr;
   }
   offset = address - sharedWindow;
+  if (hasOwnSharedBits(offset))
+    offset -= ownSharedBits;
   if (offset < windowBytes) {
     if (fits(offset, c.block->sharedBytes))
       return c.block->shared + offset;

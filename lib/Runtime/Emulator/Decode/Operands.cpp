@@ -343,7 +343,9 @@ bool Decoder::readSized(const Operand &o, unsigned bytes, bool sign,
         slot = dynamicSharedSlot(bytes, o.bits);
         return error.empty();
       }
-      [[fallthrough]];
+      slot = constantSlot(bytes, uint64_t(symbol->where) + o.bits +
+                                     kernel.ownSharedBits);
+      return error.empty();
     case Space::Local:
     case Space::Param:
       slot = constantSlot(bytes, uint64_t(symbol->where) + o.bits);

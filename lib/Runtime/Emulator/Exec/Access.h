@@ -448,6 +448,10 @@ inline bool resolveCluster(Context &c, const Instruction &I, Access &A) {
 }
 
 inline bool resolveShared(Context &c, const Instruction &I, Access &A) {
+  if (c.kernel->ownSharedBits)
+    for (uint32_t r = c.exec; r; r &= r - 1)
+      if (hasOwnSharedBits(A.offset[lowest(r)]))
+        A.offset[lowest(r)] -= c.kernel->ownSharedBits;
   uint32_t bad = findBadLanes(A, c.exec, c.block->sharedBytes, A.bytes);
   // Addresses of other blocks lie beyond the own memory.
   for (uint32_t r = bad; r; r &= r - 1)

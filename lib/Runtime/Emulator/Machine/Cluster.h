@@ -123,6 +123,10 @@ inline Block *findSharedBlock(Block &own, uint64_t address, uint64_t &offset) {
     offset = address;
     return &own;
   }
+  if (hasOwnSharedBits(address)) {
+    offset = address - ownSharedBits;
+    return &own;
+  }
   uint64_t rank = (address >> clusterShift) - 1;
   offset = address & ((uint64_t(1) << clusterShift) - 1);
   return rank < own.cluster->size ? &own.cluster->blocks[rank] : nullptr;
