@@ -161,6 +161,7 @@ void ProductFinder::setSizes(const ProductDims &dims,
     auto stored = cast<RankedTensorType>(operand.source.getType());
     problem.storedBits[side] = stored.getElementTypeBitWidth();
     problem.straddles[side] = straddlesLines(stored);
+    problem.copied[side] = isCopiedByThreads(stored);
   }
 }
 
@@ -185,12 +186,15 @@ void ProductFinder::setEpilogue(const ProductDims &dims,
   for (const BodyAccess &access : body.getInputs())
     if (isWhole(access.coords) && seen.insert(access.value).second) {
       problem.epilogueReadBytes += bytesOf(access.value);
-      addCopiedTiles(problem.copiedReads, typeOf(access.value));
+      addTiles(problem, problem.copiedReads, typeOf(access.value));
+    } else if (getDims(access.coords) == ArrayRef(dims.columns) &&
+               seen.insert(access.value).second) {
+      ++problem.columnVectors;
     }
   for (const BodyOutput &output : body.getOutputs())
     if (isWhole(output.coords)) {
       problem.epilogueWriteBytes += bytesOf(output.value);
-      addCopiedTiles(problem.copiedWrites, typeOf(output.value));
+      addTiles(problem, problem.copiedWrites, typeOf(output.value));
     }
   problem.epilogueOps = 0;
   for (const BodyInstance &instance : body.getInstances())

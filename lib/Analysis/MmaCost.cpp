@@ -219,6 +219,16 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
     if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
       pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
                                kEpilogueStages * config.groups));
+  // What is not copied goes through shared memory for a moment, to the threads
+  // that want it: one place for all, unless there is little of it.
+  if (problem.exchangedBytes) {
+    constexpr int64_t kPlentiful = 16 * 1024;
+    int64_t bytes = config.rows * columns * problem.exchangedBytes;
+    int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
+                         ? chunks * problem.exchanged
+                         : 1;
+    pieces.append(places * config.groups, {bytes, 16});
+  }
   return pieces;
 }
 
@@ -230,23 +240,15 @@ int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
   return total;
 }
 
-int64_t fusion::getMmaRegisters(const MmaProblem &problem,
-                                const MmaConfig &config) {
-  int64_t accumulators =
-      config.rows * config.columns * problem.sums / (config.warps * 32);
-  return accumulators + 40;
-}
-
 int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
                                      const MmaConfig &config,
                                      const TargetInfo &target) {
   int64_t shared = getMmaSharedBytes(problem, config) + kSharedReserve;
-  // Producers have a warp or, to give registers away, a warpgroup.
-  int64_t producers = config.warps >= 8 ? 4 : 1;
-  int64_t registers = getMmaRegisters(problem, config) * config.warps * 32 +
-                      40 * producers * 32;
   if (config.warps > 4 || config.groups > 1)
     return 1;
+  // The producer's warp has as many as the others: none are moved.
+  int64_t registers = llvm::alignTo(getMmaRegisters(problem, config), 8) *
+                      (config.warps + 1) * 32;
   return std::max<int64_t>(
       1, std::min({target.sharedPerSM / shared,
                    target.registersPerSM / registers, int64_t(2)}));
@@ -433,6 +435,14 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
               continue;
             config.chunk = std::min<int64_t>(64, columns & -columns);
           }
+          // Narrower chunks where vectors along the columns would spill: what
+          // remains of 64 Ki registers beside a warpgroup of producers, or
+          // what one thread can name, with room for the error of the model.
+          int64_t registers = warps >= 8 ? 232 : 248;
+          while (config.chunk > 16 &&
+                 config.chunk / 2 % problem.granules[1] == 0 &&
+                 getMmaRegisters(problem, config) > registers)
+            config.chunk /= 2;
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
               (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
@@ -533,9 +543,17 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   while (int64_t(tiles()) < target.numSMs &&
          config.rows * config.columns > 1024 && shrink()) {
   }
-  config.warps = config.rows * config.columns >= 128 * 128 ? 8
-                 : config.rows * config.columns >= 1024    ? 4
-                                                           : 2;
+  auto setWarps = [&] {
+    config.warps = config.rows * config.columns >= 128 * 128 ? 8
+                   : config.rows * config.columns >= 1024    ? 4
+                                                             : 2;
+  };
+  setWarps();
+  // What no copy brings takes registers: smaller tiles rather than spills.
+  constexpr int64_t kMostRegisters = 232;
+  while (getMmaSyncRegisters(problem, config) > kMostRegisters &&
+         config.rows * config.columns > 1024 && shrink())
+    setWarps();
   int64_t bits = config.rows * problem.storedBits[0] +
                  config.columns * problem.storedBits[1] * problem.sums;
   int64_t stage = bits * config.depth / 8;

@@ -67,18 +67,25 @@ bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
 static constexpr double kCopiedShare = 0.31;
 static constexpr double kElementShare = 0.022;
 
+bool fusion::isCopiedByThreads(RankedTensorType type) {
+  constexpr int64_t kCopyBits = 32;
+  int64_t last = type.getRank() ? type.getShape().back() : 1;
+  return !ShapedType::isDynamic(last) &&
+         last * type.getElementTypeBitWidth() % kCopyBits == 0;
+}
+
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
   // Rates of other chips are those of single warps.
   if (!hasWarpgroups(target))
     return 1;
-  constexpr int64_t kCopyBits = 32, kRunBits = 128, kInstructionBits = 256;
+  constexpr int64_t kRunBits = 128, kInstructionBits = 256;
   for (const ContractionOperand &operand : sum.operands) {
     Value stored = operand.source ? operand.source : operand.tensor;
     auto type = cast<RankedTensorType>(stored.getType());
     int64_t last = type.getRank() ? type.getShape().back() : 1;
-    int64_t bits = last * type.getElementTypeBitWidth();
-    if (ShapedType::isDynamic(last) || bits % kCopyBits != 0 || bits < kRunBits)
+    if (!isCopiedByThreads(type) ||
+        last * type.getElementTypeBitWidth() < kRunBits)
       return kElementShare;
   }
   int64_t bits = sum.operands[0].element.getIntOrFloatBitWidth();
@@ -199,14 +206,18 @@ bool fusion::straddlesLines(RankedTensorType type) {
          last * type.getElementTypeBitWidth() % kLineBits != 0;
 }
 
-void fusion::addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles,
-                            RankedTensorType type) {
+void fusion::addTiles(MmaProblem &problem, SmallVectorImpl<MmaTiles> &tiles,
+                      RankedTensorType type) {
   constexpr int64_t kMaxRank = 5;
   int64_t last = type.getRank() ? type.getShape().back() : 1;
   int64_t bits = type.getElementTypeBitWidth();
   if (type.getRank() > kMaxRank || ShapedType::isDynamic(last) ||
-      last * bits % 128 != 0 || bits % 8 != 0)
+      last * bits % 128 != 0 || bits % 8 != 0) {
+    ++problem.exchanged;
+    problem.exchangedBytes =
+        std::max<int64_t>(problem.exchangedBytes, llvm::divideCeil(bits, 8));
     return;
+  }
   const void *key = type.getElementType().getAsOpaquePointer();
   for (MmaTiles &group : tiles)
     if (group.type == key) {

@@ -200,6 +200,8 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
             : getStoredBits(stored);
     problem.straddles[side] =
         straddlesLines(cast<RankedTensorType>(stored.getType()));
+    problem.copied[side] =
+        isCopiedByThreads(cast<RankedTensorType>(stored.getType()));
     SmallVector<unsigned> order = dimsOf(stored, space);
     problem.transposed[side] = operand.channels != product.dims.depth &&
                                !order.empty() &&
@@ -226,7 +228,11 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   auto add = [&](Value value, int64_t &bytes, auto &copied) {
     if (int64_t own = bytesOf(value)) {
       bytes += own;
-      addCopiedTiles(copied, cast<RankedTensorType>(value.getType()));
+      addTiles(problem, copied, cast<RankedTensorType>(value.getType()));
+    } else if (isa<BlockArgument>(value) &&
+               isa<RankedTensorType>(value.getType()) &&
+               dimsOf(value, space) == product.dims.columns) {
+      ++problem.columnVectors;
     }
   };
   for (Value argument : kernel.getBlock().getArguments())
@@ -374,7 +380,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
                                 ScheduleAttr schedule,
                                 const TargetInfo &target) {
   MmaAttr mma = schedule.getMma();
-  if (!mma || mma.getKind() != MmaKind::Wgmma)
+  if (!mma || mma.getKind() == MmaKind::Fma)
     return estimate;
   std::optional<Product> product = findTiledProduct(kernel, space);
   if (!product)
@@ -393,9 +399,14 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.multicast = mma.getMulticast();
   config.groups = mma.getGroups();
   MmaProblem problem = describe(kernel, *product, space);
+  bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),
-      estimate.getFlops(), getMmaRegisters(problem, config),
-      getMmaSharedBytes(problem, config), estimate.getSavedBytes(),
-      estimate.getSavedLaunches());
+      estimate.getFlops(),
+      byGroups ? getMmaRegisters(problem, config)
+               : getMmaSyncRegisters(
+                     problem, config,
+                     schedule.getAxes()[product->dims.depth].getWarps()),
+      byGroups ? getMmaSharedBytes(problem, config) : estimate.getSharedBytes(),
+      estimate.getSavedBytes(), estimate.getSavedLaunches());
 }

@@ -48,6 +48,13 @@ struct MmaProblem {
   int64_t epilogueReadBytes = 0, epilogueWriteBytes = 2;
   /// Those of them that tensor copies move.
   llvm::SmallVector<MmaTiles, 2> copiedReads, copiedWrites;
+  /// Tensors of which the epilogue moves whole tiles otherwise, and the bytes
+  /// of their largest element.
+  int64_t exchanged = 0, exchangedBytes = 0;
+  /// Tensors along the columns alone that the epilogue reads.
+  int64_t columnVectors = 0;
+  /// Threads can copy the operand, where single warps make the products.
+  bool copied[2] = {true, true};
   /// The operand's rows or columns, not its depth, are contiguous in memory.
   bool transposed[2] = {false, false};
   /// Rows of the operand in memory begin anywhere in lines of the cache.
@@ -86,8 +93,13 @@ struct MmaConfig {
 /// every operand and every tile of the epilogue can be copied.
 int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config);
 
-/// Registers a thread that holds accumulators uses.
+/// Registers a thread that holds accumulators needs, at most 255: those that
+/// ptxas gives it when neither the number of threads limits them nor any move.
 int64_t getMmaRegisters(const MmaProblem &problem, const MmaConfig &config);
+
+/// The same for products by single warps, so many of which share the depth.
+int64_t getMmaSyncRegisters(const MmaProblem &problem, const MmaConfig &config,
+                            int64_t depthWarps = 1);
 
 /// Blocks that one multiprocessor runs at a time, 1 or 2.
 int64_t getMmaResidentBlocks(const MmaProblem &problem, const MmaConfig &config,

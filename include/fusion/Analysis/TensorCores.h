@@ -74,8 +74,13 @@ findObstacle(const Contraction &sum, const ProductDims &dims,
 bool straddlesLines(RankedTensorType type);
 
 /// Adds a tensor of `type`, of which the epilogue reads or writes whole tiles,
-/// to those that tensor copies move, if they can.
-void addCopiedTiles(SmallVectorImpl<MmaTiles> &tiles, RankedTensorType type);
+/// to `tiles`, those that tensor copies move, if they can, else to those that
+/// are exchanged.
+void addTiles(MmaProblem &problem, SmallVectorImpl<MmaTiles> &tiles,
+              RankedTensorType type);
+
+/// Whether threads can copy tiles of `type` in whole 32-bit registers.
+bool isCopiedByThreads(RankedTensorType type);
 
 } // namespace mlir::fusion
 

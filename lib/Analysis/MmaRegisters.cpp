@@ -1,0 +1,89 @@
+//===- MmaRegisters.cpp - The registers of a tensor-core kernel -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the model of registers: what ptxas gives a thread that
+// holds accumulators when nothing limits it. Its constants are fitted to the
+// kernels of the benchmarks; python/benchmarks/kernel_resources.py compares.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/MmaCost.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+static constexpr int64_t kWarpSize = 32, kMaxRegisters = 255;
+
+/// Of a loop over stages: positions, addresses, barriers.
+static constexpr int64_t kGroupLoop = 26;
+/// Of an epilogue, beside what is counted by elements.
+static constexpr int64_t kGroupEpilogue = 14;
+/// For each element of vectors along the columns that the epilogue holds: half
+/// of them are packed, or gone when the others come.
+static constexpr double kHeldShare = 0.78;
+/// For each tensor of which the epilogue reads tiles.
+static constexpr int64_t kTileAddress = 4;
+/// Of an operand that is computed between shared memory and the product.
+static constexpr int64_t kComputedOperand = 20;
+
+/// Elements of the sums that a thread holds.
+static int64_t getSums(const MmaProblem &problem, const MmaConfig &config) {
+  return config.rows * config.columns * problem.sums /
+         (config.warps * kWarpSize);
+}
+
+int64_t fusion::getMmaRegisters(const MmaProblem &problem,
+                                const MmaConfig &config) {
+  int64_t sums = getSums(problem, config);
+  int64_t own = config.columns / config.split;
+  bool isSplit = config.chunk && config.chunk < own;
+  // Four lanes share a row of a fragment. What the next chunk needs is loaded
+  // while one is worked on.
+  int64_t columns = (isSplit ? config.chunk : own) / 4;
+  double held = kHeldShare * static_cast<double>(problem.columnVectors *
+                                                 columns * (isSplit ? 2 : 1));
+  int64_t epilogue =
+      kGroupEpilogue + static_cast<int64_t>(held) +
+      kTileAddress * static_cast<int64_t>(problem.copiedReads.size());
+  int64_t loop = kGroupLoop;
+  for (unsigned side = 0; side < 2; ++side)
+    if (problem.storedBits[side] != problem.elementBits) {
+      loop += kComputedOperand;
+      break;
+    }
+  return std::min(kMaxRegisters, sums + std::max(loop, epilogue));
+}
+
+int64_t fusion::getMmaSyncRegisters(const MmaProblem &problem,
+                                    const MmaConfig &config,
+                                    int64_t depthWarps) {
+  constexpr int64_t kLoop = 40, kWindow = 40, kDepthOfRegister = 20;
+  int64_t sums = getSums(problem, config) * depthWarps;
+  // A warp of several that share the depth has all of the tile, and reads a
+  // long step of its own.
+  if (depthWarps > 1)
+    return std::min(kMaxRegisters,
+                    kLoop + sums + config.depth / kDepthOfRegister);
+  // Fragments of the operands grow with the sums they are for.
+  int64_t registers = kLoop + sums + sums / 4;
+  // Rows of windows have a place in the image each, and a check.
+  if (problem.taps > 1)
+    registers += kWindow;
+  // What no copy brings is held an iteration ahead, and while it is written.
+  int64_t sizes[2] = {config.rows, config.columns};
+  for (unsigned side = 0; side < 2; ++side)
+    if (!problem.copied[side])
+      registers += 2 * problem.operands[side] * sizes[side] * config.depth /
+                   (config.warps * kWarpSize);
+  // So is a tile of the epilogue.
+  if (problem.exchanged > 1)
+    registers += sums;
+  return std::min(kMaxRegisters, registers);
+}
