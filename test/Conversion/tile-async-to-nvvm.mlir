@@ -16,7 +16,7 @@
 // CHECK-SAME: %[[MA:arg[0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // CHECK-SAME: %[[MB:arg[0-9]+]]: !llvm.ptr {
 // CHECK-SAME: %[[MC:arg[0-9]+]]: !llvm.ptr {
-// CHECK-SAME: nvvm.reqntid = array<i32: 256, 1, 1>
+// CHECK-SAME: nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 256, 1, 1>
 // CHECK-SAME: tile.tensor_maps = [{base = 0 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 1, 1>, parameter = 3 : i64, shape = #{{[a-z0-9]+}}, swizzle = 3 : i32},
 // CHECK-SAME: {base = 1 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 2, 1>
 // CHECK-SAME: {base = 2 : i64, box = array<i64: 64, 32>, element = f32

@@ -203,6 +203,25 @@ SUITES = {
         Case.make("conv_general", 2, 8, 32, 16, 3, stride=2, groups=4),
         Case.make("conv_general", 2, 8, 32, 16, 1, groups=2, layout="nchw"),
     ],
+    # Large tiles of products by single warps, for chips without warpgroups.
+    "mma-sync": [
+        *(Case.make("gemm", 4096, 4096, 4096, dtype, b, epilogue)
+          for dtype, b, epilogue in (
+              ("bf16", "nk", "bias_gelu"), ("f16", "kn", "bias_gelu_res"),
+              ("int8", "nk", "scale"), ("fp8", "nk", "scale"),
+              ("tf32", "kn", "bias_relu"), ("f32", "nk", "bias_relu"))),
+        # Rows that cp.async cannot copy.
+        *(Case.make("gemm", *sizes, "bf16", b, "bias_gelu_res")
+          for sizes in ((777, 1531, 2049), (4097, 4095, 4099))
+          for b in ("kn", "nk")),
+        Case.make("dual_swiglu", 4096, 14336, 4096),
+        Case.make("dequant_int8", 2048, 4096, 4096, b="nk"),
+        Case.make("dequant_int4", 2048, 4096, 4096),
+        Case.make("dequant_int4", 16, 8192, 8192),
+        Case.make("conv", 32, 56, 64, 64, 3, 1),
+        Case.make("conv", 32, 224, 3, 64, 7, 2),
+        Case.make("conv", 32, 56, 64, 256, 1, 1, epilogue="bn_add_relu"),
+    ],
     # Several tiles and chunks, with rests of each; also for the emulator.
     "tiles": [
         *(Case.make("gemm", *sizes, dtype, b, "bias_gelu_res")
@@ -241,9 +260,10 @@ SUITES = {
     ],
 }
 
-# What users may meet, as far as benchmarks know: the suites whose kernels are
-# held to limits. Sweeps repeat them.
-CORPUS = [name for name in SUITES if name not in ("gemm-sweep", "tiles")]
+# The suites whose kernels are held to limits; the others repeat their shapes
+# or are for other chips.
+CORPUS = [name for name in SUITES
+          if name not in ("gemm-sweep", "tiles", "mma-sync")]
 
 
 def select(names):
