@@ -232,6 +232,16 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
     if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
       pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
                                kEpilogueStages * config.groups));
+  // What is not copied goes through shared memory for a moment, to the threads
+  // that want it: one place for all, unless there is little of it.
+  if (problem.exchangedBytes) {
+    constexpr int64_t kPlentiful = 16 * 1024;
+    int64_t bytes = config.rows * columns * problem.exchangedBytes;
+    int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
+                         ? chunks * problem.exchanged
+                         : 1;
+    pieces.append(places * config.groups, {bytes, 16});
+  }
   return pieces;
 }
 
@@ -561,10 +571,8 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   // What no copy brings takes registers: smaller tiles rather than spills.
   constexpr int64_t kMostRegisters = 232;
   while (getMmaSyncRegisters(problem, config) > kMostRegisters &&
-         config.rows * config.columns > 1024) {
-    (config.columns >= config.rows ? config.columns : config.rows) /= 2;
+         config.rows * config.columns > 1024 && shrink())
     setWarps();
-  }
   int64_t bits = config.rows * problem.storedBits[0] +
                  config.columns * problem.storedBits[1] * problem.sums;
   int64_t stage = bits * config.depth / 8;
