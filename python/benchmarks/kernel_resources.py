@@ -10,11 +10,11 @@
 
 Compiles each case, has ptxas assemble each different kernel, and prints those
 that spill, have a stack frame, draw a remark (C75xx) from ptxas, or take other
-shared memory than was predicted. Then it prints how far predicted registers are
-from those that ptxas gives a thread when nothing limits them. --table writes
-every kernel with a product to a Markdown table; --median fails when the median
-error of the registers is larger. The exit status is 1 when something is wrong,
-2 without ptxas.
+shared memory than was predicted, by more than 8 %. Then it prints how far
+predicted registers are from those that ptxas gives a thread when nothing limits
+them. --table writes every kernel with a product to a Markdown table; --median
+fails when the median error of the registers is larger. The exit status is 1
+when something is wrong, 2 without ptxas.
 """
 
 import argparse

@@ -153,6 +153,11 @@ def examine(program, compiler, assembler, directory, needs=True):
     return list(kernels.values())
 
 
+# Tiles of the epilogue that are exchanged between threads are allocated by
+# what happens to be live; the model has an upper bound of most.
+_SHARED_ERROR = 0.08
+
+
 def complaints(kernel):
     """Why a kernel is not as it should be, as texts."""
     found = []
@@ -165,7 +170,8 @@ def complaints(kernel):
         found.append(f"has a stack of {made.stack} bytes")
     found += made.advisories
     wgmma = kernel.schedule and kernel.schedule.kind == "wgmma"
-    if wgmma and kernel.shared != kernel.predicted_shared:
+    error = abs(kernel.shared - (kernel.predicted_shared or 0))
+    if wgmma and error > _SHARED_ERROR * kernel.shared:
         found.append(f"has {kernel.shared} bytes of shared memory, not "
                      f"{kernel.predicted_shared} as predicted")
     return found

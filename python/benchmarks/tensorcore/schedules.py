@@ -71,7 +71,7 @@ class Schedule:
         of the grid's axes with tiles the last is columns, the one before it
         rows; of the loops the one with the largest tile."""
         grid = [i for i, a in enumerate(self.axes)
-                if a.kind == "grid" and a.tile > 1]
+                if a.kind in ("grid", "full") and a.tile > 1]
         loops = [i for i, a in enumerate(self.axes) if a.kind == "loop"]
         if len(grid) < 2 or not loops:
             return None

@@ -157,8 +157,8 @@ DEVICE void gemm(const TensorMap *mapA, const TensorMap *mapB,
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) {
         uint32_t a = shared + position.stage * L::stage;
-        uint64_t descA = layoutA | (a + consumer * 64 * swizzle) >> 4;
-        uint64_t descB = layoutB | (a + L::bytesA) >> 4;
+        uint64_t descA = layoutA | addressBits(a + consumer * 64 * swizzle);
+        uint64_t descB = layoutB | addressBits(a + L::bytesA);
         if (cluster > 1)
           WAIT_CLUSTER("full", full + 8 * position.stage, position.parity);
         else

@@ -235,6 +235,12 @@ makeDescriptor(uint32_t swizzle, uint32_t leading, uint32_t stride) {
          uint64_t(leading >> 4) << 16;
 }
 
+/// The part of a descriptor that says where the operand begins. In a cluster a
+/// block's own addresses have bits above the 18 that there is room for.
+DEVICE uint64_t addressBits(uint32_t address) {
+  return (address & 0x3ffff) >> 4;
+}
+
 DEVICE void fenceWgmma() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
