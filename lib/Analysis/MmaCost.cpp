@@ -74,16 +74,18 @@ static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
 /// zeros take longer than what there is.
 static constexpr double kWindowBytesPerClock = 31, kFilterBytesPerClock = 160,
                         kOutsideBytesPerClock = 13;
-/// From a stage's release to its next use.
-static constexpr double kFeedLatency = 1.37e-6;
+/// From a stage's release to its next use, and the part of it that is left when
+/// little of the chip is at work.
+static constexpr double kFeedLatency = 1.37e-6, kIdleLatency = 0.6;
 /// Of the epilogue: what it costs at all, and an element with its operations
 /// and bytes.
 static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
                         kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
-/// Of a sum shared by a cluster.
-static constexpr double kClusterSeconds = 4.8e-6;
+/// Of a sum shared by a cluster, and how much longer its operands take, which no
+/// other block wants at the same time.
+static constexpr double kClusterSeconds = 4.8e-6, kClusterFeedCost = 1.3;
 /// Of a tile whose operand comes from another block too: they wait for each
 /// other.
 static constexpr double kMulticastSeconds = 0.5e-6;
@@ -123,7 +125,7 @@ static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
     clocks += bytes / (problem.straddles[side] ? kStraddledBytesPerClock
                                                : kFeedBytesPerClock);
   }
-  return clocks;
+  return config.split > 1 ? clocks * kClusterFeedCost : clocks;
 }
 
 /// Blocks of clusters of `size` that run at a time. They lie in one of the
@@ -333,7 +335,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       computed += double(size) * config.depth;
   chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
   // A stage is filled again one latency after it was read.
-  double alone = std::max(chunk, (kFeedLatency + products) / config.stages);
+  double busy = std::min(1.0, tiles * cluster / target.numSMs);
+  double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
+  double alone = std::max(chunk, (latency + products) / config.stages);
 
   double elements = double(config.rows) * config.columns * problem.sums;
   double perElement =
