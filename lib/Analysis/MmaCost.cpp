@@ -74,8 +74,8 @@ static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
 /// zeros take longer than what there is.
 static constexpr double kWindowBytesPerClock = 31, kFilterBytesPerClock = 160,
                         kOutsideBytesPerClock = 13;
-/// From a stage's release to its next use, and the part of it that is left when
-/// little of the chip is at work.
+/// From a stage's release to its next use, and the part of it that is left to
+/// blocks of few clusters, which have the chip almost for themselves.
 static constexpr double kFeedLatency = 1.37e-6, kIdleLatency = 0.6;
 /// Of the epilogue: what it costs at all, and an element with its operations
 /// and bytes.
@@ -335,7 +335,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       computed += double(size) * config.depth;
   chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
   // A stage is filled again one latency after it was read.
-  double busy = std::min(1.0, tiles * cluster / target.numSMs);
+  double busy = config.split > 1
+                    ? std::min(1.0, tiles * cluster / target.numSMs)
+                    : 1.0;
   double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
   double alone = std::max(chunk, (latency + products) / config.stages);
 
