@@ -83,8 +83,8 @@ static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
                         kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
-/// Of a sum shared by a cluster, and how much longer its operands take, which no
-/// other block wants at the same time.
+/// Of a sum shared by a cluster, and how much longer its operands take, which
+/// no other block wants at the same time.
 static constexpr double kClusterSeconds = 4.8e-6, kClusterFeedCost = 1.3;
 /// Of a tile whose operand comes from another block too: they wait for each
 /// other.
@@ -335,9 +335,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       computed += double(size) * config.depth;
   chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
   // A stage is filled again one latency after it was read.
-  double busy = config.split > 1
-                    ? std::min(1.0, tiles * cluster / target.numSMs)
-                    : 1.0;
+  double busy =
+      config.split > 1 ? std::min(1.0, tiles * cluster / target.numSMs) : 1.0;
   double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
   double alone = std::max(chunk, (latency + products) / config.stages);
 

@@ -11,9 +11,9 @@
 //
 // Of few channels windows are unfolded: what a window reads of one row of the
 // image, elements by channels, becomes the channels of a new image with a pixel
-// for each window; so do several rows at once where that costs little. Padded to
-// 16 bytes alone, three channels would make a product of which five eighths are
-// zeros times zeros, from many short rows. Of more channels only zeros are
+// for each window; so do several rows at once where that costs little. Padded
+// to 16 bytes alone, three channels would make a product of which five eighths
+// are zeros times zeros, from many short rows. Of more channels only zeros are
 // added. The filter is laid out alike, its channels last.
 //
 //===----------------------------------------------------------------------===//

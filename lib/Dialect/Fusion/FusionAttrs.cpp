@@ -162,8 +162,8 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'group' must be positive and 'blocks' not negative";
   if (groups < 1 || groups > 4)
     return emitError() << "'groups' must be 1 to 4, got " << groups;
-  if (groups > 1 && (kind != MmaKind::Wgmma || blocks == 0 || split > 1 ||
-                     multicast > 1))
+  if (groups > 1 &&
+      (kind != MmaKind::Wgmma || blocks == 0 || split > 1 || multicast > 1))
     return emitError()
            << "several 'groups' are for wgmma on a grid of 'blocks' "
               "without clusters";

@@ -1,0 +1,386 @@
+//===- ConsumerWriter.cpp - Writes the region of the consumer -------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what the warps that hold tiles do: wait for stages,
+// start products and wait for them, free stages, and compute what follows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RoleWriters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+namespace {
+/// Writes the region of the warps that hold tiles.
+class ConsumerWriter {
+public:
+  ConsumerWriter(RoleContext &common, RoleState &state)
+      : common(common), state(state) {
+    for (Product &product : common.contraction().products)
+      products[product.dot] = &product;
+  }
+
+  void write(Block &source);
+
+private:
+  void writeLoop(scf::ForOp loop);
+  /// Writes the loop over tiles for a group that takes turns.
+  void writeTiles(scf::ForOp loop);
+  /// Waits until the group before has taken its last stage, so that no stage
+  /// that this group waits for is more than one round of the ring ahead.
+  void takeTurn(Location loc);
+  /// Passes the turn on, if the stage just waited for is the tile's last.
+  void passTurn(Location loc);
+  /// Writes the plain loads of the contraction, and what is computed from them
+  /// alone: they run while the consumer waits for its stage.
+  void writeIndependent(Block &block);
+  void writeMainLoad(LoadOp load);
+  void writeSideLoad(LoadOp load, unsigned ring);
+  void writeProduct(Product &product);
+  /// Waits for the stage of this turn of the contraction, once.
+  void waitForStage(Location loc);
+  /// Waits for the products in flight.
+  void waitForProducts(Location loc);
+  /// Frees the stage of this turn, which nothing reads any more.
+  void freeStage();
+  bool readsInFlight(Operation &op);
+  bool usesAnyRing(Operation *op) {
+    return llvm::any_of(
+        llvm::seq<unsigned>(0, common.rings.size()),
+        [&](unsigned ring) { return common.usesRing(op, ring); });
+  }
+  /// The place of `load` in a stage.
+  unsigned numberOf(LoadOp load) {
+    auto &loads = common.contraction().loads;
+    return std::distance(loads.begin(), loads.find(load));
+  }
+
+  RoleContext &common;
+  RoleState &state;
+  DenseMap<Operation *, Product *> products;
+  WaitOp stage;
+  /// The number of the tile, counted over all groups of the block, and the
+  /// position of its last stage.
+  Value turn, lastPosition;
+  /// Operations of the contraction that stand before its wait.
+  llvm::SmallPtrSet<Operation *, 16> written;
+  /// Operands that are in their buffers this turn.
+  llvm::SmallPtrSet<void *, 4> storedNow;
+  /// Products of the program whose copies are in flight.
+  SmallVector<DotOp> inFlight;
+  /// Tiles in registers that they read.
+  SmallVector<Value> kept;
+};
+} // namespace
+
+void ConsumerWriter::takeTurn(Location loc) {
+  // The stage that the tile before releases, one round later.
+  Value before = emitNext(state.builder, loc, turn, common.groups() - 1);
+  AcquireOp::create(state.builder, loc, TypeRange(), common.turns, before);
+}
+
+void ConsumerWriter::passTurn(Location loc) {
+  OpBuilder::InsertionGuard guard(state.builder);
+  if (common.walk.getContraction()) {
+    Value isLast =
+        arith::CmpIOp::create(state.builder, loc, arith::CmpIPredicate::eq,
+                              state.positions[0], lastPosition);
+    auto guarded = scf::IfOp::create(state.builder, loc, isLast,
+                                     /*withElseRegion=*/false);
+    state.builder.setInsertionPointToStart(guarded.thenBlock());
+  }
+  ReleaseOp::create(state.builder, loc, common.turns, turn);
+}
+
+void ConsumerWriter::writeTiles(scf::ForOp loop) {
+  OpBuilder &builder = state.builder;
+  Location loc = loop.getLoc();
+  SmallVector<unsigned> numbers;
+  for (unsigned ring = 0; ring < common.rings.size(); ++ring)
+    if (common.usesRing(loop, ring))
+      numbers.push_back(ring);
+  auto find = [&](Value value) { return state.mapping.lookupOrDefault(value); };
+  Value group = GroupNumberOp::create(builder, loc, builder.getIndexType());
+  Value groups = arith::ConstantIndexOp::create(builder, loc, common.groups());
+  Value step = find(loop.getStep());
+  Value first =
+      arith::AddIOp::create(builder, loc, find(loop.getLowerBound()),
+                            arith::MulIOp::create(builder, loc, group, step));
+  Value stages = emitStagesOfTile(builder, loc, common.walk, find);
+  Value others = arith::MulIOp::create(
+      builder, loc, stages,
+      arith::ConstantIndexOp::create(builder, loc, common.groups() - 1));
+  Value stride = arith::MulIOp::create(builder, loc, step, groups);
+  for (unsigned ring : numbers)
+    state.positions[ring] =
+        ring == 0 ? arith::MulIOp::create(builder, loc, group, stages) : group;
+  scf::ForOp copy = openLoop(state, loop, {group}, numbers);
+  copy.setLowerBound(first);
+  copy.setStep(stride);
+  turn = copy.getRegionIterArg(0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  lastPosition =
+      arith::AddIOp::create(builder, loc, state.positions[0],
+                            arith::SubIOp::create(builder, loc, stages, one));
+  write(*loop.getBody());
+  // The other groups' tiles come before the next one of this.
+  state.positions[0] =
+      arith::AddIOp::create(builder, loc, state.positions[0], others);
+  Value next = emitNext(builder, loc, turn, common.groups());
+  closeLoop(state, copy, {next}, numbers);
+}
+
+void ConsumerWriter::waitForStage(Location loc) {
+  if (stage)
+    return;
+  if (common.walk && !common.walk.getContraction())
+    takeTurn(loc);
+  auto type = cast<RingType>(common.rings[0].value.getType());
+  stage = WaitOp::create(state.builder, loc, type.getBuffers(),
+                         common.rings[0].value, state.positions[0]);
+  if (common.walk)
+    passTurn(loc);
+}
+
+void ConsumerWriter::waitForProducts(Location loc) {
+  if (inFlight.empty())
+    return;
+  // One that another product took as its accumulator ends with that one.
+  SmallVector<DotOp> last;
+  SmallVector<Value> values;
+  for (DotOp dot : inFlight) {
+    Value value = state.mapping.lookup(dot.getResult());
+    if (!value.use_empty())
+      continue;
+    last.push_back(dot);
+    values.push_back(value);
+  }
+  auto wait = MmaWaitOp::create(state.builder, loc, TypeRange(values), values,
+                                kept, /*pending=*/0);
+  for (auto [dot, result] : llvm::zip(last, wait.getResults()))
+    state.mapping.map(dot.getResult(), result);
+  inFlight.clear();
+  kept.clear();
+}
+
+bool ConsumerWriter::readsInFlight(Operation &op) {
+  if (inFlight.empty())
+    return false;
+  bool reads = false;
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (auto dot = operand.getDefiningOp<DotOp>())
+        reads |= llvm::is_contained(inFlight, dot);
+  });
+  return reads;
+}
+
+void ConsumerWriter::writeProduct(Product &product) {
+  DotOp dot = product.dot;
+  waitForStage(dot.getLoc());
+  // A sum that is read again must not be overwritten by the next product.
+  if (auto before = dot.getAcc().getDefiningOp<DotOp>())
+    if (!before->hasOneUse())
+      waitForProducts(dot.getLoc());
+  auto operandOf = [&](Value operand, bool computed) -> Value {
+    if (!computed)
+      return stage.getResult(numberOf(operand.getDefiningOp<LoadOp>()));
+    Value tile = state.mapping.lookupOrDefault(operand);
+    if (Value buffer = common.stored.lookup(operand)) {
+      if (storedNow.insert(operand.getAsOpaquePointer()).second) {
+        // The products that wait for it stand after the ones in flight.
+        waitForProducts(dot.getLoc());
+        LocalStoreOp::create(state.builder, dot.getLoc(), tile, buffer);
+      }
+      return buffer;
+    }
+    if (!llvm::is_contained(kept, tile))
+      kept.push_back(tile);
+    return tile;
+  };
+  Value a, b;
+  // The buffer first: what waits for it may end what reads registers.
+  if (product.isStoredB())
+    b = operandOf(dot.getB(), product.computedB);
+  a = operandOf(dot.getA(), product.computedA);
+  if (!b)
+    b = operandOf(dot.getB(), product.computedB);
+  auto mma = MmaAsyncOp::create(state.builder, dot.getLoc(), dot.getType(), a,
+                                b, state.mapping.lookupOrDefault(dot.getAcc()),
+                                product.swapped);
+  state.mapping.map(dot.getResult(), mma.getResult());
+  inFlight.push_back(dot);
+}
+
+/// True when something but a product as its direct operand uses `load`.
+static bool isReadAsTile(LoadOp load,
+                         const DenseMap<Operation *, Product *> &products) {
+  return llvm::any_of(load->getUses(), [&](OpOperand &use) {
+    Product *product = products.lookup(use.getOwner());
+    // Operands 0 and 1 of a dot are `a` and `b`.
+    return !product || use.getOperandNumber() > 1;
+  });
+}
+
+void ConsumerWriter::writeMainLoad(LoadOp load) {
+  if (!isReadAsTile(load, products))
+    return;
+  // A load before the loop has no stage there: it is made once more.
+  if (load->getBlock() != common.contraction().block) {
+    state.builder.clone(*load, state.mapping);
+    return;
+  }
+  waitForStage(load.getLoc());
+  Value tile = LocalLoadOp::create(state.builder, load.getLoc(), load.getType(),
+                                   stage.getResult(numberOf(load)));
+  state.mapping.map(load.getResult(), tile);
+}
+
+void ConsumerWriter::writeSideLoad(LoadOp load, unsigned ring) {
+  Location loc = load.getLoc();
+  Value value = common.rings[ring].value;
+  Value &position = state.positions[ring];
+  auto wait = WaitOp::create(state.builder, loc,
+                             cast<RingType>(value.getType()).getBuffers(),
+                             value, position);
+  Value tile = LocalLoadOp::create(state.builder, loc, load.getType(),
+                                   wait.getResult(0));
+  ReleaseOp::create(state.builder, loc, value, position);
+  state.mapping.map(load.getResult(), tile);
+  position = emitNext(state.builder, loc, position, common.groups());
+}
+
+void ConsumerWriter::writeLoop(scf::ForOp loop) {
+  SmallVector<unsigned> numbers;
+  for (unsigned ring = 0; ring < common.rings.size(); ++ring)
+    if (common.usesRing(loop, ring))
+      numbers.push_back(ring);
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(state.mapping.lookupOrDefault(init));
+  scf::ForOp copy = openLoop(state, loop, inits, numbers);
+  for (auto [from, to] :
+       llvm::zip(loop.getRegionIterArgs(), copy.getRegionIterArgs()))
+    state.mapping.map(from, to);
+  write(*loop.getBody());
+  SmallVector<Value> yielded;
+  for (Value value : loop.getYieldedValues())
+    yielded.push_back(state.mapping.lookupOrDefault(value));
+  closeLoop(state, copy, yielded, numbers);
+  for (auto [from, to] : llvm::zip(loop.getResults(), copy.getResults()))
+    state.mapping.map(from, to);
+}
+
+void ConsumerWriter::writeIndependent(Block &block) {
+  llvm::SmallPtrSet<Operation *, 16> dependent;
+  for (Operation &op : block.without_terminator()) {
+    bool depends =
+        op.getNumRegions() || !(isMemoryEffectFree(&op) || isa<LoadOp>(op)) ||
+        common.contraction().loads.count(&op) || products.count(&op) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          // What the loop carries is ready, but tiles of it may
+          // stay in registers longer than they need.
+          return (isa<BlockArgument>(operand) &&
+                  isa<RankedTensorType>(operand.getType())) ||
+                 dependent.contains(operand.getDefiningOp());
+        });
+    if (depends) {
+      dependent.insert(&op);
+      continue;
+    }
+    state.builder.clone(op, state.mapping);
+    written.insert(&op);
+  }
+}
+
+void ConsumerWriter::freeStage() {
+  Location loc = common.contraction().products.front().dot.getLoc();
+  ReleaseOp::create(state.builder, loc, common.rings[0].value,
+                    state.positions[0]);
+  state.positions[0] = emitNext(state.builder, loc, state.positions[0]);
+  stage = nullptr;
+}
+
+void ConsumerWriter::write(Block &source) {
+  bool holdsProducts = &source == common.contraction().block;
+  if (holdsProducts && common.contraction().isLoop())
+    writeIndependent(source);
+  // The last operation that may read the stage of this turn.
+  Operation *lastRead = nullptr;
+  for (Operation &op : source)
+    if (products.count(&op) || common.contraction().loads.count(&op))
+      lastRead = &op;
+  bool holdsStage = holdsProducts;
+  for (Operation &op : source) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    if (written.contains(&op))
+      continue;
+    if (common.contraction().loads.count(&op)) {
+      writeMainLoad(cast<LoadOp>(op));
+      continue;
+    }
+    if (Product *product = products.lookup(&op)) {
+      writeProduct(*product);
+      continue;
+    }
+    if (readsInFlight(op))
+      waitForProducts(op.getLoc());
+    // Where the epilogue follows in the same block, the next tile's operands
+    // are brought in meanwhile.
+    if (holdsStage && inFlight.empty() && lastRead->isBeforeInBlock(&op)) {
+      freeStage();
+      holdsStage = false;
+    }
+    auto side = llvm::find_if(
+        llvm::drop_begin(common.rings),
+        [&](const RoleRing &ring) { return ring.loads.contains(&op); });
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (side != common.rings.end()) {
+      writeSideLoad(cast<LoadOp>(op), side - common.rings.begin());
+    } else if (Value buffer = common.staging.lookup(&op)) {
+      auto store = cast<StoreOp>(op);
+      const TensorCopy *copy = nullptr;
+      for (const Staging &staging : common.plan.stagings)
+        if (auto it = staging.stores.find(store); it != staging.stores.end())
+          copy = &it->second;
+      SmallVector<Value> symbols;
+      for (Value symbol : store.getSymbols())
+        symbols.push_back(state.mapping.lookupOrDefault(symbol));
+      AsyncStoreOp::create(
+          state.builder, store.getLoc(),
+          state.mapping.lookupOrDefault(store.getValue()),
+          common.mapOf(store.getView(), *copy),
+          emitCoordinates(state.builder, store.getLoc(), copy->starts, symbols),
+          buffer, copy->dims);
+    } else if (loop && loop == common.walk.tiles) {
+      writeTiles(loop);
+    } else if (loop && loop.getOperation() == common.walk.getContraction()) {
+      takeTurn(loop.getLoc());
+      writeLoop(loop);
+    } else if (loop && usesAnyRing(loop)) {
+      writeLoop(loop);
+    } else {
+      state.builder.clone(op, state.mapping);
+    }
+  }
+  if (!holdsProducts)
+    return;
+  waitForProducts(common.contraction().products.front().dot.getLoc());
+  if (holdsStage)
+    freeStage();
+  storedNow.clear();
+}
+
+void tile::writeConsumer(RoleContext &common, RoleState &state, Block &source) {
+  ConsumerWriter(common, state).write(source);
+}

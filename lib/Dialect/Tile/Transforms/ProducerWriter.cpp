@@ -1,0 +1,174 @@
+//===- ProducerWriter.cpp - Writes the regions of producers ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what producers do: start the copies of one ring, in the
+// loops of the program, and nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RoleWriters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+//===----------------------------------------------------------------------===//
+// What all roles need
+//===----------------------------------------------------------------------===//
+
+bool RoleContext::usesRing(Operation *op, unsigned number) const {
+  if (number != 0)
+    return llvm::any_of(rings[number].loads,
+                        [&](Operation *load) { return op->isAncestor(load); });
+  Operation *innermost = plan.contraction.block->getParentOp();
+  return innermost && op->isAncestor(innermost);
+}
+
+Value tile::emitNext(OpBuilder &builder, Location loc, Value position,
+                     int64_t by) {
+  Value step = arith::ConstantIndexOp::create(builder, loc, by);
+  return arith::AddIOp::create(builder, loc, position, step);
+}
+
+scf::ForOp tile::openLoop(RoleState &state, scf::ForOp loop,
+                          SmallVector<Value> inits,
+                          ArrayRef<unsigned> numbers) {
+  unsigned numInits = inits.size();
+  for (unsigned number : numbers)
+    inits.push_back(state.positions[number]);
+  auto copy =
+      scf::ForOp::create(state.builder, loop.getLoc(),
+                         state.mapping.lookupOrDefault(loop.getLowerBound()),
+                         state.mapping.lookupOrDefault(loop.getUpperBound()),
+                         state.mapping.lookupOrDefault(loop.getStep()), inits,
+                         /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
+  copy->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  state.mapping.map(loop.getInductionVar(), copy.getInductionVar());
+  for (auto [i, number] : llvm::enumerate(numbers))
+    state.positions[number] = copy.getRegionIterArg(numInits + i);
+  state.builder.setInsertionPointToStart(copy.getBody());
+  return copy;
+}
+
+void tile::closeLoop(RoleState &state, scf::ForOp copy,
+                     SmallVector<Value> yielded, ArrayRef<unsigned> numbers) {
+  unsigned numInits = yielded.size();
+  for (unsigned number : numbers)
+    yielded.push_back(state.positions[number]);
+  scf::YieldOp::create(state.builder, copy.getLoc(), yielded);
+  state.builder.setInsertionPointAfter(copy);
+  for (auto [i, number] : llvm::enumerate(numbers))
+    state.positions[number] = copy.getResult(numInits + i);
+}
+
+//===----------------------------------------------------------------------===//
+// Producers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Writes the region of the producer that feeds one ring.
+class ProducerWriter {
+public:
+  ProducerWriter(RoleContext &common, unsigned ring, RoleState &state)
+      : common(common), ring(ring), state(state) {}
+
+  void write(Block &source);
+
+private:
+  Value value() { return common.rings[ring].value; }
+  /// Writes the loop over tiles of a ring in which every group has its own
+  /// stages: those whose position, modulo the groups, is its number.
+  void writeTiles(scf::ForOp loop);
+  /// Starts the copies of `loads` into one stage.
+  void writeStage(Location loc,
+                  ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads);
+
+  RoleContext &common;
+  unsigned ring;
+  RoleState &state;
+};
+} // namespace
+
+void ProducerWriter::writeStage(
+    Location loc, ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads) {
+  OpBuilder &builder = state.builder;
+  SmallVector<SmallVector<Value>> starts, offsets;
+  for (auto [load, copy] : loads) {
+    SmallVector<Value> symbols;
+    for (Value symbol : load.getSymbols())
+      symbols.push_back(state.mapping.lookupOrDefault(symbol));
+    starts.push_back(
+        emitCoordinates(builder, load.getLoc(), copy->starts, symbols));
+    offsets.push_back(
+        emitCoordinates(builder, load.getLoc(), copy->offsets, symbols));
+  }
+  Value &position = state.positions[ring];
+  auto type = cast<RingType>(value().getType());
+  auto acquire =
+      AcquireOp::create(builder, loc, type.getBuffers(), value(), position);
+  for (auto [i, pair] : llvm::enumerate(loads)) {
+    auto [load, copy] = pair;
+    AsyncLoadOp::create(builder, load.getLoc(),
+                        common.mapOf(load.getView(), *copy), starts[i],
+                        acquire.getResult(i), value(), position, copy->dims,
+                        offsets[i], copy->multicast);
+  }
+  position = emitNext(builder, loc, position, ring == 0 ? 1 : common.groups());
+}
+
+void ProducerWriter::writeTiles(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  SmallVector<Value> others;
+  for (int64_t group = 1; group < common.groups(); ++group)
+    others.push_back(arith::ConstantIndexOp::create(state.builder, loc, group));
+  scf::ForOp copy = openLoop(state, loop, others, {ring});
+  write(*loop.getBody());
+  // The next tile is the next group's.
+  SmallVector<Value> next(copy.getRegionIterArgs().take_front(others.size()));
+  next.push_back(state.positions[ring]);
+  state.positions[ring] = next.front();
+  closeLoop(state, copy, llvm::to_vector(llvm::drop_begin(next)), {ring});
+}
+
+void ProducerWriter::write(Block &source) {
+  for (Operation &op : source) {
+    if (ring != 0 && common.rings[ring].loads.contains(&op)) {
+      auto load = cast<LoadOp>(op);
+      const TensorCopy *copy = &common.plan.sideRings[ring - 1].loads[load];
+      writeStage(load.getLoc(), {{load, copy}});
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (!common.usesRing(loop, ring))
+        continue;
+      if (ring != 0 && loop == common.walk.tiles) {
+        writeTiles(loop);
+        continue;
+      }
+      scf::ForOp copy = openLoop(state, loop, {}, {ring});
+      write(*loop.getBody());
+      closeLoop(state, copy, {}, {ring});
+    } else if (op.getNumResults() == 1 && isScalarComputable(op.getResult(0))) {
+      state.builder.clone(op, state.mapping);
+    }
+  }
+  if (ring != 0 || &source != common.contraction().block)
+    return;
+  SmallVector<std::pair<LoadOp, const TensorCopy *>> loads;
+  for (auto &[load, copy] : common.contraction().loads)
+    loads.push_back({cast<LoadOp>(load), &copy});
+  writeStage(loads.front().first.getLoc(), loads);
+}
+
+void tile::writeProducer(RoleContext &common, unsigned ring, RoleState &state,
+                         Block &source) {
+  ProducerWriter(common, ring, state).write(source);
+  // A block whose stages others release outlives the releases.
+  if (ring == 0 && common.contraction().hasMulticast())
+    DrainOp::create(state.builder, common.rings[0].value.getLoc(),
+                    common.rings[0].value, state.positions[0]);
+}
