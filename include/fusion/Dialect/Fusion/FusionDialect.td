@@ -38,6 +38,7 @@ def Fusion_Dialect : Dialect {
     | `fusion.must`        | any op            | unit  | no tensor that the op produces for another op may be written to memory: it is fused into all its users, or compilation fails with the reason |
     | `fusion.never`       | any op            | unit  | the op, or each op that it decomposes into, shares a kernel with no other op |
     | `fusion.repack`      | any op            | string | planning made the op to lay an operand of a product out anew, for the reason named (docs/Remarks.md): what reads it reads it from memory |
+    | `fusion.tf32`        | operations, functions, modules | unit | products of f32 in it may be made of factors that are rounded to tf32 (docs/Numerics.md) |
     | `fusion.max_kernels` | functions         | positive i64 | the function becomes at most so many kernels, or compilation fails with the reason |
     | `fusion.plan`        | functions         | dictionary | totals of the plan: kernels and bytes before and after, predicted time |
     | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |
