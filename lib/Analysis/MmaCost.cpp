@@ -205,16 +205,6 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
       // While one buffer is written to memory, the next is filled.
       pieces.append(std::min<int64_t>(tiles.count * chunks, 2),
                     getTile(config.rows, columns * tiles.bytes));
-  // What is not copied goes through shared memory for a moment, to the threads
-  // that want it: one place for all, unless there is little of it.
-  if (problem.exchangedBytes) {
-    constexpr int64_t kPlentiful = 16 * 1024;
-    int64_t bytes = config.rows * columns * problem.exchangedBytes;
-    int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
-                         ? chunks * problem.exchanged
-                         : 1;
-    pieces.append(places, {bytes, 16});
-  }
   if (config.groups > 1) {
     SharedPiece own = getOfGroups(pieces, config.groups);
     pieces.assign({own, getRing({}, config.groups)});

@@ -155,7 +155,7 @@ def examine(program, compiler, assembler, directory, needs=True):
 
 # Tiles of the epilogue that are exchanged between threads are allocated by
 # what happens to be live; the model has an upper bound of most.
-_SHARED_ERROR = 0.08
+_SHARED_ERROR = 0.04
 
 
 # To have more warps at a time, ptxas keeps a value or two of some small kernels
