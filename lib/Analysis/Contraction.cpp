@@ -157,11 +157,10 @@ static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// True when `expr` is a place in an image: where a window starts, a multiple
-/// of a loop, and an element in it, a multiple of a contracted loop.
-static bool isWindowPlace(AffineExpr expr, linalg::LinalgOp op) {
-  bool taken[2] = {false, false};
-  SmallVector<AffineExpr> terms{expr};
+std::optional<SmallVector<std::pair<int64_t, AffineExpr>>>
+fusion::getScaledTerms(AffineExpr sum) {
+  SmallVector<std::pair<int64_t, AffineExpr>> scaled;
+  SmallVector<AffineExpr> terms{sum};
   while (!terms.empty()) {
     AffineExpr term = terms.pop_back_val();
     int64_t factor = 1;
@@ -172,10 +171,23 @@ static bool isWindowPlace(AffineExpr expr, linalg::LinalgOp op) {
       }
       auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
       if (binary.getKind() != AffineExprKind::Mul || !constant)
-        return false;
+        return std::nullopt;
       factor = constant.getValue();
       term = binary.getLHS();
     }
+    scaled.push_back({factor, term});
+  }
+  return scaled;
+}
+
+/// True when `expr` is a place in an image: where a window starts, a multiple
+/// of a loop, and an element in it, a multiple of a contracted loop.
+static bool isWindowPlace(AffineExpr expr, linalg::LinalgOp op) {
+  auto terms = getScaledTerms(expr);
+  if (!terms)
+    return false;
+  bool taken[2] = {false, false};
+  for (auto [factor, term] : *terms) {
     if (isa<AffineConstantExpr>(term))
       continue;
     auto dim = dyn_cast<AffineDimExpr>(term);

@@ -66,23 +66,12 @@ struct Convolution {
 /// the filter.
 static std::optional<Place> readPlace(linalg::GenericOp op, AffineMap imageMap,
                                       AffineMap filterMap, unsigned dim) {
+  auto terms = getScaledTerms(imageMap.getResult(dim));
+  if (!terms)
+    return std::nullopt;
   Place place;
-  SmallVector<AffineExpr> terms{imageMap.getResult(dim)};
   bool hasWindows = false;
-  while (!terms.empty()) {
-    AffineExpr term = terms.pop_back_val();
-    int64_t factor = 1;
-    if (auto binary = dyn_cast<AffineBinaryOpExpr>(term)) {
-      if (binary.getKind() == AffineExprKind::Add) {
-        terms.append({binary.getLHS(), binary.getRHS()});
-        continue;
-      }
-      auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
-      if (binary.getKind() != AffineExprKind::Mul || !constant)
-        return std::nullopt;
-      factor = constant.getValue();
-      term = binary.getLHS();
-    }
+  for (auto [factor, term] : *terms) {
     auto loop = dyn_cast<AffineDimExpr>(term);
     if (!loop)
       return std::nullopt;

@@ -18,17 +18,15 @@ when something was reported or wrong.
 
 import argparse
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
-from tensorcore import schedules, shrink, suites  # noqa: E402
+from tensorcore import corpus, schedules, shrink  # noqa: E402
 
 
 class Failure(Exception):
@@ -105,13 +103,7 @@ def choose(cases, tools):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suite", default=",".join(suites.CORPUS))
-    parser.add_argument("--only", default="", metavar="REGEX")
-    parser.add_argument("--part", default="1/1", metavar="I/N",
-                        help="every N-th kind, beginning with the I-th")
-    parser.add_argument("--target", default="sm_90a")
-    parser.add_argument("--compiler-dir", type=pathlib.Path,
-                        default=ROOT / "build" / "bin")
+    corpus.add_arguments(parser, "kind")
     parser.add_argument("--list", action="store_true",
                         help="print what would run")
     return parser.parse_args()
@@ -120,17 +112,15 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     try:
-        cases = suites.select(options.suite.split(","))
-        part, parts = map(int, options.part.split("/"))
+        cases, part = corpus.select(options)
     except ValueError as message:
         print(f"emulate_corpus.py: error: {message}", file=sys.stderr)
         return 2
-    cases = [c for c in cases if re.search(options.only, c.name)]
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         tools = Tools(options, directory)
         try:
-            chosen = choose(cases, tools)[part - 1::parts]
+            chosen = choose(cases, tools)[part]
         except Failure as message:
             print(message)
             return 1

@@ -22,6 +22,11 @@
 
 namespace mlir::fusion {
 
+/// The terms of a sum, each with its constant factor; none when a term is
+/// another operation than that product.
+std::optional<SmallVector<std::pair<int64_t, AffineExpr>>>
+getScaledTerms(AffineExpr sum);
+
 /// True for the 8-bit floats that tensor cores take.
 bool isProductFloat8(Type type);
 

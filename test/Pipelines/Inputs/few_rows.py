@@ -18,8 +18,9 @@
 
 import os
 import re
-import subprocess
 import sys
+
+from emulated import compile_and_verify, run
 
 
 def tensor(element, *sizes):
@@ -62,15 +63,6 @@ def program(kind, m, n, k, order, element, group):
 """
 
 
-def run(command):
-    result = subprocess.run(command, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
-    if result.returncode:
-        print(" ".join(command), "\n", result.stdout)
-        sys.exit(1)
-    return result.stdout
-
-
 def main():
     folder, kind, m, n, k, order, element = sys.argv[1:8]
     group = int(sys.argv[8]) if len(sys.argv) > 8 else 0
@@ -87,11 +79,7 @@ def main():
     # A conversion of one integer at a time is the sign of a missed pair.
     if re.search(r"cvt\.rn\.(bf16|f16|f32)\.[su]", ptx):
         sys.exit(f"{base}: weights are converted singly")
-    run(compile_ + ["-o", base + ".pkg"])
-    for asynchrony in ("late", "early"):
-        run(["fusion-run", base + ".pkg", "--device=emulator", "--random",
-             "--int-range=-128:128", "--verify", f"--asynchrony={asynchrony}",
-             f"--reference={base}.mlir"])
+    compile_and_verify(compile_, base, "-128:128")
     print("verified")
 
 

@@ -16,8 +16,9 @@
 
 import os
 import re
-import subprocess
 import sys
+
+from emulated import compile_and_verify, run
 
 PAIR = "(m, n)"
 
@@ -325,15 +326,6 @@ CASES = {
 }
 
 
-def run(command):
-    result = subprocess.run(command, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
-    if result.returncode:
-        print(" ".join(command), "\n", result.stdout)
-        sys.exit(1)
-    return result.stdout
-
-
 def main():
     folder, names = sys.argv[1], sys.argv[2:]
     os.makedirs(folder, exist_ok=True)
@@ -350,11 +342,7 @@ def main():
             found = len(re.findall(pattern, tile))
             if found != count:
                 sys.exit(f"{name}: '{pattern}' {found} times, not {count}")
-        run(compile_ + ["-o", base + ".pkg"])
-        for asynchrony in ("late", "early"):
-            run(["fusion-run", base + ".pkg", "--device=emulator", "--random",
-                 "--int-range=-8:8", "--verify", f"--asynchrony={asynchrony}",
-                 f"--reference={base}.mlir"])
+        compile_and_verify(compile_, base, "-8:8")
         print(name, "verified")
 
 
