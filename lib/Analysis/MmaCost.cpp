@@ -517,14 +517,19 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
 
 MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
                                    const TargetInfo &target) {
-  constexpr int64_t kDepthBytes = 64, kMaxStages = 4;
+  constexpr int64_t kMaxStages = 4;
+  // f32 does more to an operand than to read it: fewer warps share one, and
+  // steps are longer (2048 to f32's precision: 128x64x32 by 4 warps 311 us,
+  // 128x128x16 by 8 warps 337 us).
+  bool single = problem.elementBits == 32;
+  int64_t depthBytes = single ? 128 : 64, residentBlocks = single ? 3 : 2;
   auto fit = [](int64_t size, int64_t least, int64_t most) {
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)),
                                least, most);
   };
   MmaConfig config;
   config.depth = fit(problem.depth, 256 / problem.elementBits,
-                     kDepthBytes * 8 / problem.elementBits);
+                     depthBytes * 8 / problem.elementBits);
   int64_t least[2] = {std::max<int64_t>(16, problem.granules[0]),
                       std::max<int64_t>(16, problem.granules[1])};
   if (problem.wholeRows)
@@ -533,7 +538,7 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   config.rows = fit(problem.rows, least[0], 128);
   config.columns =
       fit(problem.columns, least[1],
-          std::max<int64_t>(least[1], problem.sums > 1 ? 64 : 128));
+          std::max<int64_t>(least[1], problem.sums > 1 || single ? 64 : 128));
   // Accumulators of a thread.
   while (config.rows * config.columns > 128 * 128 && config.rows > least[0])
     config.rows /= 2;
@@ -571,8 +576,9 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   int64_t bits = config.rows * problem.storedBits[0] +
                  config.columns * problem.storedBits[1] * problem.sums;
   int64_t stage = bits * config.depth / 8;
-  // Two blocks of a multiprocessor, where they fit.
-  config.stages = std::clamp<int64_t>(
-      target.sharedPerSM / 2 / std::max<int64_t>(stage, 1), 2, kMaxStages);
+  // Several blocks of a multiprocessor, where they fit.
+  config.stages = std::clamp<int64_t>(target.sharedPerSM / residentBlocks /
+                                          std::max<int64_t>(stage, 1),
+                                      2, kMaxStages);
   return config;
 }

@@ -50,12 +50,22 @@ bool fusion::hasWarpgroups(const TargetInfo &target) {
   return target.name == "sm_90a";
 }
 
+/// Instructions of tf32 for one product to f32's precision.
+static constexpr double kSplitProducts = 3;
+
+/// Whether products of f32 are faster as three of tf32 each than without tensor
+/// cores: chips for desktops multiply tf32 no faster than f32.
+static bool hasSplitProducts(const TargetInfo &target) {
+  double tf32 = target.tensorFlopsPerSecond / 2;
+  return tf32 / kSplitProducts > target.fp32FlopsPerSecond;
+}
+
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
   Type a = sum.operands[0].element, b = sum.operands[1].element;
   if (isProductFloat8(a) && isProductFloat8(b))
     return target.name != "sm_80" && target.name != "sm_86";
   return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
-                    (a.isF32() && sum.tf32));
+                    (a.isF32() && (sum.tf32 || hasSplitProducts(target))));
 }
 
 /// Shares of the rate of products by warpgroups that single warps reach when
@@ -76,9 +86,11 @@ bool fusion::isCopiedByThreads(RankedTensorType type) {
 
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
+  bool split = sum.operands[0].element.isF32() && !sum.tf32;
+  double products = split ? kSplitProducts : 1;
   // Rates of other chips are those of single warps.
   if (!hasWarpgroups(target))
-    return 1;
+    return 1 / products;
   constexpr int64_t kRunBits = 128, kInstructionBits = 256;
   for (const ContractionOperand &operand : sum.operands) {
     Value stored = operand.source ? operand.source : operand.tensor;
@@ -86,13 +98,13 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
     int64_t last = type.getRank() ? type.getShape().back() : 1;
     if (!isCopiedByThreads(type) ||
         last * type.getElementTypeBitWidth() < kRunBits)
-      return kElementShare;
+      return kElementShare / products;
   }
   int64_t bits = sum.operands[0].element.getIntOrFloatBitWidth();
   // An instruction is filled up with zeros.
   int64_t filled =
       llvm::alignTo(depth, std::max<int64_t>(1, kInstructionBits / bits));
-  return kCopiedShare * std::min<double>(1, 16.0 / bits) *
+  return kCopiedShare / products * std::min<double>(1, 16.0 / bits) *
          static_cast<double>(depth) / static_cast<double>(filled);
 }
 

@@ -55,6 +55,62 @@ tile.program @swapped(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_b
 
 // -----
 
+// f32 to its own precision: three products of two halves each, the smallest
+// first, which an addition of f32 adds to the sums.
+
+#c = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+#a = #tile.layout<"{reg=[[8,0],[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+#b = #tile.layout<"{reg=[[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">
+
+// CHECK-LABEL: llvm.func @split
+// CHECK-DAG: %[[X:.*]] = arith.constant 1.0
+// CHECK-DAG: %[[SUM:.*]] = arith.constant 3.0
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-DAG: %[[HIGH:.*]] = arith.andi
+// CHECK-DAG: %[[REST:.*]] = arith.subf %[[X]],
+// CHECK: %[[T:.*]] = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"({{.*}}, %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]])
+// CHECK: %[[T0:.*]] = llvm.extractvalue %[[T]][0]
+// CHECK: %[[U:.*]] = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"({{.*}}, %[[T0]],
+// CHECK: %[[U0:.*]] = llvm.extractvalue %[[U]][0]
+// CHECK: %[[V:.*]] = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"({{.*}}, %[[U0]],
+// CHECK: %[[V0:.*]] = llvm.extractvalue %[[V]][0]
+// CHECK: arith.addf %[[SUM]], %[[V0]]
+// CHECK-NOT: llvm.call_intrinsic "llvm.nvvm.mma
+tile.program @split(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, stages = 2>} {
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x8xf32>
+  %x = tile.splat %one : f32 -> tensor<16x8xf32, #a>
+  %y = tile.splat %two : f32 -> tensor<8x8xf32, #b>
+  %z = tile.splat %three : f32 -> tensor<16x8xf32, #c>
+  %d = tile.dot %x, %y, %z : tensor<16x8xf32, #a>, tensor<8x8xf32, #b> -> tensor<16x8xf32, #c>
+  tile.store %d, %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x8xf32, #c>, !tile.view<16x8xf32>
+  tile.return
+}
+
+// -----
+
+// In a program of another kind it is arithmetic, whatever the layouts.
+
+#c = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+#a = #tile.layout<"{reg=[[8,0],[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
+#b = #tile.layout<"{reg=[[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">
+
+tile.program @not_split(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %one = arith.constant 1.0 : f32
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x8xf32>
+  %x = tile.splat %one : f32 -> tensor<16x8xf32, #a>
+  %y = tile.splat %one : f32 -> tensor<8x8xf32, #b>
+  %z = tile.splat %one : f32 -> tensor<16x8xf32, #c>
+  // expected-error @+1 {{FUS-3304: operands do not hold the rows and columns of the accumulator}}
+  %d = tile.dot %x, %y, %z : tensor<16x8xf32, #a>, tensor<8x8xf32, #b> -> tensor<16x8xf32, #c>
+  tile.store %d, %v[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x8xf32, #c>, !tile.view<16x8xf32>
+  tile.return
+}
+
+// -----
+
 // Operands that permute the depth differently are not those of an instruction.
 
 #c = #tile.layout<"{reg=[[0,1]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">

@@ -157,6 +157,50 @@ static std::string intrinsicName(Type a, Type b) {
       .str();
 }
 
+namespace {
+/// An f32 factor as a sum of two that tf32 holds, high + low, up to 2^-22 of
+/// it. `finite` is `high`, or 0 where that is infinite: what is multiplied with
+/// the other factor's `low`, which may be 0.
+struct SplitFactor {
+  Value high, finite, low;
+
+  static SplitFactor of(OpBuilder &builder, Location loc, Value factor);
+};
+} // namespace
+
+SplitFactor SplitFactor::of(OpBuilder &builder, Location loc, Value factor) {
+  Type i32 = builder.getI32Type(), f32 = factor.getType();
+  auto bits = [&](Value value) -> Value {
+    return arith::BitcastOp::create(builder, loc, i32, value);
+  };
+  auto constant = [&](int32_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, i32, value);
+  };
+  // Cut, not rounded: the largest numbers stay finite, and the rest is exact.
+  constexpr int32_t kCutBits = 13, kHalf = 1 << (kCutBits - 1);
+  SplitFactor split;
+  split.high = arith::AndIOp::create(builder, loc, bits(factor),
+                                     constant(-(1 << kCutBits)));
+  Value rest = arith::SubFOp::create(
+      builder, loc, factor,
+      arith::BitcastOp::create(builder, loc, f32, split.high));
+  // The instruction cuts the rest, which half of its last place makes a
+  // rounding.
+  Value low = arith::AddIOp::create(builder, loc, bits(rest), constant(kHalf));
+  // NaN is what remains of an infinity, and of NaN.
+  Value isInfinite = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OEQ,
+      LLVM::FAbsOp::create(builder, loc, factor),
+      arith::ConstantOp::create(
+          builder, loc,
+          builder.getFloatAttr(f32, APFloat::getInf(APFloat::IEEEsingle()))));
+  Value zero = constant(0);
+  split.low = arith::SelectOp::create(builder, loc, isInfinite, zero, low);
+  split.finite =
+      arith::SelectOp::create(builder, loc, isInfinite, zero, split.high);
+  return split;
+}
+
 Value ProgramLowering::packOperand(ArrayRef<Value> elements, bool tf32) {
   Type type = elements.front().getType();
   if (type.isF64())
@@ -198,8 +242,14 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
       return false;
     acc = acc.selectDims({1, 2});
   }
-  if (!tile::hasMmaSync(aType, bType, accType, op.getTf32()) ||
-      acc.numLanes() != 32 || acc.numBits(HwDim::Register) < 1)
+  // Products of f32 to f32's precision: only where that is the plan.
+  bool split = aType.isF32() && !op.getTf32();
+  std::optional<tile::PipelineAttr> pipeline =
+      op->getParentOfType<tile::ProgramOp>().getPipeline();
+  if (split && (!pipeline || pipeline->getKind() != tile::MmaKind::MmaSync))
+    return false;
+  if (!tile::hasMmaSync(aType, bType, accType) || acc.numLanes() != 32 ||
+      acc.numBits(HwDim::Register) < 1)
     return false;
   LinearLayout a = tile::getLayout(op.getA().getType()).getLinear();
   LinearLayout b = tile::getLayout(op.getB().getType()).getLinear();
@@ -236,13 +286,19 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
       break;
     }
 
+  // A product to f32's precision is three of tf32: what is left out, that of
+  // both rests, is 2^-20 of it at most.
+  enum Term { Whole, High = Whole, Finite, Low, numTerms };
+
   // Each operand register once, however many instructions take it.
-  std::map<std::pair<int32_t, int32_t>, Value> packed[2];
+  std::map<std::pair<int32_t, int32_t>, std::array<Value, numTerms>> packed[2];
   bool complete = true;
-  auto word = [&](bool ofB, int32_t place, unsigned number) -> Value {
-    Value &known = packed[ofB][{place, static_cast<int32_t>(number)}];
-    if (known)
-      return known;
+  auto word = [&](bool ofB, int32_t place, unsigned number,
+                  Term term) -> Value {
+    std::array<Value, numTerms> &known =
+        packed[ofB][{place, static_cast<int32_t>(number)}];
+    if (known[Whole])
+      return known[term];
     SmallVector<Value> elements;
     for (unsigned i = 0; i < wordElements; ++i) {
       std::optional<unsigned> reg =
@@ -254,36 +310,67 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
       }
       elements.push_back((*(ofB ? bs : as))[*reg]);
     }
-    return known = packOperand(elements, op.getTf32());
+    if (split) {
+      SplitFactor factor = SplitFactor::of(builder, loc, elements.front());
+      known = {factor.high, factor.finite, factor.low};
+    } else {
+      known[Whole] = packOperand(elements, op.getTf32());
+    }
+    return known[term];
   };
 
   Type result = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), SmallVector<Type>(hasRowBit ? 4 : 2, accType));
   auto name = builder.getStringAttr(intrinsicName(aType, bType));
   Scalars results = get(op.getAcc());
+  // The sums `onto` with the products of a step for one instruction's group.
+  auto multiply = [&](unsigned step, const Group &group, Term ofA, Term ofB,
+                      Scalars onto) {
+    Coords at = acc.elementOf(group.front(), 0, 0);
+    SmallVector<Value> operands;
+    for (unsigned half = 0; half < words; ++half) {
+      operands.push_back(word(false, at[0], step * words + half, ofA));
+      if (hasRowBit)
+        operands.push_back(word(false, acc.elementOf(group[2], 0, 0)[0],
+                                step * words + half, ofA));
+    }
+    for (unsigned half = 0; half < words; ++half)
+      operands.push_back(word(true, at[1], step * words + half, ofB));
+    if (!complete)
+      return onto;
+    llvm::append_range(operands, onto);
+    Value products =
+        LLVM::CallIntrinsicOp::create(builder, loc, result, name, operands)
+            .getResult(0);
+    for (auto [i, sum] : llvm::enumerate(onto))
+      sum = LLVM::ExtractValueOp::create(
+          builder, loc, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+    return onto;
+  };
   // Step by step along the depth, so that products in a row are independent.
   for (unsigned step = 0; step < depths.size() / perStep; ++step)
     for (const Group &group : groupsOf(acc, hasRowBit)) {
-      Coords at = acc.elementOf(group.front(), 0, 0);
-      SmallVector<Value> operands;
-      for (unsigned half = 0; half < words; ++half) {
-        operands.push_back(word(false, at[0], step * words + half));
-        if (hasRowBit)
-          operands.push_back(word(false, acc.elementOf(group[2], 0, 0)[0],
-                                  step * words + half));
+      Scalars sums;
+      for (unsigned reg : group)
+        sums.push_back(results[reg]);
+      if (split) {
+        // The instruction cuts sums off where an addition rounds: it adds up a
+        // step, an addition the steps.
+        Scalars own(sums.size(),
+                    arith::ConstantOp::create(builder, loc,
+                                              builder.getZeroAttr(accType)));
+        own = multiply(step, group, Low, Finite, own);
+        own = multiply(step, group, Finite, Low, own);
+        own = multiply(step, group, High, High, own);
+        for (auto [sum, part] : llvm::zip(sums, own))
+          sum = arith::AddFOp::create(builder, loc, sum, part);
+      } else {
+        sums = multiply(step, group, Whole, Whole, sums);
       }
-      for (unsigned half = 0; half < words; ++half)
-        operands.push_back(word(true, at[1], step * words + half));
       if (!complete)
         return false;
-      for (unsigned reg : group)
-        operands.push_back(results[reg]);
-      Value products =
-          LLVM::CallIntrinsicOp::create(builder, loc, result, name, operands)
-              .getResult(0);
-      for (auto [i, reg] : llvm::enumerate(group))
-        results[reg] = LLVM::ExtractValueOp::create(
-            builder, loc, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+      for (auto [sum, reg] : llvm::zip(sums, group))
+        results[reg] = sum;
     }
   values[op.getResult()] = results;
   return true;

@@ -20,12 +20,12 @@
 using namespace mlir;
 using namespace mlir::tile;
 
-bool tile::hasMmaSync(Type a, Type b, Type accumulator, bool tf32) {
+bool tile::hasMmaSync(Type a, Type b, Type accumulator) {
   if (isFloat8(a) && isFloat8(b))
     return accumulator.isF32();
   if (a != b)
     return false;
-  if (a.isF16() || a.isBF16() || (a.isF32() && tf32))
+  if (a.isF16() || a.isBF16() || a.isF32())
     return accumulator.isF32();
   if (a.isInteger(8))
     return accumulator.isInteger(32);
@@ -127,7 +127,7 @@ std::optional<LinearLayout> tile::getDotAccumulatorLayout(DotOp dot) {
     return std::nullopt;
   Type element = getTileElementType(dot.getA().getType());
   if (!hasMmaSync(element, getTileElementType(dot.getB().getType()),
-                  getTileElementType(dot.getType()), dot.getTf32()))
+                  getTileElementType(dot.getType())))
     return std::nullopt;
   unsigned bits = element.getIntOrFloatBitWidth();
   int64_t depth = getTileShape(dot.getA().getType())[1];

@@ -19,9 +19,9 @@
 namespace mlir::tile {
 
 /// Whether mma.sync multiplies operands of type `a` and `b` into `accumulator`:
-/// f16 and bf16, f8E4M3FN and f8E5M2 (from sm_89 on), and f32 with `tf32`, into
-/// f32; i8 into i32; f64 into f64.
-bool hasMmaSync(Type a, Type b, Type accumulator, bool tf32);
+/// f16 and bf16, f8E4M3FN and f8E5M2 (from sm_89 on), and f32, rounded to tf32
+/// or as three products, into f32; i8 into i32; f64 into f64.
+bool hasMmaSync(Type a, Type b, Type accumulator);
 
 /// The accumulator's layout in a program of kind `mma_sync`. None, for the
 /// products to be made by scalar instructions, in other programs, for types
