@@ -98,11 +98,9 @@ static std::string functionOf(const Activation &activation, unsigned count) {
 /// Numbers at which something turns, and ordinary ones.
 static std::vector<float> getArguments(float limit) {
   using Limits = std::numeric_limits<float>;
-  std::vector<float> values = {0.0f,          1.0f,      0.3f,
-                               1e-30f,        1e10f,     1e30f,
-                               Limits::max(), INFINITY,  NAN,
-                               1e-41f,        -limit,    -limit / 2,
-                               -limit / 4,    -limit * 2};
+  std::vector<float> values = {
+      0.0f,     1.0f, 0.3f,   1e-30f, 1e10f,      1e30f,      Limits::max(),
+      INFINITY, NAN,  1e-41f, -limit, -limit / 2, -limit / 4, -limit * 2};
   for (int step = -8; step <= 8; ++step)
     values.push_back(-limit * (1 + 0.003f * step));
   for (float x = 0.7f; x < 1.1f * -limit; x *= 1.37f)
@@ -135,8 +133,8 @@ TEST_P(LogisticTest, PairsAreWhatEachIsAlone) {
             ASSERT_TRUE(std::isnan(out[i])) << x << ", " << y;
             continue;
           }
-          // Roundings of the divisors and their product; where one reciprocal becomes 0 the other may
-          // be the least normal number.
+          // Roundings of the divisors and their product; where one reciprocal
+          // becomes 0 the other may be the least normal number.
           float bound = std::fabs(alone[i]) * 0x1.8p-22f +
                         std::fabs(in[i]) * 0x1.0001p-126f;
           if (std::isinf(alone[i]) || in[i] > 0)
