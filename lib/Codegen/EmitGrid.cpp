@@ -108,9 +108,15 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
     Value perGroup = arith::MulIOp::create(builder, loc, group, columns);
     Value position = split(inGroup, perGroup);
     Value first = arith::MulIOp::create(builder, loc, inGroup, group);
-    // The last group may have fewer rows.
-    Value rest = arith::SubIOp::create(builder, loc, rows, first);
-    Value height = arith::MinUIOp::create(builder, loc, rest, group);
+    // The last group may have fewer rows. Dividing by what only the block knows
+    // is long, and no copy begins before it is done.
+    Value height = group;
+    APInt count;
+    if (!matchPattern(rows, m_ConstantInt(&count)) ||
+        count.urem(mma.getGroup()) != 0) {
+      Value rest = arith::SubIOp::create(builder, loc, rows, first);
+      height = arith::MinUIOp::create(builder, loc, rest, group);
+    }
     Value inColumn = split(position, height);
     place(row, arith::AddIOp::create(builder, loc, first, inColumn));
     place(column, position);

@@ -126,6 +126,152 @@ func.func @gelu(%x: f32, %y: f32) -> f32 {
   return %g : f32
 }
 
+// Two powers of e share a reciprocal where what they are multiplied by is NaN
+// whenever the argument is. The argument is evaluated by Horner's rule, its
+// constants folded.
+// CHECK-LABEL: func.func @gelu_pair(
+// CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK:         arith.constant -0.102943242 : f32
+// CHECK-NEXT:    %[[XX:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK-NEXT:    %[[C:.*]] = arith.constant -2.30220819 : f32
+// CHECK:         %[[V:.*]] = llvm.intr.fma(%[[XX]], %{{.*}}, %[[C]])
+// CHECK:         %[[A:.*]] = arith.mulf %[[X]], %[[V]]
+// CHECK:         %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[A]])
+// CHECK:         %[[F:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK:         %[[P:.*]] = llvm.intr.minnum(%[[E]], %[[LIMIT:.*]])
+// CHECK:         %[[Q:.*]] = llvm.intr.minnum(%[[F]], %[[LIMIT]])
+// CHECK:         %[[S:.*]] = llvm.intr.fma(%[[P]], %[[SCALE:.*]], %[[SCALE]])
+// CHECK:         %[[T:.*]] = llvm.intr.fma(%[[Q]], %[[SCALE]], %[[SCALE]])
+// CHECK:         %[[ST:.*]] = llvm.intr.fma(%[[P]], %[[T]], %[[T]])
+// CHECK:         %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[ST]])
+// CHECK:         %[[RX:.*]] = llvm.call_intrinsic "llvm.nvvm.mul.rn.ftz.f"(%[[R]], %[[T]])
+// CHECK:         %[[RY:.*]] = llvm.call_intrinsic "llvm.nvvm.mul.rn.ftz.f"(%[[R]], %[[S]])
+// CHECK-NOT:     rcp
+// CHECK:         arith.mulf %[[X]], %[[RX]] : f32
+// CHECK:         arith.mulf %[[Y]], %[[RY]] : f32
+func.func @gelu_pair(%x: f32, %y: f32) -> (f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %cubic = arith.constant 0.044715 : f32
+  %root = arith.constant 0.797884583 : f32
+  %three = arith.constant 3.0 : f32
+  %a = arith.mulf %x, %x : f32
+  %b = arith.mulf %a, %x : f32
+  %c = arith.mulf %b, %cubic : f32
+  %d = arith.addf %x, %c : f32
+  %e = arith.mulf %d, %root : f32
+  %b1 = math.powf %y, %three : f32
+  %c1 = arith.mulf %b1, %cubic : f32
+  %d1 = arith.addf %y, %c1 : f32
+  %e1 = arith.mulf %d1, %root : f32
+  %t = math.tanh %e : f32
+  %t1 = math.tanh %e1 : f32
+  %s = arith.addf %t, %one : f32
+  %s1 = arith.addf %t1, %one : f32
+  %h = arith.mulf %x, %half : f32
+  %h1 = arith.mulf %y, %half : f32
+  %g = arith.mulf %h, %s : f32
+  %g1 = arith.mulf %h1, %s1 : f32
+  return %g, %g1 : f32, f32
+}
+
+// CHECK-LABEL: func.func @silu_pair(
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK-NOT:     rcp
+// CHECK:         return
+func.func @silu_pair(%x: f32, %y: f32) -> (f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %n = arith.negf %x : f32
+  %m = arith.negf %y : f32
+  %e = math.exp %n : f32
+  %f = math.exp %m : f32
+  %d = arith.addf %one, %e : f32
+  %c = arith.addf %one, %f : f32
+  %p = arith.divf %x, %d : f32
+  // The other as a product with the sigmoid.
+  %s = arith.divf %one, %c : f32
+  %q = arith.mulf %s, %y : f32
+  return %p, %q : f32, f32
+}
+
+// A sigmoid by itself has nothing that would be NaN for it; an argument in which
+// terms cancel may be NaN where its number is not.
+// CHECK-LABEL: func.func @no_carrier(
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK:         return
+func.func @no_carrier(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %cubic = arith.constant -0.01 : f32
+  %n = arith.negf %x : f32
+  %m = arith.negf %y : f32
+  %e = math.exp %n : f32
+  %f = math.exp %m : f32
+  %d = arith.addf %one, %e : f32
+  %c = arith.addf %one, %f : f32
+  %s = arith.divf %one, %d : f32
+  %r = arith.divf %one, %c : f32
+  %xx = arith.mulf %x, %x : f32
+  %yy = arith.mulf %y, %y : f32
+  %xxx = arith.mulf %xx, %x : f32
+  %yyy = arith.mulf %yy, %y : f32
+  %xc = arith.mulf %xxx, %cubic : f32
+  %yc = arith.mulf %yyy, %cubic : f32
+  %u = arith.addf %x, %xc : f32
+  %v = arith.addf %y, %yc : f32
+  %t = math.tanh %u : f32
+  %w = math.tanh %v : f32
+  %t1 = arith.addf %t, %one : f32
+  %w1 = arith.addf %w, %one : f32
+  %p = arith.mulf %x, %t1 : f32
+  %q = arith.mulf %y, %w1 : f32
+  return %s, %r, %p, %q : f32, f32, f32, f32
+}
+
+// The first is wanted before the second one's argument is there.
+// CHECK-LABEL: func.func @dependent(
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK:         return
+func.func @dependent(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %n = arith.negf %x : f32
+  %e = math.exp %n : f32
+  %d = arith.addf %one, %e : f32
+  %y = arith.divf %x, %d : f32
+  %m = arith.negf %y : f32
+  %f = math.exp %m : f32
+  %c = arith.addf %one, %f : f32
+  %z = arith.divf %y, %c : f32
+  return %z : f32
+}
+
+// Halves of words are shifted or masked, where converting takes two
+// instructions.
+// CHECK-LABEL: func.func @words(
+// CHECK-SAME:    %[[V:.*]]: vector<4xbf16>
+// CHECK:         %[[W:.*]] = llvm.bitcast %[[V]] : vector<4xbf16> to vector<2xi32>
+// CHECK:         %[[I:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK:         %[[E:.*]] = llvm.extractelement %[[W]][%[[I]] : i32]
+// CHECK:         %[[C:.*]] = arith.constant 16 : i32
+// CHECK:         %[[L:.*]] = arith.shli %[[E]], %[[C]]
+// CHECK:         %[[A:.*]] = arith.bitcast %[[L]] : i32 to f32
+// CHECK:         %[[M:.*]] = arith.constant -65536 : i32
+// CHECK:         %[[H:.*]] = arith.andi %{{.*}}, %[[M]]
+// CHECK:         %[[B:.*]] = arith.bitcast %[[H]] : i32 to f32
+// CHECK:         %[[D:.*]] = arith.extf %{{.*}} : bf16 to f64
+// CHECK:         return %[[A]], %[[B]], %[[D]]
+func.func @words(%v: vector<4xbf16>) -> (f32, f32, f64) {
+  %i = llvm.mlir.constant(2 : i32) : i32
+  %j = llvm.mlir.constant(3 : i32) : i32
+  %a = llvm.extractelement %v[%i : i32] : vector<4xbf16>
+  %b = llvm.extractelement %v[%j : i32] : vector<4xbf16>
+  %x = arith.extf %a : bf16 to f32
+  %y = arith.extf %b : bf16 to f32
+  %z = arith.extf %b : bf16 to f64
+  return %x, %y, %z : f32, f32, f64
+}
+
 // CHECK-LABEL: func.func @powers(
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT:    return

@@ -49,12 +49,15 @@
 // CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MB]]
 
 // The consumer: what passes through fence and wait stays on its side of them.
+// The first product replaces the sums, whose zeros nobody writes.
 // CHECK: } else {
 // CHECK:   nvvm.setmaxregister increase 232
-// CHECK:   scf.for
+// CHECK:   %[[NOTHING:.*]] = llvm.mlir.poison : f32
+// CHECK:   scf.for {{.*}} iter_args(%{{.*}} = %[[NOTHING]], %{{.*}} = %[[NOTHING]]
 // CHECK:     mbarrier.try_wait.parity
 // CHECK:     "wgmma.fence.sync.aligned;", "=f,=f{{.*}},0,1,{{.*}},31,~{memory}"
-// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK:     setp.ne.b32 keep, $66, 0;{{.*}}wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK-COUNT-3: setp.ne.b32 keep, 1, 0;{{.*}}wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK-NOT: wgmma.mma_async
 // CHECK:     nvvm.wgmma.commit.group.sync.aligned
 // CHECK:     "wgmma.wait_group.sync.aligned 1;", "=f,=f{{.*}},0,1,{{.*}},31,~{memory}"
@@ -115,6 +118,47 @@ tile.program @roles(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attrib
       tile.async_load %ma[%c0, %kk] into %s#0 signals %ring[%k] dims [0, 1] : !map, !buf, !ring
       tile.async_load %mb[%c0, %kk] into %s#1 signals %ring[%k] dims [0, 1] : !map, !buf, !ring
     }
+  }
+  tile.return
+}
+
+// -----
+
+// A loop that may not run needs its zeros, and so do sums that are not zero.
+
+#acc = #tile.layout<"{reg=[[0,1],[8,0]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,8]}">
+!a = !tile.buffer<64x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144,256,512,1024],[2,4,8,16]]}">>
+!b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
+
+// CHECK-LABEL: llvm.func @zeros
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ZERO]],
+// CHECK: setp.ne.b32 keep, 1, 0;
+// CHECK: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ONE]],
+// CHECK: setp.ne.b32 keep, 1, 0;
+// CHECK-NOT: poison
+// CHECK: llvm.return
+tile.program @zeros() attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %a = tile.alloc at 0 : !a
+  %b = tile.alloc at 2048 : !b
+  %block = gpu.block_id x
+  %zero = arith.constant 0.0 : f32
+  %start = tile.splat %zero : f32 -> tensor<64x8xf32, #acc>
+  %r = scf.for %k = %block to %c8 step %c1 iter_args(%sum = %start) -> (tensor<64x8xf32, #acc>) {
+    %p = tile.mma_async %a, %b, %sum : !a, !b -> tensor<64x8xf32, #acc>
+    %w = tile.mma_wait %p : tensor<64x8xf32, #acc> -> tensor<64x8xf32, #acc>
+    scf.yield %w : tensor<64x8xf32, #acc>
+  }
+  %one = arith.constant 1.0 : f32
+  %ones = tile.splat %one : f32 -> tensor<64x8xf32, #acc>
+  %q = scf.for %k = %c0 to %c8 step %c1 iter_args(%sum = %ones) -> (tensor<64x8xf32, #acc>) {
+    %p = tile.mma_async %a, %b, %sum : !a, !b -> tensor<64x8xf32, #acc>
+    %w = tile.mma_wait %p : tensor<64x8xf32, #acc> -> tensor<64x8xf32, #acc>
+    scf.yield %w : tensor<64x8xf32, #acc>
   }
   tile.return
 }

@@ -11,112 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Constants.h"
 #include "Operands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
-/// x / (1 + exp(y)), as sigmoids and their products are written: the divisor is
-/// at least 1, which the exact division's slow path for extreme divisors does
-/// not need to know.
-struct ExpandLogisticDivision final : OpRewritePattern<arith::DivFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  static bool isOne(Value value) { return matchPattern(value, m_OneFloat()); }
-
-  /// The exponent e of a sum 1 + exp(e); null for another value.
-  static Value getExponent(Value value) {
-    auto add = value.getDefiningOp<arith::AddFOp>();
-    if (!add)
-      return nullptr;
-    for (unsigned i = 0; i < 2; ++i)
-      if (auto exp = add->getOperand(i).getDefiningOp<math::ExpOp>())
-        if (isOne(add->getOperand(1 - i)))
-          return exp.getOperand();
-    return nullptr;
-  }
-
-  /// x / (1 + exp(-x)): the divisor is large where x is not, and the quotient
-  /// then too small to matter, so that the reciprocal's lack of subnormal
-  /// numbers does not show.
-  static bool isSigmoidTimes(Value x, Value exponent) {
-    auto negation = exponent.getDefiningOp<arith::NegFOp>();
-    return negation && negation.getOperand() == x;
-  }
-
-  LogicalResult matchAndRewrite(arith::DivFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isExpandableFloat(op.getType()) ||
-        getElementTypeOrSelf(op.getType()).isF64() || !getExponent(op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "not a logistic function");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Num divisor = computeNum(b, op.getRhs());
-    Num result = isOne(op.getLhs()) ? rcpApproxFtz(divisor)
-                 : isSigmoidTimes(op.getLhs(), getExponent(op.getRhs()))
-                     ? computeNum(b, op.getLhs()) * rcpApproxFtz(divisor)
-                     : divFull(computeNum(b, op.getLhs()), divisor);
-    rewriter.replaceOp(op, restore(result, op.getType()));
-    return success();
-  }
-};
-
-/// tanh(x) + 1, as in the tanh form of GELU, is 2 / (1 + e^-2x): one expression
-/// without cancellation, where the sum of the two would lose near -1 what tanh
-/// rounds away.
-struct ExpandTanhPlusOne final : OpRewritePattern<arith::AddFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  /// Where the sum is multiplied by half of something, as in GELU, makes that
-  /// the whole of it: the factor 2 of the sum goes with it, exactly. Says
-  /// whether it did.
-  static bool takeHalf(arith::AddFOp op, PatternRewriter &rewriter) {
-    if (!op->hasOneUse())
-      return false;
-    OpOperand &use = *op->use_begin();
-    auto product = dyn_cast<arith::MulFOp>(use.getOwner());
-    if (!product)
-      return false;
-    OpOperand &other = product->getOpOperand(1 - use.getOperandNumber());
-    auto half = other.get().getDefiningOp<arith::MulFOp>();
-    for (unsigned i = 0; half && i < 2; ++i) {
-      APFloat factor(0.0f);
-      if (!matchPattern(half->getOperand(i), m_ConstantFloat(&factor)) ||
-          !factor.isExactlyValue(0.5))
-        continue;
-      Value whole = half->getOperand(1 - i);
-      rewriter.modifyOpInPlace(product, [&] { other.set(whole); });
-      return true;
-    }
-    return false;
-  }
-
-  LogicalResult matchAndRewrite(arith::AddFOp op,
-                                PatternRewriter &rewriter) const override {
-    for (unsigned i = 0; i < 2; ++i) {
-      auto tanh = op->getOperand(i).getDefiningOp<math::TanhOp>();
-      if (!tanh || !tanh->hasOneUse() ||
-          !getElementTypeOrSelf(op.getType()).isF32() ||
-          !matchPattern(op->getOperand(1 - i), m_OneFloat()))
-        continue;
-      ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-      Num x = computeNum(b, tanh.getOperand());
-      Num power = ex2ApproxFtz(x * x.c(-2.0 * constants::log2e));
-      Num result = rcpApproxFtz(power + x.c(1.0));
-      if (!takeHalf(op, rewriter))
-        result = result * x.c(2.0);
-      rewriter.replaceOp(op, restore(result, op.getType()));
-      rewriter.eraseOp(tanh);
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "not a hyperbolic tangent plus one");
-  }
-};
-
 /// Division to 2 ULP where approximation is allowed.
 struct ExpandFastDivision final : OpRewritePattern<arith::DivFOp> {
   ExpandFastDivision(MLIRContext *context, const MathOptions &options)
@@ -191,6 +93,36 @@ struct ExpandTruncate final : OpRewritePattern<arith::TruncFOp> {
     return success();
   }
 };
+
+/// A bf16 of a word of two is the word's upper half, or its lower half moved
+/// there: one instruction, where ptxas takes two for the upper one.
+struct ExtendPackedBF16 final : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto element = op.getIn().getDefiningOp<LLVM::ExtractElementOp>();
+    APInt position;
+    if (!op.getIn().getType().isBF16() || !op.getType().isF32() || !element ||
+        !matchPattern(element.getPosition(), m_ConstantInt(&position)))
+      return rewriter.notifyMatchFailure(op, "not of a word");
+    auto vector = cast<VectorType>(element.getVector().getType());
+    uint64_t index = position.getZExtValue(), count = vector.getNumElements();
+    if (vector.isScalable() || count % 2 || index >= count)
+      return rewriter.notifyMatchFailure(op, "not of whole words");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type word = b.getI32Type();
+    Value words = LLVM::BitcastOp::create(
+        b, VectorType::get(int64_t(count / 2), word), element.getVector());
+    Value position32 =
+        LLVM::ConstantOp::create(b, word, b.getI32IntegerAttr(index / 2));
+    Num bits(b, LLVM::ExtractElementOp::create(b, words, position32));
+    bits = index % 2 ? bits & bits.i(0xffff0000) : bits.shl(16);
+    rewriter.replaceOp(op, Value(bits.asFloat()));
+    return success();
+  }
+};
+
 /// Arithmetic on 8-bit floats: in f32, rounded once.
 struct WidenFloat8 final : RewritePattern {
   WidenFloat8(MLIRContext *context)
@@ -232,14 +164,9 @@ struct WidenFloat8 final : RewritePattern {
 
 void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
                                          const MathOptions &options) {
-  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate, WidenFloat8>(
-      patterns.getContext());
+  patterns.add<ExpandRemainder, ExpandExtend, ExtendPackedBF16, ExpandTruncate,
+               WidenFloat8>(patterns.getContext());
   patterns.add<ExpandFastDivision>(patterns.getContext(), options);
-}
-
-void mlir::fusion::populateLogisticPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandLogisticDivision, ExpandTanhPlusOne>(
-      patterns.getContext());
 }
 
 void mlir::fusion::populateMathExpansionPatterns(RewritePatternSet &patterns,

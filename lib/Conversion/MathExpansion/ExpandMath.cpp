@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Logistic.h"
+
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
 
@@ -45,6 +47,7 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
+    expandLogisticPairs(getOperation());
     RewritePatternSet logistic(&getContext());
     populateLogisticPatterns(logistic);
     walkAndApplyPatterns(getOperation(), std::move(logistic));

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FirstProducts.h"
 #include "PackPairs.h"
 #include "ProgramLowering.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
@@ -294,11 +295,30 @@ Value ProgramLowering::descriptorOf(Value buffer,
       constant32(static_cast<int32_t>(descriptor.bits() & 0xffffffff)));
 }
 
+/// Nothing where `op` always adds to its sums; otherwise a word that is zero in
+/// the iteration in which the product replaces them.
+std::optional<Value> ProgramLowering::keepsSums(tile::MmaAsyncOp op) {
+  auto loops = findSumLoops(op);
+  if (!loops)
+    return std::nullopt;
+  Value keeps = constant32(0);
+  for (scf::ForOp loop : *loops) {
+    Value done = arith::SubIOp::create(builder, loc,
+                                       getScalar(loop.getInductionVar()),
+                                       getScalar(loop.getLowerBound()));
+    if (done.getType() != keeps.getType())
+      done = arith::TruncIOp::create(builder, loc, keeps.getType(), done);
+    keeps = builder.createOrFold<arith::OrIOp>(loc, keeps, done);
+  }
+  return keeps;
+}
+
 /// One wgmma: `accumulators` are those of the instruction; `a` is a descriptor
-/// or the operand's registers.
+/// or the operand's registers. It replaces the sums where `keeps` is zero.
 Scalars ProgramLowering::multiply(const MmaPlan &plan,
                                   ArrayRef<Value> accumulators,
-                                  ArrayRef<Value> a, Value b) {
+                                  ArrayRef<Value> a, Value b,
+                                  std::optional<Value> keeps) {
   unsigned count = accumulators.size();
   SmallVector<Value> operands(accumulators);
   std::string constraints;
@@ -311,7 +331,14 @@ Scalars ProgramLowering::multiply(const MmaPlan &plan,
     constraints += "r,";
   }
   operands.push_back(b);
-  constraints += "r,~{memory}";
+  constraints += "r,";
+  std::string keep = "1";
+  if (keeps) {
+    keep = "$" + std::to_string(2 * count + a.size() + 1);
+    operands.push_back(*keeps);
+    constraints += "r,";
+  }
+  constraints += "~{memory}";
   // A descriptor is put together from its words at the instruction: of a sum in
   // 64 bits with a large constant, ptxas 13.0 lost the high word in a loop.
   auto join = [&](StringRef name, const tile::MatrixDescriptor &descriptor,
@@ -322,7 +349,8 @@ Scalars ProgramLowering::multiply(const MmaPlan &plan,
         .str();
   };
   std::string aText = "{" + operandList(2 * count, a.size()) + "}";
-  std::string text = "{\n.reg .pred keep;\nsetp.ne.b32 keep, 1, 0;\n";
+  std::string text =
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, " + keep + ", 0;\n";
   if (plan.aInShared()) {
     aText = "rows";
     text += join("rows", *plan.aDescriptor, 2 * count);
@@ -384,7 +412,8 @@ SmallVector<tile::MmaAsyncOp> ProgramLowering::collectRun(tile::MmaAsyncOp op,
   while (auto next =
              dyn_cast_or_null<tile::MmaAsyncOp>(run.back()->getNextNode())) {
     if (next.getSwapped() != op.getSwapped() || !isReady(next.getAcc()) ||
-        !isReady(next.getA()) || !isReady(next.getB()))
+        !isReady(next.getA()) || !isReady(next.getB()) ||
+        findSumLoops(next) != findSumLoops(op))
       break;
     FailureOr<MmaPlan> own = planMma(next);
     if (failed(own) || !continues(plan, *own))
@@ -428,6 +457,7 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
                                  constant32(bytes >> kDescriptorUnitLog2));
   };
 
+  std::optional<Value> keeps = keepsSums(op);
   // Registers that threads wrote are handed over to the tensor cores.
   Scalars handed;
   if (run.size() == 1)
@@ -470,7 +500,7 @@ LogicalResult ProgramLowering::lowerMmaAsync(tile::MmaAsyncOp op) {
         unsigned first = (column * plan.rowBlocks + row) * plan.blockRegs();
         Scalars block = multiply(
             plan, ArrayRef<Value>(accumulators).slice(first, plan.blockRegs()),
-            a, b);
+            a, b, step == 0 ? keeps : std::nullopt);
         llvm::copy(block, accumulators.begin() + first);
       }
     }

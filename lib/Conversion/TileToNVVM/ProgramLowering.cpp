@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FirstProducts.h"
 #include "ProgramLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -256,8 +257,16 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
 
 LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
   Scalars inits;
-  for (Value init : op.getInitArgs())
-    llvm::append_range(inits, get(init));
+  for (OpOperand &init : op.getInitArgsMutable()) {
+    if (!isSumOfFirstProduct(init)) {
+      llvm::append_range(inits, get(init.get()));
+      continue;
+    }
+    // The first product writes them.
+    Value nothing = LLVM::PoisonOp::create(builder, loc,
+                                           scalarType(init.get().getType()));
+    inits.append(numScalars(init.get().getType()), nothing);
+  }
   auto loop = scf::ForOp::create(builder, loc, getScalar(op.getLowerBound()),
                                  getScalar(op.getUpperBound()),
                                  getScalar(op.getStep()), inits);

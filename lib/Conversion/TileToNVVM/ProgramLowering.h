@@ -231,8 +231,9 @@ private:
   SmallVector<tile::MmaAsyncOp> collectRun(tile::MmaAsyncOp op, MmaPlan &plan);
   Value descriptorOf(Value buffer, const tile::MatrixDescriptor &descriptor,
                      Value number, int64_t count, int64_t each);
+  std::optional<Value> keepsSums(tile::MmaAsyncOp op);
   Scalars multiply(const MmaPlan &plan, ArrayRef<Value> accumulators,
-                   ArrayRef<Value> a, Value b);
+                   ArrayRef<Value> a, Value b, std::optional<Value> keeps);
   Scalars packWords(const Scalars &scalars);
   Scalars tied(const Twine &text, ArrayRef<Value> values,
                ArrayRef<Value> inputs = {});

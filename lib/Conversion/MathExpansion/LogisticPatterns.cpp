@@ -1,0 +1,111 @@
+//===- LogisticPatterns.cpp - Sigmoids and their products -------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the expansion of logistic functions, two at a time where
+// a block has several.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Logistic.h"
+#include "Operands.h"
+
+#include "fusion/Conversion/MathExpansion/MathExpansion.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+/// True if the results of both can be computed where `second` is.
+static bool canPair(const Logistic &first, const Logistic &second) {
+  Operation *place = second.getOperation();
+  Operation *op = first.getOperation();
+  if (op->getResult(0).getType() != place->getResult(0).getType())
+    return false;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    Operation *ancestor = place->getBlock()->findAncestorOpInBlock(*user);
+    return ancestor && place->isBeforeInBlock(ancestor);
+  });
+}
+
+static void expandPair(Logistic &first, Logistic &second) {
+  Operation *place = second.getOperation();
+  PatternRewriter rewriter(place->getContext());
+  rewriter.setInsertionPoint(place);
+  ImplicitLocOpBuilder b(place->getLoc(), rewriter);
+  Num power = first.emitPower(b), other = second.emitPower(b);
+  auto [reciprocal, otherReciprocal] = pairReciprocals(power, other);
+  first.replace(rewriter, reciprocal);
+  second.replace(rewriter, otherReciprocal);
+}
+
+void mlir::fusion::expandLogisticPairs(Operation *root) {
+  root->walk([](Block *block) {
+    std::optional<Logistic> waiting;
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      std::optional<Logistic> logistic = Logistic::match(&op);
+      if (!logistic || !logistic->carriesNaN())
+        continue;
+      if (!waiting || !canPair(*waiting, *logistic)) {
+        waiting = logistic;
+        continue;
+      }
+      expandPair(*waiting, *logistic);
+      waiting.reset();
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// One at a time
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename OpTy>
+struct ExpandLogistic final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Logistic> logistic = Logistic::match(op);
+    if (!logistic)
+      return rewriter.notifyMatchFailure(op, "not a logistic function");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num power = logistic->emitPower(b);
+    logistic->replace(rewriter, rcpApproxFtz(power + power.c(1.0)));
+    return success();
+  }
+};
+
+/// x / (1 + exp(y)): the divisor is at least 1, which the exact division's slow
+/// path for extreme divisors does not need to know.
+struct ExpandLogisticDivision final : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!Logistic::getExponential(op.getRhs()) ||
+        getElementTypeOrSelf(op.getType()).isF64() ||
+        !isExpandableFloat(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not a logistic function");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num quotient =
+        divFull(computeNum(b, op.getLhs()), computeNum(b, op.getRhs()));
+    rewriter.replaceOp(op, restore(quotient, op.getType()));
+    return success();
+  }
+};
+} // namespace
+
+void mlir::fusion::populateLogisticPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandLogistic<arith::AddFOp>, ExpandLogistic<arith::DivFOp>>(
+      patterns.getContext(), /*benefit=*/2);
+  patterns.add<ExpandLogisticDivision>(patterns.getContext());
+}

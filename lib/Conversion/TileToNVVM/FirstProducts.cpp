@@ -1,0 +1,69 @@
+//===- FirstProducts.cpp - Sums that begin with a product -------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the recognition of sums whose zeros need not be written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FirstProducts.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+static bool isZeroSplat(Value value) {
+  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return splat && (matchPattern(splat.getValue(), m_PosZeroFloat()) ||
+                   matchPattern(splat.getValue(), m_Zero()));
+}
+
+/// True if `loop` is known to run at least once.
+static bool runs(scf::ForOp loop) {
+  APInt lower, upper;
+  return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) &&
+         matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
+         lower.slt(upper);
+}
+
+std::optional<SmallVector<scf::ForOp, 2>>
+mlir::fusion::findSumLoops(tile::MmaAsyncOp product) {
+  SmallVector<scf::ForOp, 2> loops;
+  Value sums = product.getAcc();
+  Operation *reader = product;
+  while (!isZeroSplat(sums)) {
+    auto argument = dyn_cast<BlockArgument>(sums);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                         : scf::ForOp();
+    if (!loop || !runs(loop) || !sums.hasOneUse() ||
+        reader->getBlock() != loop.getBody())
+      return std::nullopt;
+    OpOperand *init = loop.getTiedLoopInit(argument);
+    if (!init)
+      return std::nullopt;
+    loops.push_back(loop);
+    sums = init->get();
+    reader = loop;
+  }
+  return loops;
+}
+
+bool mlir::fusion::isSumOfFirstProduct(OpOperand &init) {
+  if (!isZeroSplat(init.get()))
+    return false;
+  OpOperand *use = &init;
+  while (auto loop = dyn_cast<scf::ForOp>(use->getOwner())) {
+    BlockArgument argument = loop.getTiedLoopRegionIterArg(use);
+    if (!argument || !argument.hasOneUse())
+      return false;
+    use = &*argument.use_begin();
+  }
+  auto product = dyn_cast<tile::MmaAsyncOp>(use->getOwner());
+  return product && use->get() == product.getAcc() &&
+         findSumLoops(product).has_value();
+}
