@@ -14,6 +14,7 @@
 #include "Decode/Decoder.h"
 #include "Parse/Parser.h"
 #include "ProfileImpl.h"
+#include "Support.h"
 
 #include <algorithm>
 
@@ -121,10 +122,6 @@ bool Decoder::failInstruction() {
   error = "PTX line " + std::to_string(errorLine) + ": instruction '" +
           std::string(syntax->spelling) + "' is not supported";
   return false;
-}
-
-static uint64_t alignUp(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
 }
 
 bool Decoder::layOutParameters() {

@@ -15,6 +15,7 @@
 
 #include "Async/Async.h"
 #include "Matrix/Wgmma.h"
+#include "Support.h"
 
 #include <algorithm>
 #include <cstring>
@@ -67,10 +68,6 @@ private:
   bool ready = false;
 };
 } // namespace
-
-static uint64_t alignUp(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
 
 /// Gives a warp its place at `base`, or only measures it when that is null.
 uint64_t Worker::layOutWarp(uint8_t *base, Warp &w) const {
