@@ -469,7 +469,10 @@ bool Decoder::finish() {
     settle(special.slot, kernel.registerBytes);
   kernel.fileBytes = uint32_t(total);
 
-  if (!kernel.usesWgmma)
+  for (const BulkForm &form : kernel.bulkForms)
+    kernel.overwritesShared |=
+        !form.isPrefetch && form.direction != BulkForm::Direction::Store;
+  if (!kernel.usesWgmma && !kernel.overwritesShared)
     kernel.registerUses = {};
   kernel.info.staticSharedBytes = sharedEnd;
   kernel.info.localBytes = uint32_t(alignUp(localEnd, 16));
