@@ -12,6 +12,7 @@
 
 #include "Decode/Decoder.h"
 #include "Parse/Parser.h"
+#include "Support.h"
 
 #include <atomic>
 #include <utility>
@@ -138,9 +139,7 @@ Status Module::parse(std::string_view text, std::string_view fileName,
   program.syntax.text = std::make_unique<const std::string>(text);
   auto inFile = [&](const Status &s) {
     // The code is added again by the constructor.
-    std::string reason = s.message();
-    reason = reason.substr(reason.find(": ") + 2);
-    return Status(s.getKind(), std::string(fileName) + ": " + reason,
+    return Status(s.getKind(), std::string(fileName) + ": " + getReason(s),
                   s.getLine());
   };
   if (Status s = Parser(program.syntax).run(); !s.ok())

@@ -73,7 +73,7 @@ struct InstructionInfo {
   std::string_view spelling;
   Pipe pipe = Pipe::Other;
   /// The registers that the PTX instruction names, in Kernel::registerUses;
-  /// only with Kernel::usesWgmma.
+  /// only with Kernel::usesWgmma or Kernel::overwritesShared.
   uint32_t firstUse = 0, uses = 0;
 };
 
@@ -194,6 +194,8 @@ struct Kernel {
   uint64_t ownSharedBits = 0;
   /// What the kernel contains, and blocks therefore have to keep track of.
   bool usesAsync = false, usesWgmma = false;
+  /// Bulk copies write to shared memory.
+  bool overwritesShared = false;
   /// The race detector keeps one entry for each 1 << shift bytes: the size of
   /// the kernel's smallest access, at most 4, so that neighbours in one entry
   /// never belong to different accesses.

@@ -13,6 +13,7 @@
 
 #include "Async/Async.h"
 #include "Machine/Launch.h"
+#include "Machine/ReadQueue.h"
 #include "Machine/Shadow.h"
 
 #include <algorithm>
@@ -165,17 +166,30 @@ bool fusionemu::checkAsyncShared(Context &c, unsigned lane, const Block &block,
       return false;
     }
   }
-  int unfenced =
-      !isGeneric && c.checkAsync ? findUnfenced(c, block, first, last) : -1;
-  if (unfenced < 0)
+  if (isGeneric || !c.checkAsync)
     return true;
-  fail(c, ErrorKind::MissingFence, lane,
-       std::string(isWrite ? "writes" : "reads") + " " + std::to_string(bytes) +
-           " bytes at " + std::to_string(offset) +
-           " of shared memory through the async proxy, part of which " +
-           describeAgent(c, unsigned(unfenced)) +
-           " wrote with no fence.proxy.async in between");
-  return false;
+  auto report = [&](const std::string &what) {
+    fail(c, ErrorKind::MissingFence, lane,
+         std::string(isWrite ? "writes" : "reads") + " " +
+             std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+             " of shared memory through the async proxy, part of which " +
+             what);
+    return false;
+  };
+  int unfenced = findUnfenced(c, block, first, last);
+  if (unfenced >= 0)
+    return report(describeAgent(c, unsigned(unfenced)) +
+                  " wrote with no fence.proxy.async in between");
+  const Warp *reader = nullptr;
+  const QueuedRead *read =
+      isWrite ? findQueuedRead(c, block, offset, bytes, reader) : nullptr;
+  if (!read)
+    return true;
+  return report(describeAgent(c, reader->agent) +
+                " may not have read yet: before it said that it had, it "
+                "neither used what " +
+                describePlace(c, read->pc) +
+                " loads nor came to a fence.proxy.async");
 }
 
 uint8_t *fusionemu::accessGlobal(Context &c, unsigned lane, uint64_t address,
@@ -228,8 +242,11 @@ Next fusionemu::fenceProxy(Context &c, const Instruction &I) {
     joinTimes(w.clock, w.seenClock);
     joinTimes(w.blockFencedClock, w.clock);
   }
-  if (I.aux & fenceAsync)
+  if (I.aux & fenceAsync) {
     joinTimes(w.proxyClock, w.clock);
+    if (w.reads && w.reads->live)
+      endReads(w);
+  }
   if (I.aux & (fenceAsync | fenceMBarrierInit))
     fenceMBarriers(c);
   if (I.aux & (fenceClusterScope | fenceMBarrierInit)) {

@@ -14,6 +14,7 @@
 #include "Async/Bulk.h"
 #include "Decode/Payload.h"
 #include "Machine/Launch.h"
+#include "Support.h"
 
 #include <cstring>
 
@@ -169,9 +170,8 @@ bool BulkOperands::readMap(TensorMapInfo &map) {
   Status status = decodeTensorMap(bytes, map);
   if (status.ok())
     return true;
-  std::string reason = status.message();
   fail(c, ErrorKind::BadTensorMap, lane,
-       "takes a bad tensor map: " + reason.substr(reason.find(": ") + 2));
+       "takes a bad tensor map: " + getReason(status));
   return false;
 }
 
@@ -245,11 +245,8 @@ bool BulkOperands::buildTensor(BulkCopy &copy) {
                                    copy.shared, runs);
   if (status.ok() && isStore)
     status = checkTensorStore(copy.map, coordinates, form.rank);
-  if (!status.ok()) {
-    std::string reason = status.message();
-    return refuse("cannot copy with its tensor map: " +
-                  reason.substr(reason.find(": ") + 2));
-  }
+  if (!status.ok())
+    return refuse("cannot copy with its tensor map: " + getReason(status));
   for (const CopyRun &run : runs) {
     if (isStore && run.fill)
       continue;

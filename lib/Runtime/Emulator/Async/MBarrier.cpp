@@ -21,6 +21,15 @@
 
 using namespace fusionemu;
 
+namespace {
+/// An mbarrier and where it is.
+struct MBarrierPlace {
+  MBarrier *barrier = nullptr;
+  Block *block = nullptr;
+  uint64_t offset = 0;
+};
+} // namespace
+
 /// Bounds of PTX for the pending count and the transaction count.
 static constexpr uint32_t maxArrivals = (1 << 20) - 1;
 static constexpr int64_t maxBytes = (1 << 20) - 1;
@@ -89,8 +98,27 @@ static bool isOwn(Context &c, unsigned lane, const Block &block,
   if (&block == c.block)
     return true;
   fail(c, ErrorKind::BarrierMisuse, lane,
-       verb + describe(c, block, offset) + ", which only that block may do");
+       std::string(verb) + " " + describe(c, block, offset) +
+           ", which only that block may do");
   return false;
+}
+
+/// Finds the mbarrier at the address of a lane. False after a report.
+static bool findMBarrier(Context &c, const Instruction &I, unsigned lane,
+                         const char *verb, MBarrierPlace &at) {
+  at.block = findShared(c, I, I.a, lane, 8, 8, verb, at.offset);
+  if (at.block)
+    at.barrier = findMBarrier(c, lane, *at.block, at.offset);
+  return at.barrier != nullptr;
+}
+
+/// The same for what only the mbarrier's own block may do.
+static bool findOwnMBarrier(Context &c, const Instruction &I, unsigned lane,
+                            const char *verb, MBarrierPlace &at) {
+  at.block = findShared(c, I, I.a, lane, 8, 8, verb, at.offset);
+  if (at.block && isOwn(c, lane, *at.block, at.offset, verb))
+    at.barrier = findMBarrier(c, lane, *at.block, at.offset);
+  return at.barrier != nullptr;
 }
 
 static bool addBytes(Context &c, unsigned lane, const Block &block,
@@ -127,7 +155,7 @@ Next fusionemu::mbarrierInit(Context &c, const Instruction &I) {
     if (!block)
       return Next::Fail;
     uint32_t count = c.slot<uint32_t>(I.b)[lane];
-    if (!isOwn(c, lane, *block, offset, "initialises "))
+    if (!isOwn(c, lane, *block, offset, "initialises"))
       return Next::Fail;
     if (count == 0 || count > maxArrivals)
       return fail(c, ErrorKind::BarrierMisuse, lane,
@@ -158,13 +186,10 @@ Next fusionemu::mbarrierInit(Context &c, const Instruction &I) {
 Next fusionemu::mbarrierInval(Context &c, const Instruction &I) {
   for (uint32_t r = c.exec; r; r &= r - 1) {
     unsigned lane = lowest(r);
-    uint64_t offset = 0;
-    Block *block = findShared(c, I, I.a, lane, 8, 8, "invalidates", offset);
-    if (!block || !isOwn(c, lane, *block, offset, "invalidates "))
+    MBarrierPlace at;
+    if (!findOwnMBarrier(c, I, lane, "invalidates", at))
       return Next::Fail;
-    MBarrier *m = findMBarrier(c, lane, *block, offset);
-    if (!m)
-      return Next::Fail;
+    auto [m, block, offset] = at;
     if (c.checkAsync && (m->bytes != 0 || m->pending != m->expected))
       return fail(c, ErrorKind::BarrierLeak, lane,
                   "invalidates " + describe(c, *block, offset) +
@@ -182,11 +207,10 @@ Next fusionemu::mbarrierInval(Context &c, const Instruction &I) {
 Next fusionemu::mbarrierBytes(Context &c, const Instruction &I) {
   for (uint32_t r = c.exec; r; r &= r - 1) {
     unsigned lane = lowest(r);
-    uint64_t offset = 0;
-    Block *block = findShared(c, I, I.a, lane, 8, 8, "uses", offset);
-    MBarrier *m = block ? findMBarrier(c, lane, *block, offset) : nullptr;
-    if (!m)
+    MBarrierPlace at;
+    if (!findMBarrier(c, I, lane, "uses", at))
       return Next::Fail;
+    auto [m, block, offset] = at;
     if (block != c.block)
       touch(c, *block, c.warp->agent, c.warp->clock[c.warp->agent]);
     int64_t bytes = c.slot<uint32_t>(I.b)[lane];
@@ -203,11 +227,10 @@ Next fusionemu::mbarrierBytes(Context &c, const Instruction &I) {
 Next fusionemu::mbarrierArrive(Context &c, const Instruction &I) {
   for (uint32_t r = c.exec; r; r &= r - 1) {
     unsigned lane = lowest(r);
-    uint64_t offset = 0;
-    Block *block = findShared(c, I, I.a, lane, 8, 8, "arrives at", offset);
-    MBarrier *m = block ? findMBarrier(c, lane, *block, offset) : nullptr;
-    if (!m)
+    MBarrierPlace at;
+    if (!findMBarrier(c, I, lane, "arrives at", at))
       return Next::Fail;
+    auto [m, block, offset] = at;
     uint64_t state = m->phase << 32 | m->pending;
     uint32_t count = c.slot<uint32_t>(I.b)[lane];
     if (I.c >= 0 && !addBytes(c, lane, *block, offset, *m,
@@ -248,13 +271,10 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
   uint64_t first = 0;
   for (uint32_t r = c.exec; r; r &= r - 1) {
     unsigned lane = lowest(r);
-    uint64_t offset = 0;
-    Block *block = findShared(c, I, I.a, lane, 8, 8, "waits at", offset);
-    if (!block || !isOwn(c, lane, *block, offset, "waits at "))
+    MBarrierPlace at;
+    if (!findOwnMBarrier(c, I, lane, "waits at", at))
       return Next::Fail;
-    MBarrier *m = findMBarrier(c, lane, *block, offset);
-    if (!m)
-      return Next::Fail;
+    auto [m, block, offset] = at;
     if (r == c.exec)
       first = uint64_t(block->rank + 1) << clusterShift | offset;
     bool done = false;

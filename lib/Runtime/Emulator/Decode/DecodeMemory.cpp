@@ -149,99 +149,88 @@ static unsigned takeVector(Modifiers &m) {
   }
 }
 
-bool Decoder::decodeLoad() {
+/// A load or store up to its registers, the elements of operand `data`; the
+/// address is the other one.
+bool Decoder::beginAccess(RegisterAccess &access, size_t data) {
   bool strong = false, orders = false;
   takeOrdering(*modifiers, strong, orders);
-  Space space = takeSpace(*modifiers);
+  access.space = takeSpace(*modifiers);
   bool hint = modifiers->has("L2::cache_hint");
   takeCacheHints(*modifiers);
   unsigned count = takeVector(*modifiers);
-  Type type = modifiers->takeType();
-  unsigned bytes = getSize(type);
+  access.type = modifiers->takeType();
+  unsigned bytes = getSize(access.type);
   if (bytes == 0 || bytes * count > 32)
     return failInstruction();
   if (!needOperands(hint ? 3 : 2, hint ? 3 : 2))
     return false;
   kernel.ordersBlocks |= orders;
-  Instruction I = make(nullptr);
-  if (!resolveAddress(operand(1), I, space))
+  access.I = make(nullptr);
+  if (!resolveAddress(operand(1 - data), access.I, access.space))
     return false;
-  I.aux = count | (strong ? strongAccess : 0);
-  const Operand &to = operand(0);
-  std::vector<const Operand *> parts = partsOf(to);
-  if (parts.size() != count)
+  access.I.aux = count | (strong ? strongAccess : 0);
+  access.parts = partsOf(operand(data));
+  if (access.parts.size() != count)
     return failSyntax("expected a vector of " + std::to_string(count) +
                       " registers");
   // All registers must have one width, which is the rule for vectors too.
-  unsigned registerBytes = 0;
-  for (const Operand *part : parts)
+  access.registerBytes = bytes;
+  for (const Operand *part : access.parts)
     if (Symbol *symbol = registerOf(*part))
-      registerBytes = std::max<unsigned>(registerBytes, symbol->bytes);
-  if (registerBytes < bytes)
-    registerBytes = bytes;
+      access.registerBytes =
+          std::max<unsigned>(access.registerBytes, symbol->bytes);
+  return true;
+}
+
+/// Completes a load or store whose handler is known.
+bool Decoder::endAccess(RegisterAccess &access,
+                        const std::vector<int32_t> &slots) {
+  Instruction &I = access.I;
+  I.d = int32_t(access.registerBytes);
+  I.dst = slots[0];
+  if (slots.size() > 1)
+    I.target = keepSlots(slots);
+  return finishAccess(I, access.type, unsigned(slots.size())) && emitAll(I);
+}
+
+bool Decoder::decodeLoad() {
+  RegisterAccess access;
+  if (!beginAccess(access, 0))
+    return false;
+  Type type = access.type;
+  unsigned bytes = getSize(type), registerBytes = access.registerBytes;
   std::vector<int32_t> slots;
-  for (const Operand *part : parts) {
+  for (const Operand *part : access.parts) {
     int32_t slot;
     if (!writeSized(*part, registerBytes, isSigned(type), slot))
       return false;
     slots.push_back(slot);
   }
-  I.handler = handlers.load(bytes, isSigned(type), registerBytes);
-  I.d = int32_t(registerBytes);
-  I.dst = slots[0];
-  if (count > 1) {
-    I.target = keepSlots(slots);
-  }
-  return finishAccess(I, type, count) && emitAll(I);
+  access.I.handler = handlers.load(bytes, isSigned(type), registerBytes);
+  return endAccess(access, slots);
 }
 
 bool Decoder::decodeStore() {
   if (modifiers->take("async"))
     return decodeStoreAsync(false);
-  bool strong = false, orders = false;
-  takeOrdering(*modifiers, strong, orders);
-  Space space = takeSpace(*modifiers);
-  bool hint = modifiers->has("L2::cache_hint");
-  takeCacheHints(*modifiers);
-  unsigned count = takeVector(*modifiers);
-  Type type = modifiers->takeType();
-  unsigned bytes = getSize(type);
-  if (bytes == 0 || bytes * count > 32 || space == Space::Const)
-    return failInstruction();
-  if (!needOperands(hint ? 3 : 2, hint ? 3 : 2))
+  RegisterAccess access;
+  if (!beginAccess(access, 1))
     return false;
-  kernel.ordersBlocks |= orders;
-  Instruction I = make(nullptr);
-  if (!resolveAddress(operand(0), I, space))
-    return false;
-  I.aux = count | (strong ? strongAccess : 0);
-  const Operand &from = operand(1);
-  std::vector<const Operand *> parts = partsOf(from);
-  if (parts.size() != count)
-    return failSyntax("expected a vector of " + std::to_string(count) +
-                      " registers");
-  unsigned registerBytes = bytes;
-  for (const Operand *part : parts)
-    if (Symbol *symbol = registerOf(*part))
-      registerBytes = std::max<unsigned>(registerBytes, symbol->bytes);
-  if (registerBytes == 16 && bytes != 16)
+  Type type = access.type;
+  unsigned bytes = getSize(type), registerBytes = access.registerBytes;
+  if (access.space == Space::Const || (registerBytes == 16 && bytes != 16))
     return failInstruction();
   bool isFloat = type == Type::F32 || type == Type::F64;
   std::vector<int32_t> slots;
-  for (const Operand *part : parts) {
+  for (const Operand *part : access.parts) {
     int32_t slot;
     if (!readSized(*part, registerBytes, false,
                    isFloat && registerBytes == bytes, slot))
       return false;
     slots.push_back(slot);
   }
-  I.handler = handlers.store(bytes, registerBytes);
-  I.d = int32_t(registerBytes);
-  I.dst = slots[0];
-  if (count > 1) {
-    I.target = keepSlots(slots);
-  }
-  return finishAccess(I, type, count) && emitAll(I);
+  access.I.handler = handlers.store(bytes, registerBytes);
+  return endAccess(access, slots);
 }
 
 bool Decoder::decodeAtomic() {

@@ -14,6 +14,7 @@
 #include "Decode/Decoder.h"
 #include "Parse/Parser.h"
 #include "ProfileImpl.h"
+#include "Support.h"
 
 #include <algorithm>
 
@@ -121,10 +122,6 @@ bool Decoder::failInstruction() {
   error = "PTX line " + std::to_string(errorLine) + ": instruction '" +
           std::string(syntax->spelling) + "' is not supported";
   return false;
-}
-
-static uint64_t alignUp(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
 }
 
 bool Decoder::layOutParameters() {
@@ -472,7 +469,10 @@ bool Decoder::finish() {
     settle(special.slot, kernel.registerBytes);
   kernel.fileBytes = uint32_t(total);
 
-  if (!kernel.usesWgmma)
+  for (const BulkForm &form : kernel.bulkForms)
+    kernel.overwritesShared |=
+        !form.isPrefetch && form.direction != BulkForm::Direction::Store;
+  if (!kernel.usesWgmma && !kernel.overwritesShared)
     kernel.registerUses = {};
   kernel.info.staticSharedBytes = sharedEnd;
   kernel.info.localBytes = uint32_t(alignUp(localEnd, 16));

@@ -63,6 +63,15 @@ private:
   std::vector<bool> used;
 };
 
+/// A load to registers or a store of registers.
+struct RegisterAccess {
+  Instruction I;
+  Space space = Space::None;
+  Type type = Type::None;
+  std::vector<const Operand *> parts; ///< Its registers.
+  unsigned registerBytes = 0;         ///< Of each of them.
+};
+
 /// Turns one kernel's syntax into a Kernel.
 class Decoder {
 public:
@@ -189,6 +198,8 @@ private:
   bool decodePrefetch();
   void noteReduction(Op op, Type type, bool dropped);
   bool finishAccess(Instruction &I, Type type, unsigned count);
+  bool beginAccess(RegisterAccess &access, size_t data);
+  bool endAccess(RegisterAccess &access, const std::vector<int32_t> &slots);
   bool finishVectorAtomic(Instruction &I, Type type, unsigned count,
                           bool isReduction);
   // DecodeControl.cpp.

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exec/Access.h"
+#include "Machine/ReadQueue.h"
 #include "Matrix/Wgmma.h"
 
 using namespace fusionemu;
@@ -41,6 +42,8 @@ bool resolveRows(Context &c, const Instruction &I, Access &A,
   }
   c.exec = matrices == 4 ? ~uint32_t(0) : (uint32_t(1) << 8 * matrices) - 1;
   bool fine = resolve(c, I, A);
+  if (fine && reads(A.mode) && c.warp->reads && A.base == c.block->shared)
+    noteRead(c, A.offset, c.exec, A.bytes);
   c.exec = ~uint32_t(0);
   return fine;
 }

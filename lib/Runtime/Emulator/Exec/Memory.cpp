@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exec/Access.h"
+#include "Machine/ReadQueue.h"
 
 using namespace fusionemu;
 
@@ -46,6 +47,8 @@ Next load(Context &c, const Instruction &I) {
   A.mode = I.aux & strongAccess ? AccessMode::StrongRead : AccessMode::Read;
   if (!resolve(c, I, A))
     return Next::Fail;
+  if (c.warp->reads && A.base == c.block->shared)
+    noteRead(c, A.offset, c.exec, A.bytes);
   unsigned count = I.aux & vectorMask;
   const int32_t *slots =
       count > 1 ? &c.kernel->extraOperands[I.target] : &I.dst;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exec/Lanes.h"
+#include "Machine/ReadQueue.h"
 #include "ProfileImpl.h"
 
 using namespace fusionemu;
@@ -19,7 +20,10 @@ namespace fusionemu {
 namespace FUSIONEMU_ISA {
 
 namespace {
-template <bool profiled, bool tracked>
+/// What is watched of the registers that instructions name.
+enum class Watch { None, Loads, All };
+
+template <bool profiled, Watch watch>
 Next runFragment(Context &c, uint64_t budget) {
   const Instruction *code = c.kernel->code.data();
   uint64_t instructions = 0, laneInstructions = 0;
@@ -34,9 +38,13 @@ Next runFragment(Context &c, uint64_t budget) {
     c.full = (exec | ~c.warp->live) == ~uint32_t(0);
     instructions += I.counted;
     laneInstructions += unsigned(__builtin_popcount(exec)) * I.counted;
-    if (tracked && !trackRegisters(c)) {
-      next = Next::Fail;
-      break;
+    if constexpr (watch == Watch::All) {
+      if (!trackRegisters(c)) {
+        next = Next::Fail;
+        break;
+      }
+    } else if (watch == Watch::Loads && c.warp->reads->live) {
+      followReads(c);
     }
     if constexpr (profiled)
       next = runCounted(c, I);
@@ -56,10 +64,13 @@ Next runFragment(Context &c, uint64_t budget) {
 
 Next run(Context &c, uint64_t budget) {
   if (c.kernel->usesWgmma)
-    return c.profile ? runFragment<true, true>(c, budget)
-                     : runFragment<false, true>(c, budget);
-  return c.profile ? runFragment<true, false>(c, budget)
-                   : runFragment<false, false>(c, budget);
+    return c.profile ? runFragment<true, Watch::All>(c, budget)
+                     : runFragment<false, Watch::All>(c, budget);
+  if (c.warp->reads)
+    return c.profile ? runFragment<true, Watch::Loads>(c, budget)
+                     : runFragment<false, Watch::Loads>(c, budget);
+  return c.profile ? runFragment<true, Watch::None>(c, budget)
+                   : runFragment<false, Watch::None>(c, budget);
 }
 
 } // namespace FUSIONEMU_ISA

@@ -24,6 +24,7 @@ namespace fusionemu {
 
 struct Allocation;
 struct Cluster;
+struct ReadQueue;
 class Launch;
 struct InstructionCounts;
 
@@ -136,6 +137,11 @@ struct Warp {
   uint64_t *registerWrite = nullptr;
   uint64_t registerTime = 1; ///< Counts instructions for registerWrite.
   uint64_t wgmmaFence = 0;   ///< When the last wgmma.fence ran; 0 for never.
+  /// Loads that may be queued still, and by 32 bytes of the register file the
+  /// serial number of the last one whose value is there, or 0. Only with
+  /// Kernel::overwritesShared.
+  ReadQueue *reads = nullptr;
+  uint32_t *registerLoad = nullptr;
 };
 
 /// How wgmmas in flight use a register.

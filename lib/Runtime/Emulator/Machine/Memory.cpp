@@ -12,9 +12,9 @@
 
 #include "Machine/MemoryImpl.h"
 #include "Program.h"
+#include "Support.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -127,12 +127,6 @@ Allocation *Memory::Impl::findAtOrBelow(uint64_t address) const {
       allocations.begin(), allocations.end(), address,
       [](uint64_t value, const Allocation *a) { return value < a->base; });
   return after == allocations.begin() ? nullptr : *std::prev(after);
-}
-
-static std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
-  return text;
 }
 
 Status Memory::Impl::findRange(uint64_t address, uint64_t bytes,

@@ -13,18 +13,13 @@
 
 #include "Machine/Cluster.h"
 #include "Machine/Launch.h"
+#include "Support.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 using namespace fusionemu;
-
-static std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
-  return text;
-}
 
 static std::string triple(uint32_t x, uint32_t y, uint32_t z) {
   return "(" + std::to_string(x) + "," + std::to_string(y) + "," +

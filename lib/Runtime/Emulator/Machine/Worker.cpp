@@ -14,7 +14,9 @@
 #include "Machine/Launch.h"
 
 #include "Async/Async.h"
+#include "Machine/ReadQueue.h"
 #include "Matrix/Wgmma.h"
+#include "Support.h"
 
 #include <algorithm>
 #include <cstring>
@@ -68,10 +70,6 @@ private:
 };
 } // namespace
 
-static uint64_t alignUp(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
-
 /// Gives a warp its place at `base`, or only measures it when that is null.
 uint64_t Worker::layOutWarp(uint8_t *base, Warp &w) const {
   uint64_t next = 0;
@@ -87,6 +85,12 @@ uint64_t Worker::layOutWarp(uint8_t *base, Warp &w) const {
     w.registerUse = take(kernel.fileBytes / 32 + 1);
     w.registerWrite =
         reinterpret_cast<uint64_t *>(take((kernel.fileBytes / 32 + 1) * 8));
+  }
+  const Checks &checks = launch.options.checks;
+  if (kernel.overwritesShared && checks.asynchrony && checks.sharedRaces) {
+    w.reads = reinterpret_cast<ReadQueue *>(take(sizeof(ReadQueue)));
+    w.registerLoad =
+        reinterpret_cast<uint32_t *>(take((kernel.fileBytes / 32 + 1) * 4));
   }
   return next;
 }
@@ -330,6 +334,8 @@ void Worker::startWarp(Block &block, Warp &w) {
     std::memset(w.registerUse, 0, kernel.fileBytes / 32 + 1);
     std::memset(w.registerWrite, 0, (size_t(kernel.fileBytes) / 32 + 1) * 8);
   }
+  if (w.reads)
+    clearReads(kernel, w);
 }
 
 /// Lets a warp run until it can go no further or its turn is over. False on

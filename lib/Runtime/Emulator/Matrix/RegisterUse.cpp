@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Machine/ReadQueue.h"
 #include "Matrix/Wgmma.h"
 
 using namespace fusionemu;
@@ -35,6 +36,8 @@ bool fusionemu::trackRegisters(Context &c) {
   const Kernel &kernel = *c.kernel;
   const InstructionInfo &info = kernel.infos[c.here()];
   uint64_t now = ++w.registerTime;
+  if (w.reads && w.reads->live)
+    followReads(c);
   if (info.uses == 0 || kernel.code[c.here()].handler == wgmmaIssue)
     return true;
   const RegisterUse *uses = &kernel.registerUses[info.firstUse];
