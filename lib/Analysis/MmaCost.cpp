@@ -63,12 +63,17 @@ static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
 //===----------------------------------------------------------------------===//
 
 /// Share of the chip's product rate that a multiprocessor alone reaches.
-static constexpr double kProductRate = 1.078;
+static constexpr double kProductRate = 1.058;
+/// Elements of 16 bits of the widest swizzle.
+static constexpr int64_t kSwizzleColumns = 64;
 /// Growth of the products' time for each 128 columns that a row lacks.
-static constexpr double kNarrowCost = 0.112;
+static constexpr double kNarrowCost = 0.058;
+/// How much longer products take that one warpgroup makes, between whose
+/// instructions no other's fit.
+static constexpr double kLoneCost = 1.055;
 /// Bytes a clock that the copy engine brings to one multiprocessor, when rows
 /// begin where lines of L2 do, and when they do not.
-static constexpr double kFeedBytesPerClock = 72, kStraddledBytesPerClock = 25;
+static constexpr double kFeedBytesPerClock = 71, kStraddledBytesPerClock = 25;
 /// Of a convolution's copies, from 55 kernels: bytes a clock of images whose
 /// windows are cut out, of filters, and of filters that are outside, where
 /// zeros take longer than what there is.
@@ -76,10 +81,10 @@ static constexpr double kWindowBytesPerClock = 31, kFilterBytesPerClock = 160,
                         kOutsideBytesPerClock = 13;
 /// From a stage's release to its next use, and the part of it that is left to
 /// blocks of few clusters, which have the chip almost for themselves.
-static constexpr double kFeedLatency = 1.37e-6, kIdleLatency = 0.6;
+static constexpr double kFeedLatency = 1.4e-6, kIdleLatency = 0.6;
 /// Of the epilogue: what it costs at all, and an element with its operations
 /// and bytes.
-static constexpr double kEpilogueSeconds = 0.86e-6, kClocksPerElement = 7.2,
+static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
                         kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
@@ -95,16 +100,18 @@ static constexpr double kMulticastSeconds = 0.5e-6;
 /// no mask of it; what each part of an epilogue costs although products go on,
 /// how much longer it takes a group that is alone in it, and how long a stage
 /// takes from its release to its next use.
-static constexpr double kTurnFeedCost = 0.1, kOddStagesCost = 1.03,
-                        kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 1.5,
+static constexpr double kTurnFeedCost = 0.075, kOddStagesCost = 1.04,
+                        kTurnPartSeconds = 0.09e-6, kAloneInEpilogue = 2.35,
                         kTurnLatency = 0.9e-6;
 /// Of blocks that share a multiprocessor: how much longer their products take
 /// than those of one block.
 static constexpr double kSharedCost = 1.2;
 /// Share of the memory's rate that operands and results reach.
 static constexpr double kTrafficShare = 0.9;
+/// Share of the shorter of products and traffic that the longer does not hide.
+static constexpr double kOverlapLoss = 0.05;
 /// From launch to the first product and from the last store to the end.
-static constexpr double kStartSeconds = 5.2e-6;
+static constexpr double kStartSeconds = 5.06e-6;
 
 static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
@@ -312,7 +319,14 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       2.0 * config.rows * config.columns * config.depth * problem.sums;
   double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
                                 target.numSMs * 16.0 / problem.elementBits);
+  // Columns that lie side by side in memory are in rows of a swizzle's width;
+  // the rest of a tile is an instruction of its own, no faster than a whole.
+  if (problem.transposed[1] && config.columns > kSwizzleColumns)
+    undisturbed *=
+        double(llvm::alignTo(config.columns, kSwizzleColumns)) / config.columns;
   double products = undisturbed * (1 + kNarrowCost * narrow);
+  if (config.warps == 4 && config.groups == 1 && resident == 1)
+    products *= kLoneCost;
   double feed = std::max(feedClocks(problem, config) / target.clockHz,
                          getWindowSeconds(problem, config, target));
   double chunk = std::max(products, feed);
@@ -359,7 +373,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                       problem.storedBits[1] / 8 * problem.operands[1] +
                   double(problem.rows) * problem.columns *
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
-  return std::max(time, bytes / (kTrafficShare * target.dramBytesPerSecond)) +
+  double memory = bytes / (kTrafficShare * target.dramBytesPerSecond);
+  return std::max(time, memory) + kOverlapLoss * std::min(time, memory) +
          kStartSeconds;
 }
 
