@@ -10,7 +10,9 @@
 // CHECK-SAME: pipeline = #tile.pipeline<wgmma, stages = 4, columns = 64>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: scf.for %[[T:.*]] = %[[BLOCK]] to %c32{{.*}} step %c24
-// CHECK:   arith.minui
+// CHECK:   %[[IN_GROUP:.*]] = arith.remui %[[T]], %c16
+// CHECK:   arith.divui %[[T]], %c16
+// CHECK:   arith.remui %[[IN_GROUP]], %c4
 // CHECK:   scf.for {{.*}} -> (tensor<64x128xf32>)
 // CHECK:     tile.dot
 // CHECK:   tile.store

@@ -2,30 +2,30 @@
 // RUN:   --fusion-plan-form-kernels
 
 // A contract that cannot be kept names the rule in its way.
-func.func @must_not_possible(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<64x64xf32>
-  %er = tensor.empty() : tensor<64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
+func.func @must_not_possible(%x: tensor<64x64xi32>, %w: tensor<64x64xi32>) -> tensor<64xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<64x64xi32>
+  %er = tensor.empty() : tensor<64xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %fr = linalg.fill ins(%zero : i32) outs(%er : tensor<64xi32>) -> tensor<64xi32>
   // expected-error @below {{FUS-2006: contract broken: 'matmul' must be fused into its users, but 'sum' reads it from memory: reduction-of-contraction, a reduction runs along a result dimension of a contraction, which is spread over blocks ('sum')}}
-  %m = linalg.matmul {fusion.must} ins(%x, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %s = linalg.reduce { arith.addf } ins(%m : tensor<64x64xf32>) outs(%fr : tensor<64xf32>) dimensions = [1]
-  return %s : tensor<64xf32>
+  %m = linalg.matmul {fusion.must} ins(%x, %w : tensor<64x64xi32>, tensor<64x64xi32>) outs(%f : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %s = linalg.reduce { arith.addi } ins(%m : tensor<64x64xi32>) outs(%fr : tensor<64xi32>) dimensions = [1]
+  return %s : tensor<64xi32>
 }
 
 // -----
 
 // expected-error @below {{FUS-2006: contract broken: needs 2 kernels, the limit is 1; what stands in the way: reduction-of-contraction}}
-func.func @too_many_kernels(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64xf32> attributes {fusion.max_kernels = 1 : i64} {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<64x64xf32>
-  %er = tensor.empty() : tensor<64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
-  %m = linalg.matmul ins(%x, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %s = linalg.reduce { arith.addf } ins(%m : tensor<64x64xf32>) outs(%fr : tensor<64xf32>) dimensions = [1]
-  return %s : tensor<64xf32>
+func.func @too_many_kernels(%x: tensor<64x64xi32>, %w: tensor<64x64xi32>) -> tensor<64xi32> attributes {fusion.max_kernels = 1 : i64} {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<64x64xi32>
+  %er = tensor.empty() : tensor<64xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %fr = linalg.fill ins(%zero : i32) outs(%er : tensor<64xi32>) -> tensor<64xi32>
+  %m = linalg.matmul ins(%x, %w : tensor<64x64xi32>, tensor<64x64xi32>) outs(%f : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %s = linalg.reduce { arith.addi } ins(%m : tensor<64x64xi32>) outs(%fr : tensor<64xi32>) dimensions = [1]
+  return %s : tensor<64xi32>
 }
 
 // -----

@@ -1,8 +1,8 @@
-// RUN: fusion-opt %s --fusion-plan-form-kernels --remarks-filter='fusion.*' \
+// RUN: fusion-opt %s --fusion-plan-form-kernels=target=sm_89 --remarks-filter='fusion.*' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s
-// RUN: fusion-opt %s --fusion-plan-form-kernels=print-ledger -o /dev/null 2>&1 \
+// RUN: fusion-opt %s --fusion-plan-form-kernels="target=sm_89 print-ledger" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=JSON
-// RUN: fusion-opt %s --fusion-plan-form-kernels --remark-format=yaml \
+// RUN: fusion-opt %s --fusion-plan-form-kernels=target=sm_89 --remark-format=yaml \
 // RUN:   --remarks-filter='fusion.*' --remarks-output-file=%t.yaml -o /dev/null
 // RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 
@@ -36,7 +36,7 @@
 // JSON: "name": "matmul_exp"
 // JSON: "kernels_after": 2,
 // JSON: "kernels_before": 3,
-// JSON: "target": "sm_90a"
+// JSON: "target": "sm_89"
 func.func @f(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x64xf32>

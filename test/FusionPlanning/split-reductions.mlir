@@ -159,15 +159,15 @@ func.func @dynamic(%a: tensor<4096x4096xbf16>, %b: tensor<4096x?xbf16>, %n: inde
 
 // Products that tensor cores do not make have tiles of any size.
 // CHECK-LABEL: func @plain(
-// CHECK: fusion.kernel {{.*}} -> (tensor<1024x1024xf32>)
-// CHECK: fusion.kernel {{.*}} -> (tensor<1024xf32>)
-func.func @plain(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1024xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1024x1024xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-  %m = linalg.matmul ins(%a, %b : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-  %ev = tensor.empty() : tensor<1024xf32>
-  %fz = linalg.fill ins(%zero : f32) outs(%ev : tensor<1024xf32>) -> tensor<1024xf32>
-  %r = linalg.reduce { arith.addf } ins(%m : tensor<1024x1024xf32>) outs(%fz : tensor<1024xf32>) dimensions = [1]
-  return %r : tensor<1024xf32>
+// CHECK: fusion.kernel {{.*}} -> (tensor<1024x1024xi32>)
+// CHECK: fusion.kernel {{.*}} -> (tensor<1024xi32>)
+func.func @plain(%a: tensor<1024x1024xi32>, %b: tensor<1024x1024xi32>) -> tensor<1024xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<1024x1024xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
+  %m = linalg.matmul ins(%a, %b : tensor<1024x1024xi32>, tensor<1024x1024xi32>) outs(%f : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
+  %ev = tensor.empty() : tensor<1024xi32>
+  %fz = linalg.fill ins(%zero : i32) outs(%ev : tensor<1024xi32>) -> tensor<1024xi32>
+  %r = linalg.reduce { arith.addi } ins(%m : tensor<1024x1024xi32>) outs(%fz : tensor<1024xi32>) dimensions = [1]
+  return %r : tensor<1024xi32>
 }

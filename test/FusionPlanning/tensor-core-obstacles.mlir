@@ -1,6 +1,7 @@
 // RUN: fusion-opt %s --fusion-plan-form-kernels --remarks-filter='fusion.*' 2>&1 | FileCheck %s
 // RUN: fusion-opt %s --fusion-plan-form-kernels=target=sm_80 --remarks-filter='fusion.*' 2>&1 | FileCheck %s --check-prefix=SM80
 // RUN: fusion-opt %s --fusion-plan-form-kernels=print-ledger 2>&1 | FileCheck %s --check-prefix=LEDGER
+// RUN: fusion-opt %s --fusion-plan-form-kernels='target=sm_89 print-ledger' 2>&1 | FileCheck %s --check-prefix=SM89
 
 // What keeps products from warpgroups is said at the product.
 
@@ -9,7 +10,9 @@
 // LEDGER: "products": "wgmma"
 // LEDGER: "function": "full_precision"
 // LEDGER: "obstacle": "element-type"
-// LEDGER: "products": "other"
+// LEDGER: "products": "mma_sync"
+// SM89: "function": "full_precision"
+// SM89: "products": "other"
 // LEDGER: "function": "misaligned"
 // LEDGER: "obstacle": "misaligned-rows"
 // LEDGER: "products": "mma_sync"

@@ -63,11 +63,12 @@ tile.program @few_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps
 
 // -----
 
-// f32 without leave to round, a depth below the instruction's, and programs of
-// another kind keep the layout of scalar products.
+// A depth below the instruction's, and programs of another kind, keep the layout
+// of scalar products; f32 without leave to round takes that of tf32.
 
 // CHECK-LABEL: tile.program @no_instruction
-// CHECK-COUNT-2: tile.dot {{.*}} -> tensor<16x16xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2],
+// CHECK: tile.dot {{.*}} -> tensor<16x16xf32, #tile.layout<"{reg={{\[\[}}0,1],[8,0],
+// CHECK: tile.dot {{.*}} -> tensor<16x16xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2],
 tile.program @no_instruction(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync>} {
   %zero = arith.constant 0.0 : f32
   %acc = tile.splat %zero : f32 -> tensor<16x16xf32>
