@@ -4,21 +4,52 @@
 #b = affine_map<(i, j, k) -> (k, j)>
 #c = affine_map<(i, j, k) -> (i, j)>
 
-// Blocks walk several tiles, in groups of rows.
+// Blocks walk several tiles, in groups of rows, here all of one height.
 
 // CHECK-LABEL: tile.program @walk
 // CHECK-SAME: pipeline = #tile.pipeline<wgmma, stages = 4, columns = 64>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: scf.for %[[T:.*]] = %[[BLOCK]] to %c32{{.*}} step %c24
-// CHECK:   %[[IN_GROUP:.*]] = arith.remui %[[T]], %c16
-// CHECK:   arith.divui %[[T]], %c16
-// CHECK:   arith.remui %[[IN_GROUP]], %c4
+// CHECK-NOT: arith.minui
 // CHECK:   scf.for {{.*}} -> (tensor<64x128xf32>)
 // CHECK:     tile.dot
 // CHECK:   tile.store
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<512x512xf32> {
   %r = fusion.kernel @walk ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) -> (tensor<512x512xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 24>>} {
+  ^bb0(%x: tensor<512x512xbf16>, %y: tensor<512x512xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x512xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x512xbf16>, tensor<512x512xbf16>) outs(%f : tensor<512x512xf32>) {
+    ^bb1(%u: bf16, %v: bf16, %o: f32):
+      %s = arith.extf %u : bf16 to f32
+      %t = arith.extf %v : bf16 to f32
+      %p = arith.mulf %s, %t : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<512x512xf32>
+    fusion.yield %m : tensor<512x512xf32>
+  }
+  return %r : tensor<512x512xf32>
+}
+
+// -----
+
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// The last group has fewer rows.
+
+// CHECK-LABEL: tile.program @rest
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: scf.for %[[T:.*]] = %[[BLOCK]] to %c32{{.*}} step %c24
+// CHECK:   arith.minui
+// CHECK:   scf.for {{.*}} -> (tensor<64x128xf32>)
+func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<512x512xf32> {
+  %r = fusion.kernel @rest ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) -> (tensor<512x512xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 3, blocks = 24>>} {
   ^bb0(%x: tensor<512x512xbf16>, %y: tensor<512x512xbf16>):
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<512x512xf32>

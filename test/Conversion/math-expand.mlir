@@ -126,10 +126,19 @@ func.func @gelu(%x: f32, %y: f32) -> f32 {
   return %g : f32
 }
 
-// Two powers of e share a reciprocal where what they are multiplied by is NaN
-// whenever the argument is. The argument is evaluated by Horner's rule, its
-// constants folded.
-// CHECK-LABEL: func.func @gelu_pair(
+// The argument is evaluated by Horner's rule, its constants folded.
+// CHECK-LABEL: func.func @gelu_polynomial(
+// CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK:         arith.constant -0.102943242 : f32
+// CHECK-NEXT:    %[[XX:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK-NEXT:    %[[C:.*]] = arith.constant -2.30220819 : f32
+// CHECK-NEXT:    %[[V:.*]] = llvm.intr.fma(%[[XX]], %{{.*}}, %[[C]])
+// CHECK-NEXT:    %[[A:.*]] = arith.mulf %[[X]], %[[V]]
+// CHECK-NEXT:    %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[A]])
+// CHECK:         %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]]
+// CHECK-NEXT:    %[[D:.*]] = arith.constant -2.30220819 : f32
+// CHECK-NEXT:    llvm.intr.fma(%[[YY]], %{{.*}}, %[[D]])
+func.func @gelu_polynomial(
 // CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
 // CHECK:         arith.constant -0.102943242 : f32
 // CHECK-NEXT:    %[[XX:.*]] = arith.mulf %[[X]], %[[X]]
@@ -175,75 +184,31 @@ func.func @gelu_pair(%x: f32, %y: f32) -> (f32, f32) {
   return %g, %g1 : f32, f32
 }
 
-// CHECK-LABEL: func.func @silu_pair(
-// CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
-// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
-// CHECK-NOT:     rcp
+// Terms that cancel are left in their order, and so is what is no polynomial of
+// the other factor.
+// CHECK-LABEL: func.func @gelu_other(
+// CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK:         %[[U:.*]] = arith.addf %[[X]], %{{.*}} : f32
+// CHECK:         arith.mulf %[[U]], %{{.*}} : f32
+// CHECK-NEXT:    llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK:         arith.mulf %[[X]], %{{.*}} : f32
+// CHECK-NEXT:    llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK-NOT:     fma
 // CHECK:         return
-func.func @silu_pair(%x: f32, %y: f32) -> (f32, f32) {
-  %one = arith.constant 1.0 : f32
-  %n = arith.negf %x : f32
-  %m = arith.negf %y : f32
-  %e = math.exp %n : f32
-  %f = math.exp %m : f32
-  %d = arith.addf %one, %e : f32
-  %c = arith.addf %one, %f : f32
-  %p = arith.divf %x, %d : f32
-  // The other as a product with the sigmoid.
-  %s = arith.divf %one, %c : f32
-  %q = arith.mulf %s, %y : f32
-  return %p, %q : f32, f32
-}
-
-// A sigmoid by itself has nothing that would be NaN for it; an argument in which
-// terms cancel may be NaN where its number is not.
-// CHECK-LABEL: func.func @no_carrier(
-// CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
-// CHECK:         return
-func.func @no_carrier(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
+func.func @gelu_other(%x: f32, %y: f32) -> (f32, f32) {
   %one = arith.constant 1.0 : f32
   %cubic = arith.constant -0.01 : f32
-  %n = arith.negf %x : f32
-  %m = arith.negf %y : f32
-  %e = math.exp %n : f32
-  %f = math.exp %m : f32
-  %d = arith.addf %one, %e : f32
-  %c = arith.addf %one, %f : f32
-  %s = arith.divf %one, %d : f32
-  %r = arith.divf %one, %c : f32
   %xx = arith.mulf %x, %x : f32
-  %yy = arith.mulf %y, %y : f32
   %xxx = arith.mulf %xx, %x : f32
-  %yyy = arith.mulf %yy, %y : f32
   %xc = arith.mulf %xxx, %cubic : f32
-  %yc = arith.mulf %yyy, %cubic : f32
   %u = arith.addf %x, %xc : f32
-  %v = arith.addf %y, %yc : f32
   %t = math.tanh %u : f32
-  %w = math.tanh %v : f32
+  %w = math.tanh %x : f32
   %t1 = arith.addf %t, %one : f32
   %w1 = arith.addf %w, %one : f32
   %p = arith.mulf %x, %t1 : f32
   %q = arith.mulf %y, %w1 : f32
-  return %s, %r, %p, %q : f32, f32, f32, f32
-}
-
-// The first is wanted before the second one's argument is there.
-// CHECK-LABEL: func.func @dependent(
-// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
-// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
-// CHECK:         return
-func.func @dependent(%x: f32) -> f32 {
-  %one = arith.constant 1.0 : f32
-  %n = arith.negf %x : f32
-  %e = math.exp %n : f32
-  %d = arith.addf %one, %e : f32
-  %y = arith.divf %x, %d : f32
-  %m = arith.negf %y : f32
-  %f = math.exp %m : f32
-  %c = arith.addf %one, %f : f32
-  %z = arith.divf %y, %c : f32
-  return %z : f32
+  return %p, %q : f32, f32
 }
 
 // Halves of words are shifted or masked, where converting takes two

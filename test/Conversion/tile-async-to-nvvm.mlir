@@ -69,16 +69,23 @@
 // CHECK-NOT: nvvm.wgmma.commit
 // CHECK:   "wgmma.wait_group.sync.aligned 0;"
 
-// Two buffers take turns: one copy may still read when the other is filled.
-// CHECK:   nvvm.cp.async.bulk.wait_group 1 {read}
-// CHECK:   nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
+// Two buffers take turns: nothing is in the way of their first use; later one
+// copy may still read when the other is filled.
+// CHECK-NOT: wait_group
 // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
 // CHECK:   nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-// CHECK:   nvvm.barrier id
+// CHECK:   nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
 // CHECK:   scf.if
 // CHECK:     nvvm.cp.async.bulk.tensor.global.shared.cta %[[MC]]
 // CHECK:     nvvm.cp.async.bulk.commit.group
+// CHECK-NOT: wait_group
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK:     nvvm.cp.async.bulk.commit.group
 // CHECK:   nvvm.cp.async.bulk.wait_group 1 {read}
+// CHECK:   nvvm.barrier id
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK:   nvvm.barrier id
+// CHECK:     nvvm.cp.async.bulk.commit.group
 // CHECK:   nvvm.cp.async.bulk.wait_group 0 {read}
 tile.program @roles(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 4 : i64, index_bits = 32 : i64} {
   %c0 = arith.constant 0 : index
@@ -110,6 +117,7 @@ tile.program @roles(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>) attrib
     tile.async_store %p0, %mc[%c0, %c0] through %o0 dims [0, 1] : tensor<64x32xf32, #part>, !omap, !out
     %p1 = tile.slice %d [0, 32] : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #part>
     tile.async_store %p1, %mc[%c0, %c32] through %o1 dims [0, 1] : tensor<64x32xf32, #part>, !omap, !out
+    tile.async_store %p0, %mc[%c64, %c0] through %o0 dims [0, 1] : tensor<64x32xf32, #part>, !omap, !out
     tile.async_store_wait
   } producer {
     scf.for %k = %c0 to %c8 step %c1 {

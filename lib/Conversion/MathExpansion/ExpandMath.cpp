@@ -11,8 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Logistic.h"
-
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
 
@@ -47,7 +45,6 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
-    expandLogisticPairs(getOperation());
     RewritePatternSet logistic(&getContext());
     populateLogisticPatterns(logistic);
     walkAndApplyPatterns(getOperation(), std::move(logistic));

@@ -136,21 +136,6 @@ static OpOperand *getFactor(Operation *op) {
   return product ? &product->getOpOperand(1 - use.getOperandNumber()) : nullptr;
 }
 
-/// The number by which all uses of `op` multiply it; null if there is none.
-static Value getCommonFactor(Operation *op) {
-  Value factor;
-  for (OpOperand &use : op->getUses()) {
-    auto product = dyn_cast<arith::MulFOp>(use.getOwner());
-    if (!product)
-      return nullptr;
-    Value other = product->getOperand(1 - use.getOperandNumber());
-    if (factor && other != factor)
-      return nullptr;
-    factor = other;
-  }
-  return factor;
-}
-
 bool Logistic::matchTanh(arith::AddFOp sum) {
   if (!getElementTypeOrSelf(sum.getType()).isF32())
     return false;
@@ -166,7 +151,7 @@ bool Logistic::matchTanh(arith::AddFOp sum) {
   Value x = whole ? whole : factor->get();
   coefficients = getOddCoefficients(tanh.getOperand(), x);
   if (!coefficients.empty())
-    carrier = x;
+    variable = x;
   return true;
 }
 
@@ -185,19 +170,15 @@ bool Logistic::matchQuotient(arith::DivFOp quotient) {
   if (!exp || !isExpandableFloat(quotient.getType()) || element.isF64())
     return false;
   Value x = quotient.getLhs();
-  if (isOne(x)) {
-    x = getCommonFactor(quotient);
-  } else {
-    // x / (1 + exp(-x)): the divisor is large where x is not, and the quotient
-    // then too small to matter, so that the reciprocal's lack of subnormal
-    // numbers does not show.
-    auto negation = exp.getOperand().getDefiningOp<arith::NegFOp>();
-    if (!negation || negation.getOperand() != x)
-      return false;
-    numerator = x;
-  }
-  if (x && element.isF32() && !getOddCoefficients(exp.getOperand(), x).empty())
-    carrier = x;
+  if (isOne(x))
+    return true;
+  // x / (1 + exp(-x)): the divisor is large where x is not, and the quotient
+  // then too small to matter, so that the reciprocal's lack of subnormal
+  // numbers does not show.
+  auto negation = exp.getOperand().getDefiningOp<arith::NegFOp>();
+  if (!negation || negation.getOperand() != x)
+    return false;
+  numerator = x;
   return true;
 }
 
@@ -226,7 +207,7 @@ Num Logistic::emitPower(ImplicitLocOpBuilder &b) {
   // The constants' product is rounded once, and sums are not rounded before
   // the products that they are part of: no error of the program's own order
   // becomes larger by it.
-  Num x = computeNum(b, carrier);
+  Num x = computeNum(b, variable);
   Num factor = x.c(scale * coefficients.back());
   if (coefficients.size() > 1) {
     Num square = x * x;
@@ -253,18 +234,4 @@ void Logistic::replace(PatternRewriter &rewriter, Num reciprocal) {
   rewriter.replaceOp(op, restore(result, op->getResult(0).getType()));
   if (tanh)
     rewriter.eraseOp(tanh);
-}
-
-std::pair<Num, Num> mlir::fusion::pairReciprocals(Num power, Num other) {
-  // 1/a = b/(ab) and 1/b = a/(ab). The product would leave the range of f32
-  // with powers of 2^64, so one divisor is taken at 2^-126 of itself: powers up
-  // to 2^126 have a product and a reciprocal that are normal. Greater ones, and
-  // NaN, are taken at a number whose own reciprocal, 2^-126 less a few units of
-  // its last place, becomes 0 as the approximate instruction's does, and which
-  // leaves the other's as it is.
-  Num limit = power.c(0x1.00001p126), scale = power.c(0x1p-126);
-  Num p = minNum(power, limit), q = minNum(other, limit);
-  Num a = fma(p, scale, scale), b = fma(q, scale, scale);
-  Num inverse = rcpApproxFtz(fma(p, b, b));
-  return {mulFtz(inverse, b), mulFtz(inverse, a)};
 }

@@ -36,13 +36,6 @@ public:
   /// The exponential in a sum 1 + exp(y); null for another value.
   static math::ExpOp getExponential(Value value);
 
-  Operation *getOperation() const { return op; }
-
-  /// True if a NaN of the argument comes back in all that is made of the
-  /// reciprocal, whatever that is: each use is a product with the number that
-  /// the argument is computed from.
-  bool carriesNaN() const { return carrier != nullptr; }
-
   /// The power of e in the divisor.
   Num emitPower(ImplicitLocOpBuilder &b);
 
@@ -60,19 +53,11 @@ private:
   math::ExpOp exp;
   /// What the quotient divides, when that is not one.
   Value numerator;
-  /// What the argument is an odd polynomial of, without cancellation, and its
-  /// coefficients from that of the first power on.
-  Value carrier;
+  /// Of tanh: what its argument is an odd polynomial of, without cancellation,
+  /// and the coefficients from that of the first power on.
+  Value variable;
   SmallVector<double, 4> coefficients;
 };
-
-/// 1 / (1 + `power`) of two powers, by one instruction for both. A NaN gives 0
-/// for itself and leaves the other alone. Reciprocals below 2^-126 (1 + 2^-20)
-/// may become 0.
-std::pair<Num, Num> pairReciprocals(Num power, Num other);
-
-/// Replaces pairs of logistic operations in the blocks below `root`.
-void expandLogisticPairs(Operation *root);
 
 } // namespace mlir::fusion
 

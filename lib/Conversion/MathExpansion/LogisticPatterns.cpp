@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the expansion of logistic functions, two at a time where
-// a block has several.
+// This file implements the expansion of logistic functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,54 +17,6 @@
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-//===----------------------------------------------------------------------===//
-// Pairs
-//===----------------------------------------------------------------------===//
-
-/// True if the results of both can be computed where `second` is.
-static bool canPair(const Logistic &first, const Logistic &second) {
-  Operation *place = second.getOperation();
-  Operation *op = first.getOperation();
-  if (op->getResult(0).getType() != place->getResult(0).getType())
-    return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    Operation *ancestor = place->getBlock()->findAncestorOpInBlock(*user);
-    return ancestor && place->isBeforeInBlock(ancestor);
-  });
-}
-
-static void expandPair(Logistic &first, Logistic &second) {
-  Operation *place = second.getOperation();
-  PatternRewriter rewriter(place->getContext());
-  rewriter.setInsertionPoint(place);
-  ImplicitLocOpBuilder b(place->getLoc(), rewriter);
-  Num power = first.emitPower(b), other = second.emitPower(b);
-  auto [reciprocal, otherReciprocal] = pairReciprocals(power, other);
-  first.replace(rewriter, reciprocal);
-  second.replace(rewriter, otherReciprocal);
-}
-
-void mlir::fusion::expandLogisticPairs(Operation *root) {
-  root->walk([](Block *block) {
-    std::optional<Logistic> waiting;
-    for (Operation &op : llvm::make_early_inc_range(*block)) {
-      std::optional<Logistic> logistic = Logistic::match(&op);
-      if (!logistic || !logistic->carriesNaN())
-        continue;
-      if (!waiting || !canPair(*waiting, *logistic)) {
-        waiting = logistic;
-        continue;
-      }
-      expandPair(*waiting, *logistic);
-      waiting.reset();
-    }
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// One at a time
-//===----------------------------------------------------------------------===//
 
 namespace {
 template <typename OpTy>

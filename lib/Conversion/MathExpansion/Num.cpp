@@ -255,7 +255,6 @@ Num ex2ApproxFtz(Num x) { return intrinsic("llvm.nvvm.ex2.approx.ftz", x); }
 Num ex2Approx(Num x) { return intrinsic("llvm.nvvm.ex2.approx", x); }
 Num lg2Approx(Num x) { return intrinsic("llvm.nvvm.lg2.approx.f", x); }
 Num rcpApproxFtz(Num x) { return intrinsic("llvm.nvvm.rcp.approx.ftz.f", x); }
-Num mulFtz(Num a, Num b) { return intrinsic("llvm.nvvm.mul.rn.ftz.f", {a, b}); }
 Num rsqrtApprox(Num x) { return intrinsic("llvm.nvvm.rsqrt.approx.f", x); }
 Num sqrtApprox(Num x) { return intrinsic("llvm.nvvm.sqrt.approx.f", x); }
 Num sinApprox(Num x) { return intrinsic("llvm.nvvm.sin.approx.f", x); }

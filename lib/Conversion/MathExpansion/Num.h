@@ -127,8 +127,6 @@ Num ex2Approx(Num x);
 Num lg2Approx(Num x);
 /// Relative error 2^-23; subnormal operands and results become 0.
 Num rcpApproxFtz(Num x);
-/// A product whose subnormal operands and results become 0.
-Num mulFtz(Num a, Num b);
 /// Relative error 2^-22.9, subnormal operands kept.
 Num rsqrtApprox(Num x);
 /// Relative error 2^-23.

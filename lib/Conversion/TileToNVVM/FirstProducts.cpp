@@ -38,8 +38,9 @@ mlir::fusion::findSumLoops(tile::MmaAsyncOp product) {
   Operation *reader = product;
   while (!isZeroSplat(sums)) {
     auto argument = dyn_cast<BlockArgument>(sums);
-    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                         : scf::ForOp();
+    auto loop = argument
+                    ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                    : scf::ForOp();
     if (!loop || !runs(loop) || !sums.hasOneUse() ||
         reader->getBlock() != loop.getBody())
       return std::nullopt;

@@ -303,9 +303,9 @@ std::optional<Value> ProgramLowering::keepsSums(tile::MmaAsyncOp op) {
     return std::nullopt;
   Value keeps = constant32(0);
   for (scf::ForOp loop : *loops) {
-    Value done = arith::SubIOp::create(builder, loc,
-                                       getScalar(loop.getInductionVar()),
-                                       getScalar(loop.getLowerBound()));
+    Value done =
+        arith::SubIOp::create(builder, loc, getScalar(loop.getInductionVar()),
+                              getScalar(loop.getLowerBound()));
     if (done.getType() != keeps.getType())
       done = arith::TruncIOp::create(builder, loc, keeps.getType(), done);
     keeps = builder.createOrFold<arith::OrIOp>(loc, keeps, done);

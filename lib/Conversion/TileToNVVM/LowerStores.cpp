@@ -199,6 +199,19 @@ static unsigned pendingStores(tile::AsyncStoreOp op) {
   return pending;
 }
 
+/// True if `op` is the first to use its buffer, which has its place for itself
+/// as all that copies read.
+static bool isFirstUse(tile::AsyncStoreOp op) {
+  auto buffer = op.getBuffer().getDefiningOp<tile::AllocOp>();
+  return buffer &&
+         isa<tile::SpecializeOp, tile::ProgramOp>(op->getParentOp()) &&
+         llvm::all_of(buffer->getUsers(), [&](Operation *user) {
+           return user == op || (isa<tile::AsyncStoreOp>(user) &&
+                                 user->getBlock() == op->getBlock() &&
+                                 op->isBeforeInBlock(user));
+         });
+}
+
 LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
   const LinearLayout &layout =
       tile::getLayout(op.getValue().getType()).getLinear();
@@ -228,8 +241,10 @@ LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
 
   // All who may have started copies wait for theirs: another store may have
   // used the buffer in the other way.
-  bulkWait(pendingStores(op));
-  meet();
+  if (!isFirstUse(op)) {
+    bulkWait(pendingStores(op));
+    meet();
+  }
   if (failed(storeShared(op, get(op.getValue()), layout, shared, place)))
     return failure();
   fenceCopies();

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FirstProducts.h"
 #include "ProgramLowering.h"
+#include "FirstProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -263,8 +263,8 @@ LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
       continue;
     }
     // The first product writes them.
-    Value nothing = LLVM::PoisonOp::create(builder, loc,
-                                           scalarType(init.get().getType()));
+    Value nothing =
+        LLVM::PoisonOp::create(builder, loc, scalarType(init.get().getType()));
     inits.append(numScalars(init.get().getType()), nothing);
   }
   auto loop = scf::ForOp::create(builder, loc, getScalar(op.getLowerBound()),

@@ -42,7 +42,6 @@ static float lg2(float x) {
 static float rcpFtz(float x) {
   return flush(off(1.0 / double(flush(x)), 0x1p-23));
 }
-static float mulFtz(float a, float b) { return flush(flush(a) * flush(b)); }
 static float rsqrt(float x) {
   return off(1.0 / std::sqrt(double(x)), 0x1.125fp-23);
 }
@@ -90,7 +89,6 @@ llvm::ArrayRef<HostFunction> hostFunctions() {
       {"llvm.nvvm.ex2.approx.ftz.f32", "host_ex2_ftz", (void *)ex2Ftz},
       {"llvm.nvvm.lg2.approx.f", "host_lg2", (void *)lg2},
       {"llvm.nvvm.rcp.approx.ftz.f", "host_rcp_ftz", (void *)rcpFtz},
-      {"llvm.nvvm.mul.rn.ftz.f", "host_mul_ftz", (void *)mulFtz},
       {"llvm.nvvm.rsqrt.approx.f", "host_rsqrt", (void *)rsqrt},
       {"llvm.nvvm.div.full", "host_div_full", (void *)divFull},
       {"llvm.nvvm.sqrt.approx.f", "host_sqrt", (void *)sqrtApprox},

@@ -358,6 +358,39 @@ TEST(MathSemantics, HalfOfTanhPlusOne) {
     ASSERT_TRUE(close<float>(f(3, y), 3 / (1 + expl(-2 * y)), 8)) << y;
 }
 
+TEST(MathSemantics, Gelu) {
+  CompiledFunction gelu("func.func @f(%x: f32) -> f32 {\n"
+                        "  %one = arith.constant 1.0 : f32\n"
+                        "  %half = arith.constant 0.5 : f32\n"
+                        "  %cubic = arith.constant 0.044715 : f32\n"
+                        "  %root = arith.constant 0.797884583 : f32\n"
+                        "  %a = arith.mulf %x, %x : f32\n"
+                        "  %b = arith.mulf %a, %x : f32\n"
+                        "  %c = arith.mulf %b, %cubic : f32\n"
+                        "  %d = arith.addf %x, %c : f32\n"
+                        "  %y = arith.mulf %d, %root : f32\n"
+                        "  %h = arith.mulf %half, %x : f32\n"
+                        "  %t = math.tanh %y : f32\n"
+                        "  %s = arith.addf %one, %t : f32\n"
+                        "  %g = arith.mulf %s, %h : f32\n"
+                        "  return %g : f32\n}");
+  auto *f = gelu.as<float(float)>();
+  EXPECT_EQ(f(0), 0);
+  EXPECT_EQ(f(INFINITY), INFINITY);
+  EXPECT_EQ(f(1e30f), 1e30f);
+  EXPECT_EQ(f(-1e30f), 0);
+  EXPECT_EQ(f(0x1p-140f), 0x1p-141f);
+  // As the program says: no power of e is left of 1, and infinity by 0.
+  EXPECT_TRUE(std::isnan(f(-INFINITY)));
+  EXPECT_TRUE(std::isnan(f(NAN)));
+  for (float x = -9; x < 12; x += 0.0037f) {
+    long double y = 0.797884583f * (x + 0.044715f * (long double)(x)*x * x);
+    // The argument's error grows with it as that of any exponential's.
+    double bound = 4 + 4 * std::fabs(std::min(double(y), 0.0));
+    ASSERT_TRUE(close<float>(f(x), x / (1 + expl(-2 * y)), bound)) << x;
+  }
+}
+
 TEST(MathSemantics, VectorsOfAnyShape) {
   // The shape must not matter: a 2 x 3 vector of halves, element by element.
   CompiledFunction compiled(

@@ -20,7 +20,8 @@ static const std::string load = loadTile(0, 256);
 static const std::string waitAll = waitFor("W", 0, "0");
 static const std::string fence = "fence.proxy.async;\n";
 static const std::string meet = "bar.sync 0;\n";
-static const std::string readMine = "ld.shared.u32 %r1, [%my]; add.u32 %r1, %r1, 1;\n";
+static const std::string readMine =
+    "ld.shared.u32 %r1, [%my]; add.u32 %r1, %r1, 1;\n";
 static const std::string writeMine = "st.shared.u32 [%my], %t;\n";
 
 static constexpr ErrorKind inFlight = ErrorKind::InFlight;
