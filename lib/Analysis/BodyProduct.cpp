@@ -12,9 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/BodyProduct.h"
+#include "fusion/Analysis/ProductProblem.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -40,8 +39,7 @@ private:
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
   std::optional<Contraction> match(const BodyInstance &instance) const;
-  void setSizes(const ProductDims &dims, MmaProblem &problem) const;
-  void setEpilogue(const ProductDims &dims, MmaProblem &problem) const;
+  ProductView getView(const ProductDims &dims) const;
 
   const KernelBody &body;
   const ComputeGraph &graph;
@@ -131,88 +129,37 @@ ProductFinder::match(const BodyInstance &instance) const {
       });
 }
 
-void ProductFinder::setSizes(const ProductDims &dims,
-                             MmaProblem &problem) const {
-  const Contraction &first = sums.front();
-  auto sizeOf = [&](ArrayRef<unsigned> of) {
-    int64_t size = 1;
-    for (unsigned dim : of)
-      size *= extentOf(dim);
-    return std::max<int64_t>(size, 1);
+ProductView ProductFinder::getView(const ProductDims &dims) const {
+  ProductView view;
+  view.sums = sums;
+  view.dims = dims;
+  view.wholeRows = body.reducesProduct();
+  for (unsigned dim = 0; dim < order.size(); ++dim)
+    view.extents.push_back(extentOf(dim));
+  view.granules.assign(order.size(), 1);
+  for (unsigned side = 0; side < 2; ++side)
+    view.factorDims[side] = getDims(
+        values.lookup(sums.front().operands[side].source), places.front());
+  auto toTensor = [&](unsigned value, ArrayRef<AffineExpr> coords) {
+    return ProductTensor{graph.getValue(value).ssa, getDims(coords)};
   };
-  problem.rows = sizeOf(dims.rows);
-  problem.columns = sizeOf(dims.columns);
-  problem.depth = sizeOf(dims.depth);
-  problem.taps = sizeOf(first.contracted) / problem.depth;
-  problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
-                  (sizeOf(first.columns) / problem.columns);
-  problem.sums = sums.size();
-  for (unsigned side = 0; side < 2; ++side) {
-    llvm::SmallDenseSet<Value> tensors;
-    for (const Contraction &sum : sums)
-      tensors.insert(sum.operands[side].tensor);
-    problem.operands[side] = tensors.size();
-    const ContractionOperand &operand = first.operands[side];
-    problem.elementBits = operand.element.getIntOrFloatBitWidth();
-    SmallVector<unsigned> order =
-        getDims(values.lookup(operand.source), places.front());
-    problem.transposed[side] = operand.channels != dims.depth &&
-                               !order.empty() && order.back() != dims.depth;
-    auto stored = cast<RankedTensorType>(operand.source.getType());
-    problem.storedBits[side] = stored.getElementTypeBitWidth();
-    problem.straddles[side] = straddlesLines(stored);
-    problem.copied[side] = isCopiedByThreads(stored);
-  }
-}
-
-void ProductFinder::setEpilogue(const ProductDims &dims,
-                                MmaProblem &problem) const {
-  auto isWhole = [&](ArrayRef<AffineExpr> coords) {
-    SmallVector<unsigned> own = getDims(coords);
-    return llvm::is_contained(own, dims.rows.back()) &&
-           llvm::is_contained(own, dims.columns.back());
-  };
-  auto bytesOf = [&](unsigned value) {
-    return static_cast<int64_t>(graph.getValue(value).elementBytes);
-  };
-  auto typeOf = [&](unsigned value) {
-    return cast<RankedTensorType>(graph.getValue(value).ssa.getType());
-  };
-  llvm::SmallDenseSet<unsigned> seen;
-  for (const Contraction &sum : sums)
-    for (const ContractionOperand &operand : sum.operands)
-      seen.insert(values.lookup(operand.source));
-  problem.epilogueReadBytes = problem.epilogueWriteBytes = 0;
   for (const BodyAccess &access : body.getInputs())
-    if (isWhole(access.coords) && seen.insert(access.value).second) {
-      problem.epilogueReadBytes += bytesOf(access.value);
-      addTiles(problem, problem.copiedReads, typeOf(access.value));
-    } else if (getDims(access.coords) == ArrayRef(dims.columns) &&
-               seen.insert(access.value).second) {
-      ++problem.columnVectors;
-    }
+    view.reads.push_back(toTensor(access.value, access.coords));
   for (const BodyOutput &output : body.getOutputs())
-    if (isWhole(output.coords)) {
-      problem.epilogueWriteBytes += bytesOf(output.value);
-      addTiles(problem, problem.copiedWrites, typeOf(output.value));
-    }
-  problem.epilogueOps = 0;
-  for (const BodyInstance &instance : body.getInstances())
-    if (body.getNode(instance).kind == NodeKind::Pointwise ||
-        body.getNode(instance).kind == NodeKind::Reduction)
-      if (auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op))
-        problem.epilogueOps +=
-            std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+    view.writes.push_back(toTensor(output.value, output.coords));
   for (const BodyInstance &instance : body.getInstances()) {
     const GraphNode &node = body.getNode(instance);
+    if (node.kind == NodeKind::Pointwise || node.kind == NodeKind::Reduction)
+      if (auto op = dyn_cast<linalg::LinalgOp>(node.op))
+        view.others.push_back(op);
     if (node.granuleLoop < 0)
       continue;
-    auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop]);
-    for (unsigned side = 0; dim && side < 2; ++side)
-      if (llvm::is_contained(side == 0 ? dims.rows : dims.columns,
-                             numbers[dim.getPosition()]))
-        problem.granules[side] = std::max(problem.granules[side], node.granule);
+    if (auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop])) {
+      int64_t &granule = view.granules[numbers[dim.getPosition()]];
+      granule = std::max(granule, node.granule);
+    }
   }
+  return view;
 }
 
 BodyProduct ProductFinder::find(const TargetInfo &target) {
@@ -262,7 +209,6 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
         result.warpShare, getWarpShare(sum, extentOf(dims.depth), target));
   if (body.reducesProduct()) {
     // The tile has all of the reduced dimension.
-    result.problem.wholeRows = true;
     dims.columns = {dims.columns.back()};
     for (const BodyInstance &instance : body.getInstances())
       if (body.getNode(instance).kind == NodeKind::Reduction &&
@@ -282,8 +228,7 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
     if (result.obstacle)
       return result;
   }
-  setSizes(dims, result.problem);
-  setEpilogue(dims, result.problem);
+  result.problem = describeProducts(getView(dims));
   for (unsigned dim : first.rows)
     result.rows |= DimMask(1) << order[dim];
   for (unsigned dim : first.columns)

@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the search for integers that derive from floats and for
-// the coarsest rounding.
+// This file implements the search for integers that derive from floats, for the
+// coarsest rounding and for sums that tensor cores make.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ProgramFacts.h"
 
+#include "fusion/Analysis/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include <cmath>
 
 using namespace mlir;
@@ -111,4 +113,53 @@ std::vector<double> fusion::findCoarsestEpsilons(func::FuncOp function) {
     });
   });
   return epsilons;
+}
+
+/// The error of the sums of `op` on tensor cores. They align the products of
+/// one step with the largest term and cut off what lies below, always towards
+/// zero, so that errors add up with the steps instead of cancelling: of 16-bit
+/// factors and tf32 after every 8 terms or more, to f32; of 8-bit floats after
+/// 32 terms, to 13 bits (docs/Emulator.md). A sum over an unknown size counts
+/// as short.
+static double getSumError(linalg::LinalgOp op) {
+  auto dimOfLoop = [](unsigned loop) { return loop; };
+  auto isOutside = [](Value tensor) { return isa<BlockArgument>(tensor); };
+  std::optional<fusion::Contraction> sum =
+      fusion::matchContraction(op, dimOfLoop, isOutside);
+  if (!sum)
+    return 0;
+  double terms = 1;
+  for (auto [kind, size] :
+       llvm::zip(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+    if (kind == utils::IteratorType::reduction && !ShapedType::isDynamic(size))
+      terms *= static_cast<double>(size);
+  auto type = dyn_cast<FloatType>(sum->operands[0].element);
+  // Factors that are extended beforehand may be multiplied as they were.
+  bool isExtended =
+      llvm::any_of(sum->operands, [](const fusion::ContractionOperand &factor) {
+        return factor.source && getElementTypeOrSelf(factor.source.getType())
+                                        .getIntOrFloatBitWidth() < 32;
+      });
+  if (!type || type.getWidth() > 32 ||
+      (type.isF32() && !sum->tf32 && !isExtended))
+    return 0;
+  if (type.getWidth() == 8)
+    return terms / 32 * 0x1p-13;
+  return std::max(terms, 64.0) / 8 * 0x1p-23;
+}
+
+std::vector<double> fusion::findSumErrors(func::FuncOp function) {
+  std::vector<double> errors(function.getNumResults(), 0);
+  walkReturned(function, [&](unsigned i, Value value) {
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    double error = 0;
+    walkSources(value, [&](Operation *op) {
+      if (auto structured = dyn_cast<linalg::LinalgOp>(op);
+          structured && seen.insert(op).second)
+        error += getSumError(structured);
+      return true;
+    });
+    errors[i] = std::max(errors[i], error);
+  });
+  return errors;
 }

@@ -30,6 +30,11 @@ std::vector<bool> findFloatDerivedResults(func::FuncOp function);
 /// there is none. What is only read or moved in a narrow type does not count.
 std::vector<double> findCoarsestEpsilons(func::FuncOp function);
 
+/// For each result of `function`: how far the sums of products on the way to it
+/// may be off when tensor cores make them, relative to the root mean square of
+/// the sums; 0 where they cannot.
+std::vector<double> findSumErrors(func::FuncOp function);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_REFERENCE_PROGRAMFACTS_H

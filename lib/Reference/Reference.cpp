@@ -191,9 +191,11 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
     auto function = copy->lookupSymbol<func::FuncOp>(kEntry);
     std::vector<bool> derived = findFloatDerivedResults(function);
     std::vector<double> epsilons = findCoarsestEpsilons(function);
+    std::vector<double> sumErrors = findSumErrors(function);
     for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
       output.derivesFromFloat = derived[i];
       output.coarsestEpsilon = epsilons[i];
+      output.sumError = sumErrors[i];
     }
   };
   if (failed(isolateEntry(*copy, entry)) ||

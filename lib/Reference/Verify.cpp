@@ -108,7 +108,8 @@ VerifyReport Verifier::compare(ArrayRef<HostTensor> outputs) const {
           perturbed.push_back(&results[i]);
       output =
           compareOutput(outputs[i], exactResults[i], declaredResult, perturbed,
-                        getSignature().outputs[i].derivesFromFloat);
+                        getSignature().outputs[i].derivesFromFloat,
+                        getSignature().outputs[i].sumError);
     }
     report.outputs.push_back(std::move(output));
   }

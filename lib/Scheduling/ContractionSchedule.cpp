@@ -15,8 +15,8 @@
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/ProductProblem.h"
 #include "fusion/Analysis/Reductions.h"
-#include "fusion/Analysis/TensorCores.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -139,119 +139,39 @@ findProductObstacle(const Product &product, const IterationSpace &space) {
   return std::nullopt;
 }
 
-/// Bits of memory, a power of two, for each element of `tensor`, which the
-/// kernel computes from its inputs.
-static int64_t getStoredBits(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t own = type.getElementTypeBitWidth();
-  if (!type.hasStaticShape() || type.getNumElements() == 0)
-    return own;
-  int64_t bits = 0;
-  llvm::SmallSetVector<Value, 8> reached;
-  reached.insert(tensor);
-  for (unsigned i = 0; i < reached.size(); ++i) {
-    if (auto input = dyn_cast<BlockArgument>(reached[i])) {
-      auto source = dyn_cast<RankedTensorType>(input.getType());
-      if (!source || !isa<KernelOp>(input.getOwner()->getParentOp()))
-        continue;
-      if (!source.hasStaticShape())
-        return own;
-      bits += source.getNumElements() * source.getElementTypeBitWidth();
-      continue;
-    }
-    reached[i].getDefiningOp()->walk([&](Operation *op) {
-      for (Value operand : op->getOperands())
-        reached.insert(operand);
-    });
-  }
-  // Factors of groups add a little to what numbers have.
-  uint64_t each = std::max<int64_t>(1, bits / type.getNumElements());
-  return std::min<int64_t>(llvm::bit_floor(each), own);
-}
-
 static MmaProblem describe(KernelOp kernel, const Product &product,
                            const IterationSpace &space) {
-  const Contraction &first = product.sums.front();
-  MmaProblem problem;
-  auto sizeOf = [&](ArrayRef<unsigned> dims) {
-    int64_t size = 1;
-    for (unsigned dim : dims)
-      size *= extentOf(space, dim);
-    return size;
-  };
-  problem.rows = sizeOf(product.dims.rows);
-  problem.columns = sizeOf(product.dims.columns);
-  problem.depth = extentOf(space, product.dims.depth);
-  problem.taps = sizeOf(first.contracted) / problem.depth;
-  problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
-                  (sizeOf(first.columns) / problem.columns);
-  problem.sums = product.sums.size();
-  for (unsigned side = 0; side < 2; ++side) {
-    const ContractionOperand &operand = first.operands[side];
-    problem.elementBits = operand.element.getIntOrFloatBitWidth();
-    llvm::SmallDenseSet<Value> tensors;
-    for (const Contraction &sum : product.sums)
-      tensors.insert(sum.operands[side].tensor);
-    problem.operands[side] = tensors.size();
-    Value stored = operand.source ? operand.source : operand.tensor;
-    problem.storedBits[side] =
-        operand.source
-            ? getElementTypeOrSelf(stored.getType()).getIntOrFloatBitWidth()
-            : getStoredBits(stored);
-    auto type = cast<RankedTensorType>(stored.getType());
-    problem.straddles[side] = straddlesLines(type);
-    problem.copied[side] = isCopiedByThreads(type);
-    SmallVector<unsigned> order = dimsOf(stored, space);
-    problem.transposed[side] = operand.channels != product.dims.depth &&
-                               !order.empty() &&
-                               order.back() != product.dims.depth;
+  ProductView view;
+  view.sums = product.sums;
+  view.dims = product.dims;
+  view.wholeRows = product.wholeRows;
+  for (unsigned dim = 0; dim < space.getNumDims(); ++dim) {
+    view.extents.push_back(extentOf(space, dim));
+    view.granules.push_back(space.getDims()[dim].granule);
   }
-  // Whole tiles that the epilogue moves.
-  llvm::SmallDenseSet<Value> factors;
-  for (const Contraction &sum : product.sums)
-    for (const ContractionOperand &operand : sum.operands)
-      factors.insert(operand.source);
-  auto bytesOf = [&](Value value) -> int64_t {
+  for (unsigned side = 0; side < 2; ++side) {
+    const ContractionOperand &operand = product.sums.front().operands[side];
+    view.factorDims[side] =
+        dimsOf(operand.source ? operand.source : operand.tensor, space);
+  }
+  auto add = [&](SmallVector<ProductTensor> &tensors, Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || type.getRank() == 0)
-      return 0;
-    SmallVector<unsigned> dims = dimsOf(value, space);
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (space.getGranule(value, i) > 1)
-        return 0;
-    if (!llvm::is_contained(dims, product.dims.rows.back()) ||
-        !llvm::is_contained(dims, product.dims.columns.back()))
-      return 0;
-    return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  };
-  auto add = [&](Value value, int64_t &bytes, auto &copied) {
-    if (int64_t own = bytesOf(value)) {
-      bytes += own;
-      addTiles(problem, copied, cast<RankedTensorType>(value.getType()));
-    } else if (isa<BlockArgument>(value) &&
-               isa<RankedTensorType>(value.getType()) &&
-               dimsOf(value, space) == product.dims.columns) {
-      ++problem.columnVectors;
-    }
+    if (!type)
+      return;
+    bool byGranules =
+        llvm::any_of(llvm::seq<int64_t>(0, type.getRank()),
+                     [&](int64_t i) { return space.getGranule(value, i) > 1; });
+    tensors.push_back({value, dimsOf(value, space), byGranules});
   };
   for (Value argument : kernel.getBlock().getArguments())
-    if (!factors.contains(argument))
-      add(argument, problem.epilogueReadBytes, problem.copiedReads);
-  problem.epilogueWriteBytes = 0;
+    add(view.reads, argument);
   for (Value yielded : kernel.getYield().getValues())
-    add(yielded, problem.epilogueWriteBytes, problem.copiedWrites);
-  problem.epilogueOps = 0;
+    add(view.writes, yielded);
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (llvm::none_of(product.sums,
                       [&](const Contraction &sum) { return sum.op == op; }))
-      problem.epilogueOps +=
-          std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
-  for (unsigned side = 0; side < 2; ++side)
-    for (unsigned dim : side == 0 ? product.dims.rows : product.dims.columns)
-      problem.granules[side] =
-          std::max(problem.granules[side], space.getDims()[dim].granule);
-  problem.wholeRows = product.wholeRows;
-  return problem;
+      view.others.push_back(op);
+  return describeProducts(view);
 }
 
 /// Can single warps make the products on tensor cores?

@@ -58,17 +58,20 @@ struct OutputReport {
 ///    whose unfused error can be small by chance.
 ///  - `derivesFromFloat`: integers depend on rounded floats, by a comparison or
 ///    a conversion.
+///  - `sumError`: what tensor cores may lose in the sums on the way, relative
+///    to their root mean square.
 ///
 /// Floats: error(got) <= m * error(declared) + floor, for the largest and for
-/// the root-mean-square error, m = 2, or 3 below 1,000 elements; NaN and
-/// infinity where `exact`, rounded to the type, has them (or `declared`, where
-/// the two disagree). Integers: equal to `declared`; if they derive from
-/// floats, one in 1,000 and twice as many as differ between the two references
-/// may differ.
+/// the root-mean-square error, m = 2, or 3 below 1,000 elements; the floor
+/// contains the root mean square of the results times `sumError`, 4 times that
+/// for the largest error. NaN and infinity where `exact`, rounded to the type,
+/// has them (or `declared`, where the two disagree). Integers: equal to
+/// `declared`; if they derive from floats, one in 1,000 and twice as many as
+/// differ between the two references may differ.
 OutputReport compareOutput(const HostTensor &got, const HostTensor &exact,
                            const HostTensor &declared,
                            const std::vector<const HostTensor *> &perturbed,
-                           bool derivesFromFloat);
+                           bool derivesFromFloat, double sumError = 0);
 
 /// Below this many elements, outputs want `perturbed` results.
 constexpr int64_t kSmallOutput = 64;

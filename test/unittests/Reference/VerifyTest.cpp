@@ -138,6 +138,106 @@ TEST_P(VerifyTest, ALostTermIsFound) {
   EXPECT_FALSE(isVerified());
 }
 
+//===----------------------------------------------------------------------===//
+// Sums of tensor cores
+//===----------------------------------------------------------------------===//
+
+constexpr int64_t kDepth = 4096, kEdge = 16;
+
+/// A product of `type` with sums in f32, over kDepth terms.
+std::string getProduct(const std::string &type, const std::string &attributes) {
+  std::string factors =
+      "tensor<16x4096x" + type + ">, tensor<4096x16x" + type + ">";
+  return "func.func @f(%x: tensor<16x4096x" + type + ">, %w: tensor<4096x16x" +
+         type + ">) -> tensor<16x16xf32> " + attributes + R"( {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %p = linalg.matmul ins(%x, %w : )" +
+         factors + R"() outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %p : tensor<16x16xf32>
+})";
+}
+
+double getSumError(const std::string &type, const std::string &attributes) {
+  Program program(getProduct(type, attributes));
+  auto reference = program.compile("f", ReferenceMode::Declared);
+  EXPECT_TRUE(reference) << program.getErrors();
+  return reference ? reference->getSignature().outputs[0].sumError : -1;
+}
+
+TEST(SumErrorTest, FollowsTheTypesOfTheFactors) {
+  double cutOff = kDepth / 8 * 0x1p-23;
+  EXPECT_EQ(getSumError("bf16", ""), cutOff);
+  EXPECT_EQ(getSumError("f16", ""), cutOff);
+  EXPECT_EQ(getSumError("f8E4M3FN", ""), kDepth / 32 * 0x1p-13);
+  EXPECT_EQ(getSumError("f32", "attributes {fusion.tf32}"), cutOff);
+  // Sums of full f32 are made by fused multiply-adds, which round.
+  EXPECT_EQ(getSumError("f32", ""), 0);
+}
+
+/// `x` with the bits cut off that f32 has no room for.
+float cutToFloat(double x) {
+  float rounded = static_cast<float>(x);
+  return std::fabs(rounded) > std::fabs(x) ? std::nextafterf(rounded, 0)
+                                           : rounded;
+}
+
+/// Sums as Hopper's tensor cores make them, 16 terms at a time: all are aligned
+/// with the largest and keep 25 bits below it (docs/Emulator.md).
+HostTensor multiplyInSteps(const HostTensor &x, const HostTensor &w) {
+  HostTensor result = createTensor(DType::F32, {kEdge, kEdge});
+  for (int64_t i = 0; i < kEdge; ++i)
+    for (int64_t j = 0; j < kEdge; ++j) {
+      double sum = 0;
+      for (int64_t begin = 0; begin < kDepth; begin += 16) {
+        double terms[17] = {sum};
+        for (int64_t k = 0; k < 16; ++k)
+          terms[1 + k] = x.getDouble(i * kDepth + begin + k) *
+                         w.getDouble((begin + k) * kEdge + j);
+        int exponent = -133;
+        for (double term : terms)
+          if (term != 0)
+            exponent = std::max(exponent, std::ilogb(term));
+        double total = 0;
+        for (double term : terms)
+          total += std::trunc(std::ldexp(term, 25 - exponent));
+        sum = cutToFloat(std::ldexp(total, exponent - 25));
+      }
+      result.setDouble(i * kEdge + j, sum);
+    }
+  return result;
+}
+
+TEST(SumErrorTest, LongSumsOfTensorCoresAreVerified) {
+  Program program(getProduct("bf16", ""));
+  auto verifier = Verifier::create(program.getModule(), "f");
+  ASSERT_TRUE(succeeded(verifier)) << program.getErrors();
+  HostTensor x = randomTensor(DType::BF16, {kEdge, kDepth}, 1);
+  HostTensor w = randomTensor(DType::BF16, {kDepth, kEdge}, 2);
+  // Sums of one sign are cut off in one direction.
+  for (HostTensor *input : {&x, &w})
+    for (int64_t i = 0, e = input->getNumElements(); i < e; ++i)
+      input->setDouble(i, std::fabs(input->getDouble(i)));
+  ASSERT_TRUE(succeeded((*verifier)->prepare({x, w})));
+  HostTensor got = multiplyInSteps(x, w);
+  OutputReport report = (*verifier)->compare({got}).outputs[0];
+  EXPECT_TRUE(report.verified) << report.failure;
+
+  // What the unfused program loses says nothing of these sums.
+  double sumError = (*verifier)->getSignature().outputs[0].sumError;
+  EXPECT_GT(report.maxError,
+            report.allowedMaxError -
+                4 * sumError * report.maxError / report.maxRelativeError);
+
+  // A sum that is off by more is found.
+  double mean = report.maxError / report.maxRelativeError;
+  got.setDouble(17, got.getDouble(17) - 8 * sumError * mean);
+  report = (*verifier)->compare({got}).outputs[0];
+  EXPECT_FALSE(report.verified);
+  EXPECT_EQ(report.failingIndex, 17);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, VerifyTest, testing::Values(1, 3, 64, 129));
 
 } // namespace

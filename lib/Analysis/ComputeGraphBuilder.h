@@ -1,0 +1,81 @@
+//===- ComputeGraphBuilder.h - Construction of compute graphs ---*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the construction of a graph from the tensor ops of a block.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_ANALYSIS_COMPUTEGRAPHBUILDER_H
+#define FUSION_LIB_ANALYSIS_COMPUTEGRAPHBUILDER_H
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::fusion {
+
+/// The value that `value` is at last a view of.
+Value stripViews(Value value);
+
+class ComputeGraphBuilder {
+public:
+  ComputeGraphBuilder(Block &block, const GraphOptions &options)
+      : block(block), options(options) {
+    graph.context = block.getParentOp()->getContext();
+  }
+
+  FailureOr<ComputeGraph> build();
+
+private:
+  LogicalResult checkOps();
+  void visitFrom(Value root);
+  void addNode(Operation *op);
+
+  void addLinalgOp(GraphNode &node, linalg::LinalgOp op);
+  void addFill(GraphNode &node, Value result);
+  void addPad(GraphNode &node, tensor::PadOp op);
+  void addConcat(GraphNode &node, tensor::ConcatOp op);
+  void addExtractSlice(GraphNode &node, tensor::ExtractSliceOp op);
+  void addInsertSlice(GraphNode &node, tensor::InsertSliceOp op);
+  void addScan(GraphNode &node, Operation *op);
+  void addCaptures(GraphNode &node, Operation *op);
+  void addScalarReads(GraphNode &node, Value scalar);
+  void addRead(GraphNode &node, Value tensor, ArrayRef<AffineExpr> coords);
+  void addWrite(GraphNode &node, Value tensor, ArrayRef<int> loops);
+  void setResultLoops(GraphNode &node, Value result);
+
+  /// The coordinate that an index inside the body of `op` has.
+  AffineExpr getIndexCoord(linalg::LinalgOp op, Value index);
+  /// A coordinate that only the run knows and that depends on `loops`.
+  AffineExpr getUnknownCoord(ArrayRef<unsigned> loops);
+  AffineExpr getOffset(OpFoldResult offset);
+
+  unsigned getOrAddValue(Value value);
+  void addViewCoords(GraphValue &view, Operation *op);
+  SmallVector<int64_t> getSizes(RankedTensorType type) const;
+  int64_t getSize(int64_t size) const {
+    return ShapedType::isDynamic(size) ? options.representativeSize : size;
+  }
+  AffineExpr dim(unsigned position) const {
+    return getAffineDimExpr(position, graph.context);
+  }
+  AffineExpr constant(int64_t value) const {
+    return getAffineConstantExpr(value, graph.context);
+  }
+
+  Block &block;
+  GraphOptions options;
+  ComputeGraph graph;
+  DenseMap<Value, unsigned> valueIds;
+  llvm::DenseSet<Operation *> visited;
+  unsigned nextSymbol = 0;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_ANALYSIS_COMPUTEGRAPHBUILDER_H

@@ -1,0 +1,278 @@
+//===- GraphNodes.cpp - The ops of a compute graph ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the nodes of a graph, one function for each kind of op:
+// loops, arithmetic, reads and writes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ComputeGraphBuilder.h"
+#include "fusion/Analysis/Reductions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// One loop for each dimension of `result`.
+void ComputeGraphBuilder::setResultLoops(GraphNode &node, Value result) {
+  node.extents = getSizes(cast<RankedTensorType>(result.getType()));
+  node.reduced.assign(node.extents.size(), false);
+  SmallVector<int> loops =
+      llvm::to_vector(llvm::seq<int>(0, node.extents.size()));
+  addWrite(node, result, loops);
+}
+
+void ComputeGraphBuilder::addFill(GraphNode &node, Value result) {
+  setResultLoops(node, result);
+  addScalarReads(node, result.getDefiningOp()->getOperand(0));
+}
+
+/// True when two inputs of a reduction each miss a loop of the result that the
+/// other has: blocks of the result then share inputs along two directions.
+static bool isContraction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
+                          ArrayRef<bool> reduced) {
+  SmallVector<llvm::SmallBitVector> used;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    llvm::SmallBitVector loops(extents.size());
+    bool reduces = false;
+    for (AffineExpr coord : op.getMatchingIndexingMap(input).getResults())
+      coord.walk([&](AffineExpr part) {
+        auto loop = dyn_cast<AffineDimExpr>(part);
+        if (!loop || extents[loop.getPosition()] == 1)
+          return;
+        if (reduced[loop.getPosition()])
+          reduces = true;
+        else
+          loops.set(loop.getPosition());
+      });
+    if (reduces)
+      used.push_back(loops);
+  }
+  for (unsigned a = 0; a < used.size(); ++a)
+    for (unsigned b = a + 1; b < used.size(); ++b)
+      if (used[a].test(used[b]) && used[b].test(used[a]))
+        return true;
+  return false;
+}
+
+void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
+  node.extents = llvm::map_to_vector(
+      op.getStaticLoopRanges(), [&](int64_t size) { return getSize(size); });
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    node.reduced.push_back(type == utils::IteratorType::reduction);
+  node.perPoint = getRegionCost(op->getRegion(0));
+
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (isa<RankedTensorType>(input->get().getType()))
+      addRead(node, input->get(),
+              op.getMatchingIndexingMap(input).getResults());
+    else
+      addScalarReads(node, input->get());
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    if (op.payloadUsesValueFromOperand(&init))
+      addRead(node, init.get(), map.getResults());
+    SmallVector<int> loops;
+    for (AffineExpr coord : map.getResults()) {
+      auto loop = dyn_cast<AffineDimExpr>(coord);
+      loops.push_back(loop ? static_cast<int>(loop.getPosition()) : -1);
+    }
+    addWrite(node, op.getTiedOpResult(&init), loops);
+  }
+  if (!llvm::is_contained(node.reduced, true))
+    return;
+  node.kind = NodeKind::Reduction;
+  if (std::optional<Granules> granules = matchGranules(op)) {
+    node.granuleLoop = granules->loop;
+    node.granule = granules->size;
+    node.reduced[granules->loop] = false;
+    for (TensorWrite &write : node.writes)
+      write.loops[granules->dim] = granules->loop;
+    return;
+  }
+  if (!isContraction(op, node.extents, node.reduced))
+    return;
+  node.kind = NodeKind::Contraction;
+  node.tensorCore =
+      llvm::all_of(op.getDpsInputOperands(), [](OpOperand *input) {
+        Type type = getElementTypeOrSelf(input->get().getType());
+        return type.isF16() || type.isBF16() || type.isInteger(8);
+      });
+  // The tensor cores convert operands on the way.
+  if (node.tensorCore)
+    node.perPoint = {/*fp32=*/2, /*fp64=*/0, /*sfu=*/0};
+}
+
+void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {
+  setResultLoops(node, op.getResult());
+  // A comparison and a selection.
+  node.perPoint.fp32 = 2;
+  SmallVector<AffineExpr> coords;
+  for (auto [d, low] : llvm::enumerate(op.getMixedLowPad()))
+    coords.push_back(dim(d) - getOffset(low));
+  addRead(node, op.getSource(), coords);
+}
+
+void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
+  setResultLoops(node, op.getResult());
+  unsigned axis = op.getDim();
+  AffineExpr offset = constant(0);
+  for (Value input : op.getInputs()) {
+    node.perPoint.fp32 += 2;
+    auto type = cast<RankedTensorType>(input.getType());
+    SmallVector<AffineExpr> coords;
+    for (unsigned d = 0; d < node.extents.size(); ++d)
+      coords.push_back(d == axis ? dim(d) - offset : dim(d));
+    addRead(node, input, coords);
+    offset =
+        offset + (type.isDynamicDim(axis) ? getUnknownCoord({})
+                                          : constant(type.getDimSize(axis)));
+  }
+}
+
+void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
+                                          tensor::ExtractSliceOp op) {
+  setResultLoops(node, op.getResult());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<AffineExpr> coords;
+  unsigned loop = 0;
+  for (unsigned d = 0; d < dropped.size(); ++d) {
+    AffineExpr offset = getOffset(op.getMixedOffsets()[d]);
+    if (dropped.test(d)) {
+      coords.push_back(offset);
+      continue;
+    }
+    std::optional<int64_t> stride =
+        getConstantIntValue(op.getMixedStrides()[d]);
+    AffineExpr step = stride ? dim(loop) * *stride : getUnknownCoord({loop});
+    coords.push_back(step + offset);
+    ++loop;
+  }
+  addRead(node, op.getSource(), coords);
+  for (OpFoldResult offset : op.getMixedOffsets())
+    addScalarReads(node, dyn_cast<Value>(offset));
+}
+
+void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
+                                         tensor::InsertSliceOp op) {
+  setResultLoops(node, op.getResult());
+  node.perPoint.fp32 = 2;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<AffineExpr> coords;
+  for (unsigned d = 0; d < dropped.size(); ++d) {
+    if (dropped.test(d))
+      continue;
+    std::optional<int64_t> stride =
+        getConstantIntValue(op.getMixedStrides()[d]);
+    AffineExpr coord = dim(d) - getOffset(op.getMixedOffsets()[d]);
+    coords.push_back(stride ? coord.floorDiv(*stride) : getUnknownCoord({d}));
+  }
+  addRead(node, op.getSource(), coords);
+  SmallVector<AffineExpr> identity;
+  for (unsigned d = 0; d < node.extents.size(); ++d)
+    identity.push_back(dim(d));
+  addRead(node, op.getDest(), identity);
+  for (OpFoldResult offset : op.getMixedOffsets())
+    addScalarReads(node, dyn_cast<Value>(offset));
+}
+
+void ComputeGraphBuilder::addScan(GraphNode &node, Operation *op) {
+  node.kind = NodeKind::Scan;
+  setResultLoops(node, op->getResult(0));
+  SmallVector<int> loops = node.writes.front().loops;
+  for (Value result : op->getResults().drop_front())
+    addWrite(node, result, loops);
+  node.scanned = op->getAttrOfType<IntegerAttr>("axis").getInt();
+  for (Region &region : op->getRegions())
+    node.perPoint += getRegionCost(region);
+  SmallVector<AffineExpr> all, outer;
+  for (unsigned d = 0; d < node.extents.size(); ++d) {
+    all.push_back(dim(d));
+    if (static_cast<int>(d) != node.scanned)
+      outer.push_back(dim(d));
+  }
+  // Initial states have no scanned dimension.
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type)
+      addScalarReads(node, operand);
+    else if (type.getRank() == static_cast<int64_t>(all.size()))
+      addRead(node, operand, all);
+    else if (type.getRank() == static_cast<int64_t>(outer.size()))
+      addRead(node, operand, outer);
+  }
+}
+
+/// Reads through values that the body of `op` captures: gathers and scalars.
+void ComputeGraphBuilder::addCaptures(GraphNode &node, Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      if (auto extract = dyn_cast<tensor::ExtractOp>(inner);
+          extract && linalgOp) {
+        SmallVector<AffineExpr> coords;
+        for (Value index : extract.getIndices())
+          coords.push_back(getIndexCoord(linalgOp, index));
+        addRead(node, extract.getTensor(), coords);
+      }
+      for (Value operand : inner->getOperands())
+        if (!region.isAncestor(operand.getParentRegion()) &&
+            !isa<RankedTensorType>(operand.getType()))
+          addScalarReads(node, operand);
+    });
+}
+
+AffineExpr ComputeGraphBuilder::getIndexCoord(linalg::LinalgOp op,
+                                              Value index) {
+  if (std::optional<int64_t> known = getConstantIntValue(index))
+    return constant(*known);
+  if (auto loop = index.getDefiningOp<linalg::IndexOp>())
+    return dim(loop.getDim());
+  // Several numbers in an element, a factor for a group.
+  Operation *quotient = index.getDefiningOp();
+  if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(quotient)) {
+    auto loop = quotient->getOperand(0).getDefiningOp<linalg::IndexOp>();
+    std::optional<int64_t> by = getConstantIntValue(quotient->getOperand(1));
+    if (loop && by && *by > 0)
+      return isa<arith::DivUIOp>(quotient) ? dim(loop.getDim()).floorDiv(*by)
+                                           : dim(loop.getDim()) % *by;
+  }
+  // Every loop that the index is computed from, through loaded values too.
+  llvm::SmallSetVector<unsigned, 4> loops;
+  SmallVector<Value> worklist = {index};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() != op.getBlock())
+        continue;
+      AffineMap map =
+          op.getMatchingIndexingMap(op.getMatchingOpOperand(argument));
+      for (AffineExpr coord : map.getResults())
+        coord.walk([&](AffineExpr part) {
+          if (auto loop = dyn_cast<AffineDimExpr>(part))
+            loops.insert(loop.getPosition());
+        });
+      continue;
+    }
+    Operation *def = value.getDefiningOp();
+    if (def->getBlock() != op.getBlock())
+      continue;
+    if (auto loop = dyn_cast<linalg::IndexOp>(def))
+      loops.insert(loop.getDim());
+    llvm::append_range(worklist, def->getOperands());
+  }
+  SmallVector<unsigned> sorted(loops.begin(), loops.end());
+  llvm::sort(sorted);
+  return getUnknownCoord(sorted);
+}

@@ -1,0 +1,157 @@
+//===- PriceLoops.cpp - The price of kernels without products -------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pricing of pointwise bodies, and of reductions and
+// scans, which walk rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BodyPricer.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::fusion;
+using namespace mlir::fusion::pricing;
+
+static double popcount(uint64_t bits) {
+  return static_cast<double>(llvm::popcount(bits));
+}
+
+//===----------------------------------------------------------------------===//
+// Pointwise bodies
+//===----------------------------------------------------------------------===//
+
+void Pricer::pricePointwise() {
+  double points = std::max(1.0, body.getPoints(outerMask));
+  double fastExtent =
+      outerMask & (DimMask(1) << fast) ? body.getExtents()[fast] : 1;
+  for (int64_t threads : {128, 256})
+    for (double vector = 1; vector <= kMaxVector; vector *= 2) {
+      double tile = static_cast<double>(threads) * vector;
+      double tileFast = std::min(tile, fastExtent);
+      double tileRows = tile / tileFast;
+      // A value without the fast dimension is computed again in each tile along
+      // it, one with the fast dimension only in each tile of rows.
+      auto getCopies = [&](DimMask mask) {
+        double rest = body.getPoints(outerMask & ~mask);
+        bool hasFast = mask & (DimMask(1) << fast);
+        double shared = hasFast ? tileRows : tileFast;
+        return std::max(1.0, rest / shared);
+      };
+      KernelCost cost;
+      for (const BodyInstance &instance : body.getInstances())
+        addArithmetic(cost, instance,
+                      body.getPoints(instance.mask) * getCopies(instance.mask));
+      for (const Stream &stream : streams)
+        addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
+                  stream.uniqueBytes);
+      KernelShape shape;
+      shape.threads = threads;
+      shape.blocks = static_cast<int64_t>(ceilDiv(points, tile));
+      shape.registers = getRegisters(vector, 0);
+      shape.bytesInFlightPerThread = getBytesInFlight(vector);
+      keep(cost, shape, std::min(tile, points), false);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and scans: rows
+//===----------------------------------------------------------------------===//
+
+void Pricer::priceRowsWith(int64_t threads, double rows, bool onChip) {
+  double reduced = body.getPoints(body.getReducedMask());
+  double outer = std::max(1.0, body.getPoints(outerMask));
+  double numThreads = static_cast<double>(threads);
+  double blocks = ceilDiv(outer, rows);
+
+  // What a row needs in more than one sweep stays in registers, or is read
+  // again.
+  double kept = 0, rowBytes = 0;
+  for (const Stream &stream : streams) {
+    if (stream.isWrite || !(stream.mask & body.getReducedMask()))
+      continue;
+    uint64_t sweeps = body.getInstances()[stream.instance].sweeps;
+    rowBytes += stream.elementBytes;
+    if (onChip && llvm::popcount(sweeps) > 1 && stream.uniqueBytes > 0)
+      kept +=
+          std::max(1.0, stream.elementBytes / 4) * rows * reduced / numThreads;
+  }
+  double perThread = std::max(1.0, rows * reduced / numThreads);
+  double vector = std::min(kMaxVector, perThread);
+  double residentBlocks =
+      std::min(blocks, 2 * static_cast<double>(target.numSMs));
+  double reuseDistance = rowBytes * rows * reduced * residentBlocks;
+
+  KernelCost cost;
+  auto getCopies = [&](DimMask mask) {
+    double rest = body.getPoints(outerMask & ~mask);
+    return std::max(1.0, rest / rows);
+  };
+  unsigned levels = 0;
+  for (const BodyInstance &instance : body.getInstances()) {
+    bool isRow = instance.mask & body.getReducedMask();
+    double sweeps = onChip || !isRow ? 1 : popcount(instance.sweeps);
+    addArithmetic(cost, instance,
+                  body.getPoints(instance.mask) * getCopies(instance.mask) *
+                      std::max(1.0, sweeps));
+    if (body.getNode(instance).kind != NodeKind::Pointwise)
+      levels = std::max(levels, instance.level + 1);
+  }
+  for (const Stream &stream : streams) {
+    bool isRow = stream.mask & body.getReducedMask();
+    double sweeps = onChip || !isRow || stream.isWrite
+                        ? 1
+                        : popcount(body.getInstances()[stream.instance].sweeps);
+    Stream adjusted = stream;
+    // Blocks narrower than a sector along memory waste part of it.
+    if (isRow && (outerMask & (DimMask(1) << fast)) && stream.factor == 1 &&
+        stream.mask & (DimMask(1) << fast))
+      adjusted.factor =
+          std::max(1.0, cost::kSectorBytes / (rows * stream.elementBytes));
+    addStream(cost, adjusted, stream.isWrite ? 1 : getCopies(stream.mask),
+              std::max(1.0, sweeps),
+              isRow ? reuseDistance : stream.uniqueBytes);
+  }
+  cost.reductionSteps = levels;
+  // Partial results of the warps.
+  double warps = numThreads / static_cast<double>(target.warpSize);
+  cost.sharedBytes += 8 * warps * rows * levels * blocks;
+
+  KernelShape shape;
+  shape.threads = threads;
+  shape.blocks = static_cast<int64_t>(blocks);
+  shape.registers = getRegisters(vector, kept);
+  shape.sharedBytes = static_cast<int64_t>(4 * warps * std::min(rows, 128.0));
+  shape.bytesInFlightPerThread =
+      getBytesInFlight(onChip ? std::min(perThread, 16.0) : vector);
+  keep(cost, shape, std::min(rows, outer), onChip);
+}
+
+void Pricer::priceRows() {
+  double reduced = std::max(1.0, body.getPoints(body.getReducedMask()));
+  double outer = std::max(1.0, body.getPoints(outerMask));
+  bool alongMemory = !(outerMask & (DimMask(1) << fast));
+  for (int64_t threads : {128, 256, 512, 1024}) {
+    SmallVector<double> choices;
+    if (alongMemory) {
+      // Enough rows to give each thread a few elements.
+      double wanted = 4 * static_cast<double>(threads) / reduced;
+      choices.push_back(std::min(
+          outer, std::max(1.0, std::exp2(std::floor(std::log2(wanted))))));
+    } else {
+      // Neighbouring threads follow the rows: several, to fill sectors.
+      for (double rows : {8, 32, 128})
+        choices.push_back(std::min(rows, outer));
+    }
+    for (double rows : choices) {
+      if (rows * reduced <= static_cast<double>(kMaxElementsOnChip))
+        priceRowsWith(threads, rows, /*onChip=*/true);
+      priceRowsWith(threads, rows, /*onChip=*/false);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+//===- ProductProblem.cpp - Products as a problem of sizes ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the description of products and of what is computed
+// around them by sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/ProductProblem.h"
+
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Bits of memory, a power of two, for each element of `tensor`, which the
+/// kernel computes from its inputs.
+static int64_t getStoredBits(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t own = type.getElementTypeBitWidth();
+  if (!type.hasStaticShape() || type.getNumElements() == 0)
+    return own;
+  int64_t bits = 0;
+  llvm::SmallSetVector<Value, 8> reached;
+  reached.insert(tensor);
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    if (auto input = dyn_cast<BlockArgument>(reached[i])) {
+      auto source = dyn_cast<RankedTensorType>(input.getType());
+      if (!source || !isa<KernelOp>(input.getOwner()->getParentOp()))
+        continue;
+      if (!source.hasStaticShape())
+        return own;
+      bits += source.getNumElements() * source.getElementTypeBitWidth();
+      continue;
+    }
+    reached[i].getDefiningOp()->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        reached.insert(operand);
+    });
+  }
+  // Factors of groups add a little to what numbers have.
+  uint64_t each = std::max<int64_t>(1, bits / type.getNumElements());
+  return std::min<int64_t>(llvm::bit_floor(each), own);
+}
+
+static void setSizes(const ProductView &view, MmaProblem &problem) {
+  const Contraction &first = view.sums.front();
+  auto sizeOf = [&](ArrayRef<unsigned> dims) {
+    int64_t size = 1;
+    for (unsigned dim : dims)
+      size *= view.extents[dim];
+    return std::max<int64_t>(size, 1);
+  };
+  problem.rows = sizeOf(view.dims.rows);
+  problem.columns = sizeOf(view.dims.columns);
+  problem.depth = sizeOf(view.dims.depth);
+  problem.taps = sizeOf(first.contracted) / problem.depth;
+  problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
+                  (sizeOf(first.columns) / problem.columns);
+  problem.sums = view.sums.size();
+  for (unsigned side = 0; side < 2; ++side)
+    for (unsigned dim : side == 0 ? view.dims.rows : view.dims.columns)
+      problem.granules[side] =
+          std::max(problem.granules[side], view.granules[dim]);
+  problem.wholeRows = view.wholeRows;
+}
+
+static void setFactors(const ProductView &view, unsigned side,
+                       MmaProblem &problem) {
+  const ContractionOperand &operand = view.sums.front().operands[side];
+  problem.elementBits = operand.element.getIntOrFloatBitWidth();
+  llvm::SmallDenseSet<Value> tensors;
+  for (const Contraction &sum : view.sums)
+    tensors.insert(sum.operands[side].tensor);
+  problem.operands[side] = tensors.size();
+  Value stored = operand.source ? operand.source : operand.tensor;
+  auto type = cast<RankedTensorType>(stored.getType());
+  problem.storedBits[side] =
+      operand.source ? type.getElementTypeBitWidth() : getStoredBits(stored);
+  problem.straddles[side] = straddlesLines(type);
+  problem.copied[side] = isCopiedByThreads(type);
+  ArrayRef<unsigned> order = view.factorDims[side];
+  problem.transposed[side] = operand.channels != view.dims.depth &&
+                             !order.empty() && order.back() != view.dims.depth;
+}
+
+static void setEpilogue(const ProductView &view, MmaProblem &problem) {
+  // Whole tiles that the epilogue moves.
+  auto isWhole = [&](const ProductTensor &tensor) {
+    return !tensor.byGranules &&
+           llvm::is_contained(tensor.dims, view.dims.rows.back()) &&
+           llvm::is_contained(tensor.dims, view.dims.columns.back());
+  };
+  auto addTile = [&](const ProductTensor &tensor, int64_t &bytes,
+                     SmallVectorImpl<MmaTiles> &copied) {
+    auto type = cast<RankedTensorType>(tensor.value.getType());
+    bytes += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    addTiles(problem, copied, type);
+  };
+  llvm::SmallDenseSet<Value> seen;
+  for (const Contraction &sum : view.sums)
+    for (const ContractionOperand &operand : sum.operands)
+      seen.insert(operand.source);
+  problem.epilogueReadBytes = problem.epilogueWriteBytes = 0;
+  for (const ProductTensor &tensor : view.reads)
+    if (isWhole(tensor)) {
+      if (seen.insert(tensor.value).second)
+        addTile(tensor, problem.epilogueReadBytes, problem.copiedReads);
+    } else if (ArrayRef(tensor.dims) == ArrayRef(view.dims.columns) &&
+               seen.insert(tensor.value).second) {
+      ++problem.columnVectors;
+    }
+  for (const ProductTensor &tensor : view.writes)
+    if (isWhole(tensor))
+      addTile(tensor, problem.epilogueWriteBytes, problem.copiedWrites);
+  problem.epilogueOps = 0;
+  for (linalg::LinalgOp op : view.others)
+    problem.epilogueOps +=
+        std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+}
+
+MmaProblem fusion::describeProducts(const ProductView &view) {
+  MmaProblem problem;
+  setSizes(view, problem);
+  for (unsigned side = 0; side < 2; ++side)
+    setFactors(view, side, problem);
+  setEpilogue(view, problem);
+  return problem;
+}

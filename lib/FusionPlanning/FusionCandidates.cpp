@@ -1,0 +1,346 @@
+//===- FusionCandidates.cpp - What may be fused and what it gains ---------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements candidates: which pairs and sets of groups may become
+// one kernel, and the gain of each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Planner.h"
+#include "llvm/ADT/StringExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::fusion;
+using namespace mlir::fusion::planning;
+
+/// A gain that rests on the price of recomputing values counts for this much
+/// when candidates are ordered: of two that are about equal, the one that
+/// computes nothing twice goes first.
+static constexpr double kRecomputeWeight = 0.8;
+
+/// What a contract demands is best kept by computing the value in every
+/// consumer: no later choice can undo that.
+QueueEntry planning::getQueueEntry(const CandidateKey &key,
+                                   const Candidate &candidate) {
+  double gain = candidate.gain;
+  if (candidate.recomputes)
+    gain *= kRecomputeWeight;
+  if (candidate.demanded && key.form == Form::IntoAllConsumers)
+    gain = std::numeric_limits<double>::infinity();
+  return {candidate.demanded, gain, key};
+}
+
+ReasonCode planning::getAcceptedReason(Form form) {
+  switch (form) {
+  case Form::IntoConsumer:
+    return ReasonCode::IntoConsumer;
+  case Form::IntoAllConsumers:
+    return ReasonCode::IntoAllConsumers;
+  case Form::Siblings:
+    return ReasonCode::Siblings;
+  case Form::Meeting:
+    return ReasonCode::ProductsMeet;
+  }
+  llvm_unreachable("not a form");
+}
+
+FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
+  for (const Group *group : {&a, &b})
+    for (unsigned id : group->nodes)
+      if (graph.getNode(id).never)
+        return FusionDecision::no(ReasonCode::ContractNever,
+                                  "'" + graph.getNode(id).label + "'");
+  return FusionDecision::yes();
+}
+
+/// Operands that are laid out anew reach their readers through memory: what
+/// writes them takes producers in, but is no producer and no sibling of what is
+/// fused.
+FusionDecision Planner::checkRepacked(const CandidateKey &key,
+                                      ArrayRef<unsigned> members) const {
+  unsigned consumer = key.form == Form::Meeting ? key.first : key.second;
+  for (unsigned member : members) {
+    if (member == consumer && key.form != Form::Siblings)
+      continue;
+    for (unsigned id : groups[member].nodes)
+      if (graph.getNode(id).repack)
+        return FusionDecision::no(ReasonCode::Repacked,
+                                  "'" + graph.getNode(id).label + "'");
+  }
+  return FusionDecision::yes();
+}
+
+/// True when an op of the first group carries `fusion.must` and the candidate
+/// keeps a value of it out of memory.
+bool Planner::isDemanded(const CandidateKey &key) const {
+  if (key.form == Form::Siblings || key.form == Form::Meeting)
+    return false;
+  return llvm::any_of(groups[key.first].nodes, [&](unsigned id) {
+    const GraphNode &node = graph.getNode(id);
+    return node.must && llvm::any_of(node.writes, [&](const TensorWrite &w) {
+             const std::set<unsigned> &readers = memoryReaders[w.value];
+             return key.form == Form::IntoAllConsumers
+                        ? !readers.empty()
+                        : readers.count(key.second) != 0;
+           });
+  });
+}
+
+LedgerEntry Planner::makeEntry(const CandidateKey &key) const {
+  LedgerEntry entry;
+  if (key.form == Form::Meeting) {
+    SmallVector<std::string> names;
+    for (unsigned member : getMeeting(key.first))
+      if (member != key.first) {
+        names.push_back(getKernelName(graph, groups[member].nodes));
+        entry.producerNode = groups[member].nodes.back();
+      }
+    entry.producer = llvm::join(names, ", ");
+    entry.consumer = getKernelName(graph, groups[key.first].nodes);
+    entry.consumerNode = groups[key.first].nodes.back();
+    return entry;
+  }
+  entry.producer = getKernelName(graph, groups[key.first].nodes);
+  entry.producerNode = groups[key.first].nodes.back();
+  if (key.form == Form::IntoAllConsumers) {
+    SmallVector<std::string> names;
+    for (unsigned consumer : groups[key.first].consumers)
+      names.push_back(getKernelName(graph, groups[consumer].nodes));
+    entry.consumer = llvm::join(names, ", ");
+    entry.consumerNode =
+        groups[groups[key.first].consumers.front()].nodes.back();
+  } else {
+    entry.consumer = getKernelName(graph, groups[key.second].nodes);
+    entry.consumerNode = groups[key.second].nodes.back();
+  }
+  return entry;
+}
+
+static SmallVector<unsigned> unite(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
+  SmallVector<unsigned> result;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(),
+                 std::back_inserter(result));
+  return result;
+}
+
+SmallVector<unsigned> Planner::getMeeting(unsigned consumer) const {
+  SmallVector<unsigned> members;
+  for (unsigned producer : groups[consumer].producers)
+    if (llvm::any_of(groups[producer].nodes, [&](unsigned node) {
+          return graph.getNode(node).kind == NodeKind::Contraction;
+        }))
+      members.push_back(producer);
+  members.push_back(consumer);
+  llvm::sort(members);
+  return members;
+}
+
+/// The groups that a candidate other than IntoAllConsumers makes one.
+SmallVector<unsigned> Planner::getMembers(const CandidateKey &key) const {
+  if (key.form == Form::Meeting)
+    return getMeeting(key.first);
+  return {key.first, key.second};
+}
+
+Candidate Planner::evaluateTogether(const CandidateKey &key,
+                                    ArrayRef<unsigned> members) {
+  Candidate candidate;
+  candidate.decision = checkRepacked(key, members);
+  if (!candidate.decision)
+    return candidate;
+  Group fused;
+  double before = 0, bytes = 0;
+  for (unsigned member : members) {
+    const Group &group = groups[member];
+    candidate.decision = checkContracts(groups[key.first], group);
+    if (!candidate.decision)
+      return candidate;
+    fused.nodes = unite(fused.nodes, group.nodes);
+    before += group.estimate.seconds();
+    bytes += group.bytes;
+  }
+  if (closesCycle(key)) {
+    candidate.decision = FusionDecision::no(ReasonCode::Cycle);
+    return candidate;
+  }
+  fused.stored = getStored(fused.nodes, members);
+  candidate.decision = price(fused);
+  if (!candidate.decision)
+    return candidate;
+  candidate.gain = before - fused.estimate.seconds();
+  // A product's epilogue that saves bytes, within the error of the model.
+  if (fused.estimate.mma && fused.bytes < bytes &&
+      candidate.gain <= options.minGainSeconds &&
+      candidate.gain > -options.productError * before)
+    candidate.gain = 2 * options.minGainSeconds;
+  candidate.recomputes = fused.recomputes;
+  candidate.entry.timeBeforeUs = before * 1e6;
+  candidate.entry.timeAfterUs = fused.estimate.seconds() * 1e6;
+  candidate.entry.savedBytes = static_cast<int64_t>(bytes - fused.bytes);
+  candidate.entry.savedLaunches = members.size() - 1;
+  candidate.entry.registers = fused.estimate.shape.registers;
+  candidate.entry.sharedBytes = fused.estimate.shape.sharedBytes;
+  candidate.results.push_back(std::move(fused));
+  return candidate;
+}
+
+Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
+  Candidate candidate;
+  const Group &a = groups[key.first];
+  for (unsigned id : a.nodes) {
+    const GraphNode &node = graph.getNode(id);
+    if (node.repack) {
+      candidate.decision =
+          FusionDecision::no(ReasonCode::Repacked, "'" + node.label + "'");
+      return candidate;
+    }
+    bool leaves = llvm::any_of(node.writes, [&](const TensorWrite &write) {
+      return graph.getValue(write.value).escapes;
+    });
+    if (leaves || node.kind != NodeKind::Pointwise) {
+      candidate.decision =
+          FusionDecision::no(ReasonCode::NotShared, "'" + node.label + "'");
+      return candidate;
+    }
+  }
+  double before = a.estimate.seconds(), after = 0;
+  double bytes = a.bytes;
+  for (unsigned consumer : a.consumers) {
+    const Group &b = groups[consumer];
+    candidate.decision = checkContracts(a, b);
+    if (!candidate.decision)
+      return candidate;
+    Group fused;
+    fused.nodes = unite(a.nodes, b.nodes);
+    // All other readers of the producer's values compute them as well.
+    fused.stored = b.stored;
+    candidate.decision = price(fused);
+    if (!candidate.decision) {
+      candidate.results.clear();
+      return candidate;
+    }
+    before += b.estimate.seconds();
+    after += fused.estimate.seconds();
+    bytes += b.bytes - fused.bytes;
+    candidate.entry.registers =
+        std::max(candidate.entry.registers, fused.estimate.shape.registers);
+    candidate.entry.sharedBytes =
+        std::max(candidate.entry.sharedBytes, fused.estimate.shape.sharedBytes);
+    candidate.results.push_back(std::move(fused));
+  }
+  candidate.gain = before - after;
+  candidate.recomputes = true;
+  candidate.entry.timeBeforeUs = before * 1e6;
+  candidate.entry.timeAfterUs = after * 1e6;
+  candidate.entry.savedBytes = static_cast<int64_t>(bytes);
+  candidate.entry.savedLaunches = 1;
+  return candidate;
+}
+
+Candidate Planner::evaluate(const CandidateKey &key) {
+  Candidate candidate = key.form == Form::IntoAllConsumers
+                            ? evaluateAllConsumers(key)
+                            : evaluateTogether(key, getMembers(key));
+  LedgerEntry &entry = candidate.entry;
+  if (!candidate.decision) {
+    entry.reason = candidate.decision.getCode();
+    entry.detail = candidate.decision.getDetail().str();
+    return candidate;
+  }
+  candidate.demanded = isDemanded(key);
+  entry.reason = getAcceptedReason(key.form);
+  if (candidate.gain <= options.minGainSeconds) {
+    entry.reason = ReasonCode::NotProfitable;
+    candidate.decision = FusionDecision::no(ReasonCode::NotProfitable);
+  }
+  return candidate;
+}
+
+SmallVector<unsigned> Planner::getSiblings(unsigned group) const {
+  llvm::SmallSetVector<unsigned, 8> siblings;
+  for (unsigned node : groups[group].nodes)
+    for (const TensorRead &read : graph.getNode(node).reads) {
+      const std::set<unsigned> &readers =
+          memoryReaders[graph.getBase(read.value)];
+      auto self = readers.find(group);
+      if (self == readers.end())
+        continue;
+      unsigned left = options.siblingWindow;
+      for (auto it = std::next(self); it != readers.end() && left; ++it, --left)
+        siblings.insert(*it);
+      left = options.siblingWindow;
+      for (auto it = self; it != readers.begin() && left; --left)
+        siblings.insert(*--it);
+    }
+  SmallVector<unsigned> result;
+  for (unsigned sibling : siblings)
+    if (!groups[group].consumers.contains(sibling) &&
+        !groups[group].producers.contains(sibling))
+      result.push_back(sibling);
+  return result;
+}
+
+void Planner::addCandidate(CandidateKey key) {
+  if (key.form == Form::Siblings && key.first > key.second)
+    std::swap(key.first, key.second);
+  if (candidates.count(key))
+    return;
+  // Readers of one tensor that depend on each other are no siblings.
+  if (key.form == Form::Siblings && closesCycle(key))
+    return;
+  Candidate candidate = evaluate(key);
+  if (candidate.decision || candidate.demanded)
+    queue.insert(getQueueEntry(key, candidate));
+  candidates.emplace(key, std::move(candidate));
+}
+
+/// Adds every candidate that `group` takes part in.
+void Planner::addCandidates(unsigned group) {
+  auto addShared = [&](unsigned producer) {
+    if (groups[producer].consumers.size() > 1)
+      addCandidate({Form::IntoAllConsumers, producer, 0});
+  };
+  // With one product it is a pair.
+  auto addMeeting = [&](unsigned consumer) {
+    if (getMeeting(consumer).size() > 2)
+      addCandidate({Form::Meeting, consumer, 0});
+  };
+  addShared(group);
+  addMeeting(group);
+  for (unsigned consumer : groups[group].consumers) {
+    addCandidate({Form::IntoConsumer, group, consumer});
+    addMeeting(consumer);
+  }
+  for (unsigned producer : groups[group].producers) {
+    addCandidate({Form::IntoConsumer, producer, group});
+    addShared(producer);
+  }
+  for (unsigned sibling : getSiblings(group))
+    addCandidate({Form::Siblings, group, sibling});
+}
+
+/// Forgets every candidate that `group` takes part in.
+void Planner::removeCandidates(unsigned group) {
+  for (auto it = candidates.begin(); it != candidates.end();) {
+    const CandidateKey &key = it->first;
+    bool concerned = key.first == group;
+    if (key.form == Form::IntoAllConsumers)
+      concerned |= groups[key.first].consumers.contains(group);
+    else if (key.form == Form::Meeting)
+      concerned |= groups[key.first].producers.contains(group);
+    else
+      concerned |= key.second == group;
+    if (!concerned) {
+      ++it;
+      continue;
+    }
+    queue.erase(getQueueEntry(key, it->second));
+    it = candidates.erase(it);
+  }
+}

@@ -1,0 +1,151 @@
+//===- GroupGraph.cpp - The kernels of a plan and who reads whom ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the groups of a plan: what they store, what they cost,
+// and the paths between them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Planner.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using namespace mlir::fusion::planning;
+
+/// Values that a kernel of `nodes`, made of the groups `parts`, must store:
+/// those that leave the function and those that another group reads.
+SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
+                                         ArrayRef<unsigned> parts) const {
+  SmallVector<unsigned> stored;
+  for (unsigned id : nodes)
+    for (const TensorWrite &write : graph.getNode(id).writes) {
+      const GraphValue &value = graph.getValue(write.value);
+      // A group that computes the value for itself needs no store. A reader may
+      // be in several groups, some of them beyond `parts`.
+      bool isNeeded = llvm::any_of(value.readers, [&](unsigned reader) {
+        return llvm::any_of(holders[reader], [&](unsigned group) {
+          return !llvm::is_contained(parts, group) &&
+                 !llvm::is_contained(holders[id], group);
+        });
+      });
+      if (value.escapes || isNeeded)
+        stored.push_back(write.value);
+    }
+  llvm::sort(stored);
+  return stored;
+}
+
+FusionDecision Planner::price(Group &group) {
+  KernelBody body = KernelBody::get(graph, group.nodes, group.stored);
+  FusionDecision decision = checkBody(body, options.limits);
+  // One op alone is always a kernel: there is no other way to run it.
+  if (!decision && group.nodes.size() > 1)
+    return decision;
+  group.estimate = estimateKernel(body, target);
+  // Only tiles of tensor cores are made to hold rows, or granules, to reduce.
+  if (group.estimate.obstacle && !group.estimate.byWarps)
+    for (const BodyInstance &instance : body.getInstances())
+      if (body.getNode(instance).kind == NodeKind::Reduction)
+        return FusionDecision::no(ReasonCode::ReductionOfContraction,
+                                  "'" + body.getNode(instance).label + "'");
+  group.bytes = getUniqueBytes(body);
+  group.recomputes = body.recomputes();
+  return FusionDecision::yes();
+}
+
+void Planner::addSingleGroups() {
+  unsigned numNodes = graph.getNodes().size();
+  holders.resize(numNodes);
+  memoryReaders.resize(graph.getValues().size());
+  for (unsigned id = 0; id < numNodes; ++id) {
+    Group &group = groups.emplace_back();
+    group.nodes = {id};
+    holders[id] = {id};
+  }
+  for (unsigned id = 0; id < numNodes; ++id) {
+    Group &group = groups[id];
+    group.stored = getStored(group.nodes, id);
+    (void)price(group);
+    singleBytes.push_back(group.bytes);
+    bytesBefore += group.bytes;
+    secondsBefore += group.estimate.seconds();
+  }
+  linkGroups();
+}
+
+/// Sets, for all groups, who reads what from whom.
+void Planner::linkGroups() {
+  for (Group &group : groups) {
+    group.producers.clear();
+    group.consumers.clear();
+  }
+  for (std::set<unsigned> &readers : memoryReaders)
+    readers.clear();
+  for (unsigned id = 0; id < groups.size(); ++id) {
+    if (!groups[id].alive)
+      continue;
+    for (unsigned node : groups[id].nodes)
+      for (const TensorRead &read : graph.getNode(node).reads) {
+        unsigned base = graph.getBase(read.value);
+        int producer = graph.getValue(base).producer;
+        if (producer >= 0 && llvm::is_contained(holders[producer], id))
+          continue;
+        memoryReaders[base].insert(id);
+        if (producer < 0)
+          continue;
+        unsigned source = holders[producer].front();
+        groups[id].producers.insert(source);
+        groups[source].consumers.insert(id);
+      }
+  }
+}
+
+/// True when a path of reads leads from one group to the other; with
+/// `skipDirect`, one through a third group.
+bool Planner::reaches(unsigned from, unsigned to, bool skipDirect) const {
+  llvm::BitVector seen(groups.size());
+  SmallVector<unsigned> worklist;
+  auto visit = [&](unsigned group) {
+    for (unsigned next : groups[group].consumers) {
+      if (group == from && next == to && skipDirect)
+        continue;
+      if (seen.test(next))
+        continue;
+      seen.set(next);
+      worklist.push_back(next);
+    }
+  };
+  visit(from);
+  while (!worklist.empty()) {
+    unsigned group = worklist.pop_back_val();
+    if (group == to)
+      return true;
+    visit(group);
+  }
+  return false;
+}
+
+bool Planner::closesCycle(const CandidateKey &key) const {
+  switch (key.form) {
+  case Form::IntoConsumer:
+    return reaches(key.first, key.second, /*skipDirect=*/true);
+  case Form::IntoAllConsumers:
+    // The consumers read what the producer read, which is upstream of it.
+    return false;
+  case Form::Siblings:
+    return reaches(key.first, key.second, /*skipDirect=*/false) ||
+           reaches(key.second, key.first, /*skipDirect=*/false);
+  case Form::Meeting:
+    return llvm::any_of(getMeeting(key.first), [&](unsigned member) {
+      return member != key.first &&
+             reaches(member, key.first, /*skipDirect=*/true);
+    });
+  }
+  llvm_unreachable("not a form");
+}

@@ -1,0 +1,156 @@
+//===- Planner.h - The state of planning ------------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines what planning works on: the groups of the plan as it stands
+// and the candidates to fuse them, best first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_FUSIONPLANNING_PLANNER_H
+#define FUSION_LIB_FUSIONPLANNING_PLANNER_H
+
+#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
+#include <set>
+
+namespace mlir::fusion::planning {
+
+/// The forms of a candidate.
+enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting };
+
+/// A kernel of the plan as it stands.
+struct Group {
+  SmallVector<unsigned> nodes;
+  /// Values that other kernels or the caller need.
+  SmallVector<unsigned> stored;
+  KernelEstimate estimate;
+  double bytes = 0;
+  bool recomputes = false;
+  /// Groups whose stored values this one reads, and that read its own.
+  llvm::SmallSetVector<unsigned, 4> producers;
+  llvm::SmallSetVector<unsigned, 4> consumers;
+  bool alive = true;
+};
+
+/// What may be fused: two groups, one with all its consumers (second 0), or
+/// one with all its producers that contract (second 0).
+struct CandidateKey {
+  Form form;
+  unsigned first;
+  unsigned second;
+
+  bool operator<(const CandidateKey &other) const {
+    return std::tie(form, first, second) <
+           std::tie(other.form, other.first, other.second);
+  }
+};
+
+/// A candidate and its price.
+struct Candidate {
+  FusionDecision decision = FusionDecision::yes();
+  double gain = 0;
+  /// Values are computed more often than before.
+  bool recomputes = false;
+  /// A contract asks for it, whatever the gain.
+  bool demanded = false;
+  /// The groups that it would make: one, or one for each consumer.
+  SmallVector<Group, 1> results;
+  LedgerEntry entry;
+};
+
+/// The order in which candidates are taken: demanded ones, then larger gains,
+/// then by key, which does not depend on the order of independent ops.
+struct QueueEntry {
+  bool demanded;
+  double gain;
+  CandidateKey key;
+
+  bool operator<(const QueueEntry &other) const {
+    if (demanded != other.demanded)
+      return demanded;
+    if (gain != other.gain)
+      return gain > other.gain;
+    return key < other.key;
+  }
+};
+
+/// The place of a candidate in the queue.
+QueueEntry getQueueEntry(const CandidateKey &key, const Candidate &candidate);
+
+/// The reason that the ledger gives for a candidate that is taken.
+ReasonCode getAcceptedReason(Form form);
+
+/// The plan as it grows: groups, candidates with their prices, and what was
+/// taken.
+class Planner {
+public:
+  Planner(const ComputeGraph &graph, const TargetInfo &target,
+          const PlanOptions &options)
+      : graph(graph), target(target), options(options) {}
+
+  FusionPlan plan();
+
+private:
+  void addSingleGroups();
+  void linkGroups();
+  void addCandidates(unsigned group);
+  void addCandidate(CandidateKey key);
+  void removeCandidates(unsigned group);
+  void take(const CandidateKey &key);
+  void fuseUntilNoGain();
+  void fuseUntilFewEnough();
+
+  Candidate evaluate(const CandidateKey &key);
+  /// Prices one kernel instead of those of `members`.
+  Candidate evaluateTogether(const CandidateKey &key,
+                             ArrayRef<unsigned> members);
+  /// The group of a meeting and its producers that contract, ascending.
+  SmallVector<unsigned> getMeeting(unsigned consumer) const;
+  SmallVector<unsigned> getMembers(const CandidateKey &key) const;
+  Candidate evaluateAllConsumers(const CandidateKey &key);
+  /// Prices `group`; says no when it cannot be one kernel.
+  FusionDecision price(Group &group);
+  FusionDecision checkContracts(const Group &a, const Group &b) const;
+  FusionDecision checkRepacked(const CandidateKey &key,
+                               ArrayRef<unsigned> members) const;
+
+  SmallVector<unsigned> getStored(ArrayRef<unsigned> nodes,
+                                  ArrayRef<unsigned> parts) const;
+  bool reaches(unsigned from, unsigned to, bool skipDirect) const;
+  bool closesCycle(const CandidateKey &key) const;
+  bool isDemanded(const CandidateKey &key) const;
+  /// Groups other than itself that `group` may be fused with as siblings.
+  SmallVector<unsigned> getSiblings(unsigned group) const;
+  LedgerEntry makeEntry(const CandidateKey &key) const;
+
+  unsigned countAlive() const;
+  SmallVector<unsigned> getOrder() const;
+  void checkDemands(FusionPlan &plan) const;
+  void fillPlan(FusionPlan &plan);
+
+  const ComputeGraph &graph;
+  const TargetInfo &target;
+  PlanOptions options;
+  std::vector<Group> groups;
+  /// Alive groups that hold each node; more than one when it is recomputed.
+  std::vector<SmallVector<unsigned, 1>> holders;
+  /// Alive groups that read each value from memory, ascending.
+  std::vector<std::set<unsigned>> memoryReaders;
+  std::map<CandidateKey, Candidate> candidates;
+  std::set<QueueEntry> queue;
+  std::vector<LedgerEntry> taken;
+  /// What each op moves as a kernel of its own.
+  SmallVector<double> singleBytes;
+  double bytesBefore = 0;
+  double secondsBefore = 0;
+};
+
+} // namespace mlir::fusion::planning
+
+#endif // FUSION_LIB_FUSIONPLANNING_PLANNER_H
