@@ -92,6 +92,7 @@ func.func @dequantized(%x: tensor<16x8192xbf16>, %w: tensor<8192x8192xi8>) -> te
 // PLAIN: %[[P:.*]] = fusion.kernel @softmax ins(%[[S]] :
 // PLAIN: fusion.kernel @matmul_1 ins(%[[P]], %arg2 :
 // PLAIN-NOT: fusion.kernel
+// PLAIN: return %{{.*}} : tensor<8x128x64xf32>
 func.func @attention(%q: tensor<8x128x64xf32>, %k: tensor<8x64x128xf32>, %v: tensor<8x128x64xf32>) -> tensor<8x128x64xf32> {
   %zero = arith.constant 0.0 : f32
   %minf = arith.constant 0xFF800000 : f32
