@@ -101,7 +101,7 @@ static constexpr double kMulticastSeconds = 0.5e-6;
 /// how much longer it takes a group that is alone in it, and how long a stage
 /// takes from its release to its next use.
 static constexpr double kTurnFeedCost = 0.075, kOddStagesCost = 1.04,
-                        kTurnPartSeconds = 0.09e-6, kAloneInEpilogue = 2.35,
+                        kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 2.35,
                         kTurnLatency = 0.9e-6;
 /// Of blocks that share a multiprocessor: how much longer their products take
 /// than those of one block.
