@@ -135,30 +135,11 @@ func.func @gelu(%x: f32, %y: f32) -> f32 {
 // CHECK-NEXT:    %[[V:.*]] = llvm.intr.fma(%[[XX]], %{{.*}}, %[[C]])
 // CHECK-NEXT:    %[[A:.*]] = arith.mulf %[[X]], %[[V]]
 // CHECK-NEXT:    %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[A]])
-// CHECK:         %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]]
+// CHECK:         arith.constant -0.102943242 : f32
+// CHECK-NEXT:    %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]]
 // CHECK-NEXT:    %[[D:.*]] = arith.constant -2.30220819 : f32
 // CHECK-NEXT:    llvm.intr.fma(%[[YY]], %{{.*}}, %[[D]])
-func.func @gelu_polynomial(
-// CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32
-// CHECK:         arith.constant -0.102943242 : f32
-// CHECK-NEXT:    %[[XX:.*]] = arith.mulf %[[X]], %[[X]]
-// CHECK-NEXT:    %[[C:.*]] = arith.constant -2.30220819 : f32
-// CHECK:         %[[V:.*]] = llvm.intr.fma(%[[XX]], %{{.*}}, %[[C]])
-// CHECK:         %[[A:.*]] = arith.mulf %[[X]], %[[V]]
-// CHECK:         %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[A]])
-// CHECK:         %[[F:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
-// CHECK:         %[[P:.*]] = llvm.intr.minnum(%[[E]], %[[LIMIT:.*]])
-// CHECK:         %[[Q:.*]] = llvm.intr.minnum(%[[F]], %[[LIMIT]])
-// CHECK:         %[[S:.*]] = llvm.intr.fma(%[[P]], %[[SCALE:.*]], %[[SCALE]])
-// CHECK:         %[[T:.*]] = llvm.intr.fma(%[[Q]], %[[SCALE]], %[[SCALE]])
-// CHECK:         %[[ST:.*]] = llvm.intr.fma(%[[P]], %[[T]], %[[T]])
-// CHECK:         %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[ST]])
-// CHECK:         %[[RX:.*]] = llvm.call_intrinsic "llvm.nvvm.mul.rn.ftz.f"(%[[R]], %[[T]])
-// CHECK:         %[[RY:.*]] = llvm.call_intrinsic "llvm.nvvm.mul.rn.ftz.f"(%[[R]], %[[S]])
-// CHECK-NOT:     rcp
-// CHECK:         arith.mulf %[[X]], %[[RX]] : f32
-// CHECK:         arith.mulf %[[Y]], %[[RY]] : f32
-func.func @gelu_pair(%x: f32, %y: f32) -> (f32, f32) {
+func.func @gelu_polynomial(%x: f32, %y: f32) -> (f32, f32) {
   %one = arith.constant 1.0 : f32
   %half = arith.constant 0.5 : f32
   %cubic = arith.constant 0.044715 : f32
