@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -103,6 +104,9 @@ static constexpr double kMulticastSeconds = 0.5e-6;
 static constexpr double kTurnFeedCost = 0.075, kOddStagesCost = 1.04,
                         kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 2.35,
                         kTurnLatency = 0.9e-6;
+/// Of a sum that blocks of the grid share: what handing it over and collecting
+/// it cost at all, and the bytes a clock that a multiprocessor writes or reads.
+static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24;
 /// Of blocks that share a multiprocessor: how much longer their products take
 /// than those of one block.
 static constexpr double kSharedCost = 1.2;
@@ -296,6 +300,99 @@ static int64_t getTiles(const MmaProblem &problem, const MmaConfig &config) {
          llvm::divideCeil(problem.columns, config.columns) * problem.batch;
 }
 
+namespace {
+/// Seconds of a block at one tile.
+struct TileTimes {
+  /// Of one chunk: its products at full rate, its copies, the longer of both,
+  /// and that with the latency of a ring that nobody else's work hides.
+  double undisturbed, feed, chunk, alone;
+  double epilogue;
+};
+} // namespace
+
+static TileTimes getTileTimes(const MmaProblem &problem,
+                              const MmaConfig &config,
+                              const TargetInfo &target) {
+  TileTimes times;
+  // One chunk: the tensor cores' time, or that of feeding them, on one
+  // multiprocessor. Narrow instructions read their operands for less work.
+  double groups = config.warps / 4.0;
+  double columns =
+      config.rows >= 64 * groups ? config.columns : config.columns / groups;
+  double narrow =
+      std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
+  double flops =
+      2.0 * config.rows * config.columns * config.depth * problem.sums;
+  times.undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
+                               target.numSMs * 16.0 / problem.elementBits);
+  // Columns that lie side by side in memory are in rows of a swizzle's width;
+  // the rest of a tile is an instruction of its own, no faster than a whole.
+  if (problem.transposed[1] && config.columns > kSwizzleColumns)
+    times.undisturbed *=
+        double(llvm::alignTo(config.columns, kSwizzleColumns)) / config.columns;
+  double products = times.undisturbed * (1 + kNarrowCost * narrow);
+  if (config.warps == 4 && config.groups == 1 &&
+      getMmaResidentBlocks(problem, config, target) == 1)
+    products *= kLoneCost;
+  times.feed = std::max(feedClocks(problem, config) / target.clockHz,
+                        getWindowSeconds(problem, config, target));
+  times.chunk = std::max(products, times.feed);
+  // An operand that is computed goes through registers, element by element.
+  double computed = 0;
+  for (auto [bits, size] :
+       {std::pair(problem.storedBits[0], config.rows),
+        std::pair(problem.storedBits[1], config.columns * problem.sums)})
+    if (bits != problem.elementBits)
+      computed += double(size) * config.depth;
+  times.chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
+  // A stage is filled again one latency after it was read.
+  double busy = config.split > 1
+                    ? std::min(1.0, double(getTiles(problem, config)) *
+                                        config.split / target.numSMs)
+                    : 1.0;
+  double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
+  times.alone = std::max(times.chunk, (latency + products) / config.stages);
+
+  double elements = double(config.rows) * config.columns * problem.sums;
+  double perElement =
+      kClocksPerElement + kClocksPerOp * problem.epilogueOps +
+      kClocksPerByte * (problem.epilogueReadBytes + problem.epilogueWriteBytes);
+  times.epilogue = kEpilogueSeconds + elements / config.split * perElement /
+                                          (kLanes * target.clockHz);
+  if (config.split > 1)
+    times.epilogue += kClusterSeconds;
+  if (config.multicast > 1)
+    times.epilogue += kMulticastSeconds;
+  return times;
+}
+
+int64_t fusion::getSharedTiles(const MmaProblem &problem,
+                               const MmaConfig &config) {
+  int64_t tiles = getTiles(problem, config);
+  int64_t blocks = config.blocks / config.multicast;
+  if (blocks == 0 || tiles <= blocks)
+    return tiles < blocks ? tiles : 0;
+  return tiles % blocks ? tiles % blocks + blocks : 0;
+}
+
+/// Seconds that the blocks of a grid take for all tiles when they share those
+/// that make up no whole round: as much to do each.
+static double getStreamSeconds(const MmaProblem &problem,
+                               const MmaConfig &config, double chunkSeconds,
+                               double chunks, double epilogue,
+                               const TargetInfo &target) {
+  double tiles = getTiles(problem, config);
+  double blocks = double(config.blocks) / config.multicast;
+  double bytes = 4.0 * config.rows * config.columns * problem.sums;
+  double exchange =
+      kExchangeSeconds + bytes / (kExchangeBytesPerClock * target.clockHz);
+  // One block hands over and another collects, in turn; the last has as many
+  // to collect as others have a part of its tile.
+  double shares = 1 + std::max(1.0, std::ceil(blocks / tiles) - 1);
+  return std::ceil(tiles * chunks / blocks) * chunkSeconds +
+         tiles / blocks * epilogue + shares * exchange;
+}
+
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target) {
   double tiles = getTiles(problem, config);
@@ -308,52 +405,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double perSM =
       std::ceil(tiles * cluster / double(getClusterSlots(cluster, target)));
 
-  // One chunk: the tensor cores' time, or that of feeding them, on one
-  // multiprocessor. Narrow instructions read their operands for less work.
-  double groups = config.warps / 4.0;
-  double columns =
-      config.rows >= 64 * groups ? config.columns : config.columns / groups;
-  double narrow =
-      std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
-  double flops =
-      2.0 * config.rows * config.columns * config.depth * problem.sums;
-  double undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
-                                target.numSMs * 16.0 / problem.elementBits);
-  // Columns that lie side by side in memory are in rows of a swizzle's width;
-  // the rest of a tile is an instruction of its own, no faster than a whole.
-  if (problem.transposed[1] && config.columns > kSwizzleColumns)
-    undisturbed *=
-        double(llvm::alignTo(config.columns, kSwizzleColumns)) / config.columns;
-  double products = undisturbed * (1 + kNarrowCost * narrow);
-  if (config.warps == 4 && config.groups == 1 && resident == 1)
-    products *= kLoneCost;
-  double feed = std::max(feedClocks(problem, config) / target.clockHz,
-                         getWindowSeconds(problem, config, target));
-  double chunk = std::max(products, feed);
-  // An operand that is computed goes through registers, element by element.
-  double computed = 0;
-  for (auto [bits, size] :
-       {std::pair(problem.storedBits[0], config.rows),
-        std::pair(problem.storedBits[1], config.columns * problem.sums)})
-    if (bits != problem.elementBits)
-      computed += double(size) * config.depth;
-  chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
-  // A stage is filled again one latency after it was read.
-  double busy =
-      config.split > 1 ? std::min(1.0, tiles * cluster / target.numSMs) : 1.0;
-  double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
-  double alone = std::max(chunk, (latency + products) / config.stages);
-
-  double elements = double(config.rows) * config.columns * problem.sums;
-  double perElement =
-      kClocksPerElement + kClocksPerOp * problem.epilogueOps +
-      kClocksPerByte * (problem.epilogueReadBytes + problem.epilogueWriteBytes);
-  double epilogue = kEpilogueSeconds + elements / config.split * perElement /
-                                           (kLanes * target.clockHz);
-  if (config.split > 1)
-    epilogue += kClusterSeconds;
-  if (config.multicast > 1)
-    epilogue += kMulticastSeconds;
+  auto [undisturbed, feed, chunk, alone, epilogue] =
+      getTileTimes(problem, config, target);
 
   // Blocks that share a multiprocessor take turns at its tensor cores; while
   // one is in its epilogue, the others are not.
@@ -366,6 +419,8 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   if (config.groups > 1)
     time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed, feed,
                               epilogue);
+  if (config.stream)
+    time = getStreamSeconds(problem, config, alone, chunks, epilogue, target);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.depth * problem.storedBits[0] /
                       8 * problem.operands[0] +
@@ -395,6 +450,31 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.blocks =
       getTiles(problem, config) * config.multicast > slots ? slots : 0;
   config.group = 4;
+  configs.push_back(config);
+}
+
+/// Adds the form of `config` in which blocks share the tiles that make up no
+/// whole round of them, when that leaves each of them enough to do.
+static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
+                      const MmaProblem &problem, MmaConfig config,
+                      const TargetInfo &target) {
+  // Chunks of a block, rounds that hardly gain, and blocks that share a tile.
+  constexpr int64_t kLeastChunks = 8, kMostRounds = 24, kMostShares = 4,
+                    kMostFinish = 64;
+  if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
+      problem.taps > 1 || problem.wholeRows ||
+      getMmaResidentBlocks(problem, config, target) > 1)
+    return;
+  config.blocks = getClusterSlots(config.multicast, target);
+  TileTimes times = getTileTimes(problem, config, target);
+  config.stream = std::clamp<int64_t>(
+      std::llround(times.epilogue / times.alone), 1, kMostFinish);
+  int64_t blocks = config.blocks / config.multicast;
+  int64_t tiles = getTiles(problem, config);
+  int64_t chunks = llvm::divideCeil(problem.depth, config.depth);
+  if (getSharedTiles(problem, config) == 0 || tiles > kMostRounds * blocks ||
+      tiles * kMostShares < blocks || tiles * chunks < kLeastChunks * blocks)
+    return;
   configs.push_back(config);
 }
 
@@ -515,7 +595,11 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                 target.numSMs * getMmaResidentBlocks(problem, config, target);
             config.blocks = split == 1 && tiles > slots ? slots : 0;
             configs.push_back(config);
+            addStream(configs, problem, config, target);
+            size_t before = configs.size();
             addMulticast(configs, problem, config, target);
+            if (configs.size() > before)
+              addStream(configs, problem, configs[before], target);
           }
           addGroups(configs, problem, config, target);
         }

@@ -71,6 +71,7 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
       problem.granules[side] =
           std::max(problem.granules[side], view.granules[dim]);
   problem.wholeRows = view.wholeRows;
+  problem.isStatic = hasStaticSizes(view.sums.front());
 }
 
 static void setFactors(const ProductView &view, unsigned side,

@@ -127,6 +127,13 @@ bool fusion::haveEqualLoops(const Contraction &a, const Contraction &b) {
          a.contracted == b.contracted && a.batch == b.batch && a.sum == b.sum;
 }
 
+bool fusion::hasStaticSizes(const Contraction &contraction) {
+  return llvm::all_of(contraction.op->getOperandTypes(), [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return !shaped || shaped.hasStaticShape();
+  });
+}
+
 /// True when warpgroups take factors of the type of `operand`.
 static bool isMultiplied(const Contraction &sum,
                          const ContractionOperand &operand) {

@@ -187,7 +187,8 @@ LogicalResult TileEmitter::emitGrid() {
                             "merged with a next one");
   if (gridAxes.empty()) {
     gridDepth = 0;
-    return success();
+    return mma && mma.getStream() ? refuseStream("there is one tile only")
+                                  : success();
   }
   int64_t multicast = mma ? mma.getMulticast() : 1;
   if (multicast > 1) {
@@ -204,6 +205,7 @@ LogicalResult TileEmitter::emitGrid() {
   for (unsigned axis : gridAxes)
     gridSize = gridSize * axes[axis].extent.ceilDiv(axes[axis].tile);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value slot = block;
   int64_t cluster = split * multicast;
   if (cluster > 1) {
     program.setCluster(cluster);
@@ -230,7 +232,13 @@ LogicalResult TileEmitter::emitGrid() {
     }
     rebind(whole, parts.front());
   }
-  if (gridDepth > 0) {
+  if (mma && mma.getStream()) {
+    FailureOr<Value> tile = emitSegments(slot, block, blocks);
+    if (failed(tile))
+      return failure();
+    block = *tile;
+    gridSize = builder.getAffineConstantExpr(blocks);
+  } else if (gridDepth > 0) {
     Value total = sizeOf(gridSize);
     Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
     auto loop = scf::ForOp::create(builder, loc, block, total, step);

@@ -452,6 +452,14 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   SmallVector<Value> next = carried;
   for (unsigned i = 0; i < walkAxes.size(); ++i)
     next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
+  if (stream && walkAxes.size() == 1 &&
+      llvm::all_of(dots, [](auto &dot) { return dot.has_value(); })) {
+    FailureOr<SmallVector<Value>> sums =
+        shareSums(next.front().getDefiningOp<scf::ForOp>(), next);
+    if (failed(sums))
+      return failure();
+    next = *sums;
+  }
 
   FailureOr<Tile> answer = failure();
   unsigned position = 0;

@@ -125,6 +125,8 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
 
   if (failed(emitGrid()) || failed(emitRoots()))
     return failure();
+  if (stream && failed(guardFinish()))
+    return failure();
   if (gridDepth > 0)
     closeLoop({});
   builder.setInsertionPointToEnd(body);

@@ -246,6 +246,32 @@ private:
   /// This block's part of the sum of all blocks' tiles.
   Tile addShares(Tile sum);
 
+  // Tiles that blocks share (EmitStream.cpp).
+  /// The part of a tile that is computed now: chunks of the contracted
+  /// dimension from `begin` to `end`, in elements.
+  struct Stream {
+    Value begin, end;
+    /// The segment is the tile's last: this block finishes the tile.
+    Value owns;
+    /// This block's slot for what it hands over, the first that this tile's
+    /// other segments lie in, how far these are apart, and how many there are.
+    Value slot, firstSlot;
+    int64_t slotStep = 1, numSlots = 0;
+    /// The contraction, and what follows it in blocks that own no tile.
+    scf::ForOp loop;
+    scf::IfOp given;
+  };
+  LogicalResult refuseStream(const Twine &reason);
+  /// Opens the loop over the segments of `block`, of so many blocks or
+  /// clusters; returns the number of the tile.
+  FailureOr<Value> emitSegments(Value slot, Value block, int64_t blocks);
+  /// Restricts `loop` to the segment, hands `sums` over unless the block
+  /// owns the tile, and adds what others have of it.
+  FailureOr<SmallVector<Value>> shareSums(scf::ForOp loop, ValueRange sums);
+  /// Puts all that follows the sums under the condition that the block owns
+  /// the tile.
+  LogicalResult guardFinish();
+
   // Scans (EmitScans.cpp).
   /// Walks iteration dimension `dim` element by element, carrying the states of
   /// `scans`, and stores `results` on the way.
@@ -324,6 +350,8 @@ private:
   size_t nextPart = 1;
   /// The rank of the block in its cluster, when a cluster shares a tile.
   Value clusterRank;
+  /// When the blocks of the grid share tiles.
+  std::optional<Stream> stream;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexSymbols;
   SmallVector<unsigned> symbolArguments;

@@ -214,6 +214,8 @@ void Verifier::buffers(const Entry &entry) {
     case BufferKind::Temp:
       expr(entry, buffer.bytes);
       break;
+    case BufferKind::Signals:
+      break;
     default:
       require(false, "a buffer has an unknown kind");
     }

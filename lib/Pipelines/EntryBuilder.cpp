@@ -238,6 +238,24 @@ FailureOr<Arg> EntryBuilder::getScalar(Value scalar) {
   return failure();
 }
 
+void EntryBuilder::addScratches(ArrayAttr scratches, fusionpkg::Step &step) {
+  if (!scratches)
+    return;
+  for (auto scratch : scratches.getAsRange<DictionaryAttr>()) {
+    if (scratch.getAs<BoolAttr>("signals").getValue()) {
+      if (!signals)
+        signals = addBuffer(BufferKind::Signals, 0, "signals");
+      step.args.push_back(Arg::buffer(*signals));
+      continue;
+    }
+    unsigned id =
+        addBuffer(BufferKind::Temp, 0, "temp" + Twine(numTemporaries++));
+    entry.buffers[id].bytes =
+        entry.exprs.constant(scratch.getAs<IntegerAttr>("bytes").getInt());
+    step.args.push_back(Arg::buffer(id));
+  }
+}
+
 LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
   auto program = kernel->getAttrOfType<FlatSymbolRefAttr>("program");
   auto known = program ? kernels.find(program.getValue()) : kernels.end();
@@ -271,6 +289,7 @@ LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
   }
   for (int64_t symbol : packaged.sizeArguments)
     step.args.push_back(Arg::i64(entry.exprs.symbol(symbol)));
+  addScratches(packaged.scratches, step);
   if (failed(addTensorMaps(kernel, packaged.tensorMaps, step)))
     return failure();
   if (step.args.size() != packaged.numParameters)

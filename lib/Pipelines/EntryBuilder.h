@@ -51,6 +51,8 @@ private:
   FailureOr<fusionpkg::TensorMap> buildTensorMap(KernelOp kernel,
                                                  DictionaryAttr map,
                                                  const fusionpkg::Step &step);
+  /// The memory that a kernel takes beside its tensors.
+  void addScratches(ArrayAttr scratches, fusionpkg::Step &step);
   LogicalResult addReturn(Operation *terminator);
   void addFill(unsigned buffer, FillPattern pattern);
 
@@ -68,6 +70,8 @@ private:
   DenseMap<Value, unsigned> buffers;
   SmallVector<unsigned> outputs;
   unsigned numTemporaries = 0;
+  /// The buffer that blocks of kernels signal in.
+  std::optional<unsigned> signals;
 };
 
 } // namespace mlir::fusion

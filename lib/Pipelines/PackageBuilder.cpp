@@ -86,6 +86,7 @@ static void addKernel(LLVM::LLVMFuncOp func, uint32_t module,
   if (auto sizes =
           func->getAttrOfType<DenseI64ArrayAttr>("tile.size_arguments"))
     packaged.sizeArguments = llvm::to_vector(sizes.asArrayRef());
+  packaged.scratches = func->getAttrOfType<ArrayAttr>("tile.scratches");
   packaged.tensorMaps = func->getAttrOfType<ArrayAttr>("tile.tensor_maps");
   kernels[kernel.name] = std::move(packaged);
   model.kernels.push_back(std::move(kernel));

@@ -32,6 +32,10 @@ struct PackagedKernel {
   AffineMap grid;
   /// The symbols that the last parameters of the kernel are the values of.
   SmallVector<int64_t> sizeArguments;
+  /// One DictionaryAttr for each piece of memory that the launch provides, in
+  /// the order of the parameters that follow those sizes; null without any. Its
+  /// entries are those of `tile.scratches`.
+  ArrayAttr scratches;
   unsigned numParameters = 0;
   /// One DictionaryAttr for each tensor map, the last parameters of all; null
   /// without any. Its entries are those of `tile.tensor_maps`.

@@ -528,14 +528,26 @@ static Error bench(FusionRtEntry &entry, FusionRtLaunchArgs args,
       return error;
     args.workspace = workspace;
   }
+  Address signals = 0;
+  if (spec->signalsOffset >= 0) {
+    std::vector<uint8_t> zeros(fusionpkg::kSignalBytes);
+    Error error = device.allocate(zeros.size(), "signals", signals);
+    if (!error)
+      error =
+          device.device->copyIn(signals, zeros.data(), zeros.size(), nullptr);
+    if (error)
+      return error;
+  }
   Error error = device.device->time(
       [&](Stream stream) {
         args.stream = stream;
-        return launchEntry(entry, args);
+        return launchEntry(entry, args, signals);
       },
       options, result);
-  if (workspace) {
-    Error freeError = device.device->free(workspace);
+  for (Address own : {workspace, signals}) {
+    if (own == 0)
+      continue;
+    Error freeError = device.device->free(own);
     if (!error)
       error = freeError;
   }

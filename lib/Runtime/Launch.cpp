@@ -51,9 +51,9 @@ class Launcher {
 public:
   Launcher(FusionRtEntry &owner, const FusionRtLaunchArgs &args,
            const Specialization &spec, std::vector<Address> &bases,
-           std::vector<uint8_t> &params)
+           std::vector<uint8_t> &params, Address signals)
       : owner(owner), entry(owner.entry), device(*owner.package.device.device),
-        args(args), spec(spec), bases(bases), params(params),
+        args(args), spec(spec), bases(bases), params(params), signals(signals),
         temps(owner.package.device) {}
 
   Error run();
@@ -65,6 +65,8 @@ private:
   Error checkOverlap() const;
   Error resolveBuffers();
   Error workspaceBase(Address &base);
+  Error findSignals(Address workspace);
+  Error checkSignals();
   Error placeTensorMap(const PreparedTensorMap &map, uint8_t *place);
   Error launchStep(const PreparedStep &step);
   Error runStep(const PreparedStep &step);
@@ -78,7 +80,9 @@ private:
   /// The address of every buffer.
   std::vector<Address> &bases;
   std::vector<uint8_t> &params;
-  WorkspacePool::Lease lease;
+  /// What kernels signal in.
+  Address signals;
+  WorkspacePool::Lease lease, signalsLease;
   SeparateTemps temps;
 };
 
@@ -169,6 +173,44 @@ Error Launcher::workspaceBase(Address &base) {
   return {};
 }
 
+/// Zeros that kernels signal in. The runtime has some for each stream, which
+/// kernels leave as they are; where memory cannot be allocated, inside a
+/// capture, they are written each time.
+Error Launcher::findSignals(Address workspace) {
+  WorkspacePool &pool = owner.package.device.signals;
+  Result<WorkspacePool::Lease> leased = pool.acquire(kSignalBytes, args.stream);
+  if (leased) {
+    signalsLease = std::move(*leased);
+    signals = signalsLease.getAddress();
+    // One for a capture that may follow.
+    uint64_t capture = 0;
+    if (Error error = device.getCapture(args.stream, capture))
+      return error;
+    return capture == 0 ? pool.reserve(kSignalBytes) : Error();
+  }
+  if (workspace == 0 ||
+      leased.getError().getCode() != ErrorCode::CaptureWithoutWorkspace)
+    return leased.getError().inContext("entry '" + entry.name + "'");
+  signals = workspace + static_cast<Address>(spec.signalsOffset);
+  return device.fill(signals, 8, 0, kSignalBytes, args.stream);
+}
+
+/// Kernels must leave signals as they were: the next launch relies on it.
+Error Launcher::checkSignals() {
+  std::vector<uint8_t> bytes(kSignalBytes);
+  if (Error error = device.synchronize(args.stream))
+    return error;
+  if (Error error =
+          device.copyOut(bytes.data(), signals, kSignalBytes, args.stream))
+    return error;
+  if (std::all_of(bytes.begin(), bytes.end(),
+                  [](uint8_t byte) { return byte == 0; }))
+    return {};
+  return Error(ErrorCode::LaunchFailed,
+               "entry '" + entry.name +
+                   "' left a signal between blocks that none took back");
+}
+
 Error Launcher::resolveBuffers() {
   bases.resize(entry.buffers.size());
   bool isSeparate = device.checksAllocations() && args.workspace == 0;
@@ -187,6 +229,7 @@ Error Launcher::resolveBuffers() {
       bases[i] = owner.package.constants[buffer.index];
       break;
     case BufferKind::Temp:
+    case BufferKind::Signals:
       break;
     }
     if (error)
@@ -198,7 +241,12 @@ Error Launcher::resolveBuffers() {
   if (!isSeparate)
     if (Error error = workspaceBase(workspace))
       return error;
+  if (spec.signalsOffset >= 0 && signals == 0)
+    if (Error error = findSignals(workspace))
+      return error;
   for (size_t i = 0; i < bases.size(); ++i) {
+    if (entry.buffers[i].kind == BufferKind::Signals)
+      bases[i] = signals;
     if (entry.buffers[i].kind != BufferKind::Temp)
       continue;
     if (spec.bufferBytes[i] == 0)
@@ -311,10 +359,13 @@ Error Launcher::run() {
     if (error)
       return error.inContext(describeStep(step));
   }
+  if (signalsLease.getAddress() && device.checksAllocations())
+    return checkSignals();
   return {};
 }
 
-Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args) {
+Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args,
+                  Address signals) {
   if (Error error = owner.package.device.device->checkAlive())
     return error;
   const Specialization *spec = nullptr;
@@ -328,7 +379,7 @@ Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args) {
   // Kept from launch to launch, so that a launch does not allocate.
   thread_local std::vector<Address> bases;
   thread_local std::vector<uint8_t> params;
-  return Launcher(owner, args, *spec, bases, params).run();
+  return Launcher(owner, args, *spec, bases, params, signals).run();
 }
 
 } // namespace fusionrt

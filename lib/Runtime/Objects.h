@@ -18,7 +18,8 @@
 
 struct FusionRtDevice {
   explicit FusionRtDevice(std::unique_ptr<fusionrt::Device> device)
-      : device(std::move(device)), workspaces(*this->device) {}
+      : device(std::move(device)), workspaces(*this->device),
+        signals(*this->device, /*zeroed=*/true) {}
   ~FusionRtDevice();
 
   /// Device memory; once more after giving back unused workspaces when it is
@@ -36,6 +37,8 @@ struct FusionRtDevice {
 
   std::unique_ptr<fusionrt::Device> device;
   fusionrt::WorkspacePool workspaces;
+  /// What kernels signal in: zeros whenever none runs.
+  fusionrt::WorkspacePool signals;
   /// Where tensors without elements point, so that no kernel gets a null.
   fusionrt::Address dummy = 0;
   bool synchronous = false;
@@ -102,7 +105,10 @@ Result<std::unique_ptr<FusionRtPackage>>
 loadPackage(FusionRtDevice &device, const void *data, size_t size);
 
 /// fusionRtLaunch, with the error as a value.
-Error launchEntry(FusionRtEntry &entry, const FusionRtLaunchArgs &args);
+/// `signals`: zeros for kernels to signal in, which they leave as they are; 0:
+/// the runtime's own.
+Error launchEntry(FusionRtEntry &entry, const FusionRtLaunchArgs &args,
+                  Address signals = 0);
 
 /// Copies a caller's struct into one of this library's size: what the caller
 /// does not know of is zero.

@@ -149,6 +149,7 @@ Error Specializer::tensors(bool isInput) {
 }
 
 Error Specializer::buffers() {
+  bool hasSignals = false;
   for (const Buffer &buffer : entry.buffers) {
     int64_t bytes = 0;
     switch (buffer.kind) {
@@ -167,6 +168,10 @@ Error Specializer::buffers() {
                        "the size of temporary '" + buffer.name + "'", bytes))
         return error;
       break;
+    case BufferKind::Signals:
+      bytes = kSignalBytes;
+      hasSignals = true;
+      break;
     }
     spec->bufferBytes.push_back(bytes);
   }
@@ -175,6 +180,12 @@ Error Specializer::buffers() {
     return plan.getError();
   spec->tempOffsets = std::move(plan->offsets);
   spec->workspaceBytes = plan->bytes;
+  if (hasSignals) {
+    spec->signalsOffset = plan->bytes;
+    if (__builtin_add_overflow(plan->bytes, kSignalBytes,
+                               &spec->workspaceBytes))
+      return Error(ErrorCode::SizeOverflow, "the workspace passes 2^63 bytes");
+  }
   return {};
 }
 

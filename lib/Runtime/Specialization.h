@@ -60,6 +60,8 @@ struct Specialization {
   /// Size of every buffer, and the offset of every temporary.
   std::vector<int64_t> bufferBytes, tempOffsets;
   int64_t workspaceBytes = 0;
+  /// Where in the workspace signals go when nothing else has them; -1: none.
+  int64_t signalsOffset = -1;
   std::vector<PreparedStep> steps;
   std::vector<Patch> patches;
   /// In the order of the entry; those that no step uses are not filled in.

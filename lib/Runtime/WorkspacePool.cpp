@@ -12,6 +12,8 @@
 
 #include "WorkspacePool.h"
 
+#include <vector>
+
 namespace fusionrt {
 
 /// A node of a list that only grows; its fields but `isHeld` and `next` belong
@@ -102,6 +104,15 @@ Error WorkspacePool::allocateInto(Block &block, uint64_t bytes) {
   if (error) {
     block.address = 0;
     return error;
+  }
+  if (zeroed) {
+    // Done when the call returns, so that any stream may use the block.
+    std::vector<uint8_t> zeros(bytes);
+    if ((error = device.copyIn(block.address, zeros.data(), bytes, nullptr))) {
+      (void)static_cast<bool>(device.free(block.address));
+      block.address = 0;
+      return error;
+    }
   }
   block.bytes = bytes;
   block.isBound = false;

@@ -26,7 +26,9 @@ namespace fusionrt {
 /// replayed at any time. Taking and returning a block takes no lock.
 class WorkspacePool {
 public:
-  explicit WorkspacePool(Device &device) : device(device) {}
+  /// With `zeroed` the blocks of the pool are zero when they are allocated.
+  explicit WorkspacePool(Device &device, bool zeroed = false)
+      : device(device), zeroed(zeroed) {}
   ~WorkspacePool();
   WorkspacePool(const WorkspacePool &) = delete;
   WorkspacePool &operator=(const WorkspacePool &) = delete;
@@ -65,6 +67,7 @@ private:
   Error allocateInto(Block &block, uint64_t bytes);
 
   Device &device;
+  bool zeroed;
   std::atomic<Block *> head{nullptr};
 };
 

@@ -210,7 +210,7 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
                                  1));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
-                          config.multicast, config.groups);
+                          config.multicast, config.groups, config.stream);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -316,6 +316,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.blocks = mma.getBlocks();
   config.multicast = mma.getMulticast();
   config.groups = mma.getGroups();
+  config.stream = mma.getStream();
   MmaProblem problem = describe(kernel, *product, space);
   bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(

@@ -67,6 +67,8 @@ struct MmaProblem {
 
   /// The epilogue reduces whole rows: one tile has all columns.
   bool wholeRows = false;
+  /// All sizes are known at compile time.
+  bool isStatic = false;
 
   bool hasGranules() const { return granules[0] > 1 || granules[1] > 1; }
 };
@@ -87,6 +89,9 @@ struct MmaConfig {
   int64_t multicast = 1;
   /// Groups of `warps` warps that take turns at the tiles of a block.
   int64_t groups = 1;
+  /// When blocks share the tiles that make up no whole round of them: the
+  /// chunks that finishing a tile counts for; else 0.
+  int64_t stream = 0;
 };
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where
@@ -104,6 +109,10 @@ int64_t getMmaSyncRegisters(const MmaProblem &problem, const MmaConfig &config,
 /// Blocks that one multiprocessor runs at a time, 1 or 2.
 int64_t getMmaResidentBlocks(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target);
+
+/// Tiles (of a cluster, together) of which several blocks of a grid have parts
+/// when they share what is no whole round.
+int64_t getSharedTiles(const MmaProblem &problem, const MmaConfig &config);
 
 /// Predicted seconds of the kernel on `target`.
 double getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,

@@ -62,6 +62,9 @@ unsigned getDepthDim(const Contraction &sum,
 /// True when two products of one kernel can share its loops and tile.
 bool haveEqualLoops(const Contraction &a, const Contraction &b);
 
+/// True when all sizes of the contraction are known at compile time.
+bool hasStaticSizes(const Contraction &contraction);
+
 /// What keeps warpgroups from making `sum`, tiled along `dims`; nothing when
 /// they can. `dimsOf` gives the dimensions of a tensor that have more than one
 /// element, in order.

@@ -99,8 +99,13 @@ enum class BufferKind : uint8_t {
   Input = 0,
   Output = 1,
   Constant = 2,
-  Temp = 3
+  Temp = 3,
+  Signals = 4, // zeros, kSignalBytes of them, that every launch leaves zero
 };
+
+/// The size of what blocks of a grid signal to each other in. Kernels of one
+/// stream share it, since each leaves it as it was.
+constexpr int64_t kSignalBytes = 16 * 1024;
 
 /// Device memory that steps name. Every tensor input that is not by value and
 /// every output has exactly one buffer; temporaries get their place in one

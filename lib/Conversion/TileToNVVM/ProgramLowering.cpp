@@ -112,6 +112,7 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
   SmallVector<Type> arguments;
   for (Type type : program.getArgumentTypes())
     arguments.push_back(type.isIndex() ? builder.getI64Type() : type);
+  collectScratches(arguments);
   if (failed(collectTensorMaps(arguments)))
     return failure();
   auto type = LLVM::LLVMFunctionType::get(
@@ -141,6 +142,7 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
     lastThreadOp = last;
 
   hasTensorCopies = !tensorMaps.empty();
+  describeScratches();
   describeTensorMaps();
   prepareCluster();
   program.getBody().walk(
@@ -242,6 +244,13 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
       .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
+      .Case([&](tile::ScratchOp scratch) {
+        values[scratch.getResult()] = {
+            function.getArgument(scratches.lookup(scratch))};
+        return success();
+      })
+      .Case([&](tile::PublishOp publish) { return lowerPublish(publish); })
+      .Case([&](tile::CollectOp collect) { return lowerCollect(collect); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })
       .Case([&](tile::StageOp stage) { return lowerStage(stage); })
       .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })
@@ -297,13 +306,32 @@ LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
 }
 
 LogicalResult ProgramLowering::lowerIf(scf::IfOp op) {
-  if (op.getNumResults() != 0 || op.elseBlock())
-    return op.emitOpError("FUS-3301: conditional with results or an else part");
-  auto conditional = scf::IfOp::create(
-      builder, loc, getScalar(op.getCondition()), /*withElseRegion=*/false);
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.append(numScalars(type), scalarType(type));
+  auto conditional =
+      scf::IfOp::create(builder, loc, types, getScalar(op.getCondition()),
+                        /*addThenBlock=*/true, op.elseBlock() != nullptr);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(conditional.thenBlock());
-  return lowerBlock(*op.thenBlock());
+  for (auto [from, to] :
+       llvm::zip(op->getRegions(), conditional->getRegions())) {
+    if (from.empty())
+      continue;
+    builder.setInsertionPointToStart(&to.front());
+    if (failed(lowerBlock(from.front())))
+      return failure();
+    Scalars yielded;
+    for (Value value : from.front().getTerminator()->getOperands())
+      llvm::append_range(yielded, get(value));
+    scf::YieldOp::create(builder, loc, yielded);
+  }
+  ValueRange flat = conditional.getResults();
+  for (Value result : op.getResults()) {
+    unsigned count = numScalars(result.getType());
+    values[result] = llvm::to_vector(flat.take_front(count));
+    flat = flat.drop_front(count);
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -222,6 +222,18 @@ private:
   /// Of shared memory of any block of the cluster.
   LLVM::LLVMPointerType clusterPointerType();
 
+  // Exchange between blocks of the grid (LowerGrid.cpp).
+  void collectScratches(SmallVectorImpl<Type> &arguments);
+  void describeScratches();
+  /// Where this thread's registers of tiles lie in slot `number`.
+  struct SlotPlan;
+  FailureOr<SlotPlan> planSlot(Operation *op, ValueRange tiles, Value slots,
+                               Value signals, Value number);
+  /// Lets one thread of the warp do `text` to its signal.
+  void signalFromWarp(Value signal, StringRef text);
+  LogicalResult lowerPublish(tile::PublishOp op);
+  LogicalResult lowerCollect(tile::CollectOp op);
+
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);
   LogicalResult lowerMmaWait(tile::MmaWaitOp op);
@@ -266,6 +278,8 @@ private:
   Value sharedBase;
   /// The tensor maps and the kernel's parameters that hold them.
   llvm::MapVector<Operation *, unsigned> tensorMaps;
+  /// The memory that the launch provides, and the parameters that point to it.
+  llvm::MapVector<Operation *, unsigned> scratches;
   DenseMap<Value, SharedPlace> ringBuffers;
   /// The registers of an operand tile as products in flight read them.
   DenseMap<Value, Scalars> operandWords;

@@ -138,7 +138,8 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               MmaKind kind, int64_t stages, int64_t columns,
                               int64_t split, int64_t group, int64_t blocks,
-                              int64_t multicast, int64_t groups) {
+                              int64_t multicast, int64_t groups,
+                              int64_t stream) {
   if (stages < 1 || stages > 32)
     return emitError() << "'stages' must be 1 to 32, got " << stages;
   if (columns != 0 && !isPowerOf2(columns))
@@ -167,6 +168,12 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "several 'groups' are for wgmma on a grid of 'blocks' "
               "without clusters";
+  if (stream < 0 || stream > 1024)
+    return emitError() << "'stream' must be 0 to 1024, got " << stream;
+  if (stream &&
+      (kind != MmaKind::Wgmma || blocks == 0 || split > 1 || groups > 1))
+    return emitError() << "'stream' is for wgmma on a grid of 'blocks' without "
+                          "'split' or 'groups'";
   return success();
 }
 

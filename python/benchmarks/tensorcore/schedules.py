@@ -18,7 +18,8 @@ _SCHEDULE = re.compile(
 _AXIS = re.compile(r"#fusion\.axis<(\w+), tile = (\d+)((?:, \w+ = \d+)*)>")
 _NUMBER = re.compile(r"(\w+) = (\d+)")
 _MMA_DEFAULTS = {"stages": 1, "columns": 0, "split": 1, "group": 1,
-                 "blocks": 0, "multicast": 1, "groups": 1}
+                 "blocks": 0, "multicast": 1, "groups": 1,
+                 "stream": 0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,11 +107,12 @@ class Schedule:
         fields = dict(self.mma or ())
         parts = [fields.get("kind", "fma"), tiles, f"w{self.warps}"]
         for key in ("stages", "columns", "split", "group", "blocks",
-                    "multicast", "groups"):
+                    "multicast", "groups", "stream"):
             value = fields.get(key, _MMA_DEFAULTS[key])
             if value != _MMA_DEFAULTS[key]:
-                # Groups take turns.
-                parts.append(f"{'t' if key == 'groups' else key[0]}{value}")
+                # Groups take turns, streams share along k.
+                letter = {"groups": "t", "stream": "k"}.get(key, key[0])
+                parts.append(f"{letter}{value}")
         return "-".join(parts)
 
 
@@ -168,6 +170,11 @@ def _wgmma(default, element_bytes, multiprocessors, shared_limit):
                         ("blocks", (0, multiprocessors))):
         tried += [default.with_(**{key: value}) for value in values
                   if value != mma[key]]
+    if mma["split"] == mma["groups"] == 1:
+        tried += [default.with_(tiles, warps=8, blocks=multiprocessors,
+                                stream=6)
+                  for tiles in ((128, 128, inner), (128, 192, inner),
+                                (128, 256, inner))]
     return tried
 
 

@@ -11,8 +11,10 @@ import dataclasses
 
 from .cases import Case
 
-# Blocks of a grid that walks tiles: few enough that each walks several.
+# Blocks of a grid that walks tiles: few enough that each walks several. Those
+# that share what is no whole round of them: so many that there is such.
 _BLOCKS = 2
+_STREAM_BLOCKS = {1: 4, 2: 10}  # by the blocks that load together
 
 
 def _rest(size, largest):
@@ -65,7 +67,10 @@ def _shrink_convolution(family, numbers, rows, columns, depth, times):
 
 def walk(schedule):
     """The schedule with a grid that is small, where it walks tiles."""
-    if schedule.mma and dict(schedule.mma)["blocks"]:
+    fields = dict(schedule.mma or ())
+    if fields.get("stream"):
+        return schedule.with_(blocks=_STREAM_BLOCKS[fields["multicast"]])
+    if fields.get("blocks"):
         return schedule.with_(blocks=_BLOCKS)
     return schedule
 

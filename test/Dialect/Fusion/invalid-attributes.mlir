@@ -164,3 +164,13 @@ module attributes {fusion.tf32 = true} {}
 
 // expected-error@+1 {{'groups' of 'warps' must be at most 28 warps, got 32}}
 "test.a"() {a = #fusion.schedule<contraction, axes = [], warps = 16, mma = #fusion.mma<wgmma, blocks = 4, groups = 2>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'stream' must be 0 to 1024, got 1025}}
+"test.a"() {a = #fusion.mma<wgmma, blocks = 4, stream = 1025>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'stream' is for wgmma on a grid of 'blocks' without 'split' or 'groups'}}
+"test.a"() {a = #fusion.mma<mma_sync, blocks = 4, stream = 1>} : () -> ()

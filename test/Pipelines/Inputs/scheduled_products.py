@@ -141,6 +141,9 @@ TURNS = [("tile.group_number", 1), (r"groups = [23] : i64", 1)]
 # Two accumulators of one tile.
 PARTS = [("tile.mma_async", 2)]
 
+# Sums that blocks of the grid hand to each other.
+STREAM = [("tile.publish", 1), ("tile.collect", 1)]
+
 # Stages that all blocks of a cluster release.
 MULTICAST = [("tile.make_ring .*multicast", 1), ("tile.drain", 1)]
 
@@ -295,6 +298,44 @@ CASES = {
     "multicast-of-four": lambda: epilogue(
         axes(64, 256), 4, "stages = 2, columns = 64, blocks = 4, multicast = 4",
         MULTICAST, m=328, k=320),
+    # Blocks that share tiles along the depth: 2 of 4 tiles for 3 blocks and a
+    # round; 4 tiles for 3 blocks, two of them shared by two; fewer tiles than
+    # blocks, so that several blocks have a part of one; a block with parts of
+    # three tiles; clusters.
+    "stream": lambda: epilogue(
+        axes(128, 128), 8,
+        "stages = 3, columns = 64, group = 2, blocks = 3, stream = 1",
+        STREAM + [("tile.make_ring", 2), ("tile.slice", 2),
+                  ("tile.async_store ", 2)], k=320),
+    "stream-rounds": lambda: epilogue(
+        axes(64, 64, 32), 4,
+        "stages = 5, columns = 16, blocks = 5, stream = 3",
+        STREAM + [("tile.make_ring", 2)], m=200),
+    "stream-few-tiles": lambda: epilogue(
+        axes(128, 256), 8, "stages = 3, columns = 64, blocks = 7, stream = 1",
+        STREAM, k=480),
+    "stream-one-chunk-each": lambda: epilogue(
+        axes(64, 128), 4, "stages = 2, columns = 64, blocks = 4, stream = 1",
+        STREAM, k=48, m=320),
+    # Blocks that go through tiles below each other in step, and finishing that
+    # counts for more than the tiles have chunks.
+    "stream-teams": lambda: epilogue(
+        axes(64, 128), 4,
+        "stages = 3, columns = 64, group = 2, blocks = 4, stream = 7",
+        STREAM, m=320),
+    "stream-parts": lambda: epilogue(
+        axes(128, 192), 8,
+        "stages = 3, columns = 64, group = 2, blocks = 5, stream = 1",
+        STREAM + PARTS, n=400, k=256),
+    "stream-multicast": lambda: epilogue(
+        axes(64, 192), 4,
+        "stages = 3, columns = 64, blocks = 4, multicast = 2, stream = 2",
+        STREAM + MULTICAST, m=328, n=400, k=256, rows_of_b=True),
+    "stream-gated": lambda: gated(
+        8, "stages = 2, columns = 32, blocks = 3, stream = 1", STREAM),
+    "stream-computed": lambda: computed(
+        192, axes(128, 64), 8,
+        "stages = 3, columns = 32, blocks = 3, stream = 1", True, 128, STREAM),
     # Groups of warps that take turns: four tiles for two groups, with a
     # residual; three groups, the last with fewer tiles; more groups than tiles.
     "groups": lambda: epilogue(

@@ -304,6 +304,53 @@ TEST_F(LaunchTest, CallersWorkspaceIsUsedAndChecked) {
             std::string::npos);
 }
 
+/// The sample package, whose first kernel takes signals as well.
+static PackageModel makePackageWithSignals() {
+  PackageModel model = makeSamplePackage();
+  Entry &entry = model.entries[0];
+  for (Step &step : entry.steps)
+    if (step.kind == StepKind::Launch) {
+      step.args.push_back(Arg::buffer(entry.buffers.size()));
+      break;
+    }
+  entry.buffers.push_back({BufferKind::Signals, 0, kNoExpr, "signals"});
+  return model;
+}
+
+TEST_F(LaunchTest, SignalsAreZeroedOnceForAStream) {
+  load(makePackageWithSignals());
+  auto count = [&](const std::string &text) {
+    return std::count(log.lines.begin(), log.lines.end(), text);
+  };
+  ASSERT_FALSE(launchEntry(*entry, args));
+  // Those of the stream, and some for a capture that may follow.
+  EXPECT_EQ(count("copyIn 16384"), 2);
+  log.lines.clear();
+  ASSERT_FALSE(launchEntry(*entry, args));
+  EXPECT_EQ(log.lines.size(), 4u);
+  // A capture gets these, and leaves none to the next.
+  log.capture = 7;
+  ASSERT_FALSE(device->workspaces.reserve(4096 + kSignalBytes));
+  log.lines.clear();
+  ASSERT_FALSE(launchEntry(*entry, args));
+  EXPECT_EQ(log.lines.size(), 4u);
+}
+
+TEST_F(LaunchTest, SignalsOfACaptureMayLieInItsWorkspace) {
+  load(makePackageWithSignals());
+  uint64_t bytes = 4096 + kSignalBytes;
+  ASSERT_FALSE(device->device->allocate(bytes, "mine", args.workspace));
+  args.workspaceBytes = bytes;
+  log.capture = 7;
+  log.lines.clear();
+  ASSERT_FALSE(launchEntry(*entry, args));
+  EXPECT_EQ(log.lines[0], "fill 8 0 16384");
+  EXPECT_NE(log.lines[2].find(" " + std::to_string(args.workspace + 4096)),
+            std::string::npos);
+  args.workspaceBytes = bytes - 1;
+  expectError(ErrorCode::WorkspaceTooSmall, std::to_string(bytes) + " bytes");
+}
+
 TEST_F(LaunchTest, CheckedDevicesGetOneAllocationPerTemporary) {
   log.isChecked = true;
   load();

@@ -102,3 +102,17 @@ TEST(WorkspacePoolTest, ThreadsNeverHoldTheSameBlock) {
     thread.join();
   EXPECT_EQ(clashes.load(), 0);
 }
+
+TEST(WorkspacePoolTest, AZeroedBlockIsWrittenWhenItIsAllocated) {
+  FakeLog log;
+  FakeDevice device(log);
+  WorkspacePool pool(device, /*zeroed=*/true);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(pool.acquire(512, makeStream(1)));
+  std::vector<std::string> expected = {"allocate 512 workspace", "copyIn 512"};
+  EXPECT_EQ(log.lines, expected);
+  // One that cannot be written is given back.
+  log.failAt = log.calls + 1;
+  EXPECT_FALSE(pool.acquire(512, makeStream(2)));
+  EXPECT_EQ(log.live.size(), 1u);
+}

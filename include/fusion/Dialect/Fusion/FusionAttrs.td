@@ -100,7 +100,11 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
       with `split`;
     - `groups`: groups of warps, of `warps` of the schedule each, that take
       turns at the tiles of a block: while one is after its loop, another is in
-      its own. For `wgmma` with `blocks`.
+      its own. For `wgmma` with `blocks`;
+    - `stream`: when the tiles that make up no whole round of the blocks are
+      shared by these, equally, along the contracted dimension: how many chunks
+      of it finishing a tile counts for; else 0. For `wgmma` with `blocks`, not
+      together with `split` or `groups`.
 
     Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
     132>`.
@@ -113,12 +117,13 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "1">:$group,
     DefaultValuedParameter<"int64_t", "0">:$blocks,
     DefaultValuedParameter<"int64_t", "1">:$multicast,
-    DefaultValuedParameter<"int64_t", "1">:$groups
+    DefaultValuedParameter<"int64_t", "1">:$groups,
+    DefaultValuedParameter<"int64_t", "0">:$stream
   );
   let assemblyFormat = [{
     `<` $kind
     (`,` struct($stages, $columns, $split, $group, $blocks, $multicast,
-                $groups)^)? `>`
+                $groups, $stream)^)? `>`
   }];
   let extraClassDeclaration = [{
     /// Blocks of a cluster.

@@ -148,6 +148,10 @@ void LayoutAssigner::collect() {
       for (auto [value, result] :
            llvm::zip(wait.getValues(), wait.getResults()))
         join(value, result);
+    } else if (auto collect = dyn_cast<CollectOp>(op)) {
+      for (auto [value, result] :
+           llvm::zip(collect.getValues(), collect.getResults()))
+        join(value, result);
     } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
                op->getNumRegions() == 0 && op->getNumResults() == 1) {
       for (Value operand : op->getOperands())

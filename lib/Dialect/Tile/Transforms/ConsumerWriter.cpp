@@ -33,6 +33,8 @@ public:
 
 private:
   void writeLoop(scf::ForOp loop);
+  /// Writes what is done for the block's own tiles.
+  void writeFinish(scf::IfOp finish);
   /// Writes the loop over tiles for a group that takes turns.
   void writeTiles(scf::ForOp loop);
   /// Waits until the group before has taken its last stage, so that no stage
@@ -280,6 +282,19 @@ void ConsumerWriter::writeLoop(scf::ForOp loop) {
     state.mapping.map(from, to);
 }
 
+void ConsumerWriter::writeFinish(scf::IfOp finish) {
+  SmallVector<unsigned> numbers;
+  SmallVector<Value> before;
+  for (unsigned ring = 1; ring < common.rings.size(); ++ring)
+    if (common.usesRing(finish, ring)) {
+      numbers.push_back(ring);
+      before.push_back(state.positions[ring]);
+    }
+  scf::IfOp copy = openCondition(state, finish, numbers);
+  write(*finish.thenBlock());
+  closeCondition(state, copy, before, numbers);
+}
+
 void ConsumerWriter::writeIndependent(Block &block) {
   llvm::SmallPtrSet<Operation *, 16> dependent;
   for (Operation &op : block.without_terminator()) {
@@ -369,6 +384,8 @@ void ConsumerWriter::write(Block &source) {
       writeLoop(loop);
     } else if (loop && usesAnyRing(loop)) {
       writeLoop(loop);
+    } else if (&op == common.plan.finish) {
+      writeFinish(common.plan.finish);
     } else {
       state.builder.clone(op, state.mapping);
     }

@@ -27,12 +27,16 @@ static bool isSmall(LoadOp load) {
          load.getIndices().empty();
 }
 
-/// True when all that `op` needs exists before `place`, of the same block.
+/// True when all that `op` needs exists before `place`, of the same block or of
+/// one around it.
 static bool isReadyAt(Operation *op, Operation *place) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
-    return !producer || producer->getBlock() != place->getBlock() ||
-           producer->isBeforeInBlock(place);
+    if (!producer)
+      return true;
+    if (producer->getBlock() == place->getBlock())
+      return producer->isBeforeInBlock(place);
+    return producer->getBlock() != op->getBlock();
   });
 }
 
@@ -50,7 +54,7 @@ static Operation *getNest(Block *products) {
   return nest;
 }
 
-void tile::hoistSmallLoads(const ContractionPlan &plan) {
+void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
   // A sum of a single step has no loop.
   Operation *first = getNest(plan.block), *last = first;
   if (!first) {
@@ -62,7 +66,18 @@ void tile::hoistSmallLoads(const ContractionPlan &plan) {
   // begins: what they take of registers is little, and they are there in time.
   Operation *place = first, *begin = nullptr;
   SmallVector<std::pair<LoadOp, Operation *>> moves;
-  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+  SmallVector<Operation *> epilogue;
+  scf::IfOp finish = findFinish(program, plan);
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
+    if (op != finish)
+      epilogue.push_back(op);
+    else
+      for (Operation &inner : *finish.thenBlock())
+        epilogue.push_back(&inner);
+  for (Operation *op : epilogue) {
+    // Adding up what others have of the sums needs the registers itself.
+    if (isa<scf::ForOp>(op))
+      continue;
     if (!begin)
       begin = op;
     if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load))

@@ -67,6 +67,32 @@ void tile::closeLoop(RoleState &state, scf::ForOp copy,
     state.positions[number] = copy.getResult(numInits + i);
 }
 
+scf::IfOp tile::openCondition(RoleState &state, scf::IfOp condition,
+                              ArrayRef<unsigned> numbers) {
+  SmallVector<Type> types(numbers.size(), state.builder.getIndexType());
+  auto copy = scf::IfOp::create(
+      state.builder, condition.getLoc(), types,
+      state.mapping.lookupOrDefault(condition.getCondition()),
+      /*addThenBlock=*/true, /*addElseBlock=*/!numbers.empty());
+  state.builder.setInsertionPointToStart(copy.thenBlock());
+  return copy;
+}
+
+void tile::closeCondition(RoleState &state, scf::IfOp copy,
+                          ArrayRef<Value> before, ArrayRef<unsigned> numbers) {
+  SmallVector<Value> after;
+  for (unsigned number : numbers)
+    after.push_back(state.positions[number]);
+  scf::YieldOp::create(state.builder, copy.getLoc(), after);
+  if (!numbers.empty()) {
+    state.builder.setInsertionPointToStart(copy.elseBlock());
+    scf::YieldOp::create(state.builder, copy.getLoc(), before);
+  }
+  state.builder.setInsertionPointAfter(copy);
+  for (auto [number, result] : llvm::zip(numbers, copy.getResults()))
+    state.positions[number] = result;
+}
+
 //===----------------------------------------------------------------------===//
 // Producers
 //===----------------------------------------------------------------------===//
@@ -152,6 +178,13 @@ void ProducerWriter::write(Block &source) {
       scf::ForOp copy = openLoop(state, loop, {}, {ring});
       write(*loop.getBody());
       closeLoop(state, copy, {}, {ring});
+    } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
+      if (ring == 0 || !common.usesRing(condition, ring))
+        continue;
+      Value before = state.positions[ring];
+      scf::IfOp copy = openCondition(state, condition, {ring});
+      write(*condition.thenBlock());
+      closeCondition(state, copy, {before}, {ring});
     } else if (op.getNumResults() == 1 && isScalarComputable(op.getResult(0))) {
       state.builder.clone(op, state.mapping);
     }

@@ -382,13 +382,37 @@ static bool isLarge(const TensorCopy &copy) {
          shape[copy.fastDim] * bytes >= kLeastRowBytes;
 }
 
+/// True for what is done once for each tile of the result: not in loops of its
+/// own, not under a condition.
+static bool isBesideProducts(Operation *op, Block *products) {
+  return op->getBlock()->findAncestorOpInBlock(products->front());
+}
+
+scf::IfOp tile::findFinish(ProgramOp program, const ContractionPlan &plan) {
+  scf::IfOp finish;
+  WalkResult walk = program.getBody().walk([&](StoreOp store) {
+    auto parent = dyn_cast<scf::IfOp>(store->getParentOp());
+    if (!parent || (finish && finish != parent))
+      return WalkResult::interrupt();
+    finish = parent;
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted() || !finish ||
+      !isa<scf::ForOp>(finish->getParentOp()) || finish.getNumResults() != 0 ||
+      finish.elseBlock() || !isBesideProducts(finish, plan.block) ||
+      !isScalarComputable(finish.getCondition()))
+    return nullptr;
+  return finish;
+}
+
 void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
   Block *products = plan.contraction.block;
   bool isLoop = plan.contraction.isLoop();
-  // Once for each tile of the result: not in loops of its own, not under a
-  // condition.
+  if (plan.groups == 1)
+    plan.finish = findFinish(program, plan.contraction);
   auto isBeside = [&](Operation *op) {
-    return op->getBlock()->findAncestorOpInBlock(products->front());
+    return isBesideProducts(op, products) ||
+           (plan.finish && op->getBlock() == plan.finish.thenBlock());
   };
   std::string whyNot;
   program.getBody().walk<WalkOrder::PreOrder>([&](LoadOp load) {

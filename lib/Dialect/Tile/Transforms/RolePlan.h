@@ -16,6 +16,7 @@
 #define FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
 
 #include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::tile {
@@ -81,6 +82,8 @@ struct RolePlan {
   int64_t groups = 1;
   SmallVector<SideRing> sideRings;
   SmallVector<Staging> stagings;
+  /// What is done only for the block's own tiles, if there are others.
+  scf::IfOp finish;
 
   RingType getMainRing() const;
   RingType getSideRing(unsigned number) const;
@@ -96,13 +99,17 @@ bool isScalarType(Type type);
 /// True when a role that holds no tiles can compute `value`.
 bool isScalarComputable(Value value);
 
+/// The condition beside the products of `plan` under which all results of the
+/// program are stored, when producers can compute it: the block's own tiles.
+scf::IfOp findFinish(ProgramOp program, const ContractionPlan &plan);
+
 /// Plans the products of a program; fails with the reason.
 FailureOr<ContractionPlan> planContraction(ProgramOp program,
                                            std::optional<Refusal> &refusal);
 
 /// Moves the small loads that follow a contraction, biases and scales, to where
 /// they are not waited for.
-void hoistSmallLoads(const ContractionPlan &plan);
+void hoistSmallLoads(ProgramOp program, const ContractionPlan &plan);
 
 /// Plans the loads and stores around the contraction.
 void planEpilogue(ProgramOp program, RolePlan &plan);

@@ -84,6 +84,14 @@ void closeLoop(RoleState &state, scf::ForOp copy, SmallVector<Value> yielded,
 
 /// Writes, in `state`, the region of the producer that feeds ring `ring`, from
 /// `source`, the program's operations.
+/// Opens the copy of a condition, in which rings `numbers` move on.
+scf::IfOp openCondition(RoleState &state, scf::IfOp condition,
+                        ArrayRef<unsigned> numbers);
+
+/// Ends it, where these rings were at `before` when it was opened.
+void closeCondition(RoleState &state, scf::IfOp copy, ArrayRef<Value> before,
+                    ArrayRef<unsigned> numbers);
+
 void writeProducer(RoleContext &common, unsigned ring, RoleState &state,
                    Block &source);
 

@@ -231,7 +231,7 @@ public:
     common.plan.contraction = std::move(*contraction);
     common.plan.stages = std::clamp<int64_t>(pipeline->getStages(), 2, 32);
     planGroups(pipeline->getGroups(), common);
-    hoistSmallLoads(common.plan.contraction);
+    hoistSmallLoads(program, common.plan.contraction);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
     if (failed(fitSharedMemory(program, common.plan, sharedMemoryLimitBytes))) {

@@ -134,6 +134,11 @@ void ColumnDims::propagate(Value value) {
     if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
         loop && isa<scf::YieldOp>(user)) {
       add(loop.getResult(use.getOperandNumber()), columns);
+    } else if (auto next = dyn_cast<scf::ForOp>(user)) {
+      add(next.getTiedLoopRegionIterArg(&use), columns);
+      add(next.getTiedLoopResult(&use), columns);
+    } else if (auto collect = dyn_cast<CollectOp>(user)) {
+      add(collect.getResult(use.getOperandNumber()), columns);
     } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
       if (!unclear)
         moved.dim = broadcast.getDims()[columns.dim];

@@ -15,6 +15,7 @@
 
 include "fusion/Dialect/Tile/IR/TileAsyncOps.td"
 include "fusion/Dialect/Tile/IR/TileBase.td"
+include "fusion/Dialect/Tile/IR/TileGridOps.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"

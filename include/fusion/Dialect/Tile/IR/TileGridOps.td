@@ -1,0 +1,81 @@
+//===- TileGridOps.td - Exchange between blocks of a grid --*- tablegen -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the operations by which blocks of a grid hand tiles to each
+// other through global memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD
+#define FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD
+
+include "fusion/Dialect/Tile/IR/TileBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_ScratchOp : Tile_Op<"scratch", [Pure]> {
+  let summary = "Memory that blocks of one launch share";
+  let description = [{
+    The address of `bytes` bytes of global memory that the launch provides.
+    What they hold is not known; with `signals` they are zero when the launch
+    begins, and have to be zero when it ends. Two with the same attributes are
+    the same memory.
+  }];
+  let arguments = (ins I64Attr:$bytes, UnitAttr:$signals);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $bytes (`signals` $signals^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PublishOp : Tile_Op<"publish", [
+    MemoryEffects<[MemWrite]>, AllTypesMatch<["slots", "signals"]>]> {
+  let summary = "Hands tiles to another block of the grid";
+  let description = [{
+    Writes the tiles to slot `number` of `slots`, as the threads hold them, and
+    then signals that they are there: a `tile.collect` of the same number, in
+    any block, adds them to its own. The layouts must be the same on both sides;
+    they are one more property of the values. A slot is published and collected
+    once in a launch.
+
+    A slot has as many bytes as the tiles; of `signals`, each slot has a word of
+    32 bits for each warp. Warps signal one by one, since each reads what the
+    same warp of the other block has written.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
+                       AnyType:$signals, Index:$number);
+  let assemblyFormat = [{
+    $values `to` $slots `signals` $signals `[` $number `]` attr-dict
+    `:` type($slots) `,` type($values)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CollectOp : Tile_Op<"collect", [
+    MemoryEffects<[MemRead, MemWrite]>,
+    AllTypesMatch<["slots", "signals"]>,
+    RangedTypesMatchWith<"results are of the values' types", "values", "results",
+                   "$_self">]> {
+  let summary = "Adds tiles that another block of the grid published";
+  let description = [{
+    Waits until slot `number` is published, takes the signal back, and adds what
+    lies there to `values` (float or integer, in the element type). A block may
+    only wait for blocks that are sure to come so far without it; blocks of
+    lower numbers begin first.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
+                       AnyType:$signals, Index:$number);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $values `from` $slots `signals` $signals `[` $number `]` attr-dict
+    `:` type($slots) `,` type($values)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD
