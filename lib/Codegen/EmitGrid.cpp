@@ -41,11 +41,12 @@ LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
     axis.extent = space.getDims()[dim].extent * axis.extent;
   axis.exact = full ? last.getStaticExtent() == decision.getTile()
                     : tilesExactly(axis.extent, decision.getTile());
-  if (int64_t strip = decision.getStrip(); strip > 1) {
-    // Positions along the axis are those of strips.
-    axis.exact = tilesExactly(axis.extent, decision.getTile() * strip);
-    axis.extent = axis.extent.ceilDiv(strip);
-    strips.push_back({dims.back(), strip, 0});
+  int64_t strip = decision.getStrip(), steps = decision.getSteps();
+  if (strip > 1 || steps > 1) {
+    // Positions along the axis are those of walks through strips.
+    axis.exact = tilesExactly(axis.extent, decision.getTile() * strip * steps);
+    axis.extent = axis.extent.ceilDiv(strip * steps);
+    strips.push_back({dims.back(), strip, 0, steps, AffineExpr()});
   }
   if (full) {
     axis.depth = 0;

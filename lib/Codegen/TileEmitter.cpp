@@ -242,8 +242,11 @@ FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
       return failure();
     AffineExpr coord = builder.getAffineDimExpr(axis->second);
     for (const Strip &strip : strips)
-      if (strip.dim == dim)
+      if (strip.dim == dim) {
+        if (strip.step)
+          coord = coord * strip.steps + strip.step;
         coord = coord * strip.size + strip.position;
+      }
     coords.push_back(coord);
   }
   return coords;
@@ -353,45 +356,13 @@ LogicalResult TileEmitter::emitRootGroups() {
     llvm::sort(loopDims);
     groups[loopDims].push_back(result);
   }
-  // One element of the strips after the other: what it shares with those before
-  // is known by its coordinates.
-  do {
+  auto storeGroups = [&]() -> LogicalResult {
     for (auto &[loopDims, results] : groups)
       if (failed(emitRootGroup(results, loopDims)))
         return failure();
-  } while (advanceStrips());
-  if (!strips.empty())
-    hoistLoads();
-  return success();
-}
-
-void TileEmitter::hoistLoads() {
-  auto computes = [](Operation &op) {
-    return !isa<tile::LoadOp, arith::ConstantOp>(op) &&
-           llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    return success();
   };
-  Block *block = scopes.back().block;
-  auto first = llvm::find_if(*block, computes);
-  if (first == block->end())
-    return;
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::make_range(std::next(first), block->end())))
-    if (isa<tile::LoadOp>(op) &&
-        llvm::all_of(op.getOperands(), [&](Value operand) {
-          Operation *producer = operand.getDefiningOp();
-          return !producer || producer->getBlock() != block ||
-                 producer->isBeforeInBlock(&*first);
-        }))
-      op.moveBefore(&*first);
-}
-
-bool TileEmitter::advanceStrips() {
-  for (Strip &strip : llvm::reverse(strips)) {
-    if (++strip.position < strip.size)
-      return true;
-    strip.position = 0;
-  }
-  return false;
+  return strips.empty() ? storeGroups() : emitStrips(storeGroups);
 }
 
 //===----------------------------------------------------------------------===//

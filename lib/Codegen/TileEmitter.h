@@ -303,11 +303,14 @@ private:
   // Roots (TileEmitter.cpp).
   LogicalResult emitRoots();
   LogicalResult emitRootGroups();
+
+  // Strips (EmitStrips.cpp).
+  /// Stores one element of the strips after the other, in a loop when there are
+  /// several strips at a place.
+  LogicalResult emitStrips(function_ref<LogicalResult()> storeElement);
   /// Moves on to the next element of the strips; false after the last.
   bool advanceStrips();
-  /// Moves the loads of this scope before its arithmetic: they are in flight
-  /// together, whatever of the strips waits for them.
-  void hoistLoads();
+
   LogicalResult emitRootGroup(ArrayRef<unsigned> results,
                               ArrayRef<unsigned> loopDims);
   LogicalResult storeRoot(unsigned result);
@@ -337,6 +340,9 @@ private:
     unsigned dim;
     int64_t size;
     int64_t position;
+    /// Strips at each place, and the number of the one that is computed now.
+    int64_t steps;
+    AffineExpr step;
   };
   SmallVector<Strip> strips;
   /// By the dimension that is divided.

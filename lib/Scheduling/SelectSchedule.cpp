@@ -173,7 +173,7 @@ struct Draft {
     SmallVector<AxisAttr> axes;
     for (auto [kind, tile, vector] : llvm::zip(kinds, tiles, vectors))
       axes.push_back(
-          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile), 1));
+          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile), 1, 1));
     return ScheduleAttr::get(context, strategy, axes, warps);
   }
 };

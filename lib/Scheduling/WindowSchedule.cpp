@@ -27,7 +27,10 @@ using namespace mlir::fusion;
 static constexpr int64_t kMaxWindow = 256;
 
 /// Steps, of windows and places together, that are written out at most.
-static constexpr int64_t kMaxSteps = 1024;
+static constexpr int64_t kMaxWritten = 1024;
+
+/// Strips of a thread, and walks along a dimension, at most.
+static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 
 /// Threads of a block and places of a thread along one dimension at most.
 static constexpr int64_t kThreads = 128, kMaxStrip = 8;
@@ -38,22 +41,34 @@ static constexpr int64_t kThreads = 128, kMaxStrip = 8;
 //===----------------------------------------------------------------------===//
 
 /// Warps that keep a multiprocessor busy.
-static constexpr double kBusyWarps = 12;
-/// Registers of a thread beside what windows need, and what is taken to leave
-/// none to spill.
+static constexpr double kBusyWarps = 9;
+/// Registers of a thread beside what windows need, what is taken to leave none
+/// to spill, and how many more conditions take where tiles end beyond the
+/// result.
 static constexpr int64_t kOtherRegisters = 30, kMaxRegisters = 245;
-/// Instructions of a thread, of each place and channel, and of each load,
-/// beside those of the windows.
-static constexpr double kThreadInstructions = 120, kPlaceInstructions = 6,
-                        kLoadInstructions = 1.5;
+static constexpr double kRaggedRegisters = 1.32;
+/// Instructions of a thread, of each place and channel, of each load, and of
+/// each element that a walk carries, beside those of the windows.
+static constexpr double kThreadInstructions = 117, kPlaceInstructions = 3.7,
+                        kLoadInstructions = 1.2, kKeepInstructions = 0.5;
 /// What the borders that blocks share cost, over the bytes read twice.
-static constexpr double kBorderShare = 0.1;
-/// Bytes that each row of a block's channels costs beside its own.
-static constexpr double kRowBytes = 8;
-/// What of the smaller of arithmetic and memory the larger does not hide.
-static constexpr double kExposed = 0.3;
-/// Lanes, and bytes from memory, of a multiprocessor in a clock.
-static constexpr double kLanes = 128, kBytesPerClock = 17;
+static constexpr double kBorderShare = 0.07;
+/// Bytes of a block's channels below which rows that it does not have whole
+/// cost memory more, and how much.
+static constexpr int64_t kRowBytes = 64;
+static constexpr double kNarrowRows = 1.3;
+/// What of the smaller of arithmetic and memory the larger does not hide, of
+/// threads with one strip and of those that load ahead of the next.
+static constexpr double kExposed = 0.33, kWalkExposed = 0.27;
+/// What of the time that multiprocessors wait for the last blocks counts.
+static constexpr double kRoundsShare = 0.85;
+/// Clocks of a step at least, and steps that the start of a thread is worth.
+static constexpr double kStepClocks = 975, kFirstSteps = 1.5;
+/// What blocks of a single warp cost.
+static constexpr double kLoneWarp = 1.04;
+/// Lanes that are kept busy, and bytes from memory, of a multiprocessor in a
+/// clock.
+static constexpr double kLanes = 115, kBytesPerClock = 17;
 
 namespace {
 /// A dimension of the result along which windows lie.
@@ -87,8 +102,15 @@ struct Choice {
   int64_t strips[2] = {1, 1};
   /// Strips of a block along the dimensions but the channels, the last first.
   SmallVector<int64_t> tiles;
-  /// Elements of windows and factors that a thread reads, and its registers.
-  int64_t reads = 1, weights = 0, registers = 0;
+  /// Strips that a thread walks along the second of these dimensions.
+  int64_t steps = 1;
+  /// Elements of windows that a strip reads, those that the strip before it did
+  /// not, and factors that a thread reads; its registers.
+  int64_t reads = 1, fresh = 1, weights = 0;
+  double registers = 0;
+  /// Of the grid, and threads of a block.
+  double blocks = 1;
+  int64_t threads = 1;
   double clocks = 0;
 };
 } // namespace
@@ -196,9 +218,9 @@ class WindowScheduler {
 public:
   WindowScheduler(const Windows &windows, ArrayRef<int64_t> sizes,
                   ArrayRef<unsigned> dims, const WindowFacts &facts,
-                  int64_t multiprocessors)
+                  int64_t multiprocessors, bool canWalk)
       : windows(windows), sizes(sizes), dims(dims), facts(facts),
-        multiprocessors(multiprocessors) {
+        multiprocessors(multiprocessors), canWalk(canWalk) {
     for (int64_t size : sizes)
       elements *= size;
     for (double bytes : facts.contiguousBytes)
@@ -208,7 +230,7 @@ public:
   Choice search();
 
 private:
-  void tryThread(int64_t vector, int64_t row, int64_t column);
+  void tryThread(int64_t vector, int64_t row, int64_t column, int64_t steps);
   /// Deals `left` threads of a block to the dimensions from `number` on.
   /// `waste` is what is computed over what is asked for, `reread` what blocks
   /// read over what there is.
@@ -217,6 +239,9 @@ private:
   /// Clocks of a multiprocessor for one element of the result.
   double getClocks(const Choice &choice, double waste, double reread) const;
   int64_t stripOf(const Choice &choice, unsigned number) const;
+  /// The numbers of steps, from strips of `row` places, that cover the walked
+  /// dimension in equal parts.
+  SmallVector<int64_t> getWalks(int64_t row) const;
 
   const Windows &windows;
   /// Of the result, the last dimension (channels) first.
@@ -224,6 +249,8 @@ private:
   ArrayRef<unsigned> dims;
   const WindowFacts &facts;
   int64_t multiprocessors;
+  /// Whether threads may walk along the second dimension of windows.
+  bool canWalk;
   /// Of the result, and what the kernel moves for each.
   double elements = 1, bytesPerElement = 0;
   std::optional<Choice> best;
@@ -232,36 +259,70 @@ private:
 
 /// Places of a thread along dimension `number` of the result.
 int64_t WindowScheduler::stripOf(const Choice &choice, unsigned number) const {
-  for (auto [window, strip] : llvm::zip(windows.dims, choice.strips))
-    if (window.dim == dims[number])
-      return strip;
+  for (auto [i, window] : llvm::enumerate(windows.dims))
+    if (i < 2 && window.dim == dims[number])
+      return choice.strips[i] * (i == 1 ? choice.steps : 1);
   return 1;
+}
+
+SmallVector<int64_t> WindowScheduler::getWalks(int64_t row) const {
+  SmallVector<int64_t> walks = {1};
+  if (!canWalk)
+    return walks;
+  auto position = llvm::find(dims, windows.dims[1].dim) - dims.begin();
+  int64_t strips = llvm::divideCeil(sizes[position], row);
+  for (int64_t parts = 1; parts <= kMaxParts; parts *= 2) {
+    int64_t steps = llvm::divideCeil(strips, parts);
+    if (steps > 1 && steps <= kMaxSteps && !llvm::is_contained(walks, steps))
+      walks.push_back(steps);
+  }
+  return walks;
 }
 
 double WindowScheduler::getClocks(const Choice &choice, double waste,
                                   double reread) const {
-  int64_t places = choice.strips[0] * choice.strips[1];
-  double shared = static_cast<double>(choice.reads + choice.weights) / places;
-  double instructions =
-      windows.taps + kPlaceInstructions +
-      shared * (1 + kLoadInstructions / choice.vector) +
-      kThreadInstructions / static_cast<double>(places * choice.vector);
-  double warps = waste * elements /
-                 static_cast<double>(places * choice.vector * 32) /
-                 multiprocessors;
-  double resident = std::min(
-      warps, 65536.0 / (32 * std::min<int64_t>(choice.registers, 255)));
-  double arithmetic =
-      waste * instructions / kLanes * std::max(1.0, kBusyWarps / resident);
-  double row = choice.channels * facts.narrowestElement;
-  double memory = bytesPerElement / kBytesPerClock *
-                  (1 + kBorderShare * (reread - 1)) * (1 + kRowBytes / row);
-  return std::max(arithmetic, memory) + kExposed * std::min(arithmetic, memory);
+  double places = choice.strips[0] * choice.strips[1];
+  double steps = choice.steps;
+  // Factors, and of the first strip what later ones keep, once for all steps.
+  double loads =
+      choice.fresh + (choice.reads - choice.fresh + choice.weights) / steps;
+  double instructions = windows.taps + kPlaceInstructions +
+                        (choice.reads + choice.weights / steps +
+                         loads * kLoadInstructions / choice.vector +
+                         (steps > 1 ? kKeepInstructions * choice.reads : 0)) /
+                            places +
+                        kThreadInstructions / (places * choice.vector * steps);
+  // Blocks of a multiprocessor, and those that it holds at once.
+  double registers = llvm::alignTo(std::min<int64_t>(choice.registers, 255), 8);
+  double most =
+      std::clamp(std::floor(65536 / (choice.threads * registers)), 1.0, 32.0);
+  double blocks = choice.blocks / multiprocessors;
+  double resident = std::min(most, blocks) * choice.threads / 32;
+  double rounds = blocks > most ? std::ceil(std::ceil(blocks) / most) * most
+                                : std::ceil(blocks);
+  double arithmetic = waste * instructions / kLanes *
+                      std::max(1.0, kBusyWarps / resident) *
+                      std::pow(rounds / blocks, kRoundsShare);
+  int64_t row = choice.channels * facts.narrowestElement;
+  double memory =
+      bytesPerElement / kBytesPerClock * (1 + kBorderShare * (reread - 1));
+  if (row < kRowBytes && choice.channels < sizes[0])
+    memory *= kNarrowRows;
+  double clocks =
+      std::max(arithmetic, memory) +
+      (steps > 1 ? kWalkExposed : kExposed) * std::min(arithmetic, memory);
+  // However little a step has to do, it waits for what was loaded ahead.
+  double waits = std::ceil(std::ceil(blocks) / most) * (steps + kFirstSteps) *
+                 kStepClocks * multiprocessors / elements;
+  return std::pow(std::pow(clocks, 4) + std::pow(waits, 4), 0.25) *
+         (choice.threads <= 32 ? kLoneWarp : 1);
 }
 
 void WindowScheduler::spread(Choice choice, unsigned number, int64_t left,
                              double waste, double reread) {
   if (number == sizes.size()) {
+    if (waste > 1)
+      choice.registers *= kRaggedRegisters;
     choice.clocks = getClocks(choice, waste, reread);
     if (!best || choice.clocks < best->clocks)
       best = choice;
@@ -278,33 +339,39 @@ void WindowScheduler::spread(Choice choice, unsigned number, int64_t left,
                 (tile * strip * std::min(window.stride, window.taps));
     Choice next = choice;
     next.tiles.push_back(tile);
+    next.threads *= tile;
+    next.blocks *= llvm::divideCeil(sizes[number], tile * strip);
     spread(next, number + 1, left / tile,
            waste * getWaste(sizes[number], tile * strip), reread * again);
   }
 }
 
-/// Prices threads of `vector` channels at `row` by `column` places.
-void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column) {
+/// Prices threads of `vector` channels at `row` by `column` places, `steps`
+/// times.
+void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
+                                int64_t steps) {
   Choice choice;
   choice.vector = vector;
+  choice.steps = steps;
   choice.strips[0] = column;
   choice.strips[1] = row;
   int64_t places = row * column;
-  if (places > 1 && places * windows.taps > kMaxSteps)
+  if (places > 1 && places * windows.taps > kMaxWritten)
     return;
-  int64_t live = 1;
   for (auto [number, window] : llvm::enumerate(windows.dims)) {
     int64_t own = window.reads(number < 2 ? choice.strips[number] : int64_t(1));
     choice.reads *= own;
-    // Rows are done one after the other: the next needs those of its window.
-    live *= number == 1 ? window.taps : own;
+    choice.fresh *= number == 1 && steps > 1
+                        ? std::min(own, window.stride * choice.strips[1])
+                        : own;
   }
   choice.weights = windows.weighted ? windows.taps : 0;
-  // As they are read, all at once, and as they are multiplied.
+  // As they are read: all at once, or what is kept and what comes next.
   int64_t words = llvm::divideCeil(vector * facts.narrowestElement, 4);
-  choice.registers = std::max(words * (choice.reads + choice.weights),
-                              vector * (live + choice.weights)) +
-                     kOtherRegisters;
+  choice.registers =
+      kOtherRegisters + (steps > 1 ? words * (choice.reads + choice.fresh) +
+                                         vector * choice.weights
+                                   : words * (choice.reads + choice.weights));
   bool isLeast = places == 1 && vector * facts.narrowestElement <= 4;
   if (choice.registers > kMaxRegisters && !isLeast)
     return;
@@ -314,6 +381,8 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column) {
     if (getWaste(sizes[0], more * vector) <= 1.125)
       lanes = more;
   choice.channels = lanes * vector;
+  choice.threads = lanes;
+  choice.blocks = llvm::divideCeil(sizes[0], choice.channels);
   spread(choice, 1, kThreads / lanes, getWaste(sizes[0], choice.channels), 1);
 }
 
@@ -331,7 +400,8 @@ Choice WindowScheduler::search() {
   for (int64_t vector = most; vector >= least; vector /= 2)
     for (int64_t column = 1; column <= mostPlaces(0); ++column)
       for (int64_t row = 1; row <= mostPlaces(1); ++row)
-        tryThread(vector, row, column);
+        for (int64_t steps : getWalks(row))
+          tryThread(vector, row, column, steps);
   return *best;
 }
 
@@ -352,31 +422,37 @@ ScheduleAttr fusion::scheduleWindows(KernelOp kernel,
   }
   if (dims.empty())
     return nullptr;
-  Choice choice =
-      WindowScheduler(*windows, sizes, dims, facts, limits.multiprocessors)
-          .search();
+  // Along a dimension of known size, whose end later steps must not pass, when
+  // windows have more than half of what their neighbours have.
+  bool canWalk =
+      windows->dims.size() > 1 &&
+      windows->dims[1].taps > 2 * windows->dims[1].stride &&
+      space.getDims()[windows->dims[1].dim].getStaticExtent().has_value();
+  Choice choice = WindowScheduler(*windows, sizes, dims, facts,
+                                  limits.multiprocessors, canWalk)
+                      .search();
 
   MLIRContext *context = kernel.getContext();
   SmallVector<AxisAttr> axes;
-  int64_t threads = choice.channels / choice.vector;
-  for (int64_t tile : choice.tiles)
-    threads *= tile;
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    int64_t tile = 1, vector = 1, strip = 1;
+    int64_t tile = 1, vector = 1, strip = 1, steps = 1;
     auto known = llvm::find(dims, id);
     if (known == dims.begin()) {
       tile = choice.channels;
       vector = choice.vector;
     } else if (known != dims.end()) {
       tile = choice.tiles[known - dims.begin() - 1];
-      for (auto [window, own] : llvm::zip(windows->dims, choice.strips))
-        if (window.dim == id)
-          strip = own;
+      for (auto [number, window] : llvm::enumerate(windows->dims)) {
+        if (number > 1 || window.dim != id)
+          continue;
+        strip = choice.strips[number];
+        steps = number == 1 ? choice.steps : 1;
+      }
     }
     axes.push_back(AxisAttr::get(
         context, dim.reduction ? AxisKind::Loop : AxisKind::Grid, tile,
-        /*warps=*/1, vector, strip));
+        /*warps=*/1, vector, strip, steps));
   }
   return ScheduleAttr::get(context, Strategy::Reduction, axes,
-                           std::max<int64_t>(threads / 32, 1));
+                           std::max<int64_t>(choice.threads / 32, 1));
 }

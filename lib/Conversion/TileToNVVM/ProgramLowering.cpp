@@ -264,42 +264,68 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
+/// Whether `loop` carries its tile `number` as it was loaded, so that two of
+/// its elements of 16 bits are best left in the register they were read into.
+static bool carriesPairs(scf::ForOp loop, unsigned number, unsigned count) {
+  Value value = loop.getYieldedValues()[number];
+  Type element = tile::getTileElementType(value.getType());
+  return count % 2 == 0 && (element.isF16() || element.isBF16()) &&
+         (value.getDefiningOp<tile::LoadOp>() ||
+          llvm::is_contained(loop.getRegionIterArgs(), value));
+}
+
 LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
-  Scalars inits;
-  for (OpOperand &init : op.getInitArgsMutable()) {
-    if (!isSumOfFirstProduct(init)) {
-      llvm::append_range(inits, get(init.get()));
-      continue;
+  // Carried tiles are scalars, or pairs of them, one after the other.
+  auto flatten = [&](ValueRange carried, bool isInit = false) {
+    Scalars flat;
+    for (auto [number, value] : llvm::enumerate(carried)) {
+      Scalars scalars;
+      if (isInit &&
+          isSumOfFirstProduct(op.getInitArgsMutable()[number]))
+        // The first product writes them.
+        scalars.append(numScalars(value.getType()),
+                       LLVM::PoisonOp::create(builder, loc,
+                                              scalarType(value.getType())));
+      else
+        scalars = get(value);
+      if (carriesPairs(op, number, scalars.size()))
+        for (unsigned i = 0; i < scalars.size(); i += 2)
+          flat.push_back(buildVector({scalars[i], scalars[i + 1]}));
+      else
+        llvm::append_range(flat, scalars);
     }
-    // The first product writes them.
-    Value nothing =
-        LLVM::PoisonOp::create(builder, loc, scalarType(init.get().getType()));
-    inits.append(numScalars(init.get().getType()), nothing);
-  }
-  auto loop = scf::ForOp::create(builder, loc, getScalar(op.getLowerBound()),
-                                 getScalar(op.getUpperBound()),
-                                 getScalar(op.getStep()), inits);
+    return flat;
+  };
+  auto unflatten = [&](ValueRange flat, ValueRange carried) {
+    for (auto [number, value] : llvm::enumerate(carried)) {
+      unsigned count = numScalars(value.getType());
+      Scalars scalars;
+      if (carriesPairs(op, number, count)) {
+        for (Value pair : flat.take_front(count / 2))
+          scalars.append({extractElement(pair, 0), extractElement(pair, 1)});
+        flat = flat.drop_front(count / 2);
+      } else {
+        scalars = llvm::to_vector(flat.take_front(count));
+        flat = flat.drop_front(count);
+      }
+      values[value] = scalars;
+    }
+  };
+  auto loop =
+      scf::ForOp::create(builder, loc, getScalar(op.getLowerBound()),
+                         getScalar(op.getUpperBound()), getScalar(op.getStep()),
+                         flatten(op.getInitArgs(), /*isInit=*/true));
   Block *body = loop.getBody();
   if (!body->empty())
     body->getTerminator()->erase();
   values[op.getInductionVar()] = {loop.getInductionVar()};
-  auto unflatten = [&](ValueRange flat, ValueRange originals) {
-    for (Value original : originals) {
-      unsigned count = numScalars(original.getType());
-      values[original] = llvm::to_vector(flat.take_front(count));
-      flat = flat.drop_front(count);
-    }
-  };
-  unflatten(loop.getRegionIterArgs(), op.getRegionIterArgs());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(body);
+    unflatten(loop.getRegionIterArgs(), op.getRegionIterArgs());
     if (failed(lowerBlock(*op.getBody())))
       return failure();
-    Scalars yielded;
-    for (Value value : op.getYieldedValues())
-      llvm::append_range(yielded, get(value));
-    scf::YieldOp::create(builder, loc, yielded);
+    scf::YieldOp::create(builder, loc, flatten(op.getYieldedValues()));
   }
   unflatten(loop.getResults(), op.getResults());
   return success();

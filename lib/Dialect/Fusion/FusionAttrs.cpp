@@ -25,13 +25,16 @@ using namespace mlir::fusion;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
-/// Parses `, warps = N`, `, vector = N` and `, strip = N`, each optional, in
-/// this order.
+/// Parses `, warps = N`, `, vector = N`, `, strip = N` and `, steps = N`, each
+/// optional, in this order.
 static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
-                                   int64_t &vector, int64_t &strip) {
-  warps = vector = strip = 1;
-  std::pair<StringRef, int64_t *> widths[] = {
-      {"warps", &warps}, {"vector", &vector}, {"strip", &strip}};
+                                   int64_t &vector, int64_t &strip,
+                                   int64_t &steps) {
+  warps = vector = strip = steps = 1;
+  std::pair<StringRef, int64_t *> widths[] = {{"warps", &warps},
+                                              {"vector", &vector},
+                                              {"strip", &strip},
+                                              {"steps", &steps}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
@@ -41,8 +44,8 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
     while (next < std::size(widths) && widths[next].first != name)
       ++next;
     if (next == std::size(widths))
-      return parser.emitError(loc, "expected 'warps', 'vector' or 'strip', "
-                                   "in this order");
+      return parser.emitError(loc, "expected 'warps', 'vector', 'strip' "
+                                   "or 'steps', in this order");
     if (parser.parseInteger(*widths[next++].second))
       return failure();
   }
@@ -50,13 +53,15 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
 }
 
 static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
-                            int64_t strip) {
+                            int64_t strip, int64_t steps) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
     printer << ", vector = " << vector;
   if (strip != 1)
     printer << ", strip = " << strip;
+  if (steps != 1)
+    printer << ", steps = " << steps;
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -111,7 +116,7 @@ static constexpr int64_t kMaxStrip = 64;
 
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
-                               int64_t vector, int64_t strip) {
+                               int64_t vector, int64_t strip, int64_t steps) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -127,11 +132,14 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (strip < 1 || strip > kMaxStrip)
     return emitError() << "'strip' must be 1 to " << kMaxStrip << ", got "
                        << strip;
-  if (strip > 1 && kind != AxisKind::Grid)
-    return emitError() << "'strip' is for dimensions of the grid";
-  if (strip > 1 && !isPowerOf2(tile))
-    return emitError() << "'tile' must be a power of two beside 'strip', got "
-                       << tile;
+  if (steps < 1)
+    return emitError() << "'steps' must be positive, got " << steps;
+  StringRef name = strip > 1 ? "strip" : "steps";
+  if ((strip > 1 || steps > 1) && kind != AxisKind::Grid)
+    return emitError() << "'" << name << "' is for dimensions of the grid";
+  if ((strip > 1 || steps > 1) && !isPowerOf2(tile))
+    return emitError() << "'tile' must be a power of two beside '" << name
+                       << "', got " << tile;
   return success();
 }
 
@@ -196,6 +204,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                             "shares may have a sum of them";
     hasParts = true;
   }
+  if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSteps() > 1; }) >
+      1)
+    return emitError() << "only one axis may have 'steps'";
   // Producers are at most four more.
   if (mma && mma.getGroups() > 1 && mma.getGroups() * warps > 28)
     return emitError() << "'groups' of 'warps' must be at most 28 warps, got "

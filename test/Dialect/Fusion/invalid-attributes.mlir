@@ -122,7 +122,27 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // -----
 
-// expected-error@+1 {{expected 'warps', 'vector' or 'strip', in this order}}
+// expected-error@+1 {{'steps' must be positive, got 0}}
+"test.a"() {a = #fusion.axis<grid, tile = 4, steps = 0>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'steps' is for dimensions of the grid}}
+"test.a"() {a = #fusion.axis<full, tile = 4, steps = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'tile' must be a power of two beside 'steps', got 24}}
+"test.a"() {a = #fusion.axis<grid, tile = 24, steps = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{only one axis may have 'steps'}}
+"test.a"() {a = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 4, steps = 2>, #fusion.axis<grid, tile = 4, steps = 2>], warps = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{expected 'warps', 'vector', 'strip' or 'steps', in this order}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
 
 // -----

@@ -76,8 +76,10 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {}
 // CHECK-SAME: b = #fusion.axis<grid, tile = 8, vector = 4>
 // CHECK-SAME: c = #fusion.schedule<pointwise, axes = [], warps = 1>
 // CHECK-SAME: d = #fusion.axis<grid, tile = 2, strip = 7>
+// CHECK-SAME: e = #fusion.axis<grid, tile = 2, strip = 7, steps = 3>
 "test.axes"() {
   a = #fusion.axis<loop, tile = 64, warps = 1, vector = 1>,
   b = #fusion.axis<grid, tile = 8, vector = 4>,
   c = #fusion.schedule<pointwise, axes = [], warps = 1>,
-  d = #fusion.axis<grid, tile = 2, vector = 1, strip = 7>} : () -> ()
+  d = #fusion.axis<grid, tile = 2, vector = 1, strip = 7>,
+  e = #fusion.axis<grid, tile = 2, strip = 7, steps = 3>} : () -> ()

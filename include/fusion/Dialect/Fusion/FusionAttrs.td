@@ -57,6 +57,11 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     out: a block covers `tile` times `strip` elements. What several of them
     read is read once.
 
+    `steps`, of a `grid` dimension, is the number of strips at each place that a
+    block walks in a loop, one after the other: what a strip reads of the one
+    before is kept, the rest is loaded while that one is computed. One axis of a
+    schedule has steps.
+
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
   let parameters = (ins
@@ -64,12 +69,13 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     "int64_t":$tile,
     DefaultValuedParameter<"int64_t", "1">:$warps,
     DefaultValuedParameter<"int64_t", "1">:$vector,
-    DefaultValuedParameter<"int64_t", "1">:$strip
+    DefaultValuedParameter<"int64_t", "1">:$strip,
+    DefaultValuedParameter<"int64_t", "1">:$steps
   );
-  // `warps`, `vector` and `strip` are left out when they are 1.
+  // `warps`, `vector`, `strip` and `steps` are left out when they are 1.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
-    custom<AxisWidths>($warps, $vector, $strip) `` `>`
+    custom<AxisWidths>($warps, $vector, $strip, $steps) `` `>`
   }];
   let genVerifyDecl = 1;
 }
