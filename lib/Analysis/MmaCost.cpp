@@ -105,8 +105,11 @@ static constexpr double kTurnFeedCost = 0.075, kOddStagesCost = 1.04,
                         kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 2.35,
                         kTurnLatency = 0.9e-6;
 /// Of a sum that blocks of the grid share: what handing it over and collecting
-/// it cost at all, and the bytes a clock that a multiprocessor writes or reads.
-static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24;
+/// it cost at all, the bytes a clock that a multiprocessor writes or reads, and
+/// how much longer chunks of shared tiles take, which blocks are not at at the
+/// same time.
+static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
+                        kStreamCost = 1.05;
 /// Of blocks that share a multiprocessor: how much longer their products take
 /// than those of one block.
 static constexpr double kSharedCost = 1.2;
@@ -383,14 +386,13 @@ static double getStreamSeconds(const MmaProblem &problem,
                                const TargetInfo &target) {
   double tiles = getTiles(problem, config);
   double blocks = double(config.blocks) / config.multicast;
+  double shared = getSharedTiles(problem, config);
   double bytes = 4.0 * config.rows * config.columns * problem.sums;
   double exchange =
       kExchangeSeconds + bytes / (kExchangeBytesPerClock * target.clockHz);
-  // One block hands over and another collects, in turn; the last has as many
-  // to collect as others have a part of its tile.
-  double shares = 1 + std::max(1.0, std::ceil(blocks / tiles) - 1);
-  return std::ceil(tiles * chunks / blocks) * chunkSeconds +
-         tiles / blocks * epilogue + shares * exchange;
+  // A block hands over one part of a tile and collects another.
+  return (tiles + (kStreamCost - 1) * shared) / blocks * chunks * chunkSeconds +
+         tiles / blocks * epilogue + 2 * exchange;
 }
 
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
@@ -458,9 +460,8 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const MmaProblem &problem, MmaConfig config,
                       const TargetInfo &target) {
-  // Chunks of a block, rounds that hardly gain, and blocks that share a tile.
-  constexpr int64_t kLeastChunks = 8, kMostRounds = 24, kMostShares = 4,
-                    kMostFinish = 64;
+  // Rounds that hardly gain, and what finishing counts for at most.
+  constexpr int64_t kMostRounds = 24, kMostFinish = 64;
   if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
       problem.taps > 1 || problem.wholeRows ||
       getMmaResidentBlocks(problem, config, target) > 1)
@@ -471,9 +472,9 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
       std::llround(times.epilogue / times.alone), 1, kMostFinish);
   int64_t blocks = config.blocks / config.multicast;
   int64_t tiles = getTiles(problem, config);
-  int64_t chunks = llvm::divideCeil(problem.depth, config.depth);
-  if (getSharedTiles(problem, config) == 0 || tiles > kMostRounds * blocks ||
-      tiles * kMostShares < blocks || tiles * chunks < kLeastChunks * blocks)
+  // Fewer tiles than blocks are left to clusters, whose blocks are in step.
+  if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
+      tiles > kMostRounds * blocks)
     return;
   configs.push_back(config);
 }
