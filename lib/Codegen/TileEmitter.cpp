@@ -62,6 +62,19 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
   return SmallVector<unsigned>(used.set_bits());
 }
 
+/// Whether threads that wait for a barrier in shared memory are suspended, as
+/// they are from sm_90 on.
+static bool hasWaitingBarriers(KernelOp kernel) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto target =
+      module ? module->getAttrOfType<TargetAttr>(FusionDialect::kTargetAttrName)
+             : TargetAttr();
+  StringRef chip = target ? target.getChip() : StringRef();
+  unsigned number = 0;
+  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) &&
+         number >= 90;
+}
+
 FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
                                              int64_t indexBits) {
   symbolArguments = usedSymbols(kernel, shapes, space);
@@ -79,7 +92,8 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   if (MmaAttr mma = schedule.getMma())
     program.setPipelineAttr(tile::PipelineAttr::get(
         context, static_cast<tile::MmaKind>(mma.getKind()), mma.getStages(),
-        mma.getColumns(), mma.getGroups()));
+        mma.getColumns(), mma.getGroups(),
+        mma.getKind() == MmaKind::MmaSync && hasWaitingBarriers(kernel)));
   Block *body = &program.getBody().front();
   scopes.push_back({body});
   builder.setInsertionPointToEnd(body);

@@ -62,6 +62,9 @@ class ScheduleTest(unittest.TestCase):
         text = schedules.replace(f"x {SCHEDULED} y", [other])
         self.assertEqual(schedules.find(text), [other])
         self.assertEqual(other.tag(), "wgmma-64x128x32-w8-s6-g8")
+        shared = other.with_(warps=16, parts=4)
+        self.assertEqual(schedules.find(shared.text()), [shared])
+        self.assertEqual(shared.tag(), "wgmma-64x128x32-w16-p4-s6-g8")
 
     def test_neighbours(self):
         (schedule,) = schedules.find(SCHEDULED)

@@ -276,7 +276,8 @@ tile.program @narrow(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bi
 // -----
 
 // Each block gives every other one its share of the part that the other sums
-// up, in the order of ranks; they meet at barriers that lie last.
+// up, in the order of ranks; they meet at barriers that lie last. What comes
+// before the sum does not wait for the other blocks to begin.
 
 #whole = #tile.layout<"{reg=[[1,0]], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[], shape=[2,32]}">
 #share = #tile.layout<"{reg=[], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[], shape=[1,32]}">
@@ -292,6 +293,7 @@ tile.program @narrow(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bi
 // CHECK: %[[MEETING:.*]] = arith.constant 33 : i32
 // CHECK: nvvm.mbarrier.init %{{.*}}, %[[MEETING]]
 // CHECK: nvvm.cluster.arrive.relaxed {aligned}
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<1>
 // CHECK: nvvm.cluster.wait {aligned}
 // CHECK: %[[BYTES:.*]] = arith.constant 256 : i32
 // CHECK: mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;{{.*}} %{{.*}}, %[[BYTES]]
@@ -373,5 +375,28 @@ tile.program @groups(%a: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_wa
     %s = tile.acquire %ring[%c0] : !tile.ring<2, [!buf]> -> !buf
     tile.async_load %m[%c0, %c0] into %s signals %ring[%c0] dims [0, 1] : !map, !buf, !tile.ring<2, [!buf]>
   }
+  tile.return
+}
+
+// -----
+
+// Of a ring that threads fill, all arrive at the full barriers as their copies
+// end, and one lane of each warp at the empty ones.
+
+// CHECK-LABEL: llvm.func @by_threads
+// CHECK: %[[ALL:.*]] = arith.constant 128 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[ALL]]
+// CHECK: %[[WARPS:.*]] = arith.constant 4 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[WARPS]]
+// CHECK: cp.async.mbarrier.arrive.noinc.shared.b64 [$0];
+// CHECK: mbarrier.try_wait.parity.shared::cta.b64
+// CHECK: nvvm.bar.warp.sync
+// CHECK: nvvm.mbarrier.arrive
+tile.program @by_threads() attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %ring = tile.make_ring at 0 by_threads : !tile.ring<1, []>
+  tile.copy_arrive %ring[%c0] : !tile.ring<1, []>
+  tile.wait %ring[%c0] : !tile.ring<1, []>
+  tile.release %ring[%c0] : !tile.ring<1, []>
   tile.return
 }

@@ -29,11 +29,19 @@ static constexpr int64_t kBarrierBytes = 8;
 /// before all have left it, since all have then come to the other.
 static constexpr unsigned kNumMeetings = 2;
 
-void ProgramLowering::clusterBarrier() {
+void ProgramLowering::arriveAtCluster() {
   // The fence that follows the initialisation of barriers is what others must
   // know of; waiting for all else would take microseconds.
   NVVM::ClusterArriveRelaxedOp::create(builder, loc, builder.getUnitAttr());
+}
+
+void ProgramLowering::waitForCluster() {
   NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
+
+void ProgramLowering::clusterBarrier() {
+  arriveAtCluster();
+  waitForCluster();
 }
 
 LLVM::LLVMPointerType ProgramLowering::clusterPointerType() {
@@ -43,10 +51,12 @@ LLVM::LLVMPointerType ProgramLowering::clusterPointerType() {
 }
 
 void ProgramLowering::prepareCluster() {
-  bool isSpecialized = false, reduces = false;
+  bool isSpecialized = false, reduces = false, reducesOnce = true;
   program.getBody().walk([&](Operation *op) {
     isSpecialized |= isa<tile::SpecializeOp>(op);
     reduces |= isa<tile::ClusterReduceOp>(op);
+    if (isa<tile::ClusterReduceOp>(op))
+      reducesOnce &= op->getParentOp() == program;
   });
   if (!reduces)
     return;
@@ -66,8 +76,14 @@ void ProgramLowering::prepareCluster() {
           constant32(threads + (i == 0 ? 0 : others)), /*predicate=*/Value());
     NVVM::FenceMbarrierInitOp::create(builder, loc);
   });
-  if (!isSpecialized)
-    clusterBarrier();
+  if (isSpecialized)
+    return;
+  // Other blocks matter when the first share is sent: loads need not wait for
+  // them to begin.
+  arriveAtCluster();
+  awaitsCluster = reducesOnce;
+  if (!awaitsCluster)
+    waitForCluster();
 }
 
 LogicalResult ProgramLowering::lowerClusterRank(tile::ClusterRankOp op) {
@@ -265,6 +281,9 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
       op.getBuffer().getType().getLayout().getShared();
   if (!llvm::isPowerOf2_32(blocks))
     return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
+  if (awaitsCluster)
+    waitForCluster();
+  awaitsCluster = false;
   unsigned firstBit = part.dimLog2(dim);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));

@@ -98,6 +98,15 @@ LogicalResult ProgramLowering::lowerCopyWait(tile::CopyWaitOp op) {
   return success();
 }
 
+LogicalResult ProgramLowering::lowerCopyArrive(tile::CopyArriveOp op) {
+  RingStage stage = stageAt(op.getRing(), toI32(getScalar(op.getPosition())));
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                           sharedAddress(stage.full));
+  inlineAsm(nullptr, {address},
+            "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r,~{memory}");
+  return success();
+}
+
 LogicalResult ProgramLowering::lowerCopyCommit(tile::CopyCommitOp op) {
   NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   return success();

@@ -169,8 +169,9 @@ LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
       SharedPlace::at(*op.getOffset() + stages * type.getStageBytes());
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       thread, constant32(0));
-  // Full: one arrival, by who announces the bytes. Empty: one by each warp that
-  // reads what is copied from here.
+  // Full: one arrival, by who announces the bytes, or one by each thread that
+  // copies. Empty: one by each warp that reads what is copied from here.
+  int32_t writers = op.getByThreads() ? program.getNumWarps() * 32 : 1;
   int32_t readers = program.getNumWarps();
   if (op.getMulticast())
     readers *= program.getCluster().value_or(1);
@@ -178,7 +179,7 @@ LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
     for (int64_t i = 0; i < 2 * stages; ++i)
       NVVM::MBarrierInitOp::create(
           builder, loc, sharedAddress(barriers.plus(i * kBarrierBytes)),
-          constant32(i < stages ? 1 : readers),
+          constant32(i < stages ? writers : readers),
           /*predicate=*/Value());
     NVVM::FenceMbarrierInitOp::create(builder, loc);
   });

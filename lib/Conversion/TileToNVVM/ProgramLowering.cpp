@@ -256,6 +256,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })
       .Case([&](tile::CopyCommitOp commit) { return lowerCopyCommit(commit); })
       .Case([&](tile::CopyWaitOp wait) { return lowerCopyWait(wait); })
+      .Case([&](tile::CopyArriveOp op) { return lowerCopyArrive(op); })
       .Case([&](tile::SpecializeOp roles) { return lowerSpecialize(roles); })
       .Default([&](Operation *) { return lowerElementwise(op); });
 }

@@ -125,6 +125,7 @@ private:
   // Copies by the threads (LowerCopies.cpp).
   LogicalResult lowerStage(tile::StageOp op);
   LogicalResult lowerCopyStart(tile::CopyStartOp op);
+  LogicalResult lowerCopyArrive(tile::CopyArriveOp op);
   LogicalResult lowerCopyCommit(tile::CopyCommitOp op);
   LogicalResult lowerCopyWait(tile::CopyWaitOp op);
   /// Starts the copy of `bytes` bytes, or as many zeros where `inBounds` fails,
@@ -219,6 +220,8 @@ private:
   void arriveAt(Value remote);
   void meetCluster();
   void clusterBarrier();
+  void arriveAtCluster();
+  void waitForCluster();
   /// Of shared memory of any block of the cluster.
   LLVM::LLVMPointerType clusterPointerType();
 
@@ -285,6 +288,8 @@ private:
   DenseMap<Value, Scalars> operandWords;
   /// Where the barriers lie at which the consumers of a cluster meet.
   SharedPlace meetings;
+  /// Blocks have arrived at the cluster's barrier, none has waited there.
+  bool awaitsCluster = false;
   bool inConsumer = false;
   /// In a consumer of several groups: the number of the thread's own.
   Value groupNumber;

@@ -83,12 +83,17 @@ class Schedule:
         places = self.positions()
         return places and tuple(self.axes[i].tile for i in places)
 
-    def with_(self, tiles=None, warps=None, **mma):
-        """A copy with other numbers."""
+    def with_(self, tiles=None, warps=None, parts=None, **mma):
+        """A copy with other numbers; `parts` warps share the depth."""
         axes = list(self.axes)
         if tiles:
             for i, tile in zip(self.positions(), tiles):
                 axes[i] = dataclasses.replace(axes[i], tile=tile)
+        if parts:
+            depth = self.positions()[2]
+            rest = {**dict(axes[depth].rest), "warps": parts}
+            axes[depth] = dataclasses.replace(axes[depth],
+                                              rest=tuple(rest.items()))
         fields = self.mma
         if mma:
             fields = tuple({**dict(self.mma or (("kind", "fma"),
@@ -106,6 +111,10 @@ class Schedule:
         tiles = "x".join(map(str, self.tiles() or (0,)))
         fields = dict(self.mma or ())
         parts = [fields.get("kind", "fma"), tiles, f"w{self.warps}"]
+        sharing = self.axes and max(
+            dict(axis.rest).get("warps", 1) for axis in self.axes)
+        if sharing > 1 and sharing != self.warps:
+            parts.append(f"p{sharing}")
         for key in ("stages", "columns", "split", "group", "blocks",
                     "multicast", "groups", "stream"):
             value = fields.get(key, _MMA_DEFAULTS[key])

@@ -89,3 +89,17 @@ tile.program @turns() attributes {num_warps = 4, extra_warps = 8,
   }
   tile.return
 }
+
+// Threads fill the stages by copies of their own.
+// CHECK-LABEL: tile.program @by_threads
+tile.program @by_threads() attributes {num_warps = 4,
+    pipeline = #tile.pipeline<mma_sync, stages = 2, mbarriers = true>} {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[RING:.*]] = tile.make_ring by_threads : <2, []>
+  %ring = tile.make_ring by_threads : !tile.ring<2, []>
+  // CHECK: tile.copy_arrive %[[RING]][%{{.*}}] : <2, []>
+  tile.copy_arrive %ring[%c0] : !tile.ring<2, []>
+  // CHECK: tile.wait %[[RING]][%{{.*}}] : <2, []>{{$}}
+  tile.wait %ring[%c0] : !tile.ring<2, []>
+  tile.return
+}

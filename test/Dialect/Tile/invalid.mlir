@@ -220,3 +220,23 @@ tile.program @dot_parts(%a: tensor<16x24xf32>, %b: tensor<32x24xf32>, %c: tensor
   %d = tile.dot %a, %b, %c : tensor<16x24xf32>, tensor<32x24xf32> -> tensor<16x16x32xf32>
   tile.return
 }
+
+// -----
+
+tile.program @turns_only() attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %ring = tile.make_ring : !tile.ring<2, []>
+  // expected-error@+1 {{expects a ring 'by_threads'}}
+  tile.copy_arrive %ring[%c0] : !tile.ring<2, []>
+  tile.return
+}
+
+// -----
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @buffers() attributes {num_warps = 4} {
+  // expected-error@+1 {{'by_threads' has no buffers of its own}}
+  %ring = tile.make_ring by_threads : <2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}

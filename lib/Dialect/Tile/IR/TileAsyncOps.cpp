@@ -173,6 +173,19 @@ static LogicalResult verifyStage(Operation *op, RingType ring,
   return success();
 }
 
+LogicalResult MakeRingOp::verify() {
+  if (getByThreads() && !getType().getBuffers().empty())
+    return emitOpError("'by_threads' has no buffers of its own");
+  return success();
+}
+
+LogicalResult CopyArriveOp::verify() {
+  auto ring = getRing().getDefiningOp<MakeRingOp>();
+  if (ring && !ring.getByThreads())
+    return emitOpError("expects a ring 'by_threads'");
+  return success();
+}
+
 LogicalResult AcquireOp::verify() {
   return verifyStage(*this, getRing().getType(), getBuffers());
 }

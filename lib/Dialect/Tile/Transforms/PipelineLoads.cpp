@@ -10,12 +10,21 @@
 // that run several iterations ahead. In iteration i, with S stages:
 //
 //   wait for the copies of iteration i; barrier
+//   read the stage of iteration i
 //   start the copies of iteration i + S - 1, into the stage that iteration
 //     i - 1 read: the barrier has made sure that it has been read
-//   read the stage of iteration i, and multiply
+//   multiply
 //
 // A perfect nest of loops becomes one loop first. Where each warp reads what it
-// copies itself, the barrier is that of a warp.
+// copies itself, the barrier is that of a warp. Where warps share the depth,
+// stages have barriers of their own if the chip has good ones:
+//
+//   wait until the stage of iteration i is full; read it; say so
+//   multiply
+//   wait until all warps have read it; start the copies of iteration i + S
+//
+// Warps that run ahead of others by up to one iteration keep different units of
+// the chip busy; behind a barrier all would read, unpack and multiply at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -299,8 +308,9 @@ static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
 namespace {
 class LoopPipeliner {
 public:
-  LoopPipeliner(scf::ForOp loop, int64_t stages, unsigned numWarps)
-      : loop(loop), stages(stages), numWarps(numWarps),
+  LoopPipeliner(scf::ForOp loop, PipelineAttr pipeline, unsigned numWarps)
+      : loop(loop), stages(pipeline.getStages()),
+        mbarriers(pipeline.getMbarriers()), numWarps(numWarps),
         rewriter(loop.getContext()), loc(loop.getLoc()) {}
 
   void run();
@@ -319,13 +329,24 @@ private:
   Value isInLoop(Value position);
   bool planReaders(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
   void startCopies(Value position, Value stage, Value predicate);
-  void fillFirstStages();
+  void fillFirstStages(int64_t count);
+  void takeTurns(bool byReaders);
+  void takeTurnsWithBarriers();
   void readStages(Value stage);
   void loadAhead(ArrayRef<LoadOp> loads);
+  bool readsOnce();
+
+  /// Carries `first` through the loop as one more value, which `next` gives for
+  /// the next iteration.
+  Value carry(Value first, function_ref<Value(OpBuilder &, Value)> next);
+  Value carryStage();
 
   scf::ForOp loop;
   int64_t stages;
+  bool mbarriers;
   unsigned numWarps;
+  /// The barriers of the stages, if they have some.
+  Value ring;
   IRRewriter rewriter;
   Location loc;
   std::vector<Copied> copies;
@@ -360,19 +381,26 @@ void LoopPipeliner::startCopies(Value position, Value stage, Value predicate) {
         predicate, copy.load.getMap(), copy.load.getChecked(),
         LayoutAttr::get(rewriter.getContext(), copy.plan.threads));
   }
-  CopyCommitOp::create(rewriter, loc);
+  if (!ring)
+    CopyCommitOp::create(rewriter, loc);
 }
 
-void LoopPipeliner::fillFirstStages() {
+void LoopPipeliner::fillFirstStages(int64_t count) {
   // In an outer loop other threads may still read the last stages.
   if (loop->getParentOfType<scf::ForOp>())
     BarrierOp::create(rewriter, loc);
   std::optional<APInt> trips = loop.getStaticTripCount();
-  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+  for (int64_t stage = 0; stage < count; ++stage) {
     Value position = positionAhead(stage, loop.getLowerBound());
     bool exists = trips && trips->sgt(stage);
     startCopies(position, constant(stage),
                 exists ? Value() : isInLoop(position));
+    if (!ring)
+      continue;
+    // The barriers are ready for all once the first copies are under way.
+    if (stage == 0)
+      BarrierOp::create(rewriter, loc);
+    CopyArriveOp::create(rewriter, loc, ring, constant(stage));
   }
 }
 
@@ -397,6 +425,14 @@ void LoopPipeliner::readStages(Value stage) {
                               buffer));
     rewriter.eraseOp(copy.load);
   }
+}
+
+/// Whether warps share the depth of all products: then each reads its part
+/// once.
+bool LoopPipeliner::readsOnce() {
+  return llvm::all_of(loop.getBody()->getOps<DotOp>(), [](DotOp dot) {
+    return getTileShape(dot.getType()).size() == 3;
+  });
 }
 
 /// Makes `loads` one iteration ahead, into values that the loop carries.
@@ -519,25 +555,42 @@ void LoopPipeliner::run() {
     buffer.setStages(stages);
     copy.buffer = buffer;
   }
-  fillFirstStages();
+  // A loop in a loop would meet barriers in the middle of a turn.
+  if (mbarriers && !byReaders && readsOnce() &&
+      !loop->getParentOfType<scf::ForOp>())
+    takeTurnsWithBarriers();
+  else
+    takeTurns(byReaders);
+}
 
-  // The loop carries the number of the stage that it reads.
-  Value zero = constant(0), one = constant(1), count = constant(stages),
-        last = constant(stages - 1);
-  auto yieldStage = [&](OpBuilder &builder, Location loc,
-                        ArrayRef<BlockArgument> arguments) {
-    Value next = arith::AddIOp::create(builder, loc, arguments.front(), one);
-    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        next, count);
-    return SmallVector<Value>{
-        arith::SelectOp::create(builder, loc, wraps, zero, next)};
+Value LoopPipeliner::carry(Value first,
+                           function_ref<Value(OpBuilder &, Value)> next) {
+  auto yieldNext = [&](OpBuilder &builder, Location,
+                       ArrayRef<BlockArgument> arguments) {
+    return SmallVector<Value>{next(builder, arguments.front())};
   };
   FailureOr<LoopLikeOpInterface> carried =
-      loop.replaceWithAdditionalYields(rewriter, zero, false, yieldStage);
+      loop.replaceWithAdditionalYields(rewriter, first, false, yieldNext);
   assert(succeeded(carried) && "scf.for takes more values");
   loop = cast<scf::ForOp>(carried->getOperation());
-  Value stage = loop.getRegionIterArgs().back();
+  return loop.getRegionIterArgs().back();
+}
 
+/// The number of the stage that an iteration reads.
+Value LoopPipeliner::carryStage() {
+  Value zero = constant(0), one = constant(1), count = constant(stages);
+  return carry(zero, [&](OpBuilder &builder, Value stage) -> Value {
+    Value next = arith::AddIOp::create(builder, loc, stage, one);
+    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        next, count);
+    return arith::SelectOp::create(builder, loc, wraps, zero, next);
+  });
+}
+
+void LoopPipeliner::takeTurns(bool byReaders) {
+  fillFirstStages(stages - 1);
+  Value zero = constant(0), one = constant(1), last = constant(stages - 1);
+  Value stage = carryStage();
   rewriter.setInsertionPointToStart(loop.getBody());
   CopyWaitOp::create(rewriter, loc, stages - 2);
   BarrierOp::create(rewriter, loc, /*within_warp=*/byReaders);
@@ -548,6 +601,36 @@ void LoopPipeliner::run() {
   Value position = positionAhead(stages - 1, loop.getInductionVar());
   startCopies(position, target, isInLoop(position));
   readStages(stage);
+}
+
+void LoopPipeliner::takeTurnsWithBarriers() {
+  ring = MakeRingOp::create(
+      rewriter, loc, RingType::get(rewriter.getContext(), stages, {}),
+      /*offset=*/IntegerAttr(), /*multicast=*/false, /*by_threads=*/true);
+  fillFirstStages(stages);
+  Value zero = constant(0), one = constant(1), all = constant(stages);
+  carryStage();
+  Value turn = carry(zero, [&](OpBuilder &builder, Value turn) -> Value {
+    return arith::AddIOp::create(builder, loc, turn, one);
+  });
+  // Each value that is carried makes the loop, and all its values, anew.
+  Value stage = loop.getRegionIterArgs().drop_back().back();
+  rewriter.setInsertionPointToStart(loop.getBody());
+  WaitOp::create(rewriter, loc, TypeRange(), ring, turn);
+  readStages(stage);
+  for (Operation &op : *loop.getBody())
+    if (isa<LocalLoadOp>(op))
+      rewriter.setInsertionPointAfter(&op);
+  ReleaseOp::create(rewriter, loc, ring, turn);
+  // Behind the products: nobody waits for these copies yet.
+  for (Operation &op : *loop.getBody())
+    if (isa<DotOp>(op))
+      rewriter.setInsertionPointAfter(&op);
+  Value next = arith::AddIOp::create(rewriter, loc, turn, all);
+  AcquireOp::create(rewriter, loc, TypeRange(), ring, next);
+  Value position = positionAhead(stages, loop.getInductionVar());
+  startCopies(position, stage, isInLoop(position));
+  CopyArriveOp::create(rewriter, loc, ring, next);
 }
 
 namespace {
@@ -572,7 +655,7 @@ public:
            outer && isPerfectNest(outer, loop);
            outer = dyn_cast<scf::ForOp>(loop->getParentOp()))
         loop = flatten(outer, loop);
-      LoopPipeliner(loop, pipeline->getStages(), program.getNumWarps()).run();
+      LoopPipeliner(loop, *pipeline, program.getNumWarps()).run();
     }
   }
 };

@@ -224,7 +224,7 @@ public:
                  "; the products are made warp by warp");
       program.setPipelineAttr(PipelineAttr::get(
           &getContext(), MmaKind::MmaSync, pipeline->getStages(),
-          pipeline->getColumns(), /*groups=*/1));
+          pipeline->getColumns(), /*groups=*/1, pipeline->getMbarriers()));
       return;
     }
     RoleContext common;

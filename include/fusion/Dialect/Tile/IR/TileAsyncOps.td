@@ -99,12 +99,20 @@ def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
     With `multicast`, copies for all blocks of the cluster may be among those
     that fill a stage: it is free once the warps of all blocks have released
     it. All blocks then take the same number of positions.
+
+    With `by_threads`, the program's threads fill the stages by copies of their
+    own: a stage is full once those that each of them started before its
+    `tile.copy_arrive` are complete. The ring has no buffers: the stages are
+    those of `tile.alloc`.
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast,
+                       UnitAttr:$by_threads);
   let results = (outs Tile_RingType:$result);
   let assemblyFormat = [{
-    (`at` $offset^)? (`multicast` $multicast^)? attr-dict `:` type($result)
+    (`at` $offset^)? (`multicast` $multicast^)? (`by_threads` $by_threads^)?
+    attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_AcquireOp : Tile_Op<"acquire", [
@@ -162,7 +170,7 @@ def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
   let assemblyFormat = [{
-    $ring `[` $position `]` attr-dict `:` type($ring) `->` type($buffers)
+    $ring `[` $position `]` attr-dict `:` type($ring) (`->` type($buffers)^)?
   }];
   let hasVerifier = 1;
 }
@@ -382,6 +390,19 @@ def Tile_CopyCommitOp : Tile_Op<"copy_commit", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Makes a group of the copies started since the last group";
   let assemblyFormat = "attr-dict";
+}
+
+def Tile_CopyArriveOp : Tile_Op<"copy_arrive", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lets the thread's copies count at a stage's full barrier";
+  let description = [{
+    The thread arrives at the full barrier of the stage at `position` when all
+    copies that it has started so far are complete; it does not wait for them.
+    The ring is `by_threads`.
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$position);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+  let hasVerifier = 1;
 }
 
 def Tile_CopyWaitOp : Tile_Op<"copy_wait", [

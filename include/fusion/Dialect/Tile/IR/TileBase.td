@@ -116,16 +116,19 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
     instruction; `stages`, how many chunks of the operands are in flight or in
     use at once; `columns`, how many columns of the accumulator the code after
     the loop works on at a time (0: all); `groups`, how many groups of
-    `num_warps` warps take turns at the tiles that a block walks.
+    `num_warps` warps take turns at the tiles that a block walks; `mbarriers`,
+    whether a wait at a barrier in memory leaves the chip to other warps, so
+    that stages which threads copy may have barriers of their own.
 
     Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
   }];
   let parameters = (ins EnumParameter<Tile_MmaKind>:$kind,
                         DefaultValuedParameter<"int64_t", "1">:$stages,
                         DefaultValuedParameter<"int64_t", "0">:$columns,
-                        DefaultValuedParameter<"int64_t", "1">:$groups);
+                        DefaultValuedParameter<"int64_t", "1">:$groups,
+                        DefaultValuedParameter<"bool", "false">:$mbarriers);
   let assemblyFormat = [{
-    `<` $kind (`,` struct($stages, $columns, $groups)^)? `>`
+    `<` $kind (`,` struct($stages, $columns, $groups, $mbarriers)^)? `>`
   }];
 }
 
