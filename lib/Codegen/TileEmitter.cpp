@@ -77,9 +77,9 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
                                     builder.getFunctionType(argumentTypes, {}),
                                     schedule.getWarps(), indexBits);
   if (MmaAttr mma = schedule.getMma())
-    program.setPipelineAttr(tile::PipelineAttr::get(
-        context, static_cast<tile::MmaKind>(mma.getKind()), mma.getStages(),
-        mma.getColumns(), mma.getGroups()));
+    program.setPipelineAttr(
+        tile::PipelineAttr::get(context, mma.getKind(), mma.getStages(),
+                                mma.getColumns(), mma.getGroups()));
   Block *body = &program.getBody().front();
   scopes.push_back({body});
   builder.setInsertionPointToEnd(body);
