@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Support/Float8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,10 +26,6 @@ using namespace mlir::fusion;
 // Element types
 //===----------------------------------------------------------------------===//
 
-bool fusion::isProductFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
 static bool isFloat16(Type type) { return type.isF16() || type.isBF16(); }
 
 Value fusion::stripExtensions(Value factor) {
@@ -38,8 +35,7 @@ Value fusion::stripExtensions(Value factor) {
     Value source = op->getOperand(0);
     unsigned bits = source.getType().getIntOrFloatBitWidth();
     // An integer of 8 bits fits the mantissa of every float but float8.
-    if (isa<arith::SIToFPOp>(op) &&
-        (bits > 8 || isProductFloat8(factor.getType())))
+    if (isa<arith::SIToFPOp>(op) && (bits > 8 || isFloat8(factor.getType())))
       break;
     factor = source;
   }
@@ -56,17 +52,16 @@ std::array<Type, 2> fusion::getNarrowTypes(Type a, Type b, Type sum) {
   }
   if (!sum.isF32())
     return {};
-  if (isProductFloat8(a) && isProductFloat8(b))
+  if (isFloat8(a) && isFloat8(b))
     return {a, b};
   for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (!isFloat16(one))
       continue;
-    bool fits =
-        other == one || isProductFloat8(other) || isa<IntegerType>(other);
+    bool fits = other == one || isFloat8(other) || isa<IntegerType>(other);
     return fits ? std::array<Type, 2>{one, one} : std::array<Type, 2>{};
   }
   auto fitsBF16 = [](Type type) {
-    return isProductFloat8(type) || isa<IntegerType>(type);
+    return isFloat8(type) || isa<IntegerType>(type);
   };
   Type bf16 = BFloat16Type::get(sum.getContext());
   if (fitsBF16(a) && fitsBF16(b))

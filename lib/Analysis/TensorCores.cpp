@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/TensorCores.h"
+#include "fusion/Support/Float8.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -62,7 +63,7 @@ static bool hasSplitProducts(const TargetInfo &target) {
 
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
   Type a = sum.operands[0].element, b = sum.operands[1].element;
-  if (isProductFloat8(a) && isProductFloat8(b))
+  if (isFloat8(a) && isFloat8(b))
     return target.name != "sm_80" && target.name != "sm_86";
   return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
                     (a.isF32() && (sum.tf32 || hasSplitProducts(target))));

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
+#include "fusion/Support/Float8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -40,7 +41,7 @@ static bool isShort(Value tile) {
   if (!extension)
     return false;
   Type type = tile::getTileElementType(extension.getIn().getType());
-  return type.isF16() || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  return type.isF16() || isFloat8(type);
 }
 
 /// Lets `sum` and the product it adds be one instruction, when that product is

@@ -91,8 +91,8 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
                                     schedule.getWarps(), indexBits);
   if (MmaAttr mma = schedule.getMma())
     program.setPipelineAttr(tile::PipelineAttr::get(
-        context, static_cast<tile::MmaKind>(mma.getKind()), mma.getStages(),
-        mma.getColumns(), mma.getGroups(),
+        context, mma.getKind(), mma.getStages(), mma.getColumns(),
+        mma.getGroups(),
         mma.getKind() == MmaKind::MmaSync && hasWaitingBarriers(kernel)));
   Block *body = &program.getBody().front();
   scopes.push_back({body});

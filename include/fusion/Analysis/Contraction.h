@@ -27,9 +27,6 @@ namespace mlir::fusion {
 std::optional<SmallVector<std::pair<int64_t, AffineExpr>>>
 getScaledTerms(AffineExpr sum);
 
-/// True for the 8-bit floats that tensor cores take.
-bool isProductFloat8(Type type);
-
 /// The value that `factor` is a lossless conversion of: extensions of floats
 /// and integers, and integers of up to 8 bits made floats.
 Value stripExtensions(Value factor);

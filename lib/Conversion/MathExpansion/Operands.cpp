@@ -18,10 +18,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-bool mlir::fusion::isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
 bool mlir::fusion::isExpandableFloat(Type type) {
   if (auto vector = dyn_cast<VectorType>(type)) {
     if (vector.isScalable())

@@ -17,6 +17,7 @@
 #include "Kernels.h"
 
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
+#include "fusion/Support/Float8.h"
 
 namespace mlir::fusion {
 
@@ -42,7 +43,6 @@ KernelOptions kernelOptions(const MathOptions &options, Type type,
 /// Conversions between f32 or f64 and 8-bit floats, by integer arithmetic.
 Num extendFloat8(Num x, Type source, Type target);
 Num truncateToFloat8(Num x, Type target);
-bool isFloat8(Type type);
 
 /// Patterns by kind.
 void populateFunctionPatterns(RewritePatternSet &patterns,

@@ -15,12 +15,11 @@
 #define FUSION_DIALECT_FUSION_FUSIONATTRS_H
 
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Fusion/FusionEnums.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/APFloat.h"
-
-#include "fusion/Dialect/Fusion/FusionEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "fusion/Dialect/Fusion/FusionAttrs.h.inc"

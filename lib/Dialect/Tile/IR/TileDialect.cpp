@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Support/Float8.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -97,12 +98,8 @@ Type tile::getTileType(ArrayRef<int64_t> shape, Type elementType,
   return RankedTensorType::get(shape, elementType, layout);
 }
 
-bool tile::isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
 bool tile::areFactorTypes(Type a, Type b) {
-  return a == b || (isFloat8(a) && isFloat8(b));
+  return a == b || (fusion::isFloat8(a) && fusion::isFloat8(b));
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Support/Float8.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,7 +22,7 @@ using namespace mlir;
 using namespace mlir::tile;
 
 bool tile::hasMmaSync(Type a, Type b, Type accumulator) {
-  if (isFloat8(a) && isFloat8(b))
+  if (fusion::isFloat8(a) && fusion::isFloat8(b))
     return accumulator.isF32();
   if (a != b)
     return false;

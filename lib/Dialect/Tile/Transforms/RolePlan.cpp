@@ -12,6 +12,7 @@
 
 #include "RolePlan.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
+#include "fusion/Support/Float8.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -187,7 +188,7 @@ LogicalResult ContractionPlanner::checkTypes(DotOp dot) {
     known = acc.isF32() || acc.isF16();
   else if (a.isBF16())
     known = acc.isF32();
-  else if (isa<Float8E4M3FNType, Float8E5M2Type>(a))
+  else if (fusion::isFloat8(a))
     known = acc.isF32();
   else if (a.isF32())
     known = acc.isF32() && dot.getTf32();

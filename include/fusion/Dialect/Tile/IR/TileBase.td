@@ -64,12 +64,11 @@ def Tile_Swizzle : I32Enum<"Swizzle", "how boxes lie in shared memory", [
   let cppNamespace = "::mlir::tile";
 }
 
-def Tile_MmaKind : I32Enum<"MmaKind", "what makes the products of a program", [
-    I32EnumCase<"Fma", 0, "fma">,
-    I32EnumCase<"MmaSync", 1, "mma_sync">,
-    I32EnumCase<"Wgmma", 2, "wgmma">
-  ]> {
-  let cppNamespace = "::mlir::tile";
+/// The enumeration of the schedule that a program obeys. Its definition is not
+/// included: its code would be generated twice.
+def Tile_MmaKindParameter
+    : AttrParameter<"::mlir::fusion::MmaKind", "what makes the products"> {
+  let printer = "$_printer << ::mlir::fusion::stringifyMmaKind($_self)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,7 +121,7 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
 
     Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
   }];
-  let parameters = (ins EnumParameter<Tile_MmaKind>:$kind,
+  let parameters = (ins Tile_MmaKindParameter:$kind,
                         DefaultValuedParameter<"int64_t", "1">:$stages,
                         DefaultValuedParameter<"int64_t", "0">:$columns,
                         DefaultValuedParameter<"int64_t", "1">:$groups,

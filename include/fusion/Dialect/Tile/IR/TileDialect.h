@@ -13,6 +13,7 @@
 #ifndef FUSION_DIALECT_TILE_IR_TILEDIALECT_H
 #define FUSION_DIALECT_TILE_IR_TILEDIALECT_H
 
+#include "fusion/Dialect/Fusion/FusionEnums.h"
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "fusion/Dialect/Tile/IR/SharedLayout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -40,6 +41,8 @@
 
 namespace mlir::tile {
 
+using fusion::MmaKind;
+
 /// The layout of a tile's type, or null for a scalar or a tile whose layout is
 /// not assigned yet.
 LayoutAttr getLayout(Type type);
@@ -54,9 +57,6 @@ Type getTileElementType(Type type);
 /// element type itself when `shape` is empty.
 Type getTileType(ArrayRef<int64_t> shape, Type elementType,
                  LayoutAttr layout = nullptr);
-
-/// True for the 8-bit floats that products take.
-bool isFloat8(Type type);
 
 /// Can a product have factors of these element types? One type, or two of the
 /// 8-bit floats.
