@@ -111,6 +111,56 @@ tile.program @persistent(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pc: !llvm.ptr<1>
 #tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
 #vec = affine_map<(d0)[s0] -> (d0 + s0)>
 
+// Without tiles to load, up to 512 bytes of small loads wait in registers for
+// all chunks: two of f32, not three.
+
+// CHECK-LABEL: tile.program @small_loads
+// CHECK: } consumer {
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK-NOT: tile.load
+// CHECK: scf.for
+// CHECK: tile.mma_async
+// CHECK: scf.yield
+// CHECK: tile.slice
+// CHECK: tile.async_store
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK: tile.slice
+// CHECK: tile.async_store
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK: tile.slice
+// CHECK: tile.async_store
+// CHECK: tile.return
+tile.program @small_loads(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pc: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
+    num_warps = 8, pipeline = #tile.pipeline<wgmma, stages = 3, columns = 64>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c1024 = arith.constant 1024 : index
+  %zero = arith.constant 0.0 : f32
+  %a = tile.view %pa[] {shape = affine_map<() -> (128, 1024)>} : !llvm.ptr<1> to !tile.view<128x1024xbf16>
+  %b = tile.view %pb[] {shape = affine_map<() -> (256, 1024)>} : !llvm.ptr<1> to !tile.view<256x1024xbf16>
+  %c = tile.view %pc[] {shape = affine_map<() -> (256)>} : !llvm.ptr<1> to !tile.view<256xf32>
+  %y = tile.view %py[] {shape = affine_map<() -> (128, 256)>} : !llvm.ptr<1> to !tile.view<128x256xbf16>
+  %init = tile.splat %zero : f32 -> tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %c1024 step %c64 iter_args(%acc = %init) -> (tensor<128x256xf32>) {
+    %ka = tile.load %a[#tile] (%c0, %k) checked [false, false] : !tile.view<128x1024xbf16> -> tensor<128x64xbf16>
+    %kb = tile.load %b[#tile] (%c0, %k) checked [false, false] : !tile.view<256x1024xbf16> -> tensor<256x64xbf16>
+    %d = tile.dot %ka, %kb, %acc : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %bias = tile.load %c[#vec] (%c0) checked [false] : !tile.view<256xf32> -> tensor<256xf32>
+  %bb = tile.broadcast %bias dims [1] : tensor<256xf32> -> tensor<128x256xf32>
+  %s1 = arith.addf %sum, %bb : tensor<128x256xf32>
+  %o = arith.truncf %s1 : tensor<128x256xf32> to tensor<128x256xbf16>
+  tile.store %o, %y[#tile] (%c0, %c0) checked [false, false] : tensor<128x256xbf16>, !tile.view<128x256xbf16>
+  tile.return
+}
+
+// -----
+
+#tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
+#vec = affine_map<(d0)[s0] -> (d0 + s0)>
+
 // A weight of int8 becomes bf16 in the consumer's registers, which makes its
 // rows the instruction's: `swapped`. The scales stay loads, before the wait for
 // the stage. Two nested loops carry the position; a store of few rows stays.

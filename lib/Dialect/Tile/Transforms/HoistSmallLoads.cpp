@@ -20,6 +20,16 @@ using namespace mlir::tile;
 
 /// Loads of more elements would take too many registers for too long.
 static constexpr int64_t kMaxElements = 128;
+/// Bytes of all loads that wait in registers while products are made: those of
+/// 256 columns of bf16, 32 registers of a thread.
+static constexpr int64_t kMaxBytes = 512;
+
+static int64_t getBytes(LoadOp load) {
+  auto type = cast<RankedTensorType>(load.getType());
+  return llvm::divideCeil(type.getNumElements() *
+                              type.getElementTypeBitWidth(),
+                          8);
+}
 
 static bool isSmall(LoadOp load) {
   ArrayRef<int64_t> shape = getTileShape(load.getType());
@@ -61,11 +71,6 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
     first = plan.products.front().dot;
     last = plan.products.back().dot;
   }
-  // A part of the epilogue ends with a store. The loads of the first part go
-  // before the contraction, those of each other part to where the part before
-  // begins: what they take of registers is little, and they are there in time.
-  Operation *place = first, *begin = nullptr;
-  SmallVector<std::pair<LoadOp, Operation *>> moves;
   SmallVector<Operation *> epilogue;
   scf::IfOp finish = findFinish(program, plan);
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
@@ -74,14 +79,29 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
     else
       for (Operation &inner : *finish.thenBlock())
         epilogue.push_back(&inner);
+  // A part of the epilogue ends with a store. The loads of the first part go
+  // before the contraction, and those of other parts while that takes few
+  // registers; else to where the part before begins. There they are less often
+  // in time, and what waits for special functions waits for them too: ptxas has
+  // six counters for all that is on its way.
+  // Not beside tiles that the epilogue loads, which need registers as well.
+  bool hasTiles = llvm::any_of(epilogue, [](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && getTileShape(load.getType()).size() > 1;
+  });
+  int64_t bytes = 0, mostBytes = hasTiles ? 0 : kMaxBytes;
+  Operation *place = first, *begin = nullptr;
+  SmallVector<std::pair<LoadOp, Operation *>> moves;
   for (Operation *op : epilogue) {
     // Adding up what others have of the sums needs the registers itself.
     if (isa<scf::ForOp>(op))
       continue;
     if (!begin)
       begin = op;
-    if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load))
-      moves.push_back({load, place});
+    if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load)) {
+      bytes += getBytes(load);
+      moves.push_back({load, bytes <= mostBytes ? first : place});
+    }
     if (isa<StoreOp>(op)) {
       place = begin;
       begin = nullptr;
