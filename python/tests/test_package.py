@@ -169,6 +169,43 @@ class ErrorTest(unittest.TestCase):
             self.package["other"]
 
 
+# Three tiles of 128x64, one and a half for each of two blocks.
+SHARED = """
+func.func @shared(%x: tensor<384x256xf16>, %w: tensor<64x256xf16>)
+    -> tensor<384x64xf32> {
+  %r = fusion.kernel @shared ins(%x, %w : tensor<384x256xf16>,
+      tensor<64x256xf16>) -> (tensor<384x64xf32>) attributes {schedule =
+      #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>,
+      #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8,
+      mma = #fusion.mma<wgmma, stages = 3, blocks = 2, stream = 1>>} {
+  ^bb0(%a: tensor<384x256xf16>, %b: tensor<64x256xf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<384x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<384x64xf32>)
+        -> tensor<384x64xf32>
+    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        ins(%a, %b : tensor<384x256xf16>, tensor<64x256xf16>)
+        outs(%f : tensor<384x64xf32>) -> tensor<384x64xf32>
+    fusion.yield %p : tensor<384x64xf32>
+  }
+  return %r : tensor<384x64xf32>
+}
+"""
+
+
+class SignalTest(unittest.TestCase):
+
+    def test_launches_leave_signals_as_they_were(self):
+        package = compiled(SHARED)
+        random = np.random.default_rng(1)
+        for _ in range(3):
+            x = random.integers(-4, 5, (384, 256)).astype(np.float16)
+            w = random.integers(-4, 5, (64, 256)).astype(np.float16)
+            exact = x.astype(np.float32) @ w.astype(np.float32).T
+            np.testing.assert_array_equal(package(x, w), exact)
+
+
 class CompileToTest(unittest.TestCase):
 
     def test_ptx(self):
