@@ -147,13 +147,14 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       if (config.depth > problem.depth)
         continue;
       int64_t exchange = warps * few * many * 4;
-      int64_t room = target.maxSharedPerBlock - kSharedReserve - exchange;
+      // The exchange takes the place of stages that have been read.
+      int64_t room = target.maxSharedPerBlock - kSharedReserve;
       int64_t stage = getStageBytes(sides, config);
       int64_t ahead = llvm::divideCeil(kBytesAhead, stage);
       int64_t steps = problem.depth / config.depth;
       config.stages = std::min(
           {kMaxStages, ahead + 1, room / stage, std::max<int64_t>(steps, 2)});
-      if (config.stages >= 2)
+      if (config.stages >= 2 && exchange <= room)
         configs.push_back(config);
     }
   llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {

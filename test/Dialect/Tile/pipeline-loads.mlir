@@ -218,9 +218,9 @@ tile.program @whole_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) a
 
 // -----
 
-// The same where waits at barriers in memory suspend: each stage has barriers
-// of its own, warps say that they have read one before they multiply, and fill
-// it again behind the products.
+// What is unpacked, where waits at barriers in memory suspend: each stage has
+// barriers of its own, warps say that they have read one before they multiply,
+// and fill it again behind the products.
 
 // CHECK-LABEL: tile.program @own_barriers
 // CHECK: %[[RING:.*]] = tile.make_ring by_threads : <3, []>
@@ -236,6 +236,7 @@ tile.program @whole_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) a
 // CHECK-NEXT: tile.stage %{{.*}}[%[[STAGE]]]
 // CHECK-NEXT: tile.local_load
 // CHECK-NEXT: tile.release %[[RING]][%[[TURN]]]
+// CHECK-NEXT: arith.negf
 // CHECK-NEXT: tile.dot
 // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[TURN]], %c3
 // CHECK-NEXT: tile.acquire %[[RING]][%[[NEXT]]] : <3, []>{{$}}
@@ -249,6 +250,39 @@ tile.program @whole_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) a
 #f = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
 #g = #tile.layout<"{reg=[[0,1],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[8,64]}">
 tile.program @own_barriers(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, stages = 3, mbarriers = true>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %end = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  %acc = tile.splat %zero : f32 -> tensor<2x16x8xf32, #c>
+  %a = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x4096xbf16>
+  %b = tile.view %q[] : !llvm.ptr<1> to !tile.view<8x4096xbf16>
+  %v = tile.view %o[] : !llvm.ptr<1> to !tile.view<2x16x8xf32>
+  %r = scf.for %k = %c0 to %end step %step iter_args(%s = %acc) -> tensor<2x16x8xf32, #c> {
+    %x = tile.load %a[affine_map<(i, j)[k] -> (i, j + k)>] (%k) checked [false, false] : !tile.view<128x4096xbf16> -> tensor<16x64xbf16, #f>
+    %y = tile.load %b[affine_map<(i, j)[k] -> (i, j + k)>] (%k) checked [false, false] : !tile.view<8x4096xbf16> -> tensor<8x64xbf16, #g>
+    %n = arith.negf %x : tensor<16x64xbf16, #f>
+    %d = tile.dot %n, %y, %s : tensor<16x64xbf16, #f>, tensor<8x64xbf16, #g> -> tensor<2x16x8xf32, #c>
+    scf.yield %d : tensor<2x16x8xf32, #c>
+  }
+  tile.store %r, %v[affine_map<(p, i, j) -> (p, i, j)>] () checked [false, false, false] : tensor<2x16x8xf32, #c>, !tile.view<2x16x8xf32>
+  tile.return
+}
+
+// -----
+
+// Where nothing is unpacked, one barrier of the block an iteration is enough.
+
+// CHECK-LABEL: tile.program @not_unpacked
+// CHECK-NOT: tile.make_ring
+// CHECK: scf.for
+// CHECK: tile.copy_wait 1
+// CHECK-NEXT: tile.barrier{{$}}
+
+#c = #tile.layout<"{reg=[[0,0,1],[0,8,0]], lane=[[0,0,2],[0,0,4],[0,1,0],[0,2,0],[0,4,0]], warp=[[1,0,0]], shape=[2,16,8]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#g = #tile.layout<"{reg=[[0,1],[0,8],[0,16]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[8,64]}">
+tile.program @not_unpacked(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %o: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, stages = 3, mbarriers = true>} {
   %c0 = arith.constant 0 : index
   %step = arith.constant 64 : index
   %end = arith.constant 4096 : index

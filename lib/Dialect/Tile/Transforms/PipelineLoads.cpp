@@ -16,8 +16,9 @@
 //   multiply
 //
 // A perfect nest of loops becomes one loop first. Where each warp reads what it
-// copies itself, the barrier is that of a warp. Where warps share the depth,
-// stages have barriers of their own if the chip has good ones:
+// copies itself, the barrier is that of a warp. Where warps share the depth and
+// unpack what they multiply, stages have barriers of their own if the chip has
+// good ones:
 //
 //   wait until the stage of iteration i is full; read it; say so
 //   multiply
@@ -334,7 +335,7 @@ private:
   void takeTurnsWithBarriers();
   void readStages(Value stage);
   void loadAhead(ArrayRef<LoadOp> loads);
-  bool readsOnce();
+  bool unpacksOnce();
 
   /// Carries `first` through the loop as one more value, which `next` gives for
   /// the next iteration.
@@ -427,11 +428,17 @@ void LoopPipeliner::readStages(Value stage) {
   }
 }
 
-/// Whether warps share the depth of all products: then each reads its part
-/// once.
-bool LoopPipeliner::readsOnce() {
-  return llvm::all_of(loop.getBody()->getOps<DotOp>(), [](DotOp dot) {
-    return getTileShape(dot.getType()).size() == 3;
+/// Whether warps share the depth of all products and compute an operand. Those
+/// that multiply what they read wait for memory alone.
+bool LoopPipeliner::unpacksOnce() {
+  auto isComputed = [](Value operand) {
+    if (auto convert = operand.getDefiningOp<ConvertLayoutOp>())
+      operand = convert.getValue();
+    return !operand.getDefiningOp<LoadOp>();
+  };
+  return llvm::all_of(loop.getBody()->getOps<DotOp>(), [&](DotOp dot) {
+    return getTileShape(dot.getType()).size() == 3 &&
+           (isComputed(dot.getA()) || isComputed(dot.getB()));
   });
 }
 
@@ -556,7 +563,7 @@ void LoopPipeliner::run() {
     copy.buffer = buffer;
   }
   // A loop in a loop would meet barriers in the middle of a turn.
-  if (mbarriers && !byReaders && readsOnce() &&
+  if (mbarriers && !byReaders && unpacksOnce() &&
       !loop->getParentOfType<scf::ForOp>())
     takeTurnsWithBarriers();
   else
