@@ -545,14 +545,6 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
               continue;
             config.chunk = std::min<int64_t>(64, columns & -columns);
           }
-          // Narrower chunks where vectors along the columns would spill: what
-          // remains of 64 Ki registers beside a warpgroup of producers, or
-          // what one thread can name, with room for the error of the model.
-          int64_t registers = warps >= 8 ? 232 : 248;
-          while (config.chunk > 16 &&
-                 config.chunk / 2 % problem.granules[1] == 0 &&
-                 getMmaRegisters(problem, config) > registers)
-            config.chunk /= 2;
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
               (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||

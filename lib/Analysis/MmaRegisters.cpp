@@ -21,13 +21,12 @@ using namespace mlir::fusion;
 
 static constexpr int64_t kWarpSize = 32, kMaxRegisters = 255;
 
-/// Of a loop over stages: positions, addresses, barriers.
+/// Beside the sums: positions, addresses, barriers, and what is worked on.
 static constexpr int64_t kGroupLoop = 26;
-/// Of an epilogue, beside what is counted by elements.
-static constexpr int64_t kGroupEpilogue = 14;
-/// For each element of vectors along the columns that the epilogue holds: half
-/// of them are packed, or gone when the others come.
-static constexpr double kHeldShare = 0.78;
+/// Share of the elements of vectors along the columns that a thread holds while
+/// the products are made, when there is one tile for it and when it walks
+/// several: then those of the next come beside what is left of one.
+static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1;
 /// For each tensor of which the epilogue reads tiles.
 static constexpr int64_t kTileAddress = 4;
 /// Of an operand that is computed between shared memory and the product.
@@ -43,22 +42,20 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
                                 const MmaConfig &config) {
   int64_t sums = getSums(problem, config);
   int64_t own = config.columns / config.split;
-  bool isSplit = config.chunk && config.chunk < own;
-  // Four lanes share a row of a fragment. What the next chunk needs is loaded
-  // while one is worked on.
-  int64_t columns = (isSplit ? config.chunk : own) / 4;
-  double held = kHeldShare * static_cast<double>(problem.columnVectors *
-                                                 columns * (isSplit ? 2 : 1));
-  int64_t epilogue =
-      kGroupEpilogue + static_cast<int64_t>(held) +
+  // Four lanes share a row of a fragment. Vectors beyond the first are gone
+  // when the others come.
+  double held = problem.columnVectors == 0
+                    ? 0
+                    : (config.blocks ? kHeldInTurn : kHeldOnce) * own / 4;
+  int64_t registers =
+      sums + kGroupLoop + static_cast<int64_t>(held) +
       kTileAddress * static_cast<int64_t>(problem.copiedReads.size());
-  int64_t loop = kGroupLoop;
   for (unsigned side = 0; side < 2; ++side)
     if (problem.storedBits[side] != problem.elementBits) {
-      loop += kComputedOperand;
+      registers += kComputedOperand;
       break;
     }
-  return std::min(kMaxRegisters, sums + std::max(loop, epilogue));
+  return std::min(kMaxRegisters, registers);
 }
 
 int64_t fusion::getMmaSyncRegisters(const MmaProblem &problem,
