@@ -281,12 +281,11 @@ LogicalResult ProgramLowering::lowerFor(scf::ForOp op) {
     Scalars flat;
     for (auto [number, value] : llvm::enumerate(carried)) {
       Scalars scalars;
-      if (isInit &&
-          isSumOfFirstProduct(op.getInitArgsMutable()[number]))
+      if (isInit && isSumOfFirstProduct(op.getInitArgsMutable()[number]))
         // The first product writes them.
-        scalars.append(numScalars(value.getType()),
-                       LLVM::PoisonOp::create(builder, loc,
-                                              scalarType(value.getType())));
+        scalars.append(
+            numScalars(value.getType()),
+            LLVM::PoisonOp::create(builder, loc, scalarType(value.getType())));
       else
         scalars = get(value);
       if (carriesPairs(op, number, scalars.size()))

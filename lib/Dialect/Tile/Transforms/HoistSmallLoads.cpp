@@ -26,8 +26,7 @@ static constexpr int64_t kMaxBytes = 512;
 
 static int64_t getBytes(LoadOp load) {
   auto type = cast<RankedTensorType>(load.getType());
-  return llvm::divideCeil(type.getNumElements() *
-                              type.getElementTypeBitWidth(),
+  return llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(),
                           8);
 }
 
