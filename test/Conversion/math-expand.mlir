@@ -192,32 +192,6 @@ func.func @gelu_other(%x: f32, %y: f32) -> (f32, f32) {
   return %p, %q : f32, f32
 }
 
-// Halves of words are shifted or masked, where converting takes two
-// instructions.
-// CHECK-LABEL: func.func @words(
-// CHECK-SAME:    %[[V:.*]]: vector<4xbf16>
-// CHECK:         %[[W:.*]] = llvm.bitcast %[[V]] : vector<4xbf16> to vector<2xi32>
-// CHECK:         %[[I:.*]] = llvm.mlir.constant(1 : i32) : i32
-// CHECK:         %[[E:.*]] = llvm.extractelement %[[W]][%[[I]] : i32]
-// CHECK:         %[[C:.*]] = arith.constant 16 : i32
-// CHECK:         %[[L:.*]] = arith.shli %[[E]], %[[C]]
-// CHECK:         %[[A:.*]] = arith.bitcast %[[L]] : i32 to f32
-// CHECK:         %[[M:.*]] = arith.constant -65536 : i32
-// CHECK:         %[[H:.*]] = arith.andi %{{.*}}, %[[M]]
-// CHECK:         %[[B:.*]] = arith.bitcast %[[H]] : i32 to f32
-// CHECK:         %[[D:.*]] = arith.extf %{{.*}} : bf16 to f64
-// CHECK:         return %[[A]], %[[B]], %[[D]]
-func.func @words(%v: vector<4xbf16>) -> (f32, f32, f64) {
-  %i = llvm.mlir.constant(2 : i32) : i32
-  %j = llvm.mlir.constant(3 : i32) : i32
-  %a = llvm.extractelement %v[%i : i32] : vector<4xbf16>
-  %b = llvm.extractelement %v[%j : i32] : vector<4xbf16>
-  %x = arith.extf %a : bf16 to f32
-  %y = arith.extf %b : bf16 to f32
-  %z = arith.extf %b : bf16 to f64
-  return %x, %y, %z : f32, f32, f64
-}
-
 // CHECK-LABEL: func.func @powers(
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT:    return

@@ -93,36 +93,6 @@ struct ExpandTruncate final : OpRewritePattern<arith::TruncFOp> {
     return success();
   }
 };
-
-/// A bf16 of a word of two is the word's upper half, or its lower half moved
-/// there: one instruction, where ptxas takes two for the upper one.
-struct ExtendPackedBF16 final : OpRewritePattern<arith::ExtFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(arith::ExtFOp op,
-                                PatternRewriter &rewriter) const override {
-    auto element = op.getIn().getDefiningOp<LLVM::ExtractElementOp>();
-    APInt position;
-    if (!op.getIn().getType().isBF16() || !op.getType().isF32() || !element ||
-        !matchPattern(element.getPosition(), m_ConstantInt(&position)))
-      return rewriter.notifyMatchFailure(op, "not of a word");
-    auto vector = cast<VectorType>(element.getVector().getType());
-    uint64_t index = position.getZExtValue(), count = vector.getNumElements();
-    if (vector.isScalable() || count % 2 || index >= count)
-      return rewriter.notifyMatchFailure(op, "not of whole words");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Type word = b.getI32Type();
-    Value words = LLVM::BitcastOp::create(
-        b, VectorType::get(int64_t(count / 2), word), element.getVector());
-    Value position32 =
-        LLVM::ConstantOp::create(b, word, b.getI32IntegerAttr(index / 2));
-    Num bits(b, LLVM::ExtractElementOp::create(b, words, position32));
-    bits = index % 2 ? bits & bits.i(0xffff0000) : bits.shl(16);
-    rewriter.replaceOp(op, Value(bits.asFloat()));
-    return success();
-  }
-};
-
 /// Arithmetic on 8-bit floats: in f32, rounded once.
 struct WidenFloat8 final : RewritePattern {
   WidenFloat8(MLIRContext *context)
@@ -164,8 +134,8 @@ struct WidenFloat8 final : RewritePattern {
 
 void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
                                          const MathOptions &options) {
-  patterns.add<ExpandRemainder, ExpandExtend, ExtendPackedBF16, ExpandTruncate,
-               WidenFloat8>(patterns.getContext());
+  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate, WidenFloat8>(
+      patterns.getContext());
   patterns.add<ExpandFastDivision>(patterns.getContext(), options);
 }
 
