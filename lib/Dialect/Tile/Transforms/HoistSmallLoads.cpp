@@ -88,7 +88,11 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
     auto load = dyn_cast<LoadOp>(op);
     return load && getTileShape(load.getType()).size() > 1;
   });
-  int64_t bytes = 0, mostBytes = hasTiles ? 0 : kMaxBytes;
+  // Where the epilogue runs beside the products of another group, it has time
+  // to wait for loads, and fewer registers are wanted at once. What made it
+  // denser was measured to make the products slower.
+  bool isBeside = program.getPipelineAttr().getGroups() > 1;
+  int64_t bytes = 0, mostBytes = hasTiles || isBeside ? 0 : kMaxBytes;
   Operation *place = first, *begin = nullptr;
   SmallVector<std::pair<LoadOp, Operation *>> moves;
   for (Operation *op : epilogue) {
@@ -99,7 +103,8 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
       begin = op;
     if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load)) {
       bytes += getBytes(load);
-      moves.push_back({load, bytes <= mostBytes ? first : place});
+      if (place == first || !isBeside)
+        moves.push_back({load, bytes <= mostBytes ? first : place});
     }
     if (isa<StoreOp>(op)) {
       place = begin;
