@@ -97,22 +97,23 @@ static constexpr double kClusterSeconds = 4.8e-6, kClusterFeedCost = 1.3;
 static constexpr double kMulticastSeconds = 0.5e-6;
 /// Of groups that take turns, fitted to twelve shapes on the same day: how much
 /// longer products of 128x128 take for their operands, and others by the square
-/// of their share of operands; how much longer when the stage of a position is
-/// no mask of it; what each part of an epilogue costs although products go on,
-/// how much longer it takes a group that is alone in it, and how long a stage
-/// takes from its release to its next use.
-static constexpr double kTurnFeedCost = 0.075, kOddStagesCost = 1.04,
-                        kTurnPartSeconds = 0.12e-6, kAloneInEpilogue = 2.35,
-                        kTurnLatency = 0.9e-6;
+/// of their share of operands; how much longer for each 128 columns that a row
+/// lacks (1x1 convolutions: 63.6 us with 64 columns, 50.4 with 160), and when
+/// the stage of a position is no mask of it; what each part of an epilogue
+/// costs although products go on, how much longer it takes a group that is
+/// alone in it, and how long a stage takes from its release to its next use.
+static constexpr double kTurnFeedCost = 0.075, kTurnNarrowCost = 0.3,
+                        kOddStagesCost = 1.04, kTurnPartSeconds = 0.12e-6,
+                        kAloneInEpilogue = 2.35, kTurnLatency = 0.9e-6;
 /// Of a sum that blocks of the grid share: what handing it over and collecting
 /// it cost at all, the bytes a clock that a multiprocessor writes or reads, and
 /// how much longer chunks of shared tiles take, which blocks are not at at the
 /// same time.
 static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
                         kStreamCost = 1.05;
-/// Of blocks that share a multiprocessor: how much longer their products take
-/// than those of one block.
-static constexpr double kSharedCost = 1.2;
+/// Of blocks that share a multiprocessor: how much longer their products and
+/// their epilogues take than those of one block.
+static constexpr double kSharedCost = 1.3, kSharedEpilogue = 1.25;
 /// Share of the memory's rate that operands and results reach.
 static constexpr double kTrafficShare = 0.9;
 /// Share of the shorter of products and traffic that the longer does not hide.
@@ -286,7 +287,7 @@ static double getSecondsOfGroups(const MmaProblem &problem,
                  kEven * problem.operands[1] / config.rows) /
                 (2 * problem.sums);
   double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
-  products *= 1 + kTurnFeedCost * feed * feed + kNarrowCost * narrow;
+  products *= 1 + kTurnFeedCost * feed * feed + kTurnNarrowCost * narrow;
   if (!llvm::isPowerOf2_64(config.stages))
     products *= kOddStagesCost;
   double chunk =
@@ -417,7 +418,7 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   if (together >= 2)
     time = std::ceil(perSM / together) *
            std::max(together * chunks * chunk * kSharedCost,
-                    chunks * alone + epilogue);
+                    chunks * alone + kSharedEpilogue * epilogue);
   if (config.groups > 1)
     time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed, feed,
                               epilogue);
@@ -462,9 +463,10 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const TargetInfo &target) {
   // Rounds that hardly gain, and what finishing counts for at most.
   constexpr int64_t kMostRounds = 24, kMostFinish = 64;
+  // Tiles of several parts took 3 to 6 % longer than predicted.
   if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
-      problem.taps > 1 || problem.wholeRows ||
-      getMmaResidentBlocks(problem, config, target) > 1)
+      !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
+      problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
     return;
   config.blocks = getClusterSlots(config.multicast, target);
   TileTimes times = getTileTimes(problem, config, target);
@@ -581,7 +583,9 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             config.stages = 0;
             room -= kSharedReserve + getMmaSharedBytes(problem, config);
             config.stages = std::min(most, room / stageBytes(problem, config));
-            if (config.stages < 2 || config.stages == last)
+            if (config.stages < 2 || config.stages == last ||
+                // Half of it has to be worth while.
+                (last && config.stages < std::min<int64_t>(3, chunks)))
               continue;
             last = config.stages;
             int64_t slots =
