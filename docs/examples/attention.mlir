@@ -2,7 +2,7 @@
 // softmax, softmax(q @ transpose(k) / sqrt(d)) @ v. Nothing names attention.
 
 // RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: {{[0-9]+}} unfused -> 3{{$}}
+// CHECK: kernels: {{[0-9]+}} unfused -> 2{{$}}
 // CHECK: {{^}}verified
 
 #bij = affine_map<(b, i, j) -> (b, i, j)>
