@@ -18,6 +18,8 @@
 #include "fusion/Analysis/TargetInfo.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <algorithm>
+
 namespace mlir::fusion {
 
 /// Whole tiles of one element type that tensor copies bring in for an epilogue,
@@ -92,6 +94,12 @@ struct MmaConfig {
   /// When blocks share the tiles that make up no whole round of them: the
   /// chunks that finishing a tile counts for; else 0.
   int64_t stream = 0;
+
+  /// Columns that the epilogue really has at a time.
+  int64_t getEpilogueColumns() const {
+    int64_t own = columns / split;
+    return chunk ? std::min(chunk, own) : own;
+  }
 };
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where

@@ -1,0 +1,139 @@
+//===- MmaShared.cpp - The shared memory of a tensor-core kernel ----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the model of shared memory: the buffers and rings of a
+// block, placed as allocation places them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/MmaCost.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Stages of the rings that bring in tiles of the epilogue, how many such rings
+/// there are at most, and the shortest rows that are worth copying.
+static constexpr int64_t kEpilogueStages = 2, kMaxEpilogueRings = 3,
+                         kLeastRowBytes = 32;
+/// Rows of shared memory lie across all banks; larger ones are split.
+static constexpr int64_t kBankRowBytes = 128;
+/// The two barriers of a stage, and those of a cluster.
+static constexpr int64_t kBarrierBytes = 16;
+
+namespace {
+/// A buffer or a ring in shared memory.
+struct SharedPiece {
+  int64_t bytes;
+  int64_t alignment;
+};
+} // namespace
+
+/// A tile of `rows` rows of `rowBytes` each. Its swizzle repeats after eight
+/// rows.
+static SharedPiece getTile(int64_t rows, int64_t rowBytes) {
+  return {rows * rowBytes, 8 * std::min(rowBytes, kBankRowBytes)};
+}
+
+/// `stages` times the tiles of `stage`, each where copies want it.
+static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
+  int64_t bytes = 0, alignment = kBankRowBytes;
+  for (const SharedPiece &tile : stage) {
+    int64_t own = std::max(tile.alignment, kBankRowBytes);
+    bytes = llvm::alignTo(bytes, own) + tile.bytes;
+    alignment = std::max(alignment, own);
+  }
+  bytes = llvm::alignTo(bytes, alignment);
+  return {stages * (bytes + kBarrierBytes), alignment};
+}
+
+/// Bytes from the start of the first of `pieces` to the end of the last: all
+/// live throughout, and each has the first place where it fits, larger ones
+/// first.
+static int64_t getExtent(llvm::SmallVector<SharedPiece> pieces) {
+  llvm::stable_sort(pieces, [](const SharedPiece &a, const SharedPiece &b) {
+    return a.bytes > b.bytes;
+  });
+  // Begin and end, in order.
+  llvm::SmallVector<std::pair<int64_t, int64_t>> placed;
+  for (const SharedPiece &piece : pieces) {
+    int64_t begin = 0;
+    auto next = placed.begin();
+    for (; next != placed.end() && begin + piece.bytes > next->first; ++next)
+      begin = llvm::alignTo(next->second, piece.alignment);
+    placed.insert(next, {begin, begin + piece.bytes});
+  }
+  return placed.empty() ? 0 : placed.back().second;
+}
+
+/// What each group of consumers has for itself, for all of them.
+static SharedPiece getOfGroups(llvm::ArrayRef<SharedPiece> own,
+                               int64_t groups) {
+  int64_t alignment = kBankRowBytes;
+  for (const SharedPiece &piece : own)
+    alignment = std::max(alignment, piece.alignment);
+  int64_t bytes = getExtent({own.begin(), own.end()});
+  return {groups * int64_t(llvm::alignTo(bytes, alignment)), alignment};
+}
+
+/// What a block keeps in shared memory, in the order of allocation.
+static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
+                                                const MmaConfig &config) {
+  llvm::SmallVector<SharedPiece> pieces;
+  // Partial sums of a cluster, f32.
+  if (config.split > 1)
+    pieces.append(problem.sums,
+                  {config.rows * config.columns * 4, kBankRowBytes});
+  int64_t columns = config.getEpilogueColumns();
+  int64_t chunks = config.columns / config.split / columns;
+  for (const MmaTiles &tiles : problem.copiedWrites)
+    if (columns * tiles.bytes >= kLeastRowBytes)
+      // While one buffer is written to memory, the next is filled.
+      pieces.append(std::min<int64_t>(tiles.count * chunks, 2),
+                    getTile(config.rows, columns * tiles.bytes));
+  if (config.groups > 1) {
+    SharedPiece own = getOfGroups(pieces, config.groups);
+    pieces.assign({own, getRing({}, config.groups)});
+  }
+  llvm::SmallVector<SharedPiece> stage;
+  for (unsigned side = 0; side < 2; ++side) {
+    int64_t own = side == 0 ? config.rows : config.columns;
+    int64_t rows = own, row = config.depth;
+    if (problem.transposed[side])
+      std::swap(rows, row);
+    stage.append(problem.operands[side],
+                 getTile(rows, row * problem.storedBits[side] / 8));
+  }
+  pieces.push_back(getRing(stage, config.stages));
+  int64_t rings = 0;
+  for (const MmaTiles &tiles : problem.copiedReads)
+    if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
+      pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
+                               kEpilogueStages * config.groups));
+  // What is not copied goes through shared memory for a moment, to the threads
+  // that want it: one place for all, unless there is little of it.
+  if (problem.exchangedBytes) {
+    constexpr int64_t kPlentiful = 16 * 1024;
+    int64_t bytes = config.rows * columns * problem.exchangedBytes;
+    int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
+                         ? chunks * problem.exchanged
+                         : 1;
+    pieces.append(places * config.groups, {bytes, 16});
+  }
+  return pieces;
+}
+
+int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
+                                  const MmaConfig &config) {
+  int64_t total = getExtent(getPieces(problem, config));
+  if (config.split > 1)
+    total = llvm::alignTo(total, 8) + kBarrierBytes;
+  return total;
+}
