@@ -333,7 +333,10 @@ private:
   void fillFirstStages(int64_t count);
   void takeTurns(bool byReaders);
   void takeTurnsWithBarriers();
+  /// Replaces the loads by reads of the buffers; copies still begin where the
+  /// loads say, so that they are erased when all copies have been started.
   void readStages(Value stage);
+  void eraseLoads();
   void loadAhead(ArrayRef<LoadOp> loads);
   bool unpacksOnce();
 
@@ -424,8 +427,12 @@ void LoopPipeliner::readStages(Value stage) {
           copy.load.getResult(),
           LocalLoadOp::create(rewriter, copy.load.getLoc(), copy.load.getType(),
                               buffer));
-    rewriter.eraseOp(copy.load);
   }
+}
+
+void LoopPipeliner::eraseLoads() {
+  for (Copied &copy : copies)
+    rewriter.eraseOp(copy.load);
 }
 
 /// Whether warps share the depth of all products and compute an operand. Those
@@ -608,6 +615,7 @@ void LoopPipeliner::takeTurns(bool byReaders) {
   Value position = positionAhead(stages - 1, loop.getInductionVar());
   startCopies(position, target, isInLoop(position));
   readStages(stage);
+  eraseLoads();
 }
 
 void LoopPipeliner::takeTurnsWithBarriers() {
@@ -637,6 +645,7 @@ void LoopPipeliner::takeTurnsWithBarriers() {
   AcquireOp::create(rewriter, loc, TypeRange(), ring, next);
   Value position = positionAhead(stages, loop.getInductionVar());
   startCopies(position, stage, isInLoop(position));
+  eraseLoads();
   CopyArriveOp::create(rewriter, loc, ring, next);
 }
 
