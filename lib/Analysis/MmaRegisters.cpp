@@ -24,9 +24,12 @@ static constexpr int64_t kWarpSize = 32, kMaxRegisters = 255;
 /// Beside the sums: positions, addresses, barriers, and what is worked on.
 static constexpr int64_t kGroupLoop = 26;
 /// Share of the elements of vectors along the columns that a thread holds while
-/// the products are made, when there is one tile for it and when it walks
-/// several: then those of the next come beside what is left of one.
-static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1;
+/// the products are made: when there is one tile for it; when it walks several
+/// and their epilogue has wide chunks, those of the next come beside what is
+/// left of one; and otherwise.
+static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1.25, kHeldAhead = 0.5;
+/// Columns of a wide chunk.
+static constexpr int64_t kWideChunk = 64;
 /// For each tensor of which the epilogue reads tiles.
 static constexpr int64_t kTileAddress = 4;
 /// Of an operand that is computed between shared memory and the product.
@@ -44,9 +47,9 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   int64_t own = config.columns / config.split;
   // Four lanes share a row of a fragment. Vectors beyond the first are gone
   // when the others come.
-  double held = problem.columnVectors == 0
-                    ? 0
-                    : (config.blocks ? kHeldInTurn : kHeldOnce) * own / 4;
+  bool inTurn = config.groups == 1 && config.chunk >= kWideChunk;
+  double share = !config.blocks ? kHeldOnce : inTurn ? kHeldInTurn : kHeldAhead;
+  double held = problem.columnVectors == 0 ? 0 : share * own / 4;
   int64_t registers =
       sums + kGroupLoop + static_cast<int64_t>(held) +
       kTileAddress * static_cast<int64_t>(problem.copiedReads.size());
