@@ -103,7 +103,7 @@ Scalars ProgramLowering::packWords(const Scalars &scalars) {
     for (unsigned j = 0; j < packed; ++j)
       members.push_back(toMemory(scalars[i + j]));
     if (scalars.front().getType().isF32())
-      words.push_back(packOperand(scalars[i], /*tf32=*/true));
+      words.push_back(packOperand(scalars[i]));
     else if (packed == 1)
       words.push_back(
           members.front().getType() == i32

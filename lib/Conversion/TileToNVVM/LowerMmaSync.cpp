@@ -201,20 +201,16 @@ SplitFactor SplitFactor::of(OpBuilder &builder, Location loc, Value factor) {
   return split;
 }
 
-Value ProgramLowering::packOperand(ArrayRef<Value> elements, bool tf32) {
+Value ProgramLowering::packOperand(ArrayRef<Value> elements) {
   Type type = elements.front().getType();
   if (type.isF64())
     return elements.front();
   Type i32 = builder.getI32Type();
-  if (type.isF32()) {
-    if (tf32) // The instruction would cut the mantissa off, not round it.
-      return LLVM::CallIntrinsicOp::create(
-                 builder, loc, i32,
-                 builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
-                 elements.front())
-          .getResult(0);
-    return arith::BitcastOp::create(builder, loc, i32, elements.front());
-  }
+  if (type.isF32()) // The instruction would cut the mantissa off, not round it.
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, i32, builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
+               elements.front())
+        .getResult(0);
   Value vector;
   if (elements.size() == 2)
     vector = packPair(builder, loc, elements[0], elements[1]);
@@ -314,7 +310,7 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
       SplitFactor factor = SplitFactor::of(builder, loc, elements.front());
       known = {factor.high, factor.finite, factor.low};
     } else {
-      known[Whole] = packOperand(elements, op.getTf32());
+      known[Whole] = packOperand(elements);
     }
     return known[term];
   };

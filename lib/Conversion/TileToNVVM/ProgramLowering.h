@@ -119,8 +119,9 @@ private:
   bool lowerMmaSync(tile::DotOp op);
   /// Reads the tile by ldmatrix; false when its layout is not such.
   bool lowerLoadMatrix(tile::LocalLoadOp op);
-  /// One register of 32 bits (64: an f64) from the elements that share it.
-  Value packOperand(ArrayRef<Value> elements, bool tf32);
+  /// One register of 32 bits (64: an f64) from the elements that share it; f32
+  /// is rounded to tf32.
+  Value packOperand(ArrayRef<Value> elements);
 
   // Copies by the threads (LowerCopies.cpp).
   LogicalResult lowerStage(tile::StageOp op);
