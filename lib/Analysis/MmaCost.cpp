@@ -186,6 +186,8 @@ struct TileTimes {
   /// and that with the latency of a ring that nobody else's work hides.
   double undisturbed, feed, chunk, alone;
   double epilogue;
+  /// Blocks that a multiprocessor runs at a time.
+  double resident;
 };
 } // namespace
 
@@ -210,8 +212,8 @@ static TileTimes getTileTimes(const MmaProblem &problem,
     times.undisturbed *=
         double(llvm::alignTo(config.columns, kSwizzleColumns)) / config.columns;
   double products = times.undisturbed * (1 + kNarrowCost * narrow);
-  if (config.warps == 4 && config.groups == 1 &&
-      getMmaResidentBlocks(problem, config, target) == 1)
+  times.resident = getMmaResidentBlocks(problem, config, target);
+  if (config.warps == 4 && config.groups == 1 && times.resident == 1)
     products *= kLoneCost;
   times.feed = std::max(feedClocks(problem, config) / target.clockHz,
                         getWindowSeconds(problem, config, target));
@@ -278,12 +280,11 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
                               config.split)) *
       problem.taps;
-  double resident = getMmaResidentBlocks(problem, config, target);
   int64_t cluster = config.split * config.multicast;
   double perSM =
       std::ceil(tiles * cluster / double(getClusterSlots(cluster, target)));
 
-  auto [undisturbed, feed, chunk, alone, epilogue] =
+  auto [undisturbed, feed, chunk, alone, epilogue, resident] =
       getTileTimes(problem, config, target);
 
   // Blocks that share a multiprocessor take turns at its tensor cores; while
