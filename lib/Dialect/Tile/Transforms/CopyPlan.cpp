@@ -1,0 +1,130 @@
+//===- CopyPlan.cpp - Plans copies of tiles ahead -------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the choice of the threads that copy a tile to shared
+// memory, and of the buffer that it goes to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CopyPlan.h"
+
+#include "fusion/Dialect/Tile/IR/MatrixAccess.h"
+#include "fusion/Dialect/Tile/IR/SharedExchange.h"
+#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+std::optional<LinearLayout> tile::getOnlyUse(LoadOp load) {
+  std::optional<LinearLayout> only;
+  for (Operation *user : load.getResult().getUsers()) {
+    auto convert = dyn_cast<ConvertLayoutOp>(user);
+    LinearLayout used =
+        getLayout(convert ? convert.getType() : load.getType()).getLinear();
+    if (only && *only != used)
+      return std::nullopt;
+    only = used;
+  }
+  return only;
+}
+
+/// A buffer that `threads` fill in pieces of `width` elements and from which
+/// `load` is then used without bank conflicts.
+static std::optional<SharedLayout>
+chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
+             unsigned fastest, int64_t width) {
+  std::optional<SharedLayout> chunked =
+      getChunkedBuffer(getTileShape(load.getType()), bytes, fastest);
+  std::optional<LinearLayout> used = getOnlyUse(load);
+  if (!chunked || !used || getMatrixAccess(*used, *chunked))
+    return chunked;
+  std::optional<SharedExchange> plan =
+      planSharedExchange(threads, *used, bytes);
+  // Pieces are those of memory, in one register after the other.
+  auto isPiece = [&](const SharedAccess::Group &group) {
+    return llvm::all_of(llvm::enumerate(group.regs), [&](auto reg) {
+      return reg.value() == group.regs.front() + reg.index();
+    });
+  };
+  if (!plan || plan->write.vecElements != width ||
+      !llvm::all_of(plan->write.groups, isPiece))
+    return chunked;
+  SharedAccessCost cost = getSharedAccessCost(
+      *used, *chunked, getWidestSharedVector(*used, *chunked));
+  return plan->readCost.totalWavefronts() < cost.totalWavefronts()
+             ? plan->buffer
+             : *chunked;
+}
+
+/// The layout by which each warp copies, in pieces of `width` elements along
+/// dimension `fastest`, what it reads in layout `used`; none when warps share
+/// what they read. Rows of memory are cut into pieces only with `mayCut`.
+static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
+                                                   unsigned fastest,
+                                                   int64_t width, bool mayCut) {
+  SmallVector<int64_t> part(used.shape());
+  SmallVector<Coords> warps;
+  for (unsigned bit = used.numBits(HwDim::Warp); bit-- > 0;) {
+    // From the highest on, each takes half of what is left.
+    Coords basis = used.basis(HwDim::Warp, bit);
+    for (unsigned dim = 0; dim < 2; ++dim)
+      if (basis[dim] != 0 && basis[1 - dim] == 0 &&
+          int64_t(basis[dim]) * 2 == part[dim])
+        part[dim] /= 2;
+    warps.insert(warps.begin(), basis);
+  }
+  int64_t parts = (used.dimSize(0) / part[0]) * (used.dimSize(1) / part[1]);
+  if (parts != used.numWarps() || part[fastest] < width ||
+      (part[fastest] != used.dimSize(fastest) && !mayCut))
+    return std::nullopt;
+  LinearLayout one =
+      LinearLayout::blocked(part, {fastest, 1 - fastest}, width, 32, 1);
+  auto basesOf = [&](HwDim hw) {
+    SmallVector<Coords> bases;
+    for (unsigned bit = 0; bit < one.numBits(hw); ++bit)
+      bases.push_back(one.basis(hw, bit));
+    return bases;
+  };
+  return LinearLayout::fromBases(used.shape(), basesOf(HwDim::Register),
+                                 basesOf(HwDim::Lane), warps);
+}
+
+std::optional<CopyPlan> tile::planCopy(LoadOp load, unsigned numWarps,
+                                       bool byReader, bool mayCut) {
+  Access access = Access::of(load);
+  ArrayRef<int64_t> shape = getTileShape(load.getType());
+  Type element = getTileElementType(load.getType());
+  if (shape.size() != 2 || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() % 8 != 0)
+    return std::nullopt;
+  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+  unsigned fastest = 0;
+  int64_t width = 0;
+  for (unsigned dim = 0; dim < 2; ++dim)
+    if (isContiguous(access, dim) && getVectorWidth(access, dim) >= width) {
+      fastest = dim;
+      width = getVectorWidth(access, dim);
+    }
+  if (width * bytes < 4)
+    return std::nullopt;
+  LinearLayout threads =
+      LinearLayout::blocked(shape, {fastest, 1 - fastest}, width, 32, numWarps);
+  if (byReader) {
+    std::optional<LinearLayout> used = getOnlyUse(load), own;
+    if (used)
+      own = getReaderLayout(*used, fastest, width, mayCut);
+    if (!own)
+      return std::nullopt;
+    threads = *own;
+  }
+  std::optional<SharedLayout> buffer =
+      chooseBuffer(load, threads, bytes, fastest, width);
+  if (!buffer)
+    buffer = SharedLayout::linear(shape, bytes, {fastest, 1 - fastest});
+  return CopyPlan{threads, *buffer, byReader};
+}

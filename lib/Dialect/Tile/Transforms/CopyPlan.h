@@ -1,0 +1,44 @@
+//===- CopyPlan.h - How threads copy a tile ---------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the plan of an asynchronous copy: which thread copies
+// which piece of a tile, and where in shared memory the piece goes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_DIALECT_TILE_TRANSFORMS_COPYPLAN_H
+#define FUSION_LIB_DIALECT_TILE_TRANSFORMS_COPYPLAN_H
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+
+#include <optional>
+
+namespace mlir::tile {
+
+/// How the threads copy a tile.
+struct CopyPlan {
+  LinearLayout threads;
+  SharedLayout buffer;
+  /// Each warp copies what it reads itself.
+  bool byReader = false;
+};
+
+/// The one layout in which a tile that `load` loads is used; none if there are
+/// several.
+std::optional<LinearLayout> getOnlyUse(LoadOp load);
+
+/// How `numWarps` warps copy what `load` loads; with `byReader` each what it
+/// reads itself, pieces of rows of memory only with `mayCut`. None when the
+/// instruction, which moves 4, 8 or 16 bytes that are contiguous and aligned on
+/// both sides, cannot copy the tile.
+std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
+                                 bool byReader = false, bool mayCut = false);
+
+} // namespace mlir::tile
+
+#endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_COPYPLAN_H

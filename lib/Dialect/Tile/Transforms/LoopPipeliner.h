@@ -1,0 +1,125 @@
+//===- LoopPipeliner.h - Loads of a loop ahead ------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how the loads of a loop's products are made several
+// iterations ahead: into a ring of stages in shared memory, which can be walked
+// in three ways, or into registers. In iteration i, with S stages:
+//
+//   wait for the copies of iteration i; barrier
+//   read the stage of iteration i
+//   start the copies of iteration i + S - 1, into the stage that iteration
+//     i - 1 read: the barrier has made sure that it has been read
+//   multiply
+//
+// The barrier is that of the block (RingInStep.cpp) or, where each warp reads
+// what it copies itself, that of a warp (RingOfWarps.cpp). Where warps share
+// the depth and unpack what they multiply, stages have barriers of their own if
+// the chip has good ones (RingWithBarriers.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H
+#define FUSION_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H
+
+#include "CopyPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <vector>
+
+namespace mlir::tile {
+
+/// Whether `value` can be computed for another iteration of `loop`: it depends
+/// on the induction variable and on what is known before the loop alone.
+bool isKnownAhead(Value value, scf::ForOp loop);
+
+/// Clones what computes `value` in the iteration to which `mapping` takes the
+/// induction variable.
+Value computeAhead(OpBuilder &builder, Value value, scf::ForOp loop,
+                   IRMapping &mapping);
+
+/// The loads in the body of `loop` that a product in it depends on, in order.
+SmallVector<LoadOp> loadsOfProducts(scf::ForOp loop);
+
+/// Makes one loop of `loop` and the loops of which it is a perfect nest, so
+/// that copies run ahead over its ends.
+scf::ForOp flattenNest(scf::ForOp loop);
+
+/// Rewrites one loop.
+class LoopPipeliner {
+public:
+  LoopPipeliner(scf::ForOp loop, PipelineAttr pipeline, unsigned numWarps)
+      : loop(loop), stages(pipeline.getStages()),
+        mbarriers(pipeline.getMbarriers()), numWarps(numWarps),
+        rewriter(loop.getContext()), loc(loop.getLoc()) {}
+
+  /// Rewrites the loop: chooses a way to walk the ring, and loads the rest.
+  void run();
+
+private:
+  struct Copied {
+    LoadOp load;
+    CopyPlan plan;
+    Value buffer;
+  };
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// The induction variable so many iterations after `from`.
+  Value positionAhead(int64_t iterations, Value from);
+  Value isInLoop(Value position);
+
+  /// Lets each warp copy what it reads, where that is all but little: then no
+  /// warp waits for another one, and while some start copies others multiply.
+  /// What is left, factors of groups, is loaded as it is used. False when warps
+  /// share more.
+  bool planReaders(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
+  /// Whether warps share the depth of all products and compute an operand.
+  /// Those that multiply what they read wait for memory alone.
+  bool unpacksOnce();
+
+  /// Walks the ring in step: a barrier of the block, or of each warp where it
+  /// reads what it copies, begins each iteration.
+  void takeTurns(bool byReaders);
+  /// Walks the ring with barriers of the stages.
+  void takeTurnsWithBarriers();
+  /// Makes `loads` one iteration ahead, into values that the loop carries.
+  void loadAhead(ArrayRef<LoadOp> loads);
+
+  void startCopies(Value position, Value stage, Value predicate);
+  /// Starts the copies of the first `count` iterations before the loop.
+  void fillFirstStages(int64_t count);
+  /// Replaces the loads by reads of the buffers; copies still begin where the
+  /// loads say, so that they are erased when all copies have been started.
+  void readStages(Value stage);
+  void eraseLoads();
+
+  /// Carries `first` through the loop as one more value, which `next` gives for
+  /// the next iteration.
+  Value carry(Value first, function_ref<Value(OpBuilder &, Value)> next);
+  /// The number of the stage that an iteration reads.
+  Value carryStage();
+
+  scf::ForOp loop;
+  int64_t stages;
+  bool mbarriers;
+  unsigned numWarps;
+  /// The barriers of the stages, if they have some.
+  Value ring;
+  IRRewriter rewriter;
+  Location loc;
+  std::vector<Copied> copies;
+};
+
+} // namespace mlir::tile
+
+#endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H

@@ -1,0 +1,68 @@
+//===- RingOfWarps.cpp - Each warp copies what it reads -------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the choice of loads of which each warp copies what it
+// reads itself: its walk through the ring then waits for no other warp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopPipeliner.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
+                                SmallVectorImpl<LoadOp> &others) {
+  constexpr int64_t kLittle = 8;
+  // Pieces of 64 bytes a warp reach two thirds of the memory's rate; what is
+  // small comes from L2.
+  auto bitsOf = [](LoadOp load) -> int64_t {
+    ViewType view = load.getView().getType();
+    if (llvm::any_of(view.getShape(), ShapedType::isDynamic) ||
+        !view.getElementType().isIntOrFloat())
+      return std::numeric_limits<int64_t>::max() / kLittle;
+    return ShapedType::getNumElements(view.getShape()) *
+           view.getElementType().getIntOrFloatBitWidth();
+  };
+  int64_t largest = 0;
+  for (LoadOp load : loads)
+    largest = std::max(largest, bitsOf(load));
+  int64_t copied = 0, loaded = 0;
+  for (LoadOp load : loads) {
+    auto type = cast<RankedTensorType>(load.getType());
+    int64_t bits = type.getNumElements();
+    if (type.getElementType().isIntOrFloat())
+      bits *= type.getElementTypeBitWidth();
+    if (std::optional<CopyPlan> plan =
+            planCopy(load, numWarps, /*byReader=*/true,
+                     /*mayCut=*/bitsOf(load) * kLittle <= largest)) {
+      copies.push_back({load, *plan, nullptr});
+      copied += bits;
+    } else {
+      others.push_back(load);
+      loaded += bits;
+    }
+  }
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  bool allKnown = llvm::all_of(
+      others, [](LoadOp load) { return getOnlyUse(load).has_value(); });
+  if (copies.empty() || loaded * kLittle > copied || !allKnown ||
+      (!others.empty() && (!trips || trips->isZero()))) {
+    copies.clear();
+    others.clear();
+    return false;
+  }
+  for (LoadOp load : others)
+    for (Operation *user :
+         llvm::make_early_inc_range(load.getResult().getUsers()))
+      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+        load.getResult().setType(convert.getType());
+        rewriter.replaceOp(convert, load.getResult());
+      }
+  return true;
+}
