@@ -345,15 +345,15 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
       problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
     return;
   config.blocks = getClusterSlots(config.multicast, target);
-  TileTimes times = getTileTimes(problem, config, target);
-  config.stream = std::clamp<int64_t>(
-      std::llround(times.epilogue / times.alone), 1, kMostFinish);
   int64_t blocks = config.blocks / config.multicast;
   int64_t tiles = getTiles(problem, config);
   // Fewer tiles than blocks are left to clusters, whose blocks are in step.
   if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
       tiles > kMostRounds * blocks)
     return;
+  TileTimes times = getTileTimes(problem, config, target);
+  config.stream = std::clamp<int64_t>(
+      std::llround(times.epilogue / times.alone), 1, kMostFinish);
   configs.push_back(config);
 }
 
