@@ -33,8 +33,28 @@ std::optional<LinearLayout> tile::getOnlyUse(LoadOp load) {
   return only;
 }
 
+/// `chunked`, a buffer of whole chunks of 16 bytes swizzled in lines of all
+/// banks, with the bits of a line's number `by` places further in the swizzle;
+/// those that leave it no longer count. None for buffers of shorter lines.
+static std::optional<SharedLayout> shiftSwizzle(const SharedLayout &chunked,
+                                                unsigned fastest, unsigned by) {
+  constexpr int64_t kLine = 128;
+  SmallVector<SmallVector<int64_t, 8>> offsets(2);
+  SmallVector<int64_t, 4> shape = chunked.shape();
+  if (shape[fastest] * chunked.elementBytes() < kLine)
+    return std::nullopt;
+  for (unsigned dim = 0; dim < 2; ++dim)
+    for (unsigned bit = 0; bit < llvm::Log2_64(shape[dim]); ++bit) {
+      int64_t offset = chunked.offsetBasis(dim, bit), chunk = offset % kLine;
+      offsets[dim].push_back(
+          dim == fastest ? offset : offset - chunk + (chunk << by) % kLine);
+    }
+  return SharedLayout::fromOffsets(chunked.elementBytes(), chunked.alignment(),
+                                   offsets);
+}
+
 /// A buffer that `threads` fill in pieces of `width` elements and from which
-/// `load` is then used without bank conflicts.
+/// `load` is then used with the fewest bank conflicts.
 static std::optional<SharedLayout>
 chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
              unsigned fastest, int64_t width) {
@@ -43,6 +63,21 @@ chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
   std::optional<LinearLayout> used = getOnlyUse(load);
   if (!chunked || !used || getMatrixAccess(*used, *chunked))
     return chunked;
+  auto wavefronts = [&](const SharedLayout &buffer) {
+    unsigned width = getWidestSharedVector(*used, buffer);
+    return getSharedAccessCost(*used, buffer, width).totalWavefronts();
+  };
+  SharedLayout best = *chunked;
+  unsigned least = wavefronts(best);
+  auto consider = [&](const SharedLayout &buffer, unsigned cost) {
+    if (cost < least) {
+      best = buffer;
+      least = cost;
+    }
+  };
+  for (unsigned by : {1, 2})
+    if (std::optional<SharedLayout> other = shiftSwizzle(*chunked, fastest, by))
+      consider(*other, wavefronts(*other));
   std::optional<SharedExchange> plan =
       planSharedExchange(threads, *used, bytes);
   // Pieces are those of memory, in one register after the other.
@@ -51,14 +86,10 @@ chooseBuffer(LoadOp load, const LinearLayout &threads, unsigned bytes,
       return reg.value() == group.regs.front() + reg.index();
     });
   };
-  if (!plan || plan->write.vecElements != width ||
-      !llvm::all_of(plan->write.groups, isPiece))
-    return chunked;
-  SharedAccessCost cost = getSharedAccessCost(
-      *used, *chunked, getWidestSharedVector(*used, *chunked));
-  return plan->readCost.totalWavefronts() < cost.totalWavefronts()
-             ? plan->buffer
-             : *chunked;
+  if (plan && plan->write.vecElements == width &&
+      llvm::all_of(plan->write.groups, isPiece))
+    consider(plan->buffer, plan->readCost.totalWavefronts());
+  return best;
 }
 
 /// The layout by which each warp copies, in pieces of `width` elements along
