@@ -29,8 +29,6 @@ static constexpr int64_t kSharedReserve = 2048;
 
 /// Share of the chip's product rate that a multiprocessor alone reaches.
 static constexpr double kProductRate = 1.058;
-/// Elements of 16 bits of the widest swizzle.
-static constexpr int64_t kSwizzleColumns = 64;
 /// Growth of the products' time for each 128 columns that a row lacks.
 static constexpr double kNarrowCost = 0.058;
 /// How much longer products take that one warpgroup makes, between whose
@@ -87,7 +85,8 @@ static constexpr double kStartSeconds = 5.06e-6;
 
 static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
-                 config.columns * problem.storedBits[1] * problem.operands[1];
+                 getMmaColumns(problem, config).loaded * problem.storedBits[1] *
+                     problem.operands[1];
   return bits * config.depth / 8;
 }
 
@@ -96,8 +95,9 @@ static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
 static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
   double clocks = 0;
   for (unsigned side = 0; side < 2; ++side) {
-    double bytes = double(side == 0 ? config.rows : config.columns) *
-                   problem.operands[side] * config.depth *
+    int64_t size =
+        side == 0 ? config.rows : getMmaColumns(problem, config).loaded;
+    double bytes = double(size) * problem.operands[side] * config.depth *
                    problem.storedBits[side] / 8;
     if (side == 1)
       bytes /= config.multicast;
@@ -139,7 +139,7 @@ int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
                                      const MmaConfig &config,
                                      const TargetInfo &target) {
   int64_t shared = getMmaSharedBytes(problem, config) + kSharedReserve;
-  if (config.warps > 4 || config.groups > 1)
+  if (config.getTileWarps() > 4 || config.groups > 1)
     return 1;
   // The producer's warp has as many as the others: none are moved.
   int64_t registers = llvm::alignTo(getMmaRegisters(problem, config), 8) *
@@ -197,7 +197,7 @@ static TileTimes getTileTimes(const MmaProblem &problem,
   TileTimes times;
   // One chunk: the tensor cores' time, or that of feeding them, on one
   // multiprocessor. Narrow instructions read their operands for less work.
-  double groups = config.warps / 4.0;
+  double groups = config.getTileWarps() / 4.0;
   double columns =
       config.rows >= 64 * groups ? config.columns : config.columns / groups;
   double narrow =
@@ -206,14 +206,11 @@ static TileTimes getTileTimes(const MmaProblem &problem,
       2.0 * config.rows * config.columns * config.depth * problem.sums;
   times.undisturbed = flops / (kProductRate * target.tensorFlopsPerSecond /
                                target.numSMs * 16.0 / problem.elementBits);
-  // Columns that lie side by side in memory are in rows of a swizzle's width;
-  // the rest of a tile is an instruction of its own, no faster than a whole.
-  if (problem.transposed[1] && config.columns > kSwizzleColumns)
-    times.undisturbed *=
-        double(llvm::alignTo(config.columns, kSwizzleColumns)) / config.columns;
+  times.undisturbed *=
+      double(getMmaColumns(problem, config).multiplied) / config.columns;
   double products = times.undisturbed * (1 + kNarrowCost * narrow);
   times.resident = getMmaResidentBlocks(problem, config, target);
-  if (config.warps == 4 && config.groups == 1 && times.resident == 1)
+  if (config.getTileWarps() == 4 && config.groups == 1 && times.resident == 1)
     products *= kLoneCost;
   times.feed = std::max(feedClocks(problem, config) / target.clockHz,
                         getWindowSeconds(problem, config, target));
@@ -398,6 +395,47 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   }
 }
 
+/// Adds tiles of three groups of 64 rows, each with a multiple of the columns'
+/// granule: more rows than columns, so that fewer operands are read.
+static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
+                         const MmaProblem &problem, int64_t depth,
+                         const TargetInfo &target) {
+  constexpr int64_t kGroups = 3, kGroupRows = 64, kMaxStages = 8;
+  // What setmaxnreg gives twelve warps beside four of producers, and what the
+  // model may be short of.
+  constexpr int64_t kMostRegisters = 160 - 8;
+  if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
+      problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
+    return;
+  // Each group would compute an operand of the columns for itself.
+  for (int64_t bits : problem.storedBits)
+    if (bits != problem.elementBits)
+      return;
+  for (int64_t columns : {64, 96, 128, 160, 176, 192, 208}) {
+    if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)))
+      continue;
+    MmaConfig config;
+    config.rows = kGroups * kGroupRows;
+    config.columns = columns;
+    config.depth = depth;
+    config.warps = 4;
+    config.rowGroups = kGroups;
+    config.chunk = columns > 64 ? 64 : 0;
+    if (getMmaRegisters(problem, config) > kMostRegisters)
+      continue;
+    config.stages = 0;
+    int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                   getMmaSharedBytes(problem, config);
+    config.stages =
+        std::min<int64_t>(kMaxStages, room / stageBytes(problem, config));
+    if (config.stages < 3)
+      continue;
+    config.blocks =
+        getTiles(problem, config) > target.numSMs ? target.numSMs : 0;
+    configs.push_back(config);
+  }
+}
+
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                                                      const TargetInfo &target) {
   llvm::SmallVector<MmaConfig> configs;
@@ -407,7 +445,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                         std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
                                           256 / problem.elementBits));
   for (int64_t rows : {64, 128, 256})
-    for (int64_t columns : {16, 32, 64, 128, 160, 192, 256})
+    for (int64_t columns :
+         {16, 32, 64, 96, 128, 144, 160, 176, 192, 208, 224, 256})
       for (int64_t warps : {4, 8})
         for (int64_t split : {1, 2, 4, 8}) {
           MmaConfig config;
@@ -418,10 +457,10 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.split = split;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
-            // Parts of their own, which chunks have to divide.
+            // Parts of their own; narrower ones are a chunk each.
             if (split > 1 || problem.wholeRows || problem.granules[1] > 1)
               continue;
-            config.chunk = std::min<int64_t>(64, columns & -columns);
+            config.chunk = 64;
           }
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
@@ -476,6 +515,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           }
           addGroups(configs, problem, config, target);
         }
+  addRowGroups(configs, problem, depth, target);
   // Each is priced once; equal ones keep their order.
   llvm::SmallVector<std::pair<double, size_t>> order;
   for (auto [number, config] : llvm::enumerate(configs))

@@ -38,7 +38,7 @@ static constexpr int64_t kComputedOperand = 20;
 /// Elements of the sums that a thread holds.
 static int64_t getSums(const MmaProblem &problem, const MmaConfig &config) {
   return config.rows * config.columns * problem.sums /
-         (config.warps * kWarpSize);
+         (config.getTileWarps() * kWarpSize);
 }
 
 int64_t fusion::getMmaRegisters(const MmaProblem &problem,
@@ -47,7 +47,8 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   int64_t own = config.columns / config.split;
   // Four lanes share a row of a fragment. Vectors beyond the first are gone
   // when the others come.
-  bool inTurn = config.groups == 1 && config.chunk >= kWideChunk;
+  bool inTurn =
+      config.groups == 1 && config.rowGroups == 1 && config.chunk >= kWideChunk;
   double share = !config.blocks ? kHeldOnce : inTurn ? kHeldInTurn : kHeldAhead;
   double held = problem.columnVectors == 0 ? 0 : share * own / 4;
   int64_t registers =

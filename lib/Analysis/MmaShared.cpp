@@ -14,6 +14,7 @@
 #include "fusion/Analysis/MmaCost.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -83,29 +84,71 @@ static SharedPiece getOfGroups(llvm::ArrayRef<SharedPiece> own,
   return {groups * int64_t(llvm::alignTo(bytes, alignment)), alignment};
 }
 
+llvm::SmallVector<int64_t, 4> MmaConfig::getColumnParts() const {
+  llvm::SmallVector<int64_t, 4> parts;
+  for (int64_t left = columns; left > 0; left -= parts.back())
+    parts.push_back(llvm::bit_floor(uint64_t(left)));
+  return parts;
+}
+
+MmaColumns fusion::getMmaColumns(const MmaProblem &problem,
+                                 const MmaConfig &config) {
+  // Elements of 16 bits of the widest swizzle: no others lie so.
+  constexpr int64_t kSwizzleColumns = 64;
+  MmaColumns columns{config.columns, config.columns};
+  if (!problem.transposed[1] || llvm::isPowerOf2_64(config.columns))
+    return columns;
+  bool follows = false;
+  columns = {};
+  for (int64_t part : config.getColumnParts()) {
+    bool wide = part >= kSwizzleColumns;
+    columns.loaded += wide || !follows ? part : kSwizzleColumns;
+    columns.multiplied += wide || follows ? part : kSwizzleColumns;
+    follows = wide;
+  }
+  return columns;
+}
+
 /// What a block keeps in shared memory, in the order of allocation.
 static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
                                                 const MmaConfig &config) {
   llvm::SmallVector<SharedPiece> pieces;
+  int64_t rows = config.getGroupRows();
+  int64_t allGroups = config.groups * config.rowGroups;
   // Partial sums of a cluster, f32.
   if (config.split > 1)
     pieces.append(problem.sums,
                   {config.rows * config.columns * 4, kBankRowBytes});
   int64_t columns = config.getEpilogueColumns();
   int64_t chunks = config.columns / config.split / columns;
+  // Chunks by their columns: parts of the tile that are narrower are one each.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 4> widths;
+  if (llvm::isPowerOf2_64(config.columns))
+    widths.push_back({columns, chunks});
+  else
+    for (int64_t part : config.getColumnParts()) {
+      int64_t width = std::min(part, columns);
+      if (widths.empty() || widths.back().first != width)
+        widths.push_back({width, 0});
+      widths.back().second += part / width;
+    }
   for (const MmaTiles &tiles : problem.copiedWrites)
-    if (columns * tiles.bytes >= kLeastRowBytes)
-      // While one buffer is written to memory, the next is filled.
-      pieces.append(std::min<int64_t>(tiles.count * chunks, 2),
-                    getTile(config.rows, columns * tiles.bytes));
-  if (config.groups > 1) {
-    SharedPiece own = getOfGroups(pieces, config.groups);
-    pieces.assign({own, getRing({}, config.groups)});
+    for (auto [width, count] : widths)
+      if (width * tiles.bytes >= kLeastRowBytes)
+        // While one buffer is written to memory, the next is filled.
+        pieces.append(std::min<int64_t>(tiles.count * count, 2),
+                      getTile(rows, width * tiles.bytes));
+  if (allGroups > 1) {
+    SharedPiece own = getOfGroups(pieces, allGroups);
+    pieces.assign({own});
+    if (config.groups > 1)
+      pieces.push_back(getRing({}, config.groups));
   }
   llvm::SmallVector<SharedPiece> stage;
   for (unsigned side = 0; side < 2; ++side) {
-    int64_t own = side == 0 ? config.rows : config.columns;
-    int64_t rows = own, row = config.depth;
+    int64_t rows =
+        side == 0 ? config.rows : getMmaColumns(problem, config).loaded;
+    int64_t row = config.depth;
     if (problem.transposed[side])
       std::swap(rows, row);
     stage.append(problem.operands[side],
@@ -114,18 +157,19 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
   pieces.push_back(getRing(stage, config.stages));
   int64_t rings = 0;
   for (const MmaTiles &tiles : problem.copiedReads)
-    if (columns * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
-      pieces.push_back(getRing(getTile(config.rows, columns * tiles.bytes),
-                               kEpilogueStages * config.groups));
+    for (auto [width, count] : widths)
+      if (width * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
+        pieces.push_back(getRing(getTile(rows, width * tiles.bytes),
+                                 kEpilogueStages * allGroups));
   // What is not copied goes through shared memory for a moment, to the threads
   // that want it: one place for all, unless there is little of it.
   if (problem.exchangedBytes) {
     constexpr int64_t kPlentiful = 16 * 1024;
-    int64_t bytes = config.rows * columns * problem.exchangedBytes;
+    int64_t bytes = rows * columns * problem.exchangedBytes;
     int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
                          ? chunks * problem.exchanged
                          : 1;
-    pieces.append(places * config.groups, {bytes, 16});
+    pieces.append(places * allGroups, {bytes, 16});
   }
   return pieces;
 }

@@ -130,8 +130,9 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
     if (axis.whole) {
       Value start = axis.start
                         ? index(*axis.start)
-                        : Value(arith::MulIOp::create(builder, loc, clusterRank,
-                                                      index(axis.tile)));
+                        : Value(arith::MulIOp::create(
+                              builder, loc, rowGroup ? rowGroup : clusterRank,
+                              index(axis.tile)));
       axis.offset =
           arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
     }
@@ -157,11 +158,44 @@ void TileEmitter::addPartAxis(unsigned whole, int64_t tile,
   (start ? axes.back() : axes[whole]).grid = false;
 }
 
+scf::ForOp TileEmitter::openPlainLoop(Value begin, Value end, Value step) {
+  auto loop = scf::ForOp::create(builder, loc, begin, end, step);
+  loop.getBody()->getTerminator()->erase();
+  Scope scope{loop.getBody()};
+  scopes.back().nested = loop;
+  scopes.push_back(std::move(scope));
+  builder.setInsertionPointToEnd(loop.getBody());
+  return loop;
+}
+
+void TileEmitter::openRowGroups(int64_t groups) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  scf::ForOp loop = openPlainLoop(index(0), index(groups), index(1));
+  loop->setAttr(tile::kRowGroupsAttrName, builder.getUnitAttr());
+  rowGroup = loop.getInductionVar();
+}
+
+int64_t TileEmitter::countRowGroups() const {
+  MmaAttr mma = schedule.getMma();
+  int64_t groups = mma ? mma.getGroups() : 1;
+  // Columns come after rows.
+  for (AxisAttr axis : schedule.getAxes())
+    if (!llvm::isPowerOf2_64(axis.getTile()))
+      return axis.getTile() % groups == 0 &&
+                     llvm::isPowerOf2_64(axis.getTile() / groups)
+                 ? groups
+                 : 1;
+  return 1;
+}
+
 LogicalResult TileEmitter::emitGrid() {
   MmaAttr mma = schedule.getMma();
   int64_t blocks = mma ? mma.getBlocks() : 0;
   int64_t split = mma ? mma.getSplit() : 1;
-  gridDepth = blocks > 0 ? 1 : 0;
+  int64_t rowGroups = countRowGroups();
+  gridDepth = (blocks > 0 ? 1 : 0) + (rowGroups > 1 ? 1 : 0);
 
   SmallVector<unsigned> gridAxes, group;
   gridSize = builder.getAffineConstantExpr(1);
@@ -186,7 +220,7 @@ LogicalResult TileEmitter::emitGrid() {
   if (!group.empty())
     return kernel.emitError("FUS-3116: the last dimension of the schedule is "
                             "merged with a next one");
-  if (gridAxes.empty()) {
+  if (gridAxes.empty() && rowGroups == 1) {
     gridDepth = 0;
     return mma && mma.getStream() ? refuseStream("there is one tile only")
                                   : success();
@@ -202,6 +236,17 @@ LogicalResult TileEmitter::emitGrid() {
     Axis &rows = axes[gridAxes.rbegin()[1]];
     rows.tile *= multicast;
     rows.exact = tilesExactly(rows.extent, rows.tile);
+  }
+  if (rowGroups > 1) {
+    unsigned rows = gridAxes.size() < 2 ? 0 : gridAxes.rbegin()[1];
+    if (gridAxes.size() < 2 || axes[rows].tile % rowGroups != 0 ||
+        !llvm::isPowerOf2_64(axes[rows].tile / rowGroups))
+      return kernel.emitError("FUS-3118: ")
+             << rowGroups << " groups share rows, but the schedule has no axis "
+             << "of rows with a power of two for each as its tile";
+    if (granuleAxes.contains(*axes[rows].dim))
+      return kernel.emitError("FUS-3119: groups of warps share a dimension "
+                              "that the kernel reduces in granules");
   }
   for (unsigned axis : gridAxes)
     gridSize = gridSize * axes[axis].extent.ceilDiv(axes[axis].tile);
@@ -223,9 +268,20 @@ LogicalResult TileEmitter::emitGrid() {
         arith::ConstantIndexOp::create(builder, loc, cluster));
     blocks /= cluster;
   }
+  // Dimensions of tiles are in the order of axes: columns follow the rows that
+  // a block or a group has of a tile.
+  bool hasOwnRows = multicast > 1;
   for (unsigned whole : gridAxes) {
     int64_t tile = axes[whole].tile, start = 0;
-    if (llvm::isPowerOf2_64(tile))
+    if (rowGroups > 1 && whole == gridAxes.rbegin()[1]) {
+      addPartAxis(whole, tile / rowGroups, std::nullopt);
+      rebind(whole, axes.size() - 1);
+      hasOwnRows = true;
+      continue;
+    }
+    bool inOrder =
+        !hasOwnRows || !granuleAxes.empty() || whole != gridAxes.back();
+    if (llvm::isPowerOf2_64(tile) && inOrder)
       continue;
     for (; start < tile; start += llvm::bit_floor(uint64_t(tile - start))) {
       parts.push_back(axes.size());
@@ -239,21 +295,17 @@ LogicalResult TileEmitter::emitGrid() {
       return failure();
     block = *tile;
     gridSize = builder.getAffineConstantExpr(blocks);
-  } else if (gridDepth > 0) {
+  } else if (blocks > 0) {
     Value total = sizeOf(gridSize);
     Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
-    auto loop = scf::ForOp::create(builder, loc, block, total, step);
-    loop.getBody()->getTerminator()->erase();
-    Scope scope{loop.getBody()};
-    scopes.back().nested = loop;
-    scopes.push_back(std::move(scope));
-    builder.setInsertionPointToEnd(loop.getBody());
-    block = loop.getInductionVar();
+    block = openPlainLoop(block, total, step).getInductionVar();
     if (auto tiles = dyn_cast<AffineConstantExpr>(gridSize))
       blocks = std::min(blocks, tiles.getValue());
     gridSize = builder.getAffineConstantExpr(blocks);
   }
   gridSize = gridSize * cluster;
+  if (rowGroups > 1)
+    openRowGroups(rowGroups);
   placeTile(block, gridAxes);
   return success();
 }

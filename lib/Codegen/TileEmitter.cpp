@@ -141,7 +141,7 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
     return failure();
   if (stream && failed(guardFinish()))
     return failure();
-  if (gridDepth > 0)
+  for (unsigned depth = 0; depth < gridDepth; ++depth)
     closeLoop({});
   builder.setInsertionPointToEnd(body);
   tile::ReturnOp::create(builder, loc);

@@ -55,7 +55,8 @@ struct Axis {
   /// finishes of a tile that its cluster shares, or one of those that make up a
   /// tile which is no power of two.
   std::optional<unsigned> whole;
-  /// Where the part begins in the whole tile; none: by the block's rank.
+  /// Where the part begins in the whole tile; none: by the block's rank or the
+  /// number of the group.
   std::optional<int64_t> start;
   /// The axis that this one counts granules of, of `granule` elements each.
   std::optional<unsigned> granulesOf;
@@ -287,6 +288,13 @@ private:
   void placeTile(Value number, ArrayRef<unsigned> gridAxes);
   /// Adds an axis for a part of axis `whole`, which takes the other's place.
   void addPartAxis(unsigned whole, int64_t tile, std::optional<int64_t> start);
+  /// Groups of warps that have as many rows of a tile each, 1 if a group has
+  /// them all.
+  int64_t countRowGroups() const;
+  /// Opens the loop whose turns are the groups that have rows of a tile.
+  void openRowGroups(int64_t groups);
+  /// Opens a loop that carries nothing and belongs to no axis.
+  scf::ForOp openPlainLoop(Value begin, Value end, Value step);
   /// Binds dimensions to axis `to` where they are bound to `from`.
   void rebind(unsigned from, unsigned to);
   bool isUsed(ArrayRef<AffineExpr> coords, unsigned axis) const;
@@ -347,8 +355,8 @@ private:
   SmallVector<Strip> strips;
   /// By the dimension that is divided.
   DenseMap<unsigned, GranuleAxes> granuleAxes;
-  /// The scope in which the axes of the grid are bound: 1 when each block walks
-  /// several tiles.
+  /// The scope in which the axes of the grid are bound: one more when each
+  /// block walks several tiles, and when groups of warps have rows of a tile.
   unsigned gridDepth = 0;
   /// The axes that make up a tile which is no power of two.
   SmallVector<unsigned> parts;
@@ -356,6 +364,8 @@ private:
   size_t nextPart = 1;
   /// The rank of the block in its cluster, when a cluster shares a tile.
   Value clusterRank;
+  /// The number of the group that has these rows of the tile.
+  Value rowGroup;
   /// When the blocks of the grid share tiles.
   std::optional<Stream> stream;
   /// Index tiles used as coordinates, with their depth.

@@ -208,9 +208,10 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
                                  1, 1));
-  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
-                          config.split, config.group, config.blocks,
-                          config.multicast, config.groups, config.stream);
+  auto mma =
+      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
+                   config.group, config.blocks, config.multicast,
+                   config.groups * config.rowGroups, config.stream);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -315,7 +316,9 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.group = mma.getGroup();
   config.blocks = mma.getBlocks();
   config.multicast = mma.getMulticast();
-  config.groups = mma.getGroups();
+  // Groups have rows of a tile together where these are no power of two.
+  (llvm::isPowerOf2_64(config.rows) ? config.groups : config.rowGroups) =
+      mma.getGroups();
   config.stream = mma.getStream();
   MmaProblem problem = describe(kernel, *product, space);
   bool byGroups = mma.getKind() == MmaKind::Wgmma;

@@ -31,6 +31,32 @@ func.func @parts(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<5
 
 // -----
 
+// Three groups have 64 rows of 192 each, in the turns of a loop that holds all
+// that is done for a tile. Dimensions of tiles stay in order: rows, columns.
+// CHECK-LABEL: tile.program @rows
+// CHECK-SAME: pipeline = #tile.pipeline<wgmma, stages = 4, groups = 3>
+// CHECK: scf.for %[[GROUP:.*]] = %c0 to %c3 step %c1 {
+// CHECK: %[[WHOLE:.*]] = arith.muli %{{.*}}, %c192
+// CHECK: %[[OWN:.*]] = arith.muli %[[GROUP]], %c64
+// CHECK: %[[ROW:.*]] = arith.addi %[[WHOLE]], %[[OWN]]
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: tile.dot {{.*}} : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+// CHECK: tile.store %[[SUM]], %2{{.*}} (%[[ROW]], %{{.*}}) checked [true, false]
+// CHECK: {tile.row_groups}
+func.func @rows(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<512x768xf32> {
+  %r = fusion.kernel @rows ins(%a, %b : tensor<512x256xbf16>, tensor<768x256xbf16>) -> (tensor<512x768xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 192>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, groups = 3>>} {
+  ^bb0(%x: tensor<512x256xbf16>, %w: tensor<768x256xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<512x768xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x768xf32>) -> tensor<512x768xf32>
+    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<512x256xbf16>, tensor<768x256xbf16>) outs(%f : tensor<512x768xf32>) -> tensor<512x768xf32>
+    fusion.yield %p : tensor<512x768xf32>
+  }
+  return %r : tensor<512x768xf32>
+}
+
+// -----
+
 // The blocks of a cluster have rows of 128 of the 256 that the grid counts.
 // CHECK-LABEL: tile.program @together
 // CHECK-SAME: cluster = 2
@@ -40,9 +66,9 @@ func.func @parts(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<5
 // CHECK: %[[WHOLE:.*]] = arith.muli %{{.*}}, %c256
 // CHECK: %[[OWN:.*]] = arith.muli %[[RANK]], %c128
 // CHECK: arith.addi %[[WHOLE]], %[[OWN]]
-// CHECK: tile.dot {{.*}} -> tensor<128x128xf32>
+// CHECK: tile.dot {{.*}} -> tensor<128x64xf32>
 func.func @together(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
-  %r = fusion.kernel @together ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, multicast = 2>>} {
+  %r = fusion.kernel @together ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, multicast = 2>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<512x256xf32>

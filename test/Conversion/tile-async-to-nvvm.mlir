@@ -380,6 +380,44 @@ tile.program @groups(%a: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_wa
 
 // -----
 
+// Stages that three groups read are free once all their warps have released
+// them. A group's own buffer of a stage is so many times further: the product's
+// descriptor counts in 16 bytes.
+
+#m = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16],[0,32]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,64]}">
+!buf = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+
+// CHECK-LABEL: llvm.func @own_buffers
+// CHECK: %[[READERS:.*]] = arith.constant 12 : i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[READERS]]
+// CHECK: %[[GROUP:.*]] = arith.shrui
+// CHECK: mbarrier.try_wait
+// CHECK: %[[UNITS:.*]] = arith.constant 512 : i32
+// CHECK: arith.muli %[[GROUP]], %[[UNITS]]
+// CHECK: wgmma.mma_async
+// CHECK: %[[BYTES:.*]] = arith.constant 8192 : i32
+// CHECK: arith.muli %[[GROUP]], %[[BYTES]]
+// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
+// CHECK: nvvm.mbarrier.arrive
+tile.program @own_buffers() attributes {num_warps = 4 : i64, extra_warps = 9 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %ring = tile.make_ring at 0 groups 3 : !tile.ring<1, [!buf, !buf, !buf, !buf]>
+  tile.specialize {groups = 3 : i64} consumer {
+    %init = tile.splat %zero : f32 -> tensor<64x64xf32, #m>
+    %s:4 = tile.wait %ring[%c0] : !tile.ring<1, [!buf, !buf, !buf, !buf]> -> !buf, !buf, !buf, !buf
+    %own = tile.group_buffer %s#0, %s#1, %s#2 : !buf, !buf, !buf -> !buf
+    %p = tile.mma_async %own, %s#3, %init : !buf, !buf -> tensor<64x64xf32, #m>
+    %r = tile.mma_wait %p : tensor<64x64xf32, #m> -> tensor<64x64xf32, #m>
+    %t = tile.local_load %own : !buf -> tensor<64x64xbf16, #m>
+    tile.release %ring[%c0] : !tile.ring<1, [!buf, !buf, !buf, !buf]>
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
 // Of a ring that threads fill, all arrive at the full barriers as their copies
 // end, and one lane of each warp at the empty ones.
 

@@ -94,13 +94,29 @@ struct MmaConfig {
   /// When blocks share the tiles that make up no whole round of them: the
   /// chunks that finishing a tile counts for; else 0.
   int64_t stream = 0;
+  /// Groups of `warps` warps that have as many rows each of a block's tile.
+  int64_t rowGroups = 1;
 
+  /// Warps that hold sums of one tile, and the rows of each group of them.
+  int64_t getTileWarps() const { return warps * rowGroups; }
+  int64_t getGroupRows() const { return rows / rowGroups; }
+  /// The powers of two that the columns are the sum of, the widest first.
+  llvm::SmallVector<int64_t, 4> getColumnParts() const;
   /// Columns that the epilogue really has at a time.
   int64_t getEpilogueColumns() const {
     int64_t own = columns / split;
     return chunk ? std::min(chunk, own) : own;
   }
 };
+
+/// Columns that a stage has, and those that instructions take the time of:
+/// where columns lie side by side in memory, a part that is narrower than a row
+/// of the widest swizzle is copied as wide as that if it follows one that is,
+/// and one instruction reads both; others are instructions of their own.
+struct MmaColumns {
+  int64_t loaded = 0, multiplied = 0;
+};
+MmaColumns getMmaColumns(const MmaProblem &problem, const MmaConfig &config);
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where
 /// every operand and every tile of the epilogue can be copied.

@@ -284,12 +284,13 @@ Value ProgramLowering::descriptorOf(Value buffer,
   address = arith::AndIOp::create(builder, loc, address, constant32(0x3ffff));
   address = arith::ShRUIOp::create(builder, loc, address,
                                    constant32(kDescriptorUnitLog2));
-  if (place.stage)
-    address = arith::AddIOp::create(
-        builder, loc, address,
-        arith::MulIOp::create(
-            builder, loc, place.stage,
-            constant32(place.stageBytes >> kDescriptorUnitLog2)));
+  for (auto [number, bytes] : {std::pair(place.stage, place.stageBytes),
+                               std::pair(place.group, place.groupBytes)})
+    if (number)
+      address = arith::AddIOp::create(
+          builder, loc, address,
+          arith::MulIOp::create(builder, loc, number,
+                                constant32(bytes >> kDescriptorUnitLog2)));
   return arith::OrIOp::create(
       builder, loc, address,
       constant32(static_cast<int32_t>(descriptor.bits() & 0xffffffff)));

@@ -172,7 +172,7 @@ LogicalResult ProgramLowering::lowerMakeRing(tile::MakeRingOp op) {
   // Full: one arrival, by who announces the bytes, or one by each thread that
   // copies. Empty: one by each warp that reads what is copied from here.
   int32_t writers = op.getByThreads() ? program.getNumWarps() * 32 : 1;
-  int32_t readers = program.getNumWarps();
+  int32_t readers = program.getNumWarps() * op.getGroups().value_or(1);
   if (op.getMulticast())
     readers *= program.getCluster().value_or(1);
   ifThread(first, [&] {
@@ -240,6 +240,17 @@ LogicalResult ProgramLowering::lowerWait(tile::WaitOp op) {
   return success();
 }
 
+LogicalResult ProgramLowering::lowerGroupBuffer(tile::GroupBufferOp op) {
+  SharedPlace place = placeOf(op.getBuffers().front());
+  // The buffers are equal, so that alignment leaves them equally far apart.
+  if (op.getBuffers().size() > 1) {
+    place.group = groupNumber;
+    place.groupBytes = placeOf(op.getBuffers()[1]).offset - place.offset;
+  }
+  ringBuffers[op.getResult()] = place;
+  return success();
+}
+
 /// True when a product takes what is computed from `load`: it has then been
 /// read whole once the product has been waited for.
 static bool feedsProduct(tile::LocalLoadOp load) {
@@ -263,8 +274,12 @@ static bool followsReads(tile::ReleaseOp op) {
        before = before->getPrevNode()) {
     waits |= isa<tile::MmaWaitOp>(before);
     auto load = dyn_cast<tile::LocalLoadOp>(before);
-    auto wait =
-        load ? load.getBuffer().getDefiningOp<tile::WaitOp>() : tile::WaitOp();
+    if (!load)
+      continue;
+    Value buffer = load.getBuffer();
+    if (auto own = buffer.getDefiningOp<tile::GroupBufferOp>())
+      buffer = own.getBuffers().front();
+    auto wait = buffer.getDefiningOp<tile::WaitOp>();
     if (wait && wait.getRing() == op.getRing() &&
         !(waits && feedsProduct(load)))
       return true;

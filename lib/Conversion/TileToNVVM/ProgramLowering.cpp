@@ -242,6 +242,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
                                                  : constantIndex(0)};
         return success();
       })
+      .Case([&](tile::GroupBufferOp own) { return lowerGroupBuffer(own); })
       .Case([&](tile::ClusterRankOp rank) { return lowerClusterRank(rank); })
       .Case([&](tile::ClusterReduceOp sum) { return lowerClusterReduce(sum); })
       .Case([&](tile::ScratchOp scratch) {

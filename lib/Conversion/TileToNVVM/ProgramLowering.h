@@ -145,14 +145,19 @@ private:
   // Shared memory (SharedPlace.cpp).
   /// Where a buffer or barrier lies: `offset` bytes from the start of the
   /// block's shared memory and, in a ring, `stage` times `stageBytes` further.
+  /// The buffer of a group in a stage is `group` times `groupBytes` further.
   struct SharedPlace {
     int64_t offset = 0;
     Value stage;
     int64_t stageBytes = 0;
+    Value group = nullptr;
+    int64_t groupBytes = 0;
 
     static SharedPlace at(int64_t offset) { return {offset, nullptr, 0}; }
     SharedPlace plus(int64_t bytes) const {
-      return {offset + bytes, stage, stageBytes};
+      SharedPlace place = *this;
+      place.offset += bytes;
+      return place;
     }
     /// The largest power of two, up to 1024, that divides every such offset.
     int64_t alignment() const;
@@ -178,6 +183,7 @@ private:
   LogicalResult lowerAsyncLoad(tile::AsyncLoadOp op);
   LogicalResult lowerDrain(tile::DrainOp op);
   LogicalResult lowerWait(tile::WaitOp op);
+  LogicalResult lowerGroupBuffer(tile::GroupBufferOp op);
   LogicalResult lowerRelease(tile::ReleaseOp op);
   void setStageBuffers(const RingStage &stage, tile::RingType ring,
                        ValueRange buffers);

@@ -21,7 +21,8 @@ using namespace mlir::fusion;
 
 int64_t ProgramLowering::SharedPlace::alignment() const {
   // The block's shared memory begins at a multiple of 1024.
-  return llvm::MinAlign(llvm::MinAlign(offset, stageBytes), 1024);
+  return llvm::MinAlign(
+      llvm::MinAlign(llvm::MinAlign(offset, stageBytes), groupBytes), 1024);
 }
 
 ProgramLowering::SharedPlace ProgramLowering::placeOf(Value buffer) const {
@@ -57,10 +58,11 @@ Value ProgramLowering::sharedAddress(const SharedPlace &place,
                                          constantIndex(xorPart));
   if (threadOffset)
     advance(threadOffset);
-  if (place.stage)
-    advance(arith::MulIOp::create(builder, loc, place.stage,
-                                  constant32(place.stageBytes))
-                .getResult());
+  for (auto [number, bytes] : {std::pair(place.stage, place.stageBytes),
+                               std::pair(place.group, place.groupBytes)})
+    if (number)
+      advance(arith::MulIOp::create(builder, loc, number, constant32(bytes))
+                  .getResult());
   // Constants last: they become immediate offsets of the instruction.
   if (int64_t constant = place.offset + immediate)
     advance(static_cast<int32_t>(constant));

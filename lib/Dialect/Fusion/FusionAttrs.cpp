@@ -171,11 +171,8 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'group' must be positive and 'blocks' not negative";
   if (groups < 1 || groups > 4)
     return emitError() << "'groups' must be 1 to 4, got " << groups;
-  if (groups > 1 &&
-      (kind != MmaKind::Wgmma || blocks == 0 || split > 1 || multicast > 1))
-    return emitError()
-           << "several 'groups' are for wgmma on a grid of 'blocks' "
-              "without clusters";
+  if (groups > 1 && (kind != MmaKind::Wgmma || split > 1 || multicast > 1))
+    return emitError() << "several 'groups' are for wgmma without clusters";
   if (stream < 0 || stream > 1024)
     return emitError() << "'stream' must be 0 to 1024, got " << stream;
   if (stream &&
@@ -193,10 +190,17 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!isPowerOf2(warps) || warps > 32)
     return emitError() << "'warps' must be a power of two of at most 32, got "
                        << warps;
-  bool hasParts = false;
+  bool hasParts = false, hasRowGroups = false;
   for (AxisAttr axis : axes) {
+    int64_t groups = mma ? mma.getGroups() : 1;
     if (isPowerOf2(axis.getTile()))
       continue;
+    // The rows, which come first, are those of several groups.
+    if (groups > 1 && !hasRowGroups && axis.getTile() % groups == 0 &&
+        isPowerOf2(axis.getTile() / groups)) {
+      hasRowGroups = true;
+      continue;
+    }
     if (!mma || mma.getSplit() > 1 || hasParts)
       return emitError() << "'tile' must be a power of two, got "
                          << axis.getTile()
@@ -207,6 +211,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSteps() > 1; }) >
       1)
     return emitError() << "only one axis may have 'steps'";
+  if (mma && mma.getGroups() > 1 && !hasRowGroups && mma.getBlocks() == 0)
+    return emitError() << "several 'groups' take turns on a grid of 'blocks', "
+                          "or have rows of a tile whose number is no power of "
+                          "two";
   // Producers are at most four more.
   if (mma && mma.getGroups() > 1 && mma.getGroups() * warps > 28)
     return emitError() << "'groups' of 'warps' must be at most 28 warps, got "

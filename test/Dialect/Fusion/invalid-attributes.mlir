@@ -177,8 +177,19 @@ module attributes {fusion.tf32 = true} {}
 
 // -----
 
-// expected-error@+1 {{several 'groups' are for wgmma on a grid of 'blocks' without clusters}}
-"test.a"() {a = #fusion.mma<wgmma, stages = 4, groups = 2>} : () -> ()
+// expected-error@+1 {{several 'groups' are for wgmma without clusters}}
+"test.a"() {a = #fusion.mma<wgmma, stages = 4, multicast = 2, groups = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{several 'groups' take turns on a grid of 'blocks', or have rows of a tile whose number is no power of two}}
+"test.a"() {a = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 128>], warps = 4, mma = #fusion.mma<wgmma, groups = 3>>} : () -> ()
+
+// -----
+
+// Rows of groups, and parts of columns: nothing is left for a third axis.
+// expected-error@+1 {{'tile' must be a power of two, got 96}}
+"test.a"() {a = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 192>, #fusion.axis<grid, tile = 160>, #fusion.axis<loop, tile = 96>], warps = 4, mma = #fusion.mma<wgmma, groups = 3>>} : () -> ()
 
 // -----
 

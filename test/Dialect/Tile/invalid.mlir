@@ -194,6 +194,42 @@ tile.program @groups(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, extra_wa
 
 // -----
 
+!half = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+tile.program @group_buffer() attributes {num_warps = 4 : i64, extra_warps = 9 : i64} {
+  %c0 = arith.constant 0 : index
+  %ring = tile.make_ring groups 3 : !tile.ring<2, [!half, !half, !half]>
+  tile.specialize {groups = 3 : i64} consumer {
+    %s:3 = tile.wait %ring[%c0] : !tile.ring<2, [!half, !half, !half]> -> !half, !half, !half
+    // expected-error @+1 {{expects a buffer for each of 3 groups, got 2}}
+    %own = tile.group_buffer %s#0, %s#1 : !half, !half -> !half
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
+!half = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+tile.program @group_buffer_alone() attributes {num_warps = 4 : i64, extra_warps = 5 : i64} {
+  tile.specialize {groups = 2 : i64} consumer {
+    %a = tile.alloc : !half
+    // expected-error @+1 {{expects buffers of one stage}}
+    %own = tile.group_buffer %a, %a : !half, !half -> !half
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @ring_groups() attributes {num_warps = 4 : i64} {
+  // expected-error @+1 {{several 'groups' read stages that are copied for one block}}
+  %ring = tile.make_ring by_threads groups 2 : !tile.ring<2, []>
+  tile.return
+}
+
+// -----
+
 tile.program @group_number(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, extra_warps = 1 : i64} {
   tile.specialize consumer {
   } producer {

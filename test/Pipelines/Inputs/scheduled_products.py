@@ -138,6 +138,10 @@ TWO_BUFFERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, !tile\.buffer<"
 # Groups that take turns.
 TURNS = [("tile.group_number", 1), (r"groups = [23] : i64", 1)]
 
+# Groups that have rows of one tile each: own buffers of the rows' operand.
+ROWS = [("tile.group_buffer", 1), (r"groups = 3 : i64", 1),
+        (r"tile.make_ring at \d+ groups 3", 1)]
+
 # Two accumulators of one tile.
 PARTS = [("tile.mma_async", 2)]
 
@@ -285,6 +289,34 @@ CASES = {
     "parts-in-turns": lambda: epilogue(
         axes(64, 192), 4, "stages = 4, columns = 64, blocks = 2, groups = 2",
         TURNS + PARTS, n=400),
+    "three-parts": lambda: epilogue(
+        axes(128, 176), 8, "stages = 2, columns = 64, blocks = 2",
+        [("tile.mma_async", 3), ("tile.async_store ", 4)], n=400,
+        rows_of_b=True),
+    "parts-of-narrow-columns": lambda: epilogue(
+        axes(128, 144), 8, "stages = 3, columns = 64",
+        PARTS + [("tile.async_store ", 3)], n=400),
+    # Three groups that have 64 rows of a tile each: in a grid that walks tiles,
+    # the last of them with a group outside; one tile a block; sums of one step;
+    # operands that are computed, by each group for itself.
+    "row-groups": lambda: epilogue(
+        axes(192, 192), 4,
+        "stages = 2, columns = 64, group = 2, blocks = 1, groups = 3",
+        ROWS + PARTS + [("tile.make_ring", 2), ("tile.async_store ", 3)],
+        m=328, n=400, rows_of_b=True),
+    "row-groups-one-tile": lambda: epilogue(
+        axes(192, 128), 4, "stages = 3, columns = 64, groups = 3",
+        ROWS + [("tile.make_ring", 2), ("tile.async_store ", 2)], m=400),
+    "row-groups-single-step": lambda: epilogue(
+        axes(192, 64), 4, "stages = 3, columns = 32, blocks = 2, groups = 3",
+        ROWS + [("tile.make_ring", 2)], m=400, k=64),
+    "row-groups-int8": lambda: computed(
+        200, axes(192, 64), 4,
+        "stages = 3, columns = 32, blocks = 1, groups = 3", False, 128, ROWS),
+    "row-groups-both-computed": lambda: computed(
+        200, axes(192, 64), 4,
+        "stages = 2, columns = 32, blocks = 1, groups = 3", True, 128,
+        ROWS[1:]),
     # Blocks of a cluster that load the columns' operand together; the last
     # cluster has blocks without rows.
     "multicast": lambda: epilogue(

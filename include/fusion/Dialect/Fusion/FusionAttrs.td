@@ -106,7 +106,8 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
       with `split`;
     - `groups`: groups of warps, of `warps` of the schedule each, that take
       turns at the tiles of a block: while one is after its loop, another is in
-      its own. For `wgmma` with `blocks`;
+      its own. For `wgmma` with `blocks`. Where the rows of a tile are no power
+      of two but that many times one, they have as many of them each instead;
     - `stream`: when the tiles that make up no whole round of the blocks are
       shared by these, equally, along the contracted dimension: how many chunks
       of it finishing a tile counts for; else 0. For `wgmma` with `blocks`, not

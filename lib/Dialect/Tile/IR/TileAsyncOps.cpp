@@ -176,6 +176,10 @@ static LogicalResult verifyStage(Operation *op, RingType ring,
 LogicalResult MakeRingOp::verify() {
   if (getByThreads() && !getType().getBuffers().empty())
     return emitOpError("'by_threads' has no buffers of its own");
+  if (getGroups().value_or(1) < 1 ||
+      (getGroups().value_or(1) > 1 && (getByThreads() || getMulticast())))
+    return emitOpError("several 'groups' read stages that are copied for one "
+                       "block, and not by its threads");
   return success();
 }
 
@@ -274,7 +278,10 @@ LogicalResult MmaAsyncOp::verify() {
                     c = getTileShape(getType());
   if (aShape.size() != 2 || bShape.size() != 2 || c.size() != 2)
     return emitOpError("operands must have rank 2");
-  if (aShape[1] != bShape[1] || aShape[0] != c[0] || bShape[0] != c[1])
+  // Of a buffer that is wider than the products need, they take the first rows.
+  bool isWider = isa<BufferType>(b) && !getSwapped() && bShape[0] > c[1];
+  if (aShape[1] != bShape[1] || aShape[0] != c[0] ||
+      (bShape[0] != c[1] && !isWider))
     return emitOpError("shapes do not multiply: ")
            << a << " by " << b << " into " << getType();
   Type aElement = operandElement(a), bElement = operandElement(b);
@@ -358,6 +365,22 @@ LogicalResult GroupNumberOp::verify() {
   auto roles = (*this)->getParentOfType<SpecializeOp>();
   if (!roles || !roles.getConsumer().isAncestor((*this)->getParentRegion()))
     return emitOpError("stands outside a consumer's role");
+  return success();
+}
+
+LogicalResult GroupBufferOp::verify() {
+  auto roles = (*this)->getParentOfType<SpecializeOp>();
+  if (!roles || !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+    return emitOpError("stands outside a consumer's role");
+  if (getBuffers().size() != static_cast<size_t>(roles.getGroups()))
+    return emitOpError("expects a buffer for each of ")
+           << roles.getGroups() << " groups, got " << getBuffers().size();
+  auto wait = getBuffers().front().getDefiningOp<WaitOp>();
+  for (Value buffer : getBuffers())
+    if (buffer.getType() != getType() || !wait ||
+        buffer.getDefiningOp() != wait)
+      return emitOpError("expects buffers of one stage and of type ")
+             << getType();
   return success();
 }
 

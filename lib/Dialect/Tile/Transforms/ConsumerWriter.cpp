@@ -60,16 +60,16 @@ private:
         llvm::seq<unsigned>(0, common.rings.size()),
         [&](unsigned ring) { return common.usesRing(op, ring); });
   }
-  /// The place of `load` in a stage.
-  unsigned numberOf(LoadOp load) {
-    auto &loads = common.contraction().loads;
-    return std::distance(loads.begin(), loads.find(load));
-  }
+  /// What `load` has in the stage of this turn; of one for each group this
+  /// group's.
+  Value bufferOf(LoadOp load);
 
   RoleContext &common;
   RoleState &state;
   DenseMap<Operation *, Product *> products;
   WaitOp stage;
+  /// This group's buffers in it.
+  DenseMap<Operation *, Value> ownBuffers;
   /// The number of the tile, counted over all groups of the block, and the
   /// position of its last stage.
   Value turn, lastPosition;
@@ -153,6 +153,20 @@ void ConsumerWriter::waitForStage(Location loc) {
     passTurn(loc);
 }
 
+Value ConsumerWriter::bufferOf(LoadOp load) {
+  ContractionPlan &contraction = common.contraction();
+  unsigned number = contraction.getNumber(load);
+  int64_t copies = contraction.getCopies(load);
+  if (copies == 1)
+    return stage.getResult(number);
+  Value &own = ownBuffers[load];
+  if (!own)
+    own = GroupBufferOp::create(state.builder, load.getLoc(),
+                                stage.getResult(number).getType(),
+                                stage.getResults().slice(number, copies));
+  return own;
+}
+
 void ConsumerWriter::waitForProducts(Location loc) {
   if (inFlight.empty())
     return;
@@ -195,7 +209,7 @@ void ConsumerWriter::writeProduct(Product &product) {
       waitForProducts(dot.getLoc());
   auto operandOf = [&](Value operand, bool computed) -> Value {
     if (!computed)
-      return stage.getResult(numberOf(operand.getDefiningOp<LoadOp>()));
+      return bufferOf(operand.getDefiningOp<LoadOp>());
     Value tile = state.mapping.lookupOrDefault(operand);
     if (Value buffer = common.stored.lookup(operand)) {
       if (storedNow.insert(operand.getAsOpaquePointer()).second) {
@@ -243,7 +257,7 @@ void ConsumerWriter::writeMainLoad(LoadOp load) {
   }
   waitForStage(load.getLoc());
   Value tile = LocalLoadOp::create(state.builder, load.getLoc(), load.getType(),
-                                   stage.getResult(numberOf(load)));
+                                   bufferOf(load));
   state.mapping.map(load.getResult(), tile);
 }
 
@@ -323,6 +337,7 @@ void ConsumerWriter::freeStage() {
                     state.positions[0]);
   state.positions[0] = emitNext(state.builder, loc, state.positions[0]);
   stage = nullptr;
+  ownBuffers.clear();
 }
 
 void ConsumerWriter::write(Block &source) {
@@ -360,7 +375,12 @@ void ConsumerWriter::write(Block &source) {
         llvm::drop_begin(common.rings),
         [&](const RoleRing &ring) { return ring.loads.contains(&op); });
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (side != common.rings.end()) {
+    if (loop && loop == common.contraction().rowGroups) {
+      Value number = GroupNumberOp::create(state.builder, loop.getLoc(),
+                                           state.builder.getIndexType());
+      state.mapping.map(loop.getInductionVar(), number);
+      write(*loop.getBody());
+    } else if (side != common.rings.end()) {
       writeSideLoad(cast<LoadOp>(op), side - common.rings.begin());
     } else if (Value buffer = common.staging.lookup(&op)) {
       auto store = cast<StoreOp>(op);
@@ -399,5 +419,11 @@ void ConsumerWriter::write(Block &source) {
 }
 
 void tile::writeConsumer(RoleContext &common, RoleState &state, Block &source) {
+  // Of the rings of the epilogue each group has positions of its own.
+  if (common.contraction().rowGroups && common.rings.size() > 1) {
+    Value number = GroupNumberOp::create(state.builder, source.front().getLoc(),
+                                         state.builder.getIndexType());
+    std::fill(state.positions.begin() + 1, state.positions.end(), number);
+  }
   ConsumerWriter(common, state).write(source);
 }

@@ -111,24 +111,35 @@ private:
   /// Writes the loop over tiles of a ring in which every group has its own
   /// stages: those whose position, modulo the groups, is its number.
   void writeTiles(scf::ForOp loop);
-  /// Starts the copies of `loads` into one stage.
-  void writeStage(Location loc,
-                  ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads);
+  /// A copy and the values for which it is made: those of one group.
+  struct Copy {
+    LoadOp load;
+    const TensorCopy *copy;
+    const IRMapping *mapping;
+  };
+  /// Writes the body of the loop whose turns are groups': what they have in
+  /// common once, else for one after the other.
+  void writeRowGroups(scf::ForOp loop);
+  /// Starts `copies` into one stage.
+  void writeStage(Location loc, ArrayRef<Copy> copies);
+  /// Writes a scalar operation, for each group for which it differs.
+  void writeScalar(Operation &op);
 
   RoleContext &common;
   unsigned ring;
   RoleState &state;
+  /// The values of groups beyond the first that have rows of one tile.
+  SmallVector<IRMapping, 4> others;
 };
 } // namespace
 
-void ProducerWriter::writeStage(
-    Location loc, ArrayRef<std::pair<LoadOp, const TensorCopy *>> loads) {
+void ProducerWriter::writeStage(Location loc, ArrayRef<Copy> copies) {
   OpBuilder &builder = state.builder;
   SmallVector<SmallVector<Value>> starts, offsets;
-  for (auto [load, copy] : loads) {
+  for (auto [load, copy, mapping] : copies) {
     SmallVector<Value> symbols;
     for (Value symbol : load.getSymbols())
-      symbols.push_back(state.mapping.lookupOrDefault(symbol));
+      symbols.push_back(mapping->lookupOrDefault(symbol));
     starts.push_back(
         emitCoordinates(builder, load.getLoc(), copy->starts, symbols));
     offsets.push_back(
@@ -138,14 +149,43 @@ void ProducerWriter::writeStage(
   auto type = cast<RingType>(value().getType());
   auto acquire =
       AcquireOp::create(builder, loc, type.getBuffers(), value(), position);
-  for (auto [i, pair] : llvm::enumerate(loads)) {
-    auto [load, copy] = pair;
+  for (auto [i, each] : llvm::enumerate(copies)) {
+    auto [load, copy, mapping] = each;
     AsyncLoadOp::create(builder, load.getLoc(),
                         common.mapOf(load.getView(), *copy), starts[i],
                         acquire.getResult(i), value(), position, copy->dims,
                         offsets[i], copy->multicast);
   }
-  position = emitNext(builder, loc, position, ring == 0 ? 1 : common.groups());
+  // Groups that take turns are at other tiles meanwhile.
+  bool inTurns = ring != 0 && common.plan.takesTurns();
+  position = emitNext(builder, loc, position, inTurns ? common.groups() : 1);
+}
+
+void ProducerWriter::writeScalar(Operation &op) {
+  state.builder.clone(op, state.mapping);
+  for (IRMapping &own : others) {
+    bool differs = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return own.lookupOrDefault(operand) !=
+             state.mapping.lookupOrDefault(operand);
+    });
+    if (differs)
+      state.builder.clone(op, own);
+    else
+      own.map(op.getResult(0), state.mapping.lookup(op.getResult(0)));
+  }
+}
+
+void ProducerWriter::writeRowGroups(scf::ForOp loop) {
+  for (int64_t group = 0; group < common.groups(); ++group) {
+    Value number =
+        arith::ConstantIndexOp::create(state.builder, loop.getLoc(), group);
+    if (group > 0)
+      others.push_back(state.mapping);
+    (group > 0 ? others.back() : state.mapping)
+        .map(loop.getInductionVar(), number);
+  }
+  write(*loop.getBody());
+  others.clear();
 }
 
 void ProducerWriter::writeTiles(scf::ForOp loop) {
@@ -167,15 +207,23 @@ void ProducerWriter::write(Block &source) {
     if (ring != 0 && common.rings[ring].loads.contains(&op)) {
       auto load = cast<LoadOp>(op);
       const TensorCopy *copy = &common.plan.sideRings[ring - 1].loads[load];
-      writeStage(load.getLoc(), {{load, copy}});
+      writeStage(load.getLoc(), {{load, copy, &state.mapping}});
+      for (IRMapping &own : others)
+        writeStage(load.getLoc(), {{load, copy, &own}});
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (!common.usesRing(loop, ring))
         continue;
+      if (loop == common.contraction().rowGroups) {
+        writeRowGroups(loop);
+        continue;
+      }
       if (ring != 0 && loop == common.walk.tiles) {
         writeTiles(loop);
         continue;
       }
       scf::ForOp copy = openLoop(state, loop, {}, {ring});
+      for (IRMapping &own : others)
+        own.map(loop.getInductionVar(), copy.getInductionVar());
       write(*loop.getBody());
       closeLoop(state, copy, {}, {ring});
     } else if (auto condition = dyn_cast<scf::IfOp>(op)) {
@@ -186,15 +234,19 @@ void ProducerWriter::write(Block &source) {
       write(*condition.thenBlock());
       closeCondition(state, copy, {before}, {ring});
     } else if (op.getNumResults() == 1 && isScalarComputable(op.getResult(0))) {
-      state.builder.clone(op, state.mapping);
+      writeScalar(op);
     }
   }
   if (ring != 0 || &source != common.contraction().block)
     return;
-  SmallVector<std::pair<LoadOp, const TensorCopy *>> loads;
-  for (auto &[load, copy] : common.contraction().loads)
-    loads.push_back({cast<LoadOp>(load), &copy});
-  writeStage(loads.front().first.getLoc(), loads);
+  SmallVector<Copy> copies;
+  for (auto &[load, copy] : common.contraction().loads) {
+    copies.push_back({cast<LoadOp>(load), &copy, &state.mapping});
+    if (common.contraction().getCopies(load) > 1)
+      for (IRMapping &own : others)
+        copies.push_back({cast<LoadOp>(load), &copy, &own});
+  }
+  writeStage(copies.front().load.getLoc(), copies);
 }
 
 void tile::writeProducer(RoleContext &common, unsigned ring, RoleState &state,

@@ -37,7 +37,8 @@ bool LoopPipeliner::unpacksOnce() {
 void LoopPipeliner::takeTurnsWithBarriers() {
   ring = MakeRingOp::create(
       rewriter, loc, RingType::get(rewriter.getContext(), stages, {}),
-      /*offset=*/IntegerAttr(), /*multicast=*/false, /*by_threads=*/true);
+      /*offset=*/IntegerAttr(), /*multicast=*/false, /*by_threads=*/true,
+      /*groups=*/IntegerAttr());
   fillFirstStages(stages);
   Value zero = constant(0), one = constant(1), all = constant(stages);
   carryStage();

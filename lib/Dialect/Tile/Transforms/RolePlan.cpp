@@ -15,6 +15,8 @@
 #include "fusion/Support/Float8.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -68,28 +70,128 @@ static bool isInScalarLoops(Operation *op) {
   return true;
 }
 
-/// True when all blocks of a cluster load the same tile at the same time:
-/// neither where it lies nor how often its loops turn depends on the rank.
-static bool isSameInCluster(LoadOp load) {
-  SmallVector<Value> worklist(load.getSymbols());
-  auto addBounds = [&](scf::ForOp loop) {
-    worklist.append(
-        {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-  };
-  for (auto loop = load->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>())
-    addBounds(loop);
+/// True when one of `worklist` is computed from a value for which `isSource`
+/// holds.
+static bool dependsOn(SmallVector<Value> worklist,
+                      function_ref<bool(Value)> isSource) {
   llvm::SmallPtrSet<Value, 16> seen;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second)
+    if (!seen.insert(value).second)
       continue;
-    if (isa<ClusterRankOp>(op))
-      return false;
-    llvm::append_range(worklist, op->getOperands());
+    if (isSource(value))
+      return true;
+    if (Operation *op = value.getDefiningOp())
+      llvm::append_range(worklist, op->getOperands());
   }
-  return true;
+  return false;
+}
+
+static void addBounds(scf::ForOp loop, SmallVector<Value> &values) {
+  values.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+}
+
+/// True when all blocks of a cluster load the same tile at the same time:
+/// neither where it lies nor how often its loops turn depends on the rank.
+static bool isSameInCluster(LoadOp load) {
+  SmallVector<Value> values(load.getSymbols());
+  for (auto loop = load->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    addBounds(loop, values);
+  return !dependsOn(values, [](Value value) {
+    return value.getDefiningOp<ClusterRankOp>() != nullptr;
+  });
+}
+
+/// An operand's part whose columns lie side by side in memory, fewer of them
+/// than a row of the widest swizzle has, is copied as wide as that where it
+/// follows a part that is: one instruction then reads both.
+static void widenPart(ContractionPlan &plan, Product wide, Product narrow) {
+  auto loadOf = [](Product product) {
+    return product.dot.getB().getDefiningOp<LoadOp>();
+  };
+  LoadOp first = loadOf(wide), second = loadOf(narrow);
+  if (wide.swapped || narrow.swapped || wide.computedB || narrow.computedB ||
+      wide.dot.getA() != narrow.dot.getA() ||
+      first.getView() != second.getView() || !second->hasOneUse())
+    return;
+  const TensorCopy &before = plan.loads[first];
+  TensorCopy &copy = plan.loads[second];
+  if (before.fastDim != 0 || copy.fastDim != 0 || before.im2col ||
+      copy.im2col || before.map.getSwizzle() != Swizzle::B128 ||
+      copy.map.getSwizzle() == Swizzle::B128)
+    return;
+  int64_t width = before.map.getBox()[before.dims[0]];
+  if (getTileShape(wide.dot.getType())[1] % width != 0)
+    return;
+  SmallVector<int64_t> box(copy.map.getBox()), shape(copy.buffer.getShape());
+  shape[0] = box[copy.dims[0]] = width;
+  Type element = copy.buffer.getElementType();
+  MLIRContext *context = element.getContext();
+  copy.map = TensorMapType::get(context, box, element, Swizzle::B128);
+  copy.buffer = BufferType::get(
+      context, shape, element,
+      SharedAttr::get(context,
+                      SharedLayout::tmaTile(shape, 0,
+                                            element.getIntOrFloatBitWidth() / 8,
+                                            TmaSwizzle::B128)));
+}
+
+scf::ForOp ContractionPlan::findRowGroups() const {
+  Operation *op = block->getParentOp();
+  while (!isa<ProgramOp>(op) && !op->hasAttr(kRowGroupsAttrName))
+    op = op->getParentOp();
+  return dyn_cast<scf::ForOp>(op);
+}
+
+/// Lets groups of consumers share out the loop that is meant for them, when
+/// they can read the same stages: their contractions have the same chunks.
+static void planRowGroups(ContractionPlan &plan) {
+  scf::ForOp shared = plan.findRowGroups();
+  if (!shared || shared.getNumResults() != 0 ||
+      !matchPattern(shared.getLowerBound(), m_Zero()) ||
+      !matchPattern(shared.getStep(), m_One()) ||
+      !getConstantIntValue(shared.getUpperBound()))
+    return;
+  SmallVector<Value> bounds;
+  for (Operation *op = plan.block->getParentOp(); op != shared;
+       op = op->getParentOp())
+    addBounds(cast<scf::ForOp>(op), bounds);
+  auto isNumber = [&](Value value) {
+    return value == shared.getInductionVar();
+  };
+  if (dependsOn(bounds, isNumber))
+    return;
+  plan.rowGroups = shared;
+  for (auto &[load, copy] : plan.loads) {
+    SmallVector<Value> symbols(cast<LoadOp>(load).getSymbols());
+    if (dependsOn(symbols, isNumber))
+      plan.ownLoads.insert(load);
+  }
+}
+
+void ContractionPlan::dropRowGroups() {
+  rowGroups = nullptr;
+  ownLoads.clear();
+}
+
+int64_t ContractionPlan::countRowGroups() const {
+  scf::ForOp loop = rowGroups;
+  return loop ? *getConstantIntValue(loop.getUpperBound()) : 1;
+}
+
+int64_t ContractionPlan::getCopies(Operation *load) const {
+  return ownLoads.contains(load) ? countRowGroups() : 1;
+}
+
+unsigned ContractionPlan::getNumber(Operation *load) const {
+  unsigned number = 0;
+  for (auto &[other, copy] : loads) {
+    if (other == load)
+      break;
+    number += getCopies(other);
+  }
+  return number;
 }
 
 /// Lets each of `blocks` blocks copy a part of the tile, for all of them, if
@@ -359,10 +461,13 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
       ordered[load] = it->second;
   });
   result.loads = std::move(ordered);
+  for (size_t i = 1; i < result.products.size(); ++i)
+    widenPart(result, result.products[i - 1], result.products[i]);
   if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
     for (auto &[load, copy] : result.loads)
       if (isSameInCluster(cast<LoadOp>(load)))
         dealCopy(copy, blocks);
+  planRowGroups(result);
   return result;
 }
 
@@ -471,7 +576,7 @@ static int64_t getBytes(BufferType buffer) {
 RingType RolePlan::getMainRing() const {
   SmallVector<Type> buffers;
   for (auto &[load, copy] : contraction.loads)
-    buffers.push_back(copy.buffer);
+    buffers.append(contraction.getCopies(load), copy.buffer);
   return RingType::get(buffers.front().getContext(), stages, buffers);
 }
 
@@ -491,7 +596,7 @@ int64_t RolePlan::getSharedBytes() const {
   int64_t bytes = bytesOf(getMainRing());
   for (unsigned i = 0; i < sideRings.size(); ++i)
     bytes += bytesOf(getSideRing(i));
-  if (groups > 1)
+  if (takesTurns())
     bytes += bytesOf(getTurnRing(getMainRing().getContext()));
   for (auto &[value, buffer] : contraction.stored)
     bytes += groups * getBytes(buffer);

@@ -52,7 +52,21 @@ struct ContractionPlan {
   llvm::MapVector<Operation *, TensorCopy> loads;
   /// Computed operands that go through shared memory.
   llvm::MapVector<Value, BufferType> stored;
+  /// The loop around the products whose turns are those of groups that read the
+  /// same stages, and the loads of which each group has its own.
+  scf::ForOp rowGroups;
+  llvm::SmallPtrSet<Operation *, 4> ownLoads;
 
+  /// The loop that is meant for groups, whether they can share it out or not.
+  scf::ForOp findRowGroups() const;
+  /// Turns of that loop, 1 without one.
+  int64_t countRowGroups() const;
+  /// Leaves the turns of that loop to one group, one after the other.
+  void dropRowGroups();
+  /// Buffers of a stage that `load` has.
+  int64_t getCopies(Operation *load) const;
+  /// The number of the first of them.
+  unsigned getNumber(Operation *load) const;
   /// True when copies for all blocks of a cluster are among the loads.
   bool hasMulticast() const;
   /// True when the products' block is repeated for one sum; a sum of a single
@@ -77,9 +91,11 @@ struct Staging {
 struct RolePlan {
   ContractionPlan contraction;
   int64_t stages = 1;
-  /// Groups of consumers that take turns at tiles. Each has stages of its own
-  /// in the rings of the epilogue, and buffers of its own.
+  /// Groups of consumers that take turns at tiles, or have rows of one. Each
+  /// has stages of its own in the rings of the epilogue, and buffers of its
+  /// own.
   int64_t groups = 1;
+  bool takesTurns() const { return groups > 1 && !contraction.rowGroups; }
   SmallVector<SideRing> sideRings;
   SmallVector<Staging> stagings;
   /// What is done only for the block's own tiles, if there are others.

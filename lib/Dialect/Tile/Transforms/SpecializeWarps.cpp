@@ -101,23 +101,27 @@ static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
   RolePlan &plan = common.plan;
   for (auto &[load, copy] : plan.contraction.loads)
     makeMap(cast<LoadOp>(load).getView(), copy);
+  auto makeRing = [&](RingType type, bool multicast = false,
+                      IntegerAttr groups = nullptr) {
+    return MakeRingOp::create(builder, loc, type, /*offset=*/IntegerAttr(),
+                              multicast, /*by_threads=*/false, groups);
+  };
+  IntegerAttr readers;
+  if (plan.contraction.rowGroups)
+    readers = builder.getI64IntegerAttr(plan.groups);
   common.rings.push_back(
-      {MakeRingOp::create(builder, loc, plan.getMainRing(), IntegerAttr(),
-                          plan.contraction.hasMulticast()),
+      {makeRing(plan.getMainRing(), plan.contraction.hasMulticast(), readers),
        {}});
   for (auto [number, side] : llvm::enumerate(plan.sideRings)) {
-    RoleRing ring{MakeRingOp::create(builder, loc, plan.getSideRing(number),
-                                     IntegerAttr()),
-                  {}};
+    RoleRing ring{makeRing(plan.getSideRing(number)), {}};
     for (auto &[load, copy] : side.loads) {
       makeMap(cast<LoadOp>(load).getView(), copy);
       ring.loads.insert(load);
     }
     common.rings.push_back(ring);
   }
-  if (plan.groups > 1)
-    common.turns = MakeRingOp::create(
-        builder, loc, plan.getTurnRing(builder.getContext()), IntegerAttr());
+  if (plan.takesTurns())
+    common.turns = makeRing(plan.getTurnRing(builder.getContext()));
   for (auto &[operand, buffer] : plan.contraction.stored)
     common.stored[operand] =
         AllocOp::create(buffers, loc, buffer, IntegerAttr());
@@ -249,11 +253,22 @@ public:
 private:
   /// Decides how many groups take turns: those wanted, or one.
   void planGroups(int64_t wanted, RoleContext &common) {
+    ContractionPlan &contraction = common.plan.contraction;
+    bool inCluster = getOperation().getCluster().value_or(1) > 1;
+    bool isShared = contraction.findRowGroups() != nullptr;
+    if (isShared && wanted > 1 && !inCluster &&
+        contraction.countRowGroups() == wanted) {
+      common.plan.groups = wanted;
+      return;
+    }
+    contraction.dropRowGroups();
     if (wanted <= 1)
       return;
     std::string whyNot = "the blocks of a cluster share a contraction";
     FailureOr<TileWalk> walk = failure();
-    if (getOperation().getCluster().value_or(1) == 1)
+    if (isShared)
+      whyNot = "those that have rows of a tile differ in what they contract";
+    else if (!inCluster)
       walk = findTileWalk(common.plan.contraction, whyNot);
     if (failed(walk)) {
       report("one-group", getOperation().getLoc(),

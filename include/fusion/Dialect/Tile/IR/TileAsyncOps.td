@@ -100,16 +100,20 @@ def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
     that fill a stage: it is free once the warps of all blocks have released
     it. All blocks then take the same number of positions.
 
+    With `groups`, so many groups of consumers, of `num_warps` warps each, read
+    every stage: it is free once the warps of all of them have released it.
+
     With `by_threads`, the program's threads fill the stages by copies of their
     own: a stage is full once those that each of them started before its
     `tile.copy_arrive` are complete. The ring has no buffers: the stages are
     those of `tile.alloc`.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast,
-                       UnitAttr:$by_threads);
+                       UnitAttr:$by_threads, OptionalAttr<I64Attr>:$groups);
   let results = (outs Tile_RingType:$result);
   let assemblyFormat = [{
     (`at` $offset^)? (`multicast` $multicast^)? (`by_threads` $by_threads^)?
+    (`groups` $groups^)?
     attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
@@ -205,7 +209,8 @@ def Tile_MmaAsyncOp : Tile_Op<"mma_async", [
   let description = [{
     `a` is MxK, `b` is NxK as in `tile.dot`; the accumulator is MxN. `b` is a
     buffer, `a` a buffer or a tile in registers. The majors follow from the
-    buffers' layouts. With `swapped`, the instruction's rows are the rows of `b`
+    buffers' layouts. The buffer of `b` may have more rows, of which the first N
+    are taken. With `swapped`, the instruction's rows are the rows of `b`
     (the instruction computes the transposed product): then `b` may be in
     registers and `a` is the buffer.
 
@@ -296,7 +301,7 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
     `tile.alloc` inside is one buffer for each (`group_bytes` apart, set by
     shared-memory allocation), and `tile.group_number` tells them apart. The
     warps of all groups but one count as `extra_warps`; a stage is free once the
-    one group that reads it has released it.
+    one group that reads it has released it, or all groups that do.
   }];
   let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers,
                        DefaultValuedAttr<I64Attr, "1">:$groups,
@@ -314,6 +319,20 @@ def Tile_GroupNumberOp : Tile_Op<"group_number", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_GroupBufferOp : Tile_Op<"group_buffer", [Pure]> {
+  let summary = "The buffer of this group, of one for each";
+  let description = [{
+    Of `buffers`, one for each group of consumers in the order of their numbers
+    and all in one stage of a ring, the one of the group that asks.
+  }];
+  let arguments = (ins Variadic<Tile_BufferType>:$buffers);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $buffers attr-dict `:` type($buffers) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

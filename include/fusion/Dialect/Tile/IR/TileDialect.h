@@ -41,6 +41,10 @@
 
 namespace mlir::tile {
 
+/// Unit attribute of a loop around a contraction: its turns are those of groups
+/// of consumers that read the same stages.
+constexpr llvm::StringLiteral kRowGroupsAttrName = "tile.row_groups";
+
 using fusion::MmaKind;
 
 /// The layout of a tile's type, or null for a scalar or a tile whose layout is
