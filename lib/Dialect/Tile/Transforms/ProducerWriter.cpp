@@ -185,7 +185,8 @@ void ProducerWriter::write(Block &source) {
       scf::IfOp copy = openCondition(state, condition, {ring});
       write(*condition.thenBlock());
       closeCondition(state, copy, {before}, {ring});
-    } else if (op.getNumResults() == 1 && isScalarComputable(op.getResult(0))) {
+    } else if (op.getNumResults() > 0 &&
+               llvm::all_of(op.getResults(), isScalarComputable)) {
       state.builder.clone(op, state.mapping);
     }
   }
