@@ -148,7 +148,7 @@ def main():
     found = len(re.findall(r"tile\.find_group", tiles))
     if (found > 0) != (options.by == "tiles"):
         sys.exit(f"{found} searches for groups in the tile program:\n{tiles}")
-    compile_and_verify(compile_, base, int_range=100)
+    compile_and_verify(compile_, base, int_range="-100:100")
 
 
 main()
