@@ -69,6 +69,7 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   // As many products as groups, of their mean size.
   if (first.grouped) {
     int64_t groups = std::max<int64_t>(view.extents[first.groupDim], 1);
+    problem.grouped = true;
     problem.batch *= groups;
     problem.rows = llvm::divideCeil(problem.rows, groups);
   }

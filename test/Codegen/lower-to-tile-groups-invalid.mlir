@@ -9,16 +9,16 @@
 #e = affine_map<(t, n) -> (t, n)>
 #r = affine_map<(t, n) -> (t)>
 
-func.func @three(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
+func.func @three(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but the rows' axis is no plain one of the grid, with a power of two as its tile}}
-  %r = fusion.kernel @three ins(%x, %w, %b, %o : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 96>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
-  ^bb0(%0: tensor<256x64xbf16>, %1: tensor<4x64x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
+  %r = fusion.kernel @three ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 96>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+  ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>
     %e = tensor.empty() : tensor<256x128xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x128xf32>) -> tensor<256x128xf32>
-    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
+    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
     ^bb1(%u: bf16, %v: bf16, %h: i32, %s: f32):
       %i = linalg.index 2 : index
       %j = arith.index_cast %i : index to i32
@@ -54,16 +54,16 @@ func.func @three(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tensor<
 #e = affine_map<(t, n) -> (t, n)>
 #r = affine_map<(t, n) -> (t)>
 
-func.func @cluster(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
+func.func @cluster(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but the rows' axis is no plain one of the grid, with a power of two as its tile}}
-  %r = fusion.kernel @cluster ins(%x, %w, %b, %o : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, split = 2>>} {
-  ^bb0(%0: tensor<256x64xbf16>, %1: tensor<4x64x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
+  %r = fusion.kernel @cluster ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, split = 2>>} {
+  ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>
     %e = tensor.empty() : tensor<256x128xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x128xf32>) -> tensor<256x128xf32>
-    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
+    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
     ^bb1(%u: bf16, %v: bf16, %h: i32, %s: f32):
       %i = linalg.index 2 : index
       %j = arith.index_cast %i : index to i32
@@ -99,11 +99,11 @@ func.func @cluster(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tenso
 #e = affine_map<(t, n) -> (t, n)>
 #r = affine_map<(t, n) -> (t)>
 
-func.func @computed(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
+func.func @computed(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but offsets of the groups are computed in the kernel}}
-  %r = fusion.kernel @computed ins(%x, %w, %b, %o : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
-  ^bb0(%0: tensor<256x64xbf16>, %1: tensor<4x64x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
+  %r = fusion.kernel @computed ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 1>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+  ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %d = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%3 : tensor<5xi32>) outs(%3 : tensor<5xi32>) {
     ^bb1(%u: i32, %s: i32):
@@ -113,7 +113,7 @@ func.func @computed(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %b: tens
     %g = fusion.row_groups %d : tensor<5xi32> -> tensor<256xi32>
     %e = tensor.empty() : tensor<256x128xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x128xf32>) -> tensor<256x128xf32>
-    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
+    %p = linalg.generic {indexing_maps = [#x, #w, #g, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%0, %1, %g : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<256xi32>) outs(%f : tensor<256x128xf32>) {
     ^bb1(%u: bf16, %v: bf16, %h: i32, %s: f32):
       %i = linalg.index 2 : index
       %j = arith.index_cast %i : index to i32
