@@ -39,6 +39,8 @@ private:
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
   std::optional<Contraction> match(const BodyInstance &instance) const;
+  /// Rows in groups are in such tiles as a block can have.
+  bool hasTiles(const ProductDims &dims) const;
   ProductView getView(const ProductDims &dims) const;
 
   const KernelBody &body;
@@ -122,6 +124,27 @@ ProductFinder::match(const BodyInstance &instance) const {
         // Loops of size 1 may have a coordinate of their own.
         auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
         return dim ? numbers[dim.getPosition()] : 0;
+      },
+      [&](Value tensor) {
+        auto known = values.find(tensor);
+        return known != values.end() && !isInside(known->second);
+      });
+}
+
+bool ProductFinder::hasTiles(const ProductDims &dims) const {
+  const Contraction &first = sums.front();
+  if (!first.grouped)
+    return true;
+  SmallVector<Value> results;
+  for (const BodyOutput &output : body.getOutputs())
+    results.push_back(graph.getValue(output.value).ssa);
+  return hasTilesOfGroups(
+      first, dims, results,
+      [&](Value tensor) {
+        for (const BodyOutput &output : body.getOutputs())
+          if (graph.getValue(output.value).ssa == tensor)
+            return getDims(output.coords);
+        return SmallVector<unsigned>();
       },
       [&](Value tensor) {
         auto known = values.find(tensor);
@@ -220,6 +243,11 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
       }
   }
 
+  if (!hasTiles(dims)) {
+    result.byWarps = false;
+    result.obstacle = TensorCoreObstacle::Groups;
+    return result;
+  }
   for (auto [sum, place] : llvm::zip(sums, places)) {
     unsigned instance = place;
     result.obstacle = findObstacle(sum, dims, [&](Value tensor) {

@@ -67,7 +67,7 @@ bool mlir::fusion::isComputeOp(Operation *op) {
 
 bool mlir::fusion::isFreeOp(Operation *op) {
   if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, tensor::ExtractOp,
-          tensor::SplatOp>(op))
+          tensor::SplatOp, RowGroupsOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -126,8 +126,8 @@ LogicalResult ComputeGraphBuilder::checkOps() {
       continue;
     return op.emitOpError(
         "FUS-2002: is not an operation that planning knows; run the input "
-        "phase first, which leaves linalg, tensor, arith, math and "
-        "fusion.scan operations only");
+        "phase first, which leaves linalg, tensor, arith, math, "
+        "fusion.row_groups and fusion.scan operations only");
   }
   return success();
 }
@@ -189,7 +189,7 @@ void ComputeGraphBuilder::visitFrom(Value root) {
   }
   // A constant tensor is worth a kernel only where it leaves the function.
   Operation *base = stripViews(root).getDefiningOp();
-  if (base && isa<linalg::FillOp, tensor::SplatOp>(base) &&
+  if (base && isa<linalg::FillOp, tensor::SplatOp, RowGroupsOp>(base) &&
       graph.values[getOrAddValue(base->getResult(0))].producer < 0)
     addNode(base);
 }
@@ -200,7 +200,7 @@ void ComputeGraphBuilder::addNode(Operation *op) {
   node.must = op->hasAttr(FusionDialect::kMustAttrName);
   node.never = op->hasAttr(FusionDialect::kNeverAttrName);
   node.repack = op->hasAttr(FusionDialect::kRepackAttrName);
-  if (isa<linalg::FillOp, tensor::SplatOp>(op))
+  if (isa<linalg::FillOp, tensor::SplatOp, RowGroupsOp>(op))
     addFill(node, op->getResult(0));
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     addLinalgOp(node, linalgOp);

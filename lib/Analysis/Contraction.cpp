@@ -276,11 +276,19 @@ fusion::matchContraction(linalg::LinalgOp op,
   for (unsigned i = 0; i < 2; ++i)
     if (sum->getOperand(1 - i) == accumulator)
       product = sum->getOperand(i).getDefiningOp();
+  std::optional<GroupedSum> grouped = matchGroupedSum(op);
+  if (grouped)
+    product = grouped->element.getDefiningOp();
   if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
     return std::nullopt;
 
   Contraction result;
   result.op = op;
+  if (grouped) {
+    result.grouped = grouped;
+    result.groupDim = dimOfLoop(grouped->loop);
+    result.groupedDim = dimOfLoop(grouped->rowLoop);
+  }
   result.sum = accumulator.getType();
   // Sums of short floats are made in f32.
   if (isa<FloatType>(result.sum) && result.sum.getIntOrFloatBitWidth() < 32)

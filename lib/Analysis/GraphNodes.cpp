@@ -13,6 +13,7 @@
 
 #include "ComputeGraphBuilder.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -31,6 +32,13 @@ void ComputeGraphBuilder::setResultLoops(GraphNode &node, Value result) {
 
 void ComputeGraphBuilder::addFill(GraphNode &node, Value result) {
   setResultLoops(node, result);
+  if (auto groups = result.getDefiningOp<RowGroupsOp>()) {
+    // A comparison with each offset.
+    int64_t size = getSizes(groups.getOffsets().getType()).front();
+    node.perPoint.fp32 = 2.0 * static_cast<double>(size);
+    addRead(node, groups.getOffsets(), {getUnknownCoord({})});
+    return;
+  }
   addScalarReads(node, result.getDefiningOp()->getOperand(0));
 }
 
@@ -101,14 +109,23 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
   if (!isContraction(op, node.extents, node.reduced))
     return;
   node.kind = NodeKind::Contraction;
+  std::optional<GroupedSum> grouped = matchGroupedSum(op);
   node.tensorCore =
-      llvm::all_of(op.getDpsInputOperands(), [](OpOperand *input) {
+      llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+        if (grouped && input->get() == grouped->groups)
+          return true;
         Type type = getElementTypeOrSelf(input->get().getType());
         return type.isF16() || type.isBF16() || type.isInteger(8);
       });
   // The tensor cores convert operands on the way.
   if (node.tensorCore)
     node.perPoint = {/*fp32=*/2, /*fp64=*/0, /*sfu=*/0};
+  // A row meets the matrix of one group.
+  if (grouped) {
+    double groups = node.extents[grouped->loop];
+    node.perPoint = {node.perPoint.fp32 / groups, node.perPoint.fp64 / groups,
+                     node.perPoint.sfu / groups};
+  }
 }
 
 void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ComputeGraphBuilder.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -94,6 +95,11 @@ void ComputeGraphBuilder::addRead(GraphNode &node, Value tensor,
                                   ArrayRef<AffineExpr> coords) {
   Value base = stripViews(tensor);
   if (Operation *op = base.getDefiningOp(); op && isFreeOp(op)) {
+    // Every reader finds the groups of its rows.
+    if (auto groups = dyn_cast<RowGroupsOp>(op)) {
+      addRead(node, groups.getOffsets(), {getUnknownCoord({})});
+      return;
+    }
     // Its elements are one scalar, computed where they are used.
     if (!isa<tensor::EmptyOp>(op))
       addScalarReads(node,

@@ -175,6 +175,11 @@ static double getSecondsOfGroups(const MmaProblem &problem,
 
 /// Tiles, or those of a cluster's blocks together.
 static int64_t getTiles(const MmaProblem &problem, const MmaConfig &config) {
+  // Half a tile of each group is empty in the mean.
+  if (problem.grouped)
+    return llvm::divideCeil((2 * problem.rows + config.rows) * problem.batch,
+                            2 * config.rows) *
+           llvm::divideCeil(problem.columns, config.columns);
   return llvm::divideCeil(problem.rows, config.rows * config.multicast) *
          llvm::divideCeil(problem.columns, config.columns) * problem.batch;
 }

@@ -66,6 +66,13 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
                   (sizeOf(first.columns) / problem.columns);
   problem.sums = view.sums.size();
+  // As many products as groups, of their mean size.
+  if (first.grouped) {
+    int64_t groups = std::max<int64_t>(view.extents[first.groupDim], 1);
+    problem.grouped = true;
+    problem.batch *= groups;
+    problem.rows = llvm::divideCeil(problem.rows, groups);
+  }
   for (unsigned side = 0; side < 2; ++side)
     for (unsigned dim : side == 0 ? view.dims.rows : view.dims.columns)
       problem.granules[side] =

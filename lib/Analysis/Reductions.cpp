@@ -146,3 +146,48 @@ std::optional<Granules> mlir::fusion::matchGranules(linalg::LinalgOp op) {
   }
   return found;
 }
+
+/// The loop that `value`, of the body, counts, as an integer of any width.
+static std::optional<unsigned> countedLoop(Value value) {
+  while (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  auto index = value.getDefiningOp<linalg::IndexOp>();
+  return index ? std::optional<unsigned>(index.getDim()) : std::nullopt;
+}
+
+std::optional<GroupedSum> mlir::fusion::matchGroupedSum(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
+    return std::nullopt;
+  Block *block = op.getBlock();
+  BlockArgument accumulator = block->getArguments().back();
+  Operation *sum = block->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return std::nullopt;
+  unsigned position = sum->getOperand(0) == accumulator ? 1 : 0;
+  auto select = sum->getOperand(position).getDefiningOp<arith::SelectOp>();
+  if (sum->getOperand(1 - position) != accumulator || !select ||
+      !(matchPattern(select.getFalseValue(), m_Zero()) ||
+        matchPattern(select.getFalseValue(), m_AnyZeroFloat())))
+    return std::nullopt;
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return std::nullopt;
+  for (unsigned side = 0; side < 2; ++side) {
+    auto group = dyn_cast<BlockArgument>(compare->getOperand(side));
+    std::optional<unsigned> loop = countedLoop(compare->getOperand(1 - side));
+    if (!group || !loop || group.getOwner() != block || group == accumulator ||
+        op.getIteratorTypesArray()[*loop] != utils::IteratorType::reduction)
+      continue;
+    OpOperand *operand = op.getMatchingOpOperand(group);
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    auto row = map.getNumResults() == 1
+                   ? dyn_cast<AffineDimExpr>(map.getResult(0))
+                   : nullptr;
+    if (!row || op.getIteratorTypesArray()[row.getPosition()] !=
+                    utils::IteratorType::parallel)
+      continue;
+    return GroupedSum{*loop, row.getPosition(), operand->get(),
+                      select.getCondition(), select.getTrueValue()};
+  }
+  return std::nullopt;
+}

@@ -254,6 +254,9 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
         }
         return shape;
       })
+      .Case([&](RowGroupsOp groups) -> Shape {
+        return fromSizes({OpFoldResult(groups.getRows())});
+      })
       .Case([&](ScanOp scan) -> Shape {
         return getShape(scan.getInputs()[number]);
       })

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/TensorCores.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Support/Float8.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -125,7 +126,9 @@ unsigned fusion::getDepthDim(const Contraction &sum,
 
 bool fusion::haveEqualLoops(const Contraction &a, const Contraction &b) {
   return a.rows == b.rows && a.columns == b.columns &&
-         a.contracted == b.contracted && a.batch == b.batch && a.sum == b.sum;
+         a.contracted == b.contracted && a.batch == b.batch && a.sum == b.sum &&
+         a.grouped.has_value() == b.grouped.has_value() &&
+         (!a.grouped || a.grouped->groups == b.grouped->groups);
 }
 
 bool fusion::hasStaticSizes(const Contraction &contraction) {
@@ -215,6 +218,23 @@ fusion::findObstacle(const Contraction &sum, const ProductDims &dims,
   if (computed > 1)
     return TensorCoreObstacle::BothComputed;
   return std::nullopt;
+}
+
+bool fusion::hasTilesOfGroups(
+    const Contraction &sum, const ProductDims &dims, ValueRange results,
+    llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf,
+    llvm::function_ref<bool(Value)> isOutside) {
+  auto groups = sum.grouped->groups.getDefiningOp<RowGroupsOp>();
+  if (!groups || !isOutside(groups.getOffsets()) || !hasStaticSizes(sum) ||
+      dims.rows.size() != 1 || dims.rows.front() != sum.groupedDim ||
+      ShapedType::isDynamic(groups.getNumGroups()))
+    return false;
+  // What lies past the end of a group is cut off in the rows' dimension alone.
+  return llvm::all_of(results, [&](Value result) {
+    SmallVector<unsigned> order = dimsOf(result);
+    return !order.empty() && order.front() == sum.groupedDim &&
+           cast<RankedTensorType>(result.getType()).getDimSize(0) != 1;
+  });
 }
 
 bool fusion::straddlesLines(RankedTensorType type) {

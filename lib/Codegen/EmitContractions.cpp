@@ -31,6 +31,14 @@ TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
     return std::nullopt;
   const Combiner &combiner = reduction.combiners.front();
   Operation *product = combiner.element.getDefiningOp();
+  // Where rows of several groups meet in a tile, those of the present group
+  // count.
+  std::optional<GroupedSum> grouped = matchGroupedSum(reduction.op);
+  DotForm form;
+  if (grouped && !reduction.ofGroup) {
+    product = grouped->element.getDefiningOp();
+    form.condition = grouped->condition;
+  }
   if (!isa<arith::AddFOp, arith::AddIOp>(combiner.op) || !product ||
       !isa<arith::MulFOp, arith::MulIOp>(product))
     return std::nullopt;
@@ -49,7 +57,6 @@ TileEmitter::matchDot(const Reduction &reduction, unsigned contracted) {
   }
   if (sides[0] == sides[1])
     return std::nullopt;
-  DotForm form;
   // Tiles list their axes in increasing order: the operand whose own axis
   // comes first gives the rows of the accumulator.
   bool swapped = sides[0].front() > sides[1].front();
@@ -128,7 +135,12 @@ FailureOr<Value> TileEmitter::emitDot(BodyContext &context, const DotForm &dot,
                tile::getTileElementType(accumulator.getType()).isF32();
   Operation *product = context.block->getParentOp();
   result.setTf32(isF32 && allowsTF32(product));
-  return result.getResult();
+  if (!dot.condition)
+    return result.getResult();
+  FailureOr<Tile> condition = evaluateScalar(context, dot.condition);
+  if (failed(condition))
+    return failure();
+  return select(*condition, {result, dot.axes}, {accumulator, dot.axes}).value;
 }
 
 //===----------------------------------------------------------------------===//

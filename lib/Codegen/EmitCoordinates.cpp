@@ -111,7 +111,9 @@ AffineMap TileEmitter::buildMap(ArrayRef<AffineExpr> coords,
         return;
       const Tile &tile = indexSymbols[symbol.getPosition() - numShapes].first;
       assert(indexTiles && "index tiles only in loads");
-      indexTiles->push_back(broadcast(tile, tileAxes).value);
+      // One index for the whole tile stays a scalar.
+      indexTiles->push_back(
+          tile.axes.empty() ? tile.value : broadcast(tile, tileAxes).value);
       symbolReplacements[symbol.getPosition()] =
           builder.getAffineSymbolExpr(next++);
     });
@@ -193,7 +195,9 @@ AffineExpr TileEmitter::asCoordinate(Tile indices, unsigned depth) {
 using Bounds = std::optional<std::pair<int64_t, int64_t>>;
 
 /// Least and greatest value of `expr`, or nothing when it has no static bounds.
-static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes) {
+/// Tiles along `groupedDim` begin anywhere.
+static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes,
+                       std::optional<unsigned> groupedDim) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return std::make_pair(constant.getValue(), constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
@@ -202,8 +206,11 @@ static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes) {
     if (!extent)
       return std::nullopt;
     int64_t size = extent.getValue();
+    bool isGrouped = groupedDim && axis.dim == groupedDim;
     // A part may lie beyond the extent as a whole, where its tile does not.
-    if (!axis.exact)
+    if (isGrouped)
+      size += axis.tile - 1;
+    else if (!axis.exact)
       size =
           llvm::alignTo(size, axis.whole ? axes[*axis.whole].tile : axis.tile);
     return Bounds({0, std::max<int64_t>(size - 1, 0)});
@@ -211,8 +218,8 @@ static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return std::nullopt;
-  Bounds lhs = boundsOf(binary.getLHS(), axes);
-  Bounds rhs = boundsOf(binary.getRHS(), axes);
+  Bounds lhs = boundsOf(binary.getLHS(), axes, groupedDim);
+  Bounds rhs = boundsOf(binary.getRHS(), axes, groupedDim);
   if (!rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Mod) {
@@ -258,7 +265,10 @@ bool TileEmitter::isInBounds(AffineExpr coord, AffineExpr size,
     if (info.exact && (info.extent == size || (dim && info.dim == dim)))
       return true;
   }
-  auto bounds = boundsOf(coord, axes);
+  std::optional<unsigned> groupedDim;
+  if (tileGroups)
+    groupedDim = tileGroups->dim;
+  auto bounds = boundsOf(coord, axes, groupedDim);
   auto constant = dyn_cast<AffineConstantExpr>(size);
   return bounds && constant && bounds->first >= 0 &&
          bounds->second < constant.getValue();

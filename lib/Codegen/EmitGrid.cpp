@@ -57,6 +57,9 @@ LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
              << decision.getTile() << " elements, which does not hold it";
   }
   axis.grid = !full;
+  // Groups begin at any row.
+  if (tileGroups && tileGroups->dim == dims.back())
+    axis.exact = axis.tile == 1;
   unsigned number = axes.size();
   axes.push_back(axis);
   bound[dims.back()] = number;
@@ -78,9 +81,7 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  auto countOf = [&](unsigned axis) {
-    return sizeOf(axes[axis].extent.ceilDiv(axes[axis].tile));
-  };
+  auto countOf = [&](unsigned axis) { return countTiles(axis); };
   auto split = [&](Value &linear, Value count) -> Value {
     Value position = arith::RemUIOp::create(builder, loc, linear, count);
     linear = arith::DivUIOp::create(builder, loc, linear, count);
@@ -88,7 +89,9 @@ void TileEmitter::placeTile(Value number, ArrayRef<unsigned> gridAxes) {
   };
   auto place = [&](unsigned axis, Value position) {
     int64_t tile = axes[axis].tile;
-    if (tile != 1)
+    if (isGrouped(axis))
+      position = placeGroup(position);
+    else if (tile != 1)
       position = arith::MulIOp::create(builder, loc, position, index(tile));
     axes[axis].offset = position;
   };
@@ -194,15 +197,19 @@ LogicalResult TileEmitter::emitGrid() {
   MmaAttr mma = schedule.getMma();
   int64_t blocks = mma ? mma.getBlocks() : 0;
   int64_t split = mma ? mma.getSplit() : 1;
+  if (failed(findTileGroups()))
+    return failure();
   int64_t rowGroups = countRowGroups();
-  gridDepth = (blocks > 0 ? 1 : 0) + (rowGroups > 1 ? 1 : 0);
+  // How many tiles there are of groups is known at run time: each block asks.
+  gridDepth = (blocks > 0 || tileGroups ? 1 : 0) + (rowGroups > 1 ? 1 : 0);
 
   SmallVector<unsigned> gridAxes, group;
   gridSize = builder.getAffineConstantExpr(1);
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     AxisAttr decision = schedule.getAxes()[id];
     bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
-    if (decision.getKind() == AxisKind::Loop || unused)
+    if (decision.getKind() == AxisKind::Loop ||
+        decision.getKind() == AxisKind::Group || unused)
       continue;
     group.push_back(id);
     if (decision.getKind() == AxisKind::Merged)
@@ -249,7 +256,7 @@ LogicalResult TileEmitter::emitGrid() {
                               "that the kernel reduces in granules");
   }
   for (unsigned axis : gridAxes)
-    gridSize = gridSize * axes[axis].extent.ceilDiv(axes[axis].tile);
+    gridSize = gridSize * getMostTiles(axis);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   Value slot = block;
   int64_t cluster = split * multicast;
@@ -295,8 +302,20 @@ LogicalResult TileEmitter::emitGrid() {
       return failure();
     block = *tile;
     gridSize = builder.getAffineConstantExpr(blocks);
-  } else if (blocks > 0) {
+  } else if (blocks > 0 || tileGroups) {
     Value total = sizeOf(gridSize);
+    if (tileGroups) {
+      total = nullptr;
+      for (unsigned axis : gridAxes) {
+        Value count = countTiles(axis);
+        total =
+            total
+                ? arith::MulIOp::create(builder, loc, total, count).getResult()
+                : count;
+      }
+      if (blocks == 0)
+        blocks = cast<AffineConstantExpr>(gridSize).getValue();
+    }
     Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
     block = openPlainLoop(block, total, step).getInductionVar();
     if (auto tiles = dyn_cast<AffineConstantExpr>(gridSize))

@@ -60,6 +60,15 @@ static void contractExactProduct(Value sum, Value element) {
 // Emission
 //===----------------------------------------------------------------------===//
 
+void TileEmitter::takeGroupOfTile(Reduction &reduction) const {
+  std::optional<GroupedSum> sum = matchGroupedSum(reduction.op);
+  if (!sum || !isGroupOfTile(reduction.op, *sum, reduction.loopCoords))
+    return;
+  reduction.combiners.front().element = sum->element;
+  reduction.loopCoords[sum->loop] = tileGroups->coord;
+  reduction.ofGroup = true;
+}
+
 FailureOr<Tile> TileEmitter::emitReduction(linalg::LinalgOp op, unsigned result,
                                            ArrayRef<AffineExpr> coords,
                                            Coords loopCoords) {
@@ -69,6 +78,7 @@ FailureOr<Tile> TileEmitter::emitReduction(linalg::LinalgOp op, unsigned result,
   if (llvm::any_of(combiners, [](const Combiner &c) { return !c.op; }))
     return emitSerialReduction(op, result, coords, loopCoords);
   SmallVector<Reduction> group{{op, Coords(coords), loopCoords, combiners}};
+  takeGroupOfTile(group.front());
   return emitTreeReduction(group, result);
 }
 
@@ -112,8 +122,11 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
     SmallVector<unsigned> dims;
     SmallVector<unsigned> loops;
     op.getReductionDims(loops);
-    for (unsigned loop : loops)
-      dims.push_back(space.getDimOfLoop(op, loop));
+    for (unsigned loop : loops) {
+      unsigned dim = space.getDimOfLoop(op, loop);
+      if (schedule.getAxes()[dim].getKind() != AxisKind::Group)
+        dims.push_back(dim);
+    }
     return dims;
   };
   SmallVector<unsigned> dims = reducedDims(first);
@@ -138,8 +151,10 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
     if (llvm::any_of(sibling.combiners,
                      [](const Combiner &c) { return !c.op; }))
       continue;
-    if (succeeded(bindLoops(op, 0, *coords, sibling.loopCoords)))
-      group.push_back(sibling);
+    if (failed(bindLoops(op, 0, *coords, sibling.loopCoords)))
+      continue;
+    takeGroupOfTile(sibling);
+    group.push_back(sibling);
   }
 }
 
@@ -239,6 +254,8 @@ FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
     builder.setInsertionPointAfter(reduce);
     sum = {reduce.getResult(0), rest};
   }
+  if (reduction.ofGroup)
+    sum = clearUngrouped(sum, combiner.neutral);
   linalg::LinalgOp op = reduction.op;
   Value init = op.getDpsInitOperand(result)->get();
   if (!isIdentityFill(init, combiner)) {
@@ -278,6 +295,12 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     if (space.getDims()[dim].getStaticExtent() == 1)
       continue;
     AxisAttr decision = schedule.getAxes()[dim];
+    if (decision.getKind() == AxisKind::Group) {
+      if (!group.front().ofGroup)
+        return first->emitError("FUS-3122: groups of rows are walked at "
+                                "coordinates that are not those of the tile");
+      continue;
+    }
     bool taken = mentions(group.front().coords, dim);
     if (decision.getKind() == AxisKind::Full && !taken)
       fullAxes.push_back(bound.lookup(dim));
@@ -319,6 +342,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       for (unsigned loop : memberLoops) {
         unsigned dim = space.getDimOfLoop(member.op, loop);
         AffineExpr &coord = member.loopCoords[loop];
+        if (schedule.getAxes()[dim].getKind() == AxisKind::Group)
+          continue;
         if (space.getDims()[dim].getStaticExtent() == 1) {
           coord = builder.getAffineConstantExpr(0);
           continue;
@@ -412,6 +437,11 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     scf::ForOp loop = openLoopOn(axis, carried);
     if (shared && axis == walkAxes.back())
       restrictToShare(loop, axes[axis]);
+    std::optional<GroupedSum> grouped = matchGroupedSum(first);
+    if (grouped && group.size() == 1 &&
+        walk.dim == space.getDimOfLoop(first, grouped->loop) &&
+        failed(restrictToGroups(loop, group.front())))
+      return failure();
     carried.assign(loop.getRegionIterArgs().begin(),
                    loop.getRegionIterArgs().end());
   }

@@ -94,6 +94,7 @@ FailureOr<Tile> TileEmitter::evaluateUncached(Value tensor,
         // Any value will do for what was never written.
         return Tile{constant(builder.getZeroAttr(element)), {}};
       })
+      .Case([&](RowGroupsOp groups) { return evaluateGroups(groups, coords); })
       .Case(
           [&](tensor::SplatOp splat) { return scalarValue(splat.getInput()); })
       .Case([&](arith::ConstantOp constantOp) -> FailureOr<Tile> {

@@ -291,6 +291,8 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   Place place = placeOf(kernel.getResults()[result], yielded, *coords);
   SmallVector<unsigned> storeAxes = axesOf(place.coords);
   Tile value = broadcast(*tile, storeAxes);
+  if (tileGroups)
+    place.view = endWithGroup(place.view);
 
   // Blocks that differ only along dimensions the result does not have compute
   // the same tile of it: the first of them writes.

@@ -175,7 +175,11 @@ private:
     Coords coords;     // of the results
     Coords loopCoords; // of the loops; those of reduction loops come later
     SmallVector<Combiner> combiners;
+    /// A sum of what belongs to the group of the tile's rows.
+    bool ofGroup = false;
   };
+  /// Replaces what a sum over groups adds by what it adds for the tile's.
+  void takeGroupOfTile(Reduction &reduction) const;
   FailureOr<Tile> emitReduction(linalg::LinalgOp op, unsigned result,
                                 ArrayRef<AffineExpr> coords, Coords loopCoords);
   FailureOr<Tile> emitTreeReduction(SmallVector<Reduction> group,
@@ -224,6 +228,8 @@ private:
     std::array<Type, 2> elements;
     /// Axes of the rows and columns.
     SmallVector<unsigned> axes;
+    /// The rows for which the products count; null for all.
+    Value condition;
   };
   std::optional<DotForm> matchDot(const Reduction &reduction,
                                   unsigned contracted);
@@ -272,6 +278,43 @@ private:
   /// Puts all that follows the sums under the condition that the block owns
   /// the tile.
   LogicalResult guardFinish();
+
+  // Rows in groups (EmitGroups.cpp).
+  /// When each tile of rows has rows of one group: what groups them, along which
+  /// dimension, how many tiles there are, and of the present tile the group, as
+  /// a number and as a coordinate, and the group's last row plus one.
+  struct TileGroups {
+    RowGroupsOp op;
+    unsigned dim = 0;
+    Value total;
+    Tile group;
+    AffineExpr coord;
+    Value end;
+  };
+  LogicalResult refuseGroups(const Twine &reason);
+  /// Finds out what the schedule's axes of kind `group` mean.
+  LogicalResult findTileGroups();
+  bool isGrouped(unsigned axis) const {
+    return tileGroups && axes[axis].dim == tileGroups->dim;
+  }
+  /// The most tiles that there can be along an axis of the grid, over the
+  /// function's symbols, and how many there are.
+  AffineExpr getMostTiles(unsigned axis) const;
+  Value countTiles(unsigned axis);
+  tile::FindGroupOp findGroup(Value number);
+  /// Makes tile `number` of all groups the present one; returns its first row.
+  Value placeGroup(Value number);
+  /// `view`, up to the last row of the tile's group.
+  TypedValue<tile::ViewType> endWithGroup(TypedValue<tile::ViewType> view);
+  /// True when `sum`, the form of `op`, needs the tile's group alone.
+  bool isGroupOfTile(linalg::LinalgOp op, const GroupedSum &sum,
+                     ArrayRef<AffineExpr> loopCoords) const;
+  /// Zero where the tile's rows are in no group, else `sum`.
+  Tile clearUngrouped(Tile sum, TypedAttr zero);
+  /// Lets `loop`, over the groups of `sum`, run through those of the tile's rows.
+  LogicalResult restrictToGroups(scf::ForOp loop, const Reduction &sum);
+  /// The groups of the rows at `coords`.
+  FailureOr<Tile> evaluateGroups(RowGroupsOp op, ArrayRef<AffineExpr> coords);
 
   // Scans (EmitScans.cpp).
   /// Walks iteration dimension `dim` element by element, carrying the states of
@@ -368,6 +411,7 @@ private:
   Value rowGroup;
   /// When the blocks of the grid share tiles.
   std::optional<Stream> stream;
+  std::optional<TileGroups> tileGroups;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexSymbols;
   SmallVector<unsigned> symbolArguments;

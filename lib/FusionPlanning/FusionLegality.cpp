@@ -14,6 +14,7 @@
 
 #include "fusion/FusionPlanning/FusionLegality.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -129,6 +130,25 @@ static DimMask getWholeRow(const KernelBody &body,
   return body.getMask(contraction.loops[loop]);
 }
 
+/// True when the offsets by which the rows of `contraction` are in groups are
+/// computed in the kernel.
+static bool computesOffsets(const KernelBody &body,
+                            const BodyInstance &contraction) {
+  const ComputeGraph &graph = body.getGraph();
+  const GraphNode &node = body.getNode(contraction);
+  auto op = dyn_cast<linalg::LinalgOp>(node.op);
+  std::optional<GroupedSum> sum = op ? matchGroupedSum(op) : std::nullopt;
+  auto groups =
+      sum ? sum->groups.getDefiningOp<RowGroupsOp>() : RowGroupsOp();
+  if (!groups)
+    return false;
+  return llvm::any_of(node.reads, [&](const TensorRead &read) {
+    int producer = graph.getValue(graph.getBase(read.value)).producer;
+    return graph.getValue(read.value).ssa == groups.getOffsets() &&
+           producer >= 0 && llvm::is_contained(body.getNodes(), producer);
+  });
+}
+
 FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
   SmallVector<Ancestry> ancestry = getAncestry(body);
   ArrayRef<BodyInstance> instances = body.getInstances();
@@ -150,6 +170,9 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
                                   quote(body, instance));
       if (ancestry[i].reduction)
         return FusionDecision::no(ReasonCode::ContractionOfReduction,
+                                  quote(body, instance));
+      if (computesOffsets(body, instance))
+        return FusionDecision::no(ReasonCode::ComputedOffsets,
                                   quote(body, instance));
       if (instance.outerMask != root->outerMask)
         return FusionDecision::no(ReasonCode::ReductionMismatch,

@@ -30,9 +30,11 @@ static constexpr int64_t kColumnGranule = 64, kRowGranule = 16;
 
 /// True when `op` is a product that tensor cores might make.
 static bool isProduct(linalg::LinalgOp op) {
-  return matchContraction(
+  // Rows in groups lie anywhere in tiles.
+  return !matchGroupedSum(op) &&
+         matchContraction(
              op, [](unsigned loop) { return loop; }, [](Value) { return true; })
-      .has_value();
+             .has_value();
 }
 
 /// The product that `tensor` is an elementwise function of, if there is one.

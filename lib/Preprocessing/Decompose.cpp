@@ -46,26 +46,32 @@ static void copyContracts(Operation *op, Operation *before) {
 
 LogicalResult fusion::decomposeFusionOps(Operation *root, bool all) {
   SmallVector<DecomposeInterface> ops;
-  root->walk([&](DecomposeInterface op) {
-    if (all || op.isDecomposedOnInput())
-      ops.push_back(op);
-  });
-  for (DecomposeInterface op : ops) {
-    OpBuilder builder(op);
-    Operation *before = op->getPrevNode();
-    FailureOr<SmallVector<Value>> values = op.decompose(builder);
-    if (failed(values))
-      return op.emitOpError("cannot be decomposed");
-    copyContracts(op, before);
-    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
-      Value replacement = value;
-      if (value.getType() != result.getType())
-        replacement = tensor::CastOp::create(builder, op.getLoc(),
-                                             result.getType(), value);
-      result.replaceAllUsesWith(replacement);
+  auto collect = [&] {
+    ops.clear();
+    root->walk([&](DecomposeInterface op) {
+      if (all || op.isDecomposedOnInput())
+        ops.push_back(op);
+    });
+    return !ops.empty();
+  };
+  // Decompositions may make ops that have one of their own.
+  while (collect())
+    for (DecomposeInterface op : ops) {
+      OpBuilder builder(op);
+      Operation *before = op->getPrevNode();
+      FailureOr<SmallVector<Value>> values = op.decompose(builder);
+      if (failed(values))
+        return op.emitOpError("cannot be decomposed");
+      copyContracts(op, before);
+      for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
+        Value replacement = value;
+        if (value.getType() != result.getType())
+          replacement = tensor::CastOp::create(builder, op.getLoc(),
+                                               result.getType(), value);
+        result.replaceAllUsesWith(replacement);
+      }
+      op->erase();
     }
-    op->erase();
-  }
   return success();
 }
 

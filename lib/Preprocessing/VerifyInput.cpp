@@ -195,7 +195,7 @@ bool InputVerifier::isNormal(Operation *op) const {
           tensor::EmptyOp, tensor::DimOp, tensor::PadOp, tensor::ConcatOp,
           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExpandShapeOp,
           tensor::CollapseShapeOp, tensor::ExtractOp, tensor::CastOp,
-          tensor::YieldOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp,
+          tensor::YieldOp, RowGroupsOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp,
           func::ReturnOp>(op))
     return true;
   auto isScalar = [](Type type) { return !isa<ShapedType>(type); };

@@ -139,6 +139,28 @@ findProductObstacle(const Product &product, const IterationSpace &space) {
   return std::nullopt;
 }
 
+/// True when rows are in no groups, or tiles can have rows of one group each.
+static bool tilesGroups(KernelOp kernel, const Product &product,
+                        const IterationSpace &space) {
+  const Contraction &first = product.sums.front();
+  if (!first.grouped)
+    return true;
+  return space.getDims()[first.groupedDim].granule == 1 &&
+         fusion::hasTilesOfGroups(
+             first, product.dims, kernel.getYield().getValues(),
+             [&](Value v) { return dimsOf(v, space); },
+             [](Value v) { return isa<BlockArgument>(v); });
+}
+
+/// Leaves the configurations that tiles of groups are built for: a block finds
+/// each tile by itself, so that blocks share none.
+static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
+  llvm::erase_if(configs, [](const MmaConfig &config) {
+    return config.split != 1 || config.multicast != 1 || config.groups != 1 ||
+           config.stream != 0 || !llvm::isPowerOf2_64(config.rows);
+  });
+}
+
 static MmaProblem describe(KernelOp kernel, const Product &product,
                            const IterationSpace &space) {
   ProductView view;
@@ -194,6 +216,9 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim)
     if (space.getDims()[dim].reduction)
       kinds[dim] = AxisKind::Loop;
+  for (const Contraction &sum : product.sums)
+    if (sum.grouped)
+      kinds[sum.groupDim] = AxisKind::Group;
   for (const SmallVector<unsigned> *dims :
        {&product.dims.rows, &product.dims.columns})
     for (unsigned dim : ArrayRef(*dims).drop_back())
@@ -254,19 +279,22 @@ SmallVector<ScheduleAttr>
 fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                const ScheduleLimits &limits) {
   std::optional<Product> product = findTiledProduct(kernel, space);
-  if (!product || !limits.target)
+  if (!product || !limits.target || !tilesGroups(kernel, *product, space))
     return {};
+  bool grouped = product->sums.front().grouped.has_value();
   SmallVector<ScheduleAttr> schedules;
   const TargetInfo &target = *limits.target;
   MmaProblem problem = describe(kernel, *product, space);
   SmallVector<MmaConfig> groups, few;
   if (hasWarpgroups(target) && !findProductObstacle(*product, space))
     groups = getWgmmaConfigs(problem, target);
+  if (grouped)
+    keepPlainConfigs(groups);
   bool byWarps = hasWarpProducts(*product, target);
   bool windows = llvm::any_of(product->sums, [](const Contraction &sum) {
     return sum.operands[0].channels || sum.operands[1].channels;
   });
-  if (byWarps && !windows && !product->wholeRows)
+  if (byWarps && !windows && !product->wholeRows && !grouped)
     few = getFewRowsConfigs(problem, target);
   auto addFew = [&] {
     for (const MmaConfig &config : few)

@@ -63,6 +63,9 @@ static bool isProductSum(linalg::LinalgOp op) {
       op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
     return false;
+  if (std::optional<GroupedSum> grouped = matchGroupedSum(op))
+    return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(
+        grouped->element.getDefiningOp());
   for (Value operand : sum->getOperands())
     if (Operation *product = operand.getDefiningOp())
       if (isa<arith::MulFOp, arith::MulIOp>(product))

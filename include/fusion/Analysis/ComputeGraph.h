@@ -154,8 +154,8 @@ private:
 };
 
 /// True for ops that are copied into every kernel that uses them and never
-/// become a kernel: constants of one value, empty tensors, fills, shape and
-/// scalar arithmetic, reads of single elements.
+/// become a kernel: constants of one value, empty tensors, fills, groups of
+/// rows, shape and scalar arithmetic, reads of single elements.
 bool isFreeOp(Operation *op);
 
 /// True for ops that give a tensor another shape or type without moving

@@ -17,6 +17,7 @@
 #define FUSION_ANALYSIS_CONTRACTION_H
 
 #include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <array>
 
@@ -74,6 +75,10 @@ struct Contraction {
   bool tf32 = false;
   /// Iteration dimensions by role, in increasing order.
   SmallVector<unsigned> rows, columns, contracted, batch;
+  /// When each row is multiplied with the matrix of its group only: how, and
+  /// the dimensions that count groups and rows. The former has no role.
+  std::optional<GroupedSum> grouped;
+  unsigned groupDim = 0, groupedDim = 0;
 };
 
 /// The contraction that `op` is, if it is one: a single result that adds, to

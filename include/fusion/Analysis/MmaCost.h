@@ -36,6 +36,9 @@ struct MmaProblem {
   /// Rows and columns of one product, its contracted size, and how many
   /// products there are.
   int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  /// The products are groups of rows of this mean size: each may end in a tile
+  /// that is not full.
+  bool grouped = false;
   /// Chunks that the depth is walked in beside those of `depth` itself (the
   /// taps of a filter).
   int64_t taps = 1;

@@ -58,6 +58,20 @@ struct Granules {
 /// The granules that `op` reduces, if it is such a reduction.
 std::optional<Granules> matchGranules(linalg::LinalgOp op);
 
+/// A reduction in which each row adds up only what belongs to its group: an
+/// element counts where `groups`, a vector along loop `rowLoop`, equals loop
+/// `loop`, and is zero elsewhere.
+struct GroupedSum {
+  unsigned loop = 0;
+  unsigned rowLoop = 0;
+  Value groups;
+  /// The condition, and what is added where it holds; values of the body.
+  Value condition, element;
+};
+
+/// The form of `op` when it is such a sum, of one result.
+std::optional<GroupedSum> matchGroupedSum(linalg::LinalgOp op);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_REDUCTIONS_H

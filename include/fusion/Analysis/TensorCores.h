@@ -72,6 +72,14 @@ std::optional<TensorCoreObstacle>
 findObstacle(const Contraction &sum, const ProductDims &dims,
              llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf);
 
+/// True when each tile of `sum`, whose rows are in groups, can have rows of one
+/// group: `results` are the tensors that the kernel writes, `isOutside` tells
+/// those that it reads.
+bool hasTilesOfGroups(const Contraction &sum, const ProductDims &dims,
+                      ValueRange results,
+                      llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf,
+                      llvm::function_ref<bool(Value)> isOutside);
+
 /// True when rows of `type` in memory begin anywhere in the 128-byte lines of
 /// L2, so that a piece of such a row as large as a line mostly lies in two.
 bool straddlesLines(RankedTensorType type);

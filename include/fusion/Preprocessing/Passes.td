@@ -19,7 +19,8 @@ def DecomposePass : Pass<"fusion-input-decompose"> {
   let summary = "Replace fusion ops by what they mean in linalg";
   let description = [{
     Input: any module. Output: no op with `DecomposeInterface` is left, but
-    those that the code generator handles itself (`fusion.scan`), unless `all`.
+    those that the code generator handles itself (`fusion.row_groups`,
+    `fusion.scan`), unless `all`.
     Structural ops (`fusion.kernel`) are entered, not replaced.
 
     ```mlir

@@ -111,7 +111,10 @@ LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
     auto ofThread = scf::IfOp::create(builder, loc, elected,
                                       /*withElseRegion=*/false);
     builder.setInsertionPointToStart(ofThread.thenBlock());
-    if (failed(lowerBlock(region.front())))
+    inProducer = true;
+    LogicalResult lowered = lowerBlock(region.front());
+    inProducer = false;
+    if (failed(lowered))
       return failure();
   }
   builder.setInsertionPointToStart(roles.elseBlock());

@@ -250,6 +250,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
             function.getArgument(scratches.lookup(scratch))};
         return success();
       })
+      .Case([&](tile::FindGroupOp find) { return lowerFindGroup(find); })
       .Case([&](tile::PublishOp publish) { return lowerPublish(publish); })
       .Case([&](tile::CollectOp collect) { return lowerCollect(collect); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })

@@ -241,6 +241,7 @@ private:
                                Value signals, Value number);
   /// Lets one thread of the warp do `text` to its signal.
   void signalFromWarp(Value signal, StringRef text);
+  LogicalResult lowerFindGroup(tile::FindGroupOp op);
   LogicalResult lowerPublish(tile::PublishOp op);
   LogicalResult lowerCollect(tile::CollectOp op);
 
@@ -298,6 +299,8 @@ private:
   /// Blocks have arrived at the cluster's barrier, none has waited there.
   bool awaitsCluster = false;
   bool inConsumer = false;
+  /// In the code of one thread.
+  bool inProducer = false;
   /// In a consumer of several groups: the number of the thread's own.
   Value groupNumber;
   /// The program is for chips that have tensor copies, and so stmatrix.

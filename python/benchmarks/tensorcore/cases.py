@@ -9,14 +9,15 @@ import inspect
 import json
 import math
 
-from . import convolutions, fused, products
+from . import convolutions, fused, grouped, products
 
 FAMILIES = {function.__name__: function for function in (
     products.gemm, products.batched_gemm, products.weight_gradient,
     products.bias_gradient, products.row_amax, products.row_softmax,
     products.log_sum_exp, products.quantized_rows,
     fused.dual_swiglu, fused.residual_layer_norm, fused.rms_norm_gemm,
-    fused.dequant_int8, fused.dequant_int4, convolutions.conv,
+    fused.dequant_int8, fused.dequant_int4, grouped.grouped_gemm,
+    grouped.grouped_swiglu, convolutions.conv,
     convolutions.depthwise, convolutions.conv_general)}
 
 
@@ -56,7 +57,7 @@ class Case:
         n = dict(self.numbers)
         if "window" in n:
             return 2.0 * _size(self) * self.terms
-        count = 2 if self.family == "dual_swiglu" else 1
+        count = 2 if self.family.endswith("_swiglu") else 1
         return 2.0 * count * n.get("batch", 1) * n["m"] * n["n"] * n["k"]
 
     @property

@@ -50,6 +50,12 @@ def _composition(case, tensors):
 
 def _bare(case, tensors):
     a, b = tensors[:2]
+    if case.family in ("grouped_gemm", "grouped_swiglu"):
+        # The host knows the rows of each group without asking the device.
+        offsets = tensors[1 + _weights(case)]
+        ends = offsets.tolist()
+        return lambda: [semantics.by_group(case, a, w, offsets, ends)
+                        for w in tensors[1:1 + _weights(case)]]
     if case.family == "conv_general":
         return None  # The convolution with its bias is all there is: eager.
     if case.family in ("conv", "depthwise"):
@@ -79,9 +85,21 @@ def _bare(case, tensors):
     return lambda: torch.matmul(a, b, out=out)
 
 
+def _weights(case):
+    return 2 if case.family == "grouped_swiglu" else 1
+
+
 def _fused(case, tensors):
     """cuBLASLt's or cuDNN's fused call for the case, or None."""
     numbers = dict(case.numbers)
+    if case.family in ("grouped_gemm", "grouped_swiglu"):
+        x, offsets = tensors[0], tensors[1 + _weights(case)]
+        if x.dtype != torch.bfloat16 or not hasattr(torch, "_grouped_mm"):
+            return None
+        # The library's product of groups, without an epilogue.
+        return lambda: [torch._grouped_mm(
+            x, semantics.columns_last(case, w), offs=offsets[1:])
+            for w in tensors[1:1 + _weights(case)]]
     epilogue = numbers.get("epilogue")
     if case.family == "gemm" and case.dtype in ("bf16", "f16", "tf32"):
         a, b, *rest = tensors

@@ -24,7 +24,8 @@ class Value:
 class Input:
     """How an argument is drawn: normal numbers of standard deviation `scale`
     ("normal"), those but at least a half of it ("positive"), integers from
-    -127 to 127 ("integers"), or any bits ("bits")."""
+    -127 to 127 ("integers"), any bits ("bits"), or where groups of `scale` rows
+    in all begin and end ("offsets")."""
     shape: tuple
     dtype: str
     draw: str
@@ -199,6 +200,18 @@ class Program:
         layouts = ("" if (a_layout, b_layout) == ("mk", "kn") else
                    f" indexing_maps = [{', '.join(maps)}]")
         return self._into(name + layouts + attributes, a, b, init)
+
+    def grouped_matmul(self, x, w, offsets, w_layout, bias=None):
+        """Rows of `x` times the matrix of their group, in f32."""
+        columns = w.shape[1 + w_layout.index("n")]
+        operands = [x, w, offsets] + ([bias] if bias else [])
+        result = Value("", (x.shape[0], columns), "f32")
+        return self._op(
+            f"fusion.grouped_matmul {x.name}, {w.name} offsets({offsets.name})"
+            + (f" bias({bias.name})" if bias else "")
+            + (" transposed" if w_layout == "nk" else "")
+            + f" : ({', '.join(v.type for v in operands)}) -> {result.type}",
+            result.shape, "f32")
 
     def conv2d(self, x, w, stride, weights="hwcf"):
         """NHWC convolution without padding. `weights` may be hwcf, fhwc, or

@@ -28,11 +28,26 @@ def draw(case, device):
             tensors.append(torch.randint(low, 128, spec.shape, device=device,
                                          dtype=torch.int8))
             continue
+        if spec.draw == "offsets":
+            tensors.append(_draw_offsets(spec, device))
+            continue
         values = torch.randn(spec.shape, device=device)
         if spec.draw == "positive":
             values = values.abs() + 0.5
         tensors.append((values * spec.scale).to(TORCH_TYPES[spec.dtype]))
     return tuple(tensors)
+
+
+def _draw_offsets(spec, device):
+    """Groups of all rows, of sizes that differ by a factor of up to ten, and an
+    empty one where there are several."""
+    groups = spec.shape[0] - 1
+    shares = torch.rand(groups, device=device, dtype=torch.float64) + 0.1
+    if groups > 2:
+        shares[groups // 2] = 0
+    ends = (shares.cumsum(0) / shares.sum() * spec.scale).round()
+    ends[-1] = spec.scale
+    return torch.cat((ends.new_zeros(1), ends)).to(torch.int32)
 
 
 def empty_results(case, device):
@@ -62,7 +77,7 @@ def evaluate(case, tensors):
 def reference(case, tensors):
     """The results in float64, without any rounding between operations but
     those of dequantised weights, which the program declares."""
-    return evaluate(case, [t if spec.draw == "bits" else t.double()
+    return evaluate(case, [t if spec.draw in ("bits", "offsets") else t.double()
                            for t, spec in zip(tensors, case.program.inputs)])
 
 
@@ -174,6 +189,36 @@ def dequant_int4(case, x, w, scale):
     return product(case, x, dequantized_int4(case, w, scale).to(x.dtype))
 
 
+def by_group(case, x, w, offsets, sizes=None):
+    """One product for each group, as long as the host knows its rows."""
+    ends = offsets.tolist() if sizes is None else sizes
+    y = x.new_zeros(x.shape[0], columns_last(case, w).shape[-1])
+    for group, (begin, end) in enumerate(zip(ends, ends[1:])):
+        torch.matmul(x[begin:end], columns_last(case, w[group]),
+                     out=y[begin:end])
+    return y
+
+
+def grouped_product(case, x, w, offsets):
+    if x.dtype == torch.bfloat16 and hasattr(torch, "_grouped_mm"):
+        return torch._grouped_mm(x, columns_last(case, w), offs=offsets[1:])
+    return by_group(case, x, w, offsets)
+
+
+def grouped_gemm(case, x, w, offsets, *bias):
+    values = grouped_product(case, x, w, offsets)
+    if not bias:
+        return values
+    rows = torch.arange(x.shape[0], device=x.device, dtype=torch.int32)
+    groups = torch.searchsorted(offsets[1:], rows, right=True)
+    return F.silu(values + bias[0][groups])
+
+
+def grouped_swiglu(case, x, w1, w2, offsets):
+    return (F.silu(grouped_product(case, x, w1, offsets))
+            * grouped_product(case, x, w2, offsets))
+
+
 def _convolved(case, x, w):
     """The convolution as torch's conv2d of channels-last views."""
     if case.family == "depthwise":
@@ -256,7 +301,8 @@ def _wide(x):
 FAMILIES = {function.__name__: function for function in (
     gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
     row_softmax, log_sum_exp, quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
-    dequant_int8, dequant_int4, conv, conv_general)}
+    dequant_int8, dequant_int4, grouped_gemm, grouped_swiglu, conv,
+    conv_general)}
 FAMILIES["depthwise"] = conv
 
 

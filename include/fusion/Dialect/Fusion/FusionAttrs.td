@@ -21,7 +21,8 @@ def Fusion_AxisKind : I32Enum<"AxisKind", "how a block covers a dimension", [
     I32EnumCase<"Grid", 0, "grid">,
     I32EnumCase<"Full", 1, "full">,
     I32EnumCase<"Loop", 2, "loop">,
-    I32EnumCase<"Merged", 3, "merged">
+    I32EnumCase<"Merged", 3, "merged">,
+    I32EnumCase<"Group", 4, "group">
   ]> {
   let cppNamespace = "::mlir::fusion";
 }
@@ -44,7 +45,10 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     - `loop`: the block walks the dimension in chunks of `tile` elements;
     - `merged`: the dimension is the outer part of one axis with the next
       dimension of its role (row, column) in a contraction; the last of them
-      carries kind and tile of the whole, `tile` is 1 here.
+      carries kind and tile of the whole, `tile` is 1 here;
+    - `group`: the dimension counts groups of rows (`fusion.row_groups`) whose
+      sizes are known at run time. Tiles of the rows' `grid` axis each have rows
+      of one group, which is the coordinate along this dimension; `tile` is 1.
 
     `warps` is the number of warps of a block spread along the dimension and
     `vector` the number of consecutive elements held by one thread. All three

@@ -84,6 +84,7 @@ def Fusion_YieldOp : Fusion_Op<"yield", [Pure, Terminator, ReturnLike]> {
 }
 
 include "fusion/Dialect/Fusion/FusionAttentionOps.td"
+include "fusion/Dialect/Fusion/FusionGroupOps.td"
 include "fusion/Dialect/Fusion/FusionIndexOps.td"
 include "fusion/Dialect/Fusion/FusionLossOps.td"
 include "fusion/Dialect/Fusion/FusionNormalizationOps.td"

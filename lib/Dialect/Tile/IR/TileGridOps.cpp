@@ -38,3 +38,17 @@ static LogicalResult verifyExchange(Operation *op, ValueRange values) {
 LogicalResult PublishOp::verify() { return verifyExchange(*this, getValues()); }
 
 LogicalResult CollectOp::verify() { return verifyExchange(*this, getValues()); }
+
+LogicalResult FindGroupOp::verify() {
+  ViewType view = getOffsets().getType();
+  if (view.getRank() != 1 || ShapedType::isDynamic(view.getShape().front()) ||
+      view.getShape().front() < 2 || !view.getElementType().isInteger(32))
+    return emitOpError("takes a view of at least two i32, got ") << view;
+  constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
+  if (static_cast<int64_t>(getTile()) < 1 ||
+      static_cast<int64_t>(getRows()) < 1 ||
+      static_cast<int64_t>(getRows()) > most ||
+      static_cast<int64_t>(getTile()) > most)
+    return emitOpError("takes tiles of at least one of 1 to 2^30 rows");
+  return success();
+}

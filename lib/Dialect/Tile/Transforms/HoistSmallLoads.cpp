@@ -25,9 +25,11 @@ static constexpr int64_t kMaxElements = 128;
 static constexpr int64_t kMaxBytes = 512;
 
 static int64_t getBytes(LoadOp load) {
-  auto type = cast<RankedTensorType>(load.getType());
-  return llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(),
-                          8);
+  // A scalar is a tile of rank 0.
+  int64_t bits = getTileElementType(load.getType()).getIntOrFloatBitWidth();
+  for (int64_t size : getTileShape(load.getType()))
+    bits *= size;
+  return llvm::divideCeil(bits, 8);
 }
 
 static bool isSmall(LoadOp load) {

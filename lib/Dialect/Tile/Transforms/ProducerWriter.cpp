@@ -171,7 +171,8 @@ void ProducerWriter::writeScalar(Operation &op) {
     if (differs)
       state.builder.clone(op, own);
     else
-      own.map(op.getResult(0), state.mapping.lookup(op.getResult(0)));
+      for (Value result : op.getResults())
+        own.map(result, state.mapping.lookup(result));
   }
 }
 
@@ -233,7 +234,8 @@ void ProducerWriter::write(Block &source) {
       scf::IfOp copy = openCondition(state, condition, {ring});
       write(*condition.thenBlock());
       closeCondition(state, copy, {before}, {ring});
-    } else if (op.getNumResults() == 1 && isScalarComputable(op.getResult(0))) {
+    } else if (op.getNumResults() > 0 &&
+               llvm::all_of(op.getResults(), isScalarComputable)) {
       writeScalar(op);
     }
   }

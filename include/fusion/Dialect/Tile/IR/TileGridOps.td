@@ -78,4 +78,29 @@ def Tile_CollectOp : Tile_Op<"collect", [
   let hasVerifier = 1;
 }
 
+def Tile_FindGroupOp : Tile_Op<"find_group", [Pure]> {
+  let summary = "The tile of one group of rows that has a number";
+  let description = [{
+    `rows` rows are sorted by group; group e has those from `offsets[e]` up to
+    `offsets[e + 1]`, and `none`, the number of groups, stands for those before
+    the first and those after the last. Each group is cut into tiles of `tile`
+    rows, the last of which may have fewer. In the order of rows, tile `number`
+    has rows from `begin` on and group `group`, which ends with row `end`;
+    `total` is the number of tiles of all groups. From `total` on there is
+    nothing, and `begin` and `end` are equal.
+
+    The offsets, a view of one dimension and of static size, do not change while
+    the program runs. Should they decrease, groups are not defined, but
+    `begin` and `end` are from 0 to `rows` in any case.
+  }];
+  let arguments = (ins Tile_ViewType:$offsets, Index:$number, I64Attr:$tile,
+                       I64Attr:$rows);
+  let results = (outs Index:$group, Index:$begin, Index:$end, Index:$total);
+  let assemblyFormat = [{
+    $offsets `[` $number `]` `tile` $tile `rows` $rows attr-dict
+    `:` type($offsets)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD
