@@ -101,10 +101,11 @@ MmaColumns fusion::getMmaColumns(const MmaProblem &problem,
   bool follows = false;
   columns = {};
   for (int64_t part : config.getColumnParts()) {
-    bool wide = part >= kSwizzleColumns;
-    columns.loaded += wide || !follows ? part : kSwizzleColumns;
-    columns.multiplied += wide || follows ? part : kSwizzleColumns;
-    follows = wide;
+    bool isWide = part >= kSwizzleColumns;
+    bool isWidened = !isWide && follows && 2 * part >= kSwizzleColumns;
+    columns.loaded += isWidened ? kSwizzleColumns : part;
+    columns.multiplied += isWide || isWidened ? part : kSwizzleColumns;
+    follows = isWide;
   }
   return columns;
 }
@@ -136,7 +137,7 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
     for (auto [width, count] : widths)
       if (width * tiles.bytes >= kLeastRowBytes)
         // While one buffer is written to memory, the next is filled.
-        pieces.append(std::min<int64_t>(tiles.count * count, 2),
+        pieces.append(std::min(tiles.count * count, config.staging),
                       getTile(rows, width * tiles.bytes));
   if (allGroups > 1) {
     SharedPiece own = getOfGroups(pieces, allGroups);

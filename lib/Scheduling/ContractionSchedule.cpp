@@ -349,6 +349,8 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
       mma.getGroups();
   config.stream = mma.getStream();
   MmaProblem problem = describe(kernel, *product, space);
+  if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
+    config.staging = 1;
   bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(
       kernel.getContext(), estimate.getTime(), estimate.getDramBytes(),

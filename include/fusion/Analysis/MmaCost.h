@@ -99,6 +99,9 @@ struct MmaConfig {
   int64_t stream = 0;
   /// Groups of `warps` warps that have as many rows each of a block's tile.
   int64_t rowGroups = 1;
+  /// Buffers in which chunks of a result wait for their copy: what gives way
+  /// first where shared memory is short.
+  int64_t staging = 2;
 
   /// Warps that hold sums of one tile, and the rows of each group of them.
   int64_t getTileWarps() const { return warps * rowGroups; }
@@ -114,8 +117,9 @@ struct MmaConfig {
 
 /// Columns that a stage has, and those that instructions take the time of:
 /// where columns lie side by side in memory, a part that is narrower than a row
-/// of the widest swizzle is copied as wide as that if it follows one that is,
-/// and one instruction reads both; others are instructions of their own.
+/// of the widest swizzle, but not half as narrow, is copied as wide as that if
+/// it follows one that is, and one instruction reads both; others are
+/// instructions of their own.
 struct MmaColumns {
   int64_t loaded = 0, multiplied = 0;
 };

@@ -4,7 +4,7 @@
 #tile = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)>
 
 // Three groups have a turn of the loop each. A stage has rows for every group,
-// and the columns once: 128 and, in a second part, 16 of 64 that are copied, so
+// and the columns once: 128 and, in a second part, 32 of 64 that are copied, so
 // that one instruction reads both. All groups wait at the same positions and
 // release them. Of the residual's ring a group has every third position.
 
@@ -27,7 +27,7 @@
 // CHECK:       %[[B:.*]]:5 = tile.wait %[[RING]][%[[PK]]]
 // CHECK:       %[[A:.*]] = tile.group_buffer %[[B]]#0, %[[B]]#1, %[[B]]#2
 // CHECK:       tile.mma_async %[[A]], %[[B]]#3, {{.*}} -> tensor<64x128xf32>
-// CHECK:       tile.mma_async %[[A]], %[[B]]#4, {{.*}} -> tensor<64x16xf32>
+// CHECK:       tile.mma_async %[[A]], %[[B]]#4, {{.*}} -> tensor<64x32xf32>
 // CHECK:       tile.mma_wait
 // CHECK-NOT:   pending
 // CHECK:       tile.release %[[RING]][%[[PK]]]
@@ -39,7 +39,7 @@
 // CHECK: } producer {
 // CHECK:   scf.for {{.*}} iter_args(%[[P:.*]] = %[[C0]])
 // CHECK-DAG: %[[ROW:.*]] = arith.muli %{{.*}}, %c192
-// CHECK-DAG: %[[COLUMN:.*]] = arith.muli %{{.*}}, %c144
+// CHECK-DAG: %[[COLUMN:.*]] = arith.muli %{{.*}}, %c160
 // CHECK-DAG: %[[ROW1:.*]] = arith.addi %[[ROW]], %c64
 // CHECK-DAG: %[[ROW2:.*]] = arith.addi %[[ROW]], %c128
 // CHECK-DAG: %[[PART:.*]] = arith.addi %[[COLUMN]], %c128
@@ -71,16 +71,16 @@ tile.program @rows(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pr: !llvm.ptr<1>, %py:
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
   %c132 = arith.constant 132 : index
-  %c144 = arith.constant 144 : index
+  %c160 = arith.constant 160 : index
   %c192 = arith.constant 192 : index
   %c1000 = arith.constant 1000 : index
   %zero = arith.constant 0.0 : f32
   %a = tile.view %pa[] {shape = affine_map<() -> (2304, 1000)>} : !llvm.ptr<1> to !tile.view<2304x1000xbf16>
-  %b = tile.view %pb[] {shape = affine_map<() -> (1000, 576)>} : !llvm.ptr<1> to !tile.view<1000x576xbf16>
-  %r = tile.view %pr[] {shape = affine_map<() -> (2304, 576)>} : !llvm.ptr<1> to !tile.view<2304x576xbf16>
-  %y = tile.view %py[] {shape = affine_map<() -> (2304, 576)>} : !llvm.ptr<1> to !tile.view<2304x576xbf16>
+  %b = tile.view %pb[] {shape = affine_map<() -> (1000, 640)>} : !llvm.ptr<1> to !tile.view<1000x640xbf16>
+  %r = tile.view %pr[] {shape = affine_map<() -> (2304, 640)>} : !llvm.ptr<1> to !tile.view<2304x640xbf16>
+  %y = tile.view %py[] {shape = affine_map<() -> (2304, 640)>} : !llvm.ptr<1> to !tile.view<2304x640xbf16>
   %init = tile.splat %zero : f32 -> tensor<64x128xf32>
-  %init2 = tile.splat %zero : f32 -> tensor<64x16xf32>
+  %init2 = tile.splat %zero : f32 -> tensor<64x32xf32>
   %id = gpu.block_id x
   scf.for %t = %id to %c64 step %c132 {
     scf.for %g = %c0 to %c3 step %c1 {
@@ -89,23 +89,23 @@ tile.program @rows(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pr: !llvm.ptr<1>, %py:
       %whole = arith.muli %tm, %c192 : index
       %own = arith.muli %g, %c64 : index
       %om = arith.addi %whole, %own : index
-      %on = arith.muli %tn, %c144 : index
+      %on = arith.muli %tn, %c160 : index
       %on2 = arith.addi %on, %c128 : index
-      %sum:2 = scf.for %k = %c0 to %c1000 step %c64 iter_args(%acc = %init, %acc2 = %init2) -> (tensor<64x128xf32>, tensor<64x16xf32>) {
+      %sum:2 = scf.for %k = %c0 to %c1000 step %c64 iter_args(%acc = %init, %acc2 = %init2) -> (tensor<64x128xf32>, tensor<64x32xf32>) {
         %ka = tile.load %a[#tile] (%om, %k) checked [false, true] : !tile.view<2304x1000xbf16> -> tensor<64x64xbf16>
-        %kb = tile.load %b[affine_map<(d0, d1)[s0, s1] -> (d1 + s0, d0 + s1)>] (%k, %on) checked [true, false] : !tile.view<1000x576xbf16> -> tensor<128x64xbf16>
+        %kb = tile.load %b[affine_map<(d0, d1)[s0, s1] -> (d1 + s0, d0 + s1)>] (%k, %on) checked [true, false] : !tile.view<1000x640xbf16> -> tensor<128x64xbf16>
         %d = tile.dot %ka, %kb, %acc : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
-        %kc = tile.load %b[affine_map<(d0, d1)[s0, s1] -> (d1 + s0, d0 + s1)>] (%k, %on2) checked [true, false] : !tile.view<1000x576xbf16> -> tensor<16x64xbf16>
-        %d2 = tile.dot %ka, %kc, %acc2 : tensor<64x64xbf16>, tensor<16x64xbf16> -> tensor<64x16xf32>
-        scf.yield %d, %d2 : tensor<64x128xf32>, tensor<64x16xf32>
+        %kc = tile.load %b[affine_map<(d0, d1)[s0, s1] -> (d1 + s0, d0 + s1)>] (%k, %on2) checked [true, false] : !tile.view<1000x640xbf16> -> tensor<32x64xbf16>
+        %d2 = tile.dot %ka, %kc, %acc2 : tensor<64x64xbf16>, tensor<32x64xbf16> -> tensor<64x32xf32>
+        scf.yield %d, %d2 : tensor<64x128xf32>, tensor<64x32xf32>
       }
-      %res = tile.load %r[#tile] (%om, %on) checked [false, false] : !tile.view<2304x576xbf16> -> tensor<64x128xbf16>
+      %res = tile.load %r[#tile] (%om, %on) checked [false, false] : !tile.view<2304x640xbf16> -> tensor<64x128xbf16>
       %rf = arith.extf %res : tensor<64x128xbf16> to tensor<64x128xf32>
       %s = arith.addf %sum#0, %rf : tensor<64x128xf32>
       %o = arith.truncf %s : tensor<64x128xf32> to tensor<64x128xbf16>
-      tile.store %o, %y[#tile] (%om, %on) checked [false, false] : tensor<64x128xbf16>, !tile.view<2304x576xbf16>
-      %o2 = arith.truncf %sum#1 : tensor<64x16xf32> to tensor<64x16xbf16>
-      tile.store %o2, %y[#tile] (%om, %on2) checked [false, false] : tensor<64x16xbf16>, !tile.view<2304x576xbf16>
+      tile.store %o, %y[#tile] (%om, %on) checked [false, false] : tensor<64x128xbf16>, !tile.view<2304x640xbf16>
+      %o2 = arith.truncf %sum#1 : tensor<64x32xf32> to tensor<64x32xbf16>
+      tile.store %o2, %y[#tile] (%om, %on2) checked [false, false] : tensor<64x32xbf16>, !tile.view<2304x640xbf16>
     } {tile.row_groups}
   }
   tile.return

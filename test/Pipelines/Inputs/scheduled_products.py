@@ -296,6 +296,9 @@ CASES = {
     "parts-of-narrow-columns": lambda: epilogue(
         axes(128, 144), 8, "stages = 3, columns = 64",
         PARTS + [("tile.async_store ", 3)], n=400),
+    "parts-of-wider-columns": lambda: epilogue(
+        axes(128, 160), 8, "stages = 3, columns = 64",
+        PARTS + [("tile.async_store ", 3)], n=400),
     # Three groups that have 64 rows of a tile each: in a grid that walks tiles,
     # the last of them with a group outside; one tile a block; sums of one step;
     # operands that are computed, by each group for itself.
