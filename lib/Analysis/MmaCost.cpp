@@ -283,8 +283,11 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                               config.split)) *
       problem.taps;
   int64_t cluster = config.split * config.multicast;
+  double rounds = tiles * cluster / double(getClusterSlots(cluster, target));
+  // How many tiles groups have is known at run time: the last round is half
+  // full in the mean.
   double perSM =
-      std::ceil(tiles * cluster / double(getClusterSlots(cluster, target)));
+      problem.grouped ? std::max(1.0, rounds + 0.5) : std::ceil(rounds);
 
   auto [undisturbed, feed, chunk, alone, epilogue, resident] =
       getTileTimes(problem, config, target);

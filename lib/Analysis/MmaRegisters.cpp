@@ -32,6 +32,8 @@ static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1.25, kHeldAhead = 0.5;
 static constexpr int64_t kWideChunk = 64;
 /// For each tensor of which the epilogue reads tiles.
 static constexpr int64_t kTileAddress = 4;
+/// For rows in groups: the search for a tile's group, addresses of stores.
+static constexpr int64_t kGroupedRows = 16;
 /// Of an operand that is computed between shared memory and the product.
 static constexpr int64_t kComputedOperand = 20;
 
@@ -54,6 +56,8 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   int64_t registers =
       sums + kGroupLoop + static_cast<int64_t>(held) +
       kTileAddress * static_cast<int64_t>(problem.copiedReads.size());
+  if (problem.grouped)
+    registers += kGroupedRows;
   for (unsigned side = 0; side < 2; ++side)
     if (problem.storedBits[side] != problem.elementBits) {
       registers += kComputedOperand;

@@ -126,9 +126,20 @@ static void setEpilogue(const ProductView &view, MmaProblem &problem) {
                seen.insert(tensor.value).second) {
       ++problem.columnVectors;
     }
-  for (const ProductTensor &tensor : view.writes)
-    if (isWhole(tensor))
+  for (const ProductTensor &tensor : view.writes) {
+    if (!isWhole(tensor))
+      continue;
+    if (!problem.grouped) {
       addTile(tensor, problem.epilogueWriteBytes, problem.copiedWrites);
+      continue;
+    }
+    // What ends with a group is stored by threads.
+    auto type = cast<RankedTensorType>(tensor.value.getType());
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    problem.epilogueWriteBytes += bytes;
+    ++problem.exchanged;
+    problem.exchangedBytes = std::max(problem.exchangedBytes, bytes);
+  }
   problem.epilogueOps = 0;
   for (linalg::LinalgOp op : view.others)
     problem.epilogueOps +=

@@ -156,8 +156,8 @@ static bool tilesGroups(KernelOp kernel, const Product &product,
 /// each tile by itself, so that blocks share none.
 static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
   llvm::erase_if(configs, [](const MmaConfig &config) {
-    return config.split != 1 || config.multicast != 1 || config.groups != 1 ||
-           config.stream != 0 || !llvm::isPowerOf2_64(config.rows);
+    return config.split != 1 || config.multicast != 1 || config.stream != 0 ||
+           !llvm::isPowerOf2_64(config.rows);
   });
 }
 

@@ -5,6 +5,7 @@
 
 // 40 groups and the rows around them are 42 ranges.
 // CHECK-LABEL: llvm.func @warps
+// CHECK: llvm.load %{{.*}} invariant
 // CHECK-COUNT-2: nvvm.vote.sync ballot
 // CHECK-NOT: nvvm.vote.sync
 // CHECK-NOT: scf.for
@@ -27,7 +28,7 @@ tile.program @warps(%p: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_warps = 
 // CHECK-LABEL: llvm.func @producer
 // CHECK: nvvm.elect.sync
 // CHECK: scf.for
-// CHECK-COUNT-8: llvm.load %{{.*}} invariant
+// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64}
 // CHECK-NOT: nvvm.vote.sync
 // CHECK: nvvm.setmaxregister {{.*}}increase
 // CHECK: nvvm.vote.sync ballot

@@ -44,3 +44,15 @@ func.func @groups(%o: tensor<9xi32>) -> tensor<100xi32> {
   %0 = fusion.row_groups %o : tensor<9xi32> -> tensor<100xi32>
   return %0 : tensor<100xi32>
 }
+
+// One group: a product of matrices, whose rows of no group are cleared.
+// CHECK-LABEL: func.func @single
+// CHECK: %[[M:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<1x64x32xf32> into tensor<64x32xf32>
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}}, %[[M]]
+// CHECK: linalg.generic {{.*}} ins(%[[S]], %{{.*}} : tensor<100x32xf32>, tensor<100xi32>)
+// CHECK: arith.cmpi slt
+// CHECK-NEXT: arith.select
+func.func @single(%x: tensor<100x64xf32>, %w: tensor<1x64x32xf32>, %o: tensor<2xi32>) -> tensor<100x32xf32> {
+  %0 = fusion.grouped_matmul %x, %w offsets(%o) : (tensor<100x64xf32>, tensor<1x64x32xf32>, tensor<2xi32>) -> tensor<100x32xf32>
+  return %0 : tensor<100x32xf32>
+}

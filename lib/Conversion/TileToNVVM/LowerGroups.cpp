@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// Offsets that a thread reads together, so that their latency is there once.
-static constexpr int32_t kAtOnce = 8;
+static constexpr int32_t kAtOnce = 4;
 static constexpr int32_t kLanes = 32;
 
 namespace {
@@ -86,7 +86,8 @@ private:
                                 kind, UnitAttr());
   }
   /// The row that range `number`, of those up to the last offset, ends with.
-  Value loadEnd(Value number);
+  /// What is `invariant` may be kept in registers from one tile to the next.
+  Value loadEnd(Value number, bool invariant);
   /// Tiles of the range from `row` to `end`.
   Value countTiles(Value row, Value end) {
     return arith::DivUIOp::create(
@@ -113,34 +114,36 @@ private:
 };
 } // namespace
 
-Value GroupSearch::loadEnd(Value number) {
+Value GroupSearch::loadEnd(Value number, bool invariant) {
   Value place = min(number, constant(last));
   Value address =
       LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI32Type(),
                           base, ArrayRef<LLVM::GEPArg>{place});
   Value offset = LLVM::LoadOp::create(
       builder, loc, builder.getI32Type(), address, /*alignment=*/4,
-      /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/true);
+      /*isVolatile=*/false, /*isNonTemporal=*/false, invariant);
   return max(min(offset, rows), constant(0));
 }
 
 void GroupSearch::findAlone() {
-  // Beyond the last offset ranges are empty.
+  // Producers have few registers: where the range lies is read again. Beyond
+  // the last offset ranges are empty.
   Value zero = constant(0);
-  FoundRange none{constant(last + 1), rows, wanted, rows};
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(last + 1), constant(kAtOnce),
-      ValueRange{zero, zero, none.number, none.row, none.tile, none.end});
+      ValueRange{zero, zero, constant(last + 2), wanted});
   Value row, tiles;
   auto take = [&](ValueRange state) {
     row = state[0];
     tiles = state[1];
-    found = {state[2], state[3], state[4], state[5]};
+    found.number = state[2];
+    found.tile = state[3];
   };
   auto visit = [&](Value number, Value next) {
-    Value end = max(row, next), count = countTiles(row, end);
-    found =
-        chooseRange(isFound(tiles, count), {number, row, tiles, end}, found);
+    Value count = countTiles(row, max(row, next));
+    Value isHere = isFound(tiles, count);
+    found.number = choose(isHere, number, found.number);
+    found.tile = choose(isHere, tiles, found.tile);
     row = next;
     tiles = add(tiles, count);
   };
@@ -153,17 +156,24 @@ void GroupSearch::findAlone() {
     SmallVector<std::pair<Value, Value>> ends;
     for (int32_t i = 0; i < kAtOnce; ++i) {
       Value number = add(loop.getInductionVar(), constant(i));
-      ends.push_back({number, loadEnd(number)});
+      ends.push_back({number, loadEnd(number, /*invariant=*/false)});
     }
     for (auto [number, end] : ends)
       visit(number, end);
-    scf::YieldOp::create(
-        builder, loc,
-        ValueRange{row, tiles, found.number, found.row, found.tile, found.end});
+    scf::YieldOp::create(builder, loc,
+                         ValueRange{row, tiles, found.number, found.tile});
   }
   take(loop.getResults());
   visit(constant(last + 1), rows);
   total = tiles;
+  auto rowOf = [&](Value number) {
+    return choose(compare(arith::CmpIPredicate::sgt, number, constant(last)),
+                  rows, loadEnd(max(number, zero), /*invariant=*/false));
+  };
+  Value before = sub(found.number, constant(1));
+  found.row = choose(compare(arith::CmpIPredicate::eq, found.number, zero),
+                     zero, rowOf(before));
+  found.end = max(found.row, rowOf(found.number));
 }
 
 void GroupSearch::findByWarp(Value lane) {
@@ -175,7 +185,7 @@ void GroupSearch::findByWarp(Value lane) {
     Value number = add(lane, constant(first));
     Value next =
         choose(compare(arith::CmpIPredicate::sgt, number, constant(last)), rows,
-               loadEnd(number));
+               loadEnd(number, /*invariant=*/true));
     Value row =
         choose(compare(arith::CmpIPredicate::eq, lane, constant(0)), before,
                shuffle(NVVM::ShflKind::up, next, constant(1), clampUp));

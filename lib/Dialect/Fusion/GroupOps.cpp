@@ -151,37 +151,57 @@ FailureOr<SmallVector<Value>> GroupedMatmulOp::decompose(OpBuilder &builder) {
       d.b, RankedTensorType::get({input.getDimSize(0)}, i32), getOffsets(),
       rows);
 
-  // Loops are rows, columns, groups, depth. The condition stands outside of
-  // the product: an infinity of another group times zero would be a NaN.
   auto widen = [&](Scalar x) {
     return x.isFloat() ? convertFloat(x, sumType) : convertInteger(x, sumType);
   };
-  SmallVector<int64_t> weightLoops{2, 3, 1};
-  if (getTransposed())
-    std::swap(weightLoops[1], weightLoops[2]);
-  Value sum = d.reduce(
-      {d.along(getInput(), {0, 3}, 4), d.along(getWeight(), weightLoops, 4),
-       d.along(groups, {0}, 4)},
-      4, {0, 1}, shapes[0], Combiner::Add,
-      [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
-        Scalar group = convertInteger(getLoopIndex(b, 2), i32);
-        Scalar product = widen(args[0]) * widen(args[1]);
-        return select(eq(args[2], group), product, product.constant(0));
-      });
-  if (!getBias() && result.getElementType() == sumType)
+  auto weight = cast<RankedTensorType>(getWeight().getType());
+  bool isSingle = weight.getDimSize(0) == 1;
+  Value sum;
+  if (isSingle) {
+    // All rows, of which those of no group are cleared below.
+    SmallVector<int64_t> loops{2, 1};
+    if (getTransposed())
+      std::swap(loops[0], loops[1]);
+    Value matrix = tensor::CollapseShapeOp::create(
+        d.b, getWeight(), ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+    sum = d.reduce({d.along(getInput(), {0, 2}, 3), d.along(matrix, loops, 3)},
+                   3, {0, 1}, shapes[0], Combiner::Add,
+                   [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
+                     return widen(args[0]) * widen(args[1]);
+                   });
+  } else {
+    // Loops are rows, columns, groups, depth. The condition stands outside of
+    // the product: an infinity of another group times zero would be a NaN.
+    SmallVector<int64_t> loops{2, 3, 1};
+    if (getTransposed())
+      std::swap(loops[1], loops[2]);
+    sum = d.reduce({d.along(getInput(), {0, 3}, 4),
+                    d.along(getWeight(), loops, 4), d.along(groups, {0}, 4)},
+                   4, {0, 1}, shapes[0], Combiner::Add,
+                   [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
+                     Scalar group = convertInteger(getLoopIndex(b, 2), i32);
+                     Scalar product = widen(args[0]) * widen(args[1]);
+                     return select(eq(args[2], group), product,
+                                   product.constant(0));
+                   });
+  }
+  bool clears = isSingle || getBias();
+  if (!clears && result.getElementType() == sumType)
     return SmallVector<Value>{sum};
 
   SmallVector<LoopOperand> operands{d.along(sum)};
-  if (getBias())
+  if (clears)
     operands.push_back(d.along(groups, {0}, 2));
   OpFoldResult numGroups = d.getSize(getWeight(), 0);
   Value y = d.elementwise(
       operands, shapes[0], result.getElementType(),
       [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
-        if (!getBias())
+        if (!clears)
           return args[0];
         Scalar count = convertInteger(d.getIndex(b, numGroups), i32);
         Scalar inside = lt(args[1], count);
+        if (!getBias())
+          return select(inside, args[0], args[0].constant(0));
         Scalar group = convertInteger(
             select(inside, args[1], args[1].constant(0)), b.getIndexType());
         Scalar bias = extract(b, getBias(), {group, Value(getLoopIndex(b, 1))});

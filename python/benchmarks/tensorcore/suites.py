@@ -281,8 +281,9 @@ SUITES = {
 }
 
 # The suites whose kernels are held to limits; the others repeat their shapes
-# or are for other chips. Groups need offsets that do not decrease, which random
-# arguments of the emulator do: their tests are in test/Pipelines.
+# or are for other chips. Groups need offsets that do not decrease, as random
+# arguments do: their tests are test/Pipelines/grouped.test and
+# test/Benchmark/kernel-resources-grouped.test.
 CORPUS = [name for name in SUITES
           if name not in ("gemm-sweep", "tiles", "mma-sync", "grouped")]
 

@@ -12,11 +12,11 @@
 # groups are expected, the tile program has to find them.
 #
 # grouped.py FOLDER TARGET KIND N K (kn|nk) TYPE OFFSET,OFFSET,... ROWS
-#     [--by=(tiles|loops)] [--offsets=argument]
+#     [--by=(tiles|loops)]
 #
 # KIND: plain, bias, silu (bias and activation), swiglu (two products and a
-# gate), scales (a factor for each group, picked by fusion.gather), amax (the
-# result and its rows' largest magnitudes), residual.
+# gate), scales (a factor for each group, picked by fusion.gather), residual,
+# gather (rows of a table, picked by index, as input).
 #
 #===----------------------------------------------------------------------===#
 
@@ -69,7 +69,15 @@ class Program:
         self.sum = "i32" if o.type == "i8" else (
             "f64" if o.type == "f64" else "f32")
         self.sums = tensor(self.sum, o.rows, o.n)
-        self.argument("x", tensor(o.type, o.rows, o.k))
+        x = tensor(o.type, o.rows, o.k)
+        if o.kind == "gather":
+            table, indices = tensor(o.type, 100, o.k), tensor("i32", o.rows)
+            self.argument("table", table)
+            self.argument("rows", indices)
+            self.add(f"%x = fusion.gather %table, %rows axis(0) : "
+                     f"({table}, {indices}) -> {x}")
+        else:
+            self.argument("x", x)
         offsets = tensor("i32", o.groups + 1)
         self.add(f"%o = arith.constant dense<[{o.offsets}]> : {offsets}")
         results = []
@@ -122,7 +130,7 @@ def parse_arguments():
     parser.add_argument("folder")
     parser.add_argument("target")
     parser.add_argument("kind", choices=["plain", "bias", "silu", "swiglu",
-                                         "scales", "residual"])
+                                         "scales", "residual", "gather"])
     parser.add_argument("n", type=int)
     parser.add_argument("k", type=int)
     parser.add_argument("order", choices=["kn", "nk"])
@@ -148,7 +156,7 @@ def main():
     found = len(re.findall(r"tile\.find_group", tiles))
     if (found > 0) != (options.by == "tiles"):
         sys.exit(f"{found} searches for groups in the tile program:\n{tiles}")
-    compile_and_verify(compile_, base, int_range="-100:100")
+    compile_and_verify(compile_, base, int_range="-100:99")
 
 
 main()
