@@ -99,6 +99,9 @@ struct MmaConfig {
   int64_t stream = 0;
   /// Groups of `warps` warps that have as many rows each of a block's tile.
   int64_t rowGroups = 1;
+  /// The blocks of a split are no cluster: they exchange their sums through
+  /// global memory.
+  bool apart = false;
 
   /// Warps that hold sums of one tile, and the rows of each group of them.
   int64_t getTileWarps() const { return warps * rowGroups; }
