@@ -104,7 +104,7 @@ static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
     clocks += bytes / (problem.straddles[side] ? kStraddledBytesPerClock
                                                : kFeedBytesPerClock);
   }
-  return config.split > 1 ? clocks * kClusterFeedCost : clocks;
+  return config.split > 1 && !config.apart ? clocks * kClusterFeedCost : clocks;
 }
 
 /// Blocks of clusters of `size` that run at a time. They lie in one of the
@@ -196,6 +196,14 @@ struct TileTimes {
 };
 } // namespace
 
+/// Seconds in which a block writes its sums to global memory, or reads as much.
+static double getExchangeSeconds(const MmaProblem &problem,
+                                 const MmaConfig &config,
+                                 const TargetInfo &target) {
+  double bytes = 4.0 * config.rows * config.columns * problem.sums;
+  return kExchangeSeconds + bytes / (kExchangeBytesPerClock * target.clockHz);
+}
+
 static TileTimes getTileTimes(const MmaProblem &problem,
                               const MmaConfig &config,
                               const TargetInfo &target) {
@@ -242,7 +250,9 @@ static TileTimes getTileTimes(const MmaProblem &problem,
       kClocksPerByte * (problem.epilogueReadBytes + problem.epilogueWriteBytes);
   times.epilogue = kEpilogueSeconds + elements / config.split * perElement /
                                           (kLanes * target.clockHz);
-  if (config.split > 1)
+  if (config.apart)
+    times.epilogue += getExchangeSeconds(problem, config, target);
+  else if (config.split > 1)
     times.epilogue += kClusterSeconds;
   if (config.multicast > 1)
     times.epilogue += kMulticastSeconds;
@@ -267,9 +277,7 @@ static double getStreamSeconds(const MmaProblem &problem,
   double tiles = getTiles(problem, config);
   double blocks = double(config.blocks) / config.multicast;
   double shared = getSharedTiles(problem, config);
-  double bytes = 4.0 * config.rows * config.columns * problem.sums;
-  double exchange =
-      kExchangeSeconds + bytes / (kExchangeBytesPerClock * target.clockHz);
+  double exchange = getExchangeSeconds(problem, config, target);
   // A block hands over one part of a tile and collects another.
   return (tiles + (kStreamCost - 1) * shared) / blocks * chunks * chunkSeconds +
          tiles / blocks * epilogue + 2 * exchange;
@@ -282,8 +290,10 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
       double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
                               config.split)) *
       problem.taps;
-  int64_t cluster = config.split * config.multicast;
-  double rounds = tiles * cluster / double(getClusterSlots(cluster, target));
+  // Blocks that are no cluster need no place beside each other.
+  int64_t cluster = (config.apart ? 1 : config.split) * config.multicast;
+  double rounds = tiles * config.split * config.multicast /
+                  double(getClusterSlots(cluster, target));
   // How many tiles groups have is known at run time: the last round is half
   // full in the mean.
   double perSM =
@@ -352,7 +362,8 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.blocks = getClusterSlots(config.multicast, target);
   int64_t blocks = config.blocks / config.multicast;
   int64_t tiles = getTiles(problem, config);
-  // Fewer tiles than blocks are left to clusters, whose blocks are in step.
+  // Fewer tiles than blocks are left to splits, whose blocks are in step and
+  // finish a part each.
   if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
       tiles > kMostRounds * blocks)
     return;
@@ -360,6 +371,29 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.stream = std::clamp<int64_t>(
       std::llround(times.epilogue / times.alone), 1, kMostFinish);
   configs.push_back(config);
+}
+
+/// Adds the form of `config` in which the blocks that share the depth of a tile
+/// are no cluster, when all blocks of the grid run at the same time.
+static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
+                     const MmaProblem &problem, MmaConfig config,
+                     const TargetInfo &target) {
+  constexpr int64_t kMaxStages = 8;
+  if (config.split == 1 || !problem.isStatic ||
+      getTiles(problem, config) * config.split > target.numSMs)
+    return;
+  config.apart = true;
+  config.blocks = 0;
+  int64_t own = config.columns / config.split;
+  config.chunk = own > 64 ? 64 : 0;
+  // No room for the sums of others: more stages.
+  config.stages = 0;
+  int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                 getMmaSharedBytes(problem, config);
+  config.stages =
+      std::min<int64_t>(kMaxStages, room / stageBytes(problem, config));
+  if (config.stages >= 2)
+    configs.push_back(config);
 }
 
 /// Adds the forms of `config` in which two groups of its warps take turns at
@@ -553,6 +587,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             addStages(configs, problem, config, most, tiles, target);
           }
           addGroups(configs, problem, config, target);
+          addApart(configs, problem, config, target);
         }
   addRowGroups(configs, problem, depth, target);
   // Each is priced once; equal ones keep their order.

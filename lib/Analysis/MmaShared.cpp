@@ -117,7 +117,7 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
   int64_t rows = config.getGroupRows();
   int64_t allGroups = config.groups * config.rowGroups;
   // Partial sums of a cluster, f32.
-  if (config.split > 1)
+  if (config.split > 1 && !config.apart)
     pieces.append(problem.sums,
                   {config.rows * config.columns * 4, kBankRowBytes});
   int64_t columns = config.getEpilogueColumns();
@@ -178,7 +178,7 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
 int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
                                   const MmaConfig &config) {
   int64_t total = getExtent(getPieces(problem, config));
-  if (config.split > 1)
+  if (config.split > 1 && !config.apart)
     total = llvm::alignTo(total, 8) + kBarrierBytes;
   return total;
 }

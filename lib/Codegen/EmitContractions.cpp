@@ -185,7 +185,7 @@ Value TileEmitter::sumParts(Value sum, ArrayRef<unsigned> sumAxes) {
 }
 
 //===----------------------------------------------------------------------===//
-// Contractions shared by a cluster
+// Contractions shared by blocks
 //===----------------------------------------------------------------------===//
 
 bool TileEmitter::shareContraction(MutableArrayRef<Reduction> group,
@@ -213,6 +213,13 @@ void TileEmitter::restrictToShare(scf::ForOp loop, const Axis &axis) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
   int64_t parts = schedule.getMma().getSplit();
+  if (!getenv("CONTIG")) {
+    Value chunk = arith::ConstantIndexOp::create(builder, loc, axis.tile);
+    loop.setLowerBound(arith::MulIOp::create(builder, loc, clusterRank, chunk));
+    loop.setStep(
+        arith::ConstantIndexOp::create(builder, loc, axis.tile * parts));
+    return;
+  }
   Value share = sizeOf(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
   Value begin = arith::MulIOp::create(builder, loc, clusterRank, share);
   Value end = arith::AddIOp::create(builder, loc, begin, share);
@@ -221,15 +228,49 @@ void TileEmitter::restrictToShare(scf::ForOp loop, const Axis &axis) {
       arith::MinUIOp::create(builder, loc, end, loop.getUpperBound()));
 }
 
-Tile TileEmitter::addShares(Tile sum) {
-  Tile part = sum;
+unsigned TileEmitter::takePart(SmallVectorImpl<unsigned> &tileAxes) const {
   unsigned dim = 0;
   for (auto [number, axis] : llvm::enumerate(axes))
-    for (auto [position, of] : llvm::enumerate(part.axes))
+    for (auto [position, of] : llvm::enumerate(tileAxes))
       if (axis.whole == of) {
         of = number;
         dim = position;
       }
+  return dim;
+}
+
+FailureOr<SmallVector<Value>>
+TileEmitter::exchangeShares(ValueRange sums,
+                            MutableArrayRef<SmallVector<unsigned>> sumAxes) {
+  auto refuse = [&](const Twine &reason) {
+    return kernel.emitError("FUS-3123: the blocks of a 'split' exchange their "
+                            "sums through global memory ('apart'), but ")
+           << reason;
+  };
+  auto blocks = dyn_cast<AffineConstantExpr>(gridSize);
+  if (!blocks)
+    return refuse("sizes are not known at compile time");
+  if (program.walk([](tile::GridReduceOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    return refuse("the kernel has several contractions");
+  FailureOr<Scratch> scratch = makeScratch(sums, blocks.getValue());
+  if (failed(scratch))
+    return refuse("there are too many of them to signal to each other");
+  SmallVector<Type> types;
+  unsigned dim = 0;
+  for (auto [sum, own] : llvm::zip(sums, sumAxes)) {
+    dim = takePart(own);
+    types.push_back(tileType(own, tile::getTileElementType(sum.getType())));
+  }
+  auto parts = tile::GridReduceOp::create(builder, loc, types, sums,
+                                          scratch->slots, scratch->signals,
+                                          blockNumber, clusterRank, dim);
+  return llvm::to_vector_of<Value>(parts.getResults());
+}
+
+Tile TileEmitter::addShares(Tile sum) {
+  Tile part = sum;
+  unsigned dim = takePart(part.axes);
   Type element = tile::getTileElementType(sum.value.getType());
   part.value = tile::ClusterReduceOp::create(
       builder, loc, tileType(part.axes, element), sum.value, dim);

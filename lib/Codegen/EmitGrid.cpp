@@ -261,18 +261,23 @@ LogicalResult TileEmitter::emitGrid() {
   Value slot = block;
   int64_t cluster = split * multicast;
   if (cluster > 1) {
-    program.setCluster(cluster);
     unsigned whole = split > 1 ? gridAxes.back() : gridAxes.rbegin()[1];
     if (granuleAxes.contains(*axes[whole].dim))
       return kernel.emitError("FUS-3119: the blocks of a cluster share a "
                               "dimension that the kernel reduces in granules");
     addPartAxis(whole, axes[whole].tile / cluster, std::nullopt);
     rebind(whole, axes.size() - 1);
-    clusterRank =
-        tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
-    block = arith::DivUIOp::create(
-        builder, loc, block,
-        arith::ConstantIndexOp::create(builder, loc, cluster));
+    Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
+    if (mma.getApart()) {
+      program.setTogether(cluster);
+      blockNumber = block;
+      clusterRank = arith::RemUIOp::create(builder, loc, block, size);
+    } else {
+      program.setCluster(cluster);
+      clusterRank =
+          tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
+    }
+    block = arith::DivUIOp::create(builder, loc, block, size);
     blocks /= cluster;
   }
   // Dimensions of tiles are in the order of axes: columns follow the rows that

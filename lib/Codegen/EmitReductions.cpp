@@ -491,6 +491,13 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       return failure();
     next = *sums;
   }
+  bool apart = shared && schedule.getMma().getApart();
+  if (apart) {
+    FailureOr<SmallVector<Value>> parts = exchangeShares(next, accumulatorAxes);
+    if (failed(parts))
+      return failure();
+    next = *parts;
+  }
 
   FailureOr<Tile> answer = failure();
   unsigned position = 0;
@@ -499,7 +506,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       Tile sum{next[position], accumulatorAxes[position]};
       if (dots[number])
         sum.value = sumParts(sum.value, sum.axes);
-      if (shared)
+      if (shared && !apart)
         sum = addShares(sum);
       FailureOr<Tile> tile = finishReduction(member, i, sum, reduced);
       if (failed(tile))

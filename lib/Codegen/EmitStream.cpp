@@ -139,10 +139,8 @@ FailureOr<Value> TileEmitter::emitSegments(Value slot, Value block,
   return add(mul(tile, team), member);
 }
 
-FailureOr<SmallVector<Value>> TileEmitter::shareSums(scf::ForOp loop,
-                                                     ValueRange sums) {
-  if (stream->given)
-    return refuseStream("the kernel has several contractions");
+FailureOr<TileEmitter::Scratch> TileEmitter::makeScratch(ValueRange sums,
+                                                         int64_t numSlots) {
   int64_t bytes = 0;
   for (Value sum : sums) {
     int64_t bits =
@@ -152,20 +150,29 @@ FailureOr<SmallVector<Value>> TileEmitter::shareSums(scf::ForOp loop,
     bytes += bits / 8;
   }
   constexpr int64_t kWord = 4;
-  int64_t signalBytes = stream->numSlots * schedule.getWarps() * kWord;
+  int64_t signalBytes = numSlots * schedule.getWarps() * kWord;
   if (signalBytes > fusionpkg::kSignalBytes)
-    return refuseStream("there are too many of them to signal to each other");
+    return failure();
   auto pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
-  Value slots, signals;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&program.getBody().front());
-    slots =
-        tile::ScratchOp::create(builder, loc, pointer, bytes * stream->numSlots,
-                                /*signals=*/false);
-    signals = tile::ScratchOp::create(builder, loc, pointer, signalBytes,
-                                      /*signals=*/true);
-  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&program.getBody().front());
+  Scratch scratch;
+  scratch.slots =
+      tile::ScratchOp::create(builder, loc, pointer, bytes * numSlots,
+                              /*signals=*/false);
+  scratch.signals = tile::ScratchOp::create(builder, loc, pointer, signalBytes,
+                                            /*signals=*/true);
+  return scratch;
+}
+
+FailureOr<SmallVector<Value>> TileEmitter::shareSums(scf::ForOp loop,
+                                                     ValueRange sums) {
+  if (stream->given)
+    return refuseStream("the kernel has several contractions");
+  FailureOr<Scratch> scratch = makeScratch(sums, stream->numSlots);
+  if (failed(scratch))
+    return refuseStream("there are too many of them to signal to each other");
+  auto [slots, signals] = *scratch;
   stream->loop = loop;
   loop.setLowerBound(stream->begin);
   loop.setUpperBound(stream->end);

@@ -250,8 +250,15 @@ private:
                         ArrayRef<unsigned> reduced);
   /// Lets `loop`, over `axis`, run through this block's share.
   void restrictToShare(scf::ForOp loop, const Axis &axis);
+  /// Of a tile's axes: replaces the one of which each block has a part.
+  unsigned takePart(SmallVectorImpl<unsigned> &tileAxes) const;
   /// This block's part of the sum of all blocks' tiles.
   Tile addShares(Tile sum);
+  /// The same for blocks that are no cluster, of all sums at once; `sumAxes`
+  /// become those of the parts.
+  FailureOr<SmallVector<Value>>
+  exchangeShares(ValueRange sums,
+                 MutableArrayRef<SmallVector<unsigned>> sumAxes);
 
   // Tiles that blocks share (EmitStream.cpp).
   /// The part of a tile that is computed now: chunks of the contracted
@@ -272,6 +279,12 @@ private:
   /// Opens the loop over the segments of `block`, of so many blocks or
   /// clusters; returns the number of the tile.
   FailureOr<Value> emitSegments(Value slot, Value block, int64_t blocks);
+  /// Global memory in which blocks hand sums to each other.
+  struct Scratch {
+    Value slots, signals;
+  };
+  /// Memory for so many times `sums`; fails when their signals do not fit.
+  FailureOr<Scratch> makeScratch(ValueRange sums, int64_t numSlots);
   /// Restricts `loop` to the segment, hands `sums` over unless the block
   /// owns the tile, and adds what others have of it.
   FailureOr<SmallVector<Value>> shareSums(scf::ForOp loop, ValueRange sums);
@@ -409,6 +422,8 @@ private:
   Value clusterRank;
   /// The number of the group that has these rows of the tile.
   Value rowGroup;
+  /// The number of this block, where blocks share a tile and are no cluster.
+  Value blockNumber;
   /// When the blocks of the grid share tiles.
   std::optional<Stream> stream;
   std::optional<TileGroups> tileGroups;

@@ -24,7 +24,9 @@ constexpr char kMagic[8] = {'F', 'U', 'S', 'N', 'P', 'K', 'G', '\n'};
 /// A package carries the oldest version whose readers understand it: 2 has
 /// clusters and tensor maps.
 constexpr uint32_t kOldestVersion = 1;
-constexpr uint32_t kFormatVersion = 2;
+/// With clusters or tensor maps, and with blocks that wait for each other.
+constexpr uint32_t kClusterVersion = 2;
+constexpr uint32_t kFormatVersion = 3;
 constexpr size_t kHeaderBytes = 64;
 constexpr size_t kChecksumOffset = 48;
 constexpr size_t kChecksumBytes = 16;

@@ -98,6 +98,11 @@ void Verifier::modulesAndKernels() {
     require(kernel.clusterX >= 1 &&
                 kernel.clusterX <= PackageLimits::kMaxCluster,
             "its cluster is not 1 to 16 blocks");
+    require(kernel.together >= 1 &&
+                kernel.together <= PackageLimits::kMaxCluster &&
+                (kernel.together == 1 || kernel.clusterX == 1),
+            "the blocks that wait for each other are not 1 to 16, or are a "
+            "cluster");
   }
   place.clear();
 }

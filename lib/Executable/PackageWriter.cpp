@@ -57,7 +57,7 @@ static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &b, const Kernel &k) {
       b, name, k.module, k.blockX, k.staticSharedBytes, k.dynamicSharedBytes,
       k.predicted.registers, k.predicted.spillBytes, k.predicted.sharedBytes,
       k.measured.registers, k.measured.spillBytes, k.measured.sharedBytes,
-      k.predictedMicroseconds, source, k.clusterX);
+      k.predictedMicroseconds, source, k.clusterX, k.together);
 }
 
 static Offset<fb::Tensor> writeTensor(FlatBufferBuilder &b,
@@ -141,11 +141,14 @@ static Offset<fb::Entry> writeEntry(FlatBufferBuilder &b, const Entry &entry) {
 /// The oldest format version whose readers understand `model`.
 static uint32_t getFormatVersion(const PackageModel &model) {
   for (const Kernel &kernel : model.kernels)
-    if (kernel.clusterX > 1)
+    if (kernel.together > 1)
       return kFormatVersion;
+  for (const Kernel &kernel : model.kernels)
+    if (kernel.clusterX > 1)
+      return kClusterVersion;
   for (const Entry &entry : model.entries)
     if (!entry.tensorMaps.empty())
-      return kFormatVersion;
+      return kClusterVersion;
   return kOldestVersion;
 }
 

@@ -55,6 +55,8 @@ struct LaunchRequest {
   Dim3 grid;
   uint32_t blockX = 1;
   uint32_t clusterX = 1;
+  /// Blocks that wait for each other: above 1, all run at the same time.
+  uint32_t together = 1;
   uint32_t dynamicSharedBytes = 0;
   const void *args = nullptr;
   size_t argBytes = 0;

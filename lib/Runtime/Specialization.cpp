@@ -323,12 +323,15 @@ Error Specializer::launch(size_t index) {
   }
   if (isEmpty)
     return {};
-  if (grid[0] % kernel.clusterX != 0)
+  uint32_t together = std::max(kernel.clusterX, kernel.together);
+  if (grid[0] % together != 0)
     return Error(ErrorCode::ClusterSize,
                  describeStep(index) + ": the grid of kernel '" + kernel.name +
-                     "' has " + std::to_string(grid[0]) +
-                     " blocks along x, its clusters have " +
-                     std::to_string(kernel.clusterX));
+                     "' has " + std::to_string(grid[0]) + " blocks along x, " +
+                     (kernel.together > 1
+                          ? "those that wait for each other are "
+                          : "its clusters have ") +
+                     std::to_string(together));
 
   PreparedStep prepared;
   prepared.index = static_cast<uint32_t>(index);

@@ -236,7 +236,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   auto mma =
       MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
                    config.group, config.blocks, config.multicast,
-                   config.groups * config.rowGroups, config.stream);
+                   config.groups * config.rowGroups, config.stream,
+                   config.apart);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }
@@ -348,6 +349,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   (llvm::isPowerOf2_64(config.rows) ? config.groups : config.rowGroups) =
       mma.getGroups();
   config.stream = mma.getStream();
+  config.apart = mma.getApart();
   MmaProblem problem = describe(kernel, *product, space);
   if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
     config.staging = 1;

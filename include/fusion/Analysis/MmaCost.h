@@ -102,6 +102,9 @@ struct MmaConfig {
   /// Buffers in which chunks of a result wait for their copy: what gives way
   /// first where shared memory is short.
   int64_t staging = 2;
+  /// The blocks of a split are no cluster: they exchange their sums through
+  /// global memory.
+  bool apart = false;
 
   /// Warps that hold sums of one tile, and the rows of each group of them.
   int64_t getTileWarps() const { return warps * rowGroups; }

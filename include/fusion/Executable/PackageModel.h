@@ -73,6 +73,9 @@ struct Kernel {
   double predictedMicroseconds = -1; // -1 if unknown
   std::string source;                // where it comes from, for messages
   uint32_t clusterX = 1;             // 1: no cluster
+  /// Neighbouring blocks that wait for each other. When there are several, all
+  /// blocks of a launch have to run at the same time.
+  uint32_t together = 1;
 };
 
 /// A named size. Its value is read at launch from a dimension of an input

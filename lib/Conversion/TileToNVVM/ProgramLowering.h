@@ -237,6 +237,8 @@ private:
   void describeScratches();
   /// Where this thread's registers of tiles lie in slot `number`.
   struct SlotPlan;
+  /// How blocks exchange the parts of tiles.
+  struct PartPlan;
   FailureOr<SlotPlan> planSlot(Operation *op, ValueRange tiles, Value slots,
                                Value signals, Value number);
   /// Lets one thread of the warp do `text` to its signal.
@@ -244,6 +246,8 @@ private:
   LogicalResult lowerFindGroup(tile::FindGroupOp op);
   LogicalResult lowerPublish(tile::PublishOp op);
   LogicalResult lowerCollect(tile::CollectOp op);
+  LogicalResult lowerGridReduce(tile::GridReduceOp op);
+  FailureOr<PartPlan> planParts(tile::GridReduceOp op);
 
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);

@@ -65,6 +65,8 @@ public:
                            program.getSizeArgumentsAttr());
       if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
         (*kernel)->setAttr("tile.cluster", builder.getI64IntegerAttr(blocks));
+      if (int64_t blocks = program.getTogether().value_or(1); blocks > 1)
+        (*kernel)->setAttr("tile.together", builder.getI64IntegerAttr(blocks));
       (*kernel)->setAttr(
           "tile.shared_bytes",
           builder.getI64IntegerAttr(program.getSharedBytes().value_or(0)));

@@ -146,8 +146,8 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               MmaKind kind, int64_t stages, int64_t columns,
                               int64_t split, int64_t group, int64_t blocks,
-                              int64_t multicast, int64_t groups,
-                              int64_t stream) {
+                              int64_t multicast, int64_t groups, int64_t stream,
+                              int64_t apart) {
   if (stages < 1 || stages > 32)
     return emitError() << "'stages' must be 1 to 32, got " << stages;
   if (columns != 0 && !isPowerOf2(columns))
@@ -179,6 +179,11 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       (kind != MmaKind::Wgmma || blocks == 0 || split > 1 || groups > 1))
     return emitError() << "'stream' is for wgmma on a grid of 'blocks' without "
                           "'split' or 'groups'";
+  if (apart < 0 || apart > 1)
+    return emitError() << "'apart' must be 0 or 1, got " << apart;
+  if (apart && (kind != MmaKind::Wgmma || split == 1 || blocks != 0))
+    return emitError() << "'apart' is for wgmma with a 'split' and without "
+                          "'blocks'";
   return success();
 }
 

@@ -240,9 +240,22 @@ Error CudaDevice::launch(const LaunchRequest &request) {
   auto *block = static_cast<char *>(const_cast<void *>(request.args));
   for (uint32_t offset : function.paramOffsets)
     params.push_back(block + offset);
-  CUlaunchAttribute cluster;
-  cluster.id = kLaunchAttributeClusterDim;
-  cluster.value.clusterDim = {request.clusterX, 1, 1};
+  // Blocks that wait for each other are neighbours. Where all can run at the
+  // same time the driver sees to it; on a smaller chip those of lower numbers
+  // begin first, and end without the others.
+  CUlaunchAttribute attribute;
+  bool isCluster = request.clusterX > 1;
+  bool isTogether =
+      request.together > 1 &&
+      uint64_t(request.grid.x) * request.grid.y * request.grid.z <=
+          function.mostTogether;
+  if (isCluster) {
+    attribute.id = kLaunchAttributeClusterDim;
+    attribute.value.clusterDim = {request.clusterX, 1, 1};
+  } else {
+    attribute.id = kLaunchAttributeCooperative;
+    attribute.value.cooperative = 1;
+  }
   CUlaunchConfig config;
   config.gridDimX = request.grid.x;
   config.gridDimY = request.grid.y;
@@ -250,8 +263,8 @@ Error CudaDevice::launch(const LaunchRequest &request) {
   config.blockDimX = request.blockX;
   config.sharedMemBytes = request.dynamicSharedBytes;
   config.hStream = toStream(request.stream);
-  config.attrs = &cluster;
-  config.numAttrs = request.clusterX > 1 ? 1 : 0;
+  config.attrs = &attribute;
+  config.numAttrs = isCluster || isTogether ? 1 : 0;
   CUresult result = driver.cuLaunchKernelEx(&config, function.function,
                                             params.data(), nullptr);
   if (result == kSuccess) {

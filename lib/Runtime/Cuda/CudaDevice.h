@@ -61,6 +61,9 @@ private:
     const std::string *name = nullptr; // in `names`
     /// Where each parameter begins in the block of a launch.
     std::vector<uint32_t> paramOffsets;
+    /// Blocks that run at the same time, where they wait for each other; else
+    /// 0.
+    uint64_t mostTogether = 0;
   };
   /// A loaded module: what a ModuleHandle points to.
   struct LoadedModule {

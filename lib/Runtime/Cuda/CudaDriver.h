@@ -79,7 +79,8 @@ enum : unsigned { kStreamNonBlocking = 1 };
 enum : CUstreamCaptureMode { kCaptureThreadLocal = 1 };
 enum : CUstreamCaptureStatus { kCaptureNone = 0 };
 
-/// CUlaunchAttribute, of which only the size of a cluster is used.
+/// CUlaunchAttribute, of which only the size of a cluster, and whether all
+/// blocks have to run at the same time, are used.
 struct CUlaunchAttribute {
   int id = 0;
   char padding[8 - sizeof(int)] = {};
@@ -88,9 +89,10 @@ struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int cooperative;
   } value;
 };
-enum : int { kLaunchAttributeClusterDim = 4 };
+enum : int { kLaunchAttributeCooperative = 2, kLaunchAttributeClusterDim = 4 };
 
 struct CUlaunchConfig {
   unsigned gridDimX = 1, gridDimY = 1, gridDimZ = 1;

@@ -229,6 +229,17 @@ Error CudaDevice::loadKernel(ModuleHandle module,
       return error.inContext("kernel '" + kernel.name + "'");
   if (Error error = allowCluster(kernel, function->function))
     return error.inContext("kernel '" + kernel.name + "'");
+  if (kernel.together > 1) {
+    int blocks = 0;
+    if (Error error = check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                                &blocks, function->function,
+                                static_cast<int>(kernel.blockX),
+                                kernel.dynamicSharedBytes),
+                            "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+      return error.inContext("kernel '" + kernel.name + "'");
+    function->mostTogether =
+        uint64_t(blocks) * uint64_t(getAttribute(kDeviceMultiprocessors));
+  }
   {
     std::lock_guard<std::mutex> lock(namesMutex);
     function->name = &*names.insert(kernel.name).first;

@@ -19,7 +19,7 @@ _AXIS = re.compile(r"#fusion\.axis<(\w+), tile = (\d+)((?:, \w+ = \d+)*)>")
 _NUMBER = re.compile(r"(\w+) = (\d+)")
 _MMA_DEFAULTS = {"stages": 1, "columns": 0, "split": 1, "group": 1,
                  "blocks": 0, "multicast": 1, "groups": 1,
-                 "stream": 0}
+                 "stream": 0, "apart": 0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,11 +116,12 @@ class Schedule:
         if sharing > 1 and sharing != self.warps:
             parts.append(f"p{sharing}")
         for key in ("stages", "columns", "split", "group", "blocks",
-                    "multicast", "groups", "stream"):
+                    "multicast", "groups", "stream", "apart"):
             value = fields.get(key, _MMA_DEFAULTS[key])
             if value != _MMA_DEFAULTS[key]:
-                # Groups take turns, streams share along k.
-                letter = {"groups": "t", "stream": "k"}.get(key, key[0])
+                # Groups take turns, streams share along k, over the grid.
+                letter = {"groups": "t", "stream": "k",
+                          "apart": "o"}.get(key, key[0])
                 parts.append(f"{letter}{value}")
         return "-".join(parts)
 
@@ -179,6 +180,8 @@ def _wgmma(default, element_bytes, multiprocessors, shared_limit):
                         ("blocks", (0, multiprocessors))):
         tried += [default.with_(**{key: value}) for value in values
                   if value != mma[key]]
+    if mma["split"] > 1:
+        tried.append(default.with_(apart=1 - mma["apart"]))
     if mma["split"] == mma["groups"] == 1:
         tried += [default.with_(tiles, warps=8, blocks=multiprocessors,
                                 stream=6)

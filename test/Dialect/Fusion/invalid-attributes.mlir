@@ -198,6 +198,26 @@ module attributes {fusion.tf32 = true} {}
 
 // -----
 
+// expected-error@+1 {{'apart' must be 0 or 1, got 2}}
+"test.a"() {a = #fusion.mma<wgmma, split = 2, apart = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'apart' is for wgmma with a 'split' and without 'blocks'}}
+"test.a"() {a = #fusion.mma<wgmma, apart = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'apart' is for wgmma with a 'split' and without 'blocks'}}
+"test.a"() {a = #fusion.mma<wgmma, split = 2, blocks = 4, apart = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'apart' is for wgmma with a 'split' and without 'blocks'}}
+"test.a"() {a = #fusion.mma<mma_sync, split = 2, apart = 1>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{'stream' must be 0 to 1024, got 1025}}
 "test.a"() {a = #fusion.mma<wgmma, blocks = 4, stream = 1025>} : () -> ()
 

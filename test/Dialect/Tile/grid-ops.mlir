@@ -47,3 +47,81 @@ tile.program @nothing(%i: index) attributes {num_warps = 4 : i64, index_bits = 3
   "tile.publish"(%slots, %signals, %i) : (!llvm.ptr<1>, !llvm.ptr<1>, index) -> ()
   tile.return
 }
+
+// -----
+
+// CHECK-LABEL: tile.program @reduce
+tile.program @reduce(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x64xf32>
+  %b = tile.splat %f : f32 -> tensor<64x32xf32>
+  // CHECK: %{{.*}}:2 = tile.grid_reduce %{{.*}}, %{{.*}} through %{{.*}} signals %{{.*}}[%{{.*}}, %{{.*}}] along 1 : !llvm.ptr<1>, tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x16xf32>, tensor<64x8xf32>
+  %c:2 = tile.grid_reduce %a, %b through %slots signals %signals[%i, %r] along 1 : !llvm.ptr<1>, tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x16xf32>, tensor<64x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @alone(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x64xf32>
+  // expected-error @below {{stands in a program whose blocks do not wait for each other ('together')}}
+  %c = tile.grid_reduce %a through %p signals %p[%i, %i] along 1 : !llvm.ptr<1>, tensor<64x64xf32> -> tensor<64x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @rank(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x64xf32>
+  // expected-error @below {{dimension 2 is outside the tile's rank}}
+  %c = tile.grid_reduce %a through %p signals %p[%i, %i] along 2 : !llvm.ptr<1>, tensor<64x64xf32> -> tensor<64x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @size(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x2xf32>
+  // expected-error @below {{size 2 cannot be shared by 4 blocks}}
+  %c = tile.grid_reduce %a through %p signals %p[%i, %i] along 1 : !llvm.ptr<1>, tensor<64x2xf32> -> tensor<64x1xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @part(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x64xf32>
+  // expected-error @below {{results must be one block's parts of the tiles}}
+  %c = tile.grid_reduce %a through %p signals %p[%i, %i] along 1 : !llvm.ptr<1>, tensor<64x64xf32> -> tensor<64x32xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @count(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64x64xf32>
+  // expected-error @below {{has 2 tiles and 1 results}}
+  %c = tile.grid_reduce %a, %a through %p signals %p[%i, %i] along 1 : !llvm.ptr<1>, tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x16xf32>
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{a power of two of at most 16 blocks wait for each other, got 17}}
+tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 17 : i64} {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{blocks that wait for each other are no cluster}}
+tile.program @both() attributes {num_warps = 4 : i64, index_bits = 32 : i64, cluster = 2 : i64, together = 2 : i64} {
+  tile.return
+}

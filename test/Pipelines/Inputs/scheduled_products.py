@@ -148,6 +148,9 @@ PARTS = [("tile.mma_async", 2)]
 # Sums that blocks of the grid hand to each other.
 STREAM = [("tile.publish", 1), ("tile.collect", 1)]
 
+# Sums that neighbouring blocks exchange, a part for each.
+APART = [("tile.grid_reduce", 1), ("together = ", 1)]
+
 # Stages that all blocks of a cluster release.
 MULTICAST = [("tile.make_ring .*multicast", 1), ("tile.drain", 1)]
 
@@ -167,7 +170,7 @@ def epilogue(axes, warps, mma, found, m=192, n=256, k=160, rows_of_b=False):
                 body, [("s", tensor("bf16", m, n))], axes, warps, mma, found)
 
 
-def gated(warps, mma, found):
+def gated(warps, mma, found, slices=4):
     m, n, k = 192, 128, 160
     x = ("x", tensor("bf16", m, k))
     w, v = ("w", tensor("bf16", n, k)), ("gate", tensor("bf16", n, k))
@@ -178,7 +181,7 @@ def gated(warps, mma, found):
                        "%y = arith.truncf %t1 : f32 to bf16"]))
     return Case([x, w, v], body, [("s", tensor("bf16", m, n))],
                 axes(128, 64), warps, mma,
-                [("tile.mma_async", 2), ("tile.slice", 4)] + found)
+                [("tile.mma_async", 2), ("tile.slice", slices)] + found)
 
 
 def softmax(warps, mma, found):
@@ -260,6 +263,23 @@ CASES = {
     "cluster": lambda: epilogue(
         axes(128, 128), 8, "stages = 3, columns = 64, split = 4",
         [("tile.cluster_reduce", 1)], n=128),
+    # Blocks that share the depth without a cluster: one of them has no chunk;
+    # parts of several chunks of columns, some of them outside; parts of eight
+    # columns; two sums at once.
+    "apart": lambda: epilogue(
+        axes(128, 128), 8, "stages = 3, split = 4, apart = 1", APART),
+    "apart-chunks": lambda: epilogue(
+        axes(128, 256), 8,
+        "stages = 3, columns = 64, group = 2, split = 2, apart = 1",
+        APART + [("tile.slice", 2), ("tile.async_store ", 2)], n=400, k=480,
+        rows_of_b=True),
+    "apart-narrow": lambda: epilogue(
+        axes(64, 64), 4, "stages = 4, split = 8, apart = 1", APART, k=992),
+    "apart-gated": lambda: gated(8, "stages = 2, split = 2, apart = 1", APART,
+                                 slices=0),
+    "apart-computed": lambda: computed(
+        192, axes(128, 64), 8, "stages = 3, split = 2, apart = 1", True, 128,
+        APART),
     "gated": lambda: gated(8, "stages = 2, columns = 32", []),
     "softmax": lambda: softmax(8, "stages = 3, columns = 32",
                                [("tile.slice", 4)]),

@@ -61,8 +61,12 @@ TEST(TensorMapRulesTest, OnlyPackagesThatNeedItHaveTheNewVersion) {
   PackageModel clusters = makeSamplePackage();
   clusters.kernels[2].clusterX = 4;
   EXPECT_EQ(version(clusters), 2);
+  PackageModel waiting = makeTensorMapPackage();
+  waiting.kernels[2].together = 4;
+  EXPECT_EQ(version(waiting), 3);
+  EXPECT_EQ(readPackage(*writePackage(waiting))->kernels[2].together, 4u);
   std::string later = *writePackage(makeTensorMapPackage());
-  later[8] = 3;
+  later[8] = 4;
   EXPECT_EQ(readPackage(later).getError().getCode(), ErrorCode::PackageVersion);
 }
 
@@ -149,6 +153,11 @@ TEST(TensorMapRulesTest, BrokenUsesAreNamed) {
                 "too many tensor maps");
   expectInvalid([](M &m) { m.kernels[0].clusterX = 0; }, "1 to 16 blocks");
   expectInvalid([](M &m) { m.kernels[0].clusterX = 17; }, "1 to 16 blocks");
+  const char *waiting = "the blocks that wait for each other are not 1 to 16";
+  expectInvalid([](M &m) { m.kernels[1].together = 0; }, waiting);
+  expectInvalid([](M &m) { m.kernels[1].together = 17; }, waiting);
+  // The first kernel has clusters.
+  expectInvalid([](M &m) { m.kernels[0].together = 2; }, waiting);
   expectInvalid(
       [](M &m) { m.entries[0].steps[1].args.assign(256, Arg::tensorMap(0)); },
       "32764 bytes");

@@ -115,7 +115,7 @@ public:
     facts.registers = 42;
     return {};
   }
-  /// "launch NAME grid block [cluster] shared: parameter, parameter, ..." with
+  /// "launch NAME grid block [cluster] [together] shared: parameter, ..." with
   /// each parameter as an integer of its width, or of its first 8 bytes.
   Error launch(const LaunchRequest &request) override {
     std::lock_guard<std::mutex> lock(log.mutex);
@@ -126,6 +126,9 @@ public:
         std::to_string(request.blockX) + " " +
         (request.clusterX > 1
              ? "cluster " + std::to_string(request.clusterX) + " "
+             : "") +
+        (request.together > 1
+             ? "together " + std::to_string(request.together) + " "
              : "") +
         std::to_string(request.dynamicSharedBytes) + ":";
     size_t offset = 0;

@@ -332,6 +332,20 @@ TEST_F(TensorMapLaunch, AGridIsAWholeNumberOfClusters) {
   EXPECT_FALSE(launch(0x100000, 0x900000));
 }
 
+TEST_F(TensorMapLaunch, AGridIsAWholeNumberOfBlocksThatWait) {
+  ExprPool &e = main().exprs;
+  main().steps[0].variants[0].gridX = e.symbol(0);
+  model.kernels[0].clusterX = 1;
+  model.kernels[0].together = 2;
+  load(3, 64);
+  expectError(ErrorCode::ClusterSize, "has 3 blocks along x, those that wait "
+                                      "for each other are 2");
+  dims[0] = 4;
+  EXPECT_FALSE(launch(0x100000, 0x900000));
+  EXPECT_NE(log.lines.back().find("4x1x1 128 together 2 0:"),
+            std::string::npos);
+}
+
 /// Threads that replace each other's maps never see half of one.
 TEST(TensorMapCacheTest, ThreadsSeeWholeMaps) {
   TensorMapCache cache;

@@ -115,6 +115,28 @@ DONE:
   barrier.cluster.wait.aligned;
   ret;
 }
+
+.visible .entry waits(.param .u64 p0)
+{
+  .reg .pred %p1; .reg .b32 %r<5>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [p0];
+  mov.u32 %r1, %ctaid.x;
+  shr.u32 %r2, %r1, 2;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mul.wide.u32 %rd4, %r1, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  mov.u32 %r3, %tid.x;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 ret;
+  red.release.gpu.global.add.u32 [%rd3], 1;
+again:
+  ld.acquire.gpu.global.u32 %r4, [%rd3];
+  setp.lt.u32 %p1, %r4, 4;
+  @%p1 bra again;
+  st.global.u32 [%rd5+32], %r4;
+  ret;
+}
 )";
 
 static uint32_t addKernel(PackageModel &model, const char *name,
@@ -221,6 +243,24 @@ static Entry makeRanks(PackageModel &model, uint32_t cluster) {
   return entry;
 }
 
+/// Entry "waits": 32 blocks, four of which wait for each other; first how many
+/// of each four have come, then what each block has seen of it.
+static Entry makeWaits(PackageModel &model) {
+  Entry entry;
+  entry.name = "waits";
+  entry.outputs = {{"y", DType::I32, {entry.exprs.constant(40)}, false}};
+  entry.buffers = {{BufferKind::Output, 0, kNoExpr, "y"}};
+  Step clear, step;
+  clear.kind = StepKind::Fill;
+  clear.fillWidth = 4;
+  uint32_t kernel = addKernel(model, "waits", 1);
+  model.kernels[kernel].together = 4;
+  step.variants = {{kNoExpr, kernel, entry.exprs.constant(32)}};
+  step.args = {Arg::buffer(0)};
+  entry.steps = {clear, step};
+  return entry;
+}
+
 static PackageModel makeModel() {
   PackageModel model;
   model.target = "sm_90";
@@ -232,6 +272,7 @@ static PackageModel makeModel() {
                    makeIm2col()};
   for (uint32_t cluster : {1, 2, 4, 8, 16})
     model.entries.push_back(makeRanks(model, cluster));
+  model.entries.push_back(makeWaits(model));
   return model;
 }
 
@@ -395,6 +436,15 @@ TEST_P(TensorMapDeviceTest, KernelsRunInTheirClusters) {
     for (int block = 0; block < 32; ++block)
       ASSERT_EQ(got[block], 100 * cluster + block % cluster) << block;
   }
+}
+
+TEST_P(TensorMapDeviceTest, BlocksThatWaitForEachOtherRunTogether) {
+  int64_t dims[1] = {40};
+  FusionRtTensor y = {allocate(160, "y"), nullptr, dims, FUSION_RT_I32, 1};
+  ASSERT_RT(launch("waits", nullptr, &y));
+  std::vector<int32_t> got = read(y.address, 40);
+  for (int32_t seen : got)
+    ASSERT_EQ(seen, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, TensorMapDeviceTest,

@@ -100,7 +100,11 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     - `stages`: chunks of the contracted dimension in flight or in use at once;
     - `columns`: columns of the accumulator that the code after the loop works
       on at a time, 0 for all;
-    - `split`: blocks of a cluster that share the contracted dimension;
+    - `split`: blocks that share the contracted dimension of a tile. They are a
+      cluster, and exchange their sums through its shared memory;
+    - `apart`: 1 when the blocks of a `split` are no cluster: they exchange
+      their sums through global memory, and all blocks of the grid run at the
+      same time. For `wgmma` with one tile a block;
     - `group`: rows of tiles that are walked together, so that neighbouring
       blocks share operands in L2 (1: row by row);
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
@@ -129,16 +133,19 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "0">:$blocks,
     DefaultValuedParameter<"int64_t", "1">:$multicast,
     DefaultValuedParameter<"int64_t", "1">:$groups,
-    DefaultValuedParameter<"int64_t", "0">:$stream
+    DefaultValuedParameter<"int64_t", "0">:$stream,
+    DefaultValuedParameter<"int64_t", "0">:$apart
   );
   let assemblyFormat = [{
     `<` $kind
     (`,` struct($stages, $columns, $split, $group, $blocks, $multicast,
-                $groups, $stream)^)? `>`
+                $groups, $stream, $apart)^)? `>`
   }];
   let extraClassDeclaration = [{
     /// Blocks of a cluster.
-    int64_t getCluster() const { return getSplit() * getMulticast(); }
+    int64_t getCluster() const {
+      return (getApart() ? 1 : getSplit()) * getMulticast();
+    }
   }];
   let genVerifyDecl = 1;
 }

@@ -52,3 +52,31 @@ LogicalResult FindGroupOp::verify() {
     return emitOpError("takes tiles of at least one of 1 to 2^30 rows");
   return success();
 }
+
+LogicalResult GridReduceOp::verify() {
+  if (failed(verifyExchange(*this, getValues())))
+    return failure();
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  int64_t blocks = program ? program.getTogether().value_or(1) : 1;
+  if (blocks < 2)
+    return emitOpError("stands in a program whose blocks do not wait for each "
+                       "other ('together')");
+  if (getValues().size() != getResults().size())
+    return emitOpError("has ") << getValues().size() << " tiles and "
+                               << getResults().size() << " results";
+  for (auto [value, result] : llvm::zip(getValues(), getResults())) {
+    SmallVector<int64_t> shape(getTileShape(value.getType()));
+    int64_t dim = getDim();
+    if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
+      return emitOpError("dimension ") << dim << " is outside the tile's rank";
+    if (shape[dim] % blocks != 0)
+      return emitOpError("size ")
+             << shape[dim] << " cannot be shared by " << blocks << " blocks";
+    shape[dim] /= blocks;
+    if (getTileShape(result.getType()) != ArrayRef<int64_t>(shape) ||
+        getTileElementType(value.getType()) !=
+            getTileElementType(result.getType()))
+      return emitOpError("results must be one block's parts of the tiles");
+  }
+  return success();
+}

@@ -312,6 +312,13 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
         if (auto part = source.layout->getPart(group.shape))
           return part;
     }
+    if (auto sum = value.getDefiningOp<GridReduceOp>()) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      Group &source = groupOf(sum.getValues()[number]);
+      if (source.layout)
+        if (auto part = source.layout->getPart(group.shape))
+          return part;
+    }
     if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
       Group &source = groupOf(reshape.getValue());
       if (source.layout)

@@ -139,6 +139,8 @@ void ColumnDims::propagate(Value value) {
       add(next.getTiedLoopResult(&use), columns);
     } else if (auto collect = dyn_cast<CollectOp>(user)) {
       add(collect.getResult(use.getOperandNumber()), columns);
+    } else if (auto sum = dyn_cast<GridReduceOp>(user)) {
+      add(sum.getResult(use.getOperandNumber()), columns);
     } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
       if (!unclear)
         moved.dim = broadcast.getDims()[columns.dim];

@@ -26,6 +26,8 @@ using namespace fusionemu;
 /// Instructions that a warp runs before another one gets its turn, so that one
 /// may wait for what the other stores.
 static constexpr uint64_t warpQuantum = 1 << 16;
+/// The same where blocks that run together look for what the others write.
+static constexpr uint64_t lookingQuantum = 1 << 10;
 /// The same between the fragments of one warp.
 static constexpr uint64_t fragmentQuantum = 1 << 10;
 
@@ -53,6 +55,11 @@ private:
   uint32_t specialValue(const Block &block, const Warp &w, Special special,
                         unsigned lane) const;
   bool runWarp(Warp &w);
+  /// True when blocks that run together may wait for what others store in
+  /// global memory.
+  bool looksForOthers() const {
+    return kernel.ordersBlocks && launch.clusterSize > 1;
+  }
   bool runTurns(bool &alive, bool &progress);
   bool finishCluster();
 
@@ -345,7 +352,7 @@ bool Worker::runWarp(Warp &w) {
   c.regs = w.regs;
   c.preds = w.preds;
   uint64_t maxSteps = launch.options.maxSteps;
-  uint64_t end = w.steps + warpQuantum;
+  uint64_t end = w.steps + (looksForOthers() ? lookingQuantum : warpQuantum);
   while (w.numFragments != 0 && w.steps < end) {
     unsigned tried = 0;
     for (; tried < w.numFragments; ++tried) {
@@ -468,7 +475,7 @@ bool Worker::runCluster(uint64_t linear) {
                          (block.id.y + uint64_t(launch.grid.y) * block.id.z);
     startBlock(block);
   }
-  uint64_t expiredAt = ~uint64_t(0);
+  uint64_t expiredAt = ~uint64_t(0), eventsBefore = 0;
   while (true) {
     bool progress = false, alive = false;
     if (!runTurns(alive, progress))
@@ -477,7 +484,15 @@ bool Worker::runCluster(uint64_t linear) {
       return finishCluster();
     progress |= releaseClusterBarrier(c, cluster);
     progress |= releaseMBarrierWaits(c, cluster);
-    if (progress)
+    uint64_t events = c.events + c.counters.globalStoreRequests +
+                      c.counters.globalAtomicRequests +
+                      c.counters.sharedStoreRequests +
+                      c.counters.sharedAtomicRequests + c.counters.barriers;
+    // Who looks again and again for what another block will write does not get
+    // on, and that block may be waiting for a copy.
+    bool isLooking = looksForOthers() && events == eventsBefore;
+    eventsBefore = events;
+    if (progress && !isLooking)
       continue;
     // Nobody can go on by itself: now asynchronous operations take effect.
     if (kernel.usesAsync && !forceAsync(c, cluster, progress))
@@ -486,10 +501,6 @@ bool Worker::runCluster(uint64_t linear) {
       continue;
     // A wait may give up after a while, and its thread do something else. When
     // all have done so once and nothing has come of it, nothing ever will.
-    uint64_t events = c.events + c.counters.globalStoreRequests +
-                      c.counters.globalAtomicRequests +
-                      c.counters.sharedStoreRequests +
-                      c.counters.sharedAtomicRequests + c.counters.barriers;
     if (events != expiredAt && expireMBarrierWaits(cluster)) {
       expiredAt = events;
       continue;

@@ -103,4 +103,33 @@ def Tile_FindGroupOp : Tile_Op<"find_group", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["slots", "signals"]>]> {
+  let summary = "Adds the tiles of neighbouring blocks, a part in each";
+  let description = [{
+    What `tile.cluster_reduce` does in a cluster, for neighbouring blocks of a
+    grid: those from `block` - `rank` on, where `block` is this one's number.
+    Each has tiles of the operands' shapes. The results, in the block of rank r,
+    are the r-th parts along dimension `dim` of the sums of all (float or
+    integer, in the element type), added to its own in the order of the ranks
+    that follow, rank 0 after the last. A part is made of whole registers of
+    each thread, and has the layout that `tile.slice` would give it.
+
+    A slot, which each block has, has as many bytes as the tiles; of `signals`,
+    each block has a word of 32 bits for each warp, in which the others count.
+    The blocks wait for each other: there are `together` of the program. There is
+    one such operation in a program, outside of loops.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
+                       AnyType:$signals, Index:$block, Index:$rank,
+                       I64Attr:$dim);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $values `through` $slots `signals` $signals `[` $block `,` $rank `]`
+    `along` $dim attr-dict `:` type($slots) `,` type($values) `->`
+    type($results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD

@@ -47,6 +47,8 @@ def Tile_ProgramOp : Tile_Op<"program", [
       the producers of `tile.specialize`; they are the block's last.
     - `cluster`: blocks of a cluster, which share the sum over one contracted
       dimension; 1 when absent.
+    - `together`: neighbouring blocks that wait for each other, so that all of
+      a launch have to run at the same time; 1 when absent.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -58,6 +60,7 @@ def Tile_ProgramOp : Tile_Op<"program", [
                        OptionalAttr<Tile_PipelineAttr>:$pipeline,
                        OptionalAttr<I64Attr>:$extra_warps,
                        OptionalAttr<I64Attr>:$cluster,
+                       OptionalAttr<I64Attr>:$together,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region MinSizedRegion<1>:$body);
