@@ -157,8 +157,10 @@ ProductView ProductFinder::getView(const ProductDims &dims) const {
   view.sums = sums;
   view.dims = dims;
   view.wholeRows = body.reducesProduct();
-  for (unsigned dim = 0; dim < order.size(); ++dim)
+  for (unsigned dim = 0; dim < order.size(); ++dim) {
     view.extents.push_back(extentOf(dim));
+    view.spans.push_back(body.getSpan(order[dim]));
+  }
   view.granules.assign(order.size(), 1);
   for (unsigned side = 0; side < 2; ++side)
     view.factorDims[side] = getDims(

@@ -138,6 +138,8 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       config.columns = sides.large ? many : few;
       config.warps = warps;
       config.split = 1;
+      if (!problem.holdsSpans(config.rows, config.columns, config.split))
+        continue;
       config.chunk = config.blocks = 0;
       config.group = 1;
       if (transposed && sides.manyBits < 16 && many < kLeastUnpacked)

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ComputeGraphBuilder.h"
+#include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -249,19 +250,10 @@ void ComputeGraphBuilder::addCaptures(GraphNode &node, Operation *op) {
 
 AffineExpr ComputeGraphBuilder::getIndexCoord(linalg::LinalgOp op,
                                               Value index) {
-  if (std::optional<int64_t> known = getConstantIntValue(index))
-    return constant(*known);
-  if (auto loop = index.getDefiningOp<linalg::IndexOp>())
-    return dim(loop.getDim());
-  // Several numbers in an element, a factor for a group.
-  Operation *quotient = index.getDefiningOp();
-  if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(quotient)) {
-    auto loop = quotient->getOperand(0).getDefiningOp<linalg::IndexOp>();
-    std::optional<int64_t> by = getConstantIntValue(quotient->getOperand(1));
-    if (loop && by && *by > 0)
-      return isa<arith::DivUIOp>(quotient) ? dim(loop.getDim()).floorDiv(*by)
-                                           : dim(loop.getDim()) % *by;
-  }
+  // Several numbers in an element, a factor for a group, the other one of a
+  // pair.
+  if (std::optional<AffineExpr> known = getIndexExpr(op, index))
+    return *known;
   // Every loop that the index is computed from, through loaded values too.
   llvm::SmallSetVector<unsigned, 4> loops;
   SmallVector<Value> worklist = {index};

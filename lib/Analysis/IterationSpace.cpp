@@ -13,6 +13,7 @@
 
 #include "fusion/Analysis/IterationSpace.h"
 
+#include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -66,6 +67,77 @@ static double approximateSize(RankedTensorType type) {
   for (int64_t dim : type.getShape())
     size *= ShapedType::isDynamic(dim) ? 1024.0 : static_cast<double>(dim);
   return size;
+}
+
+/// Follows views from `tensor` at `coords` to the tensor that they are of.
+static Value followViews(Value tensor, SmallVector<AffineExpr> &coords) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+      tensor = cast.getSource();
+      continue;
+    }
+    bool expands = isa<tensor::ExpandShapeOp>(op);
+    if (!expands && !isa<tensor::CollapseShapeOp>(op))
+      break;
+    Value source = op->getOperand(0);
+    auto wide = cast<RankedTensorType>((expands ? tensor : source).getType());
+    // What depends on a dynamic size is no exchange that is recognised.
+    auto sizeOf = [&](int64_t i) -> AffineExpr {
+      MLIRContext *context = op->getContext();
+      return wide.isDynamicDim(i)
+                 ? getAffineSymbolExpr(0, context)
+                 : getAffineConstantExpr(wide.getDimSize(i), context);
+    };
+    auto groups =
+        expands ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+                : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+    SmallVector<AffineExpr> moved;
+    for (auto [dim, group] : llvm::enumerate(groups)) {
+      if (expands) {
+        AffineExpr coord = getAffineConstantExpr(0, op->getContext());
+        for (int64_t i : group)
+          coord = coord * sizeOf(i) + coords[i];
+        moved.push_back(coord);
+        continue;
+      }
+      AffineExpr rest = coords[dim];
+      SmallVector<AffineExpr> parts;
+      for (int64_t i : llvm::reverse(group)) {
+        parts.push_back(i == group.front() ? rest : rest % sizeOf(i));
+        rest = rest.floorDiv(sizeOf(i));
+      }
+      llvm::append_range(moved, llvm::reverse(parts));
+    }
+    coords = std::move(moved);
+    tensor = source;
+  }
+  return tensor;
+}
+
+void IterationSpace::addExchanges(linalg::LinalgOp op) {
+  op->walk([&](tensor::ExtractOp extract) {
+    SmallVector<AffineExpr> coords;
+    for (Value index : extract.getIndices()) {
+      std::optional<AffineExpr> coord = getIndexExpr(op, index);
+      if (!coord)
+        return;
+      coords.push_back(*coord);
+    }
+    Value base = followViews(extract.getTensor(), coords);
+    if (isa<BlockArgument>(base))
+      return;
+    for (auto [number, coord] : llvm::enumerate(coords)) {
+      std::optional<Exchange> exchange =
+          matchExchange(coord, [&](unsigned loop) -> std::optional<int64_t> {
+            return dims[getDimOfLoop(op, loop)].getStaticExtent();
+          });
+      if (!exchange)
+        continue;
+      unsigned id = getDimOfLoop(op, exchange->dim);
+      if (id == getDimOfTensor(base, number))
+        dims[id].span = std::max(dims[id].span, exchange->getSpan());
+    }
+  });
 }
 
 FailureOr<IterationSpace> IterationSpace::get(Region &body,
@@ -310,6 +382,8 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     if (!isa<tensor::EmptyOp, linalg::FillOp>(op))
       for (Value result : op.getResults())
         numberTensor(result, false);
+  for (auto op : block.getOps<linalg::LinalgOp>())
+    space.addExchanges(op);
   for (auto scan : block.getOps<ScanOp>())
     space.dims[space.getDimOfTensor(scan.getResult(0), scan.getAxis())].scan =
         true;

@@ -14,7 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/Exchanges.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -81,6 +83,11 @@ private:
 
   void addInstances(unsigned index);
   void addReads(unsigned instance);
+  void findProducts();
+  /// Writes coordinates that are a dimension as that dimension. Where the value
+  /// comes from a product, so are those that exchange elements of it: its tile
+  /// has both.
+  void straighten(SmallVectorImpl<AffineExpr> &coords, bool isOfProduct);
   void addOutputs(unsigned node, unsigned naturalInstance);
   /// The slots of the dimensions of the tensor `value`.
   unsigned getValueSlots(unsigned value);
@@ -108,6 +115,8 @@ private:
     SmallVector<unsigned> users;
   };
   std::vector<SmallVector<Demand, 1>> demands;
+  /// The nodes that are contractions or computed from some.
+  llvm::SmallBitVector fromProducts;
 };
 } // namespace mlir::fusion
 
@@ -377,6 +386,34 @@ void KernelBodyBuilder::addOutputs(unsigned node, unsigned naturalInstance) {
   }
 }
 
+void KernelBodyBuilder::findProducts() {
+  fromProducts.resize(body.nodes.size());
+  for (auto [index, node] : llvm::enumerate(body.nodes)) {
+    const GraphNode &info = graph.getNode(node);
+    bool derived = info.kind == NodeKind::Contraction;
+    for (unsigned producer : graph.getProducers(node))
+      derived |=
+          isInside(producer) && fromProducts.test(localIndex.lookup(producer));
+    fromProducts[index] = derived;
+  }
+}
+
+void KernelBodyBuilder::straighten(SmallVectorImpl<AffineExpr> &coords,
+                                   bool isOfProduct) {
+  for (AffineExpr &coord : coords) {
+    if (!isa<AffineBinaryOpExpr>(coord))
+      continue;
+    std::optional<Exchange> exchange = matchExchange(coord, [&](unsigned dim) {
+      return static_cast<int64_t>(body.extents[dim]);
+    });
+    if (!exchange || (exchange->mask && !isOfProduct))
+      continue;
+    coord = getAffineDimExpr(exchange->dim, graph.getContext());
+    int64_t &span = body.spans[exchange->dim];
+    span = std::max(span, exchange->getSpan());
+  }
+}
+
 /// Demands what the instance reads, or records it as an input.
 void KernelBodyBuilder::addReads(unsigned id) {
   const GraphNode &info = graph.getNode(body.instances[id].node);
@@ -386,6 +423,7 @@ void KernelBodyBuilder::addReads(unsigned id) {
     unsigned base = graph.getBase(read.value);
     int producer = graph.getValue(base).producer;
     if (producer < 0 || !isInside(producer)) {
+      straighten(coords, /*isOfProduct=*/false);
       BodyAccess access;
       access.value = read.value;
       access.instance = id;
@@ -397,6 +435,7 @@ void KernelBodyBuilder::addReads(unsigned id) {
     }
     coords = graph.toBase(read.value, coords);
     unsigned index = localIndex.lookup(producer);
+    straighten(coords, fromProducts.test(index));
     const GraphNode &source = graph.getNode(producer);
     const TensorWrite *write = llvm::find_if(
         source.writes, [&](const TensorWrite &w) { return w.value == base; });
@@ -455,6 +494,8 @@ void KernelBodyBuilder::build() {
   numberDims();
   if (body.problem != BodyProblem::None)
     return;
+  body.spans.assign(body.extents.size(), 1);
+  findProducts();
   evaluate();
   if (body.problem != BodyProblem::None)
     return;

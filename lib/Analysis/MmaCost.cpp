@@ -497,7 +497,8 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     if (bits != problem.elementBits)
       return;
   for (int64_t columns : {64, 96, 128, 160, 176, 192, 208}) {
-    if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)))
+    if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)) ||
+        !problem.holdsSpans(kGroups * kGroupRows, columns, /*split=*/1))
       continue;
     MmaConfig config;
     config.rows = kGroups * kGroupRows;
@@ -556,6 +557,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           }
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
+              !problem.holdsSpans(rows, columns, split) ||
               (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
               (problem.wholeRows && columns < problem.columns))
             continue;
@@ -616,8 +618,10 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   MmaConfig config;
   config.depth = fit(problem.depth, 256 / problem.elementBits,
                      depthBytes * 8 / problem.elementBits);
-  int64_t least[2] = {std::max<int64_t>(16, problem.granules[0]),
-                      std::max<int64_t>(16, problem.granules[1])};
+  int64_t least[2];
+  for (unsigned side = 0; side < 2; ++side)
+    least[side] = std::max<int64_t>(
+        16, std::max(problem.granules[side], problem.spans[side]));
   if (problem.wholeRows)
     least[1] = std::max<int64_t>(
         least[1], llvm::PowerOf2Ceil(std::max<int64_t>(problem.columns, 1)));

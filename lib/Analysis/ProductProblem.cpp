@@ -74,9 +74,11 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
     problem.rows = llvm::divideCeil(problem.rows, groups);
   }
   for (unsigned side = 0; side < 2; ++side)
-    for (unsigned dim : side == 0 ? view.dims.rows : view.dims.columns)
+    for (unsigned dim : side == 0 ? view.dims.rows : view.dims.columns) {
       problem.granules[side] =
           std::max(problem.granules[side], view.granules[dim]);
+      problem.spans[side] = std::max(problem.spans[side], view.spans[dim]);
+    }
   problem.wholeRows = view.wholeRows;
   problem.isStatic = hasStaticSizes(view.sums.front());
 }

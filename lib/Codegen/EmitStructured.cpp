@@ -14,6 +14,8 @@
 
 #include "TileEmitter.h"
 
+#include "fusion/Analysis/Exchanges.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -144,6 +146,11 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
       result = isa<arith::RemUIOp, arith::RemSIOp>(op)
                    ? *a % divisor.getValue()
                    : a->floorDiv(divisor.getValue());
+  } else if (isa<arith::XOrIOp>(op) && value.getType().isIndex()) {
+    auto a = lhs(), b = rhs();
+    auto mask = b ? dyn_cast<AffineConstantExpr>(*b) : AffineConstantExpr();
+    if (a && mask && mask.getValue() > 0 && isNatural(*a))
+      result = flipBits(*a, mask.getValue());
   } else if (isa<affine::AffineApplyOp, tensor::DimOp>(op)) {
     FailureOr<AffineExpr> expr = shapes.getIndex(value);
     if (succeeded(expr)) {

@@ -78,6 +78,11 @@ FailureOr<Tile> TileEmitter::evaluateUncached(Value tensor,
       return spreadGranules(*tile, granules);
     }
   }
+  FailureOr<std::optional<Tile>> exchanged = evaluateExchanged(tensor, coords);
+  if (failed(exchanged))
+    return failure();
+  if (*exchanged)
+    return **exchanged;
   if (isa<BlockArgument>(tensor))
     return load(tensor, coords);
   Operation *op = tensor.getDefiningOp();

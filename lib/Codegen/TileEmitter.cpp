@@ -137,6 +137,7 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
             makeView(result, body->getArgument(kernel.getInputs().size() + i))))
       return failure();
 
+  findProducts();
   if (failed(emitGrid()) || failed(emitRoots()))
     return failure();
   if (stream && failed(guardFinish()))

@@ -219,6 +219,16 @@ private:
   FailureOr<Tile> emitGranules(linalg::LinalgOp op, unsigned result,
                                const Granules &granules);
 
+  // Reads at exchanged places (EmitExchanges.cpp).
+  /// Finds the operations that make products or use what comes from them.
+  void findProducts();
+  /// Tiles along `axis` begin and end with whole spans.
+  bool holdsSpan(unsigned axis, int64_t span) const;
+  /// `tensor` at coordinates that are those of axes, some with bits flipped:
+  /// its tile, with elements exchanged. None for other coordinates.
+  FailureOr<std::optional<Tile>> evaluateExchanged(Value tensor,
+                                                   ArrayRef<AffineExpr> coords);
+
   // Contractions (EmitContractions.cpp).
   /// A sum of products of two factors, each with an axis of its own.
   struct DotForm {
@@ -293,9 +303,9 @@ private:
   LogicalResult guardFinish();
 
   // Rows in groups (EmitGroups.cpp).
-  /// When each tile of rows has rows of one group: what groups them, along which
-  /// dimension, how many tiles there are, and of the present tile the group, as
-  /// a number and as a coordinate, and the group's last row plus one.
+  /// When each tile of rows has rows of one group: what groups them, along
+  /// which dimension, how many tiles there are, and of the present tile the
+  /// group, as a number and as a coordinate, and the group's last row plus one.
   struct TileGroups {
     RowGroupsOp op;
     unsigned dim = 0;
@@ -324,7 +334,8 @@ private:
                      ArrayRef<AffineExpr> loopCoords) const;
   /// Zero where the tile's rows are in no group, else `sum`.
   Tile clearUngrouped(Tile sum, TypedAttr zero);
-  /// Lets `loop`, over the groups of `sum`, run through those of the tile's rows.
+  /// Lets `loop`, over the groups of `sum`, run through those of the tile's
+  /// rows.
   LogicalResult restrictToGroups(scf::ForOp loop, const Reduction &sum);
   /// The groups of the rows at `coords`.
   FailureOr<Tile> evaluateGroups(RowGroupsOp op, ArrayRef<AffineExpr> coords);
@@ -409,6 +420,8 @@ private:
     AffineExpr step;
   };
   SmallVector<Strip> strips;
+  /// Operations that make products, and those that use what they give.
+  llvm::SmallPtrSet<Operation *, 8> fromProducts;
   /// By the dimension that is divided.
   DenseMap<unsigned, GranuleAxes> granuleAxes;
   /// The scope in which the axes of the grid are bound: one more when each

@@ -138,8 +138,7 @@ static bool computesOffsets(const KernelBody &body,
   const GraphNode &node = body.getNode(contraction);
   auto op = dyn_cast<linalg::LinalgOp>(node.op);
   std::optional<GroupedSum> sum = op ? matchGroupedSum(op) : std::nullopt;
-  auto groups =
-      sum ? sum->groups.getDefiningOp<RowGroupsOp>() : RowGroupsOp();
+  auto groups = sum ? sum->groups.getDefiningOp<RowGroupsOp>() : RowGroupsOp();
   if (!groups)
     return false;
   return llvm::any_of(node.reads, [&](const TensorRead &read) {
@@ -156,6 +155,14 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
       llvm::find_if(instances, [&](const BodyInstance &instance) {
         return body.getNode(instance).kind == NodeKind::Contraction;
       });
+  // Tiles of warpgroups and of warps have up to so many elements along an axis.
+  constexpr int64_t kMaxSpan = 256;
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    if (body.getSpan(dim) > kMaxSpan)
+      return FusionDecision::no(ReasonCode::ExchangeOfContraction,
+                                quote(body, *root) + ", among each " +
+                                    std::to_string(body.getSpan(dim)) +
+                                    " elements");
   DimMask row = getWholeRow(body, *root), reducedRow = 0;
   for (auto [i, instance] : llvm::enumerate(instances)) {
     switch (body.getNode(instance).kind) {

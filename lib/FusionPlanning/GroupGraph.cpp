@@ -48,12 +48,18 @@ FusionDecision Planner::price(Group &group) {
   if (!decision && group.nodes.size() > 1)
     return decision;
   group.estimate = estimateKernel(body, target);
-  // Only tiles of tensor cores are made to hold rows, or granules, to reduce.
-  if (group.estimate.obstacle && !group.estimate.byWarps)
+  // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
+  // and what is exchanged.
+  if (group.estimate.obstacle && !group.estimate.byWarps) {
+    if (body.exchangesProduct())
+      return FusionDecision::no(
+          ReasonCode::ExchangeOfContraction,
+          "'" + body.getGraph().getNode(group.nodes.front()).label + "'");
     for (const BodyInstance &instance : body.getInstances())
       if (body.getNode(instance).kind == NodeKind::Reduction)
         return FusionDecision::no(ReasonCode::ReductionOfContraction,
                                   "'" + body.getNode(instance).label + "'");
+  }
   group.bytes = getUniqueBytes(body);
   group.recomputes = body.recomputes();
   return FusionDecision::yes();

@@ -57,6 +57,8 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
         "FUS-2003: has control flow between blocks; planning takes functions "
         "of one block");
   Block &block = func.getFunctionBody().front();
+  joinExchangedHalves(func);
+  raiseReshapes(func);
   sinkReshapes(func);
   freeDestinations(block);
 

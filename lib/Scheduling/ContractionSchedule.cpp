@@ -170,6 +170,7 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim) {
     view.extents.push_back(extentOf(space, dim));
     view.granules.push_back(space.getDims()[dim].granule);
+    view.spans.push_back(space.getDims()[dim].span);
   }
   for (unsigned side = 0; side < 2; ++side) {
     const ContractionOperand &operand = product.sums.front().operands[side];

@@ -52,9 +52,10 @@ func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// One op: the partner and the angle are loaded by index.
-// CHECK-LABEL: func.func @rope
-// CHECK-SAME: (%[[X:.*]]: tensor<2x?x8xf16>, %[[C:.*]]: tensor<?x4xf32>, %[[S:.*]]: tensor<?x4xf32>)
+// One op: the partner and the angle are loaded by index. Where halves are a
+// power of two the partner differs in one bit.
+// CHECK-LABEL: func.func @rope(
+// CHECK-SAME: %[[X:.*]]: tensor<2x?x8xf16>, %[[C:.*]]: tensor<?x4xf32>, %[[S:.*]]: tensor<?x4xf32>)
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK: linalg.generic
 // CHECK-SAME: ins(%[[X]] : tensor<2x?x8xf16>)
@@ -62,10 +63,8 @@ func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-DAG: %[[P:.*]] = linalg.index 1
 // CHECK-DAG: %[[J:.*]] = linalg.index 2
 // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[J]], %[[C4]]
-// CHECK: %[[DOWN:.*]] = arith.subi %[[J]], %[[C4]]
-// CHECK: %[[ANGLE:.*]] = arith.select %[[FIRST]], %[[J]], %[[DOWN]]
-// CHECK: %[[UP:.*]] = arith.addi %[[J]], %[[C4]]
-// CHECK: %[[PARTNER:.*]] = arith.select %[[FIRST]], %[[UP]], %[[DOWN]]
+// CHECK: %[[ANGLE:.*]] = arith.remui %[[J]], %[[C4]]
+// CHECK: %[[PARTNER:.*]] = arith.xori %[[J]], %[[C4]]
 // CHECK: tensor.extract %[[X]][%[[B]], %[[P]], %[[PARTNER]]]
 // CHECK: tensor.extract %[[C]][%[[P]], %[[ANGLE]]]
 // CHECK: tensor.extract %[[S]][%[[P]], %[[ANGLE]]]
@@ -75,6 +74,30 @@ func.func @rope(%x: tensor<2x?x8xf16>, %c: tensor<?x4xf32>,
   %0 = fusion.rope %x, %c, %s seq_axis(1)
       : tensor<2x?x8xf16>, tensor<?x4xf32>, tensor<?x4xf32>
   return %0 : tensor<2x?x8xf16>
+}
+
+// CHECK-LABEL: func.func @rope_of_twelve
+// CHECK-DAG: %[[C6:.*]] = arith.constant 6 : index
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[J]], %[[C6]]
+// CHECK: %[[DOWN:.*]] = arith.subi %[[J]], %[[C6]]
+// CHECK: %[[ANGLE:.*]] = arith.select %[[FIRST]], %[[J]], %[[DOWN]]
+// CHECK: %[[UP:.*]] = arith.addi %[[J]], %[[C6]]
+// CHECK: %[[PARTNER:.*]] = arith.select %[[FIRST]], %[[UP]], %[[DOWN]]
+func.func @rope_of_twelve(%x: tensor<2x12xf32>, %c: tensor<2x6xf32>, %s: tensor<2x6xf32>) -> tensor<2x12xf32> {
+  %0 = fusion.rope %x, %c, %s seq_axis(0)
+      : tensor<2x12xf32>, tensor<2x6xf32>, tensor<2x6xf32>
+  return %0 : tensor<2x12xf32>
+}
+
+// CHECK-LABEL: func.func @adjacent
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: arith.xori %[[J]], %[[C1]]
+func.func @adjacent(%x: tensor<2x12xf32>, %c: tensor<2x6xf32>, %s: tensor<2x6xf32>) -> tensor<2x12xf32> {
+  %0 = fusion.rope interleaved %x, %c, %s seq_axis(0)
+      : tensor<2x12xf32>, tensor<2x6xf32>, tensor<2x6xf32>
+  return %0 : tensor<2x12xf32>
 }
 
 // Ten rounds, two products each, of which that of the constant op id folds; the

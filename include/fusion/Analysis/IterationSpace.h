@@ -15,6 +15,7 @@
 #define FUSION_ANALYSIS_ITERATIONSPACE_H
 
 #include "fusion/Analysis/SymbolicShapes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Region.h"
 
@@ -33,6 +34,9 @@ struct IterationDim {
   /// Elements that some operation reduces to one element of its result; tiles
   /// along the dimension hold whole granules.
   int64_t granule = 1;
+  /// Elements of a contraction's result that are exchanged among each other:
+  /// tiles along the dimension hold whole spans.
+  int64_t span = 1;
 
   /// The static size, or nothing.
   std::optional<int64_t> getStaticExtent() const {
@@ -84,6 +88,9 @@ public:
   unsigned getPrimaryResult() const { return primary; }
 
 private:
+  /// Sets the spans of what `op` reads of values that the kernel computes.
+  void addExchanges(linalg::LinalgOp op);
+
   SmallVector<IterationDim> dims;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> loops;
   DenseMap<std::pair<Value, unsigned>, unsigned> tensors;

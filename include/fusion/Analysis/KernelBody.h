@@ -110,6 +110,12 @@ public:
   /// Dimensions that `expr` depends on.
   DimMask getMask(AffineExpr expr) const;
   bool has(NodeKind kind) const;
+  /// Elements of dimension `dim` of a contraction's result that are exchanged
+  /// among each other: tiles along it hold whole spans. 1 for none.
+  int64_t getSpan(unsigned dim) const { return spans[dim]; }
+  bool exchangesProduct() const {
+    return llvm::any_of(spans, [](int64_t span) { return span > 1; });
+  }
   /// A reduction runs along a dimension that a contraction's result has.
   bool reducesProduct() const;
   /// Arithmetic is done at more points than the nodes have, or for each tile of
@@ -123,6 +129,7 @@ private:
   unsigned problemNode = 0;
   SmallVector<unsigned> nodes;
   SmallVector<double> extents;
+  SmallVector<int64_t> spans;
   std::vector<BodyInstance> instances;
   std::vector<BodyAccess> inputs;
   std::vector<BodyOutput> outputs;

@@ -69,6 +69,9 @@ struct MmaProblem {
   /// Rows and columns that the epilogue reduces to one value each: tiles hold
   /// whole ones.
   int64_t granules[2] = {1, 1};
+  /// Rows and columns that the epilogue exchanges among each other: tiles, and
+  /// the parts of tiles, hold whole spans.
+  int64_t spans[2] = {1, 1};
 
   /// The epilogue reduces whole rows: one tile has all columns.
   bool wholeRows = false;
@@ -76,6 +79,12 @@ struct MmaProblem {
   bool isStatic = false;
 
   bool hasGranules() const { return granules[0] > 1 || granules[1] > 1; }
+  /// A tile of `tileRows` and `tileColumns`, which `split` blocks share the
+  /// columns of, has whole spans in each of its parts.
+  bool holdsSpans(int64_t tileRows, int64_t tileColumns, int64_t split) const {
+    return (tileRows & -tileRows) % spans[0] == 0 &&
+           (tileColumns & -tileColumns) / split % spans[1] == 0;
+  }
 };
 
 /// What a schedule of a contraction decides.

@@ -32,8 +32,9 @@ struct ProductTensor {
 struct ProductView {
   ArrayRef<Contraction> sums;
   ProductDims dims;
-  /// Elements of each dimension, and how many of them are reduced to one value.
-  SmallVector<int64_t> extents, granules;
+  /// Elements of each dimension, how many of them are reduced to one value, and
+  /// how many are exchanged among each other.
+  SmallVector<int64_t> extents, granules, spans;
   /// The dimensions in memory of the factors of the first sum.
   std::array<SmallVector<unsigned>, 2> factorDims;
   /// What is read, factors and repetitions included, and written.

@@ -32,6 +32,14 @@ using PlanObserver =
 std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
                                             PlanObserver observer);
 
+/// Rewrites concatenations of exchanged halves of one tensor into operations
+/// that read each element's partner.
+void joinExchangedHalves(FunctionOpInterface func);
+
+/// Makes contractions along the dimensions that a reshape splits theirs into,
+/// where pointwise users need these.
+void raiseReshapes(FunctionOpInterface func);
+
 /// Moves each reshape between a reduction or contraction and its pointwise
 /// users behind them, where the two can then share dimensions.
 void sinkReshapes(FunctionOpInterface func);

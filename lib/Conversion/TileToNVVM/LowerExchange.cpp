@@ -96,6 +96,27 @@ LogicalResult ProgramLowering::lowerConvert(tile::ConvertLayoutOp op) {
   return success();
 }
 
+LogicalResult ProgramLowering::lowerExchange(tile::ExchangeOp op) {
+  const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
+  std::optional<tile::ExchangePlan> plan =
+      tile::getExchangePlan(layout, op.getDim(), op.getMask());
+  if (!plan)
+    return op.emitOpError("FUS-3327: exchange crosses warps; run "
+                          "tile-assign-layouts first");
+  const Scalars &source = get(op.getValue());
+  Scalars results;
+  Value lane;
+  if (plan->lane)
+    lane = arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(plan->lane));
+  for (unsigned reg = 0; reg < source.size(); ++reg) {
+    Value other = source[reg ^ plan->reg];
+    results.push_back(lane ? shuffle(other, lane, /*butterfly=*/true) : other);
+  }
+  values[op.getResult()] = results;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//

@@ -217,6 +217,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
         return success();
       })
       .Case([&](tile::SliceOp slice) { return lowerSlice(slice); })
+      .Case([&](tile::ExchangeOp op) { return lowerExchange(op); })
       .Case([&](tile::ReshapeOp reshape) {
         // The layouts differ in shape alone.
         values[reshape.getResult()] = Scalars(get(reshape.getValue()));

@@ -64,6 +64,7 @@ private:
   Value toIndex(Value value);
 
   LogicalResult lowerSlice(tile::SliceOp op);
+  LogicalResult lowerExchange(tile::ExchangeOp op);
   Value constant32(int32_t value);
   /// An index as 32 bits.
   Value toI32(Value value);

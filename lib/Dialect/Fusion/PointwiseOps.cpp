@@ -76,11 +76,17 @@ FailureOr<SmallVector<Value>> RopeOp::decompose(OpBuilder &builder) {
                              ? eq(column % two, makeInteger(b, indexType, 0))
                              : lt(column, half);
         Scalar step = getInterleaved() ? one : half;
-        Scalar angle = getInterleaved()
-                           ? column / two
-                           : select(isFirst, column, column - half);
+        // Where the partner differs in one bit this is said: elements that are
+        // computed in the same kernel can then be exchanged.
+        int64_t size = type.getDimSize(last);
+        bool isBit = getInterleaved() || llvm::isPowerOf2_64(size);
+        Scalar angle = getInterleaved() ? column / two
+                       : isBit ? column % half
+                               : select(isFirst, column, column - half);
         SmallVector<Value> partnerIndices = indices;
-        partnerIndices[last] = select(isFirst, column + step, column - step);
+        partnerIndices[last] =
+            isBit ? arith::XOrIOp::create(b, column, step).getResult()
+                  : Value(select(isFirst, column + step, column - step));
         SmallVector<Value> angleIndices;
         if (batched)
           angleIndices.push_back(indices[0]);

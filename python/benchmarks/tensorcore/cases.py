@@ -16,8 +16,8 @@ FAMILIES = {function.__name__: function for function in (
     products.bias_gradient, products.row_amax, products.row_softmax,
     products.log_sum_exp, products.quantized_rows,
     fused.dual_swiglu, fused.residual_layer_norm, fused.rms_norm_gemm,
-    fused.dequant_int8, fused.dequant_int4, grouped.grouped_gemm,
-    grouped.grouped_swiglu, convolutions.conv,
+    fused.dequant_int8, fused.dequant_int4, fused.rope_projection,
+    grouped.grouped_gemm, grouped.grouped_swiglu, convolutions.conv,
     convolutions.depthwise, convolutions.conv_general)}
 
 

@@ -84,6 +84,22 @@ def dequant_int4(m, n, k, dtype="bf16", b="nk", group=128):
     return p
 
 
+def rope_projection(m, n, k, head=128, dtype="bf16", b="nk", pairs="halves",
+                    outer="rows"):
+    """X W in heads of so many columns, each turned by the angles of its row:
+    pairs are a column of each half of a head, or adjacent columns. Stored by
+    rows, or by heads."""
+    p = Program("rope_projection")
+    x, w = operands(p, m, n, k, dtype, b)
+    cos = p.argument("cos", (m, head // 2), "f32", scale=0.7)
+    sin = p.argument("sin", (m, head // 2), "f32", scale=0.7)
+    values = p.expand(product(p, x, w, dtype, b), [[0], [1, 2]],
+                      (m, n // head, head))
+    values = p.convert(p.rope(values, cos, sin, 0, pairs == "adjacent"), dtype)
+    p.give(values if outer == "rows" else p.transpose(values, (1, 0, 2)))
+    return p
+
+
 def _mean(p, x):
     """Of each row."""
     total = p.reduce(x, [1])

@@ -164,6 +164,20 @@ class Program:
             f"}} : {x.type} to {result.type}"]
         return result
 
+    def expand(self, x, groups, shape):
+        """Splits dimensions of `x`: `groups` lists those of the result."""
+        result = Value("", tuple(shape), x.dtype)
+        return self._op(
+            f"tensor.expand_shape {x.name} {groups} output_shape "
+            f"[{_list(shape)}] : {x.type} into {result.type}", shape, x.dtype)
+
+    def transpose(self, x, order):
+        """Dimension i of the result is dimension `order[i]` of `x`."""
+        out = self.empty([x.shape[i] for i in order], x.dtype)
+        return self._op(
+            f"linalg.transpose ins({x.name} : {x.type}) outs({out.name} : "
+            f"{out.type}) permutation = [{_list(order)}]", out.shape, x.dtype)
+
     def empty(self, shape, dtype):
         key = (tuple(shape), dtype)
         if key not in self._empties:
@@ -250,6 +264,12 @@ class Program:
             f"fusion.dequantize {form} {x.name} scale({scale.name}) "
             f"{{axis = {axis} : i64, group_size = {group} : i64}} : "
             f"({x.type}, {scale.type}) -> {result.type}", shape, dtype)
+
+    def rope(self, x, cos, sin, axis, interleaved):
+        form = "fusion.rope" + (" interleaved" if interleaved else "")
+        return self._op(
+            f"{form} {x.name}, {cos.name}, {sin.name} seq_axis({axis}) : "
+            f"{x.type}, {cos.type}, {sin.type}", x.shape, x.dtype)
 
     # What the others are made of.
 

@@ -219,6 +219,19 @@ def grouped_swiglu(case, x, w1, w2, offsets):
             * grouped_product(case, x, w2, offsets))
 
 
+def rope_projection(case, x, w, cos, sin):
+    values = product(case, x, w).unflatten(-1, (-1, case["head"]))
+    cos, sin = cos[:, None], sin[:, None]
+    halves = case["pairs"] == "halves"
+    first, second = (values.chunk(2, -1) if halves
+                     else (values[..., ::2], values[..., 1::2]))
+    turned = (first * cos - second * sin, second * cos + first * sin)
+    turned = torch.cat(turned, -1) if halves else torch.stack(turned, -1)
+    turned = turned.reshape(values.shape).to(values.dtype)
+    return turned if case["outer"] == "rows" else turned.transpose(
+        0, 1).contiguous()
+
+
 def _convolved(case, x, w):
     """The convolution as torch's conv2d of channels-last views."""
     if case.family == "depthwise":
@@ -301,8 +314,8 @@ def _wide(x):
 FAMILIES = {function.__name__: function for function in (
     gemm, batched_gemm, weight_gradient, bias_gradient, row_amax,
     row_softmax, log_sum_exp, quantized_rows, dual_swiglu, residual_layer_norm, rms_norm_gemm,
-    dequant_int8, dequant_int4, grouped_gemm, grouped_swiglu, conv,
-    conv_general)}
+    dequant_int8, dequant_int4, rope_projection, grouped_gemm, grouped_swiglu,
+    conv, conv_general)}
 FAMILIES["depthwise"] = conv
 
 

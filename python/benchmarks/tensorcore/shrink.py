@@ -40,6 +40,8 @@ def shrink(case, schedule, times=1):
                                    times)
     numbers["m"] = _beyond(numbers["m"], rows, 2 * times)
     numbers["n"] = _beyond(numbers["n"], columns, times)
+    head = numbers.get("head", 1)
+    numbers["n"] = -(-numbers["n"] // head) * head
     group = numbers.get("group", 1)
     grown = 1 if times == 1 else 2 * times
     k = min(numbers["k"],

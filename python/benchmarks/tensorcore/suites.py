@@ -91,6 +91,10 @@ def _fused():
         make("log_sum_exp", 2048, 32000, 4096),
         make("quantized_rows", 4096, 1024, 4096),
         make("quantized_rows", 4096, 4096, 4096),
+        make("rope_projection", 4096, 4096, 4096),
+        make("rope_projection", 4096, 4096, 4096, pairs="adjacent"),
+        make("rope_projection", 2048, 6144, 4096),
+        make("rope_projection", 4096, 4096, 4096, outer="heads"),
     ]
 
 
@@ -208,6 +212,10 @@ SUITES = {
         Case.make("dual_swiglu", 72, 80, 96),
         Case.make("residual_layer_norm", 40, 128, 96),
         Case.make("rms_norm_gemm", 40, 64, 128, b="nk"),
+        Case.make("rope_projection", 72, 128, 96, 32),
+        Case.make("rope_projection", 72, 128, 96, 32, "f16", "kn",
+                  "adjacent"),
+        Case.make("rope_projection", 72, 256, 96, outer="heads"),
         Case.make("dequant_int8", 16, 80, 128),
         Case.make("dequant_int4", 16, 80, 256),
         Case.make("dequant_int4", 16, 80, 256, b="kn"),
@@ -274,6 +282,10 @@ SUITES = {
         Case.make("rms_norm_gemm", 200, 264, 320),
         Case.make("dequant_int8", 200, 264, 328, b="nk"),
         Case.make("dequant_int4", 200, 264, 384),
+        *(Case.make("rope_projection", *sizes, dtype, b, pairs)
+          for sizes, dtype, b in (((200, 512, 328, 128), "bf16", "nk"),
+                                  ((321, 384, 72, 64), "f16", "kn"))
+          for pairs in ("halves", "adjacent")),
         Case.make("conv", 3, 14, 64, 136, 3, 1),
         Case.make("conv", 3, 14, 64, 136, 3, 2, epilogue="bn_add_relu"),
         Case.make("conv", 3, 13, 72, 64, 1, 2, weights="hwcf"),

@@ -276,3 +276,27 @@ tile.program @buffers() attributes {num_warps = 4} {
   %ring = tile.make_ring by_threads : <2, [!tile.buffer<64x64xf16, #b>]>
   tile.return
 }
+
+// -----
+
+tile.program @exchange_too_far(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
+  // expected-error@+1 {{mask 64 leaves the 64 elements along dimension 1}}
+  %x = tile.exchange %a along 1 by 64 : tensor<16x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @exchange_with_itself(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
+  // expected-error@+1 {{mask 0 leaves the 64 elements along dimension 1}}
+  %x = tile.exchange %a along 1 by 0 : tensor<16x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @exchange_nowhere(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
+  // expected-error@+1 {{has no dimension 2}}
+  %x = tile.exchange %a along 2 by 1 : tensor<16x64xf32>
+  tile.return
+}

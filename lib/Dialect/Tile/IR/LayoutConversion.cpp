@@ -155,6 +155,41 @@ ConversionKind mlir::tile::classifyConversion(const LinearLayout &src,
   return ConversionKind::Shared;
 }
 
+std::optional<ExchangePlan>
+mlir::tile::getExchangePlan(const LinearLayout &layout, unsigned dim,
+                            int64_t mask) {
+  Coords step(layout.rank(), 0);
+  step[dim] = mask;
+  // Registers first in the span, so that the own lane wins where it can.
+  std::optional<uint64_t> from = spanOf(layout, {HwDim::Register, HwDim::Lane})
+                                     .express(layout.linearize(step));
+  if (!from)
+    return std::nullopt;
+  return ExchangePlan{unsigned(*from & (layout.numRegs() - 1)),
+                      unsigned(*from >> layout.numBits(HwDim::Register))};
+}
+
+LinearLayout mlir::tile::getExchangeLayout(const LinearLayout &layout,
+                                           unsigned dim, int64_t mask) {
+  SmallVector<BitTarget> regs, left;
+  for (unsigned i = layout.rank(); i-- > 0;)
+    for (unsigned bit = 0; bit != layout.dimLog2(i); ++bit) {
+      bool flips = i == dim && (mask >> bit & 1);
+      (flips ? regs : left).push_back({static_cast<int>(i), bit});
+    }
+  ArrayRef<BitTarget> rest(left);
+  auto take = [&](HwDim hw) {
+    size_t most = layout.numBits(hw);
+    SmallVector<BitTarget> bits(rest.take_front(most));
+    rest = rest.drop_front(bits.size());
+    bits.resize(most, BitTarget::replicated());
+    return bits;
+  };
+  SmallVector<BitTarget> lanes = take(HwDim::Lane), warps = take(HwDim::Warp);
+  regs.append(rest.begin(), rest.end());
+  return LinearLayout::fromBits(layout.shape(), regs, lanes, warps);
+}
+
 std::optional<RegisterMap>
 mlir::tile::getBroadcastRegisterMap(const LinearLayout &child,
                                     const LinearLayout &parent,

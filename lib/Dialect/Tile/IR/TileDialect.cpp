@@ -474,6 +474,32 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
+LogicalResult ExchangeOp::verify() {
+  if (failed(verifyTile(*this, cast<RankedTensorType>(getType()))))
+    return failure();
+  ArrayRef<int64_t> shape = getTileShape(getType());
+  int64_t dim = getDim(), mask = getMask();
+  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
+    return emitOpError() << "has no dimension " << dim;
+  if (mask <= 0 || mask >= shape[dim])
+    return emitOpError() << "mask " << mask << " leaves the " << shape[dim]
+                         << " elements along dimension " << dim;
+  return success();
+}
+
+OpFoldResult ExchangeOp::fold(FoldAdaptor) {
+  if (getValue().getDefiningOp<SplatOp>())
+    return getValue();
+  auto inner = getValue().getDefiningOp<ExchangeOp>();
+  if (!inner || inner.getDim() != getDim())
+    return {};
+  if (inner.getMask() == getMask())
+    return inner.getValue();
+  setMask(inner.getMask() ^ getMask());
+  getValueMutable().assign(inner.getValue());
+  return getResult();
+}
+
 LogicalResult CopyStartOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (buffer.getElementType() != getView().getType().getElementType())

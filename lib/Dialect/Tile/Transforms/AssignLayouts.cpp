@@ -140,6 +140,8 @@ void LayoutAssigner::collect() {
         join(input, reduce.getInputs().front());
       for (Value result : reduce.getResults())
         join(result, reduce.getResult(0));
+    } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
+      join(exchange.getValue(), exchange.getResult());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       join(dot.getAcc(), dot.getResult());
     } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
@@ -541,6 +543,16 @@ void LayoutAssigner::apply() {
       for (Value result : reduce.getResults())
         if (isTile(result))
           convertResult(builder, result, slice);
+    } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
+      // Warps exchange elements by another layout, in which a thread has both.
+      LinearLayout used = getLayout(exchange.getType()).getLinear();
+      if (getExchangePlan(used, exchange.getDim(), exchange.getMask()))
+        continue;
+      LinearLayout made =
+          getExchangeLayout(used, exchange.getDim(), exchange.getMask());
+      exchange.getValueMutable().assign(
+          convert(builder, exchange.getValue(), made));
+      convertResult(builder, exchange.getResult(), made);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       LinearLayout acc = getLayout(dot.getType()).getLinear();
       for (auto [operand, dim] :

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SimplifyMaps.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
@@ -127,8 +128,9 @@ static bool shrink(LoadOp load, unsigned dim, IRRewriter &rewriter) {
       return false;
     results.push_back(rewritten);
   }
+  // A dimension that no coordinate has repeats one element.
   if (shrinker.factor == 0)
-    return false;
+    shrinker.factor = type.getDimSize(dim);
   rewriter.setInsertionPoint(load);
   auto make = [&](ArrayRef<int64_t> shape, AffineMap newMap) -> Value {
     return LoadOp::create(rewriter, load.getLoc(),
@@ -178,6 +180,7 @@ public:
     if (!pipeline || pipeline->getKind() == MmaKind::Fma)
       return;
     foldBoundsMasks(program);
+    simplifyEpilogueMaps(program);
     SmallVector<LoadOp> loads;
     program.getBody().walk([&](LoadOp load) { loads.push_back(load); });
     IRRewriter rewriter(program.getContext());

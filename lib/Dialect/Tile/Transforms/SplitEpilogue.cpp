@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RolePlan.h"
+#include "SimplifyMaps.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -159,7 +160,8 @@ void ColumnDims::propagate(Value value) {
         there = reshape(columns, getTileShape(value.getType()),
                         getTileShape(op.getType()));
       add(op.getResult(), there.value_or(Columns()));
-    } else if (isa<SliceOp, ClusterReduceOp, ConvertLayoutOp>(user) ||
+    } else if (isa<SliceOp, ClusterReduceOp, ConvertLayoutOp, ExchangeOp>(
+                   user) ||
                isElementwise(user)) {
       add(user->getResult(0), columns);
     }
@@ -192,6 +194,8 @@ private:
   /// The chunk of `value` that starts at column `start`.
   Value chunk(Value value, Columns at);
   Value rebuild(Value value, Columns at);
+  Value rebuildExchange(ExchangeOp op, Columns at);
+  Value rebuildLoad(LoadOp load, Type type, ValueRange indices, AffineMap map);
   Type chunkType(Type type, Columns at) const;
   AffineMap shift(AffineMap map, Columns at) const;
   void splitBlock(ArrayRef<StoreOp> stores);
@@ -203,8 +207,11 @@ private:
   /// Start of the chunk that is built, along the column dimension.
   int64_t start = 0;
   using Key = std::pair<Value, std::pair<int64_t, int64_t>>;
-  DenseMap<Key, Value> chunks;
+  /// By start: what is exchanged between chunks is computed once.
+  DenseMap<int64_t, DenseMap<Key, Value>> chunks;
   DenseSet<Key> visited;
+  /// The loads of the chunks so far.
+  SmallVector<LoadOp> loads;
   /// Operations whose results are needed whole.
   llvm::SmallPtrSet<Operation *, 32> whole;
   SmallVector<Operation *> wholeRoots;
@@ -236,7 +243,7 @@ bool EpilogueSplitter::isRebuilt(Value value) const {
   }
   if (isCheap(op))
     return true;
-  if (isa<ReduceOp, ReshapeOp>(op))
+  if (isa<ReduceOp, ReshapeOp, ExchangeOp, RepeatOp>(op))
     return op->getNumResults() == 1 && !whole.contains(op);
   return (isElementwise(op) || isa<LoadOp>(op)) && !whole.contains(op);
 }
@@ -256,6 +263,11 @@ static std::optional<Columns> getOperandColumns(Operation *op, unsigned number,
       ++at.dim;
     return at;
   }
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    if (static_cast<int64_t>(repeat.getDim()) == at.dim)
+      at.unit <<= repeat.getLog2Factor();
+    return at;
+  }
   if (auto reshaped = dyn_cast<ReshapeOp>(op))
     return reshape(at, getTileShape(reshaped.getType()),
                    getTileShape(reshaped.getValue().getType()));
@@ -271,6 +283,11 @@ void EpilogueSplitter::visit(Value value, Columns at) {
   if (!isRebuilt(value)) {
     if (op)
       wholeRoots.push_back(op);
+    return;
+  }
+  // A chunk may be less than what one element is repeated for.
+  if (isa<RepeatOp>(op) && columns % getOperandColumns(op, 0, at)->unit != 0) {
+    wholeRoots.push_back(op);
     return;
   }
   for (OpOperand &operand : op->getOpOperands()) {
@@ -332,7 +349,8 @@ Value EpilogueSplitter::rebuild(Value value, Columns at) {
     return SplatOp::create(builder, loc, type, splat.getValue());
   if (auto index = dyn_cast<IndexOp>(op))
     return IndexOp::create(builder, loc, type, index.getSymbols(),
-                           shift(index.getMap(), at));
+                           simplifyMap(shift(index.getMap(), at),
+                                       getTileShape(type), index.getSymbols()));
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     Value operand = broadcast.getValue();
     if (auto there = getOperandColumns(op, 0, at))
@@ -344,13 +362,21 @@ Value EpilogueSplitter::rebuild(Value value, Columns at) {
     SmallVector<Value> indices;
     for (Value index : load.getIndices())
       indices.push_back(chunk(index, at));
-    return LoadOp::create(builder, loc, type, load.getView(), load.getSymbols(),
-                          indices, shift(load.getMap(), at), load.getChecked());
+    return rebuildLoad(load, type, indices,
+                       simplifyMap(shift(load.getMap(), at), getTileShape(type),
+                                   load.getSymbols()));
   }
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return ReshapeOp::create(
         builder, loc, type,
         chunk(reshape.getValue(), *getOperandColumns(op, 0, at)));
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return RepeatOp::create(
+        builder, loc, type,
+        chunk(repeat.getValue(), *getOperandColumns(op, 0, at)),
+        repeat.getDim());
+  if (auto exchange = dyn_cast<ExchangeOp>(op))
+    return rebuildExchange(exchange, at);
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     Value operand =
         chunk(reduce.getInputs().front(), *getOperandColumns(op, 0, at));
@@ -368,8 +394,41 @@ Value EpilogueSplitter::rebuild(Value value, Columns at) {
   return builder.create(state)->getResult(0);
 }
 
+/// Chunks that read the same elements, as both halves of a rotated pair read
+/// those of the angle, load them once.
+Value EpilogueSplitter::rebuildLoad(LoadOp load, Type type, ValueRange indices,
+                                    AffineMap map) {
+  auto part =
+      LoadOp::create(builder, load.getLoc(), type, load.getView(),
+                     load.getSymbols(), indices, map, load.getChecked());
+  for (LoadOp other : loads)
+    if (OperationEquivalence::isEquivalentTo(
+            part, other, OperationEquivalence::IgnoreLocations)) {
+      part.erase();
+      return other.getResult();
+    }
+  loads.push_back(part);
+  return part.getResult();
+}
+
+/// The bits of the mask that lie within a chunk exchange its elements; the
+/// others say which chunk that is.
+Value EpilogueSplitter::rebuildExchange(ExchangeOp op, Columns at) {
+  int64_t inside = op.getMask(), own = start;
+  if (static_cast<int64_t>(op.getDim()) == at.dim) {
+    inside &= columns / at.unit - 1;
+    start ^= (op.getMask() - inside) * at.unit;
+  }
+  Value value = chunk(op.getValue(), at);
+  start = own;
+  if (!inside)
+    return value;
+  return ExchangeOp::create(builder, op.getLoc(), value.getType(), value,
+                            op.getDim(), inside);
+}
+
 Value EpilogueSplitter::chunk(Value value, Columns at) {
-  if (Value known = chunks.lookup({value, at.key()}))
+  if (Value known = chunks[start].lookup({value, at.key()}))
     return known;
   Value result;
   if (isRebuilt(value)) {
@@ -380,7 +439,7 @@ Value EpilogueSplitter::chunk(Value value, Columns at) {
     result = SliceOp::create(builder, value.getLoc(),
                              chunkType(value.getType(), at), value, offsets);
   }
-  chunks[{value, at.key()}] = result;
+  chunks[start][{value, at.key()}] = result;
   return result;
 }
 
@@ -392,9 +451,21 @@ void EpilogueSplitter::splitBlock(ArrayRef<StoreOp> stores) {
   int64_t end = 0;
   for (StoreOp store : stores)
     end = std::max(end, widthOf(store));
+  // Chunks that exchange elements follow each other and share what they need;
+  // others would keep it in registers for too long.
+  int64_t together = columns;
+  program.getBody().walk([&](ExchangeOp op) {
+    std::optional<Columns> at = dims.lookup(op.getResult());
+    if (at && at->dim == static_cast<int64_t>(op.getDim()))
+      together = std::max<int64_t>(
+          together, llvm::PowerOf2Ceil(op.getMask() + 1) * at->unit);
+  });
   builder.setInsertionPoint(stores.back());
   for (start = 0; start < end; start += columns) {
-    chunks.clear();
+    if (start % together == 0) {
+      chunks.clear();
+      loads.clear();
+    }
     for (StoreOp store : stores) {
       if (start >= widthOf(store))
         continue;

@@ -93,6 +93,26 @@ ConversionKind classifyConversion(const LinearLayout &src,
                                   const LinearLayout &dst);
 
 //===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+/// Where the element is that differs in the bits of a mask along a dimension:
+/// in the register and the lane whose numbers differ in these bits.
+struct ExchangePlan {
+  unsigned reg = 0;
+  unsigned lane = 0;
+};
+
+/// The plan for an exchange along `dim` by `mask`; none if it crosses warps.
+std::optional<ExchangePlan> getExchangePlan(const LinearLayout &layout,
+                                            unsigned dim, int64_t mask);
+
+/// A layout like `layout`, over the same threads, that has a plan of registers
+/// alone for this exchange.
+LinearLayout getExchangeLayout(const LinearLayout &layout, unsigned dim,
+                               int64_t mask);
+
+//===----------------------------------------------------------------------===//
 // Broadcasts
 //===----------------------------------------------------------------------===//
 

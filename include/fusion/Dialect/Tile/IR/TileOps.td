@@ -266,6 +266,31 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ExchangeOp : Tile_Op<"exchange", [
+    Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "Exchanges the elements of a tile in pairs";
+  let description = [{
+    Along `dim` the element at coordinate `i` of the result is the operand's at
+    `i xor mask`:
+
+        result[..., i, ...] = value[..., i xor mask, ...]
+
+    The mask is positive and less than the size along `dim`, so that no element
+    leaves its group of the next power of two above the mask: with mask 64,
+    columns 0 to 63 and 64 to 127 of each 128 change places. Within the layout
+    of the tile this renames registers, exchanges with another lane, or both;
+    the layout must not make it a matter of warps.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, I64Attr:$dim,
+                       I64Attr:$mask);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $value `along` $dim `by` $mask attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "The same tile in another layout";
   let arguments = (ins AnyStaticShapeTensor:$value);

@@ -1,0 +1,142 @@
+//===- RaiseReshapes.cpp - Contractions along the dimensions of users -----===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the raising of reshapes. Behind a reshape that splits a
+// contraction's dimensions, a user may read a vector along one of them, or put
+// them into another order: nothing that could be done before the reshape. Then
+// the contraction is made along the split dimensions itself:
+//
+//   transpose(expand(matmul(x, w)))  ==>
+//   transpose(matmul'(expand(x), expand(w)))
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/FusionPlanning/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Operations looked at on the way to or from a reshape.
+static constexpr unsigned kMaxVisited = 64;
+/// Columns of a head from which on tiles of one head are as good as others.
+static constexpr int64_t kLeastColumns = 128;
+
+static bool isPointwise(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && !isa<linalg::FillOp>(op) &&
+         linalgOp.getNumReductionLoops() == 0 && linalgOp.getNumDpsInits() == 1;
+}
+
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() > 0 &&
+         linalgOp.getNumDpsInputs() > 1;
+}
+
+/// True when `value` is a contraction's result, or computed from it by
+/// pointwise operations, each with one use.
+static bool comesFromContraction(Value value) {
+  for (unsigned i = 0; i < kMaxVisited; ++i) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !value.hasOneUse())
+      return false;
+    if (isContraction(op))
+      return true;
+    if (!isPointwise(op))
+      return false;
+    Value next;
+    for (Value input : cast<linalg::LinalgOp>(op).getDpsInputs())
+      if (Operation *def = input.getDefiningOp(); def && !isFreeOp(def))
+        if (isContraction(def) || isPointwise(def)) {
+          // One chain only: others would have to be split as well.
+          if (next && next != input)
+            return false;
+          next = input;
+        }
+    if (!next)
+      return false;
+    value = next;
+  }
+  return false;
+}
+
+/// True when `map` has some, but not all, of the dimensions of a group, or has
+/// them apart: an operand read so keeps the loops of the group from being one.
+static bool separates(AffineMap map, ArrayRef<int64_t> group) {
+  SmallVector<unsigned> places;
+  for (int64_t dim : group)
+    for (auto [place, expr] : llvm::enumerate(map.getResults()))
+      if (expr.isFunctionOfDim(dim))
+        places.push_back(place);
+  if (places.empty())
+    return false;
+  for (unsigned i = 1; i < places.size(); ++i)
+    if (places[i] != places[i - 1] + 1)
+      return true;
+  return places.size() != group.size();
+}
+
+/// Does a user of `expand`, directly or behind pointwise operations, need the
+/// dimensions that it splits?
+static bool isNeededSplit(tensor::ExpandShapeOp expand) {
+  auto type = expand.getResultType();
+  SmallVector<SmallVector<int64_t>> groups;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    SmallVector<int64_t> large;
+    for (int64_t dim : group)
+      if (type.getDimSize(dim) != 1)
+        large.push_back(dim);
+    if (large.size() > 1)
+      groups.push_back(large);
+  }
+  SmallVector<Value> worklist = {expand.getResult()};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty() && seen.size() < kMaxVisited) {
+    for (OpOperand &use : worklist.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      if (!isPointwise(user) || !seen.insert(user).second)
+        continue;
+      auto op = cast<linalg::LinalgOp>(user);
+      AffineMap own = op.getMatchingIndexingMap(&use);
+      if (!own.isIdentity())
+        // In another order: tiles are written along the last dimension.
+        return own.isPermutation() &&
+               own.getResults().back() ==
+                   getAffineDimExpr(own.getNumDims() - 1, own.getContext()) &&
+               type.getShape().back() >= kLeastColumns;
+      for (AffineMap map : op.getIndexingMapsArray())
+        for (ArrayRef<int64_t> group : groups)
+          if (separates(map, group))
+            return true;
+      worklist.push_back(user->getResult(0));
+    }
+  }
+  return false;
+}
+
+void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
+  auto shouldRaise = [](OpOperand *operand) {
+    auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
+    return expand && expand.getResultType().hasStaticShape() &&
+           comesFromContraction(operand->get()) && isNeededSplit(expand);
+  };
+  RewritePatternSet patterns(func.getContext());
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldRaise);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, func.getContext());
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  (void)applyPatternsGreedily(
+      func, std::move(patterns),
+      GreedyRewriteConfig().setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Disabled));
+}

@@ -1,0 +1,74 @@
+// RUN: fusion-compile %s --compile-to=plan -o - | FileCheck %s
+
+// A transposition of heads behind a product needs the dimensions that a reshape
+// splits: the product is made along them, and all is one kernel.
+
+// CHECK-LABEL: func.func @heads_first
+// CHECK: fusion.kernel
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: fusion.yield %{{.*}} : tensor<4x96x128xf32>
+// CHECK-NOT: fusion.kernel
+func.func @heads_first(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> tensor<4x96x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %r = tensor.expand_shape %m [[0], [1, 2]] output_shape [96, 4, 128] : tensor<96x512xf32> into tensor<96x4x128xf32>
+  %eo = tensor.empty() : tensor<4x96x128xf32>
+  %o = linalg.generic {indexing_maps = [affine_map<(h, s, d) -> (s, h, d)>, affine_map<(h, s, d) -> (h, s, d)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%r : tensor<96x4x128xf32>) outs(%eo : tensor<4x96x128xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.absf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<4x96x128xf32>
+  return %o : tensor<4x96x128xf32>
+}
+
+// A vector along the columns of a head, too.
+
+// CHECK-LABEL: func.func @head_vector
+// CHECK: fusion.kernel
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: fusion.yield %{{.*}} : tensor<96x8x64xf32>
+// CHECK-NOT: fusion.kernel
+func.func @head_vector(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>, %v: tensor<64xf32>) -> tensor<96x8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %r = tensor.expand_shape %m [[0], [1, 2]] output_shape [96, 8, 64] : tensor<96x512xf32> into tensor<96x8x64xf32>
+  %eo = tensor.empty() : tensor<96x8x64xf32>
+  %o = linalg.generic {indexing_maps = [affine_map<(s, h, d) -> (s, h, d)>, affine_map<(s, h, d) -> (d)>, affine_map<(s, h, d) -> (s, h, d)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%r, %v : tensor<96x8x64xf32>, tensor<64xf32>) outs(%eo : tensor<96x8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %n = arith.mulf %a, %b : f32
+    linalg.yield %n : f32
+  } -> tensor<96x8x64xf32>
+  return %o : tensor<96x8x64xf32>
+}
+
+// What works as well before the reshape stays there: tiles are then as wide as
+// rows allow. Narrow heads are not worth tiles of their own.
+
+// CHECK-LABEL: func.func @whole_rows
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-LABEL: func.func @narrow_heads
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+func.func @whole_rows(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> tensor<96x4x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %r = tensor.expand_shape %m [[0], [1, 2]] output_shape [96, 4, 128] : tensor<96x512xf32> into tensor<96x4x128xf32>
+  %o = math.absf %r : tensor<96x4x128xf32>
+  return %o : tensor<96x4x128xf32>
+}
+
+func.func @narrow_heads(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> tensor<16x96x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %r = tensor.expand_shape %m [[0], [1, 2]] output_shape [96, 16, 32] : tensor<96x512xf32> into tensor<96x16x32xf32>
+  %eo = tensor.empty() : tensor<16x96x32xf32>
+  %o = linalg.transpose ins(%r : tensor<96x16x32xf32>) outs(%eo : tensor<16x96x32xf32>) permutation = [1, 0, 2]
+  return %o : tensor<16x96x32xf32>
+}
