@@ -51,6 +51,10 @@ static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
                         kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
+/// How much less it takes two blocks of a multiprocessor than one after the
+/// other: the latency of one hides the other's work (64x8192x8192 with weights
+/// of 8 bits in halves of the depth: 29 us, 39 by blocks that are alone).
+static constexpr double kSharedConversion = 0.5;
 /// Of a sum shared by a cluster, and how much longer its operands take, which
 /// no other block wants at the same time.
 static constexpr double kClusterSeconds = 4.8e-6, kClusterFeedCost = 1.3;
@@ -190,6 +194,8 @@ struct TileTimes {
   /// Of one chunk: its products at full rate, its copies, the longer of both,
   /// and that with the latency of a ring that nobody else's work hides.
   double undisturbed, feed, chunk, alone;
+  /// Of the chunk's, what computing operands takes.
+  double conversion;
   double epilogue;
   /// Blocks that a multiprocessor runs at a time.
   double resident;
@@ -235,7 +241,9 @@ static TileTimes getTileTimes(const MmaProblem &problem,
         std::pair(problem.storedBits[1], config.columns * problem.sums)})
     if (bits != problem.elementBits)
       computed += double(size) * config.depth;
-  times.chunk += computed * kClocksPerConversion / (kLanes * target.clockHz);
+  times.conversion =
+      computed * kClocksPerConversion / (kLanes * target.clockHz);
+  times.chunk += times.conversion;
   // A stage is filled again one latency after it was read.
   double busy = config.split > 1
                     ? std::min(1.0, double(getTiles(problem, config)) *
@@ -299,7 +307,7 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double perSM =
       problem.grouped ? std::max(1.0, rounds + 0.5) : std::ceil(rounds);
 
-  auto [undisturbed, feed, chunk, alone, epilogue, resident] =
+  auto [undisturbed, feed, chunk, alone, conversion, epilogue, resident] =
       getTileTimes(problem, config, target);
 
   // Blocks that share a multiprocessor take turns at its tensor cores; while
@@ -308,7 +316,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double together = std::min(resident, perSM);
   if (together >= 2)
     time = std::ceil(perSM / together) *
-           std::max(together * chunks * chunk * kSharedCost,
+           std::max(together * chunks *
+                        ((chunk - conversion) * kSharedCost +
+                         conversion * kSharedConversion),
                     chunks * alone + kSharedEpilogue * epilogue);
   if (config.groups > 1)
     time = getSecondsOfGroups(problem, config, perSM, chunks, undisturbed, feed,

@@ -247,6 +247,13 @@ LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
                                             sharedAddress(meetings), number));
   }
   const Scalars &source = get(op.getValue());
+  // Bytes are counted: of threads that have the same elements one sends them.
+  OpBuilder::InsertionGuard guard(builder);
+  if (Value owner = isOwner(layout)) {
+    auto guarded = scf::IfOp::create(builder, loc, owner,
+                                     /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  }
   for (const tile::SharedAccess::Group &group : access->groups) {
     unsigned part = partOf(group.regs.front());
     uint64_t place = group.offset ^ offsetOfPart(shared, dim, firstBit, part);

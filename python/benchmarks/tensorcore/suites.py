@@ -178,6 +178,10 @@ SUITES = {
     "gemm-f16": _gemms(_SHAPES, "f16", "bias_gelu"),
     "gemm-bare": _gemms(_FEW, "bf16", "none") + _gemms(_FEW, "bf16", "bias"),
     "gemm-skinny": _gemms(_SKINNY, "bf16", "none"),
+    # Weights of 8 and 4 bits, as many rows as a decoding batch has.
+    "dequant-skinny": [Case.make(family, rows, 8192, 8192, b=b)
+                       for family in ("dequant_int8", "dequant_int4")
+                       for rows in (1, 16, 32, 64) for b in ("nk", "kn")],
     "gemm-fp8": _gemms(_FEW, "fp8", "none") + _gemms(_FEW, "fp8", "scale"),
     "gemm-int8": _gemms(_FEW, "int8", "none") + _gemms(_FEW, "int8", "scale"),
     "gemm-tf32": _few_with_both("tf32", "bias_relu"),

@@ -9,8 +9,8 @@
 #
 # Writes products of a few rows with weights of 8 or 4 bits, compiles them and
 # compares results on the emulator with the reference's, at both extremes of
-# asynchrony. That the warps of a block share the depth, and that weights are
-# unpacked in pairs, is checked in the tile program and in the PTX.
+# asynchrony. That the warps of a block share the depth, who feeds them, and that
+# weights are unpacked in pairs, is checked in the tile program and in the PTX.
 #
 # few_rows.py FOLDER (i8|u8|i4) M N K (nk|kn) (bf16|f16) [GROUP]
 #
@@ -75,6 +75,9 @@ def main():
     tile = run(compile_ + ["--compile-to=tile", "-o", "-"])
     if not re.search(r"tile\.dot .* -> tensor<[48]x\d+x\d+xf32", tile):
         sys.exit(f"{base}: warps do not share the depth")
+    produced = m <= 32 if kind == "i4" else m <= 16 and order == "kn"
+    if ("tile.specialize" in tile) != (produced and "scf.for" in tile):
+        sys.exit(f"{base}: fed by the wrong warps")
     ptx = run(compile_ + ["--compile-to=ptx", "-o", "-"])
     # A conversion of one integer at a time is the sign of a missed pair.
     if re.search(r"cvt\.rn\.(bf16|f16|f32)\.[su]", ptx):

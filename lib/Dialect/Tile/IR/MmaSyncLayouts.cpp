@@ -61,9 +61,10 @@ struct Axis {
 } // namespace
 
 /// How many warp bits go to rows, so that the rows and columns of a warp, the
-/// elements of the operands that it reads, are few.
+/// elements of the operands that it reads, are few. Where that is equal and
+/// `dealRows`, to rows: they are then unpacked once.
 static unsigned rowWarpBits(const Axis &rows, const Axis &columns,
-                            unsigned warpBits) {
+                            unsigned warpBits, bool dealRows) {
   unsigned best = std::min(rows.left(), warpBits);
   uint64_t least = ~uint64_t(0);
   for (unsigned bits = 0; bits <= std::min(rows.left(), warpBits); ++bits) {
@@ -72,7 +73,7 @@ static unsigned rowWarpBits(const Axis &rows, const Axis &columns,
       continue;
     uint64_t cost = (uint64_t(1) << (rows.log2 - bits)) +
                     (uint64_t(1) << (columns.log2 - others));
-    if (cost < least) {
+    if (cost < least || (dealRows && cost == least)) {
       least = cost;
       best = bits;
     }
@@ -144,7 +145,7 @@ mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
   // Warps before registers, so that a part of the columns is a matter of
   // registers alone.
   unsigned warpBits = llvm::Log2_32(numWarps);
-  unsigned toRows = rowWarpBits(rows, columns, warpBits);
+  unsigned toRows = rowWarpBits(rows, columns, warpBits, swapped);
   for (unsigned bit = 0; bit < warpBits; ++bit)
     warps.push_back(bit < toRows ? rows.take() : columns.take());
   while (columns.left())

@@ -102,6 +102,47 @@ static SmallVector<Lifetime> placeGroups(SpecializeOp roles, unsigned end,
   return own;
 }
 
+/// The ring that one loop of the program's consumers empties, if that is the
+/// end of it: what follows has its stages to itself. Its barriers stay as they
+/// are.
+static MakeRingOp findSpentRing(ProgramOp program, Operation *&lastUse) {
+  std::optional<PipelineAttr> pipeline = program.getPipeline();
+  if (!pipeline || pipeline->getKind() != MmaKind::MmaSync)
+    return nullptr;
+  MakeRingOp spent;
+  program.getBody().walk([&](MakeRingOp ring) {
+    if (!ring.getType().getBuffers().empty())
+      spent = ring;
+  });
+  if (!spent)
+    return nullptr;
+  lastUse = nullptr;
+  for (Operation *user : spent->getUsers()) {
+    auto roles = user->getParentOfType<SpecializeOp>();
+    if (!roles || roles.getGroups() > 1)
+      return nullptr;
+    Operation *ancestor =
+        roles.getConsumer().front().findAncestorOpInBlock(*user);
+    if (ancestor && (!lastUse || lastUse->isBeforeInBlock(ancestor)))
+      lastUse = ancestor;
+  }
+  return lastUse ? spent : nullptr;
+}
+
+/// Takes the buffers that live after `last` out of `lives`, if they fit the
+/// stages of `ring` together; returns them with offsets in it.
+static SmallVector<Lifetime> placeInRing(MakeRingOp ring, unsigned last,
+                                         SmallVectorImpl<Lifetime> &lives) {
+  SmallVector<Lifetime> own, others;
+  for (const Lifetime &life : lives)
+    (life.first > last ? own : others).push_back(life);
+  if (placeAll(own) >
+      ring.getType().getStages() * ring.getType().getStageBytes())
+    return {};
+  lives = others;
+  return own;
+}
+
 class AllocateSharedMemoryPass
     : public tile::impl::AllocateSharedMemoryPassBase<
           AllocateSharedMemoryPass> {
@@ -158,6 +199,12 @@ public:
       for (Lifetime &life : buffers)
         life.first = 0, life.last = next;
 
+    Operation *lastUse = nullptr;
+    MakeRingOp spent = findSpentRing(program, lastUse);
+    SmallVector<Lifetime> after;
+    if (spent)
+      after = placeInRing(spent, span[lastUse].second, buffers);
+
     // A ring's copies come and go all the time.
     program.getBody().walk([&](MakeRingOp ring) {
       Lifetime life{ring, 0, next};
@@ -185,6 +232,8 @@ public:
         for (const Lifetime &ofGroup : own)
           cast<AllocOp>(ofGroup.owner).setOffset(life.offset + ofGroup.offset);
     }
+    for (const Lifetime &life : after)
+      cast<AllocOp>(life.owner).setOffset(*spent.getOffset() + life.offset);
     // Last come the two barriers at which the blocks of a cluster meet.
     bool meets = false;
     program.getBody().walk([&](ClusterReduceOp) { meets = true; });

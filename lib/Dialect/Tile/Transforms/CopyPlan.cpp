@@ -20,6 +20,16 @@
 using namespace mlir;
 using namespace mlir::tile;
 
+int64_t tile::getViewBits(LoadOp load) {
+  constexpr int64_t kUnknown = int64_t(1) << 56;
+  ViewType view = load.getView().getType();
+  if (llvm::any_of(view.getShape(), ShapedType::isDynamic) ||
+      !view.getElementType().isIntOrFloat())
+    return kUnknown;
+  return ShapedType::getNumElements(view.getShape()) *
+         view.getElementType().getIntOrFloatBitWidth();
+}
+
 std::optional<LinearLayout> tile::getOnlyUse(LoadOp load) {
   std::optional<LinearLayout> only;
   for (Operation *user : load.getResult().getUsers()) {

@@ -32,6 +32,14 @@ struct CopyPlan {
 /// several.
 std::optional<LinearLayout> getOnlyUse(LoadOp load);
 
+/// Rows up to which a producer feeds products with weights of which a byte
+/// holds several, and with others.
+constexpr int64_t kMostRowsOfPacked = 32, kMostRowsOfOthers = 16;
+
+/// Bits of the tensor that `load` reads from; a large number when they are not
+/// known.
+int64_t getViewBits(LoadOp load);
+
 /// How `numWarps` warps copy what `load` loads; with `byReader` each what it
 /// reads itself, pieces of rows of memory only with `mayCut`. None when the
 /// instruction, which moves 4, 8 or 16 bytes that are contiguous and aligned on

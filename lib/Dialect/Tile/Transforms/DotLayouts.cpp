@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
+#include "CopyPlan.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Support/Float8.h"
@@ -113,6 +114,15 @@ static unsigned log2Run(DotOp dot) {
 static unsigned log2RowRun(DotOp dot, unsigned dim, int64_t extent) {
   constexpr int64_t kLaneRows = 8;
   NarrowSource source = narrowestSource(dim == 0 ? dot.getA() : dot.getB());
+  // Several numbers in a byte come by the copy engine, where there is one. Its
+  // swizzle gives rows whose numbers differ in bit 2 other banks, and four
+  // lanes read 16 bytes each of one: lanes then have rows that are four apart.
+  constexpr unsigned kSwizzleRun = 2;
+  auto program = dot->getParentOfType<ProgramOp>();
+  if (isInParts(dot) && program.getPipeline()->getMbarriers() &&
+      source.bits < 8 && liesAlong(source.load, 1) &&
+      getTileShape(dot.getType())[2 - dim] <= kMostRowsOfPacked)
+    return (kLaneRows << kSwizzleRun) <= extent ? kSwizzleRun : 0;
   if (!isInParts(dot) || source.bits >= 16 || !liesAlong(source.load, 0))
     return 0;
   unsigned run = llvm::Log2_32(128 / source.bits);

@@ -55,3 +55,13 @@ void LoopPipeliner::loadAhead(ArrayRef<LoadOp> loads) {
     rewriter.replaceOp(load, loop.getRegionIterArg(before + i));
   }
 }
+
+void LoopPipeliner::loadAsUsed(ArrayRef<LoadOp> loads) {
+  for (LoadOp load : loads)
+    for (Operation *user :
+         llvm::make_early_inc_range(load.getResult().getUsers()))
+      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+        load.getResult().setType(convert.getType());
+        rewriter.replaceOp(convert, load.getResult());
+      }
+}

@@ -115,25 +115,29 @@ void LoopPipeliner::fillFirstStages(int64_t count) {
   }
 }
 
+void LoopPipeliner::readBuffer(LoadOp load, function_ref<Value()> getBuffer) {
+  rewriter.setInsertionPoint(load);
+  Value buffer = getBuffer();
+  for (Operation *user :
+       llvm::make_early_inc_range(load.getResult().getUsers()))
+    if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+      rewriter.setInsertionPoint(convert);
+      rewriter.replaceOpWithNewOp<LocalLoadOp>(convert, convert.getType(),
+                                               buffer);
+    }
+  rewriter.setInsertionPoint(load);
+  if (!load.getResult().use_empty())
+    rewriter.replaceAllUsesWith(
+        load.getResult(),
+        LocalLoadOp::create(rewriter, load.getLoc(), load.getType(), buffer));
+}
+
 void LoopPipeliner::readStages(Value stage) {
-  for (Copied &copy : copies) {
-    rewriter.setInsertionPoint(copy.load);
-    Value buffer = StageOp::create(rewriter, loc, copy.buffer.getType(),
-                                   copy.buffer, stage);
-    for (Operation *user :
-         llvm::make_early_inc_range(copy.load.getResult().getUsers()))
-      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
-        rewriter.setInsertionPoint(convert);
-        rewriter.replaceOpWithNewOp<LocalLoadOp>(convert, convert.getType(),
-                                                 buffer);
-      }
-    rewriter.setInsertionPoint(copy.load);
-    if (!copy.load.getResult().use_empty())
-      rewriter.replaceAllUsesWith(
-          copy.load.getResult(),
-          LocalLoadOp::create(rewriter, copy.load.getLoc(), copy.load.getType(),
-                              buffer));
-  }
+  for (Copied &copy : copies)
+    readBuffer(copy.load, [&] {
+      return StageOp::create(rewriter, loc, copy.buffer.getType(), copy.buffer,
+                             stage);
+    });
 }
 
 void LoopPipeliner::eraseLoads() {
@@ -167,6 +171,11 @@ Value LoopPipeliner::carryStage() {
 void LoopPipeliner::run() {
   SmallVector<LoadOp> others;
   SmallVector<LoadOp> loads = loadsOfProducts(loop);
+  if (mbarriers && wantsProducer(loads) && planProduced(loads, others)) {
+    loadAsUsed(others);
+    loadAhead(others);
+    return takeTurnsWithProducer();
+  }
   bool byReaders = planReaders(loads, others);
   if (!byReaders)
     for (LoadOp load : loads) {

@@ -27,6 +27,7 @@
 #define FUSION_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H
 
 #include "CopyPlan.h"
+#include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,6 +70,8 @@ private:
     LoadOp load;
     CopyPlan plan;
     Value buffer;
+    /// For a producer; `plan` and `buffer` are for threads.
+    TensorCopy tensor = {};
   };
 
   Value constant(int64_t value) {
@@ -83,6 +86,16 @@ private:
   /// What is left, factors of groups, is loaded as it is used. False when warps
   /// share more.
   bool planReaders(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
+  /// Plans copies by the engine for all that it can load; false, with a remark,
+  /// when that leaves out more than what is small.
+  bool planProduced(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
+  /// Makes `loads` give the layout in which each is used.
+  void loadAsUsed(ArrayRef<LoadOp> loads);
+  /// Whether a producer feeds the products faster than their own warps do:
+  /// where these unpack several numbers of a byte, or weights that lie across
+  /// the depth, for few rows. Others lose by it: rows of bytes along the depth
+  /// 3 %, twice as many rows 10 %, what is multiplied as it is stored 6 %.
+  bool wantsProducer(ArrayRef<LoadOp> loads);
   /// Whether warps share the depth of all products and compute an operand.
   /// Those that multiply what they read wait for memory alone.
   bool unpacksOnce();
@@ -92,12 +105,17 @@ private:
   void takeTurns(bool byReaders);
   /// Walks the ring with barriers of the stages.
   void takeTurnsWithBarriers();
+  /// Gives the copies to a producer and everything else to consumers.
+  void takeTurnsWithProducer();
   /// Makes `loads` one iteration ahead, into values that the loop carries.
   void loadAhead(ArrayRef<LoadOp> loads);
 
   void startCopies(Value position, Value stage, Value predicate);
   /// Starts the copies of the first `count` iterations before the loop.
   void fillFirstStages(int64_t count);
+  /// Replaces `load` by reads, in each layout that is wanted, of the buffer
+  /// that `getBuffer` gives where it is asked.
+  void readBuffer(LoadOp load, function_ref<Value()> getBuffer);
   /// Replaces the loads by reads of the buffers; copies still begin where the
   /// loads say, so that they are erased when all copies have been started.
   void readStages(Value stage);

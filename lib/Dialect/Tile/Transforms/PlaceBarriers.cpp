@@ -68,9 +68,17 @@ static Pending rangesOf(Operation *op) {
                          write, alloc};
     }
     auto alloc = buffer.getDefiningOp<AllocOp>();
-    // A ring's buffers have barriers of their own.
-    if (!alloc)
-      return std::nullopt;
+    if (!alloc) {
+      // A ring's buffers have barriers of their own; but what takes the place
+      // of its stages once all are spent waits for those who read them.
+      auto wait = buffer.getDefiningOp<WaitOp>();
+      auto ring = wait ? wait.getRing().getDefiningOp<MakeRingOp>() : nullptr;
+      if (!ring || !ring.getOffset())
+        return std::nullopt;
+      int64_t begin = *ring.getOffset();
+      return SharedRange{begin, begin + ring.getType().getTotalBytes(), write,
+                         ring};
+    }
     int64_t begin = *alloc.getOffset();
     return SharedRange{
         begin, begin + alloc.getType().getLayout().getShared().sizeInBytes(),

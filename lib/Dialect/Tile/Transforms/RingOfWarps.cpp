@@ -21,17 +21,9 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
   constexpr int64_t kLittle = 8;
   // Pieces of 64 bytes a warp reach two thirds of the memory's rate; what is
   // small comes from L2.
-  auto bitsOf = [](LoadOp load) -> int64_t {
-    ViewType view = load.getView().getType();
-    if (llvm::any_of(view.getShape(), ShapedType::isDynamic) ||
-        !view.getElementType().isIntOrFloat())
-      return std::numeric_limits<int64_t>::max() / kLittle;
-    return ShapedType::getNumElements(view.getShape()) *
-           view.getElementType().getIntOrFloatBitWidth();
-  };
   int64_t largest = 0;
   for (LoadOp load : loads)
-    largest = std::max(largest, bitsOf(load));
+    largest = std::max(largest, getViewBits(load));
   int64_t copied = 0, loaded = 0;
   for (LoadOp load : loads) {
     auto type = cast<RankedTensorType>(load.getType());
@@ -40,7 +32,7 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
       bits *= type.getElementTypeBitWidth();
     if (std::optional<CopyPlan> plan =
             planCopy(load, numWarps, /*byReader=*/true,
-                     /*mayCut=*/bitsOf(load) * kLittle <= largest)) {
+                     /*mayCut=*/getViewBits(load) * kLittle <= largest)) {
       copies.push_back({load, *plan, nullptr});
       copied += bits;
     } else {
@@ -57,12 +49,6 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
     others.clear();
     return false;
   }
-  for (LoadOp load : others)
-    for (Operation *user :
-         llvm::make_early_inc_range(load.getResult().getUsers()))
-      if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
-        load.getResult().setType(convert.getType());
-        rewriter.replaceOp(convert, load.getResult());
-      }
+  loadAsUsed(others);
   return true;
 }

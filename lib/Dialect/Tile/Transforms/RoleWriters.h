@@ -69,6 +69,10 @@ struct RoleState {
   SmallVector<Value> positions;
 };
 
+/// The operations of the program's block that stay before the roles: scalars
+/// and views that depend on such only. The others are returned in order.
+SmallVector<Operation *> splitPrologue(ProgramOp program);
+
 /// `position` moved `by` steps.
 Value emitNext(OpBuilder &builder, Location loc, Value position,
                int64_t by = 1);

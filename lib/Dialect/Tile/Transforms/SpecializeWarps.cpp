@@ -42,9 +42,7 @@ static void eraseDead(Region &region) {
       op->erase();
 }
 
-/// The operations of the program's block that stay before the roles: scalars
-/// and views that depend on such only. The others are returned in order.
-static SmallVector<Operation *> splitPrologue(ProgramOp program) {
+SmallVector<Operation *> tile::splitPrologue(ProgramOp program) {
   SmallVector<Operation *> rest;
   llvm::SmallPtrSet<Operation *, 16> moved;
   for (Operation &op : program.getBody().front().without_terminator()) {
