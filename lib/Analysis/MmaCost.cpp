@@ -45,6 +45,10 @@ static constexpr double kWindowBytesPerClock = 31, kFilterBytesPerClock = 160,
 /// From a stage's release to its next use, and the part of it that is left to
 /// blocks of few clusters, which have the chip almost for themselves.
 static constexpr double kFeedLatency = 1.4e-6, kIdleLatency = 0.6;
+/// The same of two warpgroups with so many sums a thread: with three stages
+/// 128x256 tiles lose nothing (0.65 us a stage), 128x160 tiles a tenth (0.41).
+static constexpr double kLargeFeedLatency = 1.0e-6;
+static constexpr int64_t kLargeSums = 96;
 /// Of the epilogue: what it costs at all, and an element with its operations
 /// and bytes.
 static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
@@ -250,6 +254,10 @@ static TileTimes getTileTimes(const MmaProblem &problem,
                                         config.split / target.numSMs)
                     : 1.0;
   double latency = kFeedLatency * (kIdleLatency + (1 - kIdleLatency) * busy);
+  if (config.getTileWarps() > 4 && config.split == 1 && problem.taps == 1 &&
+      config.rows * config.columns * problem.sums >=
+          kLargeSums * config.getTileWarps() * 32)
+    latency = kLargeFeedLatency;
   times.alone = std::max(times.chunk, (latency + products) / config.stages);
 
   double elements = double(config.rows) * config.columns * problem.sums;
