@@ -114,6 +114,7 @@ Kernel Reader::kernel(const fb::Kernel &k) {
   kernel.predictedMicroseconds = k.predicted_us();
   kernel.source = text(k.source());
   kernel.clusterX = k.cluster_x();
+  kernel.residentX = k.resident_x();
   return kernel;
 }
 

@@ -98,6 +98,7 @@ void Verifier::modulesAndKernels() {
     require(kernel.clusterX >= 1 &&
                 kernel.clusterX <= PackageLimits::kMaxCluster,
             "its cluster is not 1 to 16 blocks");
+    require(kernel.residentX >= 1, "it has no blocks that run at a time");
   }
   place.clear();
 }

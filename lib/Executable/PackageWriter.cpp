@@ -57,7 +57,7 @@ static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &b, const Kernel &k) {
       b, name, k.module, k.blockX, k.staticSharedBytes, k.dynamicSharedBytes,
       k.predicted.registers, k.predicted.spillBytes, k.predicted.sharedBytes,
       k.measured.registers, k.measured.spillBytes, k.measured.sharedBytes,
-      k.predictedMicroseconds, source, k.clusterX);
+      k.predictedMicroseconds, source, k.clusterX, k.residentX);
 }
 
 static Offset<fb::Tensor> writeTensor(FlatBufferBuilder &b,

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
+#include "fusion/Analysis/Reductions.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -48,12 +49,20 @@ FusionDecision Planner::price(Group &group) {
   if (!decision && group.nodes.size() > 1)
     return decision;
   group.estimate = estimateKernel(body, target);
-  // Only tiles of tensor cores are made to hold rows, or granules, to reduce.
-  if (group.estimate.obstacle && !group.estimate.byWarps)
-    for (const BodyInstance &instance : body.getInstances())
-      if (body.getNode(instance).kind == NodeKind::Reduction)
-        return FusionDecision::no(ReasonCode::ReductionOfContraction,
-                                  "'" + body.getNode(instance).label + "'");
+  // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
+  // and only blocks of warpgroups finish rows together.
+  if (group.estimate.obstacle)
+    for (const BodyInstance &instance : body.getInstances()) {
+      const GraphNode &node = body.getNode(instance);
+      if (node.kind != NodeKind::Reduction)
+        continue;
+      std::string label = "'" + node.label + "'";
+      if (!group.estimate.byWarps)
+        return FusionDecision::no(ReasonCode::ReductionOfContraction, label);
+      if (node.granuleLoop < 0 &&
+          body.getPoints(body.getReducedMask(instance)) > kMaxWholeRow)
+        return FusionDecision::no(ReasonCode::RowOfSeveralTiles, label);
+    }
   group.bytes = getUniqueBytes(body);
   group.recomputes = body.recomputes();
   return FusionDecision::yes();

@@ -77,6 +77,8 @@ static void addKernel(LLVM::LLVMFuncOp func, uint32_t module,
     kernel.dynamicSharedBytes = shared.getInt();
   if (auto cluster = func->getAttrOfType<IntegerAttr>("tile.cluster"))
     kernel.clusterX = cluster.getInt();
+  if (auto blocks = func->getAttrOfType<IntegerAttr>("tile.resident_blocks"))
+    kernel.residentX = blocks.getInt();
 
   PackagedKernel packaged;
   packaged.index = model.kernels.size();

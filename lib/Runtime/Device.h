@@ -55,6 +55,8 @@ struct LaunchRequest {
   Dim3 grid;
   uint32_t blockX = 1;
   uint32_t clusterX = 1;
+  /// Blocks that wait for each other.
+  uint32_t residentX = 1;
   uint32_t dynamicSharedBytes = 0;
   const void *args = nullptr;
   size_t argBytes = 0;

@@ -288,6 +288,7 @@ Error EmulatorDevice::launch(const LaunchRequest &request) {
     options.cluster = {0, 0, 0}; // what the kernel requires
     if (request.clusterX > 1)
       options.cluster = {request.clusterX, 1, 1};
+    options.residentBlocks = request.residentX;
     if (Error error = toError(
             fusionemu::launch(memory, *kernel.module, kernel.name, grid, block,
                               request.dynamicSharedBytes, request.args,

@@ -316,6 +316,7 @@ Error Launcher::launchStep(const PreparedStep &step) {
   const Kernel &kernel = owner.package.model.kernels[step.kernel];
   request.blockX = kernel.blockX;
   request.clusterX = kernel.clusterX;
+  request.residentX = kernel.residentX;
   request.dynamicSharedBytes = step.dynamicSharedBytes;
   request.args = params.data();
   request.argBytes = step.argBytes;

@@ -73,6 +73,8 @@ struct Kernel {
   double predictedMicroseconds = -1; // -1 if unknown
   std::string source;                // where it comes from, for messages
   uint32_t clusterX = 1;             // 1: no cluster
+  /// Blocks that wait for each other: the device must run so many at a time.
+  uint32_t residentX = 1;
 };
 
 /// A named size. Its value is read at launch from a dimension of an input
@@ -105,7 +107,7 @@ enum class BufferKind : uint8_t {
 
 /// The size of what blocks of a grid signal to each other in. Kernels of one
 /// stream share it, since each leaves it as it was.
-constexpr int64_t kSignalBytes = 16 * 1024;
+constexpr int64_t kSignalBytes = 2 * 1024 * 1024;
 
 /// Device memory that steps name. Every tensor input that is not by value and
 /// every output has exactly one buffer; temporaries get their place in one

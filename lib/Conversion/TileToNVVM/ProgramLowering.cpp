@@ -253,6 +253,8 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::FindGroupOp find) { return lowerFindGroup(find); })
       .Case([&](tile::PublishOp publish) { return lowerPublish(publish); })
       .Case([&](tile::CollectOp collect) { return lowerCollect(collect); })
+      .Case([&](tile::PanelReduceOp op) { return lowerPanelReduce(op); })
+      .Case([&](tile::PanelLeaveOp op) { return lowerPanelLeave(op); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })
       .Case([&](tile::StageOp stage) { return lowerStage(stage); })
       .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })

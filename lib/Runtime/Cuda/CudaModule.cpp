@@ -166,6 +166,21 @@ Error CudaDevice::allowCluster(const fusionpkg::Kernel &kernel,
       "cuFuncSetAttribute");
 }
 
+/// Refuses blocks that wait for each other where not all of them can run at a
+/// time: each has a multiprocessor, so that those of lower numbers, which begin
+/// first, are never kept out by others.
+Error CudaDevice::allowWaiting(const fusionpkg::Kernel &kernel) {
+  if (kernel.residentX <= 1)
+    return {};
+  int most = getAttribute(kDeviceMultiprocessors);
+  if (static_cast<int64_t>(kernel.residentX) <= most)
+    return {};
+  return Error(ErrorCode::WrongTarget,
+               std::to_string(kernel.residentX) +
+                   " of its blocks wait for each other, this device has " +
+                   std::to_string(most) + " multiprocessors");
+}
+
 Error CudaDevice::loadKernel(ModuleHandle module,
                              const fusionpkg::Kernel &kernel,
                              const std::vector<uint32_t> &paramBytes,
@@ -228,6 +243,8 @@ Error CudaDevice::loadKernel(ModuleHandle module,
                             "cuFuncSetAttribute"))
       return error.inContext("kernel '" + kernel.name + "'");
   if (Error error = allowCluster(kernel, function->function))
+    return error.inContext("kernel '" + kernel.name + "'");
+  if (Error error = allowWaiting(kernel))
     return error.inContext("kernel '" + kernel.name + "'");
   {
     std::lock_guard<std::mutex> lock(namesMutex);
