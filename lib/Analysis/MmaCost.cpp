@@ -13,6 +13,7 @@
 
 #include "fusion/Analysis/MmaCost.h"
 
+#include "fusion/Executable/PackageModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -81,6 +82,9 @@ static constexpr double kTurnFeedCost = 0.075, kTurnNarrowCost = 0.3,
 /// same time.
 static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
                         kStreamCost = 1.05;
+/// Of rows that blocks of a panel reduce together: what each exchange costs
+/// them.
+static constexpr double kPanelSeconds = 1.5e-6;
 /// Of blocks that share a multiprocessor: how much longer their products and
 /// their epilogues take than those of one block.
 static constexpr double kSharedCost = 1.3, kSharedEpilogue = 1.25;
@@ -272,6 +276,8 @@ static TileTimes getTileTimes(const MmaProblem &problem,
     times.epilogue += kClusterSeconds;
   if (config.multicast > 1)
     times.epilogue += kMulticastSeconds;
+  if (config.getPanel(problem) > 1)
+    times.epilogue += kPanelSeconds * problem.rowReductions;
   return times;
 }
 
@@ -314,6 +320,10 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   // full in the mean.
   double perSM =
       problem.grouped ? std::max(1.0, rounds + 0.5) : std::ceil(rounds);
+  // Whole panels leave multiprocessors idle.
+  if (config.getPanel(problem) > 1 && config.blocks > 0)
+    perSM = std::ceil(tiles / double(config.blocks)) *
+            getMmaResidentBlocks(problem, config, target);
 
   auto [undisturbed, feed, chunk, alone, conversion, epilogue, resident] =
       getTileTimes(problem, config, target);
@@ -343,6 +353,30 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   double memory = bytes / (kTrafficShare * target.dramBytesPerSecond);
   return std::max(time, memory) + kOverlapLoss * std::min(time, memory) +
          kStartSeconds;
+}
+
+/// Blocks of a grid for `tiles` tiles, at most `slots` at a time: those of
+/// whole panels; 0 for one a tile, none when there is no room for a panel.
+static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
+                                            const MmaConfig &config,
+                                            int64_t tiles, int64_t slots) {
+  // Members that one warp reads the words of, and what each word takes.
+  constexpr int64_t kMostMembers = 64, kWordBytes = 8, kHeadBytes = 256;
+  if (tiles <= slots)
+    slots = tiles;
+  int64_t panel = config.getPanel(problem);
+  int64_t blocks = slots / panel * panel;
+  if (panel > kMostMembers || blocks == 0)
+    return std::nullopt;
+  if (panel > 1) {
+    int64_t copies =
+        config.groups * (problem.rowReductions > 1 ? problem.rowReductions : 2);
+    int64_t words = config.rows * panel * copies;
+    if (blocks / panel * (words * kWordBytes + kHeadBytes * copies) >
+        fusionpkg::kSignalBytes)
+      return std::nullopt;
+  }
+  return tiles > blocks ? blocks : 0;
 }
 
 /// Adds the form of `config` in which two blocks load the columns' operand
@@ -434,7 +468,11 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     if (bits != problem.elementBits)
       return;
   config.groups = 2;
-  config.blocks = target.numSMs;
+  std::optional<int64_t> blocks =
+      getGridBlocks(problem, config, tiles, target.numSMs);
+  if (!blocks || *blocks == 0)
+    return;
+  config.blocks = *blocks;
   for (int64_t part : {64, 32}) {
     if (part >= config.columns && part != 64)
       continue;
@@ -488,7 +526,14 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
     last = config.stages;
     int64_t slots =
         target.numSMs * getMmaResidentBlocks(problem, config, target);
-    config.blocks = config.split == 1 && tiles > slots ? slots : 0;
+    config.blocks = 0;
+    if (config.split == 1) {
+      std::optional<int64_t> blocks =
+          getGridBlocks(problem, config, tiles, slots);
+      if (!blocks)
+        continue;
+      config.blocks = *blocks;
+    }
     configs.push_back(config);
     addStream(configs, problem, config, target);
     size_t before = configs.size();
@@ -566,6 +611,9 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.depth = depth;
           config.warps = warps;
           config.split = split;
+          // Tiles of a panel follow each other.
+          if (config.getPanel(problem) > 1)
+            config.group = 1;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each.
@@ -577,7 +625,9 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
               !problem.holdsSpans(rows, columns, split) ||
               (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
-              (problem.wholeRows && columns < problem.columns))
+              (problem.wholeRows && columns < problem.columns &&
+               (!problem.panels || !problem.isStatic ||
+                problem.columns % columns != 0)))
             continue;
           if (config.chunk % problem.granules[1])
             config.chunk = 0;

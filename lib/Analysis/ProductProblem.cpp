@@ -80,6 +80,12 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
       problem.spans[side] = std::max(problem.spans[side], view.spans[dim]);
     }
   problem.wholeRows = view.wholeRows;
+  // Tiles of the same rows are neighbours when columns vary fastest.
+  problem.panels = view.wholeRows && !problem.grouped;
+  for (ArrayRef<unsigned> dims :
+       {ArrayRef(first.rows), ArrayRef(first.columns), ArrayRef(first.batch)})
+    for (unsigned dim : dims)
+      problem.panels &= dim <= view.dims.columns.back();
   problem.isStatic = hasStaticSizes(view.sums.front());
 }
 
@@ -143,9 +149,12 @@ static void setEpilogue(const ProductView &view, MmaProblem &problem) {
     problem.exchangedBytes = std::max(problem.exchangedBytes, bytes);
   }
   problem.epilogueOps = 0;
-  for (linalg::LinalgOp op : view.others)
+  for (linalg::LinalgOp op : view.others) {
     problem.epilogueOps +=
         std::distance(op.getBlock()->begin(), op.getBlock()->end()) - 1;
+    if (view.wholeRows && op.getNumReductionLoops() != 0)
+      ++problem.rowReductions;
+  }
 }
 
 MmaProblem fusion::describeProducts(const ProductView &view) {

@@ -35,7 +35,7 @@ bool TileEmitter::isUsed(ArrayRef<AffineExpr> coords, unsigned axis) const {
 LogicalResult TileEmitter::addGridAxis(ArrayRef<unsigned> dims) {
   AxisAttr decision = schedule.getAxes()[dims.back()];
   const IterationDim &last = space.getDims()[dims.back()];
-  bool full = decision.getKind() == AxisKind::Full;
+  bool full = decision.getKind() == AxisKind::Full && !isOfPanel(dims.back());
   Axis axis{dims.back(), last.extent, decision.getTile(), Value(), gridDepth};
   for (unsigned dim : dims.drop_back())
     axis.extent = space.getDims()[dim].extent * axis.extent;
@@ -327,6 +327,8 @@ LogicalResult TileEmitter::emitGrid() {
       blocks = std::min(blocks, tiles.getValue());
     gridSize = builder.getAffineConstantExpr(blocks);
   }
+  if (failed(openPanel(gridAxes, slot, block)))
+    return failure();
   gridSize = gridSize * cluster;
   if (rowGroups > 1)
     openRowGroups(rowGroups);

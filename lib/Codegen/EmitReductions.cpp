@@ -253,6 +253,8 @@ FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
     tile::YieldOp::create(builder, loc, combined);
     builder.setInsertionPointAfter(reduce);
     sum = {reduce.getResult(0), rest};
+    if (panel && panel->axis == axis)
+      sum = combineInPanel(sum, combiner);
   }
   if (reduction.ofGroup)
     sum = clearUngrouped(sum, combiner.neutral);

@@ -145,6 +145,8 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   for (unsigned depth = 0; depth < gridDepth; ++depth)
     closeLoop({});
   builder.setInsertionPointToEnd(body);
+  if (panel && failed(closePanel()))
+    return failure();
   tile::ReturnOp::create(builder, loc);
   return program;
 }

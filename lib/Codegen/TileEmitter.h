@@ -340,6 +340,29 @@ private:
   /// The groups of the rows at `coords`.
   FailureOr<Tile> evaluateGroups(RowGroupsOp op, ArrayRef<AffineExpr> coords);
 
+  // Rows that several blocks have parts of (EmitPanels.cpp).
+  /// The blocks that have all tiles of the same rows at the same time.
+  struct Panel {
+    /// The axis along which they have different ones.
+    unsigned axis = 0;
+    int64_t members = 1, panels = 1;
+    /// This block's panel, its number in it, and how many tiles it had before.
+    Value panel, member, turn;
+    tile::ScratchOp memory;
+    SmallVector<tile::PanelReduceOp> exchanges;
+  };
+  LogicalResult refusePanel(const Twine &reason);
+  /// Dimension `dim` lives in the tiles of several blocks.
+  bool isOfPanel(unsigned dim) const;
+  /// Describes the panel of block `first`, when the schedule has such, which is
+  /// at tile `number` of the grid.
+  LogicalResult openPanel(ArrayRef<unsigned> gridAxes, Value first,
+                          Value number);
+  /// What a block's `part` is together with those of the panel's others.
+  Tile combineInPanel(Tile part, const Combiner &combiner);
+  /// Gives the exchanges their memory, which the last block leaves as it was.
+  LogicalResult closePanel();
+
   // Scans (EmitScans.cpp).
   /// Walks iteration dimension `dim` element by element, carrying the states of
   /// `scans`, and stores `results` on the way.
@@ -440,6 +463,9 @@ private:
   /// When the blocks of the grid share tiles.
   std::optional<Stream> stream;
   std::optional<TileGroups> tileGroups;
+
+  /// When rows are reduced of which several blocks have parts.
+  std::optional<Panel> panel;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexSymbols;
   SmallVector<unsigned> symbolArguments;

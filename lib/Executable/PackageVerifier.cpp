@@ -99,9 +99,9 @@ void Verifier::modulesAndKernels() {
                 kernel.clusterX <= PackageLimits::kMaxCluster,
             "its cluster is not 1 to 16 blocks");
     require(kernel.together >= 1 &&
-                kernel.together <= PackageLimits::kMaxCluster &&
+                kernel.together <= PackageLimits::kMaxTogether &&
                 (kernel.together == 1 || kernel.clusterX == 1),
-            "the blocks that wait for each other are not 1 to 16, or are a "
+            "the blocks that wait for each other are not 1 to 64, or are a "
             "cluster");
   }
   place.clear();

@@ -121,7 +121,7 @@ static DimMask getWholeRow(const KernelBody &body,
                            const BodyInstance &contraction) {
   const GraphNode &node = body.getNode(contraction);
   int loop = node.writes.front().loops.back();
-  if (loop < 0 || node.extents[loop] > kMaxWholeRow)
+  if (loop < 0 || node.extents[loop] > kMaxPanelRow)
     return 0;
   auto type = cast<RankedTensorType>(
       body.getGraph().getValue(node.writes.front().value).ssa.getType());
@@ -191,7 +191,8 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
       if (body.getNode(instance).granuleLoop >= 0 &&
           instance.outerMask == root->outerMask)
         break;
-      // A tile that has whole rows reduces them.
+      // A tile that has whole rows reduces them, or the blocks that have them
+      // do it together.
       if (ancestry[i].contraction && row &&
           body.getReducedMask(instance) == row &&
           instance.outerMask == (root->outerMask & ~row)) {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
+#include "fusion/Analysis/Reductions.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -49,16 +50,23 @@ FusionDecision Planner::price(Group &group) {
     return decision;
   group.estimate = estimateKernel(body, target);
   // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
-  // and what is exchanged.
-  if (group.estimate.obstacle && !group.estimate.byWarps) {
-    if (body.exchangesProduct())
+  // and what is exchanged, and only blocks of warpgroups finish rows together.
+  if (group.estimate.obstacle) {
+    if (!group.estimate.byWarps && body.exchangesProduct())
       return FusionDecision::no(
           ReasonCode::ExchangeOfContraction,
           "'" + body.getGraph().getNode(group.nodes.front()).label + "'");
-    for (const BodyInstance &instance : body.getInstances())
-      if (body.getNode(instance).kind == NodeKind::Reduction)
-        return FusionDecision::no(ReasonCode::ReductionOfContraction,
-                                  "'" + body.getNode(instance).label + "'");
+    for (const BodyInstance &instance : body.getInstances()) {
+      const GraphNode &node = body.getNode(instance);
+      if (node.kind != NodeKind::Reduction)
+        continue;
+      std::string label = "'" + node.label + "'";
+      if (!group.estimate.byWarps)
+        return FusionDecision::no(ReasonCode::ReductionOfContraction, label);
+      if (node.granuleLoop < 0 &&
+          body.getPoints(body.getReducedMask(instance)) > kMaxWholeRow)
+        return FusionDecision::no(ReasonCode::RowOfSeveralTiles, label);
+    }
   }
   group.bytes = getUniqueBytes(body);
   group.recomputes = body.recomputes();

@@ -55,7 +55,7 @@ struct LaunchRequest {
   Dim3 grid;
   uint32_t blockX = 1;
   uint32_t clusterX = 1;
-  /// Blocks that wait for each other: above 1, all run at the same time.
+  /// Neighbouring blocks that wait for each other; 1: none do.
   uint32_t together = 1;
   uint32_t dynamicSharedBytes = 0;
   const void *args = nullptr;

@@ -288,9 +288,8 @@ Error EmulatorDevice::launch(const LaunchRequest &request) {
     options.cluster = {0, 0, 0}; // what the kernel requires
     if (request.clusterX > 1)
       options.cluster = {request.clusterX, 1, 1};
-    // Those of a cluster take turns, so that they can wait for each other.
-    if (request.together > 1)
-      options.cluster = {request.together, 1, 1};
+    // Those that wait for each other take turns.
+    options.residentBlocks = request.together;
     if (Error error = toError(
             fusionemu::launch(memory, *kernel.module, kernel.name, grid, block,
                               request.dynamicSharedBytes, request.args,

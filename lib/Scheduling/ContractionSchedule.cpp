@@ -30,7 +30,7 @@ struct Product {
   SmallVector<Contraction, 2> sums;
   ProductDims dims;
   /// Reductions run along the last dimension of the columns, of which a tile
-  /// has all.
+  /// has all, or the blocks of a panel.
   bool wholeRows = false;
 };
 } // namespace
@@ -77,7 +77,7 @@ static std::optional<Product> findProduct(KernelOp kernel,
     return std::nullopt;
   const Contraction &first = product.sums.front();
   // A reduction of a product over dimensions that tiles divide has no tile
-  // form; a tile may have whole rows.
+  // form; a tile may have whole rows, or blocks finish them together.
   if (!reduced.empty()) {
     unsigned last = 0;
     for (unsigned dim : first.columns)
@@ -85,7 +85,7 @@ static std::optional<Product> findProduct(KernelOp kernel,
         last = dim;
     std::optional<int64_t> extent = space.getDims()[last].getStaticExtent();
     if (reduced.size() != 1 || reduced.front() != last || !extent ||
-        *extent > kMaxWholeRow)
+        *extent > kMaxPanelRow)
       return std::nullopt;
     product.wholeRows = true;
   }
@@ -318,7 +318,9 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
         makeSchedule(kernel, *product, space, MmaKind::Wgmma, config));
   if (!fewFirst)
     addFew();
-  if (schedules.empty() && byWarps)
+  // Single warps reduce rows that one tile has.
+  bool ofPanels = product->wholeRows && problem.columns > kMaxWholeRow;
+  if (schedules.empty() && byWarps && !ofPanels)
     schedules.push_back(makeSchedule(kernel, *product, space, MmaKind::MmaSync,
                                      getMmaSyncConfig(problem, target)));
   return schedules;

@@ -47,17 +47,17 @@ func.func @many(%a: tensor<384x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<38
 
 // -----
 
-func.func @signals(%a: tensor<128000x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<128000x256xf32> {
+func.func @signals(%a: tensor<13440000x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<13440000x256xf32> {
   // expected-error @below {{FUS-3121: the schedule shares tiles among the blocks of the grid ('stream'), but there are too many of them to signal to each other}}
-  %r = fusion.kernel @signals ins(%a, %b : tensor<128000x256xbf16>, tensor<256x256xbf16>) -> (tensor<128000x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 999, stream = 1>>} {
-  ^bb0(%x: tensor<128000x256xbf16>, %w: tensor<256x256xbf16>):
+  %r = fusion.kernel @signals ins(%a, %b : tensor<13440000x256xbf16>, tensor<256x256xbf16>) -> (tensor<13440000x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 70000, stream = 1>>} {
+  ^bb0(%x: tensor<13440000x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
-    %e = tensor.empty() : tensor<128000x256xf32>
-    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128000x256xf32>) -> tensor<128000x256xf32>
-    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<128000x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<128000x256xf32>) -> tensor<128000x256xf32>
-    fusion.yield %p : tensor<128000x256xf32>
+    %e = tensor.empty() : tensor<13440000x256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<13440000x256xf32>) -> tensor<13440000x256xf32>
+    %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<13440000x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<13440000x256xf32>) -> tensor<13440000x256xf32>
+    fusion.yield %p : tensor<13440000x256xf32>
   }
-  return %r : tensor<128000x256xf32>
+  return %r : tensor<13440000x256xf32>
 }
 
 // -----

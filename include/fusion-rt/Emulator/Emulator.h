@@ -215,6 +215,8 @@ struct Options {
   bool countMemory = true;
   /// Blocks of a cluster; all 0 takes what the kernel requires, or 1.
   Dim3 cluster{0, 0, 0};
+  /// Blocks of consecutive numbers that wait for each other: they run in turns.
+  uint32_t residentBlocks = 1;
   /// Bytes of shared memory that a block may have, static and dynamic.
   uint32_t maxSharedBytes = 232448;
   /// Receives the text of the kernel's printf calls; empty drops it.

@@ -73,8 +73,11 @@ struct MmaProblem {
   /// the parts of tiles, hold whole spans.
   int64_t spans[2] = {1, 1};
 
-  /// The epilogue reduces whole rows: one tile has all columns.
-  bool wholeRows = false;
+  /// The epilogue reduces whole rows: one tile has all columns, or blocks with
+  /// the other tiles of a row finish it together (a panel), where these are
+  /// neighbours; and how many reductions it makes.
+  bool wholeRows = false, panels = false;
+  int64_t rowReductions = 0;
   /// All sizes are known at compile time.
   bool isStatic = false;
 
@@ -120,6 +123,12 @@ struct MmaConfig {
   int64_t getGroupRows() const { return rows / rowGroups; }
   /// The powers of two that the columns are the sum of, the widest first.
   llvm::SmallVector<int64_t, 4> getColumnParts() const;
+  /// Blocks that have all tiles of the same rows.
+  int64_t getPanel(const MmaProblem &problem) const {
+    return problem.wholeRows && columns < problem.columns
+               ? problem.columns / columns
+               : 1;
+  }
   /// Columns that the epilogue really has at a time.
   int64_t getEpilogueColumns() const {
     int64_t own = columns / split;

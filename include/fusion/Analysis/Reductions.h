@@ -35,6 +35,10 @@ struct Combiner {
 /// may then reduce: those of one instruction of a warpgroup.
 constexpr int64_t kMaxWholeRow = 256;
 
+/// Columns up to which the blocks of a panel, which have tiles of the same rows
+/// at the same time, may reduce rows together.
+constexpr int64_t kMaxPanelRow = 16384;
+
 /// True when `value` depends on one of `arguments` within their block.
 bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
 

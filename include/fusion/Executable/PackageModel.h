@@ -73,8 +73,8 @@ struct Kernel {
   double predictedMicroseconds = -1; // -1 if unknown
   std::string source;                // where it comes from, for messages
   uint32_t clusterX = 1;             // 1: no cluster
-  /// Neighbouring blocks that wait for each other. When there are several, all
-  /// blocks of a launch have to run at the same time.
+  /// Neighbouring blocks that wait for each other: the device must run so many
+  /// at a time. 1: none do.
   uint32_t together = 1;
 };
 
@@ -108,7 +108,7 @@ enum class BufferKind : uint8_t {
 
 /// The size of what blocks of a grid signal to each other in. Kernels of one
 /// stream share it, since each leaves it as it was.
-constexpr int64_t kSignalBytes = 16 * 1024;
+constexpr int64_t kSignalBytes = 2 * 1024 * 1024;
 
 /// Device memory that steps name. Every tensor input that is not by value and
 /// every output has exactly one buffer; temporaries get their place in one
@@ -279,6 +279,7 @@ struct PackageLimits {
   static constexpr size_t kMaxParamBytes = 32764;
   static constexpr uint32_t kMaxBlock = 1024;
   static constexpr uint32_t kMaxCluster = 16;
+  static constexpr uint32_t kMaxTogether = 64;
   static constexpr size_t kMaxTensorMapRank = 5;
   static constexpr uint32_t kMaxSharedBytes = 1u << 20;
 };

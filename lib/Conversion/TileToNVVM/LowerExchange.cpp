@@ -121,9 +121,9 @@ LogicalResult ProgramLowering::lowerExchange(tile::ExchangeOp op) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-Scalars ProgramLowering::combine(tile::ReduceOp op, const Scalars &lhs,
+Scalars ProgramLowering::combine(Region &combiner, const Scalars &lhs,
                                  const Scalars &rhs) {
-  Block &block = op.getCombiner().front();
+  Block &block = combiner.front();
   IRMapping mapping;
   for (auto [argument, value] :
        llvm::zip(block.getArguments(), llvm::concat<const Value>(lhs, rhs)))
@@ -164,7 +164,7 @@ LogicalResult ProgramLowering::lowerReduce(tile::ReduceOp op) {
     while (states.size() > 1) {
       SmallVector<Scalars> next;
       for (unsigned i = 0; i + 1 < states.size(); i += 2)
-        next.push_back(combine(op, states[i], states[i + 1]));
+        next.push_back(combine(op.getCombiner(), states[i], states[i + 1]));
       if (states.size() % 2)
         next.push_back(states.back());
       states = std::move(next);
@@ -178,7 +178,7 @@ LogicalResult ProgramLowering::lowerReduce(tile::ReduceOp op) {
       Scalars other;
       for (Value value : state)
         other.push_back(shuffle(value, flip, /*butterfly=*/true));
-      state = combine(op, state, other);
+      state = combine(op.getCombiner(), state, other);
     }
     for (auto [result, value] : llvm::zip(results, state))
       result.push_back(value);

@@ -255,6 +255,8 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::PublishOp publish) { return lowerPublish(publish); })
       .Case([&](tile::CollectOp collect) { return lowerCollect(collect); })
       .Case([&](tile::GridReduceOp sum) { return lowerGridReduce(sum); })
+      .Case([&](tile::PanelReduceOp op) { return lowerPanelReduce(op); })
+      .Case([&](tile::PanelLeaveOp op) { return lowerPanelLeave(op); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })
       .Case([&](tile::StageOp stage) { return lowerStage(stage); })
       .Case([&](tile::CopyStartOp copy) { return lowerCopyStart(copy); })

@@ -141,7 +141,7 @@ private:
   LogicalResult lowerLocalStore(tile::LocalStoreOp op);
   LogicalResult lowerLocalLoad(tile::LocalLoadOp op);
   Value shuffle(Value value, Value lane, bool butterfly);
-  Scalars combine(tile::ReduceOp op, const Scalars &lhs, const Scalars &rhs);
+  Scalars combine(Region &combiner, const Scalars &lhs, const Scalars &rhs);
 
   // Shared memory (SharedPlace.cpp).
   /// Where a buffer or barrier lies: `offset` bytes from the start of the
@@ -249,6 +249,13 @@ private:
   LogicalResult lowerCollect(tile::CollectOp op);
   LogicalResult lowerGridReduce(tile::GridReduceOp op);
   FailureOr<PartPlan> planParts(tile::GridReduceOp op);
+
+  // Panels of blocks (LowerPanels.cpp).
+  LogicalResult lowerPanelReduce(tile::PanelReduceOp op);
+  /// Reads words of an exchange until all of them are there.
+  struct PanelRead;
+  Scalars readPanel(const PanelRead &read);
+  LogicalResult lowerPanelLeave(tile::PanelLeaveOp op);
 
   // Products in flight (LowerMma.cpp).
   LogicalResult lowerMmaAsync(tile::MmaAsyncOp op);

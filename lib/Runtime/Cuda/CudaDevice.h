@@ -82,6 +82,7 @@ private:
   Error check(CUresult result, const std::string &call);
   Error loadImage(const void *image, CUmodule &module);
   Error allowCluster(const fusionpkg::Kernel &kernel, CUfunction function);
+  Error allowWaiting(const fusionpkg::Kernel &kernel, Function &function);
   Error checkParams(CUfunction function, const std::string &name,
                     const std::vector<uint32_t> &paramBytes);
 

@@ -166,6 +166,30 @@ Error CudaDevice::allowCluster(const fusionpkg::Kernel &kernel,
       "cuFuncSetAttribute");
 }
 
+/// Finds how many blocks of a kernel run at the same time, where they wait for
+/// each other, and refuses those of which not enough do: the blocks of lower
+/// numbers, which begin first, are never kept out by others then.
+Error CudaDevice::allowWaiting(const fusionpkg::Kernel &kernel,
+                               Function &function) {
+  if (kernel.together <= 1)
+    return {};
+  int blocks = 0;
+  if (Error error = check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                              &blocks, function.function,
+                              static_cast<int>(kernel.blockX),
+                              kernel.dynamicSharedBytes),
+                          "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+    return error;
+  function.mostTogether =
+      uint64_t(blocks) * uint64_t(getAttribute(kDeviceMultiprocessors));
+  if (kernel.together <= function.mostTogether)
+    return {};
+  return Error(ErrorCode::WrongTarget,
+               std::to_string(kernel.together) +
+                   " of its blocks wait for each other, this device runs " +
+                   std::to_string(function.mostTogether) + " at a time");
+}
+
 Error CudaDevice::loadKernel(ModuleHandle module,
                              const fusionpkg::Kernel &kernel,
                              const std::vector<uint32_t> &paramBytes,
@@ -229,17 +253,8 @@ Error CudaDevice::loadKernel(ModuleHandle module,
       return error.inContext("kernel '" + kernel.name + "'");
   if (Error error = allowCluster(kernel, function->function))
     return error.inContext("kernel '" + kernel.name + "'");
-  if (kernel.together > 1) {
-    int blocks = 0;
-    if (Error error = check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                                &blocks, function->function,
-                                static_cast<int>(kernel.blockX),
-                                kernel.dynamicSharedBytes),
-                            "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
-      return error.inContext("kernel '" + kernel.name + "'");
-    function->mostTogether =
-        uint64_t(blocks) * uint64_t(getAttribute(kDeviceMultiprocessors));
-  }
+  if (Error error = allowWaiting(kernel, *function))
+    return error.inContext("kernel '" + kernel.name + "'");
   {
     std::lock_guard<std::mutex> lock(namesMutex);
     function->name = &*names.insert(kernel.name).first;

@@ -114,8 +114,8 @@ tile.program @count(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64
 
 // -----
 
-// expected-error @below {{a power of two of at most 16 blocks wait for each other, got 17}}
-tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 17 : i64} {
+// expected-error @below {{at most 64 blocks wait for each other, got 65}}
+tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 65 : i64} {
   tile.return
 }
 
@@ -123,5 +123,102 @@ tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, tog
 
 // expected-error @below {{blocks that wait for each other are no cluster}}
 tile.program @both() attributes {num_warps = 4 : i64, index_bits = 32 : i64, cluster = 2 : i64, together = 2 : i64} {
+  tile.return
+}
+// -----
+
+// What the blocks of a panel combine.
+
+// CHECK-LABEL: tile.program @panel
+tile.program @panel(%panel: index, %member: index, %turn: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  // CHECK: %[[MEMORY:.*]] = tile.scratch 6272 signals : !llvm.ptr<1>
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  // CHECK: tile.panel_reduce %{{.*}} through %[[MEMORY]][%{{.*}}, %{{.*}}, %{{.*}}] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  // CHECK-NEXT: ^bb0(%[[U:.*]]: f32, %[[V:.*]]: f32):
+  // CHECK-NEXT: %[[W:.*]] = arith.addf %[[U]], %[[V]] : f32
+  // CHECK-NEXT: tile.yield %[[W]] : f32
+  %b = tile.panel_reduce %a through %memory[%panel, %member, %turn] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  // CHECK: tile.panel_leave %[[MEMORY]][%{{.*}}] arrivals 3 of 3200 : !llvm.ptr<1>
+  tile.panel_leave %memory[%panel] arrivals 3 of 3200 : !llvm.ptr<1>
+  tile.return
+}
+// -----
+
+tile.program @wide(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f64
+  %a = tile.splat %f : f64 -> tensor<64xf64>
+  // expected-error @below {{elements of type 'f64' do not fit beside the number of an exchange}}
+  %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf64> -> tensor<64xf64> {
+  ^bb0(%u: f64, %v: f64):
+    tile.yield %u : f64
+  }
+  tile.return
+}
+// -----
+
+tile.program @alone(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{needs two members and one copy at least}}
+  %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 1 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    tile.yield %u : f32
+  }
+  tile.return
+}
+// -----
+
+tile.program @small(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{has 384 words from byte 144 on, of 3200 bytes}}
+  %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 144 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    tile.yield %u : f32
+  }
+  tile.return
+}
+// -----
+
+tile.program @combiner(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{combines two elements of type 'f32'}}
+  %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  ^bb0(%u: f16, %v: f16):
+    tile.yield %u : f16
+  }
+  tile.return
+}
+// -----
+
+tile.program @left(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  // expected-error @below {{bytes of a panel are a multiple of 16}}
+  tile.panel_leave %memory[%i] arrivals 3 of 3208 : !llvm.ptr<1>
+  tile.return
+}
+
+// -----
+
+tile.program @others(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{has other members than the program has blocks that wait for each other ('together')}}
+  %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    tile.yield %u : f32
+  }
   tile.return
 }

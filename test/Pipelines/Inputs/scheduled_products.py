@@ -206,6 +206,67 @@ def softmax(warps, mma, found):
                 warps, mma, [("tile.async_store ", 4)] + found)
 
 
+def norm(warps, mma, found, m=320, n=256, columns=64, rows=128):
+    """Layer norm of a product with a residual. A panel of blocks has a row."""
+    k = 160
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", n, k))
+    r, g = ("r", tensor("bf16", m, n)), ("g", tensor("bf16", n))
+    square, row = tensor("f32", m, n), (tensor("f32", m), "(m)")
+    kinds = '"parallel", "reduction"'
+    body = (product("p", x, w, m, n)
+            + generic("h", [("p", square, PAIR), (*r, PAIR)], square,
+                      ["%t0 = arith.extf %i1 : bf16 to f32",
+                       "%y = arith.addf %i0, %t0 : f32"])
+            + reduction("t", "m, n", kinds, [("h", square, PAIR)], row, "0.0",
+                        ["%y = arith.addf %o, %i0 : f32"])
+            + generic("d", [("h", square, PAIR), ("t", *row)], square,
+                      [f"%t0 = arith.constant {1 / n} : f32",
+                       "%t1 = arith.mulf %i1, %t0 : f32",
+                       "%y = arith.subf %i0, %t1 : f32"])
+            + reduction("v", "m, n", kinds, [("d", square, PAIR)], row, "0.0",
+                        ["%t0 = arith.mulf %i0, %i0 : f32",
+                         "%y = arith.addf %o, %t0 : f32"])
+            + generic("s", [("d", square, PAIR), ("v", *row), (*g, "(n)")],
+                      tensor("bf16", m, n),
+                      [f"%t0 = arith.constant {1 / n} : f32",
+                       "%t1 = arith.constant 1.0 : f32",
+                       "%t2 = arith.mulf %i1, %t0 : f32",
+                       "%t3 = arith.addf %t2, %t1 : f32",
+                       "%t4 = math.rsqrt %t3 : f32",
+                       "%t5 = arith.mulf %i0, %t4 : f32",
+                       "%t6 = arith.extf %i2 : bf16 to f32",
+                       "%t7 = arith.mulf %t5, %t6 : f32",
+                       "%y = arith.truncf %t7 : f32 to bf16"]))
+    return Case([x, w, r, g], body, [("s", tensor("bf16", m, n))],
+                [f"grid, tile = {rows}", f"full, tile = {columns}",
+                 "loop, tile = 64"], warps, mma,
+                [("tile.panel_reduce", 2), ("tile.panel_leave", 1)] + found)
+
+
+def quantized(warps, mma, found):
+    """Rows of 8 bits with a scale each, and the scales."""
+    m, n, k = 200, 96, 160
+    x, w = ("x", tensor("bf16", m, k)), ("w", tensor("bf16", n, k))
+    square, row = tensor("f32", m, n), (tensor("f32", m), "(m)")
+    body = (product("p", x, w, m, n)
+            + reduction("a", "m, n", '"parallel", "reduction"',
+                        [("p", square, PAIR)], row, "0.0",
+                        ["%t0 = math.absf %i0 : f32",
+                         "%y = arith.maximumf %o, %t0 : f32"])
+            + generic("s", [("p", square, PAIR), ("a", *row)],
+                      tensor("i8", m, n),
+                      ["%t0 = arith.constant 100.0 : f32",
+                       "%t1 = arith.constant 1.0 : f32",
+                       "%t2 = arith.addf %i1, %t1 : f32",
+                       "%t3 = arith.mulf %i0, %t0 : f32",
+                       "%t4 = arith.divf %t3, %t2 : f32",
+                       "%y = arith.fptosi %t4 : f32 to i8"]))
+    return Case([x, w], body, [("s", tensor("i8", m, n)), ("a", row[0])],
+                ["grid, tile = 64", "full, tile = 32", "loop, tile = 64"],
+                warps, mma,
+                [("tile.panel_reduce", 1), ("tile.panel_leave", 1)] + found)
+
+
 def computed(m, axes, warps, mma, both, n, found):
     """The weight comes as int8, the activation, when `both`, as f32."""
     k = 160
@@ -391,6 +452,26 @@ CASES = {
     "stream-computed": lambda: computed(
         192, axes(128, 64), 8,
         "stages = 3, columns = 32, blocks = 3, stream = 1", True, 128, STREAM),
+    # Rows that blocks reduce together: a block for each tile; panels of four
+    # that walk tiles, with a residual that is read once, the last tile with few
+    # rows; one exchange a tile, by three blocks; two groups in turns.
+    "panel": lambda: norm(8, "stages = 3, columns = 32, group = 1",
+                          [("tile.make_ring", 2), ("tile.slice", 4)], m=192,
+                          columns=128),
+    "panel-walk": lambda: norm(
+        8, "stages = 3, columns = 32, group = 1, blocks = 4",
+        [("tile.make_ring", 2), ("tile.slice", 2), ("tile.async_store ", 2)]),
+    "panel-two": lambda: norm(
+        4, "stages = 3, columns = 64, group = 1, blocks = 8",
+        [("tile.make_ring", 2)], m=600, rows=64),
+    "panel-odd": lambda: quantized(
+        4, "stages = 3, columns = 32, group = 1, blocks = 3", []),
+    "panel-groups": lambda: norm(
+        4, "stages = 3, columns = 32, group = 1, blocks = 4, groups = 2",
+        TURNS + [("tile.make_ring", 3)], m=584),
+    "panel-groups-odd": lambda: quantized(
+        4, "stages = 3, columns = 32, group = 1, blocks = 3, groups = 2",
+        TURNS),
     # Groups of warps that take turns: four tiles for two groups, with a
     # residual; three groups, the last with fewer tiles; more groups than tiles.
     "groups": lambda: epilogue(

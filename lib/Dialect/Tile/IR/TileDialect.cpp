@@ -243,9 +243,8 @@ LogicalResult ProgramOp::verify() {
                "a cluster has a power of two of at most 16 blocks, got ")
            << cluster;
   int64_t together = getTogether().value_or(1);
-  if (together < 1 || together > 16 || !llvm::isPowerOf2_64(together))
-    return emitOpError("a power of two of at most 16 blocks wait for each "
-                       "other, got ")
+  if (together < 1 || together > 64)
+    return emitOpError("at most 64 blocks wait for each other, got ")
            << together;
   if (together > 1 && cluster > 1)
     return emitOpError("blocks that wait for each other are no cluster");

@@ -80,3 +80,55 @@ LogicalResult GridReduceOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Panels
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a word in which an element and the number of its exchange travel,
+/// and of what stands before a panel's words.
+static constexpr int64_t kWordBytes = 8, kHeadBytes = 16;
+
+LogicalResult PanelReduceOp::verify() {
+  Type type = getValue().getType();
+  Type element = getTileElementType(type);
+  if (type != getResult().getType())
+    return emitOpError("gives another type than it takes");
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
+    return emitOpError("elements of type ")
+           << element << " do not fit beside the number of an exchange";
+  auto members = static_cast<int64_t>(getMembers());
+  auto copies = static_cast<int64_t>(getCopies());
+  if (members < 2 || copies < 1)
+    return emitOpError("needs two members and one copy at least");
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program &&
+      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
+    return emitOpError("has other members than the program has blocks that "
+                       "wait for each other ('together')");
+  int64_t words = copies * members;
+  for (int64_t size : getTileShape(type))
+    words *= size;
+  auto offset = static_cast<int64_t>(getOffset());
+  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
+      offset + words * kWordBytes > static_cast<int64_t>(getBytes()))
+    return emitOpError("has ") << words << " words from byte " << offset
+                               << " on, of " << getBytes() << " bytes";
+  Block &block = getCombiner().front();
+  if (block.getNumArguments() != 2 ||
+      llvm::any_of(block.getArgumentTypes(),
+                   [&](Type argument) { return argument != element; }))
+    return emitOpError("combines two elements of type ") << element;
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(element))
+    return emitOpError("yields one element of type ") << element;
+  return success();
+}
+
+LogicalResult PanelLeaveOp::verify() {
+  if (getArrivals() < 2)
+    return emitOpError("needs two arrivals at least");
+  if (getBytes() < kHeadBytes || getBytes() % kHeadBytes != 0)
+    return emitOpError("bytes of a panel are a multiple of 16");
+  return success();
+}

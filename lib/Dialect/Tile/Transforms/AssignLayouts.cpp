@@ -154,6 +154,8 @@ void LayoutAssigner::collect() {
       for (auto [value, result] :
            llvm::zip(collect.getValues(), collect.getResults()))
         join(value, result);
+    } else if (auto panel = dyn_cast<PanelReduceOp>(op)) {
+      join(panel.getValue(), panel.getResult());
     } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
                op->getNumRegions() == 0 && op->getNumResults() == 1) {
       for (Value operand : op->getOperands())

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <map>
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_SPLITEPILOGUEPASS
@@ -174,6 +175,8 @@ void ColumnDims::propagate(Value value) {
 
 namespace {
 /// Stores that are split, and how their values are rebuilt for a chunk.
+/// Reductions along the columns are sweeps of their own: what a sweep has
+/// computed of a chunk the next ones go on with, in place of the sums.
 class EpilogueSplitter {
 public:
   EpilogueSplitter(ProgramOp program, const ContractionPlan &plan,
@@ -185,6 +188,12 @@ public:
 private:
   /// The dimension along which `store` is split, if it is.
   std::optional<Columns> splitDim(StoreOp store) const;
+  /// Where the columns that `reduce` combines lie, if it is split.
+  std::optional<Columns> splitDim(ReduceOp reduce) const;
+  /// Finds the reductions that are split, all in one block.
+  void findSweeps(ArrayRef<StoreOp> stores);
+  /// Replaces `reduce` by the combination of what it gives for each chunk.
+  void splitReduce(ReduceOp reduce);
   /// Finds the values that exist whole whatever is split.
   void findWholeValues(ArrayRef<StoreOp> stores);
   void visit(Value value, Columns at);
@@ -212,6 +221,9 @@ private:
   DenseSet<Key> visited;
   /// The loads of the chunks so far.
   SmallVector<LoadOp> loads;
+  /// In program order; and by their starts, the chunks that they have computed.
+  SmallVector<ReduceOp> sweeps;
+  std::map<int64_t, DenseMap<Key, Value>> kept;
   /// Operations whose results are needed whole.
   llvm::SmallPtrSet<Operation *, 32> whole;
   SmallVector<Operation *> wholeRoots;
@@ -226,6 +238,40 @@ std::optional<Columns> EpilogueSplitter::splitDim(StoreOp store) const {
       columns % at->unit != 0)
     return std::nullopt;
   return at;
+}
+
+std::optional<Columns> EpilogueSplitter::splitDim(ReduceOp reduce) const {
+  if (reduce.getInputs().size() != 1 || reduce.getWithinWarp() ||
+      !isTile(reduce.getResult(0)))
+    return std::nullopt;
+  Value input = reduce.getInputs().front();
+  std::optional<Columns> at = dims.lookup(input);
+  ArrayRef<int64_t> shape = getTileShape(input.getType());
+  // One operation, which combines whole tiles as well.
+  Block &combiner = reduce.getCombiner().front();
+  if (!at || at->dim != static_cast<int64_t>(reduce.getDim()) ||
+      shape[at->dim] * at->unit <= columns || columns % at->unit != 0 ||
+      !llvm::hasSingleElement(combiner.without_terminator()) ||
+      !combiner.front().hasTrait<OpTrait::Elementwise>() ||
+      combiner.front().getOperands() != combiner.getArguments())
+    return std::nullopt;
+  return at;
+}
+
+void EpilogueSplitter::findSweeps(ArrayRef<StoreOp> stores) {
+  Block *block = nullptr;
+  program.getBody().walk([&](ReduceOp reduce) {
+    if (!splitDim(reduce) || (block && reduce->getBlock() != block))
+      return;
+    // What a sweep computes must be there for the stores.
+    for (StoreOp store : stores)
+      if (Operation *op = reduce->getBlock()->findAncestorOpInBlock(*store))
+        if (reduce->isBeforeInBlock(op)) {
+          block = reduce->getBlock();
+          sweeps.push_back(reduce);
+          return;
+        }
+  });
 }
 
 /// True for what costs nothing to have whole and in parts.
@@ -303,6 +349,8 @@ void EpilogueSplitter::visit(Value value, Columns at) {
 void EpilogueSplitter::findWholeValues(ArrayRef<StoreOp> stores) {
   for (StoreOp store : stores)
     visit(store.getValue(), *splitDim(store));
+  for (ReduceOp sweep : sweeps)
+    visit(sweep.getInputs().front(), *splitDim(sweep));
   program.getBody().walk([&](Operation *op) {
     if (isa<LoadOp>(op) || llvm::is_contained(stores, op))
       return;
@@ -314,7 +362,7 @@ void EpilogueSplitter::findWholeValues(ArrayRef<StoreOp> stores) {
   });
   while (!wholeRoots.empty()) {
     Operation *op = wholeRoots.pop_back_val();
-    if (!whole.insert(op).second)
+    if (llvm::is_contained(sweeps, op) || !whole.insert(op).second)
       continue;
     for (Value operand : op->getOperands())
       if (Operation *producer = operand.getDefiningOp())
@@ -428,8 +476,13 @@ Value EpilogueSplitter::rebuildExchange(ExchangeOp op, Columns at) {
 }
 
 Value EpilogueSplitter::chunk(Value value, Columns at) {
-  if (Value known = chunks[start].lookup({value, at.key()}))
+  Key key{value, at.key()};
+  if (Value known = chunks[start].lookup(key))
     return known;
+  auto before = kept.find(start);
+  if (before != kept.end())
+    if (Value known = before->second.lookup(key))
+      return known;
   Value result;
   if (isRebuilt(value)) {
     result = rebuild(value, at);
@@ -439,8 +492,38 @@ Value EpilogueSplitter::chunk(Value value, Columns at) {
     result = SliceOp::create(builder, value.getLoc(),
                              chunkType(value.getType(), at), value, offsets);
   }
-  chunks[start][{value, at.key()}] = result;
+  chunks[start][key] = result;
   return result;
+}
+
+void EpilogueSplitter::splitReduce(ReduceOp reduce) {
+  Location loc = reduce.getLoc();
+  Value input = reduce.getInputs().front();
+  Columns at = *splitDim(reduce);
+  int64_t end = getTileShape(input.getType())[at.dim] * at.unit;
+  builder.setInsertionPoint(reduce);
+  Value whole;
+  for (start = 0; start < end; start += columns) {
+    chunks.clear();
+    loads.clear();
+    Value part = chunk(input, at);
+    auto partial = ReduceOp::create(builder, loc, reduce.getResultTypes(), part,
+                                    reduce.getDim(), reduce.getWithinWarp());
+    IRMapping mapping;
+    reduce.getCombiner().cloneInto(&partial.getCombiner(), mapping);
+    for (auto &[first, values] : chunks)
+      for (auto &[key, value] : values)
+        kept[first][key] = value;
+    if (!whole) {
+      whole = partial.getResult(0);
+      continue;
+    }
+    Operation &combine = reduce.getCombiner().front().front();
+    OperationState state(loc, combine.getName(), {whole, partial.getResult(0)},
+                         whole.getType(), combine.getAttrs());
+    whole = builder.create(state)->getResult(0);
+  }
+  reduce.getResult(0).replaceAllUsesWith(whole);
 }
 
 void EpilogueSplitter::splitBlock(ArrayRef<StoreOp> stores) {
@@ -489,7 +572,12 @@ void EpilogueSplitter::run() {
   });
   if (stores.empty())
     return;
+  findSweeps(stores);
   findWholeValues(stores);
+  // What is there as a whole is reduced as a whole.
+  for (ReduceOp sweep : sweeps)
+    if (isRebuilt(sweep.getInputs().front()))
+      splitReduce(sweep);
   for (auto &[block, members] : blocks)
     splitBlock(members);
   for (StoreOp store : stores)

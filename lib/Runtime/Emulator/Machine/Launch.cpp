@@ -171,14 +171,15 @@ static unsigned chooseThreads(const Launch &launch) {
   threads = std::min(threads, 256u);
   // A kernel of many registers or local variables takes up to 1 GiB a block.
   uint64_t clusterBytes =
-      launch.clusterSize * launch.numWarps *
+      launch.teamSize * launch.clusterSize * launch.numWarps *
           (uint64_t(launch.kernel.fileBytes) +
            uint64_t(launch.kernel.info.localBytes) * warpSize) +
       1;
   threads =
       unsigned(std::clamp<uint64_t>(maxBlockBytes / clusterBytes, 1, threads));
-  return unsigned(
-      std::min<uint64_t>(threads, launch.numBlocks / launch.clusterSize));
+  uint64_t teamBlocks = uint64_t(launch.teamSize) * launch.clusterSize;
+  return unsigned(std::min<uint64_t>(
+      threads, std::max<uint64_t>(launch.numBlocks / teamBlocks, 1)));
 }
 
 static uint64_t countBits(const uint64_t *bits, uint64_t count) {
@@ -248,6 +249,7 @@ Status fusionemu::launch(Memory &memory, const Module &module,
   launch.numWarps = (launch.numThreads + warpSize - 1) / warpSize;
   launch.cluster = cluster;
   launch.clusterSize = cluster.x * cluster.y * cluster.z;
+  launch.teamSize = std::max(options.residentBlocks / launch.clusterSize, 1u);
   launch.sharedBytes = uint32_t(sharedBytes);
   launch.dynamicSharedBytes = dynamicSharedBytes;
   const auto *bytes = static_cast<const uint8_t *>(arguments);

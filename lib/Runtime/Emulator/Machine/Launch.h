@@ -35,12 +35,13 @@ public:
   uint32_t numThreads = 0, numWarps = 0;
   Dim3 cluster; ///< Blocks of a cluster.
   uint32_t clusterSize = 1;
+  uint32_t teamSize = 1; ///< Clusters that run in turns.
   uint32_t sharedBytes = 0, dynamicSharedBytes = 0;
   std::vector<uint8_t> params;
   /// Where the launch put the variables of the module.
   std::vector<uint64_t> variables;
 
-  /// Both count clusters.
+  /// Counts teams of clusters, and clusters.
   std::atomic<uint64_t> nextBlock{0};
   /// The lowest one that failed; those behind it are not started, so that
   /// the error reported does not depend on the host's threads.

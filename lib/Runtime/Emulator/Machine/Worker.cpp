@@ -20,14 +20,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 using namespace fusionemu;
 
 /// Instructions that a warp runs before another one gets its turn, so that one
 /// may wait for what the other stores.
 static constexpr uint64_t warpQuantum = 1 << 16;
-/// The same where blocks that run together look for what the others write.
-static constexpr uint64_t lookingQuantum = 1 << 10;
+/// The same where blocks wait for each other.
+static constexpr uint64_t teamQuantum = 1 << 10;
 /// The same between the fragments of one warp.
 static constexpr uint64_t fragmentQuantum = 1 << 10;
 
@@ -39,7 +40,10 @@ public:
   ~Worker();
   /// False when the host has no memory for a cluster.
   bool isReady() const { return ready; }
-  bool runCluster(uint64_t linear);
+  /// Begins the cluster of that number.
+  void startCluster(uint64_t linear);
+  /// Lets every warp of the cluster have a turn. False when it failed.
+  bool runCluster(bool &isDone);
 
   Context c;
   /// By instruction; empty without a profile.
@@ -55,17 +59,14 @@ private:
   uint32_t specialValue(const Block &block, const Warp &w, Special special,
                         unsigned lane) const;
   bool runWarp(Warp &w);
-  /// True when blocks that run together may wait for what others store in
-  /// global memory.
-  bool looksForOthers() const {
-    return kernel.ordersBlocks && launch.clusterSize > 1;
-  }
   bool runTurns(bool &alive, bool &progress);
   bool finishCluster();
 
   Launch &launch;
   const Kernel &kernel;
   const HandlerTable &handlers;
+  /// Instructions of a warp at a time.
+  const uint64_t quantum;
   Cluster cluster;
   std::vector<Block> blocks;
   std::vector<Warp> warps;
@@ -73,6 +74,10 @@ private:
   uint8_t *arena = nullptr;
   uint64_t arenaBytes = 0;
   uint64_t shadowEntries = 0;
+  /// What had happened when waits last gave up.
+  uint64_t expiredAt = 0;
+  /// Events when all warps had had their turn before this one.
+  uint64_t eventsBefore = 0;
   bool ready = false;
 };
 } // namespace
@@ -125,6 +130,7 @@ uint64_t Worker::layOutShared(uint8_t *base, Block &block) const {
 
 Worker::Worker(Launch &launch)
     : launch(launch), kernel(launch.kernel), handlers(getHandlers()),
+      quantum(launch.teamSize > 1 ? teamQuantum : warpQuantum),
       blocks(launch.clusterSize),
       warps(size_t(launch.numWarps) * launch.clusterSize),
       cache(kernel.memoryInstructions, nullptr) {
@@ -352,7 +358,7 @@ bool Worker::runWarp(Warp &w) {
   c.regs = w.regs;
   c.preds = w.preds;
   uint64_t maxSteps = launch.options.maxSteps;
-  uint64_t end = w.steps + (looksForOthers() ? lookingQuantum : warpQuantum);
+  uint64_t end = w.steps + quantum;
   while (w.numFragments != 0 && w.steps < end) {
     unsigned tried = 0;
     for (; tried < w.numFragments; ++tried) {
@@ -453,7 +459,7 @@ bool Worker::finishCluster() {
   return true;
 }
 
-bool Worker::runCluster(uint64_t linear) {
+void Worker::startCluster(uint64_t linear) {
   const Dim3 &k = cluster.shape;
   uint64_t nx = launch.grid.x / k.x, ny = launch.grid.y / k.y;
   cluster.id = {uint32_t(linear % nx), uint32_t(linear / nx % ny),
@@ -475,44 +481,56 @@ bool Worker::runCluster(uint64_t linear) {
                          (block.id.y + uint64_t(launch.grid.y) * block.id.z);
     startBlock(block);
   }
-  uint64_t expiredAt = ~uint64_t(0), eventsBefore = 0;
-  while (true) {
-    bool progress = false, alive = false;
-    if (!runTurns(alive, progress))
-      return false;
-    if (!alive)
-      return finishCluster();
-    progress |= releaseClusterBarrier(c, cluster);
-    progress |= releaseMBarrierWaits(c, cluster);
-    uint64_t events = c.events + c.counters.globalStoreRequests +
-                      c.counters.globalAtomicRequests +
-                      c.counters.sharedStoreRequests +
-                      c.counters.sharedAtomicRequests + c.counters.barriers;
-    // Who looks again and again for what another block will write does not get
-    // on, and that block may be waiting for a copy.
-    bool isLooking = looksForOthers() && events == eventsBefore;
-    eventsBefore = events;
-    if (progress && !isLooking)
-      continue;
-    // Nobody can go on by itself: now asynchronous operations take effect.
-    if (kernel.usesAsync && !forceAsync(c, cluster, progress))
-      return false;
-    if (progress)
-      continue;
-    // A wait may give up after a while, and its thread do something else. When
-    // all have done so once and nothing has come of it, nothing ever will.
-    if (events != expiredAt && expireMBarrierWaits(cluster)) {
-      expiredAt = events;
-      continue;
-    }
-    failDeadlock(c, cluster);
-    return false;
-  }
+  expiredAt = ~uint64_t(0);
+  eventsBefore = 0;
 }
 
+bool Worker::runCluster(bool &isDone) {
+  bool progress = false, alive = false;
+  isDone = false;
+  if (!runTurns(alive, progress))
+    return false;
+  if (!alive) {
+    isDone = true;
+    return finishCluster();
+  }
+  progress |= releaseClusterBarrier(c, cluster);
+  progress |= releaseMBarrierWaits(c, cluster);
+  uint64_t events = c.events + c.counters.globalStoreRequests +
+                    c.counters.globalAtomicRequests +
+                    c.counters.sharedStoreRequests +
+                    c.counters.sharedAtomicRequests + c.counters.barriers;
+  // Who looks again and again for what another block will write does not get
+  // on, and that block may be waiting for a copy.
+  bool isLooking = launch.teamSize > 1 && events == eventsBefore;
+  eventsBefore = events;
+  if (progress && !isLooking)
+    return true;
+  // Nobody can go on by itself: now asynchronous operations take effect.
+  if (kernel.usesAsync && !forceAsync(c, cluster, progress))
+    return false;
+  if (progress)
+    return true;
+  // A wait may give up after a while, and its thread do something else. When
+  // all have done so once and nothing has come of it, nothing ever will.
+  if (events != expiredAt && expireMBarrierWaits(cluster)) {
+    expiredAt = events;
+    return true;
+  }
+  failDeadlock(c, cluster);
+  return false;
+}
+
+/// Runs clusters until there are none left: one, or those whose blocks wait for
+/// each other, in turns.
 void Launch::work() {
-  Worker worker(*this);
-  if (!worker.isReady()) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  bool isReady = true;
+  for (uint32_t i = 0; i < teamSize && isReady; ++i) {
+    workers.push_back(std::make_unique<Worker>(*this));
+    isReady = workers.back()->isReady();
+  }
+  if (!isReady) {
     std::lock_guard<std::mutex> lock(resultMutex);
     if (failedBlock != 0) {
       failedBlock = 0;
@@ -522,20 +540,37 @@ void Launch::work() {
     }
     return;
   }
-  while (true) {
-    uint64_t linear = nextBlock.fetch_add(1);
-    if (linear >= numBlocks / clusterSize || linear > failedBlock.load())
+  uint64_t numClusters = numBlocks / clusterSize;
+  bool hasFailed = false;
+  while (!hasFailed) {
+    uint64_t first = nextBlock.fetch_add(1) * teamSize;
+    if (first >= numClusters || first > failedBlock.load())
       break;
-    if (worker.runCluster(linear))
-      continue;
-    std::lock_guard<std::mutex> lock(resultMutex);
-    if (linear < failedBlock.load()) {
-      failedBlock = linear;
-      error = worker.c.error;
-    }
-    break;
+    uint64_t count = std::min<uint64_t>(teamSize, numClusters - first);
+    std::vector<char> isRunning(count, 1);
+    for (uint64_t i = 0; i < count; ++i)
+      workers[i]->startCluster(first + i);
+    for (uint64_t left = count; left > 0 && !hasFailed;)
+      for (uint64_t i = 0; i < count && !hasFailed; ++i) {
+        bool isDone = false;
+        if (!isRunning[i])
+          continue;
+        if (!workers[i]->runCluster(isDone)) {
+          hasFailed = true;
+          std::lock_guard<std::mutex> lock(resultMutex);
+          if (first + i < failedBlock.load()) {
+            failedBlock = first + i;
+            error = workers[i]->c.error;
+          }
+        } else if (isDone) {
+          isRunning[i] = 0;
+          --left;
+        }
+      }
   }
   std::lock_guard<std::mutex> lock(resultMutex);
-  counters += worker.c.counters;
-  addProfile(profile, worker.profile);
+  for (const std::unique_ptr<Worker> &worker : workers) {
+    counters += worker->c.counters;
+    addProfile(profile, worker->profile);
+  }
 }

@@ -132,4 +132,58 @@ def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
   let hasVerifier = 1;
 }
 
+def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
+    MemoryEffects<[MemRead, MemWrite]>, SingleBlock]> {
+  let summary = "Combines tiles of the blocks of a panel";
+  let description = [{
+    A panel is `members` blocks of the grid, `together` of the program, that have tiles side by side in the
+    same rows at the same time. Each block gives `value` and gets the combination
+    of all members' tiles, by the region as in `tile.reduce`, in an order that is
+    the same in all blocks and all runs. The layout is kept.
+
+    Elements travel as words of 64 bits, the element beside the number of the
+    exchange, `turn` + 1: a word is there when its number is. No signal stands
+    beside the values and nothing is fenced. `memory` is zero when the launch
+    begins (`tile.scratch` with `signals`); panel number `panel` has `bytes`
+    bytes of it, and this exchange `copies` times as many words as the members
+    have elements, from `offset` on. Copies take turns: all members have read
+    what a word held before it is written again, since none is more than one
+    exchange ahead of another.
+
+    All members must reach the exchange without any other member's help but in
+    exchanges before it. Blocks of lower numbers begin first, and those of a
+    panel have consecutive numbers: they run together as soon as there is room
+    for so many blocks at a time.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, AnyType:$memory,
+                       Index:$panel, Index:$member, Index:$turn,
+                       I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
+                       I64Attr:$bytes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    $value `through` $memory `[` $panel `,` $member `,` $turn `]`
+    `members` $members `copies` $copies `at` $offset `of` $bytes attr-dict
+    `:` type($memory) `,` type($value) `->` type($result) $combiner
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PanelLeaveOp : Tile_Op<"panel_leave", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Ends the exchanges of a block with its panel";
+  let description = [{
+    Stands after the last `tile.panel_reduce`. The last of `arrivals` groups of
+    warps to get here, in all blocks of the panel, makes the panel's `bytes`
+    bytes of `memory` zero again. Nobody waits for it.
+  }];
+  let arguments = (ins AnyType:$memory, Index:$panel, I64Attr:$arrivals,
+                       I64Attr:$bytes);
+  let assemblyFormat = [{
+    $memory `[` $panel `]` `arrivals` $arrivals `of` $bytes attr-dict
+    `:` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // FUSION_DIALECT_TILE_IR_TILEGRIDOPS_TD

@@ -191,7 +191,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
-    HasParent<"ReduceOp">]> {
+    ParentOneOf<["ReduceOp", "PanelReduceOp"]>]> {
   let summary = "Ends a combiner region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict $values `:` type($values)";
