@@ -135,7 +135,7 @@ def parse_arguments():
     parser.add_argument("k", type=int)
     parser.add_argument("order", choices=["kn", "nk"])
     parser.add_argument("type")
-    parser.add_argument("offsets")
+    parser.add_argument("offsets", help="such as 0,5,9")
     parser.add_argument("rows", type=int)
     parser.add_argument("--by", choices=["tiles", "loops"], default="tiles")
     options = parser.parse_args()
