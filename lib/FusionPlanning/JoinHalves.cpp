@@ -12,8 +12,12 @@
 //
 //   concat(neg(x[h:]), x[:h])  ==>  i < h ? -x[i xor h] : x[i xor h]
 //
+// Behind a product only, whose tiles have both: elsewhere slices and
+// concatenations are coordinates of loads.
+//
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -32,6 +36,31 @@ struct Half {
   bool isNegated = false;
 };
 } // namespace
+
+/// Operations looked at on the way back to a product.
+static constexpr unsigned kMaxVisited = 64;
+
+/// True when `value` is computed from a contraction by pointwise operations and
+/// views.
+static bool comesFromProduct(Value value) {
+  SmallVector<Value> worklist = {value};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty() && seen.size() < kMaxVisited) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && linalgOp.getNumReductionLoops() > 0) {
+      if (linalgOp.getNumDpsInputs() > 1)
+        return true;
+    } else if (linalgOp) {
+      llvm::append_range(worklist, linalgOp.getDpsInputs());
+    } else if (isViewOp(op)) {
+      worklist.push_back(op->getOperand(0));
+    }
+  }
+  return false;
+}
 
 /// The operand of an operation that negates its elements, or null.
 static Value getNegated(Value value) {
@@ -84,7 +113,8 @@ static void joinHalves(tensor::ConcatOp concat) {
   std::optional<Half> first = matchHalf(concat.getInputs()[0], dim, type);
   std::optional<Half> second = matchHalf(concat.getInputs()[1], dim, type);
   if (!first || !second || first->tensor != second->tensor ||
-      first->offset != size || second->offset != 0)
+      first->offset != size || second->offset != 0 ||
+      !comesFromProduct(first->tensor))
     return;
   OpBuilder builder(concat);
   Location loc = concat.getLoc();
