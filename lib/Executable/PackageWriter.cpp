@@ -140,13 +140,17 @@ static Offset<fb::Entry> writeEntry(FlatBufferBuilder &b, const Entry &entry) {
 
 /// The oldest format version whose readers understand `model`.
 static uint32_t getFormatVersion(const PackageModel &model) {
-  for (const Kernel &kernel : model.kernels)
-    if (kernel.clusterX > 1)
-      return kFormatVersion;
+  uint32_t version = kOldestVersion;
   for (const Entry &entry : model.entries)
     if (!entry.tensorMaps.empty())
+      version = kVersionWithClusters;
+  for (const Kernel &kernel : model.kernels) {
+    if (kernel.residentX > 1)
       return kFormatVersion;
-  return kOldestVersion;
+    if (kernel.clusterX > 1)
+      version = kVersionWithClusters;
+  }
+  return version;
 }
 
 /// A lower bound on the size of the metadata, to refuse before FlatBuffers'

@@ -61,8 +61,11 @@ TEST(TensorMapRulesTest, OnlyPackagesThatNeedItHaveTheNewVersion) {
   PackageModel clusters = makeSamplePackage();
   clusters.kernels[2].clusterX = 4;
   EXPECT_EQ(version(clusters), 2);
+  PackageModel waiting = clusters;
+  waiting.kernels[0].residentX = 4;
+  EXPECT_EQ(version(waiting), 3);
   std::string later = *writePackage(makeTensorMapPackage());
-  later[8] = 3;
+  later[8] = 4;
   EXPECT_EQ(readPackage(later).getError().getCode(), ErrorCode::PackageVersion);
 }
 
