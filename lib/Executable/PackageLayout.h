@@ -22,9 +22,8 @@ namespace fusionpkg {
 /// The last byte tells a file that went through a text-mode copy.
 constexpr char kMagic[8] = {'F', 'U', 'S', 'N', 'P', 'K', 'G', '\n'};
 /// A package carries the oldest version whose readers understand it: 2 has
-/// clusters and tensor maps.
+/// clusters and tensor maps, 3 blocks that wait for each other.
 constexpr uint32_t kOldestVersion = 1;
-/// With clusters or tensor maps, and with blocks that wait for each other.
 constexpr uint32_t kClusterVersion = 2;
 constexpr uint32_t kFormatVersion = 3;
 constexpr size_t kHeaderBytes = 64;

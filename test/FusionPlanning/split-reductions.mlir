@@ -87,12 +87,17 @@ func.func @log_sum_exp(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>) -
   return %r : tensor<4096xf32>
 }
 
-// A kernel that has to read the rows anyway keeps them on chip: nothing is
-// gained by sums beside the product.
+// What is reduced is used again: the blocks that have parts of a row finish it
+// together, in the product's kernel. Single warps do not: there a kernel that has
+// to read the rows anyway keeps them on chip, and nothing is gained by sums
+// beside the product.
 // CHECK-LABEL: func @softmax_4096(
-// CHECK: fusion.kernel {{.*}} -> (tensor<4096x4096xf32>)
 // CHECK: fusion.kernel {{.*}} -> (tensor<4096x4096xbf16>)
 // CHECK-NOT: fusion.kernel
+// WARPS-LABEL: func @softmax_4096(
+// WARPS: fusion.kernel {{.*}} -> (tensor<4096x4096xf32>)
+// WARPS: fusion.kernel {{.*}} -> (tensor<4096x4096xbf16>)
+// WARPS-NOT: fusion.kernel
 func.func @softmax_4096(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16> {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0xFF800000 : f32

@@ -31,8 +31,18 @@ static bool runs(scf::ForOp loop) {
          lower.slt(upper);
 }
 
+/// True if the epilogue has all of a tile in registers while it waits for other
+/// blocks: in those of the sums, which must not live on to the next tile.
+static bool waitsWithTile(tile::ProgramOp program) {
+  return program
+      .walk([](tile::PanelReduceOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 std::optional<SmallVector<scf::ForOp, 2>>
 mlir::fusion::findSumLoops(tile::MmaAsyncOp product) {
+  if (waitsWithTile(product->getParentOfType<tile::ProgramOp>()))
+    return std::nullopt;
   SmallVector<scf::ForOp, 2> loops;
   Value sums = product.getAcc();
   Operation *reader = product;

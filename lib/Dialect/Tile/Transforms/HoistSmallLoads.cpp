@@ -102,6 +102,14 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
     // Adding up what others have of the sums needs the registers itself.
     if (isa<scf::ForOp>(op))
       continue;
+    // Waiting for other blocks hides what is wanted after it, and registers are
+    // short before: they hold all of the tile.
+    if (isa<PanelReduceOp>(op)) {
+      place = op;
+      begin = nullptr;
+      mostBytes = 0;
+      continue;
+    }
     if (!begin)
       begin = op;
     if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load)) {
