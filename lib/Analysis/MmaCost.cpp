@@ -54,6 +54,9 @@ static constexpr int64_t kLargeSums = 96;
 /// and bytes.
 static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
                         kClocksPerOp = 1.06, kClocksPerByte = 1.5, kLanes = 128;
+/// Of each chunk beyond those of 64 columns (192x192, 128x224).
+static constexpr double kChunkSeconds = 0.25e-6;
+static constexpr int64_t kWideChunk = 64;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
 /// How much less it takes two blocks of a multiprocessor than one after the
@@ -105,23 +108,6 @@ static int64_t stageBytes(const MmaProblem &problem, const MmaConfig &config) {
                  getMmaColumns(problem, config).loaded * problem.storedBits[1] *
                      problem.operands[1];
   return bits * config.depth / 8;
-}
-
-/// Clocks in which the copies of a stage come to one multiprocessor. What the
-/// blocks of a cluster load together passes L2 once.
-static double feedClocks(const MmaProblem &problem, const MmaConfig &config) {
-  double clocks = 0;
-  for (unsigned side = 0; side < 2; ++side) {
-    int64_t size =
-        side == 0 ? config.rows : getMmaColumns(problem, config).loaded;
-    double bytes = double(size) * problem.operands[side] * config.depth *
-                   problem.storedBits[side] / 8;
-    if (side == 1)
-      bytes /= config.multicast;
-    clocks += bytes / (problem.straddles[side] ? kStraddledBytesPerClock
-                                               : kFeedBytesPerClock);
-  }
-  return config.split > 1 && !config.apart ? clocks * kClusterFeedCost : clocks;
 }
 
 /// Blocks of clusters of `size` that run at a time. They lie in one of the
@@ -203,6 +189,29 @@ static int64_t getTiles(const MmaProblem &problem, const MmaConfig &config) {
          llvm::divideCeil(problem.columns, config.columns) * problem.batch;
 }
 
+/// Clocks in which the copies of a stage come to one multiprocessor. What the
+/// blocks of a cluster load together passes L2 once. Rows that begin anywhere
+/// in its lines are the limit of the chip: fewer blocks have more each.
+static double feedClocks(const MmaProblem &problem, const MmaConfig &config,
+                         const TargetInfo &target) {
+  double busy = std::min(1.0, double(getTiles(problem, config)) * config.split *
+                                  config.multicast / target.numSMs);
+  double straddled =
+      std::min(kFeedBytesPerClock, kStraddledBytesPerClock / busy);
+  double clocks = 0;
+  for (unsigned side = 0; side < 2; ++side) {
+    int64_t size =
+        side == 0 ? config.rows : getMmaColumns(problem, config).loaded;
+    double bytes = double(size) * problem.operands[side] * config.depth *
+                   problem.storedBits[side] / 8;
+    if (side == 1)
+      bytes /= config.multicast;
+    clocks +=
+        bytes / (problem.straddles[side] ? straddled : kFeedBytesPerClock);
+  }
+  return config.split > 1 && !config.apart ? clocks * kClusterFeedCost : clocks;
+}
+
 namespace {
 /// Seconds of a block at one tile.
 struct TileTimes {
@@ -246,7 +255,7 @@ static TileTimes getTileTimes(const MmaProblem &problem,
   times.resident = getMmaResidentBlocks(problem, config, target);
   if (config.getTileWarps() == 4 && config.groups == 1 && times.resident == 1)
     products *= kLoneCost;
-  times.feed = std::max(feedClocks(problem, config) / target.clockHz,
+  times.feed = std::max(feedClocks(problem, config, target) / target.clockHz,
                         getWindowSeconds(problem, config, target));
   times.chunk = std::max(products, times.feed);
   // An operand that is computed goes through registers, element by element.
@@ -277,12 +286,15 @@ static TileTimes getTileTimes(const MmaProblem &problem,
       kClocksPerByte * (problem.epilogueReadBytes + problem.epilogueWriteBytes);
   times.epilogue = kEpilogueSeconds + elements / config.split * perElement /
                                           (kLanes * target.clockHz);
+  double own = double(config.columns) / config.split;
+  if (config.chunk && config.chunk < kWideChunk && own > kWideChunk)
+    times.epilogue += kChunkSeconds * (own / config.chunk - own / kWideChunk);
   if (config.apart)
     times.epilogue += getExchangeSeconds(problem, config, target);
   else if (config.split > 1)
     times.epilogue += kClusterSeconds;
   if (config.multicast > 1)
-    times.epilogue += kMulticastSeconds;
+    times.epilogue += kMulticastSeconds * config.multicast / 2;
   if (config.getPanel(problem) > 1)
     times.epilogue += kPanelSeconds * problem.rowReductions;
   return times;
@@ -394,11 +406,11 @@ static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
   return tiles > blocks ? blocks : 0;
 }
 
-/// Adds the form of `config` in which two blocks load the columns' operand
-/// together, when two have all of it.
+/// Adds the form of `config` in which `blocks` blocks, two or four, load the
+/// columns' operand together, when so many have all of it.
 static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
                          const MmaProblem &problem, MmaConfig config,
-                         const TargetInfo &target) {
+                         int64_t blocks, const TargetInfo &target) {
   // Nor may blocks share rows that one of them reduces; whole rows have no
   // columns to walk.
   if (config.split > 1 || problem.rows <= config.rows ||
@@ -406,10 +418,15 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
       problem.storedBits[1] != problem.elementBits ||
       getMmaResidentBlocks(problem, config, target) > 1)
     return;
-  config.multicast = 2;
+  config.multicast = blocks;
   int64_t slots = getClusterSlots(config.multicast, target);
   config.blocks =
       getTiles(problem, config) * config.multicast > slots ? slots : 0;
+  // Four wait for each other longer: where copies are the limit, and no tile
+  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four).
+  if (blocks > 2 && (!problem.straddles[1] || config.blocks ||
+                     problem.rows <= 2 * config.rows))
+    return;
   config.group = 4;
   configs.push_back(config);
 }
@@ -478,6 +495,11 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
       config.rows * config.columns * problem.sums <
           kLeastAccumulators * kWarpgroup * 32)
     return;
+  // Tiles of other parts were slower than predicted (512x14336x4096 with 224
+  // columns: 108 us, and 92 otherwise).
+  if (!llvm::isPowerOf2_64(config.columns) && config.columns != 160 &&
+      config.columns != 192)
+    return;
   // Computing an operand takes the warps of both groups.
   for (int64_t bits : problem.storedBits)
     if (bits != problem.elementBits)
@@ -509,13 +531,11 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
 }
 
 /// Columns of the epilogue at a time. Fewer leave room for another stage where
-/// tiles of several parts have rings for what their epilogue reads.
-static llvm::SmallVector<int64_t, 2> getChunks(const MmaProblem &problem,
-                                               const MmaConfig &config) {
+/// tiles of several parts have buffers for chunks of several widths.
+static llvm::SmallVector<int64_t, 2> getChunks(const MmaConfig &config) {
   constexpr int64_t kNarrowChunk = 32;
   llvm::SmallVector<int64_t, 2> chunks{config.chunk};
-  if (config.chunk > kNarrowChunk && !problem.copiedReads.empty() &&
-      !llvm::isPowerOf2_64(config.columns) &&
+  if (config.chunk > kNarrowChunk && !llvm::isPowerOf2_64(config.columns) &&
       config.columns % kNarrowChunk == 0)
     chunks.push_back(kNarrowChunk);
   return chunks;
@@ -531,9 +551,17 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
   for (int64_t room :
        {target.maxSharedPerBlock,
         target.sharedPerSM / 2 - target.reservedSharedPerBlock}) {
+    // Tiles of several parts have a buffer of each width: of those that wait
+    // for their copy, a second gives way to a stage.
+    bool hasParts = !llvm::isPowerOf2_64(config.columns) &&
+                    room == target.maxSharedPerBlock;
     config.stages = 0;
-    room -= kSharedReserve + getMmaSharedBytes(problem, config);
-    config.stages = std::min(most, room / stageBytes(problem, config));
+    config.staging = hasParts ? 1 : 2;
+    int64_t bytes = room - kSharedReserve - getMmaSharedBytes(problem, config);
+    config.stages = std::min(most, bytes / stageBytes(problem, config));
+    config.staging = 2;
+    if (hasParts && getMmaSharedBytes(problem, config) > room)
+      config.staging = 1;
     if (config.stages < 2 || config.stages == last ||
         // Half of it has to be worth while.
         (last && config.stages < std::min<int64_t>(3, most)))
@@ -552,9 +580,10 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
     configs.push_back(config);
     addStream(configs, problem, config, target);
     size_t before = configs.size();
-    addMulticast(configs, problem, config, target);
+    addMulticast(configs, problem, config, 2, target);
     if (configs.size() > before)
       addStream(configs, problem, configs[before], target);
+    addMulticast(configs, problem, config, 4, target);
   }
 }
 
@@ -574,7 +603,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   for (int64_t bits : problem.storedBits)
     if (bits != problem.elementBits)
       return;
-  for (int64_t columns : {64, 96, 128, 160, 176, 192, 208}) {
+  for (int64_t columns : {128, 160, 176, 192, 208}) {
     if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)) ||
         !problem.holdsSpans(kGroups * kGroupRows, columns, /*split=*/1))
       continue;
@@ -667,7 +696,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           int64_t tiles = llvm::divideCeil(problem.rows, rows) *
                           llvm::divideCeil(problem.columns, columns) *
                           problem.batch;
-          for (int64_t chunk : getChunks(problem, config)) {
+          for (int64_t chunk : getChunks(config)) {
             config.chunk = chunk;
             addStages(configs, problem, config, most, tiles, target);
           }

@@ -414,6 +414,9 @@ CASES = {
     "multicast-of-four": lambda: epilogue(
         axes(64, 256), 4, "stages = 2, columns = 64, blocks = 4, multicast = 4",
         MULTICAST, m=328, k=320),
+    "multicast-parts-of-four": lambda: epilogue(
+        axes(64, 176), 4, "stages = 2, columns = 64, multicast = 4",
+        MULTICAST + [("tile.mma_async", 3)], m=328, n=400, rows_of_b=True),
     # Blocks that share tiles along the depth: 2 of 4 tiles for 3 blocks and a
     # round; 4 tiles for 3 blocks, two of them shared by two; fewer tiles than
     # blocks, so that several blocks have a part of one; a block with parts of
