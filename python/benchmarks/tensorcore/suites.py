@@ -94,7 +94,6 @@ def _fused():
         make("rope_projection", 4096, 4096, 4096),
         make("rope_projection", 4096, 4096, 4096, pairs="adjacent"),
         make("rope_projection", 2048, 6144, 4096),
-        make("rope_projection", 4096, 4096, 4096, outer="heads"),
     ]
 
 
