@@ -595,7 +595,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   constexpr int64_t kGroups = 3, kGroupRows = 64, kMaxStages = 8;
   // What setmaxnreg gives twelve warps beside four of producers, and what the
   // model may be short of.
-  constexpr int64_t kMostRegisters = 160 - 8;
+  constexpr int64_t kMostRegisters = 160 - 12;
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;
