@@ -338,9 +338,10 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.blocks =
       getTiles(problem, config) * config.multicast > slots ? slots : 0;
   // Four wait for each other longer: where copies are the limit, and no tile
-  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four).
-  if (blocks > 2 && (!problem.straddles[1] || config.blocks ||
-                     problem.rows <= 2 * config.rows))
+  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four). Not
+  // in panels of columns (1000x1000x1000: 12.9 us with two, 15.7 with four).
+  if (blocks > 2 && (!problem.straddles[1] || problem.transposed[1] ||
+                     config.blocks || problem.rows <= 2 * config.rows))
     return;
   config.group = 4;
   configs.push_back(config);
@@ -483,7 +484,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   for (int64_t bits : problem.storedBits)
     if (bits != problem.elementBits)
       return;
-  for (int64_t columns : {128, 160, 176, 192, 208}) {
+  for (int64_t columns : {128, 160, 176, 192}) {
     if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)))
       continue;
     MmaConfig config;
@@ -492,6 +493,8 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     config.depth = depth;
     config.warps = 4;
     config.rowGroups = kGroups;
+    if (getMmaColumns(problem, config).multiplied > columns)
+      continue;
     config.blocks =
         getTiles(problem, config) > target.numSMs ? target.numSMs : 0;
     // Four stages and a buffer of the results for each group are a little
@@ -524,8 +527,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                         std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
                                           256 / problem.elementBits));
   for (int64_t rows : {64, 128, 256})
-    for (int64_t columns :
-         {16, 32, 64, 96, 128, 144, 160, 176, 192, 208, 224, 256})
+    for (int64_t columns : {16, 32, 64, 128, 144, 160, 176, 192, 224, 256})
       for (int64_t warps : {4, 8})
         for (int64_t split : {1, 2, 4, 8}) {
           MmaConfig config;
@@ -536,8 +538,10 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           config.split = split;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
-            // Parts of their own; narrower ones are a chunk each.
-            if (split > 1 || problem.wholeRows || problem.granules[1] > 1)
+            // Parts of their own; narrower ones are a chunk each. One that no
+            // instruction reads with others was never worth it.
+            if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
+                getMmaColumns(problem, config).multiplied > columns)
               continue;
             config.chunk = 64;
           }
