@@ -52,6 +52,9 @@ static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
 /// Of each chunk beyond those of 64 columns (192x192, 128x224).
 static constexpr double kChunkSeconds = 0.25e-6;
 static constexpr int64_t kWideChunk = 64;
+/// Chunks of the contracted dimension from which on tiles of three groups, and
+/// of 224 columns, were measured.
+static constexpr int64_t kDeepChunks = 24;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
 /// Of a sum shared by a cluster, and how much longer its operands take, which
@@ -341,7 +344,8 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four). Not
   // in panels of columns (1000x1000x1000: 12.9 us with two, 15.7 with four).
   if (blocks > 2 && (!problem.straddles[1] || problem.transposed[1] ||
-                     config.blocks || problem.rows <= 2 * config.rows))
+                     problem.elementBits != 16 || config.blocks ||
+                     problem.rows <= 2 * config.rows))
     return;
   config.group = 4;
   configs.push_back(config);
@@ -480,6 +484,9 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;
+  // Shorter contractions, of 1x1 convolutions, were not measured.
+  if (llvm::divideCeil(problem.depth, depth) < kDeepChunks)
+    return;
   // Each group would compute an operand of the columns for itself.
   for (int64_t bits : problem.storedBits)
     if (bits != problem.elementBits)
@@ -542,6 +549,13 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             // instruction reads with others was never worth it.
             if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
                 getMmaColumns(problem, config).multiplied > columns)
+              continue;
+            // Widths that were measured with long contractions only, or where
+            // rows begin anywhere in lines.
+            int64_t chunks = llvm::divideCeil(problem.depth, depth);
+            if (columns != 160 && columns != 192 &&
+                (problem.taps > 1 || problem.elementBits != 16 ||
+                 (chunks < kDeepChunks && !problem.straddles[1])))
               continue;
             config.chunk = 64;
           }
