@@ -57,6 +57,9 @@ static constexpr double kEpilogueSeconds = 0.34e-6, kClocksPerElement = 5,
 /// Of each chunk beyond those of 64 columns (192x192, 128x224).
 static constexpr double kChunkSeconds = 0.25e-6;
 static constexpr int64_t kWideChunk = 64;
+/// Chunks of the contracted dimension from which on tiles of three groups, and
+/// of 224 columns, were measured.
+static constexpr int64_t kDeepChunks = 24;
 /// Of an element of an operand that is not multiplied as it is in memory.
 static constexpr double kClocksPerConversion = 14;
 /// How much less it takes two blocks of a multiprocessor than one after the
@@ -432,8 +435,10 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.blocks =
       getTiles(problem, config) * config.multicast > slots ? slots : 0;
   // Four wait for each other longer: where copies are the limit, and no tile
-  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four).
-  if (blocks > 2 && (!problem.straddles[1] || config.blocks ||
+  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four). Not
+  // in panels of columns (1000x1000x1000: 12.9 us with two, 15.7 with four).
+  if (blocks > 2 && (!problem.straddles[1] || problem.transposed[1] ||
+                     problem.elementBits != 16 || config.blocks ||
                      problem.rows <= 2 * config.rows))
     return;
   config.group = 4;
@@ -608,11 +613,14 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;
+  // Shorter contractions, of 1x1 convolutions, were not measured.
+  if (llvm::divideCeil(problem.depth, depth) < kDeepChunks)
+    return;
   // Each group would compute an operand of the columns for itself.
   for (int64_t bits : problem.storedBits)
     if (bits != problem.elementBits)
       return;
-  for (int64_t columns : {128, 160, 176, 192, 208}) {
+  for (int64_t columns : {128, 160, 176, 192}) {
     if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)) ||
         !problem.holdsSpans(kGroups * kGroupRows, columns, /*split=*/1))
       continue;
@@ -622,6 +630,8 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     config.depth = depth;
     config.warps = 4;
     config.rowGroups = kGroups;
+    if (getMmaColumns(problem, config).multiplied > columns)
+      continue;
     config.blocks =
         getTiles(problem, config) > target.numSMs ? target.numSMs : 0;
     // Four stages and a buffer of the results for each group are a little
@@ -654,8 +664,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                         std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
                                           256 / problem.elementBits));
   for (int64_t rows : {64, 128, 256})
-    for (int64_t columns :
-         {16, 32, 64, 96, 128, 144, 160, 176, 192, 208, 224, 256})
+    for (int64_t columns : {16, 32, 64, 128, 144, 160, 176, 192, 224, 256})
       for (int64_t warps : {4, 8})
         for (int64_t split : {1, 2, 4, 8}) {
           MmaConfig config;
@@ -669,8 +678,17 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             config.group = 1;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
-            // Parts of their own; narrower ones are a chunk each.
-            if (split > 1 || problem.wholeRows || problem.granules[1] > 1)
+            // Parts of their own; narrower ones are a chunk each. One that no
+            // instruction reads with others was never worth it.
+            if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
+                getMmaColumns(problem, config).multiplied > columns)
+              continue;
+            // Widths that were measured with long contractions only, or where
+            // rows begin anywhere in lines.
+            int64_t chunks = llvm::divideCeil(problem.depth, depth);
+            if (columns != 160 && columns != 192 &&
+                (problem.taps > 1 || problem.elementBits != 16 ||
+                 (chunks < kDeepChunks && !problem.straddles[1])))
               continue;
             config.chunk = 64;
           }
