@@ -655,6 +655,21 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   }
 }
 
+/// Rows of tiles that blocks walk together where tiles are wide.
+static constexpr int64_t kWideGroup = 16;
+
+/// True where so many rows at a time are nearer to a square: blocks read fewer
+/// operands from memory (4096x4096x4096 by 128x256: 145 MB, by eight rows 186),
+/// which takes 0.1 to 0.9 % less time in 13 of 14 products measured. Only where
+/// they divide the rows, so that finding a tile needs no division.
+static bool walksManyRows(const MmaProblem &problem, const MmaConfig &config) {
+  constexpr int64_t kWideColumns = 256, kRows = 128;
+  return config.columns == kWideColumns && config.rows == kRows &&
+         config.split == 1 && problem.isStatic && problem.taps == 1 &&
+         !problem.grouped &&
+         llvm::divideCeil(problem.rows, config.rows) % kWideGroup == 0;
+}
+
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                                                      const TargetInfo &target) {
   llvm::SmallVector<MmaConfig> configs;
@@ -676,6 +691,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           // Tiles of a panel follow each other.
           if (config.getPanel(problem) > 1)
             config.group = 1;
+          else if (walksManyRows(problem, config))
+            config.group = kWideGroup;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each. One that no

@@ -57,8 +57,23 @@ TEST(MmaCost, TurnsWhereTheEpilogueIsLong) {
   for (bool residual : {false, true}) {
     MmaConfig config = choose(product(12608, 3072, 768, residual));
     EXPECT_EQ(config.groups, 2);
-    EXPECT_EQ(config.columns, 128);
+    EXPECT_EQ(config.warps, 4);
   }
+}
+
+TEST(MmaCost, RowsOfTilesWalkedTogether) {
+  for (const MmaConfig &config :
+       getWgmmaConfigs(product(4096, 4096, 4096, /*residual=*/false), chip()))
+    if (config.multicast == 1) {
+      EXPECT_EQ(config.group,
+                config.rows == 128 && config.columns == 256 && config.split == 1
+                    ? 16
+                    : 8);
+    }
+  // 24 rows of tiles.
+  for (const MmaConfig &config :
+       getWgmmaConfigs(product(3072, 4096, 4096, /*residual=*/false), chip()))
+    EXPECT_LE(config.group, 8);
 }
 
 TEST(MmaCost, ThreeStagesOfLargeTiles) {
