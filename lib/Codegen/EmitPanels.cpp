@@ -26,7 +26,7 @@ using namespace mlir::fusion;
 static constexpr int64_t kWordBytes = 8, kHeadBytes = 128;
 
 LogicalResult TileEmitter::refusePanel(const Twine &reason) {
-  return kernel.emitError("FUS-3122: the schedule lets blocks of the grid "
+  return kernel.emitError("FUS-3123: the schedule lets blocks of the grid "
                           "share rows ('full'), but ")
          << reason;
 }
