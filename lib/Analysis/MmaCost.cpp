@@ -88,6 +88,12 @@ static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
 /// Of rows that blocks of a panel reduce together: what each exchange costs
 /// them.
 static constexpr double kPanelSeconds = 1.5e-6;
+/// Of sums that blocks of a split exchange through global memory: to write the
+/// others' parts, to wait, and to read those of the own one; and how much
+/// longer their operands take, so that tiles that leave copies no time to spare
+/// lose (1024x1024x65536 with 128x128).
+static constexpr double kApartSeconds = 3.2e-6, kApartBytesPerClock = 10,
+                        kApartFeedCost = 1.5;
 /// Of blocks that share a multiprocessor: how much longer their products and
 /// their epilogues take than those of one block.
 static constexpr double kSharedCost = 1.3, kSharedEpilogue = 1.25;
@@ -209,7 +215,9 @@ static double feedClocks(const MmaProblem &problem, const MmaConfig &config,
     clocks +=
         bytes / (problem.straddles[side] ? straddled : kFeedBytesPerClock);
   }
-  return config.split > 1 && !config.apart ? clocks * kClusterFeedCost : clocks;
+  if (config.split == 1)
+    return clocks;
+  return clocks * (config.apart ? kApartFeedCost : kClusterFeedCost);
 }
 
 namespace {
@@ -226,12 +234,9 @@ struct TileTimes {
 };
 } // namespace
 
-/// Seconds in which a block writes its sums to global memory, or reads as much.
-static double getExchangeSeconds(const MmaProblem &problem,
-                                 const MmaConfig &config,
-                                 const TargetInfo &target) {
-  double bytes = 4.0 * config.rows * config.columns * problem.sums;
-  return kExchangeSeconds + bytes / (kExchangeBytesPerClock * target.clockHz);
+/// Bytes of the sums of a block.
+static double getSumBytes(const MmaProblem &problem, const MmaConfig &config) {
+  return 4.0 * config.rows * config.columns * problem.sums;
 }
 
 static TileTimes getTileTimes(const MmaProblem &problem,
@@ -290,7 +295,9 @@ static TileTimes getTileTimes(const MmaProblem &problem,
   if (config.chunk && config.chunk < kWideChunk && own > kWideChunk)
     times.epilogue += kChunkSeconds * (own / config.chunk - own / kWideChunk);
   if (config.apart)
-    times.epilogue += getExchangeSeconds(problem, config, target);
+    times.epilogue +=
+        kApartSeconds +
+        getSumBytes(problem, config) / (kApartBytesPerClock * target.clockHz);
   else if (config.split > 1)
     times.epilogue += kClusterSeconds;
   if (config.multicast > 1)
@@ -318,7 +325,9 @@ static double getStreamSeconds(const MmaProblem &problem,
   double tiles = getTiles(problem, config);
   double blocks = double(config.blocks) / config.multicast;
   double shared = getSharedTiles(problem, config);
-  double exchange = getExchangeSeconds(problem, config, target);
+  double exchange =
+      kExchangeSeconds +
+      getSumBytes(problem, config) / (kExchangeBytesPerClock * target.clockHz);
   // A block hands over one part of a tile and collects another.
   return (tiles + (kStreamCost - 1) * shared) / blocks * chunks * chunkSeconds +
          tiles / blocks * epilogue + 2 * exchange;

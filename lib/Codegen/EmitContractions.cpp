@@ -213,13 +213,6 @@ void TileEmitter::restrictToShare(scf::ForOp loop, const Axis &axis) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
   int64_t parts = schedule.getMma().getSplit();
-  if (!getenv("CONTIG")) {
-    Value chunk = arith::ConstantIndexOp::create(builder, loc, axis.tile);
-    loop.setLowerBound(arith::MulIOp::create(builder, loc, clusterRank, chunk));
-    loop.setStep(
-        arith::ConstantIndexOp::create(builder, loc, axis.tile * parts));
-    return;
-  }
   Value share = sizeOf(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
   Value begin = arith::MulIOp::create(builder, loc, clusterRank, share);
   Value end = arith::AddIOp::create(builder, loc, begin, share);

@@ -15,12 +15,12 @@ func.func @dynamic(%a: tensor<?x256xbf16>, %b: tensor<256x256xbf16>, %i: tensor<
 
 // -----
 
-func.func @signals(%a: tensor<65536x256xbf16>, %b: tensor<256x256xbf16>, %i: tensor<65536x256xf32>) -> tensor<65536x256xf32> {
+func.func @signals(%a: tensor<4194304x256xbf16>, %b: tensor<256x256xbf16>, %i: tensor<4194304x256xf32>) -> tensor<4194304x256xf32> {
   // expected-error @below {{FUS-3123: the blocks of a 'split' exchange their sums through global memory ('apart'), but there are too many of them to signal to each other}}
-  %r = fusion.kernel @signals ins(%a, %b, %i : tensor<65536x256xbf16>, tensor<256x256xbf16>, tensor<65536x256xf32>) -> (tensor<65536x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, split = 2, apart = 1>>} {
-  ^bb0(%x: tensor<65536x256xbf16>, %w: tensor<256x256xbf16>, %f: tensor<65536x256xf32>):
-    %p = linalg.matmul ins(%x, %w : tensor<65536x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<65536x256xf32>) -> tensor<65536x256xf32>
-    fusion.yield %p : tensor<65536x256xf32>
+  %r = fusion.kernel @signals ins(%a, %b, %i : tensor<4194304x256xbf16>, tensor<256x256xbf16>, tensor<4194304x256xf32>) -> (tensor<4194304x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, split = 2, apart = 1>>} {
+  ^bb0(%x: tensor<4194304x256xbf16>, %w: tensor<256x256xbf16>, %f: tensor<4194304x256xf32>):
+    %p = linalg.matmul ins(%x, %w : tensor<4194304x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<4194304x256xf32>) -> tensor<4194304x256xf32>
+    fusion.yield %p : tensor<4194304x256xf32>
   }
-  return %r : tensor<65536x256xf32>
+  return %r : tensor<4194304x256xf32>
 }

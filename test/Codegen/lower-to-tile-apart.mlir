@@ -2,7 +2,7 @@
 
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --cse | FileCheck %s
 
-// 8 tiles for 32 blocks: of those of a tile, each takes every fourth chunk, and
+// 8 tiles for 32 blocks: of those of a tile, each takes a fourth of the depth, and
 // finishes a part of the columns. A residual is loaded for that part only.
 // CHECK: #[[GRID:.*]] = affine_map<() -> (32)>
 // CHECK-LABEL: tile.program @apart
@@ -15,8 +15,8 @@
 // CHECK: %[[TILE:.*]] = arith.divui %[[BLOCK]], %c4
 // CHECK: %[[PART:.*]] = arith.muli %[[RANK]], %c32
 // CHECK: %[[COLUMN:.*]] = arith.addi %{{.*}}, %[[PART]]
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c64
-// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %c512 step %c256
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c128
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to
 // CHECK: tile.dot
 // CHECK: %[[ALL:.*]] = tile.grid_reduce %[[SUM]] through %[[SLOTS]] signals %[[SIGNALS]][%[[BLOCK]], %[[RANK]]] along 1 : !llvm.ptr<1>, tensor<64x128xf32> -> tensor<64x32xf32>
 // CHECK: tile.load {{.*}}%[[COLUMN]]{{.*}} -> tensor<64x32xf32>

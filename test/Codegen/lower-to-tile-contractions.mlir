@@ -79,8 +79,8 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
 // CHECK-LABEL: tile.program @share
 // CHECK-SAME: cluster = 4
 // CHECK: %[[RANK:.*]] = tile.cluster_rank
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c64
-// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %c512 step %c256
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c128
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to
 // CHECK: %[[PART:.*]] = tile.cluster_reduce %[[SUM]] along 1 : tensor<64x128xf32> -> tensor<64x32xf32>
 // CHECK: %[[INIT:.*]] = tile.load {{.*}} -> tensor<64x32xf32>
 // CHECK: %[[ALL:.*]] = arith.addf %[[INIT]], %[[PART]]
