@@ -195,8 +195,8 @@ bool InputVerifier::isNormal(Operation *op) const {
           tensor::EmptyOp, tensor::DimOp, tensor::PadOp, tensor::ConcatOp,
           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExpandShapeOp,
           tensor::CollapseShapeOp, tensor::ExtractOp, tensor::CastOp,
-          tensor::YieldOp, RowGroupsOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp,
-          func::ReturnOp>(op))
+          tensor::YieldOp, RowGroupsOp, ScanOp, KernelOp, YieldOp,
+          arith::ConstantOp, func::ReturnOp>(op))
     return true;
   auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&

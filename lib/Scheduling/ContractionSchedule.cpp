@@ -234,11 +234,10 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
                                  1, 1));
-  auto mma =
-      MmaAttr::get(context, kind, config.stages, config.chunk, config.split,
-                   config.group, config.blocks, config.multicast,
-                   config.groups * config.rowGroups, config.stream,
-                   config.apart);
+  auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
+                          config.split, config.group, config.blocks,
+                          config.multicast, config.groups * config.rowGroups,
+                          config.stream, config.apart);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }

@@ -174,11 +174,11 @@ Error CudaDevice::allowWaiting(const fusionpkg::Kernel &kernel,
   if (kernel.together <= 1)
     return {};
   int blocks = 0;
-  if (Error error = check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                              &blocks, function.function,
-                              static_cast<int>(kernel.blockX),
-                              kernel.dynamicSharedBytes),
-                          "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+  if (Error error =
+          check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &blocks, function.function, static_cast<int>(kernel.blockX),
+                    kernel.dynamicSharedBytes),
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
     return error;
   function.mostTogether =
       uint64_t(blocks) * uint64_t(getAttribute(kDeviceMultiprocessors));
