@@ -75,8 +75,9 @@ static constexpr double kTurnFeedCost = 0.075, kTurnNarrowCost = 0.3,
 static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
                         kStreamCost = 1.05;
 /// Of rows that blocks of a panel reduce together: what each exchange costs
-/// them.
-static constexpr double kPanelSeconds = 1.5e-6;
+/// them beyond what the epilogue's operations count for, which is too much for
+/// long ones (layer norm of 8192 rows of 4096 and of 1024: 393 and 102 us).
+static constexpr double kPanelSeconds = 0.3e-6;
 /// Of blocks that share a multiprocessor: how much longer their products and
 /// their epilogues take than those of one block.
 static constexpr double kSharedCost = 1.3, kSharedEpilogue = 1.25;
@@ -407,6 +408,11 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
       tiles <= target.numSMs ||
       config.rows * config.columns * problem.sums <
           kLeastAccumulators * kWarpgroup * 32)
+    return;
+  // Half the columns of a tile are twice the members, and what a group computes
+  // beside the other's products takes longer than the waits it hides (layer norm
+  // of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
+  if (config.getPanel(problem) > 1)
     return;
   // Computing an operand takes the warps of both groups.
   for (int64_t bits : problem.storedBits)
