@@ -77,7 +77,7 @@ static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
 /// Of rows that blocks of a panel reduce together: what each exchange costs
 /// them beyond what the epilogue's operations count for, which is too much for
 /// long ones (layer norm of 8192 rows of 4096 and of 1024: 393 and 102 us).
-static constexpr double kPanelSeconds = 0.3e-6;
+static constexpr double kPanelSeconds = 0.9e-6;
 /// Of blocks that share a multiprocessor: how much longer their products and
 /// their epilogues take than those of one block.
 static constexpr double kSharedCost = 1.3, kSharedEpilogue = 1.25;
