@@ -89,8 +89,9 @@ static constexpr double kTurnFeedCost = 0.075, kTurnNarrowCost = 0.3,
 static constexpr double kExchangeSeconds = 1.5e-6, kExchangeBytesPerClock = 24,
                         kStreamCost = 1.05;
 /// Of rows that blocks of a panel reduce together: what each exchange costs
-/// them.
-static constexpr double kPanelSeconds = 1.5e-6;
+/// them beyond what the epilogue's operations count for, which is too much for
+/// long ones (layer norm of 8192 rows of 4096 and of 1024: 393 and 102 us).
+static constexpr double kPanelSeconds = 0.9e-6;
 /// Of sums that blocks of a split exchange through global memory: to write the
 /// others' parts, to wait, and to read those of the own one; and how much
 /// longer their operands take, so that tiles that leave copies no time to spare
@@ -295,7 +296,9 @@ static TileTimes getTileTimes(const MmaProblem &problem,
   times.epilogue = kEpilogueSeconds + elements / config.split * perElement /
                                           (kLanes * target.clockHz);
   double own = double(config.columns) / config.split;
-  if (config.chunk && config.chunk < kWideChunk && own > kWideChunk)
+  // Groups that take turns hide that behind the other's products.
+  if (config.groups == 1 && config.chunk && config.chunk < kWideChunk &&
+      own > kWideChunk)
     times.epilogue += kChunkSeconds * (own / config.chunk - own / kWideChunk);
   if (config.apart)
     times.epilogue +=
@@ -513,6 +516,11 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   // columns: 108 us, and 92 otherwise).
   if (!llvm::isPowerOf2_64(config.columns) && config.columns != 160 &&
       config.columns != 192)
+    return;
+  // Half the columns of a tile are twice the members, and what a group computes
+  // beside the other's products takes longer than the waits it hides (layer norm
+  // of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
+  if (config.getPanel(problem) > 1)
     return;
   // Computing an operand takes the warps of both groups.
   for (int64_t bits : problem.storedBits)
