@@ -154,8 +154,10 @@ def examine(program, compiler, assembler, directory, needs=True):
 
 
 # Tiles of the epilogue that are exchanged between threads are allocated by
-# what happens to be live; the model has an upper bound of most.
-_SHARED_ERROR = 0.04
+# what happens to be live; the model has an upper bound of most. What the
+# epilogue gathers, as the angles of a rotation, has rings that the model does
+# not know, for which one of the buffers that it counts gives way.
+_SHARED_MORE, _SHARED_LESS = 0.04, 0.08
 
 
 # To have more warps at a time, ptxas keeps a value or two of some small kernels
@@ -177,8 +179,9 @@ def complaints(kernel, predicted=True):
         found.append(f"has a stack of {made.stack} bytes")
     found += made.advisories
     wgmma = kernel.schedule and kernel.schedule.kind == "wgmma"
-    error = abs(kernel.shared - (kernel.predicted_shared or 0))
-    if predicted and wgmma and error > _SHARED_ERROR * kernel.shared:
+    error = kernel.shared - (kernel.predicted_shared or 0)
+    if predicted and wgmma and not (-_SHARED_LESS * kernel.shared <= error <=
+                                    _SHARED_MORE * kernel.shared):
         found.append(f"has {kernel.shared} bytes of shared memory, not "
                      f"{kernel.predicted_shared} as predicted")
     return found
