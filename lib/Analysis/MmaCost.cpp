@@ -475,13 +475,15 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
 }
 
 /// Adds the form of `config` in which the blocks that share the depth of a tile
-/// are no cluster, when all blocks of the grid run at the same time.
+/// are no cluster, when all blocks of the grid run at the same time, and
+/// clusters of them would not.
 static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
                      const MmaProblem &problem, MmaConfig config,
                      const TargetInfo &target) {
   constexpr int64_t kMaxStages = 8;
-  if (config.split == 1 || !problem.isStatic ||
-      getTiles(problem, config) * config.split > target.numSMs)
+  int64_t blocks = getTiles(problem, config) * config.split;
+  if (config.split == 1 || !problem.isStatic || blocks > target.numSMs ||
+      blocks <= getClusterSlots(config.split, target))
     return;
   config.apart = true;
   config.blocks = 0;

@@ -324,7 +324,7 @@ TEST_F(LaunchTest, SignalsAreZeroedOnceForAStream) {
   };
   ASSERT_FALSE(launchEntry(*entry, args));
   // Those of the stream, and some for a capture that may follow.
-  EXPECT_EQ(count("copyIn 16384"), 2);
+  EXPECT_EQ(count("copyIn " + std::to_string(kSignalBytes)), 2);
   log.lines.clear();
   ASSERT_FALSE(launchEntry(*entry, args));
   EXPECT_EQ(log.lines.size(), 4u);
@@ -344,7 +344,7 @@ TEST_F(LaunchTest, SignalsOfACaptureMayLieInItsWorkspace) {
   log.capture = 7;
   log.lines.clear();
   ASSERT_FALSE(launchEntry(*entry, args));
-  EXPECT_EQ(log.lines[0], "fill 8 0 16384");
+  EXPECT_EQ(log.lines[0], "fill 8 0 " + std::to_string(kSignalBytes));
   EXPECT_NE(log.lines[2].find(" " + std::to_string(args.workspace + 4096)),
             std::string::npos);
   args.workspaceBytes = bytes - 1;

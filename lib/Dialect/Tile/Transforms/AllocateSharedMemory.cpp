@@ -190,6 +190,12 @@ public:
       buffers.push_back(life);
     });
 
+    Operation *lastUse = nullptr;
+    MakeRingOp spent = findSpentRing(program, lastUse);
+    SmallVector<Lifetime> after;
+    if (spent)
+      after = placeInRing(spent, span[lastUse].second, buffers);
+
     // Memory that would otherwise lie idle is better than barriers: buffers
     // share only when there is much of it.
     int64_t separate = 0;
@@ -198,12 +204,6 @@ public:
     if (separate <= kPlentiful)
       for (Lifetime &life : buffers)
         life.first = 0, life.last = next;
-
-    Operation *lastUse = nullptr;
-    MakeRingOp spent = findSpentRing(program, lastUse);
-    SmallVector<Lifetime> after;
-    if (spent)
-      after = placeInRing(spent, span[lastUse].second, buffers);
 
     // A ring's copies come and go all the time.
     program.getBody().walk([&](MakeRingOp ring) {
