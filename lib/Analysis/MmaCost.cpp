@@ -520,8 +520,8 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
       config.columns != 192)
     return;
   // Half the columns of a tile are twice the members, and what a group computes
-  // beside the other's products takes longer than the waits it hides (layer norm
-  // of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
+  // beside the other's products takes longer than the waits it hides (layer
+  // norm of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
   if (config.getPanel(problem) > 1)
     return;
   // Computing an operand takes the warps of both groups.

@@ -67,8 +67,8 @@ class Tools:
             own = schedules.find(text)
             if not any(s.mma for s in kind.schedules):
                 kind.schedules = own
-            if [len(s.axes) for s in own] == [len(s.axes)
-                                              for s in kind.schedules]:
+            if [s.shape() for s in own] == [s.shape()
+                                            for s in kind.schedules]:
                 break
             first = first or (small, text, own)
         else:

@@ -83,6 +83,15 @@ class Schedule:
         places = self.positions()
         return places and tuple(self.axes[i].tile for i in places)
 
+    def holds_rows(self):
+        """Whether a block, or several beside each other, have whole rows."""
+        places = self.positions()
+        return places and self.axes[places[1]].kind == "full"
+
+    def shape(self):
+        """The kinds of the axes, which say how a program was planned."""
+        return [axis.kind for axis in self.axes]
+
     def with_(self, tiles=None, warps=None, parts=None, **mma):
         """A copy with other numbers; `parts` warps share the depth."""
         axes = list(self.axes)

@@ -39,7 +39,11 @@ def shrink(case, schedule, times=1):
         return _shrink_convolution(case.family, numbers, rows, columns, depth,
                                    times)
     numbers["m"] = _beyond(numbers["m"], rows, 2 * times)
-    numbers["n"] = _beyond(numbers["n"], columns, times)
+    if schedule.holds_rows() and numbers["n"] > columns:
+        # Rows that the blocks of a grid have parts of are whole.
+        numbers["n"] = _BLOCKS * columns
+    else:
+        numbers["n"] = _beyond(numbers["n"], columns, times)
     head = numbers.get("head", 1)
     numbers["n"] = -(-numbers["n"] // head) * head
     group = numbers.get("group", 1)
