@@ -162,7 +162,7 @@ _SHARED_MORE, _SHARED_LESS = 0.04, 0.08
 
 # To have more warps at a time, ptxas keeps a value or two of some small kernels
 # in memory although it takes few registers.
-_CHOSEN_SPILLS, _FEW_REGISTERS = 16, 64
+_CHOSEN_SPILLS, _FEW_REGISTERS = 16, 72
 
 
 def complaints(kernel, predicted=True):
