@@ -1,0 +1,468 @@
+//===- MmaConfigs.cpp - Ways to make a product ----------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the search for configurations of a product on tensor
+// cores: which are tried, and in which order the model puts them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MmaPrices.h"
+
+#include "fusion/Executable/PackageModel.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+using namespace mlir::fusion::pricing;
+
+/// Chunks of the contracted dimension from which on tiles of three groups, and
+/// of 224 columns, were measured.
+static constexpr int64_t kDeepChunks = 24;
+
+/// Blocks of a grid for `tiles` tiles, at most `slots` at a time: those of
+/// whole panels; 0 for one a tile, none when there is no room for a panel.
+static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
+                                            const MmaConfig &config,
+                                            int64_t tiles, int64_t slots) {
+  // Members that one warp reads the words of, and what each word takes.
+  constexpr int64_t kMostMembers = 64, kWordBytes = 8, kHeadBytes = 256;
+  if (tiles <= slots)
+    slots = tiles;
+  int64_t panel = config.getPanel(problem);
+  int64_t blocks = slots / panel * panel;
+  if (panel > kMostMembers || blocks == 0)
+    return std::nullopt;
+  if (panel > 1) {
+    int64_t copies =
+        config.groups * (problem.rowReductions > 1 ? problem.rowReductions : 2);
+    int64_t words = config.rows * panel * copies;
+    if (blocks / panel * (words * kWordBytes + kHeadBytes * copies) >
+        fusionpkg::kSignalBytes)
+      return std::nullopt;
+  }
+  return tiles > blocks ? blocks : 0;
+}
+
+/// Adds the form of `config` in which `blocks` blocks, two or four, load the
+/// columns' operand together, when so many have all of it.
+static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
+                         const MmaProblem &problem, MmaConfig config,
+                         int64_t blocks, const TargetInfo &target) {
+  // Nor may blocks share rows that one of them reduces; whole rows have no
+  // columns to walk.
+  if (config.split > 1 || problem.rows <= config.rows ||
+      problem.granules[0] > 1 || problem.wholeRows ||
+      problem.storedBits[1] != problem.elementBits ||
+      getMmaResidentBlocks(problem, config, target) > 1)
+    return;
+  config.multicast = blocks;
+  int64_t slots = getClusterSlots(config.multicast, target);
+  config.blocks =
+      getTiles(problem, config) * config.multicast > slots ? slots : 0;
+  // Four wait for each other longer: where copies are the limit, and no tile
+  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four). Not
+  // in panels of columns (1000x1000x1000: 12.9 us with two, 15.7 with four).
+  if (blocks > 2 && (!problem.straddles[1] || problem.transposed[1] ||
+                     problem.elementBits != 16 || config.blocks ||
+                     problem.rows <= 2 * config.rows))
+    return;
+  config.group = 4;
+  configs.push_back(config);
+}
+
+/// Adds the form of `config` in which blocks share the tiles that make up no
+/// whole round of them, when that leaves each of them enough to do.
+static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
+                      const MmaProblem &problem, MmaConfig config,
+                      const TargetInfo &target) {
+  // Rounds that hardly gain, and what finishing counts for at most.
+  constexpr int64_t kMostRounds = 24, kMostFinish = 64;
+  // Tiles of several parts took 3 to 6 % longer than predicted.
+  if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
+      !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
+      problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
+    return;
+  config.blocks = getClusterSlots(config.multicast, target);
+  int64_t blocks = config.blocks / config.multicast;
+  int64_t tiles = getTiles(problem, config);
+  // Fewer tiles than blocks are left to splits, whose blocks are in step and
+  // finish a part each.
+  if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
+      tiles > kMostRounds * blocks)
+    return;
+  TileTimes times = getTileTimes(problem, config, target);
+  config.stream = std::clamp<int64_t>(
+      std::llround(times.epilogue / times.alone), 1, kMostFinish);
+  configs.push_back(config);
+}
+
+/// Adds the form of `config` in which the blocks that share the depth of a tile
+/// are no cluster, when all blocks of the grid run at the same time, and
+/// clusters of them would not.
+static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
+                     const MmaProblem &problem, MmaConfig config,
+                     const TargetInfo &target) {
+  constexpr int64_t kMaxStages = 8;
+  int64_t blocks = getTiles(problem, config) * config.split;
+  if (config.split == 1 || !problem.isStatic || blocks > target.numSMs ||
+      blocks <= getClusterSlots(config.split, target))
+    return;
+  config.apart = true;
+  config.blocks = 0;
+  int64_t own = config.columns / config.split;
+  config.chunk = own > 64 ? 64 : 0;
+  // No room for the sums of others: more stages.
+  config.stages = 0;
+  int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                 getMmaSharedBytes(problem, config);
+  config.stages =
+      std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+  if (config.stages >= 2)
+    configs.push_back(config);
+}
+
+/// Adds the forms of `config` in which two groups of its warps take turns at
+/// tiles, when there are tiles for both and shared memory for what each has for
+/// itself: less in parts of fewer columns.
+static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
+                      const MmaProblem &problem, MmaConfig config,
+                      const TargetInfo &target) {
+  constexpr int64_t kWarpgroup = 4, kLeastAccumulators = 64, kMaxStages = 8;
+  int64_t tiles = llvm::divideCeil(problem.rows, config.rows) *
+                  llvm::divideCeil(problem.columns, config.columns) *
+                  problem.batch;
+  if (config.warps != kWarpgroup || config.split > 1 ||
+      tiles <= target.numSMs ||
+      config.rows * config.columns * problem.sums <
+          kLeastAccumulators * kWarpgroup * 32)
+    return;
+  // Tiles of other parts were slower than predicted (512x14336x4096 with 224
+  // columns: 108 us, and 92 otherwise).
+  if (!llvm::isPowerOf2_64(config.columns) && config.columns != 160 &&
+      config.columns != 192)
+    return;
+  // Half the columns of a tile are twice the members, and what a group computes
+  // beside the other's products takes longer than the waits it hides (layer
+  // norm of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
+  if (config.getPanel(problem) > 1)
+    return;
+  // Computing an operand takes the warps of both groups.
+  for (int64_t bits : problem.storedBits)
+    if (bits != problem.elementBits)
+      return;
+  config.groups = 2;
+  std::optional<int64_t> blocks =
+      getGridBlocks(problem, config, tiles, target.numSMs);
+  if (!blocks || *blocks == 0)
+    return;
+  config.blocks = *blocks;
+  for (int64_t part : {64, 32}) {
+    if (part >= config.columns && part != 64)
+      continue;
+    config.chunk = part < config.columns ? part : 0;
+    if (config.chunk % problem.granules[1])
+      continue;
+    config.stages = 0;
+    int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                   getMmaSharedBytes(problem, config);
+    config.stages =
+        std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+    if (config.stages >= 3)
+      configs.push_back(config);
+    if (config.stages > 4 && !llvm::isPowerOf2_64(config.stages)) {
+      config.stages = 4;
+      configs.push_back(config);
+    }
+  }
+}
+
+/// Columns of the epilogue at a time. Fewer leave room for another stage where
+/// tiles of several parts have buffers for chunks of several widths.
+static llvm::SmallVector<int64_t, 2> getChunks(const MmaConfig &config) {
+  constexpr int64_t kNarrowChunk = 32;
+  llvm::SmallVector<int64_t, 2> chunks{config.chunk};
+  if (config.chunk > kNarrowChunk && !llvm::isPowerOf2_64(config.columns) &&
+      config.columns % kNarrowChunk == 0)
+    chunks.push_back(kNarrowChunk);
+  return chunks;
+}
+
+/// Adds `config` with the stages that fit, at most `most`, and its forms in
+/// which blocks share tiles or load together.
+static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
+                      const MmaProblem &problem, MmaConfig config, int64_t most,
+                      int64_t tiles, const TargetInfo &target) {
+  // All of shared memory for one block, or half of it for each of two.
+  int64_t last = 0;
+  for (int64_t room :
+       {target.maxSharedPerBlock,
+        target.sharedPerSM / 2 - target.reservedSharedPerBlock}) {
+    // Tiles of several parts have a buffer of each width: of those that wait
+    // for their copy, a second gives way to a stage.
+    bool hasParts = !llvm::isPowerOf2_64(config.columns) &&
+                    room == target.maxSharedPerBlock;
+    config.stages = 0;
+    config.staging = hasParts ? 1 : 2;
+    int64_t bytes = room - kSharedReserve - getMmaSharedBytes(problem, config);
+    config.stages = std::min(most, bytes / getStageBytes(problem, config));
+    config.staging = 2;
+    if (hasParts && getMmaSharedBytes(problem, config) > room)
+      config.staging = 1;
+    if (config.stages < 2 || config.stages == last ||
+        // Half of it has to be worth while.
+        (last && config.stages < std::min<int64_t>(3, most)))
+      continue;
+    last = config.stages;
+    int64_t slots =
+        target.numSMs * getMmaResidentBlocks(problem, config, target);
+    config.blocks = 0;
+    if (config.split == 1) {
+      std::optional<int64_t> blocks =
+          getGridBlocks(problem, config, tiles, slots);
+      if (!blocks)
+        continue;
+      config.blocks = *blocks;
+    }
+    configs.push_back(config);
+    addStream(configs, problem, config, target);
+    size_t before = configs.size();
+    addMulticast(configs, problem, config, 2, target);
+    if (configs.size() > before)
+      addStream(configs, problem, configs[before], target);
+    addMulticast(configs, problem, config, 4, target);
+  }
+}
+
+/// Adds tiles of three groups of 64 rows, each with a multiple of the columns'
+/// granule: more rows than columns, so that fewer operands are read.
+static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
+                         const MmaProblem &problem, int64_t depth,
+                         const TargetInfo &target) {
+  constexpr int64_t kGroups = 3, kGroupRows = 64, kMaxStages = 8;
+  // What setmaxnreg gives twelve warps beside four of producers, and what the
+  // model may be short of.
+  constexpr int64_t kMostRegisters = 160 - 12;
+  if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
+      problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
+    return;
+  // Shorter contractions, of 1x1 convolutions, were not measured.
+  if (llvm::divideCeil(problem.depth, depth) < kDeepChunks)
+    return;
+  // Each group would compute an operand of the columns for itself.
+  for (int64_t bits : problem.storedBits)
+    if (bits != problem.elementBits)
+      return;
+  for (int64_t columns : {128, 160, 176, 192}) {
+    if (columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)) ||
+        !problem.holdsSpans(kGroups * kGroupRows, columns, /*split=*/1))
+      continue;
+    MmaConfig config;
+    config.rows = kGroups * kGroupRows;
+    config.columns = columns;
+    config.depth = depth;
+    config.warps = 4;
+    config.rowGroups = kGroups;
+    if (getMmaColumns(problem, config).multiplied > columns)
+      continue;
+    config.blocks =
+        getTiles(problem, config) > target.numSMs ? target.numSMs : 0;
+    // Four stages and a buffer of the results for each group are a little
+    // better than three and two (3072x3072x3072: 78.8 us and 79.4).
+    for (auto [chunk, staging] :
+         {std::pair(64, 1), std::pair(64, 2), std::pair(32, 2)}) {
+      config.chunk = columns > chunk ? chunk : 0;
+      config.staging = staging;
+      config.stages = 0;
+      int64_t room = target.maxSharedPerBlock - kSharedReserve -
+                     getMmaSharedBytes(problem, config);
+      config.stages =
+          std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+      config.staging = 2;
+      if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
+        config.staging = 1;
+      if (config.stages >= 3 &&
+          getMmaRegisters(problem, config) <= kMostRegisters)
+        configs.push_back(config);
+    }
+  }
+}
+
+/// Rows of tiles that blocks walk together where tiles are wide.
+static constexpr int64_t kWideGroup = 16;
+
+/// True where so many rows at a time are nearer to a square: blocks read fewer
+/// operands from memory (4096x4096x4096 by 128x256: 145 MB, by eight rows 186),
+/// which takes 0.1 to 0.9 % less time in 13 of 14 products measured. Only where
+/// they divide the rows, so that finding a tile needs no division.
+static bool walksManyRows(const MmaProblem &problem, const MmaConfig &config) {
+  constexpr int64_t kWideColumns = 256, kRows = 128;
+  return config.columns == kWideColumns && config.rows == kRows &&
+         config.split == 1 && problem.isStatic && problem.taps == 1 &&
+         !problem.grouped &&
+         llvm::divideCeil(problem.rows, config.rows) % kWideGroup == 0;
+}
+
+llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
+                                                     const TargetInfo &target) {
+  llvm::SmallVector<MmaConfig> configs;
+  constexpr int64_t kMaxAccumulators = 128;
+  int64_t depth =
+      std::min<int64_t>(1024 / problem.elementBits,
+                        std::max<int64_t>(llvm::PowerOf2Ceil(problem.depth),
+                                          256 / problem.elementBits));
+  for (int64_t rows : {64, 128, 256})
+    for (int64_t columns : {16, 32, 64, 128, 144, 160, 176, 192, 224, 256})
+      for (int64_t warps : {4, 8})
+        for (int64_t split : {1, 2, 4, 8}) {
+          MmaConfig config;
+          config.rows = rows;
+          config.columns = columns;
+          config.depth = depth;
+          config.warps = warps;
+          config.split = split;
+          // Tiles of a panel follow each other.
+          if (config.getPanel(problem) > 1)
+            config.group = 1;
+          else if (walksManyRows(problem, config))
+            config.group = kWideGroup;
+          config.chunk = columns > 64 && split == 1 ? 64 : 0;
+          if (!llvm::isPowerOf2_64(columns)) {
+            // Parts of their own; narrower ones are a chunk each. One that no
+            // instruction reads with others was never worth it.
+            if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
+                getMmaColumns(problem, config).multiplied > columns)
+              continue;
+            // Widths that were measured with long contractions only, or where
+            // rows begin anywhere in lines.
+            int64_t chunks = llvm::divideCeil(problem.depth, depth);
+            if (columns != 160 && columns != 192 &&
+                (problem.taps > 1 || problem.elementBits != 16 ||
+                 (chunks < kDeepChunks && !problem.straddles[1])))
+              continue;
+            config.chunk = 64;
+          }
+          // Tiles, and what the epilogue has at a time, hold whole granules.
+          if (rows % problem.granules[0] || columns % problem.granules[1] ||
+              !problem.holdsSpans(rows, columns, split) ||
+              (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
+              (problem.wholeRows && columns < problem.columns &&
+               (!problem.panels || !problem.isStatic ||
+                problem.columns % columns != 0)))
+            continue;
+          if (config.chunk % problem.granules[1])
+            config.chunk = 0;
+          int64_t accumulators = rows * columns * problem.sums / (warps * 32);
+          if (rows < 16 * warps || accumulators > kMaxAccumulators ||
+              (rows > 128 && warps < 8) || columns / split < 8)
+            continue;
+          if (columns > 16 &&
+              columns >= 2 * int64_t(llvm::PowerOf2Ceil(problem.columns)))
+            continue;
+          if (rows > 64 &&
+              rows >= 2 * int64_t(llvm::PowerOf2Ceil(problem.rows)))
+            continue;
+          int64_t chunksOfTap = llvm::divideCeil(problem.depth, depth);
+          int64_t chunks = chunksOfTap * problem.taps;
+          // The blocks of a cluster share the chunks of every tap.
+          if (split > 1 && (chunks < 4 * split || chunksOfTap < split))
+            continue;
+          int64_t most = std::min<int64_t>(
+              8, std::max<int64_t>(llvm::divideCeil(chunks, split), 2));
+          int64_t tiles = llvm::divideCeil(problem.rows, rows) *
+                          llvm::divideCeil(problem.columns, columns) *
+                          problem.batch;
+          for (int64_t chunk : getChunks(config)) {
+            config.chunk = chunk;
+            addStages(configs, problem, config, most, tiles, target);
+          }
+          addGroups(configs, problem, config, target);
+          addApart(configs, problem, config, target);
+        }
+  addRowGroups(configs, problem, depth, target);
+  // Each is priced once; equal ones keep their order.
+  llvm::SmallVector<std::pair<double, size_t>> order;
+  for (auto [number, config] : llvm::enumerate(configs))
+    order.push_back({getMmaSeconds(problem, config, target), number});
+  llvm::sort(order);
+  llvm::SmallVector<MmaConfig> sorted;
+  for (auto [seconds, number] : order)
+    sorted.push_back(configs[number]);
+  return sorted;
+}
+
+MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
+                                   const TargetInfo &target) {
+  constexpr int64_t kMaxStages = 4;
+  // f32 does more to an operand than to read it: fewer warps share one, and
+  // steps are longer (2048 to f32's precision: 128x64x32 by 4 warps 311 us,
+  // 128x128x16 by 8 warps 337 us).
+  bool single = problem.elementBits == 32;
+  int64_t depthBytes = single ? 128 : 64, residentBlocks = single ? 3 : 2;
+  auto fit = [](int64_t size, int64_t least, int64_t most) {
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)),
+                               least, most);
+  };
+  MmaConfig config;
+  config.depth = fit(problem.depth, 256 / problem.elementBits,
+                     depthBytes * 8 / problem.elementBits);
+  int64_t least[2];
+  for (unsigned side = 0; side < 2; ++side)
+    least[side] = std::max<int64_t>(
+        16, std::max(problem.granules[side], problem.spans[side]));
+  if (problem.wholeRows)
+    least[1] = std::max<int64_t>(
+        least[1], llvm::PowerOf2Ceil(std::max<int64_t>(problem.columns, 1)));
+  config.rows = fit(problem.rows, least[0], 128);
+  config.columns =
+      fit(problem.columns, least[1],
+          std::max<int64_t>(least[1], problem.sums > 1 || single ? 64 : 128));
+  // Accumulators of a thread.
+  while (config.rows * config.columns > 128 * 128 && config.rows > least[0])
+    config.rows /= 2;
+  config.chunk = 0;
+  config.group = config.rows < 64 ? 1 : 8;
+  auto tiles = [&] {
+    return llvm::divideCeil(problem.rows, config.rows) *
+           llvm::divideCeil(problem.columns, config.columns) * problem.batch;
+  };
+  // Halves the larger side, or the other one where it must stay.
+  auto shrink = [&] {
+    bool narrower = config.columns >= config.rows;
+    if ((narrower ? config.columns : config.rows) <= least[narrower])
+      narrower = !narrower;
+    int64_t &side = narrower ? config.columns : config.rows;
+    if (side <= least[narrower])
+      return false;
+    side /= 2;
+    return true;
+  };
+  while (int64_t(tiles()) < target.numSMs &&
+         config.rows * config.columns > 1024 && shrink()) {
+  }
+  auto setWarps = [&] {
+    config.warps = config.rows * config.columns >= 128 * 128 ? 8
+                   : config.rows * config.columns >= 1024    ? 4
+                                                             : 2;
+  };
+  setWarps();
+  // What no copy brings takes registers: smaller tiles rather than spills.
+  constexpr int64_t kMostRegisters = 232;
+  while (getMmaSyncRegisters(problem, config) > kMostRegisters &&
+         config.rows * config.columns > 1024 && shrink())
+    setWarps();
+  int64_t bits = config.rows * problem.storedBits[0] +
+                 config.columns * problem.storedBits[1] * problem.sums;
+  int64_t stage = bits * config.depth / 8;
+  // Several blocks of a multiprocessor, where they fit.
+  config.stages = std::clamp<int64_t>(target.sharedPerSM / residentBlocks /
+                                          std::max<int64_t>(stage, 1),
+                                      2, kMaxStages);
+  return config;
+}

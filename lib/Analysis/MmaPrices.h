@@ -1,0 +1,50 @@
+//===- MmaPrices.h - Parts of the time of a product -------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines what the search for configurations of a product needs of
+// the model of its time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_ANALYSIS_MMAPRICES_H
+#define FUSION_LIB_ANALYSIS_MMAPRICES_H
+
+#include "fusion/Analysis/MmaCost.h"
+
+namespace mlir::fusion::pricing {
+
+/// Bytes that a block cannot have: barriers and alignment of its buffers.
+inline constexpr int64_t kSharedReserve = 2048;
+
+/// Seconds of a block at one tile.
+struct TileTimes {
+  /// Of one chunk: its products at full rate, its copies, the longer of both,
+  /// and that with the latency of a ring that nobody else's work hides.
+  double undisturbed, feed, chunk, alone;
+  /// Of the chunk's, what computing operands takes.
+  double conversion;
+  double epilogue;
+  /// Blocks that a multiprocessor runs at a time.
+  double resident;
+};
+
+TileTimes getTileTimes(const MmaProblem &problem, const MmaConfig &config,
+                       const TargetInfo &target);
+
+/// Bytes of a stage of the ring that the operands come through.
+int64_t getStageBytes(const MmaProblem &problem, const MmaConfig &config);
+
+/// Blocks of clusters of `size` that run at a time.
+int64_t getClusterSlots(int64_t size, const TargetInfo &target);
+
+/// Tiles of all products, those of a cluster counted once.
+int64_t getTiles(const MmaProblem &problem, const MmaConfig &config);
+
+} // namespace mlir::fusion::pricing
+
+#endif // FUSION_LIB_ANALYSIS_MMAPRICES_H
