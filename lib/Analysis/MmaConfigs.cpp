@@ -339,6 +339,10 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
                 getMmaColumns(problem, config).multiplied > columns)
               continue;
+            // Nor is loading more than is multiplied, unless many rows share it
+            // (777x1531x2049: 28 us with 160 columns, 24 with 192).
+            if (rows <= 64 && getMmaColumns(problem, config).loaded > columns)
+              continue;
             // Widths that were measured with long contractions only, or where
             // rows begin anywhere in lines.
             int64_t chunks = llvm::divideCeil(problem.depth, depth);
