@@ -26,18 +26,27 @@ using namespace mlir::fusion::pricing;
 /// of 224 columns, were measured.
 static constexpr int64_t kDeepChunks = 24;
 
+/// Gives `config` the stages that `room` bytes of shared memory have place for,
+/// at most `most`.
+static void setStages(const MmaProblem &problem, MmaConfig &config,
+                      int64_t most, int64_t room) {
+  config.stages = 0;
+  room -= kSharedReserve + getMmaSharedBytes(problem, config);
+  config.stages = std::min(most, room / getStageBytes(problem, config));
+}
+
 /// Blocks of a grid for `tiles` tiles, at most `slots` at a time: those of
 /// whole panels; 0 for one a tile, none when there is no room for a panel.
 static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
                                             const MmaConfig &config,
                                             int64_t tiles, int64_t slots) {
-  // Members that one warp reads the words of, and what each word takes.
-  constexpr int64_t kMostMembers = 64, kWordBytes = 8, kHeadBytes = 256;
+  // What the words that members exchange take.
+  constexpr int64_t kWordBytes = 8, kHeadBytes = 256;
   if (tiles <= slots)
     slots = tiles;
   int64_t panel = config.getPanel(problem);
   int64_t blocks = slots / panel * panel;
-  if (panel > kMostMembers || blocks == 0)
+  if (panel > fusionpkg::PackageLimits::kMaxTogether || blocks == 0)
     return std::nullopt;
   if (panel > 1) {
     int64_t copies =
@@ -119,11 +128,7 @@ static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
   int64_t own = config.columns / config.split;
   config.chunk = own > 64 ? 64 : 0;
   // No room for the sums of others: more stages.
-  config.stages = 0;
-  int64_t room = target.maxSharedPerBlock - kSharedReserve -
-                 getMmaSharedBytes(problem, config);
-  config.stages =
-      std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+  setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
   if (config.stages >= 2)
     configs.push_back(config);
 }
@@ -169,11 +174,7 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     config.chunk = part < config.columns ? part : 0;
     if (config.chunk % problem.granules[1])
       continue;
-    config.stages = 0;
-    int64_t room = target.maxSharedPerBlock - kSharedReserve -
-                   getMmaSharedBytes(problem, config);
-    config.stages =
-        std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+    setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
     if (config.stages >= 3)
       configs.push_back(config);
     if (config.stages > 4 && !llvm::isPowerOf2_64(config.stages)) {
@@ -208,10 +209,8 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
     // for their copy, a second gives way to a stage.
     bool hasParts = !llvm::isPowerOf2_64(config.columns) &&
                     room == target.maxSharedPerBlock;
-    config.stages = 0;
     config.staging = hasParts ? 1 : 2;
-    int64_t bytes = room - kSharedReserve - getMmaSharedBytes(problem, config);
-    config.stages = std::min(most, bytes / getStageBytes(problem, config));
+    setStages(problem, config, most, room);
     config.staging = 2;
     if (hasParts && getMmaSharedBytes(problem, config) > room)
       config.staging = 1;
@@ -279,11 +278,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
          {std::pair(64, 1), std::pair(64, 2), std::pair(32, 2)}) {
       config.chunk = columns > chunk ? chunk : 0;
       config.staging = staging;
-      config.stages = 0;
-      int64_t room = target.maxSharedPerBlock - kSharedReserve -
-                     getMmaSharedBytes(problem, config);
-      config.stages =
-          std::min<int64_t>(kMaxStages, room / getStageBytes(problem, config));
+      setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
       config.staging = 2;
       if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
         config.staging = 1;
