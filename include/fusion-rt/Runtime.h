@@ -95,6 +95,9 @@ typedef struct FusionRtDeviceOptions {
   /// Emulator only. Not 0: asynchronous operations take effect at once instead
   /// of as late as PTX allows.
   int32_t earlyAsynchrony;
+  /// Emulator only: instructions that one warp may run before the launch is
+  /// stopped, 0 for 2^28.
+  uint64_t maxSteps;
 } FusionRtDeviceOptions;
 
 /// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA

@@ -15,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace mlir::fusion;
 
@@ -63,6 +64,15 @@ static constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   8,   13,
                                      16, 17, 31, 32,  33,  48,  63,
                                      64, 65, 96, 100, 127, 128, 129};
 
+static double nextSpecial(Random &random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kSpecial[] = {0.0,       -0.0, kInfinity, -kInfinity,
+                                 kNaN,      1.0,  -1.0,      0x1p-24,
+                                 -0x1p-149, 2.0,  -0.5,      0x1p15};
+  return kSpecial[random.nextInt(0, std::size(kSpecial) - 1)];
+}
+
 static void fill(HostTensor &tensor, const RandomInputOptions &options,
                  Random &random) {
   int64_t count = tensor.getNumElements();
@@ -74,6 +84,14 @@ static void fill(HostTensor &tensor, const RandomInputOptions &options,
   if (isFloat(tensor)) {
     for (int64_t i = 0; i < count; ++i)
       tensor.setDouble(i, options.floatStd * random.nextNormal());
+    if (options.specialShare > 0)
+      for (int64_t i = 0; i < count; ++i)
+        if (random.nextUniform() < options.specialShare)
+          tensor.setDouble(i, nextSpecial(random));
+    if (options.infinityShare > 0)
+      for (int64_t i = 0; i < count; ++i)
+        if (random.nextUniform() < options.infinityShare)
+          tensor.setDouble(i, std::numeric_limits<double>::infinity());
     return;
   }
   unsigned bits = tensor.getDType() == DType::I1

@@ -103,6 +103,8 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.asynchrony = callers.earlyAsynchrony ? fusionemu::Asynchrony::Early
                                                : fusionemu::Asynchrony::Late;
   options.threads = callers.emulatorThreads;
+  if (callers.maxSteps)
+    options.maxSteps = callers.maxSteps;
   // Where the CUDA driver puts it too.
   options.print = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -19,6 +19,7 @@
 #include "fusion/Reference/Compare.h"
 #include "fusion/Reference/Verify.h"
 #include "fusion/Tools/CompileTool.h"
+#include "fusion/Tools/Mutation.h"
 #include "fusion/Tools/Predictions.h"
 
 #include "fusion/Tools/Session.h"
@@ -94,6 +95,11 @@ private:
   int writeOutputs();
   int verify();
   int verifyPayload();
+  int mutate();
+  std::vector<HostTensor>
+  drawOthers(function_ref<void(RandomInputOptions &)> change);
+  int addMutationCase(std::vector<HostTensor> drawn, StringRef what,
+                      MutationInputs &mutation);
   int bench();
   void printFigures();
   int openSession();
@@ -369,6 +375,86 @@ int Runner::verifyPayload() {
   return kExitOk;
 }
 
+/// Another verifier of the program, for other inputs; null if there is none.
+static std::shared_ptr<Verifier> prepareVerifier(ModuleOp program,
+                                                 StringRef entry,
+                                                 ArrayRef<HostTensor> inputs) {
+  auto created = Verifier::create(program, entry);
+  if (failed(created) || failed((*created)->prepare(inputs)))
+    return nullptr;
+  return std::move(*created);
+}
+
+/// What is wrong with `outputs`, empty if nothing is.
+static std::string findError(const Verifier &verifier,
+                             ArrayRef<HostTensor> outputs) {
+  for (const OutputReport &output : verifier.compare(outputs).outputs)
+    if (!output.verified)
+      return output.failure;
+  return "";
+}
+
+/// Inputs of the kind that `change` asks for.
+std::vector<HostTensor>
+Runner::drawOthers(function_ref<void(RandomInputOptions &)> change) {
+  RandomInputOptions changed = options.randomOptions;
+  change(changed);
+  std::vector<HostTensor> drawn;
+  std::string message;
+  drawInputs(verifier->getSignature(), changed, drawn, message);
+  return drawn;
+}
+
+/// Adds a case with `drawn` as its inputs, unless it fails without a fault:
+/// only what holds then can find one.
+int Runner::addMutationCase(std::vector<HostTensor> drawn, StringRef what,
+                            MutationInputs &mutation) {
+  std::shared_ptr<Verifier> other = prepareVerifier(*program, entryName, drawn);
+  if (!other)
+    return diagnostics.getExitStatus();
+  auto results = session->run(drawn);
+  if (!results)
+    return fail(results.takeError());
+  if (std::string error = findError(*other, *results); !error.empty()) {
+    os << what << " are left out: without a fault, an output " << error << "\n";
+    return kExitOk;
+  }
+  mutation.cases.push_back(
+      {std::move(drawn), [=](ArrayRef<HostTensor> outputs) {
+         return findError(*other, outputs);
+       }});
+  return kExitOk;
+}
+
+/// Plants faults in the kernels, one at a time, and says which were found: with
+/// the inputs of this run, with infinities and other special numbers among
+/// them, and in payload mode.
+int Runner::mutate() {
+  MutationInputs mutation;
+  mutation.cases.push_back({inputs, [&](ArrayRef<HostTensor> results) {
+                              return findError(*verifier, results);
+                            }});
+  mutation.payloadInputs =
+      drawOthers([](RandomInputOptions &changed) { changed.floatBits = true; });
+  if (int status = addMutationCase(drawOthers([](RandomInputOptions &changed) {
+                                     changed.specialShare = 0.005;
+                                   }),
+                                   "special numbers", mutation))
+    return status;
+  if (int status = addMutationCase(drawOthers([](RandomInputOptions &changed) {
+                                     changed.infinityShare = 0.01;
+                                   }),
+                                   "infinities", mutation))
+    return status;
+  llvm::Expected<std::vector<Mutant>> mutants = runMutants(
+      package, {options.mutate, options.randomOptions.seed, entryName},
+      mutation);
+  if (!mutants)
+    return fail(mutants.takeError());
+  os << formatMutants(*mutants);
+  return kExitOk;
+}
+
 int Runner::bench() {
   llvm::Expected<FusionRtBenchResult> result = session->bench(inputs);
   if (!result)
@@ -413,7 +499,8 @@ int Runner::openSession() {
   deviceOptions.earlyAsynchrony = options.earlyAsynchrony;
   // A GPU neither counts nor knows payloads: they choose the device.
   std::string device = options.device;
-  if ((wantsProfile || options.verifyPayload) && device == "auto")
+  if ((wantsProfile || options.verifyPayload || options.mutate) &&
+      device == "auto")
     device = "emulator";
   auto opened = Session::open(device, &deviceOptions);
   if (!opened)
@@ -476,6 +563,9 @@ int Runner::run() {
       return status;
   if (options.verifyPayload)
     if (int status = verifyPayload())
+      return status;
+  if (options.mutate)
+    if (int status = mutate())
       return status;
   return options.bench ? bench() : kExitOk;
 }

@@ -34,7 +34,8 @@ class DeviceOptions(Sized):
                 ("skipUninitializedCheck", c_int32),
                 ("skipRaceChecks", c_int32), ("emulatorThreads", c_uint32),
                 ("memoryLimit", c_uint64), ("profile", c_int32),
-                ("payload", c_int32), ("earlyAsynchrony", c_int32)]
+                ("payload", c_int32), ("earlyAsynchrony", c_int32),
+                ("maxSteps", c_uint64)]
 
 
 class DeviceInfo(Sized):

@@ -66,6 +66,11 @@ int main(int argc, char **argv) {
                "every output is right"),
       cl::value_desc("reference|payload"), cl::ValueOptional,
       cl::cat(category));
+  cl::opt<unsigned> mutate(
+      "mutate",
+      cl::desc("Plant N faults in the kernels, one at a time, and print which "
+               "of them --verify, the emulator's checks and payload mode find"),
+      cl::value_desc("N"), cl::cat(category));
   cl::opt<std::string> reference(
       "reference", cl::desc("The program of a package, for --verify"),
       cl::value_desc("IN.mlir"), cl::cat(category));
@@ -134,6 +139,14 @@ int main(int argc, char **argv) {
     return reportError(ErrorCode::BadCommandLine,
                        "--verify=payload and --bench exclude each other");
   options.reference = reference;
+  options.mutate = mutate;
+  if (options.mutate && !(options.verify && options.random))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--mutate needs --random and --verify");
+  if (options.mutate && llvm::StringRef(device).starts_with("cuda"))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--mutate with --device=" + device +
+                           ": faults are planted on the emulator only");
   options.bench = bench;
   options.explain = explain;
   if (profile.getNumOccurrences())

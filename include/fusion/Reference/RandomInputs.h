@@ -31,6 +31,12 @@ struct RandomInputOptions {
   int64_t intLow = 0, intHigh = 7;
   /// The standard deviation of floats.
   double floatStd = 1;
+  /// The share of floats that are zeros of either sign, infinities, NaNs,
+  /// numbers next to 0 or powers of two instead.
+  double specialShare = 0;
+  /// The share of floats that are infinity instead. Without NaNs and zeros
+  /// beside them, most results of a contraction stay numbers or infinities.
+  double infinityShare = 0;
   /// Floats get random bits instead, for payload mode.
   bool floatBits = false;
 };

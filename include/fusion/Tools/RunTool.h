@@ -42,6 +42,9 @@ struct RunToolOptions {
   /// Compare with the program run one operation at a time, both with integers
   /// in place of floats. Emulator only; excludes `verify`.
   bool verifyPayload = false;
+  /// After `verify`: how many faults to plant in the kernels, one at a time.
+  /// Emulator only, with `random`.
+  unsigned mutate = 0;
   bool fastNumerics = false;
   /// Emulator only. As JSON, everything else goes to the standard error.
   ProfileFormat profile = ProfileFormat::None;
