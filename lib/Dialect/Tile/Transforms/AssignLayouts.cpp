@@ -78,6 +78,8 @@ private:
     if (isTile(a) && isTile(b))
       classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
   }
+  /// The group of a value that the program had when groups were made: not of
+  /// a conversion.
   Group &groupOf(Value value) {
     return groups[numbers.lookup(
         *classes.findLeader(value.getAsOpaquePointer()))];
@@ -506,7 +508,14 @@ void LayoutAssigner::apply() {
     }
   }
   SmallVector<Operation *> ops;
-  program.getBody().walk([&](Operation *op) { ops.push_back(op); });
+  // Conversions, which have no group, soon stand before these.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps;
+  program.getBody().walk([&](Operation *op) {
+    ops.push_back(op);
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && isShared(groupOf(reduce.getInputs().front())))
+      sumsOfWarps.insert(op);
+  });
   OpBuilder builder(context);
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
@@ -527,7 +536,7 @@ void LayoutAssigner::apply() {
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       // Sums of warps come together in one exchange, each thread adding up
       // those of its own elements of the result.
-      if (isShared(groupOf(reduce.getInputs().front()))) {
+      if (sumsOfWarps.contains(op)) {
         LinearLayout parts =
             getLayout(reduce.getResult(0).getType())
                 .getLinear()
