@@ -480,6 +480,15 @@ Value LayoutAssigner::convert(OpBuilder &builder, Value value,
       value);
 }
 
+/// The layout of a tile of `shape` whose parts have layout `part` each: which
+/// part an element is in is a matter of registers.
+static LinearLayout getLayoutOfParts(const LinearLayout &part,
+                                     ArrayRef<int64_t> shape) {
+  auto order = llvm::to_vector(llvm::reverse(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(shape.size()))));
+  return part.extendTo(shape, order);
+}
+
 /// Gives `result` the layout that its operation makes, and its users a
 /// conversion to the one chosen for it. Without such a layout it is left as it
 /// is, for the lowering to refuse.
@@ -583,10 +592,15 @@ void LayoutAssigner::apply() {
           if (std::optional<LinearLayout> wanted = operandLayout(operand))
             operand.set(convert(builder, operand.get(), *wanted));
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      convertResult(builder, slice.getResult(),
-                    getLayout(slice.getValue().getType())
-                        .getLinear()
-                        .getPart(getTileShape(slice.getType())));
+      LinearLayout whole = getLayout(slice.getValue().getType()).getLinear();
+      ArrayRef<int64_t> shape = getTileShape(slice.getType());
+      if (!whole.getPart(shape)) {
+        whole = getLayoutOfParts(getLayout(slice.getType()).getLinear(),
+                                 whole.shape());
+        slice.getValueMutable().assign(
+            convert(builder, slice.getValue(), whole));
+      }
+      convertResult(builder, slice.getResult(), whole.getPart(shape));
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       convertResult(builder, reshape.getResult(),
                     getLayout(reshape.getValue().getType())
