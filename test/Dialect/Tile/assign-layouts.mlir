@@ -66,3 +66,45 @@ tile.program @rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4
   tile.store %d, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<4x256xf32>, !tile.view<4x256xf32>
   tile.return
 }
+
+// -----
+
+// A load that has a layout of its own, for a reduction.
+
+// CHECK-LABEL: tile.program @converted_for_reduction
+// CHECK: %[[L:.*]] = tile.load
+// CHECK: %[[C:.*]] = tile.convert_layout %[[L]]
+// CHECK: tile.reduce %[[C]] along 2
+tile.program @converted_for_reduction(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x128x2xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2x2xf32>
+  %t = tile.load %x[affine_map<(a, b, c) -> (a, c, b)>] () checked [false, false, false] : !tile.view<2x128x2xf32> -> tensor<2x2x128xf32>
+  %s = tile.reduce %t along 2 : tensor<2x2x128xf32> -> tensor<2x2xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<2x2xf32>, !tile.view<2x2xf32>
+  tile.return
+}
+
+// -----
+
+// Parts of a tile that memory spreads over lanes along the divided dimension:
+// the tile is brought to where each part is in the same threads.
+
+// CHECK-LABEL: tile.program @parts
+// CHECK: %[[L:.*]] = tile.load
+// CHECK: %[[C:.*]] = tile.convert_layout %[[L]] {{.*}} -> tensor<16x128xf32, #tile.layout<"{reg={{.*}}[0,64]],
+// CHECK: tile.slice %[[C]] [0, 0]
+// CHECK: tile.slice %{{.*}} [0, 64]
+tile.program @parts(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x128xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<16x64xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<16x128xf32> -> tensor<16x128xf32>
+  %l = tile.slice %t [0, 0] : tensor<16x128xf32> -> tensor<16x64xf32>
+  %h = tile.slice %t [0, 64] : tensor<16x128xf32> -> tensor<16x64xf32>
+  %s = arith.addf %l, %h : tensor<16x64xf32>
+  tile.store %s, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<16x64xf32>, !tile.view<16x64xf32>
+  tile.return
+}

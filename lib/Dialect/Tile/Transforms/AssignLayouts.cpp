@@ -78,6 +78,8 @@ private:
     if (isTile(a) && isTile(b))
       classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
   }
+  /// The group of a value that the program had when groups were made: not of
+  /// a conversion.
   Group &groupOf(Value value) {
     return groups[numbers.lookup(
         *classes.findLeader(value.getAsOpaquePointer()))];
@@ -478,6 +480,15 @@ Value LayoutAssigner::convert(OpBuilder &builder, Value value,
       value);
 }
 
+/// The layout of a tile of `shape` whose parts have layout `part` each: which
+/// part an element is in is a matter of registers.
+static LinearLayout getLayoutOfParts(const LinearLayout &part,
+                                     ArrayRef<int64_t> shape) {
+  auto order = llvm::to_vector(llvm::reverse(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(shape.size()))));
+  return part.extendTo(shape, order);
+}
+
 /// Gives `result` the layout that its operation makes, and its users a
 /// conversion to the one chosen for it. Without such a layout it is left as it
 /// is, for the lowering to refuse.
@@ -506,7 +517,14 @@ void LayoutAssigner::apply() {
     }
   }
   SmallVector<Operation *> ops;
-  program.getBody().walk([&](Operation *op) { ops.push_back(op); });
+  // Conversions, which have no group, soon stand before these.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps;
+  program.getBody().walk([&](Operation *op) {
+    ops.push_back(op);
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && isShared(groupOf(reduce.getInputs().front())))
+      sumsOfWarps.insert(op);
+  });
   OpBuilder builder(context);
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
@@ -527,7 +545,7 @@ void LayoutAssigner::apply() {
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       // Sums of warps come together in one exchange, each thread adding up
       // those of its own elements of the result.
-      if (isShared(groupOf(reduce.getInputs().front()))) {
+      if (sumsOfWarps.contains(op)) {
         LinearLayout parts =
             getLayout(reduce.getResult(0).getType())
                 .getLinear()
@@ -574,10 +592,15 @@ void LayoutAssigner::apply() {
           if (std::optional<LinearLayout> wanted = operandLayout(operand))
             operand.set(convert(builder, operand.get(), *wanted));
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      convertResult(builder, slice.getResult(),
-                    getLayout(slice.getValue().getType())
-                        .getLinear()
-                        .getPart(getTileShape(slice.getType())));
+      LinearLayout whole = getLayout(slice.getValue().getType()).getLinear();
+      ArrayRef<int64_t> shape = getTileShape(slice.getType());
+      if (!whole.getPart(shape)) {
+        whole = getLayoutOfParts(getLayout(slice.getType()).getLinear(),
+                                 whole.shape());
+        slice.getValueMutable().assign(
+            convert(builder, slice.getValue(), whole));
+      }
+      convertResult(builder, slice.getResult(), whole.getPart(shape));
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       convertResult(builder, reshape.getResult(),
                     getLayout(reshape.getValue().getType())

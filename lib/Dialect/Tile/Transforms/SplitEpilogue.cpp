@@ -84,6 +84,9 @@ public:
     return it->second;
   }
 
+  /// True for a value that is computed from an accumulator.
+  bool isOfSums(Value value) const { return dims.contains(value); }
+
 private:
   void add(Value value, Columns columns) {
     auto [it, isNew] = dims.try_emplace(value, columns);
@@ -190,6 +193,10 @@ private:
   std::optional<Columns> splitDim(StoreOp store) const;
   /// Where the columns that `reduce` combines lie, if it is split.
   std::optional<Columns> splitDim(ReduceOp reduce) const;
+  /// Adds the stores of what chunks are computed from anyway to `stores`.
+  void addSharingStores(SmallVector<StoreOp> &stores);
+  /// True when a chunk of `value` has a tile in common with those visited.
+  bool sharesChunks(Value value, Columns at) const;
   /// Finds the reductions that are split, all in one block.
   void findSweeps(ArrayRef<StoreOp> stores);
   /// Replaces `reduce` by the combination of what it gives for each chunk.
@@ -197,6 +204,9 @@ private:
   /// Finds the values that exist whole whatever is split.
   void findWholeValues(ArrayRef<StoreOp> stores);
   void visit(Value value, Columns at);
+  bool hasChunks(Operation *op, Columns at) const;
+  /// Finds the values that are whole in the layout of the sums.
+  void findHeldValues();
   /// True when a chunk of `value` is computed from chunks of its operands.
   bool isRebuilt(Value value) const;
 
@@ -223,14 +233,20 @@ private:
   SmallVector<LoadOp> loads;
   /// In program order; and by their starts, the chunks that they have computed.
   SmallVector<ReduceOp> sweeps;
+  /// Where stores of other values than sums are split.
+  DenseMap<Operation *, Columns> sharing;
   std::map<int64_t, DenseMap<Key, Value>> kept;
   /// Operations whose results are needed whole.
   llvm::SmallPtrSet<Operation *, 32> whole;
   SmallVector<Operation *> wholeRoots;
+  /// Whole values whose chunks are registers, though of no sum.
+  DenseSet<Value> held;
 };
 } // namespace
 
 std::optional<Columns> EpilogueSplitter::splitDim(StoreOp store) const {
+  if (auto it = sharing.find(store); it != sharing.end())
+    return it->second;
   std::optional<Columns> at = dims.lookup(store.getValue());
   ArrayRef<int64_t> shape = getTileShape(store.getValue().getType());
   // A row of column sums is small: nothing is gained by parts of it.
@@ -291,7 +307,11 @@ bool EpilogueSplitter::isRebuilt(Value value) const {
     return true;
   if (isa<ReduceOp, ReshapeOp, ExchangeOp, RepeatOp>(op))
     return op->getNumResults() == 1 && !whole.contains(op);
-  return (isElementwise(op) || isa<LoadOp>(op)) && !whole.contains(op);
+  // What lies elsewhere than the sums is computed again: no register of theirs
+  // has a chunk of it.
+  return (isElementwise(op) || isa<LoadOp>(op)) &&
+         (!whole.contains(op) ||
+          (!dims.isOfSums(value) && !held.contains(value)));
 }
 
 /// Where the columns of `op`'s result lie in its operand number `number`, if
@@ -320,6 +340,15 @@ static std::optional<Columns> getOperandColumns(Operation *op, unsigned number,
   return at;
 }
 
+/// False where a chunk is less than what one element is repeated for, or made
+/// from elements that are no chunk.
+bool EpilogueSplitter::hasChunks(Operation *op, Columns at) const {
+  if (!isa<RepeatOp, ReshapeOp>(op))
+    return true;
+  std::optional<Columns> there = getOperandColumns(op, 0, at);
+  return there && columns % there->unit == 0;
+}
+
 /// Follows what a chunk of `value` would be made from, down to values that
 /// have no such dimension or cannot be rebuilt: these are needed whole.
 void EpilogueSplitter::visit(Value value, Columns at) {
@@ -331,8 +360,7 @@ void EpilogueSplitter::visit(Value value, Columns at) {
       wholeRoots.push_back(op);
     return;
   }
-  // A chunk may be less than what one element is repeated for.
-  if (isa<RepeatOp>(op) && columns % getOperandColumns(op, 0, at)->unit != 0) {
+  if (!hasChunks(op, at)) {
     wholeRoots.push_back(op);
     return;
   }
@@ -346,11 +374,66 @@ void EpilogueSplitter::visit(Value value, Columns at) {
   }
 }
 
+bool EpilogueSplitter::sharesChunks(Value value, Columns at) const {
+  SmallVector<std::pair<Value, Columns>> worklist{{value, at}};
+  DenseSet<Key> seen;
+  while (!worklist.empty()) {
+    auto [next, there] = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!isRebuilt(next) || !hasChunks(op, there) ||
+        !seen.insert({next, there.key()}).second)
+      continue;
+    if (!isCheap(op) && visited.contains({next, there.key()}))
+      return true;
+    for (OpOperand &operand : op->getOpOperands())
+      if (isTile(operand.get()))
+        if (auto of = getOperandColumns(op, operand.getOperandNumber(), there))
+          worklist.push_back({operand.get(), *of});
+  }
+  return false;
+}
+
+void EpilogueSplitter::addSharingStores(SmallVector<StoreOp> &stores) {
+  auto findColumns = [&](StoreOp store) -> std::optional<Columns> {
+    Value value = store.getValue();
+    if (!isTile(value) || dims.isOfSums(value))
+      return std::nullopt;
+    ArrayRef<int64_t> shape = getTileShape(value.getType());
+    for (int64_t dim = 0, rank = shape.size(); rank > 1 && dim < rank; ++dim)
+      if (shape[dim] > columns && sharesChunks(value, {dim}))
+        return Columns{dim};
+    return std::nullopt;
+  };
+  // Each that is added may be what another one shares.
+  for (bool changed = true; changed;) {
+    changed = false;
+    program.getBody().walk([&](StoreOp store) {
+      if (llvm::is_contained(stores, store))
+        return;
+      std::optional<Columns> at = findColumns(store);
+      if (!at)
+        return;
+      sharing[store] = *at;
+      stores.push_back(store);
+      visit(store.getValue(), *at);
+      changed = true;
+    });
+  }
+}
+
+void EpilogueSplitter::findHeldValues() {
+  SmallVector<Operation *> worklist;
+  for (Operation *op : whole)
+    if (isElementwise(op) && dims.isOfSums(op->getResult(0)))
+      worklist.push_back(op);
+  while (!worklist.empty())
+    for (Value operand : worklist.pop_back_val()->getOperands())
+      if (held.insert(operand).second)
+        if (Operation *op = operand.getDefiningOp(); op && isElementwise(op))
+          worklist.push_back(op);
+}
+
 void EpilogueSplitter::findWholeValues(ArrayRef<StoreOp> stores) {
-  for (StoreOp store : stores)
-    visit(store.getValue(), *splitDim(store));
-  for (ReduceOp sweep : sweeps)
-    visit(sweep.getInputs().front(), *splitDim(sweep));
   program.getBody().walk([&](Operation *op) {
     if (isa<LoadOp>(op) || llvm::is_contained(stores, op))
       return;
@@ -368,6 +451,7 @@ void EpilogueSplitter::findWholeValues(ArrayRef<StoreOp> stores) {
       if (Operation *producer = operand.getDefiningOp())
         wholeRoots.push_back(producer);
   }
+  findHeldValues();
 }
 
 Type EpilogueSplitter::chunkType(Type type, Columns at) const {
@@ -562,18 +646,25 @@ void EpilogueSplitter::splitBlock(ArrayRef<StoreOp> stores) {
 }
 
 void EpilogueSplitter::run() {
-  llvm::MapVector<Block *, SmallVector<StoreOp>> blocks;
   SmallVector<StoreOp> stores;
   program.getBody().walk<WalkOrder::PreOrder>([&](StoreOp store) {
-    if (!splitDim(store))
-      return;
-    blocks[store->getBlock()].push_back(store);
-    stores.push_back(store);
+    if (splitDim(store))
+      stores.push_back(store);
   });
   if (stores.empty())
     return;
   findSweeps(stores);
+  for (StoreOp store : stores)
+    visit(store.getValue(), *splitDim(store));
+  for (ReduceOp sweep : sweeps)
+    visit(sweep.getInputs().front(), *splitDim(sweep));
+  addSharingStores(stores);
   findWholeValues(stores);
+  llvm::MapVector<Block *, SmallVector<StoreOp>> blocks;
+  program.getBody().walk<WalkOrder::PreOrder>([&](StoreOp store) {
+    if (llvm::is_contained(stores, store))
+      blocks[store->getBlock()].push_back(store);
+  });
   // What is there as a whole is reduced as a whole.
   for (ReduceOp sweep : sweeps)
     if (isRebuilt(sweep.getInputs().front()))
