@@ -100,6 +100,7 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   phaseOptions.fuse = options.fuse;
   phaseOptions.fastNumerics = options.fastNumerics;
   phaseOptions.lineInfo = options.lineInfo;
+  phaseOptions.opaqueFloats = options.opaqueFloats;
   phaseOptions.planObserver = [&](FunctionOpInterface, const FusionPlan &plan) {
     ledgers.push_back(plan.ledger);
   };

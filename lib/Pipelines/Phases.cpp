@@ -113,6 +113,8 @@ void fusion::buildPtxPipeline(OpPassManager &manager,
   kernels.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createLowerToLLVMPass());
+  if (options.opaqueFloats)
+    kernels.addPass(createOpaqueFloatsPass());
   EmitPTXPassOptions emit;
   if (!options.target.empty())
     emit.chip = options.target;

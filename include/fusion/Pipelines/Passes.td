@@ -64,4 +64,18 @@ def LowerToLLVMPass
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def OpaqueFloatsPass
+    : Pass<"fusion-ptx-opaque-floats", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Hides from LLVM where floats come from";
+  let description = [{
+    Input: kernels of the LLVM and NVVM dialects. Output: the same with every
+    float behind an empty piece of inline assembly, so that no operation is
+    simplified by what is known about its operands: that a root is not negative,
+    that a number has been converted. Such simplifications hold for floats but
+    not for the integers that payload mode puts in their place; without them a
+    fused kernel computes what its operations do one by one.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // FUSION_PIPELINES_PASSES_TD

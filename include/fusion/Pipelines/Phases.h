@@ -55,6 +55,8 @@ struct PhaseOptions {
   bool fuse = true;
   /// Tell profilers the lines of the program.
   bool lineInfo = false;
+  /// Simplify no operation on floats by what is known about its operands.
+  bool opaqueFloats = false;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
 };
