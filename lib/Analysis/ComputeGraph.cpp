@@ -82,6 +82,11 @@ bool mlir::fusion::isFreeOp(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isScalar);
 }
 
+bool mlir::fusion::hasContract(Operation *op) {
+  return op->hasAttr(FusionDialect::kMustAttrName) ||
+         op->hasAttr(FusionDialect::kNeverAttrName);
+}
+
 SmallVector<AffineExpr> mlir::fusion::composeCoords(ArrayRef<AffineExpr> coords,
                                                     ArrayRef<AffineExpr> dims) {
   SmallVector<AffineExpr> result;

@@ -14,6 +14,7 @@
 #define FUSION_LIB_ANALYSIS_COMPUTEGRAPHBUILDER_H
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/SymbolicShapes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -25,7 +26,8 @@ Value stripViews(Value value);
 class ComputeGraphBuilder {
 public:
   ComputeGraphBuilder(Block &block, const GraphOptions &options)
-      : block(block), options(options) {
+      : block(block), options(options),
+        shapes(cast<FunctionOpInterface>(block.getParentOp())) {
     graph.context = block.getParentOp()->getContext();
   }
 
@@ -45,7 +47,9 @@ private:
   void addScan(GraphNode &node, Operation *op);
   void addCaptures(GraphNode &node, Operation *op);
   void addScalarReads(GraphNode &node, Value scalar);
-  void addRead(GraphNode &node, Value tensor, ArrayRef<AffineExpr> coords);
+  /// `parts` as in TensorRead.
+  void addRead(GraphNode &node, Value tensor, ArrayRef<AffineExpr> coords,
+               ArrayRef<unsigned> parts = {});
   void addWrite(GraphNode &node, Value tensor, ArrayRef<int> loops);
   void setResultLoops(GraphNode &node, Value result);
 
@@ -59,7 +63,9 @@ private:
   void addViewCoords(GraphValue &view, Operation *op);
   SmallVector<int64_t> getSizes(RankedTensorType type) const;
   int64_t getSize(int64_t size) const {
-    return ShapedType::isDynamic(size) ? options.representativeSize : size;
+    if (!ShapedType::isDynamic(size))
+      return size;
+    return std::max<int64_t>(options.representativeSize, 2);
   }
   AffineExpr dim(unsigned position) const {
     return getAffineDimExpr(position, graph.context);
@@ -70,6 +76,7 @@ private:
 
   Block &block;
   GraphOptions options;
+  SymbolicShapes shapes;
   ComputeGraph graph;
   DenseMap<Value, unsigned> valueIds;
   llvm::DenseSet<Operation *> visited;

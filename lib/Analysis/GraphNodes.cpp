@@ -14,6 +14,7 @@
 #include "ComputeGraphBuilder.h"
 #include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/WholeDims.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -134,9 +135,13 @@ void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {
   // A comparison and a selection.
   node.perPoint.fp32 = 2;
   SmallVector<AffineExpr> coords;
-  for (auto [d, low] : llvm::enumerate(op.getMixedLowPad()))
+  SmallVector<unsigned> parts;
+  for (auto [d, low] : llvm::enumerate(op.getMixedLowPad())) {
     coords.push_back(dim(d) - getOffset(low));
-  addRead(node, op.getSource(), coords);
+    if (!takesWhole(op, d))
+      parts.push_back(d);
+  }
+  addRead(node, op.getSource(), coords, parts);
 }
 
 void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
@@ -149,7 +154,7 @@ void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
     SmallVector<AffineExpr> coords;
     for (unsigned d = 0; d < node.extents.size(); ++d)
       coords.push_back(d == axis ? dim(d) - offset : dim(d));
-    addRead(node, input, coords);
+    addRead(node, input, coords, axis);
     offset =
         offset + (type.isDynamicDim(axis) ? getUnknownCoord({})
                                           : constant(type.getDimSize(axis)));
@@ -161,6 +166,7 @@ void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
   setResultLoops(node, op.getResult());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> coords;
+  SmallVector<unsigned> parts;
   unsigned loop = 0;
   for (unsigned d = 0; d < dropped.size(); ++d) {
     AffineExpr offset = getOffset(op.getMixedOffsets()[d]);
@@ -172,9 +178,11 @@ void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
         getConstantIntValue(op.getMixedStrides()[d]);
     AffineExpr step = stride ? dim(loop) * *stride : getUnknownCoord({loop});
     coords.push_back(step + offset);
+    if (!takesWhole(op, d, shapes))
+      parts.push_back(d);
     ++loop;
   }
-  addRead(node, op.getSource(), coords);
+  addRead(node, op.getSource(), coords, parts);
   for (OpFoldResult offset : op.getMixedOffsets())
     addScalarReads(node, dyn_cast<Value>(offset));
 }
@@ -185,15 +193,18 @@ void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
   node.perPoint.fp32 = 2;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> coords;
+  SmallVector<unsigned> parts;
   for (unsigned d = 0; d < dropped.size(); ++d) {
     if (dropped.test(d))
       continue;
+    if (!takesWhole(op, d, shapes))
+      parts.push_back(coords.size());
     std::optional<int64_t> stride =
         getConstantIntValue(op.getMixedStrides()[d]);
     AffineExpr coord = dim(d) - getOffset(op.getMixedOffsets()[d]);
     coords.push_back(stride ? coord.floorDiv(*stride) : getUnknownCoord({d}));
   }
-  addRead(node, op.getSource(), coords);
+  addRead(node, op.getSource(), coords, parts);
   SmallVector<AffineExpr> identity;
   for (unsigned d = 0; d < node.extents.size(); ++d)
     identity.push_back(dim(d));
@@ -236,10 +247,12 @@ void ComputeGraphBuilder::addCaptures(GraphNode &node, Operation *op) {
     region.walk([&](Operation *inner) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner);
           extract && linalgOp) {
+        // A gather may leave elements out, whatever its coordinates.
         SmallVector<AffineExpr> coords;
         for (Value index : extract.getIndices())
           coords.push_back(getIndexCoord(linalgOp, index));
-        addRead(node, extract.getTensor(), coords);
+        addRead(node, extract.getTensor(), coords,
+                llvm::to_vector(llvm::seq<unsigned>(0, coords.size())));
       }
       for (Value operand : inner->getOperands())
         if (!region.isAncestor(operand.getParentRegion()) &&

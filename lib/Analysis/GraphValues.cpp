@@ -92,7 +92,8 @@ void ComputeGraphBuilder::addViewCoords(GraphValue &view, Operation *op) {
 }
 
 void ComputeGraphBuilder::addRead(GraphNode &node, Value tensor,
-                                  ArrayRef<AffineExpr> coords) {
+                                  ArrayRef<AffineExpr> coords,
+                                  ArrayRef<unsigned> parts) {
   Value base = stripViews(tensor);
   if (Operation *op = base.getDefiningOp(); op && isFreeOp(op)) {
     // Every reader finds the groups of its rows.
@@ -106,8 +107,8 @@ void ComputeGraphBuilder::addRead(GraphNode &node, Value tensor,
                      op->getOperands().empty() ? Value() : op->getOperand(0));
     return;
   }
-  node.reads.push_back(
-      {getOrAddValue(tensor), SmallVector<AffineExpr>(coords)});
+  node.reads.push_back({getOrAddValue(tensor), SmallVector<AffineExpr>(coords),
+                        SmallVector<unsigned, 0>(parts)});
 }
 
 void ComputeGraphBuilder::addWrite(GraphNode &node, Value tensor,

@@ -15,6 +15,7 @@
 
 #include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/WholeDims.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -140,6 +141,13 @@ void IterationSpace::addExchanges(linalg::LinalgOp op) {
   });
 }
 
+/// One empty or filled tensor may serve operations that have nothing else in
+/// common.
+static bool isShared(Value tensor) {
+  return isa_and_present<tensor::EmptyOp, linalg::FillOp>(
+      tensor.getDefiningOp());
+}
+
 FailureOr<IterationSpace> IterationSpace::get(Region &body,
                                               SymbolicShapes &shapes) {
   IterationSpace space;
@@ -221,10 +229,7 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
         AffineMap map = linalgOp.getMatchingIndexingMap(&init);
         if (linalgOp.hasPureTensorSemantics())
           unify(map, linalgOp.getTiedOpResult(&init));
-        // One empty or filled tensor may serve operations that have nothing
-        // else in common.
-        if (!init.get().getDefiningOp<tensor::EmptyOp>() &&
-            !init.get().getDefiningOp<linalg::FillOp>())
+        if (!isShared(init.get()))
           unify(map, init.get());
       }
       for (OpOperand *input : linalgOp.getDpsInputOperands())
@@ -245,8 +250,7 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     }
     if (auto pad = dyn_cast<tensor::PadOp>(op)) {
       for (int64_t dim = 0; dim < pad.getType().getRank(); ++dim)
-        if (isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
-            isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+        if (takesWhole(pad, dim))
           mergeDims(pad.getResult(), dim, pad.getSource(), dim);
     } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
       for (Value input : concat.getInputs())
@@ -259,21 +263,25 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
         mergeDims(cast.getDest(), dim, cast.getSource(), dim);
     } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       llvm::SmallBitVector dropped = slice.getDroppedDims();
-      FailureOr<SmallVector<AffineExpr>> source =
-          shapes.getShape(slice.getSource());
-      if (failed(source))
-        return failure();
       unsigned resultDim = 0;
-      for (unsigned dim = 0; dim < source->size(); ++dim) {
+      for (unsigned dim = 0; dim < dropped.size(); ++dim) {
         if (dropped.test(dim))
           continue;
-        FailureOr<AffineExpr> size =
-            shapes.getIndex(slice.getMixedSizes()[dim]);
-        if (isConstantIntValue(slice.getMixedOffsets()[dim], 0) &&
-            isConstantIntValue(slice.getMixedStrides()[dim], 1) &&
-            succeeded(size) && *size == (*source)[dim])
+        if (takesWhole(slice, dim, shapes))
           mergeDims(slice.getResult(), resultDim, slice.getSource(), dim);
         ++resultDim;
+      }
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      llvm::SmallBitVector dropped = insert.getDroppedDims();
+      unsigned sourceDim = 0;
+      for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+        if (!isShared(insert.getDest()))
+          mergeDims(insert.getResult(), dim, insert.getDest(), dim);
+        if (dropped.test(dim))
+          continue;
+        if (takesWhole(insert, dim, shapes))
+          mergeDims(insert.getResult(), dim, insert.getSource(), sourceDim);
+        ++sourceDim;
       }
     } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
       bool expand = isa<tensor::ExpandShapeOp>(op);

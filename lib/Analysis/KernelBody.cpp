@@ -135,8 +135,7 @@ DimMask KernelBody::getMask(AffineExpr expr) const {
   DimMask mask = 0;
   auto addDim = [&](AffineExpr part) {
     if (auto dim = dyn_cast<AffineDimExpr>(part))
-      if (extents[dim.getPosition()] > 1)
-        mask |= DimMask(1) << dim.getPosition();
+      mask |= (DimMask(1) << dim.getPosition()) & ~units;
   };
   if (isa<AffineDimExpr, AffineConstantExpr>(expr))
     addDim(expr);
@@ -224,6 +223,14 @@ void KernelBodyBuilder::unifyDims() {
       unsigned value = read.value;
       SmallVector<AffineExpr> moved;
       ArrayRef<AffineExpr> coords = read.coords;
+      // A loop over a part of a dimension is not that dimension, nor one that
+      // a view makes of it.
+      if (!read.parts.empty()) {
+        moved.assign(coords.begin(), coords.end());
+        for (unsigned d : read.parts)
+          moved[d] = getAffineSymbolExpr(0, graph.getContext());
+        coords = moved;
+      }
       // A view of a tensor computed inside is looked through; one of a tensor
       // from outside is taken before the kernel.
       if (graph.getValue(value).viewOf >= 0) {
@@ -285,7 +292,11 @@ void KernelBodyBuilder::numberDims() {
       AffineExpr &expr = numbers[slot];
       if (!expr) {
         expr = getAffineDimExpr(body.extents.size(), graph.getContext());
-        body.extents.push_back(dims.getExtent(slot));
+        double extent = dims.getExtent(slot);
+        if (extent == 1 && body.extents.size() < 64)
+          body.units |= DimMask(1) << body.extents.size();
+        // What is empty is priced as one element.
+        body.extents.push_back(std::max(extent, 1.0));
       }
       exprs.push_back(expr);
     }

@@ -53,6 +53,32 @@ static int64_t chooseIndexBits(KernelOp kernel) {
   return small ? 32 : 64;
 }
 
+/// Every block owns a tile of the dimensions that results have and nothing
+/// reduces. A result that lacks one would be written by each block along it, so
+/// that what one iteration space has is done for the product of two.
+static LogicalResult checkResults(KernelOp kernel,
+                                  const IterationSpace &space) {
+  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
+    if (!dim.root || dim.reduction || dim.scan || dim.getStaticExtent() == 1)
+      continue;
+    for (auto [number, value] :
+         llvm::enumerate(kernel.getYield().getValues())) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      bool has =
+          type && llvm::any_of(llvm::seq<unsigned>(0, type.getRank()),
+                               [&, id = id, value = value](unsigned i) {
+                                 return space.getDimOfTensor(value, i) == id;
+                               });
+      if (!has)
+        return kernel.emitError("FUS-3126: result #")
+               << number << " lacks the kernel's iteration dimension " << id
+               << ", which another result has; compute results of different "
+                  "shapes in kernels of their own";
+    }
+  }
+  return success();
+}
+
 namespace {
 class LowerToTilePass
     : public fusion::impl::LowerToTilePassBase<LowerToTilePass> {
@@ -92,6 +118,8 @@ private:
       return kernel.emitError("FUS-3113: schedule has ")
              << schedule.getAxes().size() << " axes, the kernel has "
              << space->getNumDims() << " iteration dimensions";
+    if (failed(checkResults(kernel, *space)))
+      return failure();
     OpBuilder builder(kernel->getParentOfType<FunctionOpInterface>());
     builder.setInsertionPointToEnd(getOperation().getBody());
     TileEmitter emitter(kernel, schedule, *space, shapes, builder);

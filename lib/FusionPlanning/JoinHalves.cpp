@@ -82,11 +82,13 @@ static std::optional<Half> matchHalf(Value value, int64_t dim,
                                      RankedTensorType whole) {
   Half half;
   if (Value negated = getNegated(value)) {
+    if (hasContract(value.getDefiningOp()))
+      return std::nullopt;
     half.isNegated = true;
     value = negated;
   }
   auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || slice.getSourceType() != whole ||
+  if (!slice || hasContract(slice) || slice.getSourceType() != whole ||
       slice.getType().getRank() != whole.getRank() || !slice.hasUnitStride())
     return std::nullopt;
   for (int64_t i = 0; i < whole.getRank(); ++i) {
@@ -106,8 +108,9 @@ static std::optional<Half> matchHalf(Value value, int64_t dim,
 static void joinHalves(tensor::ConcatOp concat) {
   auto type = concat.getResultType();
   int64_t dim = concat.getDim();
-  if (concat.getInputs().size() != 2 || !type.hasStaticShape() ||
-      !llvm::isPowerOf2_64(type.getDimSize(dim)) || type.getDimSize(dim) < 2)
+  if (concat.getInputs().size() != 2 || hasContract(concat) ||
+      !type.hasStaticShape() || !llvm::isPowerOf2_64(type.getDimSize(dim)) ||
+      type.getDimSize(dim) < 2)
     return;
   int64_t size = type.getDimSize(dim) / 2;
   std::optional<Half> first = matchHalf(concat.getInputs()[0], dim, type);

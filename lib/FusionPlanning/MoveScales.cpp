@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/MoveScales.h"
+#include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -66,24 +67,23 @@ static bool isFactor(OpOperand &use) {
 /// The operation that applies `factor`, used once, to a value that reaches
 /// `result` through products, quotients and conversions only.
 static Operation *findApplication(Value result, Value factor) {
-  while (Operation *op = result.getDefiningOp()) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-      result = op->getOperand(0);
+  SmallVector<Value> worklist = {result};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
       continue;
-    }
-    if (!isa<arith::MulFOp, arith::DivFOp>(op))
-      return nullptr;
     bool divides = isa<arith::DivFOp>(op);
-    if (stripExtensions(op->getOperand(1)) == factor ||
-        (!divides && stripExtensions(op->getOperand(0)) == factor))
-      return op;
-    // On through the side that depends on the factor.
-    if (divides) {
-      result = op->getOperand(0);
-      continue;
+    if (divides || isa<arith::MulFOp>(op)) {
+      if (stripExtensions(op->getOperand(1)) == factor ||
+          (!divides && stripExtensions(op->getOperand(0)) == factor))
+        return op;
+      if (!divides)
+        worklist.push_back(op->getOperand(1));
+      worklist.push_back(op->getOperand(0));
+    } else if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+      worklist.push_back(op->getOperand(0));
     }
-    Operation *left = findApplication(op->getOperand(0), factor);
-    return left ? left : findApplication(op->getOperand(1), factor);
   }
   return nullptr;
 }
@@ -154,6 +154,7 @@ std::optional<MovableScale>
 fusion::findMovableScale(linalg::GenericOp producer) {
   if (producer.getNumReductionLoops() || producer.getNumDpsInits() != 1 ||
       producer.getNumDpsInputs() < 2 || producer->use_empty() ||
+      hasContract(producer) ||
       !producer.getMatchingIndexingMap(producer.getDpsInitOperand(0))
            .isPermutation())
     return std::nullopt;
@@ -164,7 +165,7 @@ fusion::findMovableScale(linalg::GenericOp producer) {
   MovableScale scale;
   scale.producer = producer;
   for (OpOperand &use : producer->getUses()) {
-    if (!isFactor(use))
+    if (!isFactor(use) || hasContract(use.getOwner()))
       return std::nullopt;
     scale.uses.push_back(&use);
   }

@@ -128,7 +128,10 @@ static bool isNeededSplit(tensor::ExpandShapeOp expand) {
 void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
   auto shouldRaise = [](OpOperand *operand) {
     auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
-    return expand && expand.getResultType().hasStaticShape() &&
+    Operation *producer = operand->get().getDefiningOp();
+    // The rewriting would lose contracts.
+    return expand && producer && !hasContract(producer) &&
+           expand.getResultType().hasStaticShape() &&
            comesFromContraction(operand->get()) && isNeededSplit(expand);
   };
   RewritePatternSet patterns(func.getContext());

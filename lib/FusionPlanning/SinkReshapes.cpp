@@ -17,7 +17,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
-#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -93,8 +92,7 @@ static bool shouldSink(OpOperand *operand) {
       isUnitReshape(reshape) || !comesFromReduction(reshape->getOperand(0)))
     return false;
   // The rewriting would lose them.
-  if (user->hasAttr(FusionDialect::kMustAttrName) ||
-      user->hasAttr(FusionDialect::kNeverAttrName))
+  if (hasContract(user))
     return false;
   // Another operand that is a reduction's own would then be read reshaped.
   for (Value other : cast<linalg::LinalgOp>(user).getDpsInputs()) {

@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/SplitReductions.h"
+#include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Analysis/Reductions.h"
-#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -160,9 +160,7 @@ static linalg::LinalgOp findMaximum(linalg::LinalgOp sum, unsigned loop) {
 std::optional<SplittableReduction>
 mlir::fusion::findSplittableReduction(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
-      op->hasAttr(FusionDialect::kNeverAttrName) ||
-      op->hasAttr(FusionDialect::kMustAttrName) || matchGranules(op) ||
-      isProduct(op))
+      hasContract(op) || matchGranules(op) || isProduct(op))
     return std::nullopt;
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())

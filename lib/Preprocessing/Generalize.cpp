@@ -209,16 +209,7 @@ struct GeneralizeNamed : public OpInterfaceRewritePattern<linalg::LinalgOp> {
                                 PatternRewriter &rewriter) const override {
     if (isa<linalg::GenericOp, linalg::FillOp>(op))
       return rewriter.notifyMatchFailure(op, "is in its final form");
-    // What the program asks of the operation, it asks of the generic too.
-    SmallVector<NamedAttribute> wishes(op->getDiscardableAttrs());
-    FailureOr<linalg::GenericOp> generic =
-        linalg::generalizeNamedOp(rewriter, op);
-    if (failed(generic))
-      return failure();
-    for (NamedAttribute wish : wishes)
-      if (wish.getName().strref().starts_with("fusion."))
-        (*generic)->setDiscardableAttr(wish.getName(), wish.getValue());
-    return success();
+    return success(succeeded(linalg::generalizeNamedOp(rewriter, op)));
   }
 };
 

@@ -36,16 +36,21 @@ static void addTosaPasses(OpPassManager &manager) {
 
 void fusion::buildInputPipeline(OpPassManager &manager,
                                 const InputOptions &options) {
-  // Calls first, so that what remains of them is an error.
-  manager.addPass(createInlinerPass());
+  // Calls first, so that what remains of them is an error. Nothing is folded
+  // before it is verified.
+  manager.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   manager.addPass(createSymbolDCEPass());
   // Before any upstream pass sees the sizes: upstream does not check them.
   manager.addPass(createVerifyInputPass());
+  manager.addNestedPass<func::FuncOp>(createNoteContractsPass());
+  manager.addNestedPass<func::FuncOp>(createGeneralizeDynamicPass());
   if (options.lowerTosa)
     addTosaPasses(manager);
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizePass());
+  // Before equal ops are merged: those with other contracts are not equal.
+  manager.addNestedPass<func::FuncOp>(createRestoreContractsPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.
   manager.addPass(createCanonicalizerPass());

@@ -26,7 +26,8 @@
 namespace mlir::fusion {
 
 struct GraphOptions {
-  /// Stands for a dynamic size in every price. It never guards anything.
+  /// Stands for a dynamic size in every price; at least 2, because a size of 1
+  /// says that there is no loop. It never guards anything.
   int64_t representativeSize = 1024;
 };
 
@@ -51,6 +52,9 @@ StringRef stringifyNodeKind(NodeKind kind);
 struct TensorRead {
   unsigned value;
   SmallVector<AffineExpr> coords;
+  /// Dimensions with the coordinate of a loop that walks only a part of them,
+  /// and so is none of theirs; empty when there are none.
+  SmallVector<unsigned, 0> parts = {};
 };
 
 /// One tensor that a node computes; `loops[d]` is the loop of dimension d, or
@@ -164,6 +168,10 @@ bool isViewOp(Operation *op);
 
 /// True for ops that the graph turns into nodes.
 bool isComputeOp(Operation *op);
+
+/// True for ops that the program asks to be fused, or not to be. Rewrites that
+/// make other ops of them leave them alone.
+bool hasContract(Operation *op);
 
 /// A short name for what `op` computes, such as `add`, `matmul` or `gelu`.
 std::string getOpLabel(Operation *op, NodeKind kind);

@@ -20,7 +20,8 @@
 
 namespace mlir::fusion {
 
-/// A set of iteration dimensions, one bit each; those of size 1 are in no set.
+/// A set of iteration dimensions, one bit each; those of size 1 are in no set,
+/// empty ones are: who does not have them is not empty.
 using DimMask = uint64_t;
 
 /// One evaluation of a node: values of its loops as expressions of the kernel's
@@ -89,6 +90,8 @@ public:
 
   const ComputeGraph &getGraph() const { return *graph; }
   ArrayRef<unsigned> getNodes() const { return nodes; }
+  /// Sizes to price with: of dynamic dimensions a representative, of empty ones
+  /// 1.
   ArrayRef<double> getExtents() const { return extents; }
   ArrayRef<BodyInstance> getInstances() const { return instances; }
   ArrayRef<BodyAccess> getInputs() const { return inputs; }
@@ -129,6 +132,8 @@ private:
   unsigned problemNode = 0;
   SmallVector<unsigned> nodes;
   SmallVector<double> extents;
+  /// Dimensions of size 1.
+  DimMask units = 0;
   SmallVector<int64_t> spans;
   std::vector<BodyInstance> instances;
   std::vector<BodyAccess> inputs;

@@ -58,6 +58,40 @@ def GeneralizePass
   ];
 }
 
+def NoteContractsPass
+    : Pass<"fusion-input-note-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Let contracts travel in locations";
+  let description = [{
+    Input: any function. Output: no op in it has `fusion.must`, `fusion.never`
+    or `fusion.tf32`; its location has them, so that everything that the op is
+    rewritten into has them too.
+  }];
+}
+
+def RestoreContractsPass
+    : Pass<"fusion-input-restore-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Give ops the contracts that their locations have";
+  let description = [{
+    Input: the output of `fusion-input-note-contracts`, rewritten in any way.
+    Output: every op that computes a tensor has the contracts of what it came
+    from; locations are free of them.
+  }];
+}
+
+def GeneralizeDynamicPass
+    : Pass<"fusion-input-generalize-dynamic", "::mlir::func::FuncOp"> {
+  let summary = "Make generics of arithmetic on tensors of dynamic sizes";
+  let description = [{
+    Input: any function. Output: elementwise arith and math ops on tensors of
+    dynamic sizes are generics, unfolded. Upstream folds some of them to
+    constants of a dynamic type, which have no size.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{

@@ -179,11 +179,17 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       })
       .Case([&](arith::ConstantOp constant) {
         TypedAttr value = constant.getValue();
+        // A tile that folded to a constant has one value throughout.
+        int64_t count = 1;
+        if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+          count = numScalars(dense.getType());
+          value = dense.getSplatValue<TypedAttr>();
+        }
         if (auto integer = dyn_cast<IntegerAttr>(value))
           if (integer.getType().isIndex())
             value = builder.getIntegerAttr(indexType, integer.getInt());
-        values[constant.getResult()] = {
-            arith::ConstantOp::create(builder, loc, value)};
+        values[constant.getResult()] =
+            Scalars(count, arith::ConstantOp::create(builder, loc, value));
         return success();
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp>([&](auto) {

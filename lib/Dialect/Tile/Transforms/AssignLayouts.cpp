@@ -512,8 +512,13 @@ void LayoutAssigner::apply() {
     auto attr = LayoutAttr::get(context, *group.layout);
     for (Value value : group.values) {
       auto type = cast<RankedTensorType>(value.getType());
-      value.setType(
-          RankedTensorType::get(type.getShape(), type.getElementType(), attr));
+      type =
+          RankedTensorType::get(type.getShape(), type.getElementType(), attr);
+      value.setType(type);
+      // What folded to a constant has its type twice.
+      if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+        constant.setValueAttr(
+            cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
     }
   }
   SmallVector<Operation *> ops;
