@@ -41,6 +41,9 @@ private:
   std::optional<Contraction> match(const BodyInstance &instance) const;
   /// Rows in groups are in such tiles as a block can have.
   bool hasTiles(const ProductDims &dims) const;
+  /// True when what is reduced in granules runs along what tiles divide: others
+  /// have one element of a batch's or an outer dimension.
+  bool hasGranules(const ProductDims &dims) const;
   ProductView getView(const ProductDims &dims) const;
 
   const KernelBody &body;
@@ -76,9 +79,14 @@ void ProductFinder::numberDims() {
       order.push_back(dim);
   };
   if (primary)
-    for (AffineExpr coord : primary->coords)
+    for (AffineExpr coord : primary->coords) {
+      // An element may stand for a granule.
+      if (auto part = dyn_cast<AffineBinaryOpExpr>(coord);
+          part && part.getKind() == AffineExprKind::FloorDiv)
+        coord = part.getLHS();
       if (auto dim = dyn_cast<AffineDimExpr>(coord))
         add(dim.getPosition());
+    }
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
     add(dim);
   numbers.resize(order.size());
@@ -150,6 +158,19 @@ bool ProductFinder::hasTiles(const ProductDims &dims) const {
         auto known = values.find(tensor);
         return known != values.end() && !isInside(known->second);
       });
+}
+
+bool ProductFinder::hasGranules(const ProductDims &dims) const {
+  return llvm::all_of(body.getInstances(), [&](const BodyInstance &instance) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.granuleLoop < 0)
+      return true;
+    auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop]);
+    if (!dim)
+      return false;
+    unsigned number = numbers[dim.getPosition()];
+    return number == dims.rows.back() || number == dims.columns.back();
+  });
 }
 
 ProductView ProductFinder::getView(const ProductDims &dims) const {
@@ -248,6 +269,11 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   if (!hasTiles(dims)) {
     result.byWarps = false;
     result.obstacle = TensorCoreObstacle::Groups;
+    return result;
+  }
+  if (!hasGranules(dims)) {
+    result.byWarps = false;
+    result.obstacle = TensorCoreObstacle::Form;
     return result;
   }
   for (auto [sum, place] : llvm::zip(sums, places)) {

@@ -172,9 +172,13 @@ void LoopPipeliner::run() {
   SmallVector<LoadOp> others;
   SmallVector<LoadOp> loads = loadsOfProducts(loop);
   if (mbarriers && wantsProducer(loads) && planProduced(loads, others)) {
-    loadAsUsed(others);
-    loadAhead(others);
-    return takeTurnsWithProducer();
+    if (fitStages()) {
+      loadAsUsed(others);
+      loadAhead(others);
+      return takeTurnsWithProducer();
+    }
+    copies.clear();
+    others.clear();
   }
   bool byReaders = planReaders(loads, others);
   if (!byReaders)
@@ -184,6 +188,8 @@ void LoopPipeliner::run() {
       else
         others.push_back(load);
     }
+  if (!copies.empty() && !fitStages())
+    return;
   loadAhead(others);
   if (copies.empty())
     return;

@@ -57,10 +57,12 @@ scf::ForOp flattenNest(scf::ForOp loop);
 /// Rewrites one loop.
 class LoopPipeliner {
 public:
-  LoopPipeliner(scf::ForOp loop, PipelineAttr pipeline, unsigned numWarps)
+  LoopPipeliner(scf::ForOp loop, PipelineAttr pipeline, unsigned numWarps,
+                int64_t sharedBytes)
       : loop(loop), stages(pipeline.getStages()),
         mbarriers(pipeline.getMbarriers()), numWarps(numWarps),
-        rewriter(loop.getContext()), loc(loop.getLoc()) {}
+        sharedBytes(sharedBytes), rewriter(loop.getContext()),
+        loc(loop.getLoc()) {}
 
   /// Rewrites the loop: chooses a way to walk the ring, and loads the rest.
   void run();
@@ -89,6 +91,9 @@ private:
   /// Plans copies by the engine for all that it can load; false, with a remark,
   /// when that leaves out more than what is small.
   bool planProduced(ArrayRef<LoadOp> loads, SmallVectorImpl<LoadOp> &others);
+  /// Leaves the ring of `copies` as many stages as shared memory holds; false
+  /// when it does not hold two. A remark says so.
+  bool fitStages();
   /// Makes `loads` give the layout in which each is used.
   void loadAsUsed(ArrayRef<LoadOp> loads);
   /// Whether a producer feeds the products faster than their own warps do:
@@ -131,6 +136,8 @@ private:
   int64_t stages;
   bool mbarriers;
   unsigned numWarps;
+  /// Shared memory of a block.
+  int64_t sharedBytes;
   /// The barriers of the stages, if they have some.
   Value ring;
   IRRewriter rewriter;

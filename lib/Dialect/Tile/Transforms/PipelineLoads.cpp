@@ -44,7 +44,9 @@ public:
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
-      LoopPipeliner(flattenNest(loop), *pipeline, program.getNumWarps()).run();
+      LoopPipeliner(flattenNest(loop), *pipeline, program.getNumWarps(),
+                    sharedMemoryLimitBytes)
+          .run();
   }
 };
 } // namespace

@@ -61,9 +61,15 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
 
     Loads that copies of 4, 8 or 16 bytes cannot make are, where their addresses
     are known an iteration ahead, made one iteration ahead into registers;
-    others stay. Output: `tile.stage`, `tile.copy_start`, `tile.copy_commit`,
-    `tile.copy_wait` and the `tile.barrier`s between them.
+    others stay. Stages that shared memory has no room for are left out; where
+    it has none for two, all loads stay. Output: `tile.stage`,
+    `tile.copy_start`, `tile.copy_commit`, `tile.copy_wait` and the
+    `tile.barrier`s between them.
   }];
+  let options = [
+    Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
+           "232448", "shared memory of one block, in bytes">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
