@@ -36,6 +36,7 @@ static void addTosaPasses(OpPassManager &manager) {
 
 void fusion::buildInputPipeline(OpPassManager &manager,
                                 const InputOptions &options) {
+  manager.addPass(createLowerGlobalsPass());
   // Calls first, so that what remains of them is an error.
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
@@ -45,7 +46,9 @@ void fusion::buildInputPipeline(OpPassManager &manager,
     addTosaPasses(manager);
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createLowerImportsPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizePass());
+  manager.addNestedPass<func::FuncOp>(createResolveAssertsPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.
   manager.addPass(createCanonicalizerPass());
