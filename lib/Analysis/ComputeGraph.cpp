@@ -15,6 +15,7 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -67,7 +68,7 @@ bool mlir::fusion::isComputeOp(Operation *op) {
 
 bool mlir::fusion::isFreeOp(Operation *op) {
   if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, tensor::ExtractOp,
-          tensor::SplatOp, RowGroupsOp>(op))
+          tensor::SplatOp, RowGroupsOp, cf::AssertOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());

@@ -15,46 +15,171 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// True when a size, a position or an assertion is computed from `scalar`,
+/// inside kernels or outside.
+static bool isOfSizes(Value scalar) {
+  SmallVector<Value> worklist{scalar};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<cf::AssertOp, tensor::EmptyOp, tensor::SplatOp, tensor::PadOp,
+              tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+              tensor::InsertSliceOp, tensor::ReshapeOp>(user))
+        return true;
+      if (auto kernel = dyn_cast<KernelOp>(user))
+        worklist.push_back(
+            kernel.getBlock().getArgument(use.getOperandNumber()));
+      else if (isa<tensor::FromElementsOp>(user) ||
+               isa<arith::ArithDialect, affine::AffineDialect>(
+                   user->getDialect()))
+        llvm::append_range(worklist, user->getResults());
+    }
+  }
+  return false;
+}
+
+/// The kind of extremum that `op` is, if it is one of integers.
+static std::optional<SymbolicShapes::SymbolKind>
+getExtremumKind(Operation *op) {
+  if (isa<arith::MinSIOp, arith::MinUIOp, affine::AffineMinOp>(op))
+    return SymbolicShapes::SymbolKind::Least;
+  if (isa<arith::MaxSIOp, arith::MaxUIOp, affine::AffineMaxOp>(op))
+    return SymbolicShapes::SymbolKind::Greatest;
+  return std::nullopt;
+}
+
 SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
     : context(func.getContext()), function(func) {
-  for (auto [number, argument] : llvm::enumerate(func.getArguments())) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
+  for (auto [number, argument] : llvm::enumerate(func.getArguments()))
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+      addSizes(number, type);
+  for (auto [number, argument] : llvm::enumerate(func.getArguments()))
+    if (argument.getType().isSignlessIntOrIndex() && isOfSizes(argument))
+      addScalar(number);
+  // Derived symbols are numbered here, so that all who ask later find the same.
+  func->walk([&](Operation *op) {
+    if (getExtremumKind(op))
+      (void)getIndex(op->getResult(0));
+  });
+}
+
+void SymbolicShapes::addSizes(unsigned number, RankedTensorType type) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(number, "fusion.dims");
+  SmallVector<AffineExpr> shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim)) {
+      shape.push_back(getAffineConstantExpr(type.getDimSize(dim), context));
       continue;
-    auto names = func.getArgAttrOfType<ArrayAttr>(number, "fusion.dims");
-    SmallVector<AffineExpr> shape;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      if (!type.isDynamicDim(dim)) {
-        shape.push_back(getAffineConstantExpr(type.getDimSize(dim), context));
-        continue;
-      }
-      std::string name;
-      if (names && dim < static_cast<int64_t>(names.size()))
-        if (auto text = dyn_cast<StringAttr>(names[dim]))
-          if (text.getValue() != "_")
-            name = text.getValue().str();
-      if (name.empty())
-        name = ("arg" + Twine(number) + "." + Twine(dim)).str();
-      auto known = llvm::find_if(
-          symbols, [&](const Symbol &symbol) { return symbol.name == name; });
-      if (known == symbols.end()) {
-        symbols.push_back({name, {}});
-        known = std::prev(symbols.end());
-      }
-      known->places.push_back(
-          {static_cast<unsigned>(number), static_cast<unsigned>(dim)});
-      shape.push_back(getAffineSymbolExpr(known - symbols.begin(), context));
     }
-    shapes[argument] = shape;
+    std::string name;
+    if (names && dim < static_cast<int64_t>(names.size()))
+      if (auto text = dyn_cast<StringAttr>(names[dim]))
+        if (text.getValue() != "_")
+          name = text.getValue().str();
+    if (name.empty())
+      name = ("arg" + Twine(number) + "." + Twine(dim)).str();
+    auto known = llvm::find_if(
+        symbols, [&](const Symbol &symbol) { return symbol.name == name; });
+    if (known == symbols.end()) {
+      symbols.push_back({name, {}, SymbolKind::Size, {}});
+      known = std::prev(symbols.end());
+    }
+    known->places.push_back({number, static_cast<unsigned>(dim)});
+    shape.push_back(getAffineSymbolExpr(known - symbols.begin(), context));
   }
+  shapes[function.getArgument(number)] = shape;
+}
+
+void SymbolicShapes::addScalar(unsigned number) {
+  // A dimension may bear the name that the argument would have.
+  std::string name = ("arg" + Twine(number)).str();
+  while (llvm::any_of(
+      symbols, [&](const Symbol &symbol) { return symbol.name == name; }))
+    name += "_";
+  indices[function.getArgument(number)] =
+      getAffineSymbolExpr(symbols.size(), context);
+  symbols.push_back({name, {{number, 0}}, SymbolKind::Scalar, {}});
+}
+
+AffineExpr SymbolicShapes::getExtremum(SymbolKind kind,
+                                       ArrayRef<AffineExpr> operands) {
+  // What another operand is known to undercut or to exceed says nothing.
+  SmallVector<AffineExpr, 2> kept;
+  for (AffineExpr operand : operands) {
+    bool isNeeded = true;
+    for (AffineExpr &other : kept)
+      if (auto lead = dyn_cast<AffineConstantExpr>(operand - other)) {
+        if ((lead.getValue() < 0) == (kind == SymbolKind::Least))
+          other = operand;
+        isNeeded = false;
+      }
+    if (isNeeded)
+      kept.push_back(operand);
+  }
+  if (kept.size() == 1)
+    return kept.front();
+  auto known = llvm::find_if(symbols, [&](const Symbol &symbol) {
+    return symbol.kind == kind && symbol.operands == kept;
+  });
+  if (known == symbols.end()) {
+    std::string name = ("of" + Twine(symbols.size())).str();
+    symbols.push_back({name, {}, kind, kept});
+    known = std::prev(symbols.end());
+  }
+  return getAffineSymbolExpr(known - symbols.begin(), context);
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeMap(AffineMap map, unsigned number,
+                                                 ValueRange operands) {
+  SmallVector<AffineExpr> dims, syms;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    FailureOr<AffineExpr> expr = getIndex(operand);
+    if (failed(expr))
+      return failure();
+    (i < map.getNumDims() ? dims : syms).push_back(*expr);
+  }
+  return map.getResult(number).replaceDimsAndSymbols(dims, syms);
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeExtremum(Operation *op,
+                                                      SymbolKind kind) {
+  SmallVector<AffineExpr> operands;
+  auto add = [&](FailureOr<AffineExpr> expr) {
+    if (succeeded(expr))
+      operands.push_back(*expr);
+    return succeeded(expr);
+  };
+  auto addResults = [&](AffineMap map) {
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      if (!add(computeMap(map, i, op->getOperands())))
+        return false;
+    return true;
+  };
+  bool known;
+  if (auto least = dyn_cast<affine::AffineMinOp>(op))
+    known = addResults(least.getMap());
+  else if (auto greatest = dyn_cast<affine::AffineMaxOp>(op))
+    known = addResults(greatest.getMap());
+  else
+    known =
+        add(getIndex(op->getOperand(0))) && add(getIndex(op->getOperand(1)));
+  if (!known || operands.empty())
+    return failure();
+  return getExtremum(kind, operands);
 }
 
 FailureOr<AffineExpr> SymbolicShapes::getIndex(OpFoldResult index) {
@@ -86,6 +211,8 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
       return getIndex(kernel.getInputs()[argument.getArgNumber()]);
     return failure();
   }
+  if (std::optional<SymbolKind> kind = getExtremumKind(op))
+    return computeExtremum(op, *kind);
   auto binary = [&](auto combine) -> FailureOr<AffineExpr> {
     FailureOr<AffineExpr> lhs = getIndex(op->getOperand(0));
     FailureOr<AffineExpr> rhs = getIndex(op->getOperand(1));
@@ -124,15 +251,7 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
         return binary([](AffineExpr a, AffineExpr b) { return a % b; });
       })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
-        AffineMap map = apply.getAffineMap();
-        SmallVector<AffineExpr> dims, syms;
-        for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-          FailureOr<AffineExpr> expr = getIndex(operand);
-          if (failed(expr))
-            return failure();
-          (i < map.getNumDims() ? dims : syms).push_back(*expr);
-        }
-        return map.getResult(0).replaceDimsAndSymbols(dims, syms);
+        return computeMap(apply.getAffineMap(), 0, apply.getMapOperands());
       })
       .Default([](Operation *) -> FailureOr<AffineExpr> { return failure(); });
 }

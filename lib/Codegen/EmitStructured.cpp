@@ -113,7 +113,9 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
       if (auto number = dyn_cast<AffineConstantExpr>(part))
         natural &= number.getValue() >= 0;
       if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-        natural &= symbol.getPosition() < shapes.getSymbols().size();
+        natural &= symbol.getPosition() < shapes.getSymbols().size() &&
+                   shapes.getSymbols()[symbol.getPosition()].kind ==
+                       SymbolicShapes::SymbolKind::Size;
     });
     return natural;
   };

@@ -263,16 +263,26 @@ FailureOr<Tile> TileEmitter::evaluateConcat(tensor::ConcatOp op,
   return result;
 }
 
+FailureOr<AffineExpr> TileEmitter::positionOf(OpFoldResult offset) {
+  FailureOr<AffineExpr> known = shapes.getIndex(offset);
+  if (succeeded(known))
+    return known;
+  FailureOr<Tile> tile = scalarValue(cast<Value>(offset));
+  if (failed(tile))
+    return failure();
+  return asCoordinate(*tile, scopes.size() - 1);
+}
+
 FailureOr<Tile> TileEmitter::evaluateSlice(tensor::ExtractSliceOp op,
                                            ArrayRef<AffineExpr> coords) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   Coords source;
   unsigned next = 0;
   for (unsigned dim = 0; dim < dropped.size(); ++dim) {
-    FailureOr<AffineExpr> offset = shapes.getIndex(op.getMixedOffsets()[dim]);
+    FailureOr<AffineExpr> offset = positionOf(op.getMixedOffsets()[dim]);
     FailureOr<AffineExpr> stride = shapes.getIndex(op.getMixedStrides()[dim]);
     if (failed(offset) || failed(stride))
-      return op.emitError("FUS-3107: the position of a slice depends on data");
+      return op.emitError("FUS-3107: the stride of a slice depends on data");
     source.push_back(dropped.test(dim) ? *offset
                                        : *offset + coords[next++] * *stride);
   }
@@ -288,11 +298,11 @@ FailureOr<Tile> TileEmitter::evaluateInsert(tensor::InsertSliceOp op,
   Coords source;
   std::optional<Tile> condition;
   for (auto [dim, coord] : llvm::enumerate(coords)) {
-    FailureOr<AffineExpr> offset = shapes.getIndex(op.getMixedOffsets()[dim]);
+    FailureOr<AffineExpr> offset = positionOf(op.getMixedOffsets()[dim]);
     FailureOr<AffineExpr> size = shapes.getIndex(op.getMixedSizes()[dim]);
     FailureOr<AffineExpr> stride = shapes.getIndex(op.getMixedStrides()[dim]);
     if (failed(offset) || failed(size) || failed(stride))
-      return op.emitError("FUS-3107: the position of a slice depends on data");
+      return op.emitError("FUS-3107: the size of a slice depends on data");
     AffineExpr position = coord - *offset;
     if (*stride != builder.getAffineConstantExpr(1)) {
       // Only every stride-th element belongs to the slice.

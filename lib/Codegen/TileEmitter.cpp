@@ -48,8 +48,14 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
   };
   for (const IterationDim &dim : space.getDims())
     note(dim.extent);
-  for (Value argument : kernel.getBlock().getArguments())
+  for (Value argument : kernel.getBlock().getArguments()) {
     noteShape(argument);
+    if (argument.getType().isSignlessIntOrIndex()) {
+      FailureOr<AffineExpr> expr = shapes.getIndex(argument);
+      if (succeeded(expr))
+        note(*expr);
+    }
+  }
   kernel.getBlock().walk([&](Operation *op) {
     llvm::for_each(op->getResults(), noteShape);
     for (Value result : op->getResults())

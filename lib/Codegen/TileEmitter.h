@@ -119,6 +119,9 @@ private:
   Value sizeOf(AffineExpr extent);
   Tile indexTile(AffineExpr coord);
   AffineExpr asCoordinate(Tile indices, unsigned depth);
+  /// Where a slice begins along a dimension: an expression of sizes, or a
+  /// coordinate that is computed here from elements of tensors.
+  FailureOr<AffineExpr> positionOf(OpFoldResult offset);
   bool isInBounds(AffineExpr coord, AffineExpr size,
                   std::optional<unsigned> dim) const;
   /// Tile of bits: is `coord`, unsigned, below `size`?

@@ -13,6 +13,7 @@
 
 #include "EntryBuilder.h"
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/SizeConditions.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Executable/Package.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,26 +42,7 @@ static Value stripViews(Value value) {
 //===----------------------------------------------------------------------===//
 
 ExprId EntryBuilder::convert(AffineExpr expr) {
-  fusionpkg::ExprPool &pool = entry.exprs;
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return pool.constant(constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return pool.symbol(symbol.getPosition());
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  ExprId lhs = convert(binary.getLHS());
-  ExprId rhs = convert(binary.getRHS());
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return pool.add(lhs, rhs);
-  case AffineExprKind::Mul:
-    return pool.mul(lhs, rhs);
-  case AffineExprKind::Mod:
-    return pool.mod(lhs, rhs);
-  case AffineExprKind::FloorDiv:
-    return pool.floorDiv(lhs, rhs);
-  default:
-    return pool.ceilDiv(lhs, rhs);
-  }
+  return convertSize(expr, shapes, entry.exprs);
 }
 
 FailureOr<std::vector<ExprId>> EntryBuilder::getDims(Value tensor) {
@@ -116,10 +98,15 @@ unsigned EntryBuilder::addBuffer(BufferKind kind, uint32_t index,
 
 LogicalResult EntryBuilder::buildSignature() {
   entry.name = func.getName().str();
-  for (const SymbolicShapes::Symbol &symbol : shapes.getSymbols())
-    entry.symbols.push_back(
-        {symbol.name, symbol.places.front().first,
-         static_cast<int32_t>(symbol.places.front().second)});
+  for (const SymbolicShapes::Symbol &symbol : shapes.getSymbols()) {
+    if (symbol.isDerived())
+      continue;
+    auto [argument, dim] = symbol.places.front();
+    bool isScalar = symbol.kind == SymbolicShapes::SymbolKind::Scalar;
+    entry.symbols.push_back({symbol.name, argument,
+                             isScalar ? fusionpkg::Symbol::kFromScalar
+                                      : static_cast<int32_t>(dim)});
+  }
   for (auto [i, argument] : llvm::enumerate(func.getArguments())) {
     FailureOr<fusionpkg::TensorSpec> spec =
         buildSpec(argument, "arg" + Twine(i));
@@ -288,7 +275,8 @@ LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
     step.args.push_back(Arg::buffer(buffers[result]));
   }
   for (int64_t symbol : packaged.sizeArguments)
-    step.args.push_back(Arg::i64(entry.exprs.symbol(symbol)));
+    step.args.push_back(
+        Arg::i64(convert(getAffineSymbolExpr(symbol, func.getContext()))));
   addScratches(packaged.scratches, step);
   if (failed(addTensorMaps(kernel, packaged.tensorMaps, step)))
     return failure();

@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the conditions on dynamic sizes under which no access of
-// a function is out of bounds. The runtime checks them before every launch;
-// what holds for all sizes is left out.
+// a function is out of bounds and every assertion of it holds. The runtime
+// checks them before every launch; what holds for all sizes is left out.
 //
 //===----------------------------------------------------------------------===//
 
 #include "EntryBuilder.h"
+#include "fusion/Analysis/SizeConditions.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,6 +43,7 @@ private:
   void visitExpand(tensor::ExpandShapeOp op);
   void visitCast(tensor::CastOp op);
   void visitConcat(tensor::ConcatOp op);
+  void visitAssert(cf::AssertOp op);
   void visitSlice(OffsetSizeAndStrideOpInterface slice, Value of);
 
   void requireEqual(AffineExpr lhs, AffineExpr rhs, const Twine &what);
@@ -198,6 +201,14 @@ void SizeRequirements::visitSlice(OffsetSizeAndStrideOpInterface slice,
   }
 }
 
+void SizeRequirements::visitAssert(cf::AssertOp op) {
+  // Others were resolved in the input phase.
+  FailureOr<ExprId> condition =
+      convertCondition(op.getArg(), shapes, entry.exprs);
+  if (succeeded(condition))
+    add(*condition, "the assertion \"" + op.getMsg() + "\"");
+}
+
 void SizeRequirements::visit(Operation *op) {
   current = op;
   llvm::TypeSwitch<Operation *>(op)
@@ -205,6 +216,7 @@ void SizeRequirements::visit(Operation *op) {
       .Case([&](tensor::ExpandShapeOp expand) { visitExpand(expand); })
       .Case([&](tensor::CastOp cast) { visitCast(cast); })
       .Case([&](tensor::ConcatOp concat) { visitConcat(concat); })
+      .Case([&](cf::AssertOp assertion) { visitAssert(assertion); })
       .Case([&](tensor::ExtractSliceOp slice) {
         visitSlice(slice, slice.getSource());
       })

@@ -36,6 +36,7 @@ static void addTosaPasses(OpPassManager &manager) {
 
 void fusion::buildInputPipeline(OpPassManager &manager,
                                 const InputOptions &options) {
+  manager.addPass(createLowerGlobalsPass());
   // Calls first, so that what remains of them is an error. Nothing is folded
   // before it is verified.
   manager.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -48,9 +49,11 @@ void fusion::buildInputPipeline(OpPassManager &manager,
     addTosaPasses(manager);
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createLowerImportsPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizePass());
   // Before equal ops are merged: those with other contracts are not equal.
   manager.addNestedPass<func::FuncOp>(createRestoreContractsPass());
+  manager.addNestedPass<func::FuncOp>(createResolveAssertsPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.
   manager.addPass(createCanonicalizerPass());

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScatterToLoops.h"
 #include "fusion/Reference/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -78,6 +79,7 @@ struct DecomposeForLoopsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeAggregate>(&getContext());
+    fusion::populateScatterToLoops(patterns);
     linalg::populateDecomposePadPatterns(patterns);
     linalg::populateDecomposePackUnpackPatterns(patterns);
     tensor::populateDecomposeTensorConcatPatterns(patterns);

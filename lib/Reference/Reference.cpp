@@ -18,6 +18,7 @@
 #include "StaticSizes.h"
 
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -132,6 +133,7 @@ static LogicalResult lower(ModuleOp module, ReferenceMode mode,
   if (failed(verifyStaticSizes(module)))
     return failure();
   PassManager input(module.getContext());
+  input.addPass(createLowerGlobalsPass());
   input.addPass(createSymbolDCEPass());
   addTosaPasses(input);
   if (failed(input.run(module)) || failed(decomposeFusionOps(module, true)))

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // This file declares the analysis that gives every tensor size and every index
-// computation of a function as an affine expression over the function's
-// symbolic dimensions.
+// computation of a function as an affine expression over symbols: the dynamic
+// dimensions and positions that a launch tells.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,16 +28,28 @@ namespace mlir::fusion {
 ///
 /// A dynamic dimension of a function argument is a symbol. Dimensions that the
 /// argument attribute `fusion.dims` gives one name are one symbol; a dimension
-/// without a name is called `argI.D`. Arguments of a `fusion.kernel` body have
-/// the sizes of the kernel's operands, so expressions inside and outside a
-/// kernel are over the same symbols.
+/// without a name is called `argI.D`. An integer argument that sizes, positions
+/// or assertions are computed from is a symbol called `argI`. The least or
+/// greatest of several sizes, which is not affine, is a symbol of its own.
+/// Arguments of a `fusion.kernel` body have the sizes of the kernel's operands,
+/// so expressions inside and outside a kernel are over the same symbols.
 class SymbolicShapes {
 public:
-  /// One symbol and the places it can be read from.
+  enum class SymbolKind { Size, Scalar, Least, Greatest };
+
+  /// One symbol and where its value comes from.
   struct Symbol {
     std::string name;
-    /// (argument number, dimension) pairs, all of one size.
+    /// Size: (argument number, dimension) pairs, all of one size. Scalar: the
+    /// number of the argument, with 0.
     SmallVector<std::pair<unsigned, unsigned>, 2> places;
+    SymbolKind kind = SymbolKind::Size;
+    /// Least and Greatest: of what, over symbols before this one.
+    SmallVector<AffineExpr, 2> operands;
+
+    bool isDerived() const {
+      return kind == SymbolKind::Least || kind == SymbolKind::Greatest;
+    }
   };
 
   explicit SymbolicShapes(FunctionOpInterface func);
@@ -47,8 +59,8 @@ public:
   /// The size of each dimension of `tensor`; fails when a size depends on data.
   FailureOr<SmallVector<AffineExpr>> getShape(Value tensor);
 
-  /// The value of an `index` (or integer) computation over sizes and constants;
-  /// fails when it depends on data.
+  /// The value of an `index` (or integer) computation over sizes, positions and
+  /// constants; fails when it depends on data.
   FailureOr<AffineExpr> getIndex(Value index);
 
   /// The value of a size given statically or by an SSA value.
@@ -59,6 +71,13 @@ public:
 private:
   FailureOr<SmallVector<AffineExpr>> computeShape(Value tensor);
   FailureOr<AffineExpr> computeIndex(Value index);
+  FailureOr<AffineExpr> computeExtremum(Operation *op, SymbolKind kind);
+  AffineExpr getExtremum(SymbolKind kind, ArrayRef<AffineExpr> operands);
+  /// The value of result `number` of `map` on `operands`.
+  FailureOr<AffineExpr> computeMap(AffineMap map, unsigned number,
+                                   ValueRange operands);
+  void addSizes(unsigned number, RankedTensorType type);
+  void addScalar(unsigned number);
 
   MLIRContext *context;
   FunctionOpInterface function;

@@ -92,6 +92,71 @@ def GeneralizeDynamicPass
   ];
 }
 
+def LowerGlobalsPass : Pass<"fusion-input-globals", "::mlir::ModuleOp"> {
+  let summary = "Replace ml_program globals by their values";
+  let description = [{
+    Input: any module. Output: no `ml_program.global` is left; loads are
+    constants. A global that is mutable, or whose value is not in the program,
+    is refused where it is read or written: kernels keep no state between
+    launches.
+
+    ```mlir
+    ml_program.global private @w(dense<2.0> : tensor<4xf32>) : tensor<4xf32>
+    %w = ml_program.global_load_const @w : tensor<4xf32>
+      ==>
+    %w = arith.constant dense<2.0> : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::ml_program::MLProgramDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def LowerImportsPass
+    : Pass<"fusion-input-imports", "::mlir::func::FuncOp"> {
+  let summary = "Replace ops that importers write by ops of the normal form";
+  let description = [{
+    - `affine.apply`, `min` and `max` become arithmetic.
+    - `tensor.reshape` becomes collapses and expansions of as few dimensions as
+      the symbolic sizes allow. That the number of elements stays is asserted
+      where it is not known.
+    - `tensor.scatter` becomes a maximum, for every place of the scattered
+      dimensions, over the numbers of the indices that name it, and a choice of
+      the element with that number. Of several indices that name one place, the
+      last in row-major order wins; indices that name no place are ignored.
+
+    ```mlir
+    %s = tensor.from_elements %d, %c4, %c64 : tensor<3xindex>
+    %r = tensor.reshape %x(%s)
+        : (tensor<?x256xf32>, tensor<3xindex>) -> tensor<?x4x64xf32>
+      ==>
+    %r = tensor.expand_shape %x [[0], [1, 2]] output_shape [%d, 4, 64]
+        : tensor<?x256xf32> into tensor<?x4x64xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def ResolveAssertsPass
+    : Pass<"fusion-input-asserts", "::mlir::func::FuncOp"> {
+  let summary = "Keep the assertions that a launch can check";
+  let description = [{
+    An assertion on sizes and integer arguments stays, at the level of the
+    function: its condition is a requirement that the runtime checks before
+    every launch. One that holds for all sizes goes; one that fails for all is
+    an error. An assertion on elements of tensors goes with the remark
+    `assertion-dropped` of the category `fusion-input`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{
@@ -103,13 +168,15 @@ def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
 
     Supported element types: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32,
     i8, i1. Supported ops: func (function, return), linalg, tensor, arith,
-    math, fusion and tosa ops without side effects. With `normal-form` the
+    math, fusion and tosa ops without side effects, `cf.assert`, and
+    `affine.apply`, `min` and `max`. With `normal-form` the
     check is the stricter one of what the input phase promises to later phases:
 
     - `linalg.generic`, `linalg.fill` and, in bodies, `linalg.index`;
     - `tensor.empty`, `dim`, `pad`, `concat`, `extract_slice`, `insert_slice`,
       `expand_shape`, `collapse_shape`, `extract`, `cast`;
     - constants, and arithmetic on scalars;
+    - `cf.assert` on sizes;
     - `fusion.scan` and `fusion.kernel`.
   }];
   let options = [
