@@ -434,14 +434,41 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     }
   }
 
-  SmallVector<Value> carried(inits);
+  // The sums that are made of parts, and their loops over these.
+  SmallVector<Operation *> adders;
+  for (const Reduction &member : group)
+    for (const Combiner &combiner : member.combiners)
+      adders.push_back(isCascaded(combiner) ? combiner.op : nullptr);
+  SmallVector<std::optional<int64_t>> trips;
   for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
+    std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
+    trips.push_back(extent);
+    if (extent)
+      trips.back() = llvm::divideCeil(*extent, walk.tile);
+  }
+  SmallVector<int64_t> steps(walkAxes.size(), 0);
+  if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
+      llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }) &&
+      !matchGroupedSum(first))
+    steps = divideSums(trips, turns);
+  SmallVector<scf::ForOp> parts(walkAxes.size());
+
+  SmallVector<Value> carried(inits);
+  for (auto [i, axis] : llvm::enumerate(walkAxes)) {
+    if (steps[i]) {
+      parts[i] = openParts(axis, steps[i], carried);
+      for (auto [sum, init, before, adder] :
+           llvm::zip(carried, inits, parts[i].getRegionIterArgs(), adders))
+        sum = adder ? init : before;
+    }
     scf::ForOp loop = openLoopOn(axis, carried);
+    if (steps[i])
+      restrictToPart(loop, parts[i]);
     if (shared && axis == walkAxes.back())
       restrictToShare(loop, axes[axis]);
     std::optional<GroupedSum> grouped = matchGroupedSum(first);
     if (grouped && group.size() == 1 &&
-        walk.dim == space.getDimOfLoop(first, grouped->loop) &&
+        walks[i].dim == space.getDimOfLoop(first, grouped->loop) &&
         failed(restrictToGroups(loop, group.front())))
       return failure();
     carried.assign(loop.getRegionIterArgs().begin(),
@@ -483,8 +510,16 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     carried = next;
   }
   SmallVector<Value> next = carried;
-  for (unsigned i = 0; i < walkAxes.size(); ++i)
+  for (scf::ForOp loop : llvm::reverse(parts)) {
     next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
+    if (!loop)
+      continue;
+    for (auto [sum, before, adder] :
+         llvm::zip(next, loop.getRegionIterArgs(), adders))
+      if (adder)
+        sum = combineValues(builder, adder, before, sum);
+    next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
+  }
   if (stream && walkAxes.size() == 1 &&
       llvm::all_of(dots, [](auto &dot) { return dot.has_value(); })) {
     FailureOr<SmallVector<Value>> sums =

@@ -187,6 +187,20 @@ private:
                                 ArrayRef<AffineExpr> coords, Coords loopCoords);
   FailureOr<Tile> emitTreeReduction(SmallVector<Reduction> group,
                                     unsigned result);
+  // Sums of many terms (EmitCascades.cpp).
+  /// True for a sum that is made of parts.
+  static bool isCascaded(const Combiner &combiner);
+  /// After how many steps of each of the loops around each other, outermost
+  /// first, another part begins; 0: never. `trips` are their steps where known,
+  /// of which each of the innermost adds `terms`.
+  static SmallVector<int64_t> divideSums(ArrayRef<std::optional<int64_t>> trips,
+                                         int64_t terms);
+  /// Opens the loop over the parts, of so many steps each, of a walk along
+  /// `axis` that is opened next.
+  scf::ForOp openParts(unsigned axis, int64_t steps, ValueRange sums);
+  /// Lets `loop` walk the part that `parts` is at.
+  void restrictToPart(scf::ForOp loop, scf::ForOp parts);
+
   FailureOr<Tile> emitSerialReduction(linalg::LinalgOp op, unsigned result,
                                       ArrayRef<AffineExpr> coords,
                                       Coords loopCoords);

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/InitAll.h"
+#include "fusion/Target/PTX/KernelTargets.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
     }
   mlir::DialectRegistry registry;
   mlir::fusion::registerAllDialects(registry);
+  mlir::fusion::registerKernelTargets(registry);
   mlir::registerAllPasses();
   mlir::fusion::registerAllPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
