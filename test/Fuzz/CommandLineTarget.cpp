@@ -55,10 +55,11 @@ int recordRunTool(const RunToolOptions &options) {
 
 } // namespace mlir::fusion
 
-/// Options that end the process, or read a file with more options.
+/// Options that end the process (--help, -h with what follows, --version), or
+/// read a file with more options.
 static bool isForbidden(llvm::StringRef argument) {
   llvm::StringRef name = argument.ltrim('-');
-  return argument.starts_with("@") || name.starts_with("help") ||
+  return argument.starts_with("@") || name.starts_with("h") ||
          name.starts_with("version") || name.starts_with("print-");
 }
 

@@ -16,7 +16,7 @@
 #include "PackageTarget.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/Pipelines/Compiler.h"
-#include "fusion/Preprocessing/NestingDepth.h"
+#include "fusion/Preprocessing/ParserFaults.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -28,7 +28,8 @@ using namespace mlir::fusion;
 std::string fusionfuzz::fuzzProgram(const uint8_t *data, size_t size) {
   std::string text(reinterpret_cast<const char *>(data), size);
   // Refused before it is parsed, as every tool does.
-  if (findDeepNesting(text) || text.find('\0') != std::string::npos)
+  if (findDeepNesting(text) || findParserFault(text) ||
+      text.find('\0') != std::string::npos)
     return {};
   static const DialectRegistry &registry = [] {
     static DialectRegistry all;

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,6 +33,14 @@ struct CorpusFile {
   std::string path, bytes;
 };
 
+/// A number from the environment: FUSION_FUZZ_SEED and FUSION_FUZZ_COUNT make
+/// a test try other alterations, or more.
+inline unsigned getNumber(const char *variable, unsigned fallback) {
+  const char *text = std::getenv(variable);
+  return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10))
+              : fallback;
+}
+
 /// The files of one folder of the corpus, by name.
 inline std::vector<CorpusFile> readCorpus(const std::string &corpus) {
   std::vector<CorpusFile> files;
@@ -46,7 +55,11 @@ inline std::vector<CorpusFile> readCorpus(const std::string &corpus) {
   return files;
 }
 
+/// Runs `target` on `bytes`, which the file that FUSION_FUZZ_LAST names has
+/// then, if the process does not survive.
 inline std::string runTarget(Target target, const std::string &bytes) {
+  if (const char *path = std::getenv("FUSION_FUZZ_LAST"))
+    std::ofstream(path, std::ios::binary) << bytes;
   return target(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
@@ -101,11 +114,14 @@ inline std::string alter(std::string bytes, const std::string &other,
   return bytes;
 }
 
-/// Runs `target` on `count` alterations of the corpus. The same ones each time.
+/// Runs `target` on `count` alterations of the corpus, the same ones each time
+/// unless the environment says otherwise.
 inline void replayAltered(const std::string &corpus, Target target,
-                          unsigned count, unsigned seed = 1) {
+                          unsigned count) {
   std::vector<CorpusFile> files = readCorpus(corpus);
   ASSERT_FALSE(files.empty()) << "the corpus is missing";
+  unsigned seed = getNumber("FUSION_FUZZ_SEED", 1);
+  count = getNumber("FUSION_FUZZ_COUNT", count);
   std::mt19937 random(seed);
   for (unsigned i = 0; i < count; ++i) {
     const CorpusFile &file = files[random() % files.size()];
