@@ -8,7 +8,7 @@ from lit.llvm import llvm_config
 config.name = "Fusion"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test", ".td"]
-config.excludes = ["Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.excludes = ["Fuzz", "Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.fusion_obj_root, "test")
 
@@ -17,6 +17,8 @@ config.substitutions.append(("%fusion_src_root", config.fusion_src_root))
 config.substitutions.append(("%fusion_obj_root", config.fusion_obj_root))
 config.substitutions.append(("%mlir_tblgen", config.mlir_tblgen))
 config.substitutions.append(("%python", f'"{config.python_executable}"'))
+
+config.substitutions.append(("%clangxx", config.cxx))
 
 # Our tools first, so that a test never runs an installed copy of them.
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
@@ -30,5 +32,7 @@ for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
              "fusion-conformance"):
     if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
         config.available_features.add(tool)
+if "Clang" in config.cxx_id:
+    config.available_features.add("clang")
 if lit.util.which("ptxas"):
     config.available_features.add("ptxas")

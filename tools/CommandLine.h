@@ -15,10 +15,25 @@
 #define FUSION_TOOLS_COMMANDLINE_H
 
 #include "fusion/Tools/ToolSupport.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/CommandLine.h"
 #include <optional>
 
 namespace mlir::fusion {
+
+/// Takes the options of `category` out of llvm::cl's lists, which the caller's
+/// options do not outlive. Their values stay.
+inline void forgetOptions(llvm::cl::OptionCategory &category) {
+  llvm::SmallPtrSet<llvm::cl::Option *, 32> options;
+  for (auto &entry : llvm::cl::getRegisteredOptions())
+    options.insert(entry.second);
+  for (llvm::cl::Option *option :
+       llvm::cl::SubCommand::getTopLevel().PositionalOpts)
+    options.insert(option);
+  for (llvm::cl::Option *option : options)
+    if (llvm::is_contained(option->Categories, &category))
+      option->removeArgument();
+}
 
 /// Parses the options of `category`, which live in the caller. Returns nothing
 /// on success and the exit status after a reported error. --help and --version
@@ -31,7 +46,9 @@ inline std::optional<int> parseCommandLine(int argc, char **argv,
   llvm::cl::SetVersionPrinter([](raw_ostream &os) { os << version << "\n"; });
   std::string errors;
   llvm::raw_string_ostream os(errors);
-  if (llvm::cl::ParseCommandLineOptions(argc, argv, overview, &os))
+  bool fine = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &os);
+  forgetOptions(category);
+  if (fine)
     return std::nullopt;
   // The first line says what is wrong, the rest how to ask for help.
   StringRef cause = StringRef(errors).trim().split('\n').first;

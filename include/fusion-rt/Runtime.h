@@ -98,6 +98,9 @@ typedef struct FusionRtDeviceOptions {
   /// Emulator only: instructions that one warp may run before the launch is
   /// stopped, 0 for 2^28.
   uint64_t maxSteps;
+  /// Emulator only: instructions that all warps of a launch together may
+  /// execute before it is stopped (FUS-7015), 0 for any number.
+  uint64_t maxLaunchSteps;
 } FusionRtDeviceOptions;
 
 /// Opens "cuda", "cuda:N" or "emulator". `options` may be null. On a CUDA

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPricer.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <algorithm>
 
@@ -123,7 +124,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   cost.sfuOps += before.sfuOps;
   KernelShape shape;
   shape.threads = threads;
-  shape.blocks = static_cast<int64_t>(blocks);
+  shape.blocks = toCount(blocks);
   if (config) {
     shape.registers = getMmaRegisters(product->problem, *config);
     shape.sharedBytes = getMmaSharedBytes(product->problem, *config);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPricer.h"
+#include "fusion/Support/Counts.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -52,7 +53,7 @@ void Pricer::pricePointwise() {
                   stream.uniqueBytes);
       KernelShape shape;
       shape.threads = threads;
-      shape.blocks = static_cast<int64_t>(ceilDiv(points, tile));
+      shape.blocks = toCount(ceilDiv(points, tile));
       shape.registers = getRegisters(vector, 0);
       shape.bytesInFlightPerThread = getBytesInFlight(vector);
       keep(cost, shape, std::min(tile, points), false);
@@ -124,7 +125,7 @@ void Pricer::priceRowsWith(int64_t threads, double rows, bool onChip) {
 
   KernelShape shape;
   shape.threads = threads;
-  shape.blocks = static_cast<int64_t>(blocks);
+  shape.blocks = toCount(blocks);
   shape.registers = getRegisters(vector, kept);
   shape.sharedBytes = static_cast<int64_t>(4 * warps * std::min(rows, 128.0));
   shape.bytesInFlightPerThread =

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
+#include "fusion/Support/Counts.h"
 #include "llvm/ADT/StringExtras.h"
 #include <limits>
 
@@ -182,7 +183,7 @@ Candidate Planner::evaluateTogether(const CandidateKey &key,
   candidate.recomputes = fused.recomputes;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = fused.estimate.seconds() * 1e6;
-  candidate.entry.savedBytes = static_cast<int64_t>(bytes - fused.bytes);
+  candidate.entry.savedBytes = toCount(bytes - fused.bytes);
   candidate.entry.savedLaunches = members.size() - 1;
   candidate.entry.registers = fused.estimate.shape.registers;
   candidate.entry.sharedBytes = fused.estimate.shape.sharedBytes;
@@ -238,7 +239,7 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
   candidate.recomputes = true;
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = after * 1e6;
-  candidate.entry.savedBytes = static_cast<int64_t>(bytes);
+  candidate.entry.savedBytes = toCount(bytes);
   candidate.entry.savedLaunches = 1;
   return candidate;
 }

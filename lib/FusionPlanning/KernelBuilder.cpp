@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -165,10 +166,9 @@ static EstimateAttr getEstimate(MLIRContext *context,
   const KernelEstimate &estimate = kernel.estimate;
   return EstimateAttr::get(
       context, roundToNanoseconds(estimate.seconds() * 1e6),
-      static_cast<int64_t>(estimate.bytes()),
-      static_cast<int64_t>(estimate.cost.flops()),
+      toCount(estimate.bytes()), toCount(estimate.cost.flops()),
       estimate.shape.registers - estimate.time.spilledRegisters,
-      estimate.shape.sharedBytes, static_cast<int64_t>(kernel.savedBytes),
+      estimate.shape.sharedBytes, toCount(kernel.savedBytes),
       kernel.savedLaunches);
 }
 

@@ -36,6 +36,8 @@ static void addTosaPasses(OpPassManager &manager) {
 
 void fusion::buildInputPipeline(OpPassManager &manager,
                                 const InputOptions &options) {
+  // Before anything else takes time that the program decides.
+  manager.addPass(createLimitInputPass());
   manager.addPass(createLowerGlobalsPass());
   // Calls first, so that what remains of them is an error. Nothing is folded
   // before it is verified.

@@ -105,6 +105,8 @@ EmulatorDevice::EmulatorDevice(const FusionRtDeviceOptions &callers) {
   options.threads = callers.emulatorThreads;
   if (callers.maxSteps)
     options.maxSteps = callers.maxSteps;
+  if (callers.maxLaunchSteps != 0)
+    options.maxLaunchSteps = callers.maxLaunchSteps;
   // Where the CUDA driver puts it too.
   options.print = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);

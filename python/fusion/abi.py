@@ -35,7 +35,7 @@ class DeviceOptions(Sized):
                 ("skipRaceChecks", c_int32), ("emulatorThreads", c_uint32),
                 ("memoryLimit", c_uint64), ("profile", c_int32),
                 ("payload", c_int32), ("earlyAsynchrony", c_int32),
-                ("maxSteps", c_uint64)]
+                ("maxSteps", c_uint64), ("maxLaunchSteps", c_uint64)]
 
 
 class DeviceInfo(Sized):

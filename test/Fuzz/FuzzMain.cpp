@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the entry point that libFuzzer calls. FUSION_FUZZ_TARGET
-// names the target.
+// names the target; FUSION_FUZZ_PRINTS tells that its inputs are programs of
+// Generator.h.
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef FUSION_FUZZ_PRINTS
 #include "Generator.h"
+#endif
 #include "Targets.h"
 
 #include <cstdio>
@@ -22,10 +25,12 @@ using namespace fusionfuzz;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+#ifdef FUSION_FUZZ_PRINTS
   // Shows the program of an input that was found.
   static const bool isPrinting = std::getenv("FUSION_FUZZ_PRINT") != nullptr;
   if (isPrinting)
     std::printf("%s\n", generate(data, size).text.c_str());
+#endif
   std::string wrong = FUSION_FUZZ_TARGET(data, size);
   if (wrong.empty())
     return 0;

@@ -28,6 +28,19 @@ std::string fuzzParser(const uint8_t *data, size_t size);
 /// Returns how two of them differ; empty if they do not.
 std::string fuzzExecution(const uint8_t *data, size_t size);
 
+/// Reads `data` as a package, as it is and with its checksum repaired, writes
+/// it again, and launches its entries on the emulator. Returns what contradicts
+/// the promises of the runtime; empty if nothing.
+std::string fuzzPackage(const uint8_t *data, size_t size);
+
+/// Parses `data` behind its first byte as a .npy file of the element type that
+/// the first byte names, and writes it again. Returns how the two differ.
+std::string fuzzNpy(const uint8_t *data, size_t size);
+
+/// Reads the lines of `data` as arguments of fusion-emulate and launches a
+/// kernel with the buffers and tensor maps that they describe.
+std::string fuzzEmulateCommandLine(const uint8_t *data, size_t size);
+
 } // namespace fusionfuzz
 
 #endif // FUSION_TEST_FUZZ_TARGETS_H

@@ -17,6 +17,8 @@ packages=(
   # compiler and linker that the build is tuned for.
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools
   clang-22 lld-22 clang-format-22
+  # The sanitizers' and libFuzzer's runtime, for the presets asan and fuzz.
+  libclang-rt-22-dev
   # The build.
   cmake ninja-build ccache
   # Libraries of the package format and the runtime.

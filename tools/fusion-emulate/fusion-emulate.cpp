@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
+#include "CommandLine.h"
 #include "fusion-rt/Emulator/Profile.h"
 
 #include <chrono>
@@ -26,17 +26,6 @@ using namespace fusionemu;
 namespace {
 enum ExitCode { Success = 0, Diagnosed = 1, Usage = 2, Unsupported = 3 };
 
-struct CommandLine {
-  std::string file, kernel;
-  bool listKernels = false, counters = false, time = false;
-  bool profile = false, profileJson = false;
-  ParseOptions parse;
-  Dim3 grid, block;
-  uint32_t shared = 0;
-  Options options;
-  std::vector<Argument> arguments;
-  std::vector<Argument> buffers; ///< That are no arguments themselves.
-};
 } // namespace
 
 static const char usageText[] =
@@ -72,6 +61,7 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
   --time                print the time it took and the speed
   --threads=N           host threads, 0 for one per processor
   --max-steps=N         instructions that one warp may execute
+  --max-launch-steps=N  instructions that all warps together may execute
   --asynchrony=WHEN     asynchronous operations take effect as late as PTX
                         allows (late, the default) or at once (early)
   --no-check=WHAT       uninitialized, shared-races, global-races, asynchrony
@@ -80,92 +70,8 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
 Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported.
 )";
 
-static bool parseDim(const std::string &text, Dim3 &dim) {
-  std::vector<std::string> parts = split(text, ',');
-  uint32_t *out[] = {&dim.x, &dim.y, &dim.z};
-  if (parts.empty() || parts.size() > 3)
-    return false;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    int64_t value;
-    if (!parseInteger(parts[i], value) || value < 0 || value > 0xffffffffll)
-      return false;
-    *out[i] = uint32_t(value);
-  }
-  return true;
-}
-
-static bool fail(const std::string &text) {
+static void fail(const std::string &text) {
   std::cerr << "fusion-emulate: " << text << "\n";
-  return false;
-}
-
-static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
-  for (int i = 1; i < argc; ++i) {
-    std::string arg = argv[i];
-    size_t equals = arg.find('=');
-    std::string name = arg.substr(0, equals);
-    std::string value =
-        equals == std::string::npos ? "" : arg.substr(equals + 1);
-    int64_t number = 0;
-    bool isNumber = parseInteger(value, number) && number >= 0;
-    if (arg == "--list-kernels") {
-      line.listKernels = true;
-    } else if (arg == "--counters") {
-      line.counters = true;
-    } else if (arg == "--profile" || arg == "--profile=json") {
-      line.profile = true;
-      line.profileJson = arg != "--profile";
-    } else if (arg == "--payload") {
-      line.parse.payload = true;
-    } else if (arg == "--time") {
-      line.time = true;
-    } else if (name == "--kernel") {
-      line.kernel = value;
-    } else if (name == "--grid" || name == "--block" || name == "--cluster") {
-      Dim3 &dim = name == "--grid"    ? line.grid
-                  : name == "--block" ? line.block
-                                      : line.options.cluster;
-      if (!parseDim(value, dim))
-        return fail("'" + arg + "' is not of the form " + name + "=X,Y,Z");
-    } else if (name == "--shared" && isNumber && number <= 0xffffffffll) {
-      line.shared = uint32_t(number);
-    } else if (name == "--threads" && isNumber && number <= 1024) {
-      line.options.threads = unsigned(number);
-    } else if (name == "--max-steps" && isNumber) {
-      line.options.maxSteps = uint64_t(number);
-    } else if (name == "--no-check") {
-      Checks &checks = line.options.checks;
-      bool all = value == "all";
-      if (!all && value != "uninitialized" && value != "shared-races" &&
-          value != "global-races" && value != "asynchrony")
-        return fail("'" + value + "' is not a check");
-      checks.uninitialized &= !all && value != "uninitialized";
-      checks.sharedRaces &= !all && value != "shared-races";
-      checks.globalRaces &= !all && value != "global-races";
-      checks.asynchrony &= !all && value != "asynchrony";
-    } else if (name == "--asynchrony" &&
-               (value == "late" || value == "early")) {
-      line.options.asynchrony =
-          value == "late" ? Asynchrony::Late : Asynchrony::Early;
-    } else if (name == "--arg") {
-      line.arguments.emplace_back();
-      std::string error;
-      if (!parseArgument(value, line.arguments.back(), error))
-        return fail(error);
-    } else if (name == "--buffer") {
-      line.buffers.emplace_back();
-      std::string error;
-      if (!parseArgument(value, line.buffers.back(), error))
-        return fail(error);
-      if (line.buffers.back().kind != Argument::Kind::Buffer)
-        return fail("'" + value + "' is no buffer");
-    } else if (arg[0] != '-' && line.file.empty()) {
-      line.file = arg;
-    } else {
-      return fail("cannot read '" + arg + "'");
-    }
-  }
-  return !line.file.empty() || fail("expected a PTX file");
 }
 
 static int report(const Status &status) {
@@ -305,7 +211,9 @@ int main(int argc, char **argv) {
       return Success;
     }
   CommandLine line;
-  if (!parseCommandLine(argc, argv, line)) {
+  std::string error;
+  if (!parseCommandLine({argv + 1, argv + argc}, line, error)) {
+    fail(error);
     std::cerr << "try --help\n";
     return Usage;
   }

@@ -208,6 +208,9 @@ struct Options {
   Asynchrony asynchrony = Asynchrony::Late;
   /// Instructions that one warp may execute before the launch is stopped.
   uint64_t maxSteps = uint64_t(1) << 28;
+  /// Instructions that all warps together may execute: a grid of billions of
+  /// blocks takes hours, whatever each does.
+  uint64_t maxLaunchSteps = ~uint64_t(0);
   /// Host threads to spread blocks over; 0 takes one per processor. Results
   /// and reports do not depend on it.
   unsigned threads = 0;

@@ -157,6 +157,16 @@ def ResolveAssertsPass
   ];
 }
 
+def LimitInputPass : Pass<"fusion-input-limit", "::mlir::ModuleOp"> {
+  let summary = "Refuse programs that are larger than the compiler takes";
+  let description = [{
+    Input: any module, before calls are inlined. Changes nothing. Refuses
+    (FUS-1014) tensors of more than 16 dimensions, ops of more than 32 loops,
+    512 tensors or 4,096 ops in their body, functions of more than 4,096 tensors
+    or, with their calls inlined, 10,000 ops, and programs of more than 100,000.
+  }];
+}
+
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{

@@ -12,6 +12,21 @@ if(FUSION_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
+# Sets FUSION_LLVM_LIBS to the libraries of MLIR and LLVM: the two shared ones,
+# or, with FUSION_STATIC_LLVM, every archive, of which lld takes what is used.
+# The two ways must not be mixed in one program: types would exist twice.
+function(fusion_find_llvm_libraries)
+  set(libs MLIR LLVM)
+  if(FUSION_STATIC_LLVM)
+    file(GLOB libs "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
+    find_library(FUSION_ZLIB_ARCHIVE NAMES libz.a REQUIRED)
+    find_library(FUSION_ZSTD_ARCHIVE NAMES libzstd.a REQUIRED)
+    list(APPEND libs -Wl,--gc-sections "${FUSION_ZLIB_ARCHIVE}"
+         "${FUSION_ZSTD_ARCHIVE}" ${CMAKE_DL_LIBS} pthread)
+  endif()
+  set(FUSION_LLVM_LIBS ${libs} PARENT_SCOPE)
+endfunction()
+
 # The one precompiled header of the compiler: a file that includes MLIR's
 # heavy headers costs 8 s to compile without it and about 1 s with it.
 function(fusion_add_precompiled_header)
@@ -34,7 +49,7 @@ function(fusion_add_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ${FUSION_LLVM_LIBS})
   add_dependencies(${name} fusion-headers ${ARG_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY FUSION_LIBS ${name})
 endfunction()
@@ -56,7 +71,7 @@ function(fusion_add_tool name)
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
   # The precompiled header is position-independent code, not a PIE.
   target_compile_options(${name} PRIVATE -fPIC)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${FUSION_LLVM_LIBS})
   add_dependencies(${name} fusion-headers)
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
 endfunction()

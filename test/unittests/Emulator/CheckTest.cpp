@@ -442,6 +442,21 @@ TEST(EmulatorChecks, EndlessLoopAndTrap) {
   Status s = f.run({}, {32, 1, 1});
   EXPECT_EQ(s.getKind(), ErrorKind::StepLimit);
   EXPECT_NE(s.message().find("100000 instructions"), std::string::npos);
+  // A grid that each block of is harmless, stopped at the same count whatever
+  // the number of host threads.
+  for (unsigned threads : {1u, 3u}) {
+    Fixture h;
+    h.options.threads = threads;
+    h.options.maxLaunchSteps = 20000;
+    ASSERT_TRUE(h.parse(".visible .entry k() { ret; }").ok());
+    EXPECT_TRUE(h.run({20000, 1, 1}, {32, 1, 1}).ok());
+    s = h.run({0x7fffffff, 65535, 1}, {32, 1, 1});
+    EXPECT_EQ(s.getKind(), ErrorKind::StepLimit);
+    EXPECT_EQ(s.message(),
+              "FUS-7015: launch of 'k': its 140735340806145 blocks together "
+              "run more than 20000 instructions, the limit of "
+              "this launch");
+  }
   Fixture g;
   ASSERT_TRUE(g.parse(".visible .entry k() {.reg .b32 %t; .reg .pred %p;\n"
                       "mov.u32 %t, %tid.x; setp.eq.u32 %p, %t, 5;\n"

@@ -12,43 +12,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Generator.h"
+#include "Replay.h"
 #include "Targets.h"
 #include "Templates.h"
 #include "fusion-rt/Emulator/Emulator.h"
 
 #include "gtest/gtest.h"
 
-#include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
-#include <vector>
 
 using namespace fusionfuzz;
 
-using Target = std::string (*)(const uint8_t *, size_t);
-
-static void replay(const std::string &corpus, Target target) {
-  std::vector<std::filesystem::path> files;
-  for (const auto &entry : std::filesystem::directory_iterator(
-           std::filesystem::path(FUSION_FUZZ_CORPUS_DIR) / corpus))
-    files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  ASSERT_GT(files.size(), 20u) << "the corpus is missing";
-  for (const auto &file : files) {
-    SCOPED_TRACE(file.string());
-    std::ifstream stream(file, std::ios::binary);
-    ASSERT_TRUE(stream);
-    std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-    EXPECT_EQ(target(reinterpret_cast<uint8_t *>(bytes.data()), bytes.size()),
-              "");
-  }
-}
-
-TEST(EmulatorFuzz, ParserCorpus) { replay("parser", fuzzParser); }
-TEST(EmulatorFuzz, ExecutionCorpus) { replay("exec", fuzzExecution); }
+TEST(EmulatorFuzz, ParserCorpus) { replay("parser", fuzzParser, 20); }
+TEST(EmulatorFuzz, ExecutionCorpus) { replay("exec", fuzzExecution, 20); }
 
 /// A template that the emulator refuses would make every program with it
 /// worthless.

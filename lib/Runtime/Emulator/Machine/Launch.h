@@ -46,6 +46,8 @@ public:
   /// The lowest one that failed; those behind it are not started, so that
   /// the error reported does not depend on the host's threads.
   std::atomic<uint64_t> failedBlock{~uint64_t(0)};
+  /// Instructions of all warps so far, where they are limited.
+  std::atomic<uint64_t> steps{0};
   std::mutex resultMutex;
   Status error;
   Counters counters;
@@ -58,6 +60,11 @@ public:
 
   /// Runs blocks until none is left; one call for each host thread.
   void work();
+
+private:
+  /// Whether the launch has executed more than it may, `count` instructions
+  /// after it was asked last; the error is set then.
+  bool exceedsSteps(uint64_t count);
 };
 
 /// Lets lanes that wait to reconverge go on alone: those they wait for may be

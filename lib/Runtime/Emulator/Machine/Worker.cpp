@@ -521,6 +521,24 @@ bool Worker::runCluster(bool &isDone) {
   return false;
 }
 
+bool Launch::exceedsSteps(uint64_t count) {
+  if (options.maxLaunchSteps == ~uint64_t(0) ||
+      steps.fetch_add(count) + count <= options.maxLaunchSteps)
+    return false;
+  std::lock_guard<std::mutex> lock(resultMutex);
+  // Which block came last depends on the host's threads: none is named.
+  if (error.ok()) {
+    failedBlock = 0;
+    error = Status(ErrorKind::StepLimit,
+                   "launch of '" + kernel.info.name + "': its " +
+                       std::to_string(numBlocks) +
+                       " blocks together run more than " +
+                       std::to_string(options.maxLaunchSteps) +
+                       " instructions, the limit of this launch");
+  }
+  return true;
+}
+
 /// Runs clusters until there are none left: one, or those whose blocks wait for
 /// each other, in turns.
 void Launch::work() {
@@ -555,7 +573,12 @@ void Launch::work() {
         bool isDone = false;
         if (!isRunning[i])
           continue;
-        if (!workers[i]->runCluster(isDone)) {
+        const uint64_t &executed = workers[i]->c.counters.instructions;
+        uint64_t before = executed;
+        bool isFine = workers[i]->runCluster(isDone);
+        if (isFine && exceedsSteps(executed - before)) {
+          hasFailed = true;
+        } else if (!isFine) {
           hasFailed = true;
           std::lock_guard<std::mutex> lock(resultMutex);
           if (first + i < failedBlock.load()) {
