@@ -5,6 +5,7 @@
 
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import unittest
@@ -16,6 +17,7 @@ sys.path.insert(0, str(FUZZ))
 
 import generator  # noqa: E402
 import outcomes  # noqa: E402
+import packages  # noqa: E402
 
 
 def run(*arguments):
@@ -74,6 +76,32 @@ class OutcomeTest(unittest.TestCase):
         program = "attributes {fusion.max_kernels = 1 : i64}"
         self.assertTrue(outcomes.classify(3, output, program).expected)
         self.assertFalse(outcomes.classify(3, output, "").expected)
+
+
+class CompareTest(unittest.TestCase):
+    ONE = [("f32", struct.pack("<3f", 1, 2, 3))]
+    NEAR = [("f32", struct.pack("<3f", 1, 2.0001, 3))]
+    FAR = [("f32", struct.pack("<3f", 1, 2.1, 3))]
+
+    def judge(self, other, approximate):
+        return packages.judge(self.ONE, other, approximate, "")[0]
+
+    def test_exact_kernels_have_one_result(self):
+        self.assertEqual(self.judge(self.ONE, []), "equal")
+        self.assertEqual(self.judge(self.NEAR, []), "differs")
+
+    def test_approximate_kernels_are_close(self):
+        self.assertEqual(self.judge(self.NEAR, ["ex2.approx"]), "within")
+        self.assertEqual(self.judge(self.FAR, ["ex2.approx"]), "differs")
+
+    def test_small_floats(self):
+        self.assertEqual(packages.decode_small("f8e4m3", 0x38), 1.0)
+        self.assertEqual(packages.decode_small("f8e5m2", 0xC0), -2.0)
+        self.assertEqual(packages.decode_small("f8e4m3", 0x01), 2.0 ** -9)
+
+    def test_bf16_rounds_to_even(self):
+        self.assertEqual(packages.round_to_bf16([1.0, 1.00390625, 1.01171875]),
+                         struct.pack("<3H", 0x3F80, 0x3F80, 0x3F82))
 
 
 if __name__ == "__main__":
