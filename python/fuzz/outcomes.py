@@ -13,8 +13,8 @@ from limits import find_limit, find_pending
 
 # Outcomes that need no attention.
 EXPECTED = ("verified", "refused")
-ORDER = ("verified", "compiles", "refused", "not-checked", "mismatch", "emulator",
-         "refused-valid", "crash", "hang", "memory", "invalid")
+ORDER = ("verified", "compiles", "refused", "not-checked", "mismatch",
+         "emulator", "refused-valid", "crash", "hang", "memory", "invalid")
 MEANINGS = {
     "verified": "every output is right",
     "compiles": "compiled, too large to be emulated",
@@ -140,11 +140,12 @@ class Runner:
     """How programs are run: which binaries, which device, which limits."""
 
     def __init__(self, folder, device="emulator", seconds=60, megabytes=4096,
-                 extra=()):
+                 extra=(), verify="reference"):
         self.tool = find_tool(folder, "fusion-run")
         self.folder = folder
         self.device, self.seconds = device, seconds
         self.megabytes, self.extra = megabytes, list(extra)
+        self.verify = verify
 
     def command(self, path, options):
         if self.device.startswith("cuda"):
@@ -152,7 +153,7 @@ class Runner:
             options = [o for o in options
                        if not o.startswith(("--asynchrony", "--target"))]
         return [self.tool, path, f"--device={self.device}", "--random",
-                "--verify", *options, *self.extra]
+                f"--verify={self.verify}", *options, *self.extra]
 
     def run(self, path):
         """Runs the program in a file with the options on its first line."""

@@ -244,8 +244,11 @@ def run_one(name, folder, device, bits):
     with open(path + ".fpk", "rb") as file:
         package = file.read()
     early = "--asynchrony=early" in facts["options"]
-    run = lambda which: Device(which, early and which == "emulator").run(  # noqa: E731
-        package, facts["seed"], facts["sizes"])
+
+    def run(which):
+        return Device(which, early and which == "emulator").run(
+            package, facts["seed"], facts["sizes"])
+
     if bits:
         results = run("emulator")
         with open(path + ".bits", "wb") as file:

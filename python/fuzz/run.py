@@ -63,6 +63,9 @@ def parse_arguments(arguments):
     parser.add_argument("--out", default="fuzz-out", metavar="FOLDER",
                         help="where programs with a finding go")
     parser.add_argument("--device", default="emulator")
+    parser.add_argument("--verify", default="reference",
+                        choices=("reference", "payload"),
+                        help="what results are compared with")
     parser.add_argument("--family", choices=sorted(generator.FAMILIES))
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS",
                         help="of one program")
@@ -83,7 +86,7 @@ class Campaign:
     def __init__(self, options):
         self.options = options
         self.runner = Runner(options.bin, options.device, options.timeout,
-                             options.memory, options.option)
+                             options.memory, options.option, options.verify)
         self.labels = collections.Counter()
         self.kinds = collections.Counter()
         self.limits = collections.Counter()
@@ -184,7 +187,7 @@ def run_seeds(campaign, options):
 
 
 def validate(options):
-    """Has fusion-opt verify programs, many at a time; prints those it refuses."""
+    """Has fusion-opt verify programs, many at a time."""
     tool = find_tool(options.bin, "fusion-opt")
     seeds = list(seeds_of(options))
 
@@ -226,7 +229,7 @@ def read_pending(path):
 
 
 def run_corpus(runner, options):
-    """Runs files; each has to end as it says, but for those that are pending."""
+    """Runs files: each has to end as it says, or to be pending."""
     pending = read_pending(options.pending)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

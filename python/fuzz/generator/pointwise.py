@@ -40,7 +40,7 @@ def any_tensor(p, **kind):
     """A tensor of any type, floats more often."""
     elem = None
     if p.chance(0.2):
-        elem = p.rng.choice(p.options.get("ints", ("i32", "i64", "i8", "i1")))
+        elem = p.int_type()
     elif p.chance(0.05):
         elem = p.rng.choice(SMALL_FLOATS)
     return p.tensor(elem=elem, **kind)
@@ -68,7 +68,7 @@ def tensor_arithmetic(p):
 
 
 def generic(p):
-    """linalg.generic over parallel loops, with broadcast and permuted inputs."""
+    """linalg.generic over parallel loops; inputs broadcast and permuted."""
     x = any_tensor(p, ranks=(0, 4))
     rank = x.rank
     loops = list(x.dims)
@@ -114,6 +114,12 @@ def structured(p, loops, inputs, maps, order, steps=None):
         number = e.emit(f"arith.index_cast {index} : index to i32")
         operands.append(Operand(number, "i32", 0, max(loops[axis].size - 1, 0),
                                 True))
+    if operands and p.chance(0.02):  # holds; importers write such
+        text = (f"arith.cmpf oeq, {operands[0].name}, {operands[0].name}"
+                if is_float(operands[0].elem) else
+                f"arith.cmpi eq, {operands[0].name}, {operands[0].name}")
+        holds = e.emit(f"{text} : {operands[0].elem}")
+        e.lines.append(f'  cf.assert {holds}, "a NaN"')
     results = []
     for _ in range(2 if p.chance(0.12) else 1):
         results.append(scalars.expression(e, operands,
@@ -261,8 +267,8 @@ def named_binary(p):
 def _above(p, value):
     """An integer tensor of 1 to 8 from any."""
     e = TensorEmitter(p, value.dims)
-    y = scalars._op(e, "arith.andi", (operand(value), e.constant(7, value.elem)),
-                    value.elem, 0, 7)
+    seven = e.constant(7, value.elem)
+    y = scalars._op(e, "arith.andi", (operand(value), seven), value.elem, 0, 7)
     y = scalars._op(e, "arith.addi", (y, e.constant(1, value.elem)), value.elem,
                     1, 8)
     return p.keep(Value(y.name, value.dims, y.elem, 1, 8))
@@ -276,7 +282,7 @@ def _product(dims):
 
 
 def _places(dims, loops):
-    """Which loop each dimension of a tensor is; the loops hold them in order."""
+    """Which loop each dimension of a tensor is; loops have them in order."""
     places, at = [], 0
     for dim in dims:
         while loops[at] is not dim:
