@@ -28,6 +28,7 @@ PENDING = [
     ("FUS-1007", "elements of index", "tensor.reshape and its shape"),
     ("FUS-1012", "tensor.reshape|tensor.gather", "tensor.reshape"),
     ("FUS-1101", "tosa.const_shape", "the reference has no TOSA shapes"),
+    ("FUS-1101", "number of dynamic sizes", "tf32 of dynamic sizes"),
     ("FUS-1101", "arith.extf", "8-bit floats in the body of linalg.map"),
     ("FUS-1101", "not bufferized", "linalg.pack in the reference"),
     ("", "__truncdfbf2", "f64 to bf16 in the reference"),

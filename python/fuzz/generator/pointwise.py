@@ -6,8 +6,8 @@
 import math
 
 from . import scalars
-from .core import (LIMITS, Refused, SMALL_FLOATS, Value, affine_map, int_range,
-                   is_float, tensor_type)
+from .core import (Dim, LIMITS, Refused, SMALL_FLOATS, Value, affine_map,
+                   int_range, is_float, tensor_type)
 from .scalars import BodyEmitter, Operand, TensorEmitter
 
 EXACT = ("%x",)  # names of inputs begin so; they are free of rounding
@@ -87,6 +87,13 @@ def generic(p):
         if p.chance(0.6):
             chosen.sort()
         dims = [loops[i] for i in chosen]
+        ones = [p.chance(0.08) for _ in chosen]  # of size one, read at 0
+        if any(ones):
+            dims = [Dim(1) if one else d for one, d in zip(ones, dims)]
+            inputs.append(same_shape(p, dims))
+            maps.append(["0" if one else f"d{i}"
+                         for one, i in zip(ones, chosen)])
+            continue
         y = (x if p.chance(0.1) and [d.size for d in dims] == x.sizes and
              all(a.same(b) for a, b in zip(dims, x.dims))
              else same_shape(p, dims))

@@ -108,11 +108,16 @@ def generic_reduction(p):
         results.append((state, new, start, low, high))
     # Rename loops: loop number order[i] runs along dimension i of x.
     expressions = [[f"d{order[i]}" for i in m] for m in maps]
-    expressions += [[f"d{order[i]}" for i in kept]] * len(results)
+    dims = [loops[i] for i in kept]
+    target = [f"d{order[i]}" for i in kept]
+    if p.chance(0.25):  # reduced dimensions stay, of size one
+        kept = range(len(loops))
+        dims = [Dim(1) if i in reduced else loops[i] for i in kept]
+        target = ["0" if i in reduced else f"d{order[i]}" for i in kept]
+    expressions += [target] * len(results)
     iterators = [None] * len(loops)
     for i, loop in enumerate(order):
         iterators[loop] = '"reduction"' if i in reduced else '"parallel"'
-    dims = [loops[i] for i in kept]
     return _emit_generic(p, len(loops), inputs, expressions, iterators, e.lines,
                          names, dims, elem, results)
 
