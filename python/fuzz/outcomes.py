@@ -9,14 +9,15 @@ import resource
 import signal
 import subprocess
 
-from limits import find_limit
+from limits import find_limit, find_pending
 
 # Outcomes that need no attention.
 EXPECTED = ("verified", "refused")
-ORDER = ("verified", "refused", "not-checked", "mismatch", "emulator",
-         "refused-valid", "crash", "hang", "memory", "invalid")
+ORDER = ("verified", "compiles", "refused", "not-checked", "mismatch",
+         "emulator", "refused-valid", "crash", "hang", "memory", "invalid")
 MEANINGS = {
     "verified": "every output is right",
+    "compiles": "compiled, too large to be emulated",
     "refused": "refused for a documented limit",
     "not-checked": "the reference could not tell right from wrong",
     "mismatch": "an output is wrong, or the reference is",
@@ -34,11 +35,12 @@ class Outcome:
 
     def __init__(self, kind, code, output, limit=None):
         self.kind, self.code, self.output = kind, code, output
+        # Why this may be: a documented limit, or a known defect.
         self.limit = limit
 
     @property
     def expected(self):
-        return self.kind in EXPECTED
+        return self.kind in EXPECTED or self.limit is not None
 
     @property
     def label(self):
@@ -59,6 +61,13 @@ def read_options(text):
     """The options of fusion-run on the first line of a program."""
     match = re.match(r"// fuzz:(.*)", text)
     return match[1].split() if match else ["--seed=0"]
+
+
+def read_expectation(text):
+    """What a program of the corpus says that comes of it: (kind, code), where
+    an empty code is any. A program that says nothing has to be verified."""
+    match = re.search(r"(?m)^// outcome: (\S+) ?(FUS-\d+)?$", text)
+    return (match[1], match[2] or "") if match else ("verified", "")
 
 
 def find_tool(folder, name):
@@ -119,20 +128,24 @@ def classify(status, output, program):
     if code == "FUS-1003":
         return Outcome("invalid", code, output)
     match = re.search(r"error: (.*)", output)
-    reason = find_limit(code, match[1] if match else output, program)
+    message = match[1] if match else output
+    reason = find_limit(code, message, program)
     if reason:
         return Outcome("refused", code, output, limit=reason)
-    return Outcome("refused-valid", code, output)
+    return Outcome("refused-valid", code, output,
+                   limit=find_pending(code, message))
 
 
 class Runner:
     """How programs are run: which binaries, which device, which limits."""
 
     def __init__(self, folder, device="emulator", seconds=60, megabytes=4096,
-                 extra=()):
+                 extra=(), verify="reference"):
         self.tool = find_tool(folder, "fusion-run")
+        self.folder = folder
         self.device, self.seconds = device, seconds
         self.megabytes, self.extra = megabytes, list(extra)
+        self.verify = verify
 
     def command(self, path, options):
         if self.device.startswith("cuda"):
@@ -140,7 +153,7 @@ class Runner:
             options = [o for o in options
                        if not o.startswith(("--asynchrony", "--target"))]
         return [self.tool, path, f"--device={self.device}", "--random",
-                "--verify", *options, *self.extra]
+                f"--verify={self.verify}", *options, *self.extra]
 
     def run(self, path):
         """Runs the program in a file with the options on its first line."""
@@ -149,3 +162,27 @@ class Runner:
         status, output = execute(self.command(path, read_options(program)),
                                  self.seconds, self.megabytes)
         return classify(status, output, program)
+
+    def run_expecting(self, path):
+        """Runs a program of the corpus: its outcome, and what it should be."""
+        with open(path, encoding="utf-8") as file:
+            program = file.read()
+        kind, code = read_expectation(program)
+        if kind != "compiles":
+            return self.run(path), kind, code
+        target = [o for o in read_options(program) if o.startswith("--target")]
+        status, output = execute(
+            [find_tool(self.folder, "fusion-compile"), path, "-o", os.devnull,
+             *target], self.seconds, self.megabytes)
+        outcome = classify(status, output, program)
+        if outcome.kind == "verified":
+            outcome.kind = "compiles"
+        return outcome, kind, code
+
+
+def meets(outcome, kind, code):
+    """Whether an outcome is the one that the corpus wants."""
+    found = "refused" if outcome.kind == "refused-valid" else outcome.kind
+    if kind == "refused" and found == "not-checked":
+        return not code
+    return found == kind and (not code or outcome.code == code)

@@ -7,7 +7,11 @@
     run.py [--count=N | --minutes=N] [--seed=TEXT] [--jobs=N] [--bin=FOLDER]
            [--out=FOLDER] [--device=emulator|cuda] [--family=NAME]
     run.py --program=SEED             print the program of one seed
-    run.py FILE.mlir ...              run these programs
+    run.py --validate --count=N       ask fusion-opt whether they are valid
+    run.py FILE.mlir ... [--pending=LIST]
+                                      run these programs, and compare with the
+                                      outcome that each names; LIST has those
+                                      that do not end so yet
 
 A program is a function of its seed alone, TEXT/NUMBER. Those whose outcome is
 not expected are written to FOLDER, each with the command and the outcome on
@@ -20,6 +24,7 @@ import collections
 import concurrent.futures
 import json
 import os
+import re
 import resource
 import sys
 import tempfile
@@ -28,7 +33,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import generator  # noqa: E402
-from outcomes import MEANINGS, ORDER, Runner  # noqa: E402
+from outcomes import (MEANINGS, ORDER, Runner, execute,  # noqa: E402
+                      find_tool, meets)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -48,6 +54,8 @@ def parse_arguments(arguments):
                         help="number of the first program")
     parser.add_argument("--program", metavar="SEED",
                         help="print the program of a seed and stop")
+    parser.add_argument("--validate", action="store_true",
+                        help="verify the programs with fusion-opt, no more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(),
                         metavar="N")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"),
@@ -55,6 +63,9 @@ def parse_arguments(arguments):
     parser.add_argument("--out", default="fuzz-out", metavar="FOLDER",
                         help="where programs with a finding go")
     parser.add_argument("--device", default="emulator")
+    parser.add_argument("--verify", default="reference",
+                        choices=("reference", "payload"),
+                        help="what results are compared with")
     parser.add_argument("--family", choices=sorted(generator.FAMILIES))
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS",
                         help="of one program")
@@ -62,6 +73,8 @@ def parse_arguments(arguments):
                         help="of one program")
     parser.add_argument("--results", metavar="F.json",
                         help="write one test per program, as lit does")
+    parser.add_argument("--pending", metavar="LIST",
+                        help="names of programs that fail as yet, one a line")
     parser.add_argument("--option", action="append", default=[],
                         metavar="TEXT", help="pass on to fusion-run")
     return parser.parse_args(arguments)
@@ -73,7 +86,7 @@ class Campaign:
     def __init__(self, options):
         self.options = options
         self.runner = Runner(options.bin, options.device, options.timeout,
-                             options.memory, options.option)
+                             options.memory, options.option, options.verify)
         self.labels = collections.Counter()
         self.kinds = collections.Counter()
         self.limits = collections.Counter()
@@ -135,7 +148,7 @@ class Campaign:
                 if label.startswith(kind + " "):
                     print(f"          {number:6}  {label[len(kind) + 1:]}")
         for limit, number in sorted(self.limits.items()):
-            print(f"  limit {limit} ({number})")
+            print(f"  limit or known defect {limit} ({number})")
         if self.findings:
             print("seeds: " + " ".join(name for name, _ in self.findings))
         print(f"{total - len(self.findings)} as expected, "
@@ -173,22 +186,83 @@ def run_seeds(campaign, options):
                                 program.builders)
 
 
+def validate(options):
+    """Has fusion-opt verify programs, many at a time."""
+    tool = find_tool(options.bin, "fusion-opt")
+    seeds = list(seeds_of(options))
+
+    def verify(part):
+        texts = [generator.generate(seed, options.family).file_text()
+                 for seed in part]
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+            file.write("\n// -----\n".join(texts))
+            file.flush()
+            _, output = execute([tool, "--split-input-file", file.name, "-o",
+                                 os.devnull], 600)
+        lines = [text.count("\n") + 2 for text in texts]
+        invalid = {}
+        for match in re.finditer(r":(\d+):\d+: error: (.*)", output):
+            at, number = int(match[1]), 0
+            while at > lines[number]:
+                at -= lines[number]
+                number += 1
+            invalid.setdefault(part[number], match[2])
+        return invalid
+
+    parts = [seeds[i:i + 200] for i in range(0, len(seeds), 200)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        invalid = {seed: message for result in pool.map(verify, parts)
+                   for seed, message in result.items()}
+    for seed, message in invalid.items():
+        print(f"invalid: {seed}: {message}")
+    print(f"{len(seeds) - len(invalid)} valid, {len(invalid)} not")
+    return 1 if invalid else 0
+
+
+def read_pending(path):
+    """Names of programs; what follows a # on a line is the reason."""
+    if not path:
+        return set()
+    with open(path, encoding="utf-8") as file:
+        names = [line.split("#")[0].strip() for line in file]
+    return {name for name in names if name}
+
+
+def run_corpus(runner, options):
+    """Runs files: each has to end as it says, or to be pending."""
+    pending = read_pending(options.pending)
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(runner.run_expecting, options.files)
+        for path, (outcome, kind, code) in zip(options.files, results):
+            name = os.path.basename(path)
+            good = meets(outcome, kind, code)
+            waits = name in pending
+            if good and waits:
+                print(f"right at last: {name}; take it from {options.pending}")
+            elif not good:
+                failed += not waits
+                print(f"{'pending' if waits else 'FAILED'}: {name}: wanted "
+                      f"{kind} {code}".rstrip() + f", got {outcome.label}: "
+                      f"{outcome.message[:160]}")
+    print(f"{len(options.files)} programs, {failed} failed, "
+          f"{len(pending)} pending")
+    return 1 if failed else 0
+
+
 def main(arguments):
     options = parse_arguments(arguments)
     if options.program:
         print(generator.generate(options.program, options.family).file_text(),
               end="")
         return 0
+    if options.validate:
+        return validate(options)
     campaign = Campaign(options)
     begin = time.time()
     if options.files:
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for path, outcome in zip(options.files,
-                                     pool.map(campaign.runner.run,
-                                              options.files)):
-                campaign.record(os.path.basename(path), outcome)
-    else:
-        run_seeds(campaign, options)
+        return run_corpus(campaign.runner, options)
+    run_seeds(campaign, options)
     campaign.report(time.time() - begin)
     if options.results:
         with open(options.results, "w", encoding="utf-8") as file:

@@ -6,8 +6,8 @@
 #
 # Every gate of the project in one command: installs what the tests need,
 # builds the release preset, checks formatting, runs the lit suite (unit tests
-# included) and the Python tests. The last line is 'N passed, N failed'; the
-# exit status is 0 only when nothing failed.
+# included), the Python tests and 300 random programs. The last line is
+# 'N passed, N failed'; the exit status is 0 only when nothing failed.
 #
 # Usage: tools/dev/check.sh [--no-install] [LIT-FILTER]
 #   --no-install   use the machine as it is
@@ -79,6 +79,14 @@ if [[ -z $filter ]]; then
   FUSION_BUILD_DIR=$PWD/build PYTHONPATH=$PWD/python \
     timeout --kill-after=10 1200 "$python" python/tests/run.py \
       --results "$results/python.json" </dev/null || status=1
+
+  # 300 programs that nobody has seen, others for each commit.
+  result_files+=("$results/fuzz.json")
+  step "Random programs"
+  seed=$(git rev-parse --short=12 HEAD 2>/dev/null) || seed=0
+  timeout --kill-after=10 1200 "$python" python/fuzz/run.py --count=300 \
+    --seed="$seed" --out="$results/fuzz" --results="$results/fuzz.json" \
+    </dev/null || status=1
 fi
 
 step "Result"

@@ -4,6 +4,7 @@
 """Random programs, valid by construction, one for each seed."""
 
 import random
+import re
 
 from . import fusionops, patterns, pointwise, reductions, tensors, tosa
 from .core import Program, Refused, count
@@ -90,20 +91,26 @@ def _step(p, family):
     return value
 
 
+# Ops on whole tensors that take an attribute before their types.
+_PLAIN = re.compile(r"%\S+ = (?:fusion|arith|math)\.[^{\n]* : [^\n]*tensor")
+
+
 def _contracts(p):
     """Now and then what users ask of the planner."""
-    if p.chance(0.06):
-        ops = [i for i, line in enumerate(p.lines)
-               if " = fusion." in line and "\n" not in line and
-               "{" not in line and " : " in line]
-        if ops:
-            at = p.rng.choice(ops)
-            head, tail = p.lines[at].rsplit(" : ", 1)
-            p.lines[at] = f"{head} {{fusion.never}} : {tail}"
-            p.used.append("contract.never")
+    for name, share in (("fusion.never", 0.06), ("fusion.must", 0.02)):
+        plain = [i for i, line in enumerate(p.lines) if _PLAIN.match(line) and
+                 "arith.constant" not in line and "fusion.scan" not in line]
+        if plain and p.chance(share):
+            at = p.rng.choice(plain)
+            head, tail = p.lines[at].split(" : ", 1)
+            p.lines[at] = f"{head} {{{name}}} : {tail}"
+            p.used.append(name)
     if p.chance(0.03):
         p.attributes.append(f"fusion.max_kernels = {len(p.lines)} : i64")
-        p.used.append("contract.max_kernels")
+        p.used.append("fusion.max_kernels")
+    if p.chance(0.05):
+        p.attributes.append("fusion.tf32")
+        p.used.append("fusion.tf32")
 
 
 def _results(p, made):
@@ -128,5 +135,6 @@ def _options(p):
         options.append("--numerics=fast")
     if p.chance(0.4):
         options.append("--asynchrony=early")
-    options += [f"--dim={name}={size}" for name, size in sorted(p.flags.items())]
+    options += [f"--dim={name}={size}"
+                for name, size in sorted(p.flags.items())]
     return options

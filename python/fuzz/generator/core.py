@@ -106,7 +106,8 @@ def literal(number, elem):
     if not is_float(elem):
         if elem == "i1":
             return "true" if number else "false"
-        return str(int(number))
+        half = 1 << (bits(elem) - 1)  # what does not fit wraps
+        return str((int(number) + half) % (2 * half) - half)
     text = repr(float(number))
     return text if "." in text.split("e")[0] else text.replace("e", ".0e")
 
@@ -130,6 +131,10 @@ class Program:
         self.used = []  # names of the builders
         self.flags = {}  # of the command line
         self.counter = 0
+        # Some programs are large enough for many tiles and tensor copies.
+        self.large = self.chance(0.12) and options.get("large", True)
+        self.max_elements = MAX_ELEMENTS << (2 if self.large else 0)
+        self.max_steps = MAX_STEPS << (4 if self.large else 0)
         self.sizes = self.draw_sizes()
         self.constants = {}
 
@@ -142,6 +147,8 @@ class Program:
         """A few sizes that the program's tensors share, so that they meet."""
         kinds = [((1,), 2), ((2, 4, 8, 16, 32, 64), 8),
                  ((3, 5, 7, 13, 17, 33, 65), 7), ((128, 96, 129, 100), 2)]
+        if self.large:
+            kinds += [((256, 192, 128, 64), 10), ((512, 320, 255, 1000), 3)]
         sizes = []
         for _ in range(self.rng.randint(3, 5)):
             kind = self.rng.choices([k for k, _ in kinds],
@@ -158,6 +165,8 @@ class Program:
 
     def dim(self, least=0, most=None, static=False, multiple=1):
         """One of the program's sizes with these properties, or a new one."""
+        if self.large and most is not None and most > 16:
+            most *= 4
         fits = [dim for dim in self.sizes
                 if dim.size >= least and (most is None or dim.size <= most)
                 and not (static and dim.dynamic) and dim.size % multiple == 0]
@@ -167,10 +176,13 @@ class Program:
         size = self.rng.randint(max(least, 1), max(least, 1, high))
         return Dim(-(-size // multiple) * multiple)
 
-    def shape(self, rank, limit=MAX_ELEMENTS, **kind):
+    def shape(self, rank, **kind):
         dims = [self.dim(**kind) for _ in range(rank)]
-        while count(dims) > limit:
+        while count(dims) > self.max_elements:
             largest = max(range(rank), key=lambda i: dims[i].size)
+            if self.chance(0.5):  # or another, so that long rows stay
+                largest = self.rng.choice([i for i in range(rank)
+                                           if dims[i].size > 1])
             dims[largest] = Dim(self.rng.choice(
                 [s for s in (1, 2, 3, 4, 5, 8) if s < dims[largest].size]))
         return dims
@@ -179,8 +191,8 @@ class Program:
         return self.rng.choices(FLOATS, (6, 3, 3, 1))[0]
 
     def int_type(self):
-        names = self.options.get("ints", ("i32", "i64", "i8"))
-        return self.rng.choice(names)
+        return self.rng.choices(("i32", "i64", "i8", "i1", "i16", "i4"),
+                                (6, 3, 4, 3, 1, 0.3))[0]
 
     # Text.
 
@@ -232,7 +244,8 @@ class Program:
 
     def argument(self, dims, elem, low=None, high=None):
         """A new input. Floats are drawn from the normal distribution."""
-        if len(self.arguments) >= MAX_ARGUMENTS or count(dims) > MAX_ELEMENTS:
+        if (len(self.arguments) >= MAX_ARGUMENTS or
+                count(dims) > self.max_elements):
             raise Refused("too many or too large inputs")
         if low is None:
             low, high = (-5.0, 5.0) if is_float(elem) else (0, 7)
@@ -295,7 +308,7 @@ class Program:
         return name
 
     def pick(self, accept, make=None, fresh=0.15):
-        """A value that `accept` takes, recent ones first, or what `make` draws."""
+        """A value that `accept` takes, often a recent one, or a new one."""
         fits = [value for value in self.values if accept(value)]
         if fits and not (make and self.chance(fresh)):
             recent = fits[-4:]
@@ -342,10 +355,11 @@ class Program:
         if factor < 1e-4:
             raise Refused("too large a range")
         splat = self.fresh("c")
-        self.emit(f"{splat} = arith.constant dense<{literal(factor, value.elem)}"
-                  f"> : {value.type}" if not any(d.dynamic for d in value.dims)
-                  else f"{splat} = " + self.splat_text(value.dims, value.elem,
-                                                       factor))
+        number = literal(factor, value.elem)
+        self.emit(f"{splat} = " + (
+            self.splat_text(value.dims, value.elem, factor)
+            if any(d.dynamic for d in value.dims) else
+            f"arith.constant dense<{number}> : {value.type}"))
         return self.result(f"arith.mulf {value.name}, {splat} : {value.type}",
                            value.dims, value.elem, value.low * factor,
                            value.high * factor)
@@ -370,8 +384,8 @@ class Program:
     def text(self, results):
         """The program as MLIR. The first line says how to run it."""
         arguments = ", ".join(
-            f"{value.name}: "
-            f"{value.type if value.dims is not None else value.elem}{attributes}"
+            f"{value.name}: " +
+            (value.type if value.dims is not None else value.elem) + attributes
             for value, attributes in self.arguments)
         types = ", ".join(value.type for value in results)
         attributes = (f" attributes {{{', '.join(self.attributes)}}}"

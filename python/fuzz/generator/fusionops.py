@@ -4,9 +4,8 @@
 """Ops of the fusion dialect, with random attributes."""
 
 from . import scalars
-from .core import (Dim, MAX_ELEMENTS, MAX_STEPS, Refused, Value, bits, count,
-                   int_range, is_float, tensor_type)
-from .pointwise import EXACT, into, operand, same_shape
+from .core import Dim, Refused, Value, count, int_range, tensor_type
+from .pointwise import into, operand, same_shape
 from .reductions import check_steps, factor_like, product_range, sum_range
 from .scalars import TensorEmitter
 
@@ -66,9 +65,10 @@ def dropout(p):
     x = some(p, (1, 4), least=0)
     seed = p.scalar_argument("i64")
     chance = p.rng.choice((0.1, 0.5, 0.25, 0.0))
-    return p.result(f"fusion.dropout {x.name}, {seed.name} probability({chance})"
-                    f" op_id({p.rng.randint(0, 9)}) : {x.type}", x.dims, x.elem,
-                    x.low / (1 - chance), x.high / (1 - chance))
+    return p.result(f"fusion.dropout {x.name}, {seed.name} "
+                    f"probability({chance}) op_id({p.rng.randint(0, 9)}) : "
+                    f"{x.type}", x.dims, x.elem, x.low / (1 - chance),
+                    x.high / (1 - chance))
 
 
 def softmax(p):
@@ -153,7 +153,7 @@ def attention(p, x=None):
     heads = Dim(groups * share)
     s, t = p.dim(least=1, most=65), p.dim(least=1, most=65)
     d, width = p.dim(least=1, most=64, static=True), p.dim(least=1, most=64)
-    check_steps(*batch, heads, s, t, d)
+    check_steps(p, *batch, heads, s, t, d)
     q = factor_like(p, elem, [*batch, heads, s, d])
     k = factor_like(p, elem, [*batch, Dim(groups), t, d])
     v = factor_like(p, elem, [*batch, Dim(groups), t, width])
@@ -179,7 +179,8 @@ def attention(p, x=None):
         text += f" seed({seed.name})"
         attributes += ["dropout = 0.25 : f64", "op_id = 3 : i64"]
     if p.chance(0.35):
-        kind = "top_left" if t.size < s.size or p.chance(0.5) else "bottom_right"
+        kind = ("top_left" if t.size < s.size or p.chance(0.5) else
+                "bottom_right")
         text += f" causal({kind})"
     if p.chance(0.4):
         attributes.append(f"scale = {p.rng.choice((0.125, 0.25, 0.5))} : f64")
@@ -194,7 +195,8 @@ def attention(p, x=None):
                 f"  %w = arith.constant 0.0625 : f32\n"
                 "  %c = arith.mulf %b, %w : f32\n"
                 "  %y = arith.subf %s, %c : f32")
-        region = f" {{\n^bb0(%s: f32, {places}):\n{body}\n  fusion.yield %y : f32\n}}"
+        region = (f" {{\n^bb0(%s: f32, {places}):\n{body}\n"
+                  "  fusion.yield %y : f32\n}")
     dims = [*batch, heads, s, width]
     return p.result(f"fusion.attention {text}{braces} : " + signature(
         inputs, (dims, elem)) + region, dims, elem, v.low, v.high)
@@ -254,8 +256,8 @@ def index_tensor(p, dims, size, elem):
     if 0 <= x.low and x.high < size:
         return x
     e = TensorEmitter(p, dims)
-    y = scalars._op(e, "arith.remui", (operand(x), e.constant(size, elem)), elem,
-                    0, size - 1)
+    y = scalars._op(e, "arith.remui", (operand(x), e.constant(size, elem)),
+                    elem, 0, size - 1)
     return p.keep(Value(y.name, dims, elem, 0, size - 1))
 
 
@@ -269,11 +271,11 @@ def gather(p):
     indices = index_tensor(p, p.shape(p.rng.randint(0, 2), least=1, most=33),
                            x.dims[axis].size, p.rng.choice(("i32", "i64")))
     dims = [*x.dims[:axis], *indices.dims, *x.dims[axis + 1:]]
-    if count(dims) > MAX_ELEMENTS:
+    if count(dims) > p.max_elements:
         raise Refused("too large")
     return p.result(f"fusion.gather {x.name}, {indices.name} axis({axis}) : " +
-                    signature([x, indices], (dims, x.elem)), dims, x.elem, x.low,
-                    x.high)
+                    signature([x, indices], (dims, x.elem)), dims, x.elem,
+                    x.low, x.high)
 
 
 def scan(p):
@@ -296,7 +298,8 @@ def scan(p):
                f"  %cc = arith.mulf %a2, %b1 : {elem}\n"
                f"  %bb = arith.addf %cc, %b2 : {elem}\n"
                f"  fusion.yield %aa, %bb : {elem}, {elem}\n}}")
-        return p.keep(Value(f"{group}#1", x.dims, elem, 10 * x.low, 10 * x.high))
+        return p.keep(Value(f"{group}#1", x.dims, elem, 10 * x.low,
+                            10 * x.high))
     op, start = {"sum": ("arith.addf", 0.0), "max": ("arith.maximumf", -1e4),
                  "int": ("arith.addi", 0)}[kind]
     low, high = (sum_range(x.low, x.high, size) if kind == "sum" else
@@ -359,7 +362,7 @@ def conv(p):
         attributes = [_array("strides", stride), _array("dilations", dilation),
                       _array("padding", padding), f"groups = {groups} : i64"]
     dims = _space(p, layout, batch, Dim(f), out)
-    if count(dims) * count(w.dims) > 4 * MAX_STEPS:
+    if count(dims) * count(w.dims) > 4 * p.max_steps:
         raise Refused("too many products")
     name = f"fusion.conv {layout} " + ("transposed " if transposed else "")
     terms = count(w.dims) // max(first, 1)
@@ -457,7 +460,7 @@ def dequantized_weight(p):
         "{axis = 0 : i64} : " + signature([w, scale], ([n, k], elem)), [n, k],
         elem, -32, 32)
     x = factor_like(p, elem, [m, k])
-    check_steps(m, n, k)
+    check_steps(p, m, n, k)
     out = p.filled([m, n], "f32", 0)
     kind = tensor_type([m, n], "f32")
     maps = ("[affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,"
@@ -472,7 +475,7 @@ def grouped_matmul(p):
     elem = p.rng.choice(("f32", "bf16", "f16", "i8", "f8E4M3FN"))
     groups, rows = p.rng.randint(1, 5), p.dim(least=1, most=65)
     k, n = p.dim(least=1, most=64), p.dim(least=1, most=64)
-    check_steps(rows, k, n)
+    check_steps(p, rows, k, n)
     x = factor_like(p, elem, [rows, k])
     flip = p.chance(0.4)
     w = factor_like(p, elem, [Dim(groups), n, k] if flip else

@@ -5,8 +5,8 @@
 
 import math
 
-from . import fusionops, pointwise, reductions, tensors
-from .core import Dim, LIMITS, Refused, Value, affine_map, tensor_type
+from . import fusionops, pointwise
+from .core import Dim, LIMITS, Refused, affine_map, tensor_type
 from .pointwise import same_shape
 from .reductions import (check_steps, factor_like, matmul, product_range,
                          sum_range)
@@ -51,8 +51,9 @@ def convert(p, x, elem):
         raise Refused("no conversion")
     if narrow:
         x = p.tame(x, LIMITS[elem])
-    return p.result(f"arith.{'truncf' if narrow else 'extf'} {x.name} : {x.type}"
-                    f" to {tensor_type(x.dims, elem)}", x.dims, elem, x.low,
+    op = "truncf" if narrow else "extf"
+    return p.result(f"arith.{op} {x.name} : {x.type} to "
+                    f"{tensor_type(x.dims, elem)}", x.dims, elem, x.low,
                     x.high)
 
 
@@ -212,8 +213,8 @@ def perceptron(p):
     """Two layers, or a gated one."""
     elem = p.rng.choice(("f32", "bf16", "f16"))
     m, k, h, n = (p.dim(least=1, most=64) for _ in range(4))
-    check_steps(m, k, h)
-    check_steps(m, h, n)
+    check_steps(p, m, k, h)
+    check_steps(p, m, h, n)
     x = factor_like(p, elem, [m, k])
     hidden = product(p, x, factor_like(p, elem, [k, h]), elem)
     hidden = activation_of(p, hidden)
@@ -242,8 +243,8 @@ def attention(p):
     b, s, t = p.dim(least=1, most=4), p.dim(least=1, most=64), p.dim(
         least=1, most=64)
     d, w = p.dim(least=1, most=64, static=True), p.dim(least=1, most=64)
-    check_steps(b, s, t, d)
-    check_steps(b, s, t, w)
+    check_steps(p, b, s, t, d)
+    check_steps(p, b, s, t, w)
     q, v = factor_like(p, elem, [b, s, d]), factor_like(p, elem, [b, t, w])
     flip = p.chance(0.7)
     k = factor_like(p, elem, [b, t, d] if flip else [b, d, t])
@@ -337,7 +338,7 @@ def residual(p):
     """A sum that is returned and also goes into a product."""
     elem = p.rng.choice(("f32", "bf16", "f16"))
     m, k, n = (p.dim(least=1, most=64) for _ in range(3))
-    check_steps(m, k, n)
+    check_steps(p, m, k, n)
     h = add(p, factor_like(p, elem, [m, n]), factor_like(p, elem, [m, n]))
     x = product(p, factor_like(p, elem, [m, k]), factor_like(p, elem, [k, n]),
                 elem)
@@ -356,7 +357,7 @@ def cache_update(p):
     new = p.result(f"tensor.insert_slice {row.name} into {cache.name}[{at}, 0] "
                    f"[1, {columns}] [1, 1] : {row.type} into {cache.type}",
                    cache.dims, elem, -5, 5)
-    check_steps(s, t, d)
+    check_steps(p, s, t, d)
     return product(p, factor_like(p, elem, [s, t]), new, elem)
 
 

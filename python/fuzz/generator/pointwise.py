@@ -6,8 +6,8 @@
 import math
 
 from . import scalars
-from .core import (LIMITS, Refused, SMALL_FLOATS, Value, affine_map, int_range,
-                   is_float, tensor_type)
+from .core import (Dim, LIMITS, Refused, SMALL_FLOATS, Value, affine_map,
+                   int_range, is_float, tensor_type)
 from .scalars import BodyEmitter, Operand, TensorEmitter
 
 EXACT = ("%x",)  # names of inputs begin so; they are free of rounding
@@ -40,7 +40,7 @@ def any_tensor(p, **kind):
     """A tensor of any type, floats more often."""
     elem = None
     if p.chance(0.2):
-        elem = p.rng.choice(p.options.get("ints", ("i32", "i64", "i8", "i1")))
+        elem = p.int_type()
     elif p.chance(0.05):
         elem = p.rng.choice(SMALL_FLOATS)
     return p.tensor(elem=elem, **kind)
@@ -68,7 +68,7 @@ def tensor_arithmetic(p):
 
 
 def generic(p):
-    """linalg.generic over parallel loops, with broadcast and permuted inputs."""
+    """linalg.generic over parallel loops; inputs broadcast and permuted."""
     x = any_tensor(p, ranks=(0, 4))
     rank = x.rank
     loops = list(x.dims)
@@ -87,6 +87,13 @@ def generic(p):
         if p.chance(0.6):
             chosen.sort()
         dims = [loops[i] for i in chosen]
+        ones = [p.chance(0.08) for _ in chosen]  # of size one, read at 0
+        if any(ones):
+            dims = [Dim(1) if one else d for one, d in zip(ones, dims)]
+            inputs.append(same_shape(p, dims))
+            maps.append(["0" if one else f"d{i}"
+                         for one, i in zip(ones, chosen)])
+            continue
         y = (x if p.chance(0.1) and [d.size for d in dims] == x.sizes and
              all(a.same(b) for a, b in zip(dims, x.dims))
              else same_shape(p, dims))
@@ -114,6 +121,12 @@ def structured(p, loops, inputs, maps, order, steps=None):
         number = e.emit(f"arith.index_cast {index} : index to i32")
         operands.append(Operand(number, "i32", 0, max(loops[axis].size - 1, 0),
                                 True))
+    if operands and p.chance(0.02):  # holds; importers write such
+        text = (f"arith.cmpf oeq, {operands[0].name}, {operands[0].name}"
+                if is_float(operands[0].elem) else
+                f"arith.cmpi eq, {operands[0].name}, {operands[0].name}")
+        holds = e.emit(f"{text} : {operands[0].elem}")
+        e.lines.append(f'  cf.assert {holds}, "a NaN"')
     results = []
     for _ in range(2 if p.chance(0.12) else 1):
         results.append(scalars.expression(e, operands,
@@ -261,8 +274,8 @@ def named_binary(p):
 def _above(p, value):
     """An integer tensor of 1 to 8 from any."""
     e = TensorEmitter(p, value.dims)
-    y = scalars._op(e, "arith.andi", (operand(value), e.constant(7, value.elem)),
-                    value.elem, 0, 7)
+    seven = e.constant(7, value.elem)
+    y = scalars._op(e, "arith.andi", (operand(value), seven), value.elem, 0, 7)
     y = scalars._op(e, "arith.addi", (y, e.constant(1, value.elem)), value.elem,
                     1, 8)
     return p.keep(Value(y.name, value.dims, y.elem, 1, 8))
@@ -276,7 +289,7 @@ def _product(dims):
 
 
 def _places(dims, loops):
-    """Which loop each dimension of a tensor is; the loops hold them in order."""
+    """Which loop each dimension of a tensor is; loops have them in order."""
     places, at = [], 0
     for dim in dims:
         while loops[at] is not dim:

@@ -6,8 +6,8 @@
 import math
 
 from . import scalars
-from .core import (Dim, LIMITS, MAX_STEPS, Refused, SMALL_FLOATS, Value,
-                   affine_map, bits, count, int_range, is_float, tensor_type)
+from .core import (Dim, LIMITS, Refused, SMALL_FLOATS, Value, affine_map,
+                   count, int_range, is_float, tensor_type)
 from .pointwise import EXACT, any_tensor, same_shape
 from .scalars import BodyEmitter, Operand
 
@@ -108,11 +108,16 @@ def generic_reduction(p):
         results.append((state, new, start, low, high))
     # Rename loops: loop number order[i] runs along dimension i of x.
     expressions = [[f"d{order[i]}" for i in m] for m in maps]
-    expressions += [[f"d{order[i]}" for i in kept]] * len(results)
+    dims = [loops[i] for i in kept]
+    target = [f"d{order[i]}" for i in kept]
+    if p.chance(0.25):  # reduced dimensions stay, of size one
+        kept = range(len(loops))
+        dims = [Dim(1) if i in reduced else loops[i] for i in kept]
+        target = ["0" if i in reduced else f"d{order[i]}" for i in kept]
+    expressions += [target] * len(results)
     iterators = [None] * len(loops)
     for i, loop in enumerate(order):
         iterators[loop] = '"reduction"' if i in reduced else '"parallel"'
-    dims = [loops[i] for i in kept]
     return _emit_generic(p, len(loops), inputs, expressions, iterators, e.lines,
                          names, dims, elem, results)
 
@@ -169,7 +174,8 @@ def reduce_op(p):
 
 def argmax(p):
     """The largest element of each row and where it is, by linalg.index."""
-    x = p.tensor(elem=p.rng.choice(("f32", "f16", "i32")), ranks=(1, 3), least=1)
+    elem = p.rng.choice(("f32", "f16", "i32"))
+    x = p.tensor(elem=elem, ranks=(1, 3), least=1)
     if not x.name.startswith(EXACT):
         x = p.argument(x.dims, x.elem)
     axis = p.rng.randrange(x.rank)
@@ -269,8 +275,8 @@ def factor_like(p, elem, dims):
                   bound=50 if is_float(elem) else None)
 
 
-def check_steps(*dims):
-    if count(dims) > MAX_STEPS:
+def check_steps(p, *dims):
+    if count(dims) > p.max_steps:
         raise Refused("too many products")
 
 
@@ -295,7 +301,7 @@ def matmul(p, x=None):
     if flip_x:
         m, k = k, m
     n = p.dim(least=1, most=128)
-    check_steps(*batch, m, n, k)
+    check_steps(p, *batch, m, n, k)
     flip_y = p.chance(0.35)
     y = factor_like(p, elem, [*batch, n, k] if flip_y else [*batch, k, n])
     dims = [*batch, m, n]
@@ -344,7 +350,8 @@ def _product_generic(p, x, y, out, maps, dims, elem, low, high, batches):
 
 VECTOR_PRODUCTS = {
     # op: dimensions of the operands and the result, by letter.
-    "matvec": ("mk", "k", "m"), "vecmat": ("k", "kn", "n"), "dot": ("k", "k", ""),
+    "matvec": ("mk", "k", "m"), "vecmat": ("k", "kn", "n"),
+    "dot": ("k", "k", ""),
     "batch_matvec": ("bmk", "bk", "bm"), "batch_vecmat": ("bk", "bkn", "bn"),
     "batch_reduce_matmul": ("bmk", "bkn", "mn"), "mmt4d": ("mkuw", "nkvw",
                                                             "mnuv"),
@@ -363,7 +370,7 @@ def vector_product(p):
         most = 8 if small or letter == "b" else 64
         sizes[letter] = p.dim(least=1, most=most)
     dims = [[sizes[c] for c in group] for group in letters]
-    check_steps(*[sizes[c] for c in sorted(set("".join(letters)))])
+    check_steps(p, *[sizes[c] for c in sorted(set("".join(letters)))])
     x, y = factor_like(p, elem, dims[0]), factor_like(p, elem, dims[1])
     depth = count([sizes[c] for c in sorted(set(letters[0] + letters[1]) -
                                             set(letters[2]))])
@@ -385,7 +392,7 @@ def contraction(p):
     extra = [p.dim(least=1, most=32) for _ in range(p.rng.randint(0, 2))]
     places = shared + [len(loops) + i for i in range(len(extra))]
     loops += extra
-    check_steps(*loops)
+    check_steps(p, *loops)
     if p.chance(0.4):
         p.rng.shuffle(places)
     y = factor_like(p, elem, [loops[i] for i in places])
@@ -488,7 +495,7 @@ def convolution(p):
         strides.append(stride)
         dilations.append(dilation)
     dims = [[sizes[c] for c in group] for group in (image, filter_, result)]
-    check_steps(*dims[2], *[sizes[c] for c in filter_ if c not in result])
+    check_steps(p, *dims[2], *[sizes[c] for c in filter_ if c not in result])
     x = factor_like(p, elem, dims[0])
     if pool:
         y = Value(p.empty(dims[1], elem), dims[1], elem, 0, 0)
@@ -508,8 +515,9 @@ def convolution(p):
     kind = tensor_type(dims[2], total)
     attributes = ""
     if strided:
-        attributes = (f" {{dilations = dense<{dilations}> : vector<{space}xi64>,"
-                      f" strides = dense<{strides}> : vector<{space}xi64>}}")
+        kind_of = f"vector<{space}xi64>"
+        attributes = (f" {{dilations = dense<{dilations}> : {kind_of}, "
+                      f"strides = dense<{strides}> : {kind_of}}}")
     return p.result(f"linalg.{name}{attributes} ins({x.name}, {y.name} : "
                     f"{x.type}, {y.type}) outs({out} : {kind}) -> {kind}",
                     dims[2], total, low, high)
@@ -519,7 +527,7 @@ def quantized_matmul(p):
     """linalg.quantized_matmul, with zero points."""
     m, n, k = (p.dim(least=1, most=64) for _ in range(3))
     batch = [p.dim(least=1, most=4)] if p.chance(0.3) else []
-    check_steps(*batch, m, n, k)
+    check_steps(p, *batch, m, n, k)
     x, y = factor_like(p, "i8", [*batch, m, k]), factor_like(p, "i8",
                                                              [*batch, k, n])
     zeros = [p.scalar(p.rng.randint(-3, 3), "i32") for _ in range(2)]
@@ -537,8 +545,8 @@ def softmax(p):
     x = p.tensor(ranks=(1, 4), least=1)
     axis = p.rng.randrange(x.rank)
     space = p.empty(x.dims, x.elem)
-    return p.result(f"linalg.softmax dimension({axis}) ins({x.name} : {x.type}) "
-                    f"outs({space} : {x.type}) -> {x.type}", x.dims, x.elem, 0,
+    return p.result(f"linalg.softmax dimension({axis}) ins({x.name} : {x.type})"
+                    f" outs({space} : {x.type}) -> {x.type}", x.dims, x.elem, 0,
                     1)
 
 

@@ -155,7 +155,8 @@ def positive(e, x, least=0.25):
         y = _op(e, "math.exp", (y,), x.elem, math.exp(y.low), math.exp(y.high))
     elif way == 1:
         y = bounded(e, x, -12, 12)
-        y = _op(e, "arith.mulf", (y, y), x.elem, 0, max(y.low ** 2, y.high ** 2))
+        y = _op(e, "arith.mulf", (y, y), x.elem, 0,
+                max(y.low ** 2, y.high ** 2))
     else:
         y = _op(e, "math.absf", (x,), x.elem, 0, max(abs(x.low), abs(x.high)),
                 x.exact)
@@ -339,7 +340,7 @@ def select(e, condition, x, y):
 
 
 def expression(e, operands, steps, elem=None):
-    """Joins all operands into one number of type `elem`, by random arithmetic."""
+    """Joins all operands into one number of type `elem`, at random."""
     rng = e.rng
     pool = list(operands)
     unused = list(operands)

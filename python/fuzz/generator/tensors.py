@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops of the tensor dialect, and linalg's transpose, broadcast, pack."""
 
-from .core import (Dim, MAX_ELEMENTS, Refused, Value, count, is_float, literal,
-                   tensor_type)
+from .core import Dim, Refused, count, is_float, literal, tensor_type
 from .pointwise import any_tensor, same_shape
 
 
@@ -27,7 +26,7 @@ def broadcast(p):
         at = p.rng.randint(0, len(dims))
         dims.insert(at, p.dim(most=16))
         added = [i + (i >= at) for i in added] + [at]
-    if count(dims) > MAX_ELEMENTS:
+    if count(dims) > p.max_elements:
         raise Refused("too large")
     kind = tensor_type(dims, x.elem)
     return p.result(f"linalg.broadcast ins({x.name} : {x.type}) "
@@ -80,8 +79,8 @@ def extract_slice(p):
     dims = [size for _, size, _ in windows]
     kept = [d for d in dims if d.dynamic or d.size != 1 or p.chance(0.6)]
     return p.result(
-        f"tensor.extract_slice {x.name}{_places(p, windows, x.dims)} : {x.type} "
-        f"to {tensor_type(kept, x.elem)}", kept, x.elem, x.low, x.high)
+        f"tensor.extract_slice {x.name}{_places(p, windows, x.dims)} : "
+        f"{x.type} to {tensor_type(kept, x.elem)}", kept, x.elem, x.low, x.high)
 
 
 def insert_slice(p):
@@ -110,7 +109,7 @@ def concat(p):
     total = sum(part.dims[axis].size for part in parts)
     dims = list(x.dims)
     dims[axis] = Dim(total, any(part.dims[axis].dynamic for part in parts))
-    if count(dims) > MAX_ELEMENTS:
+    if count(dims) > p.max_elements:
         raise Refused("too large")
     return p.result(
         f"tensor.concat dim({axis}) {', '.join(v.name for v in parts)} : "
@@ -194,6 +193,25 @@ def reshape(p):
                     f"{tensor_type(dims, x.elem)}", dims, x.elem, x.low, x.high)
 
 
+def affine_size(p):
+    """A tensor whose size affine.apply computes of another one's."""
+    x = p.tensor(rank=0, ranks=(0, 0))
+    sizes = [d for v in p.values for d in v.dims if d.dynamic]
+    if not sizes:
+        raise Refused("no dynamic size")
+    old = p.rng.choice(sizes)
+    factor = p.rng.choice((2, 3))
+    name = p.fresh("d")
+    p.emit(f"{name} = affine.apply affine_map<()[s0] -> (s0 * {factor})>()"
+           f"[{p.size_of(old)}]")
+    new = Dim(old.size * factor, True)
+    new.source = name
+    kind = tensor_type([new], x.elem)
+    return p.result(f"linalg.broadcast ins({x.name} : {x.type}) "
+                    f"outs({p.empty([new], x.elem)} : {kind}) dimensions = [0]",
+                    [new], x.elem, x.low, x.high)
+
+
 def splat(p):
     """A number that the caller passes, everywhere."""
     elem = p.rng.choice(("f32", "f32", "f16", "i32", "f64"))
@@ -233,8 +251,9 @@ def constant(p):
     numbers = [p.rng.randint(-4, 4) * (0.5 if is_float(elem) else 1)
                for _ in range(size)]
     dims = [Dim(size)]
-    return p.result(f"arith.constant dense<[{', '.join(literal(n, elem) for n in numbers)}]> "
-                    f": {tensor_type(dims, elem)}", dims, elem, -4, 4)
+    text = ", ".join(literal(n, elem) for n in numbers)
+    return p.result(f"arith.constant dense<[{text}]> : "
+                    f"{tensor_type(dims, elem)}", dims, elem, -4, 4)
 
 
 def from_elements(p):
@@ -309,5 +328,5 @@ def copy(p):
 
 BUILDERS = {transpose: 4, broadcast: 3, pad: 3, extract_slice: 4,
             insert_slice: 3, concat: 3, collapse_shape: 3, expand_shape: 3,
-            cast: 1, reshape: 1, splat: 1, generate: 1, constant: 1,
-            from_elements: 1, extract_in_body: 1, pack: 1, copy: 1}
+            cast: 1, reshape: 1, affine_size: 1, splat: 1, generate: 1,
+            constant: 1, from_elements: 1, extract_in_body: 1, pack: 1, copy: 1}

@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops of TOSA."""
 
-import math
-
 from .core import (Dim, LIMITS, Refused, Value, count, int_range, is_float,
                    tensor_type)
+from .fusionops import index_tensor
 from .pointwise import EXACT, into, same_shape
 from .reductions import check_steps, factor_like, product_range, sum_range
 
@@ -46,9 +45,10 @@ def shape(p, numbers):
     """A tosa.const_shape: its name and type."""
     name = p.fresh("n")
     text = ", ".join(map(str, numbers))
+    rank = len(numbers)
     p.emit(f"{name} = tosa.const_shape {{values = dense<[{text}]> : "
-           f"tensor<{len(numbers)}xindex>}} : () -> !tosa.shape<{len(numbers)}>")
-    return name, f"!tosa.shape<{len(numbers)}>"
+           f"tensor<{rank}xindex>}} : () -> !tosa.shape<{rank}>")
+    return name, f"!tosa.shape<{rank}>"
 
 
 def zero(p, elem):
@@ -125,8 +125,9 @@ def transpose(p):
     x = some(p)
     order = list(range(x.rank))
     p.rng.shuffle(order)
+    text = ", ".join(map(str, order))
     return call(p, "transpose", [x], [x.dims[i] for i in order], x.elem, x.low,
-                x.high, f" {{perms = array<i32: {', '.join(map(str, order))}>}}")
+                x.high, f" {{perms = array<i32: {text}>}}")
 
 
 def reshape(p):
@@ -145,8 +146,9 @@ def slice_(p):
     sizes = [p.rng.randint(1, d.size - s) for d, s in zip(x.dims, starts)]
     (a, at), (b, bt) = shape(p, starts), shape(p, sizes)
     dims = [Dim(s) for s in sizes]
-    return p.result(f"tosa.slice {x.name}, {a}, {b} : ({x.type}, {at}, {bt}) -> "
-                    f"{tensor_type(dims, x.elem)}", dims, x.elem, x.low, x.high)
+    return p.result(f"tosa.slice {x.name}, {a}, {b} : ({x.type}, {at}, {bt})"
+                    f" -> {tensor_type(dims, x.elem)}", dims, x.elem, x.low,
+                    x.high)
 
 
 def pad(p):
@@ -186,7 +188,7 @@ def matmul(p):
     elem = p.rng.choice(("f32", "f16", "bf16", "i8"))
     b, m, n, k = (p.dim(least=1, most=48, static=True) for _ in range(4))
     b = Dim(min(b.size, 4))
-    check_steps(b, m, n, k)
+    check_steps(p, b, m, n, k)
     x, y = factor_like(p, elem, [b, m, k]), factor_like(p, elem, [b, k, n])
     total = "i32" if elem == "i8" else p.rng.choice((elem, "f32")) if (
         elem == "f16") else "f32" if elem == "bf16" else elem
@@ -251,7 +253,6 @@ def select(p):
 def gather(p):
     n, k, c, w = (p.dim(least=1, most=16, static=True) for _ in range(4))
     x = factor_like(p, p.rng.choice(("f32", "f16")), [n, k, c])
-    from .fusionops import index_tensor
     ids = index_tensor(p, [n, w], k.size, "i32")
     return call(p, "gather", [x, ids], [n, w, c], x.elem, x.low, x.high)
 
