@@ -57,6 +57,22 @@ static Value hide(OpBuilder &builder, Location loc, Value value) {
              : LLVM::BitcastOp::create(builder, loc, type, hidden).getResult();
 }
 
+/// A constant of 16 bits as the rounding of one of 32: PTX has literals of
+/// floats for these alone.
+static void widenConstant(LLVM::ConstantOp constant) {
+  Type type = constant.getType();
+  auto value = dyn_cast<FloatAttr>(constant.getValue());
+  if (!value || !(type.isF16() || type.isBF16()))
+    return;
+  OpBuilder builder(constant);
+  Location loc = constant.getLoc();
+  Value wide = LLVM::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(value.getValueAsDouble()));
+  constant.replaceAllUsesWith(
+      LLVM::FPTruncOp::create(builder, loc, type, wide).getResult());
+  constant.erase();
+}
+
 namespace {
 class OpaqueFloatsPass
     : public fusion::impl::OpaqueFloatsPassBase<OpaqueFloatsPass> {
@@ -64,6 +80,7 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
+    getOperation().walk([](LLVM::ConstantOp op) { widenConstant(op); });
     SmallVector<Value> floats;
     getOperation().walk([&](Operation *op) {
       if (!op->getParentOfType<LLVM::LLVMFuncOp>() ||

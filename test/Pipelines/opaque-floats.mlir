@@ -1,7 +1,7 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(gpu.module(fusion-ptx-opaque-floats))' | FileCheck %s
 
 // Floats go through empty assembly, those of 16 bits as integers; integers and
-// pointers do not.
+// pointers do not. Constants of 16 bits become literals of 32.
 
 // CHECK-LABEL: llvm.func @kernel
 // CHECK-SAME: (%[[P:.*]]: !llvm.ptr, %[[X:.*]]: f32, %[[H:.*]]: f16, %[[I:.*]]: i32)
@@ -19,6 +19,11 @@ gpu.module @kernels {
     %n = llvm.fneg %h : f16
     // CHECK: llvm.store %[[BACK]]
     llvm.store %n, %p : f16, !llvm.ptr
+    // CHECK: %[[C:.*]] = llvm.mlir.constant(1.500000e+00 : f32) : f32
+    // CHECK: %[[WIDE:.*]] = llvm.inline_asm "", "=f,0" %[[C]]
+    // CHECK: llvm.fptrunc %[[WIDE]] : f32 to bf16
+    %c = llvm.mlir.constant(1.5 : bf16) : bf16
+    llvm.store %c, %p : bf16, !llvm.ptr
     // CHECK: %[[J:.*]] = llvm.add
     // CHECK-NEXT: llvm.store %[[J]]
     %j = llvm.add %i, %i : i32
