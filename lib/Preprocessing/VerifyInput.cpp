@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "UninitialisedReads.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
@@ -244,6 +245,8 @@ void InputVerifier::verifyOp(Operation *op) {
              "control flow, on tensors");
     return;
   }
+  if (std::string read = describeUninitialisedRead(op); !read.empty())
+    report(op->getLoc(), ErrorCode::UninitialisedRead, read);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     if (!linalgOp.hasPureTensorSemantics()) {
       report(op->getLoc(), ErrorCode::UnsupportedOp,

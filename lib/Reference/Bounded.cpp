@@ -391,9 +391,14 @@ Bounded fusion::toInteger(Bounded x, unsigned bits, bool isSigned) {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// Errors that are independent of each other add up like their squares. This
-/// many times the root of the sum covers what millions of sums show.
+/// Roundings of a sum are independent of each other and add up like their
+/// squares. This many times the root of the sum covers what millions of sums
+/// show.
 static constexpr double kIndependent = 4;
+
+/// The same for the errors of factors. They are bounds that are mostly far from
+/// reached, but for roundings that are dropped.
+static double getIndependentFactors() { return isFastNumerics() ? 3 : 1.5; }
 
 SumRule SumRule::forSum(DType format) {
   SumRule rule;
@@ -436,10 +441,11 @@ Bounded BoundedSum::finish(double count, const SumRule &rule) const {
     return error == 0 ? Bounded(sum) : Bounded::unknown(sum);
   if (count <= 0 || magnitude == 0)
     return Bounded(sum, error);
-  // Independent errors, those that all terms share in proportion, and those
-  // that all values of one factor share.
-  double apart = kIndependent * std::sqrt(squares) + std::fabs(shift) +
-                 error * (std::fabs(sum) / magnitude);
+  // Independent errors, those that all values of one factor share, and those
+  // that all terms share in proportion.
+  double apart = getIndependentFactors() * std::sqrt(squares);
+  apart = std::fmax(apart, std::fabs(shift));
+  apart = std::fmax(apart, error * (std::fabs(sum) / magnitude));
   // A partial sum is hardly larger than the sum or than sums of random signs.
   double running = std::fmin(
       magnitude, std::fabs(sum) + kIndependent * magnitude / std::sqrt(count));

@@ -11,11 +11,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "JitRuntime.h"
+#include "BoundedRuntime.h"
 
-#include "fusion/Reference/HostTensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include <csetjmp>
 #include <cstdlib>
+#include <cstring>
 #include <unistd.h>
 
 using namespace mlir;
@@ -41,6 +42,8 @@ struct JitHeap {
                       : nullptr;
     if (!block)
       longjmp(current->exit, static_cast<int>(JitOutcome::OutOfMemory));
+    // What nothing writes is a NaN of which nothing is known.
+    std::memset(block, 0xFF, size);
     current->blocks[block] = size;
     current->bytes += size;
     return block;
@@ -95,18 +98,6 @@ JitOutcome JitMemory::call(void (*function)(void **), void **arguments,
   return static_cast<JitOutcome>(outcome);
 }
 
-/// Compiled code leaves the high bits of a narrow argument undefined.
-template <DType dtype>
-static float extend(uint32_t bits) {
-  uint32_t mask = (1u << fusionpkg::getStorageBits(dtype)) - 1;
-  return static_cast<float>(fusionrt::decodeFloat(dtype, bits & mask));
-}
-
-template <DType dtype>
-static uint32_t truncate(double value) {
-  return static_cast<uint32_t>(fusionrt::encodeFloat(dtype, value));
-}
-
 void fusion::registerJitSymbols(ExecutionEngine &engine) {
   engine.registerSymbols([](llvm::orc::MangleAndInterner intern) {
     llvm::orc::SymbolMap symbols;
@@ -114,16 +105,14 @@ void fusion::registerJitSymbols(ExecutionEngine &engine) {
       symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
                                llvm::JITSymbolFlags::Exported};
     };
-    add("malloc", &JitHeap::allocate);
-    add("free", &JitHeap::release);
+    add("_mlir_memref_to_llvm_alloc", &JitHeap::allocate);
+    add("_mlir_memref_to_llvm_free", &JitHeap::release);
     add("puts", &JitHeap::print);
     add("abort", &JitHeap::stop);
-    add("fusion_reference_extend_f16", &extend<DType::F16>);
-    add("fusion_reference_extend_f8e4m3", &extend<DType::F8E4M3>);
-    add("fusion_reference_extend_f8e5m2", &extend<DType::F8E5M2>);
-    add("fusion_reference_truncate_f16", &truncate<DType::F16>);
-    add("fusion_reference_truncate_f8e4m3", &truncate<DType::F8E4M3>);
-    add("fusion_reference_truncate_f8e5m2", &truncate<DType::F8E5M2>);
+    forEachBoundedCall([&](StringRef name, void *function) {
+      symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                               llvm::JITSymbolFlags::Exported};
+    });
     return symbols;
   });
 }

@@ -17,12 +17,12 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -35,7 +35,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -45,13 +44,11 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_COPIESTOLOOPSPASS
 #define GEN_PASS_DEF_DECOMPOSEFORLOOPSPASS
-#define GEN_PASS_DEF_MATHTOCALLSPASS
+#define GEN_PASS_DEF_ELEMENTWISETOGENERICPASS
 #include "fusion/Reference/Passes.h.inc"
 } // namespace mlir::fusion
 
@@ -74,6 +71,54 @@ struct DecomposeAggregate
   }
 };
 
+/// Gives slices of one element a stride of 1.
+template <typename SliceOp>
+void setUnitStrides(SliceOp op) {
+  OpBuilder b(op);
+  SmallVector<OpFoldResult> strides = op.getMixedStrides();
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  bool changed = false;
+  for (auto [size, stride] : llvm::zip(sizes, strides)) {
+    if (getConstantIntValue(size) != 1 || getConstantIntValue(stride) == 1)
+      continue;
+    stride = b.getIndexAttr(1);
+    changed = true;
+  }
+  if (!changed)
+    return;
+  SliceOp result;
+  if constexpr (std::is_same_v<SliceOp, tensor::ExtractSliceOp>)
+    result = SliceOp::create(b, op.getLoc(), op.getType(), op.getSource(),
+                             op.getMixedOffsets(), sizes, strides);
+  else
+    result = SliceOp::create(b, op.getLoc(), op.getSource(), op.getDest(),
+                             op.getMixedOffsets(), sizes, strides);
+  op.getResult().replaceAllUsesWith(result.getResult());
+  op.erase();
+}
+
+struct ElementwiseToGenericPass
+    : fusion::impl::ElementwiseToGenericPassBase<ElementwiseToGenericPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    auto config =
+        GreedyRewriteConfig()
+            .enableFolding(false)
+            .enableConstantCSE(false)
+            .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+    getOperation().walk([](Operation *op) {
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+        setUnitStrides(slice);
+      else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+        setUnitStrides(slice);
+    });
+  }
+};
+
 struct DecomposeForLoopsPass
     : fusion::impl::DecomposeForLoopsPassBase<DecomposeForLoopsPass> {
   void runOnOperation() override {
@@ -84,20 +129,27 @@ struct DecomposeForLoopsPass
     linalg::populateDecomposePackUnpackPatterns(patterns);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
-  }
-};
-
-struct MathToCallsPass : fusion::impl::MathToCallsPassBase<MathToCallsPass> {
-  void runOnOperation() override {
-    // The C library has no such functions.
-    RewritePatternSet expansions(&getContext());
-    math::populateExpansionPatterns(expansions, {"rsqrt", "clampf"});
-    RewritePatternSet calls(&getContext());
-    populateMathToLibmConversionPatterns(calls);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(calls))))
-      signalPassFailure();
+      return signalPassFailure();
+    // What the program allows for an op, such as tf32, stays on the generic.
+    SmallVector<linalg::LinalgOp> named;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp>(op))
+        named.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : named) {
+      SmallVector<NamedAttribute> attributes(op->getDiscardableAttrs());
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::GenericOp> generic =
+          linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic)) {
+        op->emitOpError("has no form as a linalg.generic");
+        return signalPassFailure();
+      }
+      for (NamedAttribute attribute : attributes)
+        (*generic)->setDiscardableAttr(attribute.getName(),
+                                       attribute.getValue());
+    }
   }
 };
 
@@ -123,10 +175,14 @@ struct CopiesToLoopsPass
 
 } // namespace
 
-/// Linalg on tensors, with checks of what would read or write out of bounds.
-static void addTensorPasses(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+void fusion::buildBoundingPipeline(OpPassManager &pm) {
+  pm.addPass(fusion::createElementwiseToGenericPass());
   pm.addPass(fusion::createDecomposeForLoopsPass());
+  pm.addPass(fusion::createBoundFloatsPass());
+}
+
+/// Checks of what would read or write out of bounds, and loops in good order.
+static void addCheckPasses(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(fusion::createTotalDivisionPass());
   pm.addPass(createGenerateRuntimeVerificationPass());
@@ -149,37 +205,23 @@ static void addBufferPasses(OpPassManager &pm) {
   pm.addPass(fusion::createCopiesToLoopsPass());
 }
 
-/// Loops over scalars; float types that a CPU lacks are computed in f32, with
-/// every declared rounding.
-static void addScalarPasses(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  pm.addNestedPass<func::FuncOp>(math::createMathExtendToSupportedTypes());
-  arith::ArithEmulateUnsupportedFloatsOptions emulated;
-  for (const char *type : {"bf16", "f16", "f8E4M3FN", "f8E5M2"})
-    emulated.sourceTypeStrs.push_back(type);
-  pm.addNestedPass<func::FuncOp>(
-      arith::createArithEmulateUnsupportedFloats(emulated));
-  fusion::LegalizeFloatsPassOptions legalize;
-  legalize.nativeF16 = llvm::sys::getHostCPUFeatures().lookup("f16c");
-  pm.addPass(fusion::createLegalizeFloatsPass(legalize));
-}
-
+/// Loops over scalars, and machine code for them.
 static void addLLVMPasses(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertMathToFuncs());
-  pm.addPass(fusion::createMathToCallsPass());
-  ConvertMathToLLVMPassOptions math;
-  math.approximateLog1p = false;
-  pm.addPass(createConvertMathToLLVMPass(math));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertComplexToLLVMPass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  // Functions of this name are not known to LLVM: what they give has contents.
+  FinalizeMemRefToLLVMConversionPassOptions memory;
+  memory.useGenericFunctions = true;
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass(memory));
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
@@ -188,13 +230,8 @@ static void addLLVMPasses(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void fusion::buildReferencePipeline(OpPassManager &pm, ReferenceMode mode) {
-  if (mode == ReferenceMode::Float64)
-    pm.addPass(createPromoteFloatsPass());
-  else
-    pm.addPass(createRoundFactorsPass());
-  addTensorPasses(pm);
+void fusion::buildReferencePipeline(OpPassManager &pm) {
+  addCheckPasses(pm);
   addBufferPasses(pm);
-  addScalarPasses(pm);
   addLLVMPasses(pm);
 }

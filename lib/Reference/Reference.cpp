@@ -13,19 +13,21 @@
 
 #include "fusion/Reference/Reference.h"
 
+#include "BoundedRuntime.h"
+#include "FusionOps.h"
 #include "JitRuntime.h"
-#include "ProgramFacts.h"
 #include "StaticSizes.h"
 
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Preprocessing/Passes.h"
-#include "fusion/Preprocessing/Pipeline.h"
+#include "fusion/Reference/Passes.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/SymbolTable.h"
@@ -41,8 +43,8 @@ using namespace mlir::fusion;
 
 static constexpr StringLiteral kEntry = "fusion_reference_entry";
 
-Reference::Reference(Location loc, ReferenceMode mode, Signature signature)
-    : loc(loc), mode(mode), signature(std::move(signature)) {}
+Reference::Reference(Location loc, Signature signature)
+    : loc(loc), signature(std::move(signature)) {}
 
 Reference::~Reference() = default;
 
@@ -115,11 +117,19 @@ static void addTosaPasses(OpPassManager &pm) {
   functions.addPass(createTosaToTensorPass());
 }
 
-/// Lowers `module` to the LLVM dialect, with a call of `beforePromotion` when
-/// the program is decomposed and still computes in its own types. On failure,
-/// `message` is the first error and `place` where it is.
-static LogicalResult lower(ModuleOp module, ReferenceMode mode,
-                           function_ref<void()> beforePromotion,
+/// Erases shapes as TOSA writes them, which nothing reads any more.
+static void eraseShapes(ModuleOp module) {
+  SmallVector<tosa::ConstShapeOp> shapes;
+  module.walk([&](tosa::ConstShapeOp op) { shapes.push_back(op); });
+  for (tosa::ConstShapeOp op : shapes)
+    if (op->use_empty())
+      op->erase();
+}
+
+/// Lowers `module` to the LLVM dialect, with a call of `onBounded` when the
+/// program is on tensors of bounded numbers. On failure, `message` is the first
+/// error and `place` where it is.
+static LogicalResult lower(ModuleOp module, function_ref<void()> onBounded,
                            std::string &message, Location &place) {
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
@@ -135,13 +145,21 @@ static LogicalResult lower(ModuleOp module, ReferenceMode mode,
   PassManager input(module.getContext());
   input.addPass(createLowerGlobalsPass());
   input.addPass(createSymbolDCEPass());
+  // Before anything folds constants of dynamic sizes.
+  input.addPass(createElementwiseToGenericPass());
   addTosaPasses(input);
-  if (failed(input.run(module)) || failed(decomposeFusionOps(module, true)))
+  if (failed(input.run(module)))
     return failure();
-  beforePromotion();
-  PassManager pm(module.getContext());
-  buildReferencePipeline(pm, mode);
-  return pm.run(module);
+  eraseShapes(module);
+  if (failed(lowerFusionOps(module)))
+    return failure();
+  PassManager bounding(module.getContext()), lowering(module.getContext());
+  buildBoundingPipeline(bounding);
+  buildReferencePipeline(lowering);
+  if (failed(bounding.run(module)))
+    return failure();
+  onBounded();
+  return lowering.run(module);
 }
 
 static llvm::Expected<std::unique_ptr<ExecutionEngine>>
@@ -164,8 +182,8 @@ createEngine(ModuleOp module) {
   return ExecutionEngine::create(module, options, std::move(*machine));
 }
 
-FailureOr<std::unique_ptr<Reference>>
-Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
+FailureOr<std::unique_ptr<Reference>> Reference::create(ModuleOp module,
+                                                        StringRef entryName) {
   FailureOr<func::FuncOp> original = findEntry(module, entryName);
   if (failed(original))
     return failure();
@@ -179,7 +197,7 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
                           "'" + name + "' has no results to check",
                           "return at least one tensor");
   std::unique_ptr<Reference> reference(
-      new Reference(loc, mode, std::move(*signature)));
+      new Reference(loc, std::move(*signature)));
 
   DialectRegistry registry;
   registerReferenceDialects(registry);
@@ -189,19 +207,14 @@ Reference::create(ModuleOp module, StringRef entryName, ReferenceMode mode) {
   auto entry = copy->lookupSymbol<func::FuncOp>(name);
   std::string message;
   Location place = loc;
-  auto analyse = [&] {
+  auto onBounded = [&] {
     auto function = copy->lookupSymbol<func::FuncOp>(kEntry);
-    std::vector<bool> derived = findFloatDerivedResults(function);
-    std::vector<double> epsilons = findCoarsestEpsilons(function);
-    std::vector<double> sumErrors = findSumErrors(function);
-    for (auto [i, output] : llvm::enumerate(reference->signature.outputs)) {
-      output.derivesFromFloat = derived[i];
-      output.coarsestEpsilon = epsilons[i];
-      output.sumError = sumErrors[i];
-    }
+    for (Type type : function.getResultTypes())
+      reference->isBounded.push_back(
+          isa<ComplexType>(getElementTypeOrSelf(type)));
   };
   if (failed(isolateEntry(*copy, entry)) ||
-      failed(lower(*copy, mode, analyse, message, place))) {
+      failed(lower(*copy, onBounded, message, place))) {
     if (findErrorNumber(message))
       return emitError(place) << message;
     return emitCodedError(place, ErrorCode::ReferenceUnsupported,
@@ -242,50 +255,102 @@ static SmallVector<int64_t> createDescriptor(void *data,
   return words;
 }
 
-/// How compiled code stores elements of `declared`: a float in Float64 mode is
-/// an f64, and an i4 takes a byte.
-static DType getStoredType(DType declared, ReferenceMode mode) {
-  if (mode == ReferenceMode::Float64 && fusionpkg::isFloat(declared))
-    return DType::F64;
+/// Integers as compiled code stores them: an i4 takes a byte.
+static DType getStoredType(DType declared) {
   return declared == DType::I4 ? DType::I8 : declared;
 }
 
-static void copyElements(const HostTensor &from, HostTensor &to) {
-  int64_t count = from.getNumElements();
+static void copyIntegers(const HostTensor &from, HostTensor &to) {
   if (from.getDType() == to.getDType())
     std::copy_n(from.data(), from.getNumBytes(), to.data());
-  else if (isFloat(from))
-    for (int64_t i = 0; i < count; ++i)
-      to.setDouble(i, from.getDouble(i));
   else
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0, e = from.getNumElements(); i < e; ++i)
       to.setInteger(i, from.getInteger(i));
 }
 
+namespace {
+/// An input as compiled code reads it. Compiled code may write to it.
+struct StoredInput {
+  HostTensor integers;
+  std::vector<Bounded> numbers;
+  SmallVector<int64_t> descriptor;
+  void *pointer = nullptr;
+
+  explicit StoredInput(const HostTensor &input) {
+    if (isFloat(input)) {
+      numbers.reserve(input.getNumElements());
+      for (int64_t i = 0, e = input.getNumElements(); i < e; ++i)
+        numbers.push_back(input.getDouble(i));
+    } else {
+      integers = createTensor(getStoredType(input.getDType()), input.getDims());
+      copyIntegers(input, integers);
+    }
+    descriptor = createDescriptor(data(), input.getDims());
+    pointer = descriptor.data();
+  }
+  void *data() {
+    return numbers.empty() ? static_cast<void *>(integers.data())
+                           : static_cast<void *>(numbers.data());
+  }
+};
+} // namespace
+
+ReferenceTensor Reference::takeOutput(unsigned index, const int64_t *descriptor,
+                                      bool isOpen) const {
+  const TensorSignature &output = signature.outputs[index];
+  size_t rank = output.shape.size();
+  ReferenceTensor result;
+  result.dtype = output.dtype;
+  result.dims.assign(descriptor + 3, descriptor + 3 + rank);
+  result.isBounded = isBounded[index];
+  // Results have the identity layout, so that a copy of the range is exact.
+  if (result.isBounded) {
+    auto *data =
+        reinterpret_cast<const Bounded *>(descriptor[1]) + descriptor[2];
+    int64_t count = 1;
+    for (int64_t extent : result.dims)
+      count *= extent;
+    // What nothing wrote is no number.
+    for (const Bounded &element : ArrayRef(data, count))
+      result.elements.emplace_back(element.value, element.error);
+  } else {
+    HostTensor stored = createTensor(getStoredType(output.dtype), result.dims);
+    size_t width = fusionpkg::getStorageBits(stored.getDType()) / 8;
+    if (stored.getNumBytes())
+      std::memcpy(stored.data(),
+                  reinterpret_cast<const uint8_t *>(descriptor[1]) +
+                      descriptor[2] * width,
+                  stored.getNumBytes());
+    result.integers = createTensor(output.dtype, result.dims);
+    copyIntegers(stored, result.integers);
+  }
+  if (!isOpen)
+    return result;
+  // Which way the program went is not known, nor is anything that it gave.
+  for (int64_t i = 0, e = result.integers.getNumElements(); i < e; ++i)
+    result.elements.push_back(
+        static_cast<double>(result.integers.getInteger(i)));
+  for (Bounded &element : result.elements)
+    element = Bounded::unknown(element.value);
+  result.isBounded = true;
+  return result;
+}
+
 LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
-                             SmallVectorImpl<HostTensor> &outputs) {
+                             SmallVectorImpl<ReferenceTensor> &outputs) {
   if (inputs.size() != signature.inputs.size())
     return emitCodedError(loc, ErrorCode::WrongInput,
                           Twine(inputs.size()) + " inputs where " +
                               Twine(signature.inputs.size()) + " are declared");
-  // Compiled code may write to its arguments: it gets copies.
-  std::vector<HostTensor> stored(inputs.size());
-  std::vector<SmallVector<int64_t>> descriptors(inputs.size());
-  std::vector<void *> pointers(inputs.size());
+  std::vector<StoredInput> stored;
+  stored.reserve(inputs.size());
   for (auto [i, input] : llvm::enumerate(inputs)) {
-    const TensorSignature &wanted = signature.inputs[i];
-    DType storedType = getStoredType(wanted.dtype, mode);
-    bool isWidened =
-        input.getDType() == storedType && mode == ReferenceMode::Float64;
-    std::string problem = wanted.describeMismatch(
-        isWidened ? wanted.dtype : input.getDType(), input.getDims());
+    std::string problem =
+        signature.inputs[i].describeMismatch(input.getDType(), input.getDims());
     if (!problem.empty())
       return emitCodedError(loc, ErrorCode::WrongInput,
                             "input " + Twine(i) + " " + problem);
-    stored[i] = createTensor(storedType, input.getDims());
-    copyElements(input, stored[i]);
-    descriptors[i] = createDescriptor(stored[i].data(), input.getDims());
-    pointers[i] = descriptors[i].data();
+    stored.emplace_back(input);
   }
 
   size_t resultWords = 0;
@@ -298,11 +363,12 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
   std::vector<void *> arguments{&resultPointer};
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(signature.inputs[i].isScalar
-                            ? static_cast<void *>(stored[i].data())
-                            : static_cast<void *>(&pointers[i]));
+                            ? stored[i].data()
+                            : static_cast<void *>(&stored[i].pointer));
 
   JitMemory memory;
   std::string message;
+  takeNoteOfOpen();
   switch (memory.call(function, arguments.data(), message)) {
   case JitOutcome::Done:
     break;
@@ -315,27 +381,12 @@ LogicalResult Reference::run(ArrayRef<HostTensor> inputs,
                           "the CPU reference ran out of memory");
   }
 
+  bool isOpen = takeNoteOfOpen();
   outputs.clear();
   const int64_t *words = results.data();
-  for (const TensorSignature &output : signature.outputs) {
-    size_t rank = output.shape.size();
-    HostTensor result =
-        createTensor(getStoredType(output.dtype, mode),
-                     std::vector<int64_t>(words + 3, words + 3 + rank));
-    size_t elementBytes = fusionpkg::getStorageBits(result.getDType()) / 8;
-    // Results have the identity layout, so that a copy of the range is exact.
-    if (result.getNumBytes())
-      std::memcpy(result.data(),
-                  reinterpret_cast<const uint8_t *>(words[1]) +
-                      words[2] * elementBytes,
-                  result.getNumBytes());
-    words += 3 + 2 * rank;
-    if (output.dtype == DType::I4) {
-      HostTensor packed = createTensor(DType::I4, result.getDims());
-      copyElements(result, packed);
-      result = std::move(packed);
-    }
-    outputs.push_back(std::move(result));
+  for (unsigned i = 0; i < signature.outputs.size(); ++i) {
+    outputs.push_back(takeOutput(i, words, isOpen));
+    words += 3 + 2 * signature.outputs[i].shape.size();
   }
   return success();
 }

@@ -13,18 +13,14 @@
 #include "fusion/Reference/Verify.h"
 
 #include <algorithm>
-#include <random>
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// How many times small outputs are evaluated with inputs off by a rounding.
-static constexpr int kNumPerturbed = 3;
-
 bool VerifyReport::isVerified() const {
   return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(),
                                          [](const OutputReport &output) {
-                                           return output.verified;
+                                           return output.isVerified();
                                          });
 }
 
@@ -42,75 +38,30 @@ double VerifyReport::getMaxRelativeError() const {
   return error;
 }
 
-FailureOr<std::unique_ptr<Verifier>> Verifier::create(ModuleOp module,
-                                                      StringRef entry) {
-  auto exact = Reference::create(module, entry, ReferenceMode::Float64);
-  if (failed(exact))
-    return failure();
-  auto declared = Reference::create(module, entry, ReferenceMode::Declared);
-  if (failed(declared))
+FailureOr<std::unique_ptr<Verifier>>
+Verifier::create(ModuleOp module, StringRef entry, bool fastNumerics) {
+  auto reference = Reference::create(module, entry);
+  if (failed(reference))
     return failure();
   auto verifier = std::make_unique<Verifier>();
-  verifier->exact = std::move(*exact);
-  verifier->declared = std::move(*declared);
+  verifier->reference = std::move(*reference);
+  verifier->fastNumerics = fastNumerics;
   return verifier;
 }
 
-/// `inputs` with every float off by half of `epsilon`, up or down.
-static SmallVector<HostTensor> perturb(ArrayRef<HostTensor> inputs,
-                                       double epsilon, unsigned seed) {
-  SmallVector<HostTensor> result;
-  std::mt19937_64 random(seed);
-  for (const HostTensor &input : inputs) {
-    if (!isFloat(input)) {
-      result.push_back(input);
-      continue;
-    }
-    HostTensor tensor = createTensor(DType::F64, input.getDims());
-    for (int64_t i = 0, e = input.getNumElements(); i < e; ++i)
-      tensor.setDouble(i, input.getDouble(i) *
-                              (1 + (random() & 1 ? epsilon : -epsilon) / 2));
-    result.push_back(std::move(tensor));
-  }
-  return result;
-}
-
 LogicalResult Verifier::prepare(ArrayRef<HostTensor> inputs) {
-  perturbedResults.clear();
-  if (failed(declared->run(inputs, declaredResults)) ||
-      failed(exact->run(inputs, exactResults)))
-    return failure();
-  for (auto [i, result] : llvm::enumerate(declaredResults)) {
-    if (!isFloat(result) || result.getNumElements() >= kSmallOutput)
-      continue;
-    double epsilon = getSignature().outputs[i].coarsestEpsilon;
-    auto &results = perturbedResults[epsilon];
-    for (int seed = results.size(); seed < kNumPerturbed; ++seed)
-      if (failed(exact->run(perturb(inputs, epsilon, seed),
-                            results.emplace_back())))
-        return failure();
-  }
-  return success();
+  NumericsScope scope(fastNumerics);
+  return reference->run(inputs, expected);
 }
 
 VerifyReport Verifier::compare(ArrayRef<HostTensor> outputs) const {
   VerifyReport report;
-  for (auto [i, declaredResult] : llvm::enumerate(declaredResults)) {
+  for (auto [i, tensor] : llvm::enumerate(expected)) {
     OutputReport output;
-    if (i >= outputs.size()) {
+    if (i < outputs.size())
+      output = compareOutput(outputs[i], tensor);
+    else
       output.failure = "is missing";
-    } else {
-      std::vector<const HostTensor *> perturbed;
-      auto it =
-          perturbedResults.find(getSignature().outputs[i].coarsestEpsilon);
-      if (it != perturbedResults.end())
-        for (const SmallVector<HostTensor> &results : it->second)
-          perturbed.push_back(&results[i]);
-      output =
-          compareOutput(outputs[i], exactResults[i], declaredResult, perturbed,
-                        getSignature().outputs[i].derivesFromFloat,
-                        getSignature().outputs[i].sumError);
-    }
     report.outputs.push_back(std::move(output));
   }
   return report;

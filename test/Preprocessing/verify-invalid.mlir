@@ -66,7 +66,7 @@ func.func @loops(%a: tensor<4294967296x1xf32>, %b: tensor<1x4294967296xf32>) {
       ins(%a, %b : tensor<4294967296x1xf32>, tensor<1x4294967296xf32>)
       outs(%e : tensor<1x1xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    linalg.yield %o : f32
+    linalg.yield %x : f32
   } -> tensor<1x1xf32>
   return
 }

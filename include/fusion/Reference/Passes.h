@@ -29,19 +29,16 @@ namespace fusion {
 #define GEN_PASS_REGISTRATION
 #include "fusion/Reference/Passes.h.inc"
 
-/// In which precision the reference computes.
-enum class ReferenceMode {
-  Float64, // every float is an f64 and no declared rounding is made
-  Declared // the program as it is written, op by op
-};
+/// Makes every float in `module` a bounded number, see BoundFloatsPass.
+LogicalResult boundFloats(ModuleOp module);
 
-/// Replaces every float type in `module` by f64, see PromoteFloatsPass.
-LogicalResult promoteFloats(ModuleOp module);
-
-/// Appends the passes from a module of linalg, tensor, arith, math and scf on
-/// tensors to one of the LLVM dialect. Named ops of other dialects must have
+/// Appends the passes that make a module of linalg, tensor, arith, math and scf
+/// on tensors one on bounded numbers. Named ops of other dialects must have
 /// been decomposed before.
-void buildReferencePipeline(OpPassManager &pm, ReferenceMode mode);
+void buildBoundingPipeline(OpPassManager &pm);
+
+/// Appends the passes from there to the LLVM dialect.
+void buildReferencePipeline(OpPassManager &pm);
 
 /// Registers the dialects and the interface implementations that
 /// buildReferencePipeline and the JIT need.

@@ -16,50 +16,36 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PromoteFloatsPass
-    : Pass<"fusion-reference-promote-floats", "::mlir::ModuleOp"> {
-  let summary = "Compute in f64 whatever the program computes in a float type";
+def BoundFloatsPass
+    : Pass<"fusion-reference-bound-floats", "::mlir::ModuleOp"> {
+  let summary = "Carry a bound on its error with every float";
   let description = [{
-    Replaces every float type by f64: signatures, values, block arguments and
-    constants, which keep the value they were rounded to. `arith.extf` and
-    `arith.truncf` between floats vanish, so a rounding that the program
-    declares is not made. Conversions from and to integers stay. A
-    `arith.bitcast` between a float and an integer sees the bits of the
-    declared type: the value is rounded to it first, and widened afterwards.
+    Makes every float, and every integer that derives from floats, a
+    `complex<f64>`: the value, and how far a correct implementation of the
+    program may be from it (fusion/Reference/Bounded.h). Scalar operations
+    become calls of functions that the reference registers with its JIT; each
+    rounds to the type that the program declares. Sums over reduction loops
+    keep what is needed to bound their error in any order.
 
-    Runs on tensors, before bufferization; fails on float types inside types
-    that it does not know (vectors, complex numbers).
+    Runs on tensors, before bufferization, once structured ops are
+    `linalg.generic`; fails on float types inside types that it does not know
+    (vectors, complex numbers).
   }];
-  let dependentDialects = ["arith::ArithDialect"];
+  let dependentDialects = ["arith::ArithDialect", "complex::ComplexDialect",
+                           "func::FuncDialect", "linalg::LinalgDialect",
+                           "math::MathDialect", "tensor::TensorDialect"];
 }
 
-def RoundFactorsPass
-    : Pass<"fusion-reference-round-factors", "::mlir::ModuleOp"> {
-  let summary = "Round the factors of products to tf32 where that is allowed";
+def ElementwiseToGenericPass
+    : Pass<"fusion-reference-elementwise", "::mlir::ModuleOp"> {
+  let summary = "Make generics of elementwise ops, and fold nothing";
   let description = [{
-    The f32 operands of products that `fusion.tf32` stands on, or on a function
-    or module around them, are rounded to 10 bits of mantissa, to nearest, ties
-    away from zero, as tensor cores are fed.
+    As `convert-elementwise-to-linalg`, which folds: x xor x on a tensor of
+    dynamic sizes becomes a constant that no size is known of. Slices of one
+    element along a dimension get a stride of 1, which is as good as any other
+    and lets the dimension be dropped.
   }];
-  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
-                           "tensor::TensorDialect"];
-}
-
-def LegalizeFloatsPass
-    : Pass<"fusion-reference-legalize-floats", "::mlir::ModuleOp"> {
-  let summary = "Express conversions of f8 and f16 by calls of the reference";
-  let description = [{
-    LLVM has no f8 types, and converts f16 on a CPU without F16C by calls of a
-    library that need not be there. Scalar `arith.extf` and `arith.truncf` from
-    and to these types become calls of functions that the reference registers
-    with its JIT. Arithmetic must have been moved to f32 before
-    (`arith-emulate-unsupported-floats`).
-  }];
-  let dependentDialects = ["arith::ArithDialect", "func::FuncDialect"];
-  let options = [
-    Option<"nativeF16", "native-f16", "bool", /*default=*/"false",
-           "Leave the conversions between f16 and f32 to LLVM">
-  ];
+  let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
 }
 
 def DecomposeForLoopsPass
@@ -67,7 +53,7 @@ def DecomposeForLoopsPass
   let summary = "Break up tensor ops that have no loop form of their own";
   let description = [{
     Decomposes aggregate linalg ops (softmax), pads, packs and concatenations
-    into structured ops and slices.
+    into structured ops and slices, and makes all structured ops generics.
   }];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "linalg::LinalgDialect", "tensor::TensorDialect"];
@@ -84,16 +70,6 @@ def TotalDivisionPass
     wherever the result is defined.
   }];
   let dependentDialects = ["arith::ArithDialect"];
-}
-
-def MathToCallsPass : Pass<"fusion-reference-math-to-calls", "::mlir::ModuleOp"> {
-  let summary = "Call the C library for math functions";
-  let description = [{
-    Like `convert-math-to-libm`, but leaves the ops for which LLVM has exact
-    code, such as the absolute value of an integer. It runs before
-    `convert-math-to-llvm`, whose expansions of some functions are inaccurate.
-  }];
-  let dependentDialects = ["func::FuncDialect", "vector::VectorDialect"];
 }
 
 def OrderLoopsPass : Pass<"fusion-reference-order-loops", "::mlir::ModuleOp"> {

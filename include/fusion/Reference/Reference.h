@@ -14,8 +14,8 @@
 #ifndef FUSION_REFERENCE_REFERENCE_H
 #define FUSION_REFERENCE_REFERENCE_H
 
+#include "fusion/Reference/Bounded.h"
 #include "fusion/Reference/HostTensor.h"
-#include "fusion/Reference/Passes.h"
 #include "fusion/Reference/Signature.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
@@ -28,33 +28,51 @@ class ExecutionEngine;
 
 namespace fusion {
 
+/// What a correct implementation may give for one output.
+struct ReferenceTensor {
+  /// The declared type of the elements.
+  DType dtype = DType::F32;
+  std::vector<int64_t> dims;
+  /// The elements, of floats and of integers that derive from floats.
+  std::vector<Bounded> elements;
+  /// All other integers, which are exact.
+  HostTensor integers;
+  bool isBounded = false;
+
+  int64_t getNumElements() const {
+    return isBounded ? static_cast<int64_t>(elements.size())
+                     : integers.getNumElements();
+  }
+};
+
 /// One function of a module, compiled for the CPU of this machine.
 class Reference {
 public:
   /// Compiles `entry` of `module`, which stays as it is. The module is on
   /// tensors: linalg, tensor, arith, math, scf. Emits one error and returns
   /// failure if the function is absent or cannot be evaluated.
-  static FailureOr<std::unique_ptr<Reference>>
-  create(ModuleOp module, StringRef entry, ReferenceMode mode);
+  static FailureOr<std::unique_ptr<Reference>> create(ModuleOp module,
+                                                      StringRef entry);
   ~Reference();
 
-  /// The types as declared, whatever the mode.
+  /// The types as declared.
   const Signature &getSignature() const { return signature; }
 
-  /// Evaluates the function. `inputs` have the declared types, or F64 for any
-  /// float in Float64 mode; `outputs` get the declared types in Declared mode
-  /// and F64 for every float in Float64 mode. Emits one error and returns
-  /// failure if the inputs do not fit the signature, an index or shape is out
-  /// of bounds, or memory runs out.
+  /// Evaluates the function in the NumericsScope of the caller. Emits one error
+  /// and returns failure if the inputs do not fit the signature, an index or
+  /// shape is out of bounds, or memory runs out.
   LogicalResult run(ArrayRef<HostTensor> inputs,
-                    SmallVectorImpl<HostTensor> &outputs);
+                    SmallVectorImpl<ReferenceTensor> &outputs);
 
 private:
-  Reference(Location loc, ReferenceMode mode, Signature signature);
+  Reference(Location loc, Signature signature);
+  ReferenceTensor takeOutput(unsigned index, const int64_t *descriptor,
+                             bool isOpen) const;
 
   Location loc;
-  ReferenceMode mode;
   Signature signature;
+  /// Which outputs carry bounds.
+  std::vector<bool> isBounded;
   std::unique_ptr<ExecutionEngine> engine;
   void (*function)(void **) = nullptr;
 };

@@ -34,15 +34,6 @@ struct TensorSignature {
   std::vector<std::string> dimNames;
   /// A scalar of the function type, not a tensor of rank 0.
   bool isScalar = false;
-  /// Results only: integers that may depend on how floats were rounded. Set by
-  /// Reference::create.
-  bool derivesFromFloat = false;
-  /// Results only: the coarsest rounding on the way, as the distance from 1 to
-  /// the next number. Set by Reference::create.
-  double coarsestEpsilon = 0;
-  /// Results only: what tensor cores may lose in sums of products on the way,
-  /// relative to their root mean square. Set by Reference::create.
-  double sumError = 0;
 
   /// "f32[?,5]".
   std::string getTypeString() const;

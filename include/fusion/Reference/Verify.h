@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file defines the verification of a run: both references of the program,
+// This file defines the verification of a run: the reference of the program,
 // evaluated on the inputs of the run and compared with its outputs.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,6 @@
 
 #include "fusion/Reference/Compare.h"
 #include "fusion/Reference/Reference.h"
-#include <map>
 
 namespace mlir::fusion {
 
@@ -31,32 +30,31 @@ struct VerifyReport {
   double getMaxRelativeError() const;
 };
 
-/// Holds the references of one function.
+/// Holds the reference of one function.
 class Verifier {
 public:
-  /// Compiles both references of `entry`; `module` stays as it is. Emits one
-  /// error and returns failure if there is no reference.
-  static FailureOr<std::unique_ptr<Verifier>> create(ModuleOp module,
-                                                     StringRef entry);
+  /// Compiles the reference of `entry`; `module` stays as it is. With
+  /// `fastNumerics`, results of --numerics=fast are right. Emits one error and
+  /// returns failure if there is no reference.
+  static FailureOr<std::unique_ptr<Verifier>>
+  create(ModuleOp module, StringRef entry, bool fastNumerics = false);
 
-  const Signature &getSignature() const { return declared->getSignature(); }
+  const Signature &getSignature() const { return reference->getSignature(); }
 
-  /// Evaluates the references on `inputs`, of the declared types. Emits one
-  /// error and returns failure if they cannot be evaluated.
+  /// Evaluates the reference on `inputs`, of the declared types. Emits one
+  /// error and returns failure if it cannot be evaluated.
   LogicalResult prepare(ArrayRef<HostTensor> inputs);
 
   /// Compares `outputs` with what prepare() found.
   VerifyReport compare(ArrayRef<HostTensor> outputs) const;
 
-  /// The results of the program as declared, after prepare().
-  ArrayRef<HostTensor> getDeclaredResults() const { return declaredResults; }
+  /// What was expected, after prepare().
+  ArrayRef<ReferenceTensor> getExpected() const { return expected; }
 
 private:
-  std::unique_ptr<Reference> exact, declared;
-  SmallVector<HostTensor> exactResults, declaredResults;
-  /// For small outputs, by the rounding on the way to them: the results for
-  /// inputs that are off by as much.
-  std::map<double, std::vector<SmallVector<HostTensor>>> perturbedResults;
+  std::unique_ptr<Reference> reference;
+  bool fastNumerics = false;
+  SmallVector<ReferenceTensor> expected;
 };
 
 } // namespace mlir::fusion

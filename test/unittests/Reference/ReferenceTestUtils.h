@@ -36,11 +36,10 @@ public:
   }
 
   /// Null after an error.
-  std::unique_ptr<mlir::fusion::Reference>
-  compile(llvm::StringRef entry, mlir::fusion::ReferenceMode mode) {
+  std::unique_ptr<mlir::fusion::Reference> compile(llvm::StringRef entry) {
     if (!module)
       return nullptr;
-    auto reference = mlir::fusion::Reference::create(*module, entry, mode);
+    auto reference = mlir::fusion::Reference::create(*module, entry);
     if (failed(reference))
       return nullptr;
     return std::move(*reference);
@@ -68,13 +67,33 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Empty after an error.
+/// What is expected, empty after an error.
+inline llvm::SmallVector<mlir::fusion::ReferenceTensor>
+evaluateBounded(mlir::fusion::Reference &reference,
+                const std::vector<mlir::fusion::HostTensor> &inputs) {
+  llvm::SmallVector<mlir::fusion::ReferenceTensor> outputs;
+  if (failed(reference.run(inputs, outputs)))
+    outputs.clear();
+  return outputs;
+}
+
+/// The same without bounds: floats as F64, integers in their type.
 inline llvm::SmallVector<mlir::fusion::HostTensor>
 evaluate(mlir::fusion::Reference &reference,
          const std::vector<mlir::fusion::HostTensor> &inputs) {
-  llvm::SmallVector<mlir::fusion::HostTensor> outputs;
-  if (failed(reference.run(inputs, outputs)))
-    outputs.clear();
+  using namespace mlir::fusion;
+  llvm::SmallVector<HostTensor> outputs;
+  for (ReferenceTensor &tensor : evaluateBounded(reference, inputs)) {
+    if (!tensor.isBounded) {
+      outputs.push_back(std::move(tensor.integers));
+      continue;
+    }
+    bool isFloat = fusionpkg::isFloat(tensor.dtype);
+    outputs.push_back(
+        createTensor(isFloat ? DType::F64 : tensor.dtype, tensor.dims));
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+      outputs.back().setDouble(i, tensor.elements[i].value);
+  }
   return outputs;
 }
 
