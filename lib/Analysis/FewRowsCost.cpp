@@ -60,11 +60,14 @@ struct Sides {
         few(large ? problem.rows : problem.columns),
         many(large ? problem.columns : problem.rows),
         fewBits(problem.storedBits[1 - large]),
-        manyBits(problem.storedBits[large]) {}
+        manyBits(problem.storedBits[large]),
+        fewSources(problem.sources[1 - large]),
+        manySources(problem.sources[large]) {}
 
   unsigned large;
   int64_t few, many;
   int64_t fewBits, manyBits;
+  int64_t fewSources, manySources;
 };
 } // namespace
 
@@ -77,7 +80,9 @@ static std::pair<int64_t, int64_t> getTile(const Sides &sides,
 
 static int64_t getStageBytes(const Sides &sides, const MmaConfig &config) {
   auto [few, many] = getTile(sides, config);
-  return (few * sides.fewBits + many * sides.manyBits) * config.depth / 8;
+  return (few * sides.fewBits * sides.fewSources +
+          many * sides.manyBits * sides.manySources) *
+         config.depth / 8;
 }
 
 double fusion::getFewRowsSeconds(const MmaProblem &problem,

@@ -456,8 +456,9 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   while (getMmaSyncRegisters(problem, config) > kMostRegisters &&
          config.rows * config.columns > 1024 && shrink())
     setWarps();
-  int64_t bits = config.rows * problem.storedBits[0] +
-                 config.columns * problem.storedBits[1] * problem.sums;
+  int64_t bits = config.rows * problem.storedBits[0] * problem.sources[0] +
+                 config.columns * problem.storedBits[1] * problem.sources[1] *
+                     problem.sums;
   int64_t stage = bits * config.depth / 8;
   // Several blocks of a multiprocessor, where they fit.
   config.stages = std::clamp<int64_t>(target.sharedPerSM / residentBlocks /

@@ -14,6 +14,7 @@
 #include "fusion/Analysis/ProductProblem.h"
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -89,6 +90,40 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   problem.isStatic = hasStaticSizes(view.sums.front());
 }
 
+/// Tiles that are loaded for one of `tensor`: one of each tensor that is read,
+/// but for those with few elements beside `least`. What is put together may
+/// have parts of any size.
+static int64_t countSources(Value tensor, int64_t least,
+                            const llvm::SmallDenseSet<Value> &reads,
+                            llvm::SmallDenseSet<Value> &seen) {
+  constexpr int64_t kLittle = 8;
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type || !seen.insert(tensor).second)
+    return 0;
+  Operation *op = tensor.getDefiningOp();
+  if (!op || reads.contains(tensor))
+    return !type.hasStaticShape() || type.getNumElements() * kLittle >= least;
+  if (isa<tensor::ConcatOp>(op))
+    least = 0;
+  int64_t sources = 0;
+  for (Value operand : op->getOperands()) {
+    // Parts of one tensor are loaded one by one.
+    if (isa<tensor::ConcatOp>(op))
+      seen.erase(operand);
+    sources += countSources(operand, least, reads, seen);
+  }
+  return sources;
+}
+
+static int64_t countSources(Value tensor, const ProductView &view) {
+  llvm::SmallDenseSet<Value> reads, seen;
+  for (const ProductTensor &read : view.reads)
+    reads.insert(read.value);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t least = type.hasStaticShape() ? type.getNumElements() : 0;
+  return std::max<int64_t>(countSources(tensor, least, reads, seen), 1);
+}
+
 static void setFactors(const ProductView &view, unsigned side,
                        MmaProblem &problem) {
   const ContractionOperand &operand = view.sums.front().operands[side];
@@ -97,6 +132,7 @@ static void setFactors(const ProductView &view, unsigned side,
   for (const Contraction &sum : view.sums)
     tensors.insert(sum.operands[side].tensor);
   problem.operands[side] = tensors.size();
+  problem.sources[side] = countSources(operand.tensor, view);
   Value stored = operand.source ? operand.source : operand.tensor;
   auto type = cast<RankedTensorType>(stored.getType());
   problem.storedBits[side] =

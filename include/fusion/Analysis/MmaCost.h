@@ -49,6 +49,9 @@ struct MmaProblem {
   /// different operands of the rows and of the columns they have.
   int64_t sums = 1;
   int64_t operands[2] = {1, 1};
+  /// Tensors that an operand is put together or computed from where single
+  /// warps make the products: a stage has a tile of each.
+  int64_t sources[2] = {1, 1};
   /// Bytes of whole tiles that the epilogue reads and writes, an element.
   int64_t epilogueReadBytes = 0, epilogueWriteBytes = 2;
   /// Those of them that tensor copies move.

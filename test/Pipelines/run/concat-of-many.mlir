@@ -1,4 +1,9 @@
-// Products of many tensors side by side: their copies fit shared memory.
+// Products of many tensors side by side: their copies fit shared memory, and the
+// schedule counts a tile of each in a stage.
+
+// RUN: fusion-opt %s --fusion-input --fusion-plan-form-kernels=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %s
+// CHECK-LABEL: func.func @large(
+// CHECK: #fusion.mma<mma_sync, stages = 2,
 
 // RUN: fusion-compile %s --target=sm_90a -o %t.fpk
 // RUN: fusion-compile %s --target=sm_80 -o %t.fpk
