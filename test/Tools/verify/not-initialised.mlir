@@ -7,7 +7,7 @@
 // RUN: not fusion-compile %t/result.mlir -o %t/x.fpk 2>&1 | FileCheck %s --check-prefix=RESULT
 // RESULT: result.mlir:4:3: error: FUS-1015: 'func.return' returns operand #0
 // RUN: not fusion-compile %t/part.mlir -o %t/x.fpk 2>&1 | FileCheck %s --check-prefix=PART
-// PART: part.mlir:{{[0-9]+}}:8: error: FUS-1014: 'linalg.generic' reads operand #0
+// PART: part.mlir:{{[0-9]+}}:8: error: FUS-1015: 'linalg.generic' reads operand #0
 // RUN: fusion-run %t/written.mlir --random --device=emulator --verify | FileCheck %s --check-prefix=WRITTEN
 // WRITTEN: {{^}}verified
 
