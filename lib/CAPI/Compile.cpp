@@ -14,10 +14,10 @@
 
 #include "fusion/Pipelines/Compiler.h"
 #include "fusion/Preprocessing/NestingDepth.h"
+#include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include <algorithm>
@@ -59,8 +59,7 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
                             deep->column),
         ErrorCode::InputTooDeep,
         "brackets nest more than " + Twine(kMaxNestingDepth) + " deep");
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = parseProgram(sources, &context);
   if (!module)
     return emitCodedError(start, ErrorCode::InputInvalid,
                           "the program is not valid");

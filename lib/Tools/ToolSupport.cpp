@@ -14,7 +14,7 @@
 
 #include "fusion/Executable/Package.h"
 #include "fusion/Preprocessing/NestingDepth.h"
-#include "mlir/Parser/Parser.h"
+#include "fusion/Preprocessing/ParseProgram.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -145,7 +145,7 @@ OwningOpRef<ModuleOp> fusion::loadProgram(StringRef path,
     return nullptr;
   }
   sourceMgr.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  return parseSourceFile<ModuleOp>(sourceMgr, ParserConfig(context));
+  return parseProgram(sourceMgr, context);
 }
 
 std::string fusion::writeOutput(StringRef path, StringRef bytes) {

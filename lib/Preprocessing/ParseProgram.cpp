@@ -1,0 +1,104 @@
+//===- ParseProgram.cpp - Programs as text --------------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the parsing of programs, and the hint for those that
+// were not converted to linalg.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Preprocessing/ParseProgram.h"
+#include "fusion/Support/ErrorCodes.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// A dialect that programs are converted from, and how.
+struct ForeignDialect {
+  StringLiteral prefix, remedy;
+};
+} // namespace
+
+static constexpr StringLiteral kFromStableHLO =
+    "convert the program to linalg first: stablehlo-opt "
+    "--chlo-legalize-to-stablehlo --stablehlo-legalize-to-linalg";
+static constexpr StringLiteral kFromTorch =
+    "export the program with output_type=\"linalg-on-tensors\" of torch-mlir";
+
+static constexpr ForeignDialect kForeignDialects[] = {
+    {"stablehlo", kFromStableHLO},
+    {"chlo", kFromStableHLO},
+    {"vhlo", "convert the program first: stablehlo-translate --deserialize, "
+             "then stablehlo-opt --stablehlo-legalize-to-linalg"},
+    {"mhlo", "convert the program first: mlir-hlo-opt "
+             "--hlo-legalize-to-stablehlo, then stablehlo-opt "
+             "--stablehlo-legalize-to-linalg"},
+    {"torch", kFromTorch},
+    {"torch_c", kFromTorch},
+    {"tm_tensor", kFromTorch},
+    {"onnx", "convert the program to TOSA first: onnx-mlir-opt "
+             "--convert-onnx-to-tosa"},
+    {"tfl", "convert the program to TOSA first: tf-opt "
+            "--tfl-to-tosa-pipeline"},
+};
+
+/// True when `line` has an op, a type or an attribute of the dialect `prefix`.
+static bool mentions(StringRef line, StringRef prefix) {
+  line = line.split("//").first;
+  for (size_t at = line.find(prefix); at != StringRef::npos;
+       at = line.find(prefix, at + 1)) {
+    bool begins = at == 0 || (!llvm::isAlnum(line[at - 1]) &&
+                              !StringRef("_.$@").contains(line[at - 1]));
+    if (begins && line.substr(at + prefix.size()).starts_with("."))
+      return true;
+  }
+  return false;
+}
+
+/// The dialect that stands in the line of `error`, if it is a foreign one.
+static const ForeignDialect *findForeign(llvm::SourceMgr &sources,
+                                         const Diagnostic &error) {
+  auto place = dyn_cast<FileLineColLoc>(error.getLocation());
+  if (!place)
+    return nullptr;
+  StringRef text =
+      sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+  for (unsigned line = 1; line < place.getLine(); ++line)
+    text = text.split('\n').second;
+  text = text.split('\n').first;
+  for (const ForeignDialect &dialect : kForeignDialects)
+    if (mentions(text, dialect.prefix))
+      return &dialect;
+  return nullptr;
+}
+
+OwningOpRef<ModuleOp> fusion::parseProgram(llvm::SourceMgr &sources,
+                                           MLIRContext *context) {
+  std::vector<Diagnostic> said;
+  OwningOpRef<ModuleOp> module;
+  {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      said.push_back(std::move(diagnostic));
+    });
+    module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
+  }
+  for (Diagnostic &diagnostic : said) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      if (const ForeignDialect *dialect = findForeign(sources, diagnostic)) {
+        emitCodedError(diagnostic.getLocation(), ErrorCode::UnsupportedOp,
+                       "the program uses the dialect '" + dialect->prefix + "'",
+                       dialect->remedy);
+        break;
+      }
+    context->getDiagEngine().emit(std::move(diagnostic));
+  }
+  return module;
+}
