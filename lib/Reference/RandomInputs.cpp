@@ -12,57 +12,13 @@
 
 #include "fusion/Reference/RandomInputs.h"
 
+#include "Random.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 using namespace mlir::fusion;
-
-namespace {
-
-/// SplitMix64: the distributions of the standard library differ between its
-/// implementations, and a seed in a report must mean the same everywhere.
-class Random {
-public:
-  Random(uint64_t seed, uint64_t stream)
-      : state(seed * 0x9E3779B97F4A7C15u + stream) {
-    next();
-  }
-
-  uint64_t next() {
-    uint64_t bits = state += 0x9E3779B97F4A7C15u;
-    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    return bits ^ bits >> 31;
-  }
-
-  /// In (0, 1].
-  double nextUniform() { return ((next() >> 11) + 1) * 0x1p-53; }
-
-  double nextNormal() {
-    double radius = std::sqrt(-2 * std::log(nextUniform()));
-    return radius * std::cos(2 * M_PI * nextUniform());
-  }
-
-  /// In [low, high].
-  int64_t nextInt(int64_t low, int64_t high) {
-    uint64_t span =
-        static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
-    return static_cast<int64_t>(static_cast<uint64_t>(low) +
-                                (span ? next() % span : next()));
-  }
-
-private:
-  uint64_t state;
-};
-
-} // namespace
-
-/// Sizes around what kernels are tiled by, and ones that fit nothing.
-static constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   8,   13,
-                                     16, 17, 31, 32,  33,  48,  63,
-                                     64, 65, 96, 100, 127, 128, 129};
 
 static double nextSpecial(Random &random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -143,7 +99,7 @@ RandomInputError mlir::fusion::drawInputs(const Signature &signature,
         }
         it->second = given->second;
       } else if (isNew) {
-        it->second = kSizes[random.nextInt(0, std::size(kSizes) - 1)];
+        it->second = random.nextSize();
       }
       shape[dim] = it->second;
     }
@@ -163,6 +119,8 @@ RandomInputError mlir::fusion::drawInputs(const Signature &signature,
     HostTensor tensor = createTensor(signature.inputs[i].dtype, shapes[i]);
     Random values(options.seed, /*stream=*/i + 1);
     fill(tensor, options, values);
+    if (auto known = options.scalars.find(i); known != options.scalars.end())
+      tensor.setInteger(0, known->second);
     inputs.push_back(std::move(tensor));
   }
   return RandomInputError::None;

@@ -19,6 +19,7 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/Reference/Compare.h"
 #include "fusion/Reference/Passes.h"
+#include "fusion/Reference/RandomSizes.h"
 #include "fusion/Reference/Verify.h"
 #include "fusion/Tools/CompileTool.h"
 #include "fusion/Tools/Mutation.h"
@@ -90,6 +91,7 @@ private:
   int compileInto(std::string &bytes, const CompileOptions &compileOptions,
                   CompileReport &report);
   int loadInputs();
+  RandomInputOptions getDrawing(RandomInputOptions drawing);
   int launch();
   int writeOutputs();
   int verify();
@@ -202,6 +204,17 @@ int Runner::compileInto(std::string &bytes,
   return kExitOk;
 }
 
+/// `drawing` with sizes that meet what the entry requires of them. If there
+/// are none, the launch says why.
+RandomInputOptions Runner::getDrawing(RandomInputOptions drawing) {
+  auto model = fusionpkg::readPackage(package);
+  if (model)
+    for (const fusionpkg::Entry &entry : model->entries)
+      if (entry.name == entryName)
+        drawSizes(entry, drawing);
+  return drawing;
+}
+
 int Runner::loadInputs() {
   const Signature &signature =
       verifier ? verifier->getSignature() : session->getSignature();
@@ -224,7 +237,8 @@ int Runner::loadInputs() {
     return kExitOk;
   }
   std::string message;
-  switch (drawInputs(signature, options.randomOptions, inputs, message)) {
+  switch (drawInputs(signature, getDrawing(options.randomOptions), inputs,
+                     message)) {
   case RandomInputError::None:
     break;
   case RandomInputError::BadDim:
@@ -468,7 +482,7 @@ Runner::drawOthers(function_ref<void(RandomInputOptions &)> change) {
   change(changed);
   std::vector<HostTensor> drawn;
   std::string message;
-  drawInputs(verifier->getSignature(), changed, drawn, message);
+  drawInputs(verifier->getSignature(), getDrawing(changed), drawn, message);
   return drawn;
 }
 

@@ -37,11 +37,13 @@ int main(int argc, char **argv) {
       cl::cat(category));
   cl::list<std::string> inputFiles("input", cl::desc("One .npy per argument"),
                                    cl::value_desc("F.npy"), cl::cat(category));
-  cl::opt<bool> random("random",
-                       cl::desc("Draw inputs: floats from the normal "
-                                "distribution, integers from the range, sizes "
-                                "that --dim does not give"),
-                       cl::cat(category));
+  cl::opt<bool> random(
+      "random",
+      cl::desc("Draw inputs: floats from the normal "
+               "distribution, integers from the range, sizes "
+               "that --dim does not give: such as the program "
+               "requires, with at most 2^20 elements a tensor"),
+      cl::cat(category));
   cl::opt<uint64_t> seed("seed", cl::desc("Of --random"), cl::value_desc("N"),
                          cl::cat(category));
   cl::list<std::string> dims(

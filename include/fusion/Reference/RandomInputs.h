@@ -29,6 +29,8 @@ struct RandomInputOptions {
   std::map<std::string, int64_t> dims;
   /// Integers are drawn from this range, both ends included.
   int64_t intLow = 0, intHigh = 7;
+  /// Values of integer scalars by the number of the input; others are drawn.
+  std::map<unsigned, int64_t> scalars;
   /// The standard deviation of floats.
   double floatStd = 1;
   /// The share of floats that are zeros of either sign, infinities, NaNs,

@@ -13,6 +13,7 @@
 #include "ReferenceTestUtils.h"
 
 #include "fusion/Reference/RandomInputs.h"
+#include "fusion/Reference/RandomSizes.h"
 #include "gtest/gtest.h"
 #include <set>
 
@@ -129,6 +130,71 @@ func.func @g(%x: tensor<4xf32>) { return })");
   EXPECT_TRUE(failed(findEntry(two.getModule(), "")));
   EXPECT_NE(two.getErrors().find("f, g"), std::string::npos);
   EXPECT_TRUE(succeeded(findEntry(two.getModule(), "g")));
+}
+
+/// An entry of one input `?x?` and one by-value i64, with symbols m, n and p.
+fusionpkg::Entry makeEntry() {
+  fusionpkg::Entry entry;
+  entry.symbols = {{"m", 0, 0}, {"n", 0, 1}, {"p", 1, -1}};
+  fusionpkg::TensorSpec tensor, scalar;
+  tensor.dims = {entry.exprs.symbol(0), entry.exprs.symbol(1)};
+  scalar.dtype = fusionpkg::DType::I64;
+  scalar.byValue = true;
+  entry.inputs = {tensor, scalar};
+  return entry;
+}
+
+TEST(RandomSizesTest, MeetsRequirements) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    fusionpkg::Entry entry = makeEntry();
+    fusionpkg::ExprPool &pool = entry.exprs;
+    fusionpkg::ExprId m = pool.symbol(0), n = pool.symbol(1),
+                      p = pool.symbol(2);
+    // 3 m == 2 n and p < m.
+    entry.requirements.push_back(
+        {pool.eq(pool.mul(m, pool.constant(3)), pool.mul(n, pool.constant(2))),
+         ""});
+    entry.requirements.push_back({pool.lt(p, m), ""});
+    RandomInputOptions options;
+    options.seed = seed;
+    ASSERT_TRUE(drawSizes(entry, options));
+    EXPECT_EQ(3 * options.dims["m"], 2 * options.dims["n"]);
+    EXPECT_LT(options.scalars[1], options.dims["m"]);
+    EXPECT_GE(options.scalars[1], options.intLow);
+    EXPECT_LE(options.scalars[1], options.intHigh);
+  }
+}
+
+TEST(RandomSizesTest, EqualSymbolsAreOne) {
+  fusionpkg::Entry entry = makeEntry();
+  entry.requirements.push_back(
+      {entry.exprs.eq(entry.exprs.symbol(0), entry.exprs.symbol(1)), ""});
+  RandomInputOptions options;
+  options.dims["arg0.1"] = 1000;
+  ASSERT_TRUE(drawSizes(entry, options));
+  EXPECT_EQ(options.dims["m"], 1000);
+}
+
+TEST(RandomSizesTest, BoundsElements) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    fusionpkg::Entry entry = makeEntry();
+    RandomInputOptions options;
+    options.seed = seed;
+    options.dims["m"] = kMaxRandomElements / 4;
+    ASSERT_TRUE(drawSizes(entry, options));
+    EXPECT_LE(options.dims["n"], 4);
+  }
+}
+
+TEST(RandomSizesTest, SaysWhenThereAreNone) {
+  fusionpkg::Entry entry = makeEntry();
+  fusionpkg::ExprPool &pool = entry.exprs;
+  entry.requirements.push_back(
+      {pool.lt(pool.add(pool.symbol(0), pool.constant(1)), pool.symbol(0)),
+       ""});
+  RandomInputOptions options;
+  EXPECT_FALSE(drawSizes(entry, options));
+  EXPECT_TRUE(options.dims.empty());
 }
 
 } // namespace
