@@ -54,8 +54,8 @@ double GraphValue::elements() const {
 //===----------------------------------------------------------------------===//
 
 bool mlir::fusion::isViewOp(Operation *op) {
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
-      op);
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+             Int4BytesOp, Int4ElementsOp>(op);
 }
 
 bool mlir::fusion::isComputeOp(Operation *op) {

@@ -61,6 +61,7 @@ private:
 
   unsigned getOrAddValue(Value value);
   void addViewCoords(GraphValue &view, Operation *op);
+  void addPackedCoords(GraphValue &view, bool isOfBytes);
   SmallVector<int64_t> getSizes(RankedTensorType type) const;
   int64_t getSize(int64_t size) const {
     if (!ShapedType::isDynamic(size))

@@ -59,6 +59,10 @@ void ComputeGraphBuilder::addViewCoords(GraphValue &view, Operation *op) {
       view.viewCoords.push_back(dim(d));
     return;
   }
+  if (isa<Int4BytesOp, Int4ElementsOp>(op)) {
+    addPackedCoords(view, isa<Int4BytesOp>(op));
+    return;
+  }
   bool expand = isa<tensor::ExpandShapeOp>(op);
   auto groups =
       expand ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
@@ -88,6 +92,25 @@ void ComputeGraphBuilder::addViewCoords(GraphValue &view, Operation *op) {
     }
     if (expand)
       view.viewCoords[narrowDim] = linear;
+  }
+}
+
+/// Sets where `view`, of bytes or of two elements a byte, lies in its source.
+void ComputeGraphBuilder::addPackedCoords(GraphValue &view, bool isOfBytes) {
+  const GraphValue &source = graph.values[view.viewOf];
+  if (!isOfBytes) {
+    AffineExpr linear = constant(0);
+    for (auto [number, size] : llvm::enumerate(view.shape))
+      linear = linear * size + dim(number);
+    view.viewCoords.push_back(linear.floorDiv(2));
+    return;
+  }
+  AffineExpr linear = dim(0) * 2;
+  view.viewCoords.assign(source.shape.size(), constant(0));
+  for (unsigned number = source.shape.size(); number-- > 0;) {
+    view.viewCoords[number] =
+        number == 0 ? linear : linear % source.shape[number];
+    linear = linear.floorDiv(source.shape[number]);
   }
 }
 

@@ -373,6 +373,19 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
         }
         return shape;
       })
+      .Case([&](Int4BytesOp bytes) -> Shape {
+        Shape shape = getShape(bytes.getInput());
+        if (failed(shape))
+          return failure();
+        AffineExpr count = getAffineConstantExpr(1, context);
+        for (AffineExpr size : *shape)
+          count = count * size;
+        return SmallVector<AffineExpr>{count.ceilDiv(2)};
+      })
+      .Case([&](Int4ElementsOp elements) -> Shape {
+        return fromSizes(getMixedValues(elements.getType().getShape(),
+                                        elements.getSizes(), context));
+      })
       .Case([&](RowGroupsOp groups) -> Shape {
         return fromSizes({OpFoldResult(groups.getRows())});
       })

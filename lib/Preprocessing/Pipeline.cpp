@@ -53,9 +53,10 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createLowerImportsPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizePass());
+  manager.addNestedPass<func::FuncOp>(createResolveAssertsPass());
   // Before equal ops are merged: those with other contracts are not equal.
   manager.addNestedPass<func::FuncOp>(createRestoreContractsPass());
-  manager.addNestedPass<func::FuncOp>(createResolveAssertsPass());
+  manager.addNestedPass<func::FuncOp>(createWidenInt4Pass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.
   manager.addPass(createCanonicalizerPass());

@@ -108,7 +108,7 @@ static bool isSupportedElement(Type type) {
     return true;
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
-           llvm::is_contained({1u, 8u, 32u, 64u}, integer.getWidth());
+           llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth());
   return false;
 }
 
@@ -161,7 +161,7 @@ void InputVerifier::verifyTensor(RankedTensorType type, Location loc,
            what + " has type " + toString(type) + " with elements of " +
                toString(element),
            "use elements of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, "
-           "i8 or i1");
+           "i16, i8, i4 or i1");
     return;
   }
   // Dynamic sizes count as one: this is the least that the tensor can be. An
@@ -201,8 +201,9 @@ bool InputVerifier::isNormal(Operation *op) const {
           tensor::EmptyOp, tensor::DimOp, tensor::PadOp, tensor::ConcatOp,
           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExpandShapeOp,
           tensor::CollapseShapeOp, tensor::ExtractOp, tensor::CastOp,
-          tensor::YieldOp, cf::AssertOp, RowGroupsOp, ScanOp, KernelOp, YieldOp,
-          arith::ConstantOp, func::ReturnOp>(op))
+          tensor::YieldOp, cf::AssertOp, Int4BytesOp, Int4ElementsOp,
+          RowGroupsOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp,
+          func::ReturnOp>(op))
     return true;
   auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&

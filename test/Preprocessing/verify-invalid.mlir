@@ -8,8 +8,8 @@ func.func @unranked(%x: tensor<4xf32>) {
 
 // -----
 
-// expected-error@+1 {{FUS-1007: argument #0 of 'element' has type tensor<4xi16> with elements of i16; use elements of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i8 or i1}}
-func.func @element(%x: tensor<4xi16>) {
+// expected-error@+1 {{FUS-1007: argument #0 of 'element' has type tensor<4xi24> with elements of i24; use elements of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i4 or i1}}
+func.func @element(%x: tensor<4xi24>) {
   return
 }
 

@@ -167,6 +167,23 @@ def LimitInputPass : Pass<"fusion-input-limit", "::mlir::ModuleOp"> {
   }];
 }
 
+def WidenInt4Pass : Pass<"fusion-input-int4", "::mlir::func::FuncOp"> {
+  let summary = "Compute on bytes instead of tensors of i4";
+  let description = [{
+    Input: the normal form, with tensors of i4. Output: arguments and results
+    of i4 only. What is read from an argument is unpacked from its bytes
+    (`fusion.int4_bytes`) by a generic that fuses with its readers; in between,
+    elements are i8, and bodies truncate what they read and extend what they
+    yield, so that arithmetic stays that of i4. A result is packed by a generic
+    with one iteration a byte, so that no two threads write to one byte, and
+    viewed as elements (`fusion.int4_elements`).
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::fusion::FusionDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{
@@ -177,7 +194,7 @@ def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
     remedy; the pass fails after all of them are reported.
 
     Supported element types: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32,
-    i8, i1. Supported ops: func (function, return), linalg, tensor, arith,
+    i16, i8, i4, i1. Supported ops: func (function, return), linalg, tensor, arith,
     math, fusion and tosa ops without side effects, `cf.assert`, and
     `affine.apply`, `min` and `max`. With `normal-form` the
     check is the stricter one of what the input phase promises to later phases:
@@ -187,7 +204,9 @@ def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
       `expand_shape`, `collapse_shape`, `extract`, `cast`;
     - constants, and arithmetic on scalars;
     - `cf.assert` on sizes;
-    - `fusion.scan` and `fusion.kernel`.
+    - `fusion.scan`, `fusion.kernel`, `fusion.int4_bytes` and
+      `fusion.int4_elements`; no other tensors of i4 than arguments and results
+      of functions.
   }];
   let options = [
     Option<"normalForm", "normal-form", "bool", /*default=*/"false",

@@ -84,4 +84,36 @@ def Fusion_DequantizeOp : Fusion_ComputeOp<"dequantize"> {
   let hasVerifier = 1;
 }
 
+def Fusion_Int4BytesOp : Fusion_Op<"int4_bytes", [Pure]> {
+  let summary = "the bytes in which elements of four bits are stored";
+  let description = [{
+    A view of the memory of `input`: two elements a byte, in row-major order,
+    the low half first. A half that no element has is not specified. The input
+    phase computes on bytes and leaves tensors of i4 to arguments and results.
+
+    Example: `%b = fusion.int4_bytes %x : tensor<3x5xi4> -> tensor<8xi8>`.
+  }];
+  let arguments = (ins RankedTensorOf<[I<4>]>:$input);
+  let results = (outs 1DTensorOf<[I8]>:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Fusion_Int4ElementsOp : Fusion_Op<"int4_elements", [Pure]> {
+  let summary = "elements of four bits that bytes store";
+  let description = [{
+    The inverse of `fusion.int4_bytes`, a view as well. `sizes` are the dynamic
+    sizes of the result.
+
+    Example: `%y = fusion.int4_elements %b[%n] : tensor<?xi8> ->
+    tensor<?x4xi4>`.
+  }];
+  let arguments = (ins 1DTensorOf<[I8]>:$bytes, Variadic<Index>:$sizes);
+  let results = (outs RankedTensorOf<[I<4>]>:$result);
+  let assemblyFormat = [{
+    $bytes `[` $sizes `]` attr-dict `:` type($bytes) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // FUSION_DIALECT_FUSION_FUSIONQUANTIZATIONOPS_TD
