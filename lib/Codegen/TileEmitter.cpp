@@ -46,18 +46,24 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
     if (succeeded(shape))
       llvm::for_each(*shape, note);
   };
+  auto noteIndex = [&](Value value) {
+    if (!value.getType().isIndex() || value.getDefiningOp<linalg::IndexOp>())
+      return;
+    FailureOr<AffineExpr> expr = shapes.getIndex(value);
+    if (succeeded(expr))
+      note(*expr);
+  };
   for (const IterationDim &dim : space.getDims())
     note(dim.extent);
-  for (Value argument : kernel.getBlock().getArguments())
+  // An index that the kernel is passed may be a size of a tensor that it is
+  // not: slices take such.
+  for (Value argument : kernel.getBlock().getArguments()) {
     noteShape(argument);
+    noteIndex(argument);
+  }
   kernel.getBlock().walk([&](Operation *op) {
     llvm::for_each(op->getResults(), noteShape);
-    for (Value result : op->getResults())
-      if (result.getType().isIndex()) {
-        FailureOr<AffineExpr> expr = shapes.getIndex(result);
-        if (succeeded(expr) && !isa<linalg::IndexOp>(op))
-          note(*expr);
-      }
+    llvm::for_each(op->getResults(), noteIndex);
   });
   return SmallVector<unsigned>(used.set_bits());
 }
