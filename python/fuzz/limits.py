@@ -31,7 +31,6 @@ PENDING = [
     ("FUS-1101", "arith.extf", "8-bit floats in the body of linalg.map"),
     ("FUS-1101", "not bufferized", "linalg.pack in the reference"),
     ("", "__truncdfbf2", "f64 to bf16 in the reference"),
-    ("FUS-3105", "fusion.scan", "a scan along a size of one"),
     ("FUS-3401", "", "f64 products of dynamic sizes in shared memory"),
 ]
 
