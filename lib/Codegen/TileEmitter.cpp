@@ -46,24 +46,25 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
     if (succeeded(shape))
       llvm::for_each(*shape, note);
   };
+  auto noteIndex = [&](Value value) {
+    if (!value.getType().isSignlessIntOrIndex() ||
+        value.getDefiningOp<linalg::IndexOp>())
+      return;
+    FailureOr<AffineExpr> expr = shapes.getIndex(value);
+    if (succeeded(expr))
+      note(*expr);
+  };
   for (const IterationDim &dim : space.getDims())
     note(dim.extent);
+  // An index that the kernel is passed may be a size of a tensor that it is
+  // not: slices take such.
   for (Value argument : kernel.getBlock().getArguments()) {
     noteShape(argument);
-    if (argument.getType().isSignlessIntOrIndex()) {
-      FailureOr<AffineExpr> expr = shapes.getIndex(argument);
-      if (succeeded(expr))
-        note(*expr);
-    }
+    noteIndex(argument);
   }
   kernel.getBlock().walk([&](Operation *op) {
     llvm::for_each(op->getResults(), noteShape);
-    for (Value result : op->getResults())
-      if (result.getType().isIndex()) {
-        FailureOr<AffineExpr> expr = shapes.getIndex(result);
-        if (succeeded(expr) && !isa<linalg::IndexOp>(op))
-          note(*expr);
-      }
+    llvm::for_each(op->getResults(), noteIndex);
   });
   return SmallVector<unsigned>(used.set_bits());
 }

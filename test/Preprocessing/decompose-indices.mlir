@@ -63,3 +63,27 @@ func.func @reverse_exclusive(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   }
   return %0 : tensor<4x8xf32>
 }
+
+// Along one element nothing runs: it is the result, or the initial value is.
+// CHECK-LABEL: func.func @one_element
+// CHECK-SAME: (%[[X:.*]]: tensor<4x1xf32>)
+// CHECK-NOT: fusion.scan
+// CHECK: %[[START:.*]] = linalg.fill
+// CHECK: return %[[X]], %[[START]]
+func.func @one_element(%x: tensor<4x1xf32>)
+    -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = fusion.scan ins(%x : tensor<4x1xf32>) inits(%zero : f32) axis(1)
+      -> tensor<4x1xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  %1 = fusion.scan exclusive ins(%x : tensor<4x1xf32>)
+      inits(%zero : f32) axis(1) -> tensor<4x1xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %0, %1 : tensor<4x1xf32>, tensor<4x1xf32>
+}

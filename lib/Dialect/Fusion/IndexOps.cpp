@@ -156,7 +156,13 @@ LogicalResult ScanOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
-bool ScanOp::isDecomposedOnInput() { return false; }
+/// Whether the axis is known to have one element: nothing is combined.
+static bool hasOneElement(ScanOp op) {
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  return type.getDimSize(op.getAxis()) == 1;
+}
+
+bool ScanOp::isDecomposedOnInput() { return hasOneElement(*this); }
 
 /// Clones the combiner of `op` onto two tuples of scalars.
 static SmallVector<Value> cloneCombiner(ImplicitLocOpBuilder &b, ScanOp op,
@@ -173,6 +179,8 @@ static SmallVector<Value> cloneCombiner(ImplicitLocOpBuilder &b, ScanOp op,
 }
 
 FailureOr<SmallVector<Value>> ScanOp::decompose(OpBuilder &builder) {
+  if (hasOneElement(*this) && !getExclusive())
+    return SmallVector<Value>(getInputs());
   // A loop over slices that carries the running states, one tensor each with
   // the axis left out, and the results.
   auto type = cast<RankedTensorType>(getInputs().front().getType());
@@ -186,6 +194,15 @@ FailureOr<SmallVector<Value>> ScanOp::decompose(OpBuilder &builder) {
   sliceSizes.erase(sliceSizes.begin() + axis);
   SmallVector<int64_t> sliceShape(type.getShape());
   sliceShape.erase(sliceShape.begin() + axis);
+
+  if (hasOneElement(*this)) {
+    SmallVector<Value> starts;
+    for (Value init : getInits())
+      starts.push_back(
+          linalg::FillOp::create(b, init, d.createEmpty(sizes, init.getType()))
+              .getResult(0));
+    return starts;
+  }
 
   SmallVector<Value> carried;
   for (Value init : getInits()) {
