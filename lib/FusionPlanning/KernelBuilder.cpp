@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Planner.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -164,10 +165,10 @@ static EstimateAttr getEstimate(MLIRContext *context,
   const KernelEstimate &estimate = kernel.estimate;
   return EstimateAttr::get(
       context, roundToNanoseconds(estimate.seconds() * 1e6),
-      static_cast<int64_t>(estimate.bytes()),
-      static_cast<int64_t>(estimate.cost.flops()),
+      planning::toCount(estimate.bytes()),
+      planning::toCount(estimate.cost.flops()),
       estimate.shape.registers - estimate.time.spilledRegisters,
-      estimate.shape.sharedBytes, static_cast<int64_t>(kernel.savedBytes),
+      estimate.shape.sharedBytes, planning::toCount(kernel.savedBytes),
       kernel.savedLaunches);
 }
 

@@ -88,7 +88,7 @@ void Planner::fillPlan(FusionPlan &plan) {
   Ledger &ledger = plan.ledger;
   ledger.target = target.name.str();
   ledger.kernelsBefore = graph.getNodes().size();
-  ledger.bytesBefore = static_cast<int64_t>(bytesBefore);
+  ledger.bytesBefore = toCount(bytesBefore);
   ledger.timeBeforeUs = secondsBefore * 1e6;
   ledger.entries = taken;
   for (auto &[key, candidate] : candidates) {
@@ -133,8 +133,8 @@ void Planner::fillPlan(FusionPlan &plan) {
     facts.name = kernel.name;
     facts.timeUs = group.estimate.seconds() * 1e6;
     facts.bound = stringifyBound(group.estimate.time.bound).str();
-    facts.dramBytes = static_cast<int64_t>(group.bytes);
-    facts.flops = static_cast<int64_t>(group.estimate.cost.flops());
+    facts.dramBytes = toCount(group.bytes);
+    facts.flops = toCount(group.estimate.cost.flops());
     facts.registers = group.estimate.shape.registers;
     facts.sharedBytes = group.estimate.shape.sharedBytes;
     ledger.kernels.push_back(std::move(facts));
@@ -143,6 +143,6 @@ void Planner::fillPlan(FusionPlan &plan) {
     plan.kernels.push_back(std::move(kernel));
   }
   ledger.kernelsAfter = plan.kernels.size();
-  ledger.bytesAfter = static_cast<int64_t>(bytesAfter);
+  ledger.bytesAfter = toCount(bytesAfter);
   ledger.timeAfterUs = secondsAfter * 1e6;
 }
