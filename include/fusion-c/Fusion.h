@@ -46,7 +46,7 @@ typedef enum FusionStatus {
 /// Zero means the default for every field but the first.
 typedef struct FusionCompileOptions {
   size_t structSize;        // sizeof(FusionCompileOptions)
-  const char *target;       // default: "sm_90a"
+  const char *target;       // default: the module's fusion.target, or "sm_90a"
   const char *fileName;     // what locations call the text; default: "<text>"
   const char *compileTo;    // the phase to stop at; default: the package
   const char *dumpPhasesTo; // a folder for one file per phase; default: none

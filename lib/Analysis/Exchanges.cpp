@@ -160,8 +160,16 @@ static bool isNatural(AffineExpr expr) {
   return isNatural(binary.getLHS()) && isNatural(binary.getRHS());
 }
 
-std::optional<AffineExpr> mlir::fusion::getIndexExpr(linalg::LinalgOp op,
-                                                     Value index) {
+/// Operations that a coordinate is looked for behind, each as often as it is
+/// used; where there are more, only the run knows it.
+static constexpr unsigned kMaxIndexOps = 128;
+
+/// As below, looking at no more than `budget` operations.
+static std::optional<AffineExpr> getIndexExpr(linalg::LinalgOp op, Value index,
+                                              unsigned &budget) {
+  if (budget == 0)
+    return std::nullopt;
+  --budget;
   MLIRContext *context = op->getContext();
   APInt number;
   if (matchPattern(index, m_ConstantInt(&number)) &&
@@ -177,9 +185,9 @@ std::optional<AffineExpr> mlir::fusion::getIndexExpr(linalg::LinalgOp op,
   }
   if (def->getNumOperands() != 2 || def->getNumResults() != 1)
     return std::nullopt;
-  std::optional<AffineExpr> lhs = getIndexExpr(op, def->getOperand(0));
+  std::optional<AffineExpr> lhs = getIndexExpr(op, def->getOperand(0), budget);
   std::optional<AffineExpr> rhs =
-      lhs ? getIndexExpr(op, def->getOperand(1)) : std::nullopt;
+      lhs ? getIndexExpr(op, def->getOperand(1), budget) : std::nullopt;
   if (!rhs)
     return std::nullopt;
   if (isa<arith::AddIOp>(def))
@@ -202,4 +210,10 @@ std::optional<AffineExpr> mlir::fusion::getIndexExpr(linalg::LinalgOp op,
   if (isa<arith::XOrIOp>(def))
     return flipBits(*lhs, by);
   return std::nullopt;
+}
+
+std::optional<AffineExpr> mlir::fusion::getIndexExpr(linalg::LinalgOp op,
+                                                     Value index) {
+  unsigned budget = kMaxIndexOps;
+  return ::getIndexExpr(op, index, budget);
 }

@@ -26,8 +26,6 @@ using namespace mlir::fusion::pricing;
 static constexpr double kTransposeFactor = 1.1;
 /// Choices of the dimension that neighbouring threads follow.
 static constexpr unsigned kMaxFastDims = 3;
-/// Share of the rate of warpgroups' products that single warps reach.
-static constexpr double kWarpProductRate = 0.6;
 
 //===----------------------------------------------------------------------===//
 // Facts about the body
@@ -199,8 +197,7 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
-    double rate =
-        product->obstacle && hasWarpgroups(target) ? kWarpProductRate : 1;
+    double rate = product->obstacle ? target.warpProductShare : 1;
     cost.tensorFlops += node.perPoint.fp32 * points / rate;
     return;
   }

@@ -65,7 +65,8 @@ static bool hasSplitProducts(const TargetInfo &target) {
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
   Type a = sum.operands[0].element, b = sum.operands[1].element;
   if (isFloat8(a) && isFloat8(b))
-    return target.name != "sm_80" && target.name != "sm_86";
+    return target.name != "sm_80" && target.name != "sm_86" &&
+           target.name != "sm_87";
   return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
                     (a.isF32() && (sum.tf32 || hasSplitProducts(target))));
 }
@@ -90,8 +91,8 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
   bool split = sum.operands[0].element.isF32() && !sum.tf32;
   double products = split ? kSplitProducts : 1;
-  // Rates of other chips are those of single warps.
-  if (!hasWarpgroups(target))
+  // Other rates are those of single warps.
+  if (target.warpProductShare == 1)
     return 1 / products;
   constexpr int64_t kRunBits = 128, kInstructionBits = 256;
   for (const ContractionOperand &operand : sum.operands) {

@@ -90,7 +90,7 @@ FusionStatus fusionCompile(const char *text, size_t size,
   auto result = std::make_unique<FusionCompilation>();
   FusionCompileOptions given = readOptions(givenOptions);
   CompileOptions options;
-  options.target = orDefault(given.target, "sm_90a");
+  options.target = orDefault(given.target, "");
   options.compileTo = orDefault(given.compileTo, "");
   options.dumpPhasesTo = orDefault(given.dumpPhasesTo, "");
   options.fastNumerics = given.fastNumerics != 0;

@@ -90,11 +90,25 @@ FailureOr<Tile> TileEmitter::evaluateStructured(linalg::LinalgOp op,
                         op.getBlock()->getTerminator()->getOperand(result));
 }
 
-std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
-                                                   Value value) {
+/// Operations that a coordinate is looked for behind; it is a tile like others
+/// where there are more.
+static constexpr unsigned kMaxAffineDepth = 64;
+
+std::optional<AffineExpr>
+TileEmitter::affineValue(BodyContext &context, Value value, unsigned depth) {
+  // Null for what is known to be none.
   auto known = context.affine.find(value);
   if (known != context.affine.end())
-    return known->second;
+    return known->second ? std::optional(known->second) : std::nullopt;
+  if (depth == kMaxAffineDepth)
+    return std::nullopt;
+  std::optional<AffineExpr> expr = computeAffine(context, value, depth);
+  context.affine[value] = expr.value_or(AffineExpr());
+  return expr;
+}
+
+std::optional<AffineExpr>
+TileEmitter::computeAffine(BodyContext &context, Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)) &&
       constant.getSignificantBits() <= 64)
@@ -103,8 +117,8 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
   if (!op)
     return std::nullopt;
   std::optional<AffineExpr> result;
-  auto lhs = [&] { return affineValue(context, op->getOperand(0)); };
-  auto rhs = [&] { return affineValue(context, op->getOperand(1)); };
+  auto lhs = [&] { return affineValue(context, op->getOperand(0), depth + 1); };
+  auto rhs = [&] { return affineValue(context, op->getOperand(1), depth + 1); };
   // Divisions of coordinates by positive constants are floors only when the
   // dividend is not negative.
   auto isNatural = [&](AffineExpr expr) {
@@ -160,7 +174,7 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
     } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
       SmallVector<AffineExpr> dims, syms;
       for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-        auto part = affineValue(context, operand);
+        auto part = affineValue(context, operand, depth + 1);
         if (!part)
           return std::nullopt;
         (i < apply.getAffineMap().getNumDims() ? dims : syms).push_back(*part);
@@ -169,36 +183,65 @@ std::optional<AffineExpr> TileEmitter::affineValue(BodyContext &context,
           apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, syms);
     }
   }
-  if (result)
-    context.affine[value] = *result;
   return result;
 }
 
+SmallVector<Value> TileEmitter::getTileOperands(BodyContext &context,
+                                                Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || context.operands.contains(value) ||
+      op->hasTrait<OpTrait::ConstantLike>() ||
+      (value.getType().isIndex() && affineValue(context, value)))
+    return {};
+  if (!isa<tensor::ExtractOp>(op))
+    return llvm::to_vector(op->getOperands());
+  SmallVector<Value> indices;
+  for (Value index : cast<tensor::ExtractOp>(op).getIndices())
+    if (!affineValue(context, index))
+      indices.push_back(index);
+  return indices;
+}
+
 FailureOr<Tile> TileEmitter::evaluateScalar(BodyContext &context, Value value) {
-  auto known = context.tiles.find(value);
-  if (known != context.tiles.end())
-    return known->second;
-  auto remembered = [&](FailureOr<Tile> tile) {
-    if (succeeded(tile))
-      context.tiles[value] = *tile;
-    return tile;
-  };
+  // Operands first: a body may be longer than the stack is deep.
+  SmallVector<Value> pending = {value};
+  while (true) {
+    Value next = pending.back();
+    if (!context.tiles.contains(next)) {
+      size_t before = pending.size();
+      for (Value operand : llvm::reverse(getTileOperands(context, next)))
+        if (!context.tiles.contains(operand))
+          pending.push_back(operand);
+      if (pending.size() > before)
+        continue;
+      FailureOr<Tile> tile = computeScalar(context, next);
+      if (failed(tile))
+        return failure();
+      context.tiles[next] = *tile;
+    }
+    pending.pop_back();
+    if (pending.empty())
+      return context.tiles.lookup(value);
+  }
+}
+
+FailureOr<Tile> TileEmitter::computeScalar(BodyContext &context, Value value) {
   auto operand = context.operands.find(value);
   if (operand != context.operands.end()) {
     auto [tensor, coords] = operand->second;
     if (!isa<RankedTensorType>(tensor.getType()))
-      return remembered(scalarValue(tensor));
-    return remembered(evaluate(tensor, coords));
+      return scalarValue(tensor);
+    return evaluate(tensor, coords);
   }
   Operation *op = value.getDefiningOp();
   if (!op)
     return scalarValue(value);
   Attribute attr;
   if (matchPattern(op, m_Constant(&attr)))
-    return remembered(Tile{constant(cast<TypedAttr>(attr)), {}});
+    return Tile{constant(cast<TypedAttr>(attr)), {}};
   if (value.getType().isIndex())
     if (std::optional<AffineExpr> coord = affineValue(context, value))
-      return remembered(indexTile(*coord));
+      return indexTile(*coord);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     Coords coords;
     for (Value index : extract.getIndices()) {
@@ -206,28 +249,22 @@ FailureOr<Tile> TileEmitter::evaluateScalar(BodyContext &context, Value value) {
         coords.push_back(*coord);
         continue;
       }
-      FailureOr<Tile> tile = evaluateScalar(context, index);
-      if (failed(tile))
-        return failure();
-      coords.push_back(asCoordinate(*tile, scopes.size() - 1));
+      coords.push_back(
+          asCoordinate(context.tiles.lookup(index), scopes.size() - 1));
     }
-    return remembered(evaluate(extract.getTensor(), coords));
+    return evaluate(extract.getTensor(), coords);
   }
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)
     return op->emitError("FUS-3111: '")
            << op->getName() << "' has no form on tiles";
   SmallVector<Tile> tiles;
-  for (Value input : op->getOperands()) {
-    FailureOr<Tile> tile = evaluateScalar(context, input);
-    if (failed(tile))
-      return failure();
-    tiles.push_back(*tile);
-  }
+  for (Value input : op->getOperands())
+    tiles.push_back(context.tiles.lookup(input));
   SmallVector<unsigned> all = unify(tiles);
   SmallVector<Value> values;
   for (const Tile &tile : tiles)
     values.push_back(tile.value);
   OperationState state(op->getLoc(), op->getName(), values,
                        tileType(all, value.getType()), op->getAttrs());
-  return remembered(Tile{builder.create(state)->getResult(0), all});
+  return Tile{builder.create(state)->getResult(0), all};
 }

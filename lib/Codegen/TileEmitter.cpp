@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
+#include "fusion/Analysis/ModuleTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -72,11 +73,9 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
 /// Whether threads that wait for a barrier in shared memory are suspended, as
 /// they are from sm_90 on.
 static bool hasWaitingBarriers(KernelOp kernel) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  auto target =
-      module ? module->getAttrOfType<TargetAttr>(FusionDialect::kTargetAttrName)
-             : TargetAttr();
-  StringRef chip = target ? target.getChip() : StringRef();
+  // The dialect verifies the name.
+  const TargetInfo *target = resolveTarget(kernel);
+  StringRef chip = target ? StringRef(target->name) : StringRef();
   unsigned number = 0;
   return chip.consume_front("sm_") && !chip.consumeInteger(10, number) &&
          number >= 90;

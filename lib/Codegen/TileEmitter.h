@@ -167,7 +167,14 @@ private:
     DenseMap<Value, std::pair<Value, Coords>> operands;
   };
   FailureOr<Tile> evaluateScalar(BodyContext &context, Value value);
-  std::optional<AffineExpr> affineValue(BodyContext &context, Value value);
+  /// The values of the body that computeScalar needs as tiles for `value`.
+  SmallVector<Value> getTileOperands(BodyContext &context, Value value);
+  /// `value`, whose operands are tiles already.
+  FailureOr<Tile> computeScalar(BodyContext &context, Value value);
+  std::optional<AffineExpr> affineValue(BodyContext &context, Value value,
+                                        unsigned depth = 0);
+  std::optional<AffineExpr> computeAffine(BodyContext &context, Value value,
+                                          unsigned depth);
   LogicalResult bindLoops(linalg::LinalgOp op, unsigned result,
                           ArrayRef<AffineExpr> coords, Coords &loopCoords);
   BodyContext makeContext(linalg::LinalgOp op, ArrayRef<AffineExpr> loopCoords);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
@@ -58,7 +59,6 @@ public:
   void runOnOperation() override;
 
 private:
-  const TargetInfo *findTarget();
   LogicalResult planFunction(FunctionOpInterface func,
                              const TargetInfo &target);
   /// Moves scales past products where that is allowed and faster. Returns what
@@ -77,20 +77,6 @@ private:
   llvm::StringSet<> names;
 };
 } // namespace
-
-const TargetInfo *FormKernelsPass::findTarget() {
-  std::string name = target;
-  if (name.empty()) {
-    auto attr = getOperation()->getAttrOfType<TargetAttr>(
-        FusionDialect::kTargetAttrName);
-    name = attr ? attr.getChip().str() : getDefaultTarget().name.str();
-  }
-  llvm::Expected<const TargetInfo *> found = getTarget(name);
-  if (found)
-    return *found;
-  getOperation()->emitError(llvm::toString(found.takeError()));
-  return nullptr;
-}
 
 /// Products whose operand's scale is considered; each costs a plan.
 static constexpr unsigned kMaxMovedScales = 16;
@@ -281,7 +267,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
 }
 
 void FormKernelsPass::runOnOperation() {
-  const TargetInfo *targetInfo = findTarget();
+  const TargetInfo *targetInfo = resolveTarget(getOperation(), target);
   if (!targetInfo)
     return signalPassFailure();
   names.clear();

@@ -115,7 +115,7 @@ LedgerEntry Planner::makeEntry(const CandidateKey &key) const {
       names.push_back(getKernelName(graph, groups[consumer].nodes));
     entry.consumer = llvm::join(names, ", ");
     entry.consumerNode =
-        groups[groups[key.first].consumers.front()].nodes.back();
+        groups[*groups[key.first].consumers.begin()].nodes.back();
   } else {
     entry.consumer = getKernelName(graph, groups[key.second].nodes);
     entry.consumerNode = groups[key.second].nodes.back();
@@ -281,8 +281,8 @@ SmallVector<unsigned> Planner::getSiblings(unsigned group) const {
     }
   SmallVector<unsigned> result;
   for (unsigned sibling : siblings)
-    if (!groups[group].consumers.contains(sibling) &&
-        !groups[group].producers.contains(sibling))
+    if (!groups[group].consumers.count(sibling) &&
+        !groups[group].producers.count(sibling))
       result.push_back(sibling);
   return result;
 }
@@ -299,6 +299,20 @@ void Planner::addCandidate(CandidateKey key) {
   if (candidate.decision || candidate.demanded)
     queue.insert(getQueueEntry(key, candidate));
   candidates.emplace(key, std::move(candidate));
+  for (unsigned group : getConcerned(key))
+    candidatesOf[group].push_back(key);
+}
+
+SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key) const {
+  SmallVector<unsigned> concerned = {key.first};
+  const Group &first = groups[key.first];
+  if (key.form == Form::IntoAllConsumers)
+    concerned.append(first.consumers.begin(), first.consumers.end());
+  else if (key.form == Form::Meeting)
+    concerned.append(first.producers.begin(), first.producers.end());
+  else
+    concerned.push_back(key.second);
+  return concerned;
 }
 
 /// Adds every candidate that `group` takes part in.
@@ -328,20 +342,12 @@ void Planner::addCandidates(unsigned group) {
 
 /// Forgets every candidate that `group` takes part in.
 void Planner::removeCandidates(unsigned group) {
-  for (auto it = candidates.begin(); it != candidates.end();) {
-    const CandidateKey &key = it->first;
-    bool concerned = key.first == group;
-    if (key.form == Form::IntoAllConsumers)
-      concerned |= groups[key.first].consumers.contains(group);
-    else if (key.form == Form::Meeting)
-      concerned |= groups[key.first].producers.contains(group);
-    else
-      concerned |= key.second == group;
-    if (!concerned) {
-      ++it;
+  for (const CandidateKey &key : candidatesOf[group]) {
+    auto it = candidates.find(key);
+    if (it == candidates.end() || !llvm::is_contained(getConcerned(key), group))
       continue;
-    }
     queue.erase(getQueueEntry(key, it->second));
-    it = candidates.erase(it);
+    candidates.erase(it);
   }
+  candidatesOf[group].clear();
 }

@@ -51,6 +51,8 @@ void Planner::take(const CandidateKey &key) {
   for (unsigned group : changed)
     removeCandidates(group);
 
+  for (unsigned group : changed)
+    unlink(group);
   for (unsigned group : changed) {
     for (unsigned node : groups[group].nodes)
       llvm::erase(holders[node], group);
@@ -63,7 +65,8 @@ void Planner::take(const CandidateKey &key) {
       llvm::sort(holders[node]);
     }
   }
-  linkGroups();
+  for (unsigned group : targets)
+    link(group);
   for (unsigned group : targets)
     addCandidates(group);
 }

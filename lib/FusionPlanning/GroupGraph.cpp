@@ -90,34 +90,43 @@ void Planner::addSingleGroups() {
     bytesBefore += group.bytes;
     secondsBefore += group.estimate.seconds();
   }
-  linkGroups();
+  candidatesOf.resize(numNodes);
+  for (unsigned id = 0; id < numNodes; ++id)
+    link(id);
 }
 
-/// Sets, for all groups, who reads what from whom.
-void Planner::linkGroups() {
-  for (Group &group : groups) {
-    group.producers.clear();
-    group.consumers.clear();
+void Planner::link(unsigned group) {
+  auto connect = [&](unsigned producer, unsigned reader) {
+    unsigned source = holders[producer].front();
+    groups[reader].producers.insert(source);
+    groups[source].consumers.insert(reader);
+  };
+  for (unsigned node : groups[group].nodes) {
+    for (const TensorRead &read : graph.getNode(node).reads) {
+      unsigned base = graph.getBase(read.value);
+      int producer = graph.getValue(base).producer;
+      if (producer >= 0 && llvm::is_contained(holders[producer], group))
+        continue;
+      memoryReaders[base].insert(group);
+      if (producer >= 0)
+        connect(producer, group);
+    }
+    for (const TensorWrite &write : graph.getNode(node).writes)
+      for (unsigned reader : memoryReaders[write.value])
+        connect(node, reader);
   }
-  for (std::set<unsigned> &readers : memoryReaders)
-    readers.clear();
-  for (unsigned id = 0; id < groups.size(); ++id) {
-    if (!groups[id].alive)
-      continue;
-    for (unsigned node : groups[id].nodes)
-      for (const TensorRead &read : graph.getNode(node).reads) {
-        unsigned base = graph.getBase(read.value);
-        int producer = graph.getValue(base).producer;
-        if (producer >= 0 && llvm::is_contained(holders[producer], id))
-          continue;
-        memoryReaders[base].insert(id);
-        if (producer < 0)
-          continue;
-        unsigned source = holders[producer].front();
-        groups[id].producers.insert(source);
-        groups[source].consumers.insert(id);
-      }
-  }
+}
+
+void Planner::unlink(unsigned group) {
+  for (unsigned node : groups[group].nodes)
+    for (const TensorRead &read : graph.getNode(node).reads)
+      memoryReaders[graph.getBase(read.value)].erase(group);
+  for (unsigned producer : groups[group].producers)
+    groups[producer].consumers.erase(group);
+  for (unsigned consumer : groups[group].consumers)
+    groups[consumer].producers.erase(group);
+  groups[group].producers.clear();
+  groups[group].consumers.clear();
 }
 
 /// True when a path of reads leads from one group to the other; with

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Planner.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -169,6 +170,10 @@ static EstimateAttr getEstimate(MLIRContext *context,
       toCount(estimate.bytes()), toCount(estimate.cost.flops()),
       estimate.shape.registers - estimate.time.spilledRegisters,
       estimate.shape.sharedBytes, toCount(kernel.savedBytes),
+      planning::toCount(estimate.bytes()),
+      planning::toCount(estimate.cost.flops()),
+      estimate.shape.registers - estimate.time.spilledRegisters,
+      estimate.shape.sharedBytes, planning::toCount(kernel.savedBytes),
       kernel.savedLaunches);
 }
 

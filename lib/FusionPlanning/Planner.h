@@ -16,10 +16,18 @@
 
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "llvm/ADT/SetVector.h"
+#include <algorithm>
 #include <map>
 #include <set>
 
 namespace mlir::fusion::planning {
+
+/// `amount` of bytes or operations, at most what attributes and the ledger
+/// count.
+inline int64_t toCount(double amount) {
+  constexpr double kMost = 9e18;
+  return static_cast<int64_t>(std::clamp(amount, -kMost, kMost));
+}
 
 /// The forms of a candidate.
 enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting };
@@ -33,8 +41,8 @@ struct Group {
   double bytes = 0;
   bool recomputes = false;
   /// Groups whose stored values this one reads, and that read its own.
-  llvm::SmallSetVector<unsigned, 4> producers;
-  llvm::SmallSetVector<unsigned, 4> consumers;
+  std::set<unsigned> producers;
+  std::set<unsigned> consumers;
   bool alive = true;
 };
 
@@ -98,7 +106,9 @@ public:
 
 private:
   void addSingleGroups();
-  void linkGroups();
+  /// Sets who reads what from whom, of `group` or without it.
+  void link(unsigned group);
+  void unlink(unsigned group);
   void addCandidates(unsigned group);
   void addCandidate(CandidateKey key);
   void removeCandidates(unsigned group);
@@ -113,6 +123,8 @@ private:
   /// The group of a meeting and its producers that contract, ascending.
   SmallVector<unsigned> getMeeting(unsigned consumer) const;
   SmallVector<unsigned> getMembers(const CandidateKey &key) const;
+  /// The groups that the candidate is about.
+  SmallVector<unsigned> getConcerned(const CandidateKey &key) const;
   Candidate evaluateAllConsumers(const CandidateKey &key);
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
@@ -143,6 +155,9 @@ private:
   /// Alive groups that read each value from memory, ascending.
   std::vector<std::set<unsigned>> memoryReaders;
   std::map<CandidateKey, Candidate> candidates;
+  /// The candidates that each group took part in when they were added; some of
+  /// them may be gone.
+  std::vector<SmallVector<CandidateKey, 0>> candidatesOf;
   std::set<QueueEntry> queue;
   std::vector<LedgerEntry> taken;
   /// What each op moves as a kernel of its own.

@@ -11,9 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/Analysis/TargetInfo.h"
-#include "fusion/Dialect/Fusion/FusionAttrs.h"
-#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Pipelines/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -57,21 +55,13 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    std::string name = target;
-    if (name.empty()) {
-      auto attr = getOperation()->getAttrOfType<TargetAttr>(
-          FusionDialect::kTargetAttrName);
-      name = attr ? attr.getChip().str() : getDefaultTarget().name.str();
-    }
-    llvm::Expected<const TargetInfo *> limits = getTarget(name);
-    if (!limits) {
-      getOperation()->emitError(llvm::toString(limits.takeError()));
+    const TargetInfo *limits = resolveTarget(getOperation(), target);
+    if (!limits)
       return signalPassFailure();
-    }
     bool fits = true;
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>())
       for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
-        fits &= succeeded(check(kernel, **limits));
+        fits &= succeeded(check(kernel, *limits));
     if (!fits)
       return signalPassFailure();
     markAllAnalysesPreserved();

@@ -13,8 +13,7 @@
 #include "fusion/Pipelines/Compiler.h"
 #include "PackageBuilder.h"
 #include "Report.h"
-#include "fusion/Analysis/TargetInfo.h"
-#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/InitAll.h"
@@ -76,19 +75,12 @@ LogicalResult Compilation::readOptions() {
                             "'" + options.compileTo + "' is no phase");
     last = *phase;
   }
-  target = options.target;
-  if (target.empty()) {
-    auto attr =
-        module->getAttrOfType<TargetAttr>(FusionDialect::kTargetAttrName);
-    target = attr ? attr.getChip().str() : getDefaultTarget().name.str();
-  }
-  llvm::Expected<const TargetInfo *> known = getTarget(target);
+  const TargetInfo *known =
+      resolveTarget(module, options.target, options.defaultTarget);
   if (!known)
-    return module.emitError(llvm::toString(known.takeError()));
-  MLIRContext *context = module.getContext();
-  context->loadDialect<FusionDialect>();
-  module->setAttr(FusionDialect::kTargetAttrName,
-                  TargetAttr::get(context, target));
+    return failure();
+  target = known->name.str();
+  setTarget(module, *known);
   return success();
 }
 

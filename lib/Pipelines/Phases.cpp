@@ -61,7 +61,7 @@ void fusion::printPhases(raw_ostream &os) {
 void fusion::buildPlanPipeline(OpPassManager &manager,
                                const PhaseOptions &options) {
   FormKernelsPassOptions planOptions;
-  planOptions.target = options.target;
+  planOptions.representativeSize = options.representativeSize;
   planOptions.fuse = options.fuse;
   planOptions.fastNumerics = options.fastNumerics;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
@@ -69,7 +69,9 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
 
 void fusion::buildSchedulePipeline(OpPassManager &manager,
                                    const PhaseOptions &options) {
-  manager.addPass(createSelectSchedulesPass());
+  SelectSchedulesPassOptions scheduleOptions;
+  scheduleOptions.representativeSize = options.representativeSize;
+  manager.addPass(createSelectSchedulesPass(scheduleOptions));
 }
 
 /// Shared memory of a block of the chip that `options` name.
@@ -115,9 +117,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
 void fusion::buildGpuPipeline(OpPassManager &manager,
                               const PhaseOptions &options) {
   manager.addPass(createTileToNVVMPass());
-  CheckLimitsPassOptions limits;
-  limits.target = options.target;
-  manager.addPass(createCheckLimitsPass(limits));
+  manager.addPass(createCheckLimitsPass());
 }
 
 void fusion::buildPtxPipeline(OpPassManager &manager,
@@ -133,14 +133,15 @@ void fusion::buildPtxPipeline(OpPassManager &manager,
   if (options.opaqueFloats)
     kernels.addPass(createOpaqueFloatsPass());
   EmitPTXPassOptions emit;
-  if (!options.target.empty())
-    emit.chip = options.target;
   emit.lineInfo = options.lineInfo;
   kernels.addPass(createEmitPTXPass(emit));
 }
 
 void fusion::buildPhasePipeline(Phase phase, OpPassManager &manager,
                                 const PhaseOptions &options) {
+  // Every phase is for one chip, whichever passes look at it.
+  if (phase != Phase::Package)
+    manager.addPass(createSetTargetPass({options.target}));
   switch (phase) {
   case Phase::Input:
     return buildInputPipeline(manager);
@@ -173,6 +174,10 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
   Option<bool> fastNumerics{*this, "fast-numerics",
                             llvm::cl::desc("declared roundings may be dropped"),
                             llvm::cl::init(false)};
+  Option<int64_t> representativeSize{
+      *this, "representative-size",
+      llvm::cl::desc("elements that a dynamic dimension is priced for"),
+      llvm::cl::init(1024)};
   Option<bool> lineInfo{*this, "line-info",
                         llvm::cl::desc("tell profilers the program's lines"),
                         llvm::cl::init(false)};
@@ -182,6 +187,7 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
     options.target = target;
     options.fastNumerics = fastNumerics;
     options.lineInfo = lineInfo;
+    options.representativeSize = representativeSize;
     return options;
   }
 };

@@ -112,6 +112,10 @@ static bool isSupportedElement(Type type) {
   return false;
 }
 
+/// No tensor has so many bytes, and no operation so many iterations: sizes are
+/// rounded up to tiles, and several are added up, in 63 bits.
+static constexpr int64_t kSizeLimit = int64_t(1) << 60;
+
 static std::string toString(Type type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -176,9 +180,9 @@ void InputVerifier::verifyTensor(RankedTensorType type, Location loc,
     if (!bytes)
       break;
   }
-  if (!bytes)
+  if (!bytes || *bytes >= kSizeLimit)
     report(loc, ErrorCode::SizeOverflow,
-           what + " has type " + toString(type) + ", of 2^63 bytes or more");
+           what + " has type " + toString(type) + ", of 2^60 bytes or more");
 }
 
 void InputVerifier::verifyIterationSpace(linalg::LinalgOp op) {
@@ -190,10 +194,10 @@ void InputVerifier::verifyIterationSpace(linalg::LinalgOp op) {
     if (!count)
       break;
   }
-  if (!count)
+  if (!count || *count >= kSizeLimit)
     report(op.getLoc(), ErrorCode::SizeOverflow,
            "'" + op->getName().getStringRef() +
-               "' has 2^63 iterations or more");
+               "' has 2^60 iterations or more");
 }
 
 bool InputVerifier::isNormal(Operation *op) const {

@@ -35,14 +35,16 @@ struct Product {
 };
 } // namespace
 
-static int64_t extentOf(const IterationSpace &space, unsigned dim) {
-  return space.getDims()[dim].getStaticExtent().value_or(kTypicalExtent);
+static int64_t extentOf(const IterationSpace &space, unsigned dim,
+                        const ScheduleLimits &limits) {
+  return space.getDims()[dim].getStaticExtent().value_or(limits.typicalExtent);
 }
 
 /// The contractions of `kernel`, when there are some, all over the same loops
 /// and none feeding another, and when nothing else walks those loops.
 static std::optional<Product> findProduct(KernelOp kernel,
-                                          const IterationSpace &space) {
+                                          const IterationSpace &space,
+                                          const ScheduleLimits &limits) {
   Product product;
   llvm::SmallDenseSet<Value> derived;
   llvm::SmallSetVector<unsigned, 2> reduced;
@@ -81,7 +83,7 @@ static std::optional<Product> findProduct(KernelOp kernel,
   if (!reduced.empty()) {
     unsigned last = 0;
     for (unsigned dim : first.columns)
-      if (extentOf(space, dim) != 1)
+      if (extentOf(space, dim, limits) != 1)
         last = dim;
     std::optional<int64_t> extent = space.getDims()[last].getStaticExtent();
     if (reduced.size() != 1 || reduced.front() != last || !extent ||
@@ -162,13 +164,14 @@ static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
 }
 
 static MmaProblem describe(KernelOp kernel, const Product &product,
-                           const IterationSpace &space) {
+                           const IterationSpace &space,
+                           const ScheduleLimits &limits) {
   ProductView view;
   view.sums = product.sums;
   view.dims = product.dims;
   view.wholeRows = product.wholeRows;
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim) {
-    view.extents.push_back(extentOf(space, dim));
+    view.extents.push_back(extentOf(space, dim, limits));
     view.granules.push_back(space.getDims()[dim].granule);
     view.spans.push_back(space.getDims()[dim].span);
   }
@@ -244,12 +247,13 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
 
 /// The contractions of `kernel` with the dimensions that they are tiled along.
 static std::optional<Product> findTiledProduct(KernelOp kernel,
-                                               const IterationSpace &space) {
-  std::optional<Product> product = findProduct(kernel, space);
+                                               const IterationSpace &space,
+                                               const ScheduleLimits &limits) {
+  std::optional<Product> product = findProduct(kernel, space, limits);
   if (!product)
     return std::nullopt;
   const Contraction &first = product->sums.front();
-  auto sizeOf = [&](unsigned dim) { return extentOf(space, dim); };
+  auto sizeOf = [&](unsigned dim) { return extentOf(space, dim, limits); };
   SmallVector<SmallVector<unsigned>> rowTensors, columnTensors;
   auto add = [&](SmallVector<SmallVector<unsigned>> &tensors, Value tensor) {
     tensors.push_back(dimsOf(tensor, space));
@@ -279,13 +283,13 @@ static std::optional<Product> findTiledProduct(KernelOp kernel,
 SmallVector<ScheduleAttr>
 fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                const ScheduleLimits &limits) {
-  std::optional<Product> product = findTiledProduct(kernel, space);
+  std::optional<Product> product = findTiledProduct(kernel, space, limits);
   if (!product || !limits.target || !tilesGroups(kernel, *product, space))
     return {};
   bool grouped = product->sums.front().grouped.has_value();
   SmallVector<ScheduleAttr> schedules;
   const TargetInfo &target = *limits.target;
-  MmaProblem problem = describe(kernel, *product, space);
+  MmaProblem problem = describe(kernel, *product, space, limits);
   SmallVector<MmaConfig> groups, few;
   if (hasWarpgroups(target) && !findProductObstacle(*product, space))
     groups = getWgmmaConfigs(problem, target);
@@ -328,11 +332,11 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
 EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
                                 const IterationSpace &space,
                                 ScheduleAttr schedule,
-                                const TargetInfo &target) {
+                                const ScheduleLimits &limits) {
   MmaAttr mma = schedule.getMma();
   if (!mma || mma.getKind() == MmaKind::Fma)
     return estimate;
-  std::optional<Product> product = findTiledProduct(kernel, space);
+  std::optional<Product> product = findTiledProduct(kernel, space, limits);
   if (!product)
     return estimate;
   auto tileOf = [&](unsigned dim) { return schedule.getAxes()[dim].getTile(); };
@@ -352,8 +356,8 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
       mma.getGroups();
   config.stream = mma.getStream();
   config.apart = mma.getApart();
-  MmaProblem problem = describe(kernel, *product, space);
-  if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
+  MmaProblem problem = describe(kernel, *product, space, limits);
+  if (getMmaSharedBytes(problem, config) > limits.target->maxSharedPerBlock)
     config.staging = 1;
   bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(

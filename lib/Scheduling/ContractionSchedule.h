@@ -18,9 +18,6 @@
 
 namespace mlir::fusion {
 
-/// A dynamic size is taken to be this for the purpose of choosing tiles.
-constexpr int64_t kTypicalExtent = 1024;
-
 /// The schedules on tensor cores that `kernel` can have, the one predicted to
 /// be fastest first; empty when none can run it.
 SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,
@@ -29,10 +26,10 @@ SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,
 
 /// `estimate`, of `kernel`, with the time, registers and shared memory that
 /// the model predicts for `schedule`; unchanged when the schedule is not one of
-/// getTensorCoreSchedules.
+/// getTensorCoreSchedules. `limits` name the chip.
 EstimateAttr predictFor(EstimateAttr estimate, KernelOp kernel,
                         const IterationSpace &space, ScheduleAttr schedule,
-                        const TargetInfo &target);
+                        const ScheduleLimits &limits);
 
 } // namespace mlir::fusion
 

@@ -102,10 +102,12 @@ static bool classifyContraction(linalg::LinalgOp op,
   return true;
 }
 
-static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space) {
+static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space,
+                                const ScheduleLimits &limits) {
   KernelFacts facts;
   for (const IterationDim &dim : space.getDims()) {
-    facts.extents.push_back(dim.getStaticExtent().value_or(kTypicalExtent));
+    facts.extents.push_back(
+        dim.getStaticExtent().value_or(limits.typicalExtent));
     facts.hasReduction |= dim.reduction;
   }
   facts.contiguousBytes.assign(space.getNumDims(), 0);
@@ -402,7 +404,7 @@ static ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
 SmallVector<ScheduleAttr>
 mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
                            const ScheduleLimits &limits) {
-  KernelFacts facts = collectFacts(kernel, space);
+  KernelFacts facts = collectFacts(kernel, space, limits);
   if (llvm::any_of(space.getDims(),
                    [](const IterationDim &dim) { return dim.scan; }))
     return {scheduleScan(kernel, space, facts)};

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionSchedule.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
 
@@ -34,19 +35,11 @@ public:
 
   void runOnOperation() override {
     ScheduleLimits limits;
-    std::string chip = target;
-    if (chip.empty())
-      if (auto attr = getOperation()->getAttrOfType<TargetAttr>(
-              FusionDialect::kTargetAttrName))
-        chip = attr.getChip().str();
-    if (!chip.empty()) {
-      llvm::Expected<const TargetInfo *> known = getTarget(chip);
-      if (!known) {
-        getOperation().emitError(llvm::toString(known.takeError()));
-        return signalPassFailure();
-      }
-      limits.target = *known;
-    }
+    limits.target = resolveTarget(getOperation(), target);
+    if (!limits.target)
+      return signalPassFailure();
+    limits.multiprocessors = limits.target->numSMs;
+    limits.typicalExtent = std::max<int64_t>(representativeSize, 2);
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);
       WalkResult walk = func->walk([&](KernelOp kernel) {
@@ -62,10 +55,9 @@ public:
             getSchedules(kernel, *space, limits);
         size_t number = std::min<size_t>(candidate, schedules.size() - 1);
         kernel.setScheduleAttr(schedules[number]);
-        if (EstimateAttr estimate = kernel.getEstimateAttr();
-            estimate && limits.target)
-          kernel.setEstimateAttr(predictFor(estimate, kernel, *space,
-                                            schedules[number], *limits.target));
+        if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
+          kernel.setEstimateAttr(
+              predictFor(estimate, kernel, *space, schedules[number], limits));
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

@@ -178,11 +178,8 @@ int Runner::compile() {
 
 CompileOptions Runner::getCompileOptions() {
   CompileOptions compileOptions;
-  compileOptions.target.clear();
-  if (!options.target.empty())
-    compileOptions.target = options.target;
-  else if (std::string best = session->getTarget(); !best.empty())
-    compileOptions.target = best;
+  compileOptions.target = options.target;
+  compileOptions.defaultTarget = session->getTarget();
   compileOptions.fastNumerics = options.fastNumerics;
   // The profile names lines of the program.
   compileOptions.lineInfo = options.profile != ProfileFormat::None;

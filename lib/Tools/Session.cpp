@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Tools/Session.h"
+#include "fusion/Analysis/TargetInfo.h"
 
 #include "fusion/Reference/Compare.h"
 #include "llvm/ADT/StringExtras.h"
@@ -63,10 +64,12 @@ std::string Session::getDeviceName() const {
 std::string Session::getTarget() const {
   if (isEmulator())
     return "";
-  int capability = info.computeMajor * 10 + info.computeMinor;
-  // Code for the "a" variants uses instructions of exactly that capability.
-  bool hasVariant = capability == 90 || capability == 100;
-  return ("sm_" + Twine(capability) + (hasVariant ? "a" : "")).str();
+  const TargetInfo *target =
+      findTargetFor(info.computeMajor, info.computeMinor);
+  // The compiler's error says which chips there are.
+  return target ? target->name.str()
+                : ("sm_" + Twine(info.computeMajor) + Twine(info.computeMinor))
+                      .str();
 }
 
 std::string Session::getEntryName() const {

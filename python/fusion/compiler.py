@@ -89,7 +89,8 @@ def compile(text, target=None, device=None, file_name=None,  # noqa: A001
             fast_numerics=False):
     """Compiles MLIR text to a package.
 
-    `target` is the chip, "sm_90a" for example; by default that of the device.
+    `target` is the chip, "sm_90a" for example; by default that of the device,
+    or, where that is the emulator, the module's `fusion.target` or sm_90a.
     `device` is where the package runs on NumPy arrays, as in `fusion.load`.
     `file_name` is what error messages call the text. With `fast_numerics`
     roundings that the program declares may be left out.
@@ -109,6 +110,6 @@ def compile(text, target=None, device=None, file_name=None,  # noqa: A001
     return package
 
 
-def compile_to(phase, text, target="sm_90a", file_name=None):
+def compile_to(phase, text, target=None, file_name=None):
     """The program as a phase of the compiler leaves it, as text: "ptx", …"""
     return _run(text, target, file_name, phase)[0].decode()

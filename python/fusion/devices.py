@@ -38,12 +38,13 @@ class Device:
             return _devices[name]
 
     def target(self):
-        """The chip to compile for; sm_90a for the emulator."""
+        """The chip to compile for; None for the emulator, which runs any."""
         major, minor = self.compute_capability
         if not major:
-            return "sm_90a"
-        # From 9.0 on the architecture-specific instructions need an "a".
-        return f"sm_{major}{minor}{'a' if major in (9, 10) else ''}"
+            return None
+        # Architecture-specific instructions need an "a".
+        has_variant = (major, minor) in ((9, 0), (10, 0))
+        return f"sm_{major}{minor}{'a' if has_variant else ''}"
 
     def __repr__(self):
         return f"<fusion.Device {self.name}: {self.description}>"

@@ -27,8 +27,11 @@ int main(int argc, char **argv) {
                               cl::value_desc("OUT.fpk"), cl::Required,
                               cl::cat(category));
   cl::opt<std::string> target(
-      "target", cl::desc("The chip to compile for"), cl::value_desc("sm_90a"),
-      cl::init(options.compile.target), cl::cat(category));
+      "target",
+      cl::desc("The chip to compile for; by default the module's "
+               "fusion.target, or sm_90a"),
+      cl::value_desc("sm_90a"), cl::init(options.compile.target),
+      cl::cat(category));
   cl::opt<std::string> compileTo(
       "compile-to",
       cl::desc("The last phase to run; OUT is its IR, or PTX for ptx"),

@@ -61,6 +61,10 @@ struct TargetInfo {
   /// Special functions (exp2, log2, reciprocal, ...) of one SM a clock.
   double sfuPerClockPerSM;
 
+  /// The share of tensorFlopsPerSecond that products of single warps (mma.sync)
+  /// reach: 1 where there are no others.
+  double warpProductShare;
+
   /// What one more kernel costs in a CUDA graph, its work aside.
   double launchSeconds;
   /// One round trip to DRAM: no kernel that reads is shorter.
@@ -80,8 +84,14 @@ llvm::ArrayRef<TargetInfo> getKnownTargets();
 /// The chip called `name`, or null.
 const TargetInfo *lookupTarget(llvm::StringRef name);
 
-/// The chip called `name`, or an error that lists the names known.
+/// The chip called `name`, or an error that names the nearest one known and
+/// lists all.
 llvm::Expected<const TargetInfo *> getTarget(llvm::StringRef name);
+
+/// The chip whose code suits a device of compute capability `major`.`minor`
+/// best: itself, with the instructions that only it has where code uses them,
+/// or else the newest whose code the device can run; null if there is none.
+const TargetInfo *findTargetFor(int major, int minor);
 
 /// The chip that is compiled for when none is named.
 const TargetInfo &getDefaultTarget();

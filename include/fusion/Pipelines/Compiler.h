@@ -27,8 +27,10 @@ namespace fusion {
 
 struct CompileOptions {
   /// A name of the target table. Counts for more than the `fusion.target` of
-  /// the module; empty takes that, and sm_90a where there is none.
-  std::string target = "sm_90a";
+  /// the module; empty takes that.
+  std::string target;
+  /// The target of modules that have none, if none is named; empty for sm_90a.
+  std::string defaultTarget;
   /// The last phase to run; empty for all. The table is in Phases.def.
   std::string compileTo;
   /// A folder that gets one file per phase; empty for none.

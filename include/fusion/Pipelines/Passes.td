@@ -25,6 +25,20 @@ def CheckLimitsPass : Pass<"fusion-gpu-check-limits", "::mlir::ModuleOp"> {
   ];
 }
 
+def SetTargetPass : Pass<"fusion-set-target", "::mlir::ModuleOp"> {
+  let summary = "Writes down the chip that the module is compiled for";
+  let description = [{
+    Sets the module's `fusion.target`, which all passes after it read: to the
+    chip named, or to the one that it has already, or to sm_90a.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "the chip; the module's fusion.target when empty, sm_90a when it "
+           "has none">,
+  ];
+  let dependentDialects = ["::mlir::fusion::FusionDialect"];
+}
+
 def MergeProgramsPass
     : Pass<"fusion-tile-merge-programs", "::mlir::ModuleOp"> {
   let summary = "Lets equal kernels share one program";

@@ -57,11 +57,14 @@ struct PhaseOptions {
   bool lineInfo = false;
   /// Simplify no operation on floats by what is known about its operands.
   bool opaqueFloats = false;
+  /// Elements that a dynamic dimension is planned and scheduled for.
+  int64_t representativeSize = 1024;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
 };
 
-// Each takes a pass manager of modules that have been through the phase before.
+// Each takes a pass manager of modules that have been through the phase before,
+// and whose `fusion.target` is the chip.
 void buildPlanPipeline(OpPassManager &manager, const PhaseOptions &options);
 void buildSchedulePipeline(OpPassManager &manager, const PhaseOptions &options);
 void buildTilePipeline(OpPassManager &manager, const PhaseOptions &options);

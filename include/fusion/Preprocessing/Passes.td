@@ -189,7 +189,7 @@ def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let description = [{
     Changes nothing. Every function must be one block of supported ops on ranked
     tensors and scalars of supported types, and every tensor and every loop
-    nest must have fewer than 2^63 bytes and iterations, as far as static sizes
+    nest must have fewer than 2^60 bytes and iterations, as far as static sizes
     tell. Each offence is one error with a code, its place, its cause and a
     remedy; the pass fails after all of them are reported.
 

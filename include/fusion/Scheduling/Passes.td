@@ -24,7 +24,10 @@ def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
   let dependentDialects = ["::mlir::fusion::FusionDialect"];
   let options = [
     Option<"target", "target", "std::string", "",
-           "chip to schedule for; the module's fusion.target when empty">,
+           "chip to schedule for; the module's fusion.target when empty, sm_90a "
+           "when it has none">,
+    Option<"representativeSize", "representative-size", "int64_t", "1024",
+           "elements that tiles are chosen for along a dynamic dimension">,
     Option<"candidate", "candidate", "unsigned", "0",
            "take the schedule of this rank instead of the one predicted to be "
            "fastest (for measuring)">,

@@ -22,6 +22,8 @@ namespace mlir::fusion {
 /// Limits of the chip that a schedule must respect and fill.
 struct ScheduleLimits {
   int64_t multiprocessors = 132;
+  /// A dynamic size is taken to be this to choose tiles.
+  int64_t typicalExtent = 1024;
   /// Elements of one tile that a block may keep in registers.
   int64_t residentElements = 65536;
   /// The chip, for kernels on tensor cores; without it there are none.

@@ -295,7 +295,8 @@ Value AttentionBuilder::buildScores() {
   queryLoops.back() = feature;
   return d.reduce({d.along(query, queryLoops, numLoops + 1),
                    alongKeys(op.getKey(), numLoops - 1, feature, numLoops + 1)},
-                  numLoops + 1, kept, scoreSizes, Combiner::Add, multiplyArgs);
+                  numLoops + 1, kept, scoreSizes, Accumulation::Add,
+                  multiplyArgs);
 }
 
 Scalar AttentionBuilder::applyCausalMask(ImplicitLocOpBuilder &b,
@@ -369,11 +370,11 @@ Value AttentionBuilder::build() {
       llvm::to_vector(llvm::seq<int64_t>(0, numLoops - 1));
   ArrayRef<OpFoldResult> rowSizes = ArrayRef(scoreSizes).drop_back();
   Value max = d.reduce(
-      {d.along(scores)}, numLoops, rows, rowSizes, Combiner::Max,
+      {d.along(scores)}, numLoops, rows, rowSizes, Accumulation::Max,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   SmallVector<LoopOperand> shifted = {d.along(scores),
                                       d.along(max, rows, numLoops)};
-  Value sum = d.reduce(shifted, numLoops, rows, rowSizes, Combiner::Add,
+  Value sum = d.reduce(shifted, numLoops, rows, rowSizes, Accumulation::Add,
                        [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
                          return exp(args[0] - args[1]);
                        });
@@ -399,10 +400,10 @@ Value AttentionBuilder::build() {
   weightLoops.push_back(keyLoop);
   SmallVector<OpFoldResult> resultSizes(rowSizes);
   resultSizes.push_back(d.getSize(op.getValue(), rank - 1));
-  Value product =
-      d.reduce({d.along(weights, weightLoops, numLoops + 1),
-                alongKeys(op.getValue(), keyLoop, numLoops - 1, numLoops + 1)},
-               numLoops + 1, kept, resultSizes, Combiner::Add, multiplyArgs);
+  Value product = d.reduce(
+      {d.along(weights, weightLoops, numLoops + 1),
+       alongKeys(op.getValue(), keyLoop, numLoops - 1, numLoops + 1)},
+      numLoops + 1, kept, resultSizes, Accumulation::Add, multiplyArgs);
   RankedTensorType type = getTensorType(op.getResult());
   Value result = d.elementwise(
       {d.along(product), d.along(sum, rows, numLoops)}, resultSizes,

@@ -443,7 +443,7 @@ Value ConvBuilder::buildProducts(Value input, Value filter,
   Value products =
       d.reduce({{input, AffineMap::get(numLoops, 0, inputExprs, context)},
                 {filter, AffineMap::get(numLoops, 0, filterExprs, context)}},
-               numLoops, kept, sizes, Combiner::Add,
+               numLoops, kept, sizes, Accumulation::Add,
                [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
                  if (args[0].isFloat())
                    return args[0] * args[1];

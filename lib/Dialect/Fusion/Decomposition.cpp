@@ -253,17 +253,19 @@ Value Decomposer::elementwise(ArrayRef<LoopOperand> operands,
 
 Value Decomposer::reduce(ArrayRef<LoopOperand> operands, int64_t numLoops,
                          ArrayRef<int64_t> kept, ArrayRef<OpFoldResult> shape,
-                         Combiner combiner, BodyFn body, Type accumulatorType) {
+                         Accumulation accumulation, BodyFn body,
+                         Type accumulatorType) {
   Type type = accumulatorType ? accumulatorType : computeType;
   TypedAttr start =
-      combiner == Combiner::Max ? getLowest(type) : b.getZeroAttr(type);
+      accumulation == Accumulation::Max ? getLowest(type) : b.getZeroAttr(type);
   Value init = createFilled(shape, start);
   return build(operands, init, along(init, kept, numLoops).map,
                [&](ImplicitLocOpBuilder &inner, ArrayRef<Scalar> args,
                    Scalar accumulator) {
                  Scalar element = body(inner, args);
-                 return combiner == Combiner::Max ? max(accumulator, element)
-                                                  : accumulator + element;
+                 return accumulation == Accumulation::Max
+                            ? max(accumulator, element)
+                            : accumulator + element;
                });
 }
 

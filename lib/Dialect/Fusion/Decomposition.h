@@ -105,7 +105,7 @@ using BodyFn =
     function_ref<Scalar(ImplicitLocOpBuilder &, ArrayRef<Scalar> args)>;
 
 /// How a reduction combines elements.
-enum class Combiner { Add, Max };
+enum class Accumulation { Add, Max };
 
 /// Builds linalg.generic ops at one place, with one compute type.
 class Decomposer {
@@ -130,7 +130,8 @@ public:
   /// operands.
   Value reduce(ArrayRef<LoopOperand> operands, int64_t numLoops,
                ArrayRef<int64_t> kept, ArrayRef<OpFoldResult> shape,
-               Combiner combiner, BodyFn body, Type accumulatorType = {});
+               Accumulation accumulation, BodyFn body,
+               Type accumulatorType = {});
 
   /// Sizes of a tensor, static ones as attributes.
   SmallVector<OpFoldResult> getSizes(Value tensor);

@@ -62,7 +62,7 @@ FailureOr<SmallVector<Value>> RowGroupsOp::decompose(OpBuilder &builder) {
     return failure();
   OpFoldResult numOffsets = d.getSize(getOffsets(), 0);
   Value begun = d.reduce(
-      {d.along(getOffsets(), {1}, 2)}, 2, {0}, shapes[0], Combiner::Add,
+      {d.along(getOffsets(), {1}, 2)}, 2, {0}, shapes[0], Accumulation::Add,
       [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
         Scalar row = convertInteger(getLoopIndex(b, 0), b.getI32Type());
         Scalar isBegun = ge(row, args[0]);
@@ -165,7 +165,7 @@ FailureOr<SmallVector<Value>> GroupedMatmulOp::decompose(OpBuilder &builder) {
     Value matrix = tensor::CollapseShapeOp::create(
         d.b, getWeight(), ArrayRef<ReassociationIndices>{{0, 1}, {2}});
     sum = d.reduce({d.along(getInput(), {0, 2}, 3), d.along(matrix, loops, 3)},
-                   3, {0, 1}, shapes[0], Combiner::Add,
+                   3, {0, 1}, shapes[0], Accumulation::Add,
                    [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
                      return widen(args[0]) * widen(args[1]);
                    });
@@ -177,7 +177,7 @@ FailureOr<SmallVector<Value>> GroupedMatmulOp::decompose(OpBuilder &builder) {
       std::swap(loops[1], loops[2]);
     sum = d.reduce({d.along(getInput(), {0, 3}, 4),
                     d.along(getWeight(), loops, 4), d.along(groups, {0}, 4)},
-                   4, {0, 1}, shapes[0], Combiner::Add,
+                   4, {0, 1}, shapes[0], Accumulation::Add,
                    [&](ImplicitLocOpBuilder &b, ArrayRef<Scalar> args) {
                      Scalar group = convertInteger(getLoopIndex(b, 2), i32);
                      Scalar product = widen(args[0]) * widen(args[1]);

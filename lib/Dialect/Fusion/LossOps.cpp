@@ -49,7 +49,7 @@ static LogicalResult verifySmoothing(Operation *op, const APFloat &smoothing) {
 /// Sum of all elements of `tensor`, as a tensor of rank 0.
 static Value sumAll(Decomposer &d, Value tensor, BodyFn body) {
   int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-  return d.reduce({d.along(tensor)}, rank, {}, {}, Combiner::Add, body);
+  return d.reduce({d.along(tensor)}, rank, {}, {}, Accumulation::Add, body);
 }
 
 /// 1 where the target counts, 0 where it is ignored.
@@ -77,10 +77,10 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
     keptSizes.push_back(sizes[dim]);
 
   Value max = d.reduce(
-      {d.along(logits)}, rank, kept, keptSizes, Combiner::Max,
+      {d.along(logits)}, rank, kept, keptSizes, Accumulation::Max,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   Value sum = d.reduce({d.along(logits), d.along(max, kept, rank)}, rank, kept,
-                       keptSizes, Combiner::Add,
+                       keptSizes, Accumulation::Add,
                        [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
                          return exp(args[0] - args[1]);
                        });
@@ -89,7 +89,7 @@ static Value buildCrossEntropy(Decomposer &d, Value logits, Value target,
   bool smooth = options.smoothing != 0.0;
   if (smooth)
     operands.push_back(d.along(
-        d.reduce({d.along(logits)}, rank, kept, keptSizes, Combiner::Add,
+        d.reduce({d.along(logits)}, rank, kept, keptSizes, Accumulation::Add,
                  [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
                    return args[0];
                  })));
@@ -273,7 +273,7 @@ LinearCrossEntropyOp::decompose(OpBuilder &builder) {
                                      d.getSize(getWeight(), 0)};
   Value logits = d.reduce(
       {d.along(getInput(), {0, 2}, 3), d.along(getWeight(), {1, 2}, 3)}, 3,
-      {0, 1}, shape, Combiner::Add,
+      {0, 1}, shape, Accumulation::Add,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
         return args[0] * args[1];
       });

@@ -57,10 +57,10 @@ static SmallVector<Value> decomposeSoftmax(OpBuilder &builder, Location loc,
   SmallVector<OpFoldResult> keptSizes = pick<OpFoldResult>(sizes, kept);
 
   Value max = d.reduce(
-      {d.along(input)}, rank, kept, keptSizes, Combiner::Max,
+      {d.along(input)}, rank, kept, keptSizes, Accumulation::Max,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   Value sum = d.reduce({d.along(input), d.along(max, kept, rank)}, rank, kept,
-                       keptSizes, Combiner::Add,
+                       keptSizes, Accumulation::Add,
                        [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
                          return exp(args[0] - args[1]);
                        });
@@ -133,12 +133,12 @@ static Statistics buildStatistics(Decomposer &d, const Norm &norm) {
   SmallVector<OpFoldResult> keptSizes = pick<OpFoldResult>(sizes, norm.kept);
   OpFoldResult count = d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
   Value sum = d.reduce(
-      {d.along(norm.input)}, rank, norm.kept, keptSizes, Combiner::Add,
+      {d.along(norm.input)}, rank, norm.kept, keptSizes, Accumulation::Add,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   Value mean = buildMeanOfSum(d, sum, count);
   Value squares =
       d.reduce({d.along(norm.input), d.along(mean, norm.kept, rank)}, rank,
-               norm.kept, keptSizes, Combiner::Add,
+               norm.kept, keptSizes, Accumulation::Add,
                [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
                  Scalar deviation = args[0] - args[1];
                  return deviation * deviation;
@@ -227,11 +227,12 @@ FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
   Norm norm = getTrailingNorm(*this);
   Decomposer d(builder, getLoc(), getComputeType(getOperands()));
   SmallVector<OpFoldResult> sizes = d.getSizes(getInput());
-  Value squares = d.reduce({d.along(getInput())}, norm.getRank(), norm.kept,
-                           pick<OpFoldResult>(sizes, norm.kept), Combiner::Add,
-                           [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
-                             return args[0] * args[0];
-                           });
+  Value squares =
+      d.reduce({d.along(getInput())}, norm.getRank(), norm.kept,
+               pick<OpFoldResult>(sizes, norm.kept), Accumulation::Add,
+               [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) {
+                 return args[0] * args[0];
+               });
   OpFoldResult count = d.multiply(pick<OpFoldResult>(sizes, norm.getReduced()));
   Statistics statistics = {Value(), buildMeanOfSum(d, squares, count)};
   return SmallVector<Value>{buildNormalized(

@@ -176,7 +176,7 @@ FailureOr<SmallVector<Value>> PoolOp::decompose(OpBuilder &builder) {
   Value combined = d.reduce(
       {{padded, AffineMap::get(numLoops, 0, exprs, context)},
        {shape, AffineMap::get(numLoops, 0, windowExprs, context)}},
-      numLoops, kept, sizes, isMax ? Combiner::Max : Combiner::Add,
+      numLoops, kept, sizes, isMax ? Accumulation::Max : Accumulation::Add,
       [](ImplicitLocOpBuilder &, ArrayRef<Scalar> args) { return args[0]; });
   if (isMax)
     return SmallVector<Value>{d.castTo(combined, result)};

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Target/PTX/PTXResourceInfo.h"
 #include "fusion/Target/PTX/Passes.h"
 #include "fusion/Target/PTX/TranslateToPTX.h"
@@ -53,6 +54,13 @@ struct EmitPTX final : fusion::impl::EmitPTXPassBase<EmitPTX> {
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     PTXOptions options;
+    std::string chip = this->chip;
+    if (chip.empty()) {
+      const TargetInfo *target = resolveTarget(module);
+      if (!target)
+        return signalPassFailure();
+      chip = target->name.str();
+    }
     options.chip = chip;
     options.ptxVersion = ptxVersion;
     options.optLevel = optLevel;

@@ -19,24 +19,67 @@ using namespace mlir::fusion;
 namespace {
 
 TEST(TargetInfoTest, FindsEveryChipByName) {
-  for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a",
-                           "sm_100", "sm_100a", "sm_120"}) {
+  for (const char *name :
+       {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100",
+        "sm_100a", "sm_103", "sm_110", "sm_120", "sm_121"}) {
     const TargetInfo *target = lookupTarget(name);
     ASSERT_NE(target, nullptr) << name;
     EXPECT_EQ(target->name.str(), name);
   }
-  EXPECT_EQ(getKnownTargets().size(), 8u);
+  EXPECT_EQ(getKnownTargets().size(), 12u);
 }
 
 TEST(TargetInfoTest, UnknownChipIsAnErrorThatListsTheNames) {
   llvm::Expected<const TargetInfo *> target = getTarget("sm_37");
   ASSERT_FALSE(bool(target));
   std::string text = llvm::toString(target.takeError());
-  EXPECT_EQ(text, "FUS-2001: unknown target 'sm_37'; known targets: sm_80, "
-                  "sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120");
+  EXPECT_EQ(text, "FUS-2001: unknown target 'sm_37'; the nearest known one is "
+                  "sm_80; known targets: sm_80, sm_86, sm_87, sm_89, sm_90, "
+                  "sm_90a, sm_100, sm_100a, sm_103, sm_110, sm_120, sm_121");
   // Names are exact: nothing close is taken for another.
   EXPECT_EQ(lookupTarget("sm_90A"), nullptr);
   EXPECT_EQ(lookupTarget(""), nullptr);
+}
+
+TEST(TargetInfoTest, NamesTheNearestChip) {
+  auto nearest = [](llvm::StringRef name) {
+    std::string text = llvm::toString(getTarget(name).takeError());
+    llvm::StringRef rest = llvm::StringRef(text).split("known one is ").second;
+    return rest.split(';').first.str();
+  };
+  // The newest that is no newer, with the suffix that was asked for.
+  EXPECT_EQ(nearest("sm_88"), "sm_87");
+  EXPECT_EQ(nearest("sm_90b"), "sm_90");
+  EXPECT_EQ(nearest("sm_103a"), "sm_103");
+  EXPECT_EQ(nearest("sm_75"), "sm_80");
+  EXPECT_EQ(nearest("sm90a"), "sm_90a");
+  EXPECT_EQ(nearest("SM_86"), "sm_86");
+}
+
+TEST(TargetInfoTest, FindsCodeForEveryDevice) {
+  auto find = [](int major, int minor) {
+    const TargetInfo *target = findTargetFor(major, minor);
+    return target ? target->name.str() : std::string();
+  };
+  EXPECT_EQ(find(8, 0), "sm_80");
+  EXPECT_EQ(find(8, 7), "sm_87");
+  EXPECT_EQ(find(8, 8), "sm_87");
+  EXPECT_EQ(find(9, 0), "sm_90a");
+  EXPECT_EQ(find(10, 0), "sm_100a");
+  EXPECT_EQ(find(10, 3), "sm_103");
+  EXPECT_EQ(find(11, 0), "sm_110");
+  EXPECT_EQ(find(12, 1), "sm_121");
+  EXPECT_EQ(find(13, 0), "sm_121");
+  // No code is for chips before sm_80.
+  EXPECT_EQ(find(7, 5), "");
+}
+
+TEST(TargetInfoTest, SingleWarpsReachWhatTheyDoOnOtherChips) {
+  EXPECT_EQ(lookupTarget("sm_80")->warpProductShare, 1);
+  EXPECT_EQ(lookupTarget("sm_121")->warpProductShare, 1);
+  // Without warpgroups a chip is no faster for having them.
+  EXPECT_DOUBLE_EQ(lookupTarget("sm_90")->warpProductShare, 0.6);
+  EXPECT_NEAR(lookupTarget("sm_100")->warpProductShare, 0.29, 0.01);
 }
 
 TEST(TargetInfoTest, MeasuredFiguresOfTheDefault) {

@@ -32,8 +32,9 @@ def EmitPTXPass : Pass<"fusion-target-emit-ptx", "::mlir::gpu::GPUModuleOp"> {
     ```
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "Chip to write for, as `ptxas -arch` spells it">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to write for, as `ptxas -arch` spells it; the module's "
+           "fusion.target when empty, sm_90a when it has none">,
     Option<"ptxVersion", "ptx-version", "unsigned", /*default=*/"0",
            "PTX ISA version times ten; 0 takes the chip's default">,
     Option<"optLevel", "opt-level", "unsigned", /*default=*/"3",

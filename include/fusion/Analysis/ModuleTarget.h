@@ -1,0 +1,34 @@
+//===- ModuleTarget.h - The chip a module is for ----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the one place where the chip is chosen that a module is
+// compiled for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_MODULETARGET_H
+#define FUSION_ANALYSIS_MODULETARGET_H
+
+#include "fusion/Analysis/TargetInfo.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::fusion {
+
+/// The chip that what is below `op` is compiled for: the one called `option`;
+/// if that is empty, the `fusion.target` of the module; without one the chip
+/// called `fallback`, or sm_90a if that is empty too. Null, with an error on
+/// `op`, when the name is not known.
+const TargetInfo *resolveTarget(Operation *op, StringRef option = "",
+                                StringRef fallback = "");
+
+/// Makes `target` the `fusion.target` of `module`.
+void setTarget(ModuleOp module, const TargetInfo &target);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_MODULETARGET_H
