@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <functional>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -29,9 +30,9 @@ namespace {
 class SizeRequirements {
 public:
   SizeRequirements(SymbolicShapes &shapes,
-                   function_ref<ExprId(AffineExpr)> convert,
+                   std::function<ExprId(AffineExpr)> convert,
                    fusionpkg::Entry &entry)
-      : shapes(shapes), convert(convert), entry(entry) {
+      : shapes(shapes), convert(std::move(convert)), entry(entry) {
     for (const fusionpkg::Symbol &symbol : entry.symbols)
       names.push_back(symbol.name);
   }
@@ -54,7 +55,7 @@ private:
   void add(ExprId condition, const Twine &what);
 
   SymbolicShapes &shapes;
-  function_ref<ExprId(AffineExpr)> convert;
+  std::function<ExprId(AffineExpr)> convert;
   fusionpkg::Entry &entry;
   std::vector<std::string> names;
   DenseSet<ExprId> known;
