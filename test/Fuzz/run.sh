@@ -31,6 +31,8 @@ targets=("${@:4}")
 # are annotated on one side alone, which looks like an error and is none.
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 ASAN_OPTIONS+=:detect_container_overflow=0:allow_user_poisoning=0
+# The C++ library is linked in: its operator new is not the sanitizer's.
+ASAN_OPTIONS+=:alloc_dealloc_mismatch=0
 export UBSAN_OPTIONS=print_stacktrace=1
 # Upstream's parser and the compiler call themselves, in larger frames here.
 ulimit -s 65536 2>/dev/null
