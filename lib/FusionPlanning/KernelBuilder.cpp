@@ -170,10 +170,6 @@ static EstimateAttr getEstimate(MLIRContext *context,
       toCount(estimate.bytes()), toCount(estimate.cost.flops()),
       estimate.shape.registers - estimate.time.spilledRegisters,
       estimate.shape.sharedBytes, toCount(kernel.savedBytes),
-      planning::toCount(estimate.bytes()),
-      planning::toCount(estimate.cost.flops()),
-      estimate.shape.registers - estimate.time.spilledRegisters,
-      estimate.shape.sharedBytes, planning::toCount(kernel.savedBytes),
       kernel.savedLaunches);
 }
 

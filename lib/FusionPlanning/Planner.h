@@ -16,18 +16,10 @@
 
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "llvm/ADT/SetVector.h"
-#include <algorithm>
 #include <map>
 #include <set>
 
 namespace mlir::fusion::planning {
-
-/// `amount` of bytes or operations, at most what attributes and the ledger
-/// count.
-inline int64_t toCount(double amount) {
-  constexpr double kMost = 9e18;
-  return static_cast<int64_t>(std::clamp(amount, -kMost, kMost));
-}
 
 /// The forms of a candidate.
 enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting };
