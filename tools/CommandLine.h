@@ -17,9 +17,80 @@
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/CommandLine.h"
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace mlir::fusion {
+
+/// Answers --explain-error=FUS-nnnn, which every tool has: prints what the
+/// table of codes says and returns the exit status. Nothing if it is not asked.
+inline std::optional<int> explainErrorIfAsked(int argc, char **argv) {
+  for (StringRef argument : ArrayRef(argv, argc).drop_front()) {
+    if (!argument.consume_front("--explain-error="))
+      continue;
+    std::optional<int> number = parseCode(argument);
+    const CodeInfo *info = number ? findCode(*number) : nullptr;
+    if (!info)
+      return reportError(ErrorCode::BadCommandLine,
+                         "there is no code '" + argument + "'",
+                         "docs/Errors.md lists all");
+    llvm::outs() << explainCode(*info);
+    return kExitOk;
+  }
+  return std::nullopt;
+}
+
+/// What `action` writes to the standard error, which nobody else sees.
+inline std::string captureErrors(function_ref<void()> action) {
+  int saved = dup(STDERR_FILENO);
+  int file = memfd_create("errors", MFD_CLOEXEC);
+  if (saved < 0 || file < 0) {
+    action();
+    return "";
+  }
+  dup2(file, STDERR_FILENO);
+  action();
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  std::string text(static_cast<size_t>(lseek(file, 0, SEEK_END)), 0);
+  ssize_t count = pread(file, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  close(file);
+  return text;
+}
+
+/// Parses the options that are registered. Returns nothing on success and the
+/// exit status after a reported error. --help and --version end the process.
+inline std::optional<int> parseOptions(int argc, char **argv, StringRef tool,
+                                       StringRef overview) {
+  setCrashArguments(tool, argc, argv);
+  if (std::optional<int> status = explainErrorIfAsked(argc, argv))
+    return status;
+  static std::string version = getVersionString(tool);
+  llvm::cl::SetVersionPrinter([](raw_ostream &os) { os << version << "\n"; });
+  std::string errors;
+  llvm::raw_string_ostream os(errors);
+  bool fine = false;
+  // Of an option's own value llvm::cl complains on the standard error.
+  std::string more = captureErrors([&] {
+    fine = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &os);
+  });
+  if (fine) {
+    llvm::errs() << more;
+    return std::nullopt;
+  }
+  // The first line says what is wrong, the rest how to ask for help.
+  StringRef cause = StringRef(errors.empty() ? more : errors).trim();
+  cause = cause.split('\n').first.rtrim();
+  cause.consume_front((StringRef(argv[0]) + ": ").str());
+  cause.consume_front((tool + ": ").str());
+  if (cause.empty())
+    cause = findCode(int(ErrorCode::BadCommandLine))->meaning;
+  return reportError(ErrorCode::BadCommandLine, cause);
+}
 
 /// Takes the options of `category` out of llvm::cl's lists, which the caller's
 /// options do not outlive. Their values stay.
@@ -35,25 +106,33 @@ inline void forgetOptions(llvm::cl::OptionCategory &category) {
       option->removeArgument();
 }
 
-/// Parses the options of `category`, which live in the caller. Returns nothing
-/// on success and the exit status after a reported error. --help and --version
-/// end the process.
+/// The same for a tool whose options, in the caller, are those of `category`.
 inline std::optional<int> parseCommandLine(int argc, char **argv,
                                            StringRef tool, StringRef overview,
                                            llvm::cl::OptionCategory &category) {
   llvm::cl::HideUnrelatedOptions(category);
-  static std::string version = getVersionString(tool);
-  llvm::cl::SetVersionPrinter([](raw_ostream &os) { os << version << "\n"; });
-  std::string errors;
-  llvm::raw_string_ostream os(errors);
-  bool fine = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &os);
+  std::optional<int> status = parseOptions(argc, argv, tool, overview);
   forgetOptions(category);
-  if (fine)
-    return std::nullopt;
-  // The first line says what is wrong, the rest how to ask for help.
-  StringRef cause = StringRef(errors).trim().split('\n').first;
-  cause.consume_front((StringRef(argv[0]) + ": ").str());
-  return reportError(ErrorCode::BadCommandLine, cause);
+  return status;
+}
+
+/// For a tool whose main is MLIR's and parses the options itself: llvm::cl ends
+/// the process with 1 where they are wrong, which becomes a coded error and the
+/// exit status for usage. MLIR's mains return in every other case.
+inline void watchUsageErrors() {
+  on_exit(
+      [](int status, void *) {
+        if (status == kExitDiagnosed)
+          _exit(reportError(ErrorCode::BadCommandLine,
+                            "the command line is wrong"));
+      },
+      nullptr);
+}
+/// Ends the process with the result of such a main.
+[[noreturn]] inline void endWith(LogicalResult result) {
+  llvm::outs().flush();
+  fflush(stdout);
+  _exit(succeeded(result) ? kExitOk : kExitDiagnosed);
 }
 
 } // namespace mlir::fusion

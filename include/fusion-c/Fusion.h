@@ -10,7 +10,9 @@
 // package is the runtime's part, fusion-rt/Runtime.h, which needs no compiler.
 //
 // Every function may be called from any thread; one compilation belongs to one
-// thread at a time. Nothing aborts on bad input.
+// thread at a time. Nothing aborts on bad input, and a defect of the compiler
+// is an error: compilations run in a process of their own
+// (docs/Rationale/Crashes.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +54,12 @@ typedef struct FusionCompileOptions {
   const char *dumpPhasesTo; // a folder for one file per phase; default: none
   int32_t fastNumerics;     // not 0: roundings that the program declares may go
   int32_t skipPtxas;        // not 0: do not look for ptxas
+  // Seconds until a compilation is given up; default: no limit.
+  uint32_t timeLimitSeconds;
+  // Not 0: compile in this process, for debuggers and leak checkers, and for
+  // hosts that use LLVM from several threads. A crash then is the host's, and
+  // there is no time limit.
+  int32_t inProcess;
 } FusionCompileOptions;
 
 typedef struct FusionCompilation FusionCompilation;
@@ -72,6 +80,36 @@ fusionCompilationGetOutput(const FusionCompilation *compilation, size_t *size);
 /// Errors, warnings and notes, each with its place; empty when there are none.
 FUSION_C_API const char *
 fusionCompilationGetDiagnostics(const FusionCompilation *compilation);
+
+typedef enum FusionSeverity {
+  FUSION_SEVERITY_NOTE = 1,
+  FUSION_SEVERITY_WARNING = 2,
+  FUSION_SEVERITY_ERROR = 3
+} FusionSeverity;
+
+/// One of them, in parts. Strings are never null and belong to the compilation.
+typedef struct FusionDiagnostic {
+  size_t structSize;     // sizeof(FusionDiagnostic), set by the caller
+  int32_t severity;      // a FusionSeverity
+  int32_t code;          // 3401 for FUS-3401 (docs/Errors.md); 0: none
+  const char *cause;     // what is wrong
+  const char *remedy;    // what to do about it; empty for notes and warnings
+  const char *fileName;  // empty where there is no place
+  uint32_t line, column; // from 1; 0 where there is no place
+  uint32_t numNotes;     // see fusionCompilationGetNote
+} FusionDiagnostic;
+
+/// The number of errors and warnings, in the order in which they were found.
+FUSION_C_API size_t
+fusionCompilationGetNumDiagnostics(const FusionCompilation *compilation);
+/// Fills in one of them, or one of its notes. FUSION_USAGE if there is none of
+/// that number, or `structSize` is not set.
+FUSION_C_API FusionStatus
+fusionCompilationGetDiagnostic(const FusionCompilation *compilation,
+                               size_t index, FusionDiagnostic *diagnostic);
+FUSION_C_API FusionStatus
+fusionCompilationGetNote(const FusionCompilation *compilation, size_t index,
+                         size_t noteIndex, FusionDiagnostic *note);
 
 /// Every fusion decision, with its reason and numbers, for people to read, and
 /// as JSON.

@@ -10,25 +10,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion-c/Fusion.h"
-
+#include "ChildProcess.h"
+#include "Compilation.h"
 #include "fusion/Pipelines/Compiler.h"
-#include "fusion/Preprocessing/NestingDepth.h"
 #include "fusion/Preprocessing/ParseProgram.h"
-#include "fusion/Support/ErrorCodes.h"
-#include "mlir/IR/Diagnostics.h"
+#include "fusion/Preprocessing/ProgramText.h"
+#include "fusion/Support/CrashReport.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-struct FusionCompilation {
-  std::string output, diagnostics, explanation, ledger;
-};
 
 /// The options of a caller whose struct may be older, and so shorter, than
 /// ours: what it does not have is zero.
@@ -48,22 +44,18 @@ static std::string orDefault(const char *value, const char *fallback) {
 /// `context`.
 static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
                              const CompileOptions &options,
+                             CodedDiagnostics &diagnostics,
                              FusionCompilation &result) {
   const llvm::MemoryBuffer *buffer =
       sources.getMemoryBuffer(sources.getMainFileID());
-  Location start =
-      FileLineColLoc::get(&context, buffer->getBufferIdentifier(), 1, 1);
-  if (std::optional<TextPosition> deep = findDeepNesting(buffer->getBuffer()))
-    return emitCodedError(
-        FileLineColLoc::get(&context, buffer->getBufferIdentifier(), deep->line,
-                            deep->column),
-        ErrorCode::InputTooDeep,
-        "brackets nest more than " + Twine(kMaxNestingDepth) + " deep");
+  if (failed(checkProgramText(buffer->getBuffer(),
+                              buffer->getBufferIdentifier(), &context)))
+    return failure();
   OwningOpRef<ModuleOp> module = parseProgram(sources, &context);
   if (!module)
-    return emitCodedError(start, ErrorCode::InputInvalid,
-                          "the program is not valid");
+    return failure();
 
+  diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileReport report;
   FailureOr<std::string> package = compileToPackage(*module, options, &report);
   if (failed(package))
@@ -82,13 +74,16 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
   return success();
 }
 
-uint32_t fusionGetAbiVersion(void) { return FUSION_C_ABI_VERSION; }
+/// An error that has no place in the program.
+static DiagnosticRecord makeError(ErrorCode code, const Twine &cause) {
+  DiagnosticRecord record;
+  record.message = parseMessage(formatError(code, cause));
+  return record;
+}
 
-FusionStatus fusionCompile(const char *text, size_t size,
-                           const FusionCompileOptions *givenOptions,
-                           FusionCompilation **compilation) {
-  auto result = std::make_unique<FusionCompilation>();
-  FusionCompileOptions given = readOptions(givenOptions);
+/// Compiles in this process, whichever it is.
+static FusionCompilation compileHere(StringRef text,
+                                     const FusionCompileOptions &given) {
   CompileOptions options;
   options.target = orDefault(given.target, "");
   options.compileTo = orDefault(given.compileTo, "");
@@ -101,19 +96,117 @@ FusionStatus fusionCompile(const char *text, size_t size,
   // The caller has its own threads; ours would outlive their use here.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(StringRef(text, size),
-                                           orDefault(given.fileName, "<text>")),
-      SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
+                                 text, orDefault(given.fileName, "<text>")),
+                             SMLoc());
 
-  llvm::raw_string_ostream os(result->diagnostics);
-  SourceMgrDiagnosticHandler handler(sources, &context, os);
-  bool fine = succeeded(compile(context, sources, options, *result));
+  FusionCompilation result;
+  llvm::raw_string_ostream os(result.diagnostics);
+  CodedDiagnostics diagnostics(sources, &context, os);
+  bool fine =
+      succeeded(compile(context, sources, options, diagnostics, result));
   os.flush();
+  result.records = diagnostics.getRecords();
+  if (!fine && !diagnostics.hasError())
+    result.addError(
+        makeError(ErrorCode::CompileFailed, "the compiler gave no reason"));
+  else if (!fine)
+    result.status = static_cast<FusionStatus>(diagnostics.getExitStatus());
+  return result;
+}
 
-  FusionStatus status = FUSION_OK;
-  if (!fine)
-    status = static_cast<FusionStatus>(getExitStatus(result->diagnostics));
+/// The command line that compiles a file as these options say.
+static std::string makeCommand(const FusionCompileOptions &given) {
+  std::string command = "fusion-compile THIS.mlir -o OUT.fpk --target=" +
+                        orDefault(given.target, "sm_90a");
+  if (given.compileTo && *given.compileTo)
+    command += std::string(" --compile-to=") + given.compileTo;
+  if (given.fastNumerics)
+    command += " --numerics=fast";
+  if (given.skipPtxas)
+    command += " --ptxas=false";
+  return command;
+}
+
+/// What is known of a crash of the child: how it ended, where, and a file that
+/// makes it happen again.
+static DiagnosticRecord describeCrash(const ChildOutcome &outcome,
+                                      StringRef text,
+                                      const FusionCompileOptions &given) {
+  std::string how = outcome.signal ? describeSignal(outcome.signal).str()
+                                   : "it ended without a result";
+  DiagnosticRecord record =
+      makeError(ErrorCode::InternalError,
+                getVersionString("fusion-c") + " crashed (" + how + ")");
+  auto addNote = [&](std::string cause) {
+    DiagnosticRecord note;
+    note.severity = DiagnosticSeverity::Note;
+    note.message.cause = std::move(cause);
+    record.notes.push_back(std::move(note));
+  };
+  char path[kMaxReproducerPath];
+  if (writeReproducer(
+          text, makeReproducerTrailer("fusion-c", makeCommand(given)), path))
+    addNote(std::string("reproducer: ") + path);
+  if (StringRef errors = StringRef(outcome.errors).trim(); !errors.empty())
+    addNote(errors.str());
+  return record;
+}
+
+/// Compiles in a child process.
+static FusionCompilation compileApart(StringRef text,
+                                      const FusionCompileOptions &given) {
+  ChildOutcome outcome = runInChild(
+      [&] { return compileHere(text, given).write(); }, given.timeLimitSeconds);
+  FusionCompilation result;
+  switch (outcome.kind) {
+  case ChildOutcome::Finished:
+    if (result.read(outcome.result)) {
+      std::fwrite(outcome.errors.data(), 1, outcome.errors.size(), stderr);
+      return result;
+    }
+    result = FusionCompilation();
+    LLVM_FALLTHROUGH;
+  case ChildOutcome::Crashed:
+    result.addError(describeCrash(outcome, text, given));
+    return result;
+  case ChildOutcome::OutOfMemory:
+    result.addError(
+        makeError(ErrorCode::HostOutOfMemory, "the host is out of memory"));
+    return result;
+  case ChildOutcome::TimedOut:
+    result.addError(makeError(ErrorCode::TimeLimit,
+                              "the compilation took longer than " +
+                                  Twine(given.timeLimitSeconds) + " s"));
+    return result;
+  case ChildOutcome::NotStarted:
+    result.addError(makeError(ErrorCode::NoProcess, outcome.errors));
+    return result;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+uint32_t fusionGetAbiVersion(void) { return FUSION_C_ABI_VERSION; }
+
+FusionStatus fusionCompile(const char *text, size_t size,
+                           const FusionCompileOptions *givenOptions,
+                           FusionCompilation **compilation) {
+  if (!compilation)
+    return FUSION_USAGE;
+  auto result = std::make_unique<FusionCompilation>();
+  FusionCompileOptions given = readOptions(givenOptions);
+  StringRef program(text, text ? size : 0);
+  if (!text && size)
+    result->addError(
+        makeError(ErrorCode::BadCommandLine, "the text is a null pointer"));
+  else
+    *result = given.inProcess ? compileHere(program, given)
+                              : compileApart(program, given);
+  FusionStatus status = result->status;
   *compilation = result.release();
   return status;
 }
@@ -131,6 +224,50 @@ const char *fusionCompilationGetOutput(const FusionCompilation *compilation,
 const char *
 fusionCompilationGetDiagnostics(const FusionCompilation *compilation) {
   return compilation->diagnostics.c_str();
+}
+
+/// Fills in as much of a caller's struct as it has.
+static FusionStatus fill(const DiagnosticRecord &record,
+                         FusionDiagnostic *diagnostic) {
+  if (!diagnostic || diagnostic->structSize < sizeof(size_t))
+    return FUSION_USAGE;
+  FusionDiagnostic own = {};
+  own.structSize = std::min(diagnostic->structSize, sizeof(own));
+  own.severity =
+      record.severity == DiagnosticSeverity::Error     ? FUSION_SEVERITY_ERROR
+      : record.severity == DiagnosticSeverity::Warning ? FUSION_SEVERITY_WARNING
+                                                       : FUSION_SEVERITY_NOTE;
+  own.code = record.message.number;
+  own.cause = record.message.cause.c_str();
+  own.remedy = record.message.remedy.c_str();
+  own.fileName = record.file.c_str();
+  own.line = record.line;
+  own.column = record.column;
+  own.numNotes = static_cast<uint32_t>(record.notes.size());
+  std::memcpy(diagnostic, &own, own.structSize);
+  return FUSION_OK;
+}
+
+size_t
+fusionCompilationGetNumDiagnostics(const FusionCompilation *compilation) {
+  return compilation->records.size();
+}
+
+FusionStatus
+fusionCompilationGetDiagnostic(const FusionCompilation *compilation,
+                               size_t index, FusionDiagnostic *diagnostic) {
+  if (index >= compilation->records.size())
+    return FUSION_USAGE;
+  return fill(compilation->records[index], diagnostic);
+}
+
+FusionStatus fusionCompilationGetNote(const FusionCompilation *compilation,
+                                      size_t index, size_t noteIndex,
+                                      FusionDiagnostic *note) {
+  if (index >= compilation->records.size() ||
+      noteIndex >= compilation->records[index].notes.size())
+    return FUSION_USAGE;
+  return fill(compilation->records[index].notes[noteIndex], note);
 }
 
 const char *

@@ -59,6 +59,19 @@ Result<std::string> readFile(const std::string &path, uint64_t maxBytes) {
   return bytes;
 }
 
+static TemporaryFileWatcher temporaryFileWatcher = nullptr;
+
+void setTemporaryFileWatcher(TemporaryFileWatcher watcher) {
+  temporaryFileWatcher = watcher;
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  struct stat left, right;
+  return ::stat(a.c_str(), &left) == 0 && ::stat(b.c_str(), &right) == 0 &&
+         S_ISREG(left.st_mode) && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
 /// Writes all of `bytes` and flushes them to the disk; false sets errno.
 static bool writeAll(int fd, const std::string &bytes) {
   size_t done = 0;
@@ -89,6 +102,7 @@ Error writeFileAtomically(const std::string &path, const std::string &bytes) {
     return error;
   }
 
+  TemporaryFileWatcher watcher = temporaryFileWatcher;
   // A name of our own rather than mkstemp's, so that the mode follows the
   // process's mask.
   std::string temporary;
@@ -97,9 +111,17 @@ Error writeFileAtomically(const std::string &path, const std::string &bytes) {
   for (int attempt = 0; attempt < 100 && fd < 0; ++attempt) {
     temporary = path + ".tmp" + std::to_string(::getpid()) + "." +
                 std::to_string(counter++);
+    if (watcher)
+      watcher(temporary.c_str(), true);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                 0666);
-    if (fd < 0 && errno != EEXIST)
+    if (fd >= 0)
+      break;
+    int openErrno = errno;
+    if (watcher)
+      watcher(temporary.c_str(), false);
+    errno = openErrno;
+    if (errno != EEXIST)
       break;
   }
   if (fd < 0)
@@ -115,9 +137,12 @@ Error writeFileAtomically(const std::string &path, const std::string &bytes) {
     good = false;
     savedErrno = errno;
   }
+  if (!good)
+    ::unlink(temporary.c_str());
+  if (watcher)
+    watcher(temporary.c_str(), false);
   if (good)
     return {};
-  ::unlink(temporary.c_str());
   errno = savedErrno;
   return Error(ErrorCode::PackageWrite, describeErrno(path));
 }

@@ -206,6 +206,39 @@ FormKernelsPass::splitReductions(FunctionOpInterface func,
   }
 }
 
+/// The line of the program that `op` comes from, 0 if that is not known.
+static unsigned getLine(Operation *op) {
+  auto place = op->getLoc()->findInstanceOf<FileLineColRange>();
+  return place ? place.getStartLine() : 0;
+}
+
+/// Notes where the ledger's kernels and candidates come from.
+static void fillLines(const ComputeGraph &graph, FusionPlan &plan) {
+  for (auto [kernel, facts] :
+       llvm::zip_equal(plan.kernels, plan.ledger.kernels))
+    if (!kernel.nodes.empty())
+      facts.line = getLine(graph.getNode(kernel.nodes.front()).op);
+  for (LedgerEntry &entry : plan.ledger.entries) {
+    entry.producerLine = getLine(graph.getNode(entry.producerNode).op);
+    entry.consumerLine = getLine(graph.getNode(entry.consumerNode).op);
+  }
+}
+
+/// Whether figures of the function depend on sizes that nobody knows yet.
+static bool hasDynamicSizes(FunctionOpInterface func) {
+  auto isDynamic = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && !shaped.hasStaticShape();
+  };
+  return llvm::any_of(func.getArgumentTypes(), isDynamic) ||
+         func->walk([&](Operation *op) {
+               return llvm::any_of(op->getResultTypes(), isDynamic)
+                          ? WalkResult::interrupt()
+                          : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                                             const TargetInfo &targetInfo) {
   // A function that has kernels is planned already: by its author, or by a
@@ -248,6 +281,9 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
       kernel.name = base + "_" + std::to_string(i);
     facts.name = kernel.name;
   }
+  fillLines(*graph, plan);
+  if (hasDynamicSizes(func))
+    plan.ledger.representativeSize = representativeSize;
   emitPlanRemarks(func, *graph, plan);
   if (printLedger)
     llvm::errs() << llvm::formatv("{0:2}\n", plan.ledger.toJson());

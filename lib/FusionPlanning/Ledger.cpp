@@ -24,7 +24,7 @@ static llvm::json::Value toNanoseconds(double microseconds) {
 }
 
 static llvm::json::Object toJson(const LedgerEntry &entry) {
-  return llvm::json::Object{
+  llvm::json::Object object{
       {"producer", entry.producer},
       {"consumer", entry.consumer},
       {"accepted", entry.accepted},
@@ -37,6 +37,11 @@ static llvm::json::Object toJson(const LedgerEntry &entry) {
       {"saved_launches", entry.savedLaunches},
       {"registers", entry.registers},
       {"shared_bytes", entry.sharedBytes}};
+  if (entry.producerLine)
+    object["producer_line"] = entry.producerLine;
+  if (entry.consumerLine)
+    object["consumer_line"] = entry.consumerLine;
+  return object;
 }
 
 static llvm::json::Object toJson(const LedgerKernel &kernel) {
@@ -52,6 +57,8 @@ static llvm::json::Object toJson(const LedgerKernel &kernel) {
     object["products"] = kernel.products;
   if (!kernel.obstacle.empty())
     object["obstacle"] = kernel.obstacle;
+  if (kernel.line)
+    object["line"] = kernel.line;
   return object;
 }
 
@@ -61,7 +68,7 @@ llvm::json::Value Ledger::toJson() const {
     kernelArray.push_back(::toJson(kernel));
   for (const LedgerEntry &entry : entries)
     entryArray.push_back(::toJson(entry));
-  return llvm::json::Object{{"function", function},
+  llvm::json::Object object{{"function", function},
                             {"target", target},
                             {"kernels_before", kernelsBefore},
                             {"kernels_after", kernelsAfter},
@@ -71,4 +78,7 @@ llvm::json::Value Ledger::toJson() const {
                             {"time_after_ns", toNanoseconds(timeAfterUs)},
                             {"kernels", std::move(kernelArray)},
                             {"candidates", std::move(entryArray)}};
+  if (representativeSize)
+    object["representative_size"] = representativeSize;
+  return object;
 }

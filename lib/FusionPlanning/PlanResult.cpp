@@ -81,7 +81,7 @@ void Planner::checkDemands(FusionPlan &plan) const {
     if (candidate.results.empty())
       reasons.insert(stringifyReason(candidate.entry.reason));
   if (!reasons.empty())
-    message += "; what stands in the way: " + llvm::join(reasons, ", ");
+    message += " (in the way: " + llvm::join(reasons, ", ") + ")";
   plan.violations.push_back({std::nullopt, message});
 }
 

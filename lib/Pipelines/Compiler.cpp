@@ -18,12 +18,13 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/InitAll.h"
 #include "fusion/Pipelines/Phases.h"
+#include "fusion/Support/CrashReport.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "fusion/Target/PTX/TranslateToPTX.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -87,6 +88,7 @@ LogicalResult Compilation::readOptions() {
 LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(options.verifyEachPass);
+  traceCrashes(manager);
   PhaseOptions phaseOptions;
   phaseOptions.target = target;
   phaseOptions.fuse = options.fuse;
@@ -105,6 +107,9 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
 }
 
 LogicalResult Compilation::runPhase(const PhaseInfo &info) {
+  llvm::PrettyStackTraceFormat trace("in the phase '%s'", info.name.data());
+  if (info.phase == Phase::Plan)
+    injectFaultFromEnvironment();
   bool hasError = false;
   LogicalResult result = failure();
   {
@@ -157,9 +162,7 @@ LogicalResult Compilation::dump(const PhaseInfo &info) {
   llvm::raw_string_ostream os(text);
   module->print(os);
   os << "\n";
-  unsigned number = static_cast<unsigned>(info.phase) + 1;
-  if (failed(writeFile(
-          llvm::formatv("{0,0+2}-{1}.mlir", number, info.name).str(), text)))
+  if (failed(writeFile(getDumpName(info), text)))
     return failure();
   LogicalResult result = success();
   if (info.phase == Phase::Ptx)

@@ -12,6 +12,7 @@
 
 #include "PackageBuilder.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Support/CrashReport.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "fusion/Target/PTX/PTXResourceInfo.h"
 #include "fusion/Target/PTX/TranslateToPTX.h"
@@ -114,7 +115,7 @@ FailureOr<fusionpkg::PackageModel> fusion::buildPackageModel(ModuleOp module,
                                                              StringRef target) {
   fusionpkg::PackageModel model;
   model.target = target.str();
-  model.producer = "fusion 0.1.0";
+  model.producer = ("fusion " + getVersion()).str();
   if (const PTXChip *chip = lookupPTXChip(target))
     model.ptxVersion = chip->defaultVersion;
 

@@ -26,6 +26,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -47,6 +48,12 @@ std::optional<Phase> fusion::findPhase(StringRef name) {
     if (info.name == name)
       return info.phase;
   return std::nullopt;
+}
+
+std::string fusion::getDumpName(const PhaseInfo &info) {
+  return llvm::formatv("{0,0+2}-{1}.mlir",
+                       static_cast<unsigned>(info.phase) + 1, info.name)
+      .str();
 }
 
 void fusion::printPhases(raw_ostream &os) {

@@ -35,9 +35,15 @@ static std::string formatBytes(int64_t bytes) {
                    : llvm::formatv("{0:F2} {1}", value, kUnits[unit]).str();
 }
 
+/// " (line 5)", or nothing.
+static std::string formatLine(unsigned line) {
+  return line ? " (line " + std::to_string(line) + ")" : "";
+}
+
 static void explainEntry(const LedgerEntry &entry, raw_ostream &os) {
   os << (entry.accepted ? "  fused   " : "  refused ") << entry.producer
-     << " -> " << entry.consumer << ": " << stringifyReason(entry.reason)
+     << formatLine(entry.producerLine) << " -> " << entry.consumer
+     << formatLine(entry.consumerLine) << ": " << stringifyReason(entry.reason)
      << ", " << describeReason(entry.reason);
   if (!entry.detail.empty())
     os << " (" << entry.detail << ")";
@@ -57,8 +63,12 @@ static void explain(const Ledger &ledger, raw_ostream &os) {
      << formatBytes(ledger.bytesAfter)
      << llvm::formatv(", {0:F2} us -> {1:F2} us predicted\n",
                       ledger.timeBeforeUs, ledger.timeAfterUs);
+  if (ledger.representativeSize)
+    os << "  all figures take a dynamic size for " << ledger.representativeSize
+       << "\n";
   for (const LedgerKernel &kernel : ledger.kernels) {
-    os << "  kernel  " << kernel.name << ": " << llvm::join(kernel.ops, ", ")
+    os << "  kernel  " << kernel.name << formatLine(kernel.line) << ": "
+       << llvm::join(kernel.ops, ", ")
        << llvm::formatv("; {0:F2} us, bound by {1}, ", kernel.timeUs,
                         kernel.bound)
        << formatBytes(kernel.dramBytes);
@@ -104,6 +114,8 @@ void fusion::fillReport(ArrayRef<Ledger> ledgers,
     report.bytesBefore += ledger.bytesBefore;
     report.bytesAfter += ledger.bytesAfter;
     report.predictedUs += ledger.timeAfterUs;
+    report.representativeSize =
+        std::max(report.representativeSize, ledger.representativeSize);
     for (const LedgerKernel &planned : ledger.kernels) {
       KernelSummary summary;
       summary.name = planned.name;
@@ -111,8 +123,13 @@ void fusion::fillReport(ArrayRef<Ledger> ledgers,
       summary.flops = planned.flops;
       summary.timeUs = planned.timeUs;
       summary.ops = planned.ops;
+      summary.line = planned.line;
       if (const fusionpkg::Kernel *kernel = kernels.lookup(planned.name)) {
-        summary.registers = kernel->measured.registers;
+        summary.measured = kernel->measured.registers >= 0;
+        const fusionpkg::KernelResources &resources =
+            summary.measured ? kernel->measured : kernel->predicted;
+        summary.registers = resources.registers;
+        summary.spillBytes = resources.spillBytes;
         summary.sharedBytes = kernel->dynamicSharedBytes;
         facts.push_back(getFacts(planned.name, *kernel));
       }

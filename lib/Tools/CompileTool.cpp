@@ -13,6 +13,8 @@
 
 #include "fusion/Tools/CompileTool.h"
 
+#include "fusion/Executable/Package.h"
+#include "fusion/Pipelines/Phases.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -44,14 +46,26 @@ void fusion::printReport(const CompileReport &report, raw_ostream &os) {
      << report.kernelsAfter << "\n";
   os << "traffic: " << formatBytes(report.bytesBefore) << " unfused -> "
      << formatBytes(report.bytesAfter) << "\n";
-  os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us\n";
+  os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us";
+  if (report.representativeSize)
+    os << " with dynamic sizes of " << report.representativeSize;
+  os << "\n";
   for (const KernelSummary &kernel : report.kernels) {
-    os << "  " << kernel.name << ":";
+    os << "  " << kernel.name;
+    if (kernel.line)
+      os << " (line " << kernel.line << ")";
+    os << ":";
     if (kernel.timeUs >= 0)
       os << " " << llvm::format("%.2f", kernel.timeUs) << " us,";
     os << " " << formatBytes(kernel.dramBytes);
     if (kernel.registers >= 0)
-      os << ", " << kernel.registers << " registers";
+      os << ", " << kernel.registers << " registers"
+         << (kernel.measured ? "" : " predicted");
+    if (kernel.spillBytes > 0)
+      os << ", SPILLS " << kernel.spillBytes << " B"
+         << (kernel.measured ? "" : " predicted");
+    else if (kernel.measured)
+      os << ", no spills";
     if (kernel.sharedBytes >= 0)
       os << ", " << kernel.sharedBytes << " B shared";
     if (!kernel.ops.empty())
@@ -65,7 +79,29 @@ static bool stopsEarly(const CompileOptions &options) {
   return !options.compileTo.empty() && options.compileTo != "package";
 }
 
+/// Refuses outputs that are the program, or each other, before anything is
+/// written: an error text with a code, or empty.
+static std::string checkOutputs(const CompileToolOptions &options) {
+  std::string error = checkOutput("-o", options.output, options.input);
+  if (error.empty())
+    error = checkOutput("--ledger", options.ledger, options.input);
+  if (error.empty() && !options.ledger.empty() &&
+      (options.ledger == options.output ||
+       fusionpkg::isSameFile(options.ledger, options.output)))
+    error =
+        formatError(ErrorCode::BadCommandLine, "-o and --ledger name one file");
+  for (const PhaseInfo &info : getPhases())
+    if (error.empty() && !options.compile.dumpPhasesTo.empty())
+      error =
+          checkOutput("--dump-phases-to",
+                      options.compile.dumpPhasesTo + "/" + getDumpName(info),
+                      options.input);
+  return error;
+}
+
 int fusion::runCompileTool(const CompileToolOptions &options) {
+  if (std::string error = checkOutputs(options); !error.empty())
+    return reportError(error);
   DialectRegistry registry;
   registerAllForTools(registry);
   MLIRContext context(registry);

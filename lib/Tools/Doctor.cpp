@@ -16,6 +16,7 @@
 #include "fusion-rt/Runtime.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Tools/CompileTool.h"
+#include "fusion/Tools/Session.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -92,7 +93,16 @@ static std::string formatDriverVersion(int32_t version) {
 /// The driver, and one finding for each device.
 static void examineDevices(std::vector<Finding> &findings) {
   int32_t count = 0;
-  if (fusionRtGetCudaDeviceCount(&count)) {
+  FusionRtStatus status = fusionRtGetCudaDeviceCount(&count);
+  if (status && !isWithoutGpu(status)) {
+    findings.push_back({false, "driver",
+                        std::string(fusionRtGetLastErrorCause()) + " (FUS-" +
+                            std::to_string(status) +
+                            "): using the built-in emulator",
+                        fusionRtGetLastErrorRemedy()});
+    return;
+  }
+  if (status) {
     findings.push_back({false, "driver",
                         "no CUDA driver: using the built-in emulator (" +
                             std::string(fusionRtGetLastErrorCause()) + ")",

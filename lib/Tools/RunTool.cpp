@@ -30,7 +30,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -92,6 +91,12 @@ private:
                   CompileReport &report);
   int loadInputs();
   RandomInputOptions getDrawing(RandomInputOptions drawing);
+  /// Where output `index` goes.
+  std::string getOutputPath(size_t index) {
+    return options.outputFolder + "/output" + std::to_string(index) + ".npy";
+  }
+  /// Refuses to write an output over an input.
+  int checkOutputFiles();
   int launch();
   int writeOutputs();
   int verify();
@@ -250,6 +255,17 @@ int Runner::loadInputs() {
   return kExitOk;
 }
 
+int Runner::checkOutputFiles() {
+  if (options.outputFolder.empty())
+    return kExitOk;
+  for (size_t i = 0; i < session->getSignature().outputs.size(); ++i)
+    for (const std::string &input : options.inputFiles)
+      if (std::string error = checkOutput("--output", getOutputPath(i), input);
+          !error.empty())
+        return reportError(error);
+  return kExitOk;
+}
+
 int Runner::launch() {
   auto results = session->run(inputs);
   if (!results)
@@ -264,9 +280,7 @@ int Runner::writeOutputs() {
     return reportError(ErrorCode::OutputUnwritable,
                        options.outputFolder + ": " + error.message());
   for (auto [i, output] : llvm::enumerate(outputs)) {
-    SmallString<128> path(options.outputFolder);
-    llvm::sys::path::append(path, "output" + Twine(i) + ".npy");
-    if (fusionpkg::Error error = fusionrt::writeNpy(path.str().str(), output))
+    if (fusionpkg::Error error = fusionrt::writeNpy(getOutputPath(i), output))
       return reportError(error.str());
   }
   return kExitOk;
@@ -624,6 +638,8 @@ int Runner::run() {
     verifier = std::move(*created);
   }
   if (int status = loadInputs())
+    return status;
+  if (int status = checkOutputFiles())
     return status;
   bool wantsProfile = options.profile != ProfileFormat::None;
   if (wantsProfile)

@@ -13,8 +13,10 @@
 #include "fusion/Tools/Session.h"
 #include "fusion/Analysis/TargetInfo.h"
 
+#include "fusion/Executable/Error.h"
 #include "fusion/Reference/Compare.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -34,14 +36,23 @@ static llvm::Error check(FusionRtStatus status) {
   return status ? takeRuntimeError() : llvm::Error::success();
 }
 
+bool fusion::isWithoutGpu(FusionRtStatus status) {
+  return status == int(fusionpkg::ErrorCode::NoDriver) ||
+         status == int(fusionpkg::ErrorCode::NoDevice);
+}
+
 llvm::Expected<std::unique_ptr<Session>>
 Session::open(StringRef name, const FusionRtDeviceOptions *deviceOptions) {
   std::unique_ptr<Session> session(new Session);
   std::string wanted = name.str();
   if (name == "auto") {
     int32_t count = 0;
-    bool hasDevice = fusionRtGetCudaDeviceCount(&count) == 0 && count > 0;
-    wanted = hasDevice ? "cuda" : "emulator";
+    FusionRtStatus status = fusionRtGetCudaDeviceCount(&count);
+    wanted = status == 0 && count > 0 ? "cuda" : "emulator";
+    // A machine without a GPU is one thing, a GPU that cannot be used another.
+    if (status && !isWithoutGpu(status))
+      llvm::WithColor::warning()
+          << fusionRtGetLastError() << "; running on the emulator\n";
   }
   if (fusionRtDeviceCreate(wanted.c_str(), deviceOptions, &session->device))
     return takeRuntimeError();

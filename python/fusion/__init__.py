@@ -17,12 +17,12 @@ NumPy is the only dependency.
 
 from fusion.compiler import compile, compile_to  # noqa: A004
 from fusion.devices import Device, default_device
-from fusion.errors import FusionError
+from fusion.errors import Diagnostic, FusionError
 from fusion.libraries import set_compiler_library, set_runtime_library
 from fusion.package import Entry, Package, TensorSpec, load
 
 __all__ = [
-    "Device", "Entry", "FusionError", "Package", "TensorSpec", "compile",
-    "compile_to", "default_device", "load", "set_compiler_library",
+    "Device", "Diagnostic", "Entry", "FusionError", "Package", "TensorSpec",
+    "compile", "compile_to", "default_device", "load", "set_compiler_library",
     "set_runtime_library",
 ]

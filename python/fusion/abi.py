@@ -139,10 +139,10 @@ def _declare(library):
     library.fusionRtGetAbiVersion.restype = c_uint32
     version = library.fusionRtGetAbiVersion()
     if version != ABI_VERSION:
-        raise FusionError(
-            f"libfusion-rt.so has ABI version {version}, this package needs "
-            f"{ABI_VERSION}; remedy: use the library and the Python package "
-            "of one release")
+        raise FusionError.of(
+            "FUS-1302", f"libfusion-rt.so has ABI version {version}, this "
+            f"package needs {ABI_VERSION}",
+            "use the library and the Python package of one release")
     for name, arguments in _FUNCTIONS.items():
         function = getattr(library, "fusionRt" + name)
         function.argtypes, function.restype = arguments, c_int32

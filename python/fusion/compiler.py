@@ -4,13 +4,13 @@
 """Compiling MLIR text, through the compiler's C interface, fusion-c/Fusion.h."""
 
 import ctypes
-import re
 import warnings
-from ctypes import POINTER, Structure, c_char_p, c_int32, c_size_t, c_void_p
+from ctypes import (POINTER, Structure, byref, c_char_p, c_int32, c_size_t,
+                    c_uint32, c_void_p)
 
 from fusion import libraries
 from fusion.devices import Device, default_device
-from fusion.errors import FusionError
+from fusion.errors import Diagnostic, FusionError
 from fusion.package import Package
 
 ABI_VERSION = 1
@@ -20,17 +20,35 @@ class CompileOptions(Structure):
     _fields_ = [("structSize", c_size_t), ("target", c_char_p),
                 ("fileName", c_char_p), ("compileTo", c_char_p),
                 ("dumpPhasesTo", c_char_p), ("fastNumerics", c_int32),
-                ("skipPtxas", c_int32)]
+                ("skipPtxas", c_int32), ("timeLimitSeconds", c_uint32),
+                ("inProcess", c_int32)]
+
+
+class CDiagnostic(Structure):
+    _fields_ = [("structSize", c_size_t), ("severity", c_int32),
+                ("code", c_int32), ("cause", c_char_p), ("remedy", c_char_p),
+                ("fileName", c_char_p), ("line", c_uint32),
+                ("column", c_uint32), ("numNotes", c_uint32)]
+
+
+# FusionSeverity, by value.
+_SEVERITIES = {1: "note", 2: "warning", 3: "error"}
+
+
+def _wrong_release(what):
+    return FusionError.of("FUS-1302", f"libfusion-c.so has {what}",
+                          "use the library and the Python package of one "
+                          "release")
 
 
 def _declare(library):
     library.fusionGetAbiVersion.restype = ctypes.c_uint32
     version = library.fusionGetAbiVersion()
     if version != ABI_VERSION:
-        raise FusionError(
-            f"libfusion-c.so has ABI version {version}, this package needs "
-            f"{ABI_VERSION}; remedy: use the library and the Python package "
-            "of one release")
+        raise _wrong_release(f"ABI version {version}, this package needs "
+                             f"{ABI_VERSION}")
+    if not hasattr(library, "fusionCompilationGetNote"):
+        raise _wrong_release("no structured diagnostics")
     library.fusionCompile.argtypes = [c_char_p, c_size_t,
                                       POINTER(CompileOptions),
                                       POINTER(c_void_p)]
@@ -39,6 +57,12 @@ def _declare(library):
     library.fusionCompilationDestroy.restype = None
     library.fusionCompilationGetOutput.argtypes = [c_void_p, POINTER(c_size_t)]
     library.fusionCompilationGetOutput.restype = c_void_p
+    library.fusionCompilationGetNumDiagnostics.argtypes = [c_void_p]
+    library.fusionCompilationGetNumDiagnostics.restype = c_size_t
+    library.fusionCompilationGetDiagnostic.argtypes = [
+        c_void_p, c_size_t, POINTER(CDiagnostic)]
+    library.fusionCompilationGetNote.argtypes = [
+        c_void_p, c_size_t, c_size_t, POINTER(CDiagnostic)]
     for name in ("Diagnostics", "Explanation", "Ledger"):
         function = getattr(library, "fusionCompilationGet" + name)
         function.argtypes, function.restype = [c_void_p], c_char_p
@@ -47,14 +71,42 @@ def _declare(library):
 libraries.register("compiler", "libfusion-c.so", "FUSION_C_LIBRARY", _declare)
 
 
-def _error(diagnostics):
-    """The exception for a failed compilation, from the compiler's messages."""
-    parts = re.search(r"(FUS-\d{4}): (.*); (.*)", diagnostics)
-    return FusionError(diagnostics or "the compiler failed without a message",
-                       *(parts.groups() if parts else ("", diagnostics, "")))
+def _read(get, *arguments):
+    """(what a function of the interface fills in, as a Diagnostic without
+    notes; the number of notes)"""
+    raw = CDiagnostic(structSize=ctypes.sizeof(CDiagnostic))
+    get(*arguments, byref(raw))
+    cause, remedy, file = (text.decode(errors="replace") for text in
+                           (raw.cause, raw.remedy, raw.fileName))
+    return {"severity": _SEVERITIES[raw.severity],
+            "code": f"FUS-{raw.code:04d}" if raw.code else "", "cause": cause,
+            "remedy": remedy, "file": file, "line": raw.line,
+            "column": raw.column}, raw.numNotes
 
 
-def _run(text, target, file_name, phase=None, fast_numerics=False):
+def _diagnostics(library, compilation):
+    """Everything that a compilation reported, as Diagnostic objects."""
+    result = []
+    for i in range(library.fusionCompilationGetNumDiagnostics(compilation)):
+        parts, num_notes = _read(library.fusionCompilationGetDiagnostic,
+                                 compilation, i)
+        notes = tuple(
+            Diagnostic(**_read(library.fusionCompilationGetNote, compilation,
+                               i, note)[0])
+            for note in range(num_notes))
+        result.append(Diagnostic(**parts, notes=notes))
+    return result
+
+
+def _error(text, diagnostics):
+    """The exception for a failed compilation: its first error, in parts."""
+    first = next(one for one in diagnostics if one.severity == "error")
+    return FusionError(text, first.code, first.cause, first.remedy,
+                       diagnostics)
+
+
+def _run(text, target, file_name, phase=None, fast_numerics=False,
+         time_limit=None):
     """(output bytes, explanation) of one compilation; raises FusionError."""
     if isinstance(text, str):
         text = text.encode()
@@ -63,7 +115,8 @@ def _run(text, target, file_name, phase=None, fast_numerics=False):
         structSize=ctypes.sizeof(CompileOptions),
         target=target and target.encode(),
         fileName=file_name and str(file_name).encode(),
-        compileTo=phase and phase.encode(), fastNumerics=fast_numerics)
+        compileTo=phase and phase.encode(), fastNumerics=fast_numerics,
+        timeLimitSeconds=max(1, round(time_limit)) if time_limit else 0)
     compilation = c_void_p()
     status = library.fusionCompile(text, len(text), ctypes.byref(options),
                                    ctypes.byref(compilation))
@@ -71,7 +124,7 @@ def _run(text, target, file_name, phase=None, fast_numerics=False):
         diagnostics = library.fusionCompilationGetDiagnostics(
             compilation).decode(errors="replace").strip()
         if status:
-            raise _error(diagnostics)
+            raise _error(diagnostics, _diagnostics(library, compilation))
         if diagnostics:
             warnings.warn(diagnostics, stacklevel=4)
         size = c_size_t()
@@ -86,14 +139,18 @@ def _run(text, target, file_name, phase=None, fast_numerics=False):
 
 
 def compile(text, target=None, device=None, file_name=None,  # noqa: A001
-            fast_numerics=False):
+            fast_numerics=False, time_limit=None):
     """Compiles MLIR text to a package.
 
     `target` is the chip, "sm_90a" for example; by default that of the device,
     or, where that is the emulator, the module's `fusion.target` or sm_90a.
     `device` is where the package runs on NumPy arrays, as in `fusion.load`.
     `file_name` is what error messages call the text. With `fast_numerics`
-    roundings that the program declares may be left out.
+    roundings that the program declares may be left out. `time_limit` is in
+    seconds.
+
+    The compiler runs in a process of its own, so that a defect of it is a
+    FusionError here (FUS-1070), whose notes name a file that reproduces it.
 
     The package has one attribute more than a loaded one: `explanation`, the
     fusion decisions with their reasons, as text.
@@ -104,7 +161,8 @@ def compile(text, target=None, device=None, file_name=None,  # noqa: A001
             where = Device.open(where)
         target = where.target()
     output, explanation = _run(text, target, file_name,
-                               fast_numerics=fast_numerics)
+                               fast_numerics=fast_numerics,
+                               time_limit=time_limit)
     package = Package(output, device)
     package.explanation = explanation
     return package

@@ -5,12 +5,15 @@
 
 import ctypes
 import threading
+import warnings
 import weakref
 
 from fusion import abi
 
 _LOCK = threading.Lock()
 _devices = {}
+# FUS-6101 and FUS-6102: no driver, no device.
+_WITHOUT_GPU = (6101, 6102)
 
 
 class Device:
@@ -71,7 +74,13 @@ class Memory:
 
 
 def default_device():
-    """The first GPU where there is one, else the emulator."""
+    """The first GPU where there is one, else the emulator.
+
+    A driver that is there and does not work is a warning.
+    """
     count = ctypes.c_int32()
     failed = abi.library().fusionRtGetCudaDeviceCount(ctypes.byref(count))
+    if failed and failed not in _WITHOUT_GPU:
+        reason = abi.library().fusionRtGetLastError().decode(errors="replace")
+        warnings.warn(f"{reason}; running on the emulator", stacklevel=2)
     return Device.open("emulator" if failed or count.value < 1 else "cuda:0")

@@ -58,20 +58,20 @@ class _Library:
                 try:
                     return ctypes.CDLL(str(path))
                 except OSError as error:
-                    raise FusionError(
-                        f"{path} cannot be loaded: {error}; remedy: rebuild "
-                        "it on this machine, or set "
+                    raise FusionError.of(
+                        "FUS-1301", f"{path} cannot be loaded: {error}",
+                        "rebuild it on this machine, or set "
                         f"{self.variable}") from error
             tried.append(path)
         try:
             return ctypes.CDLL(self.file_name)
         except OSError:
             places = "".join(f"\n  {path}" for path in tried)
-            raise FusionError(
-                f"{self.file_name} was not found; looked for:{places}\n"
-                "remedy: build it (tools/dev/build.sh), or name its build "
-                "folder with FUSION_BUILD_DIR, or the file with "
-                f"{self.variable}") from None
+            raise FusionError.of(
+                "FUS-1301", f"{self.file_name} was not found in:{places}\n",
+                "build it (tools/dev/build.sh), or name its build folder with "
+                f"FUSION_BUILD_DIR, or the file with {self.variable}"
+            ) from None
 
 
 _libraries = {}
@@ -91,8 +91,9 @@ def _set(key, path):
     library = _libraries[key]
     with _LOCK:
         if library.handle:
-            raise FusionError(f"{library.file_name} is already loaded; remedy: "
-                              "choose the library before its first use")
+            raise FusionError.of("FUS-1303",
+                                 f"{library.file_name} is already loaded",
+                                 "choose the library before its first use")
         library.path = pathlib.Path(path)
 
 

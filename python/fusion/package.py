@@ -307,9 +307,10 @@ class _Loaded:
         """The same package on another device."""
         owner = self._owner()
         if owner is None:
-            raise FusionError(
-                f"the tensors are on {device_name}, and the package, loaded "
-                f"on {self.device.name}, is gone; remedy: keep the Package")
+            raise FusionError.of(
+                "FUS-1304", f"the tensors are on {device_name}, and the "
+                f"package, loaded on {self.device.name}, is gone",
+                "keep the Package")
         return owner.on(device_name)
 
     def __getitem__(self, name):

@@ -16,7 +16,7 @@ func.func @must_not_possible(%x: tensor<64x64xi32>, %w: tensor<64x64xi32>) -> te
 
 // -----
 
-// expected-error @below {{FUS-2006: contract broken: needs 2 kernels, the limit is 1; what stands in the way: reduction-of-contraction}}
+// expected-error @below {{FUS-2006: contract broken: needs 2 kernels, the limit is 1 (in the way: reduction-of-contraction}}
 func.func @too_many_kernels(%x: tensor<64x64xi32>, %w: tensor<64x64xi32>) -> tensor<64xi32> attributes {fusion.max_kernels = 1 : i64} {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<64x64xi32>

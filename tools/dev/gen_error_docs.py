@@ -4,18 +4,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes docs/Errors.md from the tables of error codes.
 
-With --check, writes nothing and fails if the file is not what the tables say.
+With --check, writes nothing and fails if the page is not what the tables say,
+if the sources print a code that is in no table, or if a table has a code that
+nothing prints.
 """
 
 import argparse
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "Errors.md"
 TOOLS = ROOT / "include" / "fusion" / "Support" / "ErrorCodes.def"
+PHASES = ROOT / "include" / "fusion" / "Support" / "PhaseCodes.def"
 RUNTIME = ROOT / "include" / "fusion" / "Executable" / "Errors.def"
+EMULATOR = ROOT / "include" / "fusion-rt" / "Emulator" / "Emulator.h"
 
 HEAD = """# Errors
 
@@ -40,7 +45,24 @@ program.mlir:4:10: error: FUS-1003: op requires ...; correct the program at the 
 
 A tool that fails leaves no output half written: a file has its old content or
 all of the new one.
+
+`--explain-error=FUS-3401` of any tool prints the entry of a code. From C
+(`fusionCompilationGetDiagnostic`) and Python (`FusionError`) code, cause,
+remedy, place and notes of an error are values, not text.
 """
+
+# The headings of the phases' codes: title, introduction, first number, last.
+PHASE_SECTIONS = (
+    ("PTX", "What `fusion-expand-math`, the ptx phase and ptxas refuse.",
+     700, 799),
+    ("Planning", "", 2000, 2999),
+    ("Schedules and tiles", "Planning and the input phase keep programs away "
+     "from most of these; they are what a schedule or a kernel written by hand "
+     "can meet, and passes run out of order. A *remark* stops nothing: it says "
+     "why a kernel is slower than it could be ([Remarks.md](Remarks.md)).",
+     3000, 3999),
+    ("Packaging", "", 4000, 4999),
+)
 
 
 def strip_comments(text):
@@ -72,30 +94,138 @@ def read_entries(path, macro):
     return entries
 
 
-def render():
-    page = HEAD
-    page += "\n## Compiler and tools\n\n"
-    page += "| code | exit | cause | remedy |\n|---|---|---|---|\n"
-    for number, _, exit_status, meaning, remedy in read_entries(
-            TOOLS, "FUSION_TOOL_ERROR"):
-        page += f"| FUS-{number} | {exit_status} | {meaning} | {remedy} |\n"
-    page += "\n## Packages and runtime\n\n"
-    page += "The tools exit with 1 for these; the C interface returns the "
-    page += "number.\n\n| code | cause | remedy |\n|---|---|---|\n"
-    for _, number, meaning, remedy in read_entries(RUNTIME, "FUSION_ERROR"):
-        page += f"| FUS-{number} | {meaning} | {remedy} |\n"
-    return page
+class Code:
+    """One row of the tables."""
+
+    def __init__(self, path, number, name, exit_status, meaning, remedy):
+        self.path, self.number, self.name = path, int(number), name
+        self.exit_status, self.meaning, self.remedy = (exit_status, meaning,
+                                                       remedy)
+
+    def row(self):
+        status = "remark" if self.exit_status == "0" else self.exit_status
+        return (f"| FUS-{self.number:04d} | {status} | {self.meaning} | "
+                f"{self.remedy} |\n")
+
+
+def read_tables():
+    """Every code, in three lists: tools, phases, runtime."""
+    tools = [Code(TOOLS, number, name, *rest) for number, name, *rest
+             in read_entries(TOOLS, "FUSION_TOOL_ERROR")]
+    phases = [Code(PHASES, number, None, *rest) for number, *rest
+              in read_entries(PHASES, "FUSION_PHASE_CODE")]
+    # As in lib/Support/ErrorCodes.cpp.
+    runtime = [Code(RUNTIME, number, name,
+                    "3" if name == "EmulatorUnsupported" else "1", *rest)
+               for name, number, *rest in read_entries(RUNTIME, "FUSION_ERROR")]
+    return tools, phases, runtime
+
+
+def section(title, introduction, codes):
+    text = f"\n## {title}\n\n"
+    if introduction:
+        text += textwrap.fill(introduction, 80) + "\n\n"
+    return (text + "| code | exit | cause | remedy |\n|---|---|---|---|\n" +
+            "".join(code.row() for code in codes))
+
+
+def render(tools, phases, runtime):
+    page = HEAD + section("Compiler and tools", "", tools)
+    for title, introduction, first, last in PHASE_SECTIONS:
+        page += section(title, introduction,
+                        [code for code in phases
+                         if first <= code.number <= last])
+    return page + section("Packages and runtime",
+                          "The C interface returns the number.", runtime)
+
+
+def read_sources():
+    """The text of every source that can print a code, without comments."""
+    for folder in ("include", "lib", "tools", "python/fusion"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".td", ".py", ".def"):
+                if path in (TOOLS, PHASES, RUNTIME, pathlib.Path(__file__)):
+                    continue
+                text = path.read_text()
+                marker = "#" if path.suffix == ".py" else "//"
+                yield path, "\n".join(
+                    line for line in text.splitlines()
+                    if not line.lstrip().startswith(marker))
+
+
+def read_emulator_codes():
+    """{7006: "OutOfBounds"} of the emulator's kinds of errors."""
+    body = re.search(r"enum class ErrorKind[^{]*{(.*?)};",
+                     EMULATOR.read_text(), re.S).group(1)
+    names = re.findall(r"^\s*(\w+)\s*(?:=\s*(\d+))?,", strip_comments(body),
+                       re.M)
+    result, value = {}, -1
+    for name, number in names:
+        value = int(number) if number else value + 1
+        if value:
+            result[7000 + value] = name
+    return result
+
+
+def check_numbers(codes):
+    """Problems of the tables themselves."""
+    problems, seen = [], {}
+    for code in codes:
+        if code.number in seen:
+            problems.append(f"FUS-{code.number:04d} is in "
+                            f"{seen[code.number].path.name} and again in "
+                            f"{code.path.name}")
+        seen[code.number] = code
+        for text in (code.meaning, code.remedy):
+            if not text or text.endswith("."):
+                problems.append(f"FUS-{code.number:04d}: '{text}' is empty or "
+                                "ends with a full stop")
+    return problems
+
+
+def check_sources(codes):
+    """Codes that are printed and in no table, and the other way round."""
+    problems, printed, names = [], set(), set()
+    by_number = {code.number: code for code in codes}
+    for path, text in read_sources():
+        numbers = {int(number) for number in
+                   re.findall(r"FUS-(\d{4})\b", text)}
+        # Refusals of the tile level are given as numbers, and Python's errors.
+        numbers |= {int(number) for number in
+                    re.findall(r"\brefuse\(\"[\w-]+\",\s*(\d{4})\b", text)}
+        for number in sorted(numbers - set(by_number)):
+            problems.append(f"{path.relative_to(ROOT)} prints FUS-{number:04d},"
+                            " which is in no table")
+        printed |= numbers
+        names |= set(re.findall(r"ErrorCode::(\w+)", text))
+    emulator = read_emulator_codes()
+    for number, kind in emulator.items():
+        if number not in by_number or by_number[number].name != f"Emulator{kind}":
+            problems.append(f"the emulator's {kind} is not FUS-{number} "
+                            f"Emulator{kind} of {RUNTIME.name}")
+    for code in codes:
+        if (code.number not in printed and code.number not in emulator and
+                code.name not in names):
+            problems.append(f"nothing prints FUS-{code.number:04d} of "
+                            f"{code.path.name}")
+    return problems
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    page = render()
+    tables = read_tables()
+    page = render(*tables)
     if not arguments.check:
         PAGE.write_text(page)
-    elif not PAGE.exists() or PAGE.read_text() != page:
-        sys.exit(f"{PAGE} is not current: run tools/dev/gen_error_docs.py")
+        return
+    codes = [code for table in tables for code in table]
+    problems = check_numbers(codes) + check_sources(codes)
+    if not PAGE.exists() or PAGE.read_text() != page:
+        problems.append(f"{PAGE} is not current: run tools/dev/gen_error_docs.py")
+    if problems:
+        sys.exit("\n".join(problems))
 
 
 if __name__ == "__main__":

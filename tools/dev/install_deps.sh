@@ -23,7 +23,7 @@ packages=(
   cmake ninja-build ccache
   # Libraries of the package format and the runtime.
   libflatbuffers-dev flatbuffers-compiler libxxhash-dev
-  zlib1g-dev libzstd-dev nlohmann-json3-dev
+  zlib1g-dev libzstd-dev
   # Tests.
   libgtest-dev python3 python3-numpy
 )

@@ -12,10 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../RuntimeTool.h"
 #include "Compare.h"
 #include "Gpu.h"
 #include "Package.h"
 #include "Record.h"
+#include "fusion/Executable/Package.h"
 
 #include <chrono>
 #include <cstdio>
@@ -104,11 +106,16 @@ runs too, and its outputs are compared.
   --json                print the results as JSON
   --time                print how long each case took on the emulator
 
-Exit code: 0 all agree, 1 some do not, 2 wrong usage.
+Exit code: 0 all agree, 1 some do not, 2 wrong usage, 70 a defect of the tool.
 )";
 
 static bool fail(const std::string &text) {
   std::cerr << "fusion-conformance: " << text << "\n";
+  return false;
+}
+
+static bool failUsage(const std::string &text) {
+  fusiontool::reportUsage(text);
   return false;
 }
 
@@ -130,7 +137,7 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
       char *end = nullptr;
       line.packageBound = std::strtod(value.c_str(), &end);
       if (*end != 0)
-        return fail("'" + value + "' is not a number");
+        return failUsage("'" + value + "' is not a number");
     } else if (name == "--filter") {
       line.filter = value;
     } else if ((name == "--seed" || name == "--mismatches") && !value.empty()) {
@@ -143,7 +150,7 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
         line.mismatches = number;
       }
       if (*end != 0)
-        return fail("'" + value + "' is not a number");
+        return failUsage("'" + value + "' is not a number");
     } else if (arg == "--asynchrony=late") {
       line.modes = {Asynchrony::Late};
     } else if (arg == "--asynchrony=early") {
@@ -161,15 +168,20 @@ static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
     } else if (arg[0] != '-') {
       line.manifests.push_back(arg);
     } else {
-      return fail("cannot read '" + arg + "'");
+      return failUsage("cannot read '" + arg + "'");
     }
   }
   if (line.manifests.empty() && line.packages.empty())
-    return fail("expected a manifest or a package");
+    return failUsage("expected a manifest or a package");
   if (!line.recordPath.empty() && !line.useGpu)
-    return fail("--record needs --device=cuda");
+    return failUsage("--record needs --device=cuda");
   if (line.useGpu && !line.checkPath.empty())
-    return fail("--check is for runs without a GPU");
+    return failUsage("--check is for runs without a GPU");
+  for (const auto *inputs : {&line.manifests, &line.packages})
+    for (const std::string &input : *inputs)
+      if (fusionpkg::isSameFile(line.recordPath, input))
+        return failUsage("--record names '" + line.recordPath +
+                         "', which is an input");
   return true;
 }
 
@@ -554,16 +566,15 @@ int Session::finish() {
 }
 
 int main(int argc, char **argv) {
+  fusiontool::installCrashHandlers();
   for (int i = 1; i < argc; ++i)
     if (std::strcmp(argv[i], "--help") == 0) {
       std::cout << usageText;
       return Success;
     }
   CommandLine line;
-  if (!parseCommandLine(argc, argv, line)) {
-    std::cerr << "try --help\n";
+  if (!parseCommandLine(argc, argv, line))
     return Usage;
-  }
   std::vector<Manifest> manifests(line.manifests.size());
   for (size_t i = 0; i < manifests.size(); ++i) {
     std::string error;

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../RuntimeTool.h"
 #include "CommandLine.h"
 #include "fusion-rt/Emulator/Profile.h"
 
@@ -22,11 +23,7 @@
 #include <sstream>
 
 using namespace fusionemu;
-
-namespace {
-enum ExitCode { Success = 0, Diagnosed = 1, Usage = 2, Unsupported = 3 };
-
-} // namespace
+using namespace fusiontool;
 
 static const char usageText[] =
     R"(usage: fusion-emulate FILE.ptx [options]
@@ -67,12 +64,9 @@ Runs a PTX kernel on the built-in emulator, with all checks on.
   --no-check=WHAT       uninitialized, shared-races, global-races, asynchrony
                         or all
 
-Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported.
+Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported, 70 a
+defect of the tool.
 )";
-
-static void fail(const std::string &text) {
-  std::cerr << "fusion-emulate: " << text << "\n";
-}
 
 static int report(const Status &status) {
   std::cerr << "error: " << status.message() << "\n";
@@ -124,7 +118,7 @@ static void printCounters(const Counters &n, std::FILE *file) {
 static int runTool(CommandLine &line) {
   std::ifstream stream(line.file, std::ios::binary);
   if (!stream) {
-    fail("cannot open '" + line.file + "'");
+    reportUnreadable("cannot open '" + line.file + "'");
     return Diagnosed;
   }
   std::ostringstream text;
@@ -146,7 +140,8 @@ static int runTool(CommandLine &line) {
     std::string names;
     for (const KernelInfo &k : module.getKernels())
       names += (names.empty() ? "" : ", ") + k.name;
-    fail("the module has no kernel '" + line.kernel + "', only: " + names);
+    reportUsage("the module has no kernel '" + line.kernel +
+                "', only: " + names);
     return Usage;
   }
   Memory memory;
@@ -158,7 +153,7 @@ static int runTool(CommandLine &line) {
   case Preparation::Done:
     break;
   case Preparation::BadUsage:
-    fail(error);
+    reportUsage(error);
     return Usage;
   case Preparation::Failed:
     return report(prepared);
@@ -205,6 +200,7 @@ static int runTool(CommandLine &line) {
 }
 
 int main(int argc, char **argv) {
+  installCrashHandlers();
   for (int i = 1; i < argc; ++i)
     if (std::strcmp(argv[i], "--help") == 0) {
       std::cout << usageText;
@@ -213,8 +209,7 @@ int main(int argc, char **argv) {
   CommandLine line;
   std::string error;
   if (!parseCommandLine({argv + 1, argv + argc}, line, error)) {
-    fail(error);
-    std::cerr << "try --help\n";
+    reportUsage(error);
     return Usage;
   }
   return runTool(line);

@@ -11,11 +11,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../CommandLine.h"
 #include "fusion/InitAll.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  mlir::fusion::installCrashHandlers("fusion-lsp-server");
+  mlir::fusion::setCrashArguments("fusion-lsp-server", argc, argv);
+  if (auto status = mlir::fusion::explainErrorIfAsked(argc, argv))
+    return *status;
+  mlir::fusion::watchUsageErrors();
   mlir::DialectRegistry registry;
   mlir::fusion::registerAllDialects(registry);
-  return failed(mlir::MlirLspServerMain(argc, argv, registry));
+  mlir::fusion::endWith(mlir::MlirLspServerMain(argc, argv, registry));
 }

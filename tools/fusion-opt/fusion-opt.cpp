@@ -13,22 +13,115 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../CommandLine.h"
 #include "fusion/InitAll.h"
 #include "fusion/Target/PTX/KernelTargets.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+namespace cl = llvm::cl;
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// A crash on purpose, to test what is left of one. Not in --help.
+class TestCrashPass
+    : public PassWrapper<TestCrashPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestCrashPass)
+
+  explicit TestCrashPass(StringRef kind) : kind(kind) {}
+  StringRef getName() const override { return "TestCrash"; }
+  void runOnOperation() override { injectFault(kind); }
+
+private:
+  std::string kind;
+};
+} // namespace
+
+/// The exit status of the first error that is emitted in any context of the
+/// tool, which makes its contexts itself.
+static int firstErrorStatus = kExitOk;
+
+/// Listens to the errors of passes. Handlers run newest first: this has to come
+/// after MLIR's own, which is there when a pipeline is built.
+static void watchErrors(MLIRContext *context) {
+  context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+        firstErrorStatus == kExitOk)
+      firstErrorStatus = getExitStatus(diagnostic.str());
+    return failure(); // Others report it.
+  });
+}
+
+/// Runs the passes on `input` and writes all of the result or nothing.
+static int run(StringRef input, StringRef output, DialectRegistry &registry,
+               const MlirOptMainConfig &config) {
+  if (std::string error = checkOutput("-o", output, input); !error.empty())
+    return reportError(error);
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(input);
+  if (std::error_code error = buffer.getError())
+    return reportError(ErrorCode::InputUnreadable,
+                       input + ": " + error.message());
+  // MLIR takes the buffer; a reproducer needs a text that stays.
+  static std::string text;
+  text = (*buffer)->getBuffer().str();
+  setCrashInput(text);
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  // What MLIR prints before it refuses the result is of use on a terminal.
+  bool direct = output == "-";
+  raw_ostream &stream = direct ? static_cast<raw_ostream &>(llvm::outs()) : os;
+  LogicalResult fine =
+      MlirOptMain(stream, std::move(*buffer), registry, config);
+  if (failed(fine))
+    return firstErrorStatus != kExitOk ? firstErrorStatus : kExitDiagnosed;
+  if (!direct)
+    if (std::string error = writeOutput(output, result); !error.empty())
+      return reportError(error);
+  return kExitOk;
+}
+
 int main(int argc, char **argv) {
-  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+  installCrashHandlers("fusion-opt");
+  for (StringRef argument : ArrayRef(argv, argc).drop_front())
     if (argument == "--list-phases" || argument == "-list-phases") {
-      mlir::fusion::printPhases(llvm::outs());
-      return 0;
+      printPhases(llvm::outs());
+      return kExitOk;
     }
-  mlir::DialectRegistry registry;
-  mlir::fusion::registerAllDialects(registry);
-  mlir::fusion::registerKernelTargets(registry);
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerKernelTargets(registry);
   mlir::registerAllPasses();
   mlir::fusion::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "Fusion: tensor programs to fused GPU kernels\n", registry));
+
+  cl::opt<std::string> input(cl::Positional, cl::desc("<input file>"),
+                             cl::init("-"));
+  cl::opt<std::string> output("o", cl::desc("Output filename"),
+                              cl::value_desc("filename"), cl::init("-"));
+  cl::opt<std::string> testCrash("fusion-test-crash", cl::ReallyHidden);
+  std::string header = registerCLIOptions(
+      "Fusion: tensor programs to fused GPU kernels\n", registry);
+  if (std::optional<int> status =
+          parseOptions(argc, argv, "fusion-opt", header))
+    return *status;
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects()) {
+    for (StringRef name : registry.getDialectNames())
+      llvm::outs() << name << "\n";
+    return kExitOk;
+  }
+  if (config.shouldListPasses()) {
+    printRegisteredPasses();
+    return kExitOk;
+  }
+  MlirOptMainConfig asked = config;
+  config.setPassPipelineSetupFn([asked, &testCrash](PassManager &manager) {
+    watchErrors(manager.getContext());
+    traceCrashes(manager);
+    if (!testCrash.empty())
+      manager.addPass(std::make_unique<TestCrashPass>(testCrash));
+    return asked.setupPassPipeline(manager);
+  });
+  return run(input, output, registry, config);
 }

@@ -176,6 +176,8 @@ int main(int argc, char **argv) {
           "Makes a program smaller as long as a test finds it interesting",
           category))
     return *status;
+  if (std::string error = checkOutput("-o", output, input); !error.empty())
+    return reportError(error);
 
   DialectRegistry registry;
   registerAllDialects(registry);

@@ -8,8 +8,9 @@
 //
 // This file declares the analysis of contractions: which loops are rows,
 // columns, contracted or batch, which element types the products can be made
-// in, and where the factors come from. Scheduling decides by it and code
-// generation emits by it.
+// in, and where the factors come from. Planning, scheduling and the prices of
+// both decide by it, and the reference knows by it which products lose digits;
+// code generation emits what the schedule says and asks here for element types.
 //
 //===----------------------------------------------------------------------===//
 

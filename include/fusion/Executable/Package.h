@@ -45,6 +45,16 @@ Result<std::string> readFile(const std::string &path,
 /// into a temporary file beside it, flushed, then renamed.
 Error writeFileAtomically(const std::string &path, const std::string &bytes);
 
+/// `watcher` is told of every temporary file: before it is made (`exists`), and
+/// when it is gone. A tool's handlers of signals then can remove it. Null for
+/// none, which is the default; to be set before any file is written.
+using TemporaryFileWatcher = void (*)(const char *path, bool exists);
+void setTemporaryFileWatcher(TemporaryFileWatcher watcher);
+
+/// Whether two names are those of one file, however they are spelled: relative,
+/// through links. False if one of them does not exist, and for devices.
+bool isSameFile(const std::string &a, const std::string &b);
+
 /// A size in bytes for `elements` elements; nothing on overflow.
 std::optional<int64_t> getStorageBytes(DType type, int64_t elements);
 

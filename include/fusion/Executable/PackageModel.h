@@ -251,7 +251,7 @@ constexpr unsigned getParamAlign(unsigned bytes) {
 struct PackageModel {
   std::string target;      // "sm_90a"
   uint32_t ptxVersion = 0; // 80 for PTX ISA 8.0
-  std::string producer;    // "fusion 0.1.0"
+  std::string producer;    // "fusion" and its version
   std::vector<Module> modules;
   std::vector<Kernel> kernels;
   std::vector<Constant> constants;

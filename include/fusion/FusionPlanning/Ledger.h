@@ -43,6 +43,9 @@ struct LedgerEntry {
   /// Graph nodes that stand for the two parts: where to show the entry.
   unsigned producerNode = 0;
   unsigned consumerNode = 0;
+  /// Lines of the program that they come from; 0 is unknown.
+  unsigned producerLine = 0;
+  unsigned consumerLine = 0;
 
   double gainUs() const { return timeBeforeUs - timeAfterUs; }
 };
@@ -64,6 +67,8 @@ struct LedgerKernel {
   std::string obstacle;
   /// The node of the first contraction: where to show the obstacle.
   unsigned contraction = 0;
+  /// The line of the program that its first op comes from; 0 is unknown.
+  unsigned line = 0;
 };
 
 /// What planning did to one function.
@@ -76,6 +81,8 @@ struct Ledger {
   int64_t bytesAfter = 0;
   double timeBeforeUs = 0;
   double timeAfterUs = 0;
+  /// What the figures take dynamic sizes for; 0 if there are none.
+  int64_t representativeSize = 0;
   std::vector<LedgerKernel> kernels;
   /// Accepted fusions in the order taken, then refused ones.
   std::vector<LedgerEntry> entries;

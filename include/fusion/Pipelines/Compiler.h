@@ -57,7 +57,11 @@ struct KernelSummary {
   int64_t dramBytes = -1, flops = -1;
   /// Predicted, in microseconds.
   double timeUs = -1;
-  int64_t registers = -1, sharedBytes = -1;
+  int64_t registers = -1, spillBytes = -1, sharedBytes = -1;
+  /// Whether ptxas measured registers and spills; else they are predicted.
+  bool measured = false;
+  /// The line of the program that its first op comes from; 0 is unknown.
+  unsigned line = 0;
   /// The ops of the program that it computes, for reports.
   std::vector<std::string> ops;
 };
@@ -69,6 +73,8 @@ struct CompileReport {
   /// DRAM traffic of one run, unfused and fused.
   int64_t bytesBefore = 0, bytesAfter = 0;
   double predictedUs = 0;
+  /// What the figures take dynamic sizes for; 0 if there are none.
+  int64_t representativeSize = 0;
   std::vector<KernelSummary> kernels;
   /// Every candidate fusion, taken or refused, with its reason.
   std::string ledgerJson;

@@ -42,6 +42,9 @@ ArrayRef<PhaseInfo> getPhases();
 /// The phase called `name`, if there is one.
 std::optional<Phase> findPhase(StringRef name);
 
+/// The file of --dump-phases-to for a phase: "04-tile.mlir".
+std::string getDumpName(const PhaseInfo &info);
+
 /// Prints one line a phase: its name and its description.
 void printPhases(raw_ostream &os);
 

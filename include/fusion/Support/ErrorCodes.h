@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file defines the codes of ErrorCodes.def, their texts and exit codes,
-// and how an error with a code is worded.
+// This file defines the table of every code that the project prints, FUS-nnnn,
+// and how an error with a code is worded. The table is that of three lists: the
+// tools' (ErrorCodes.def), the phases' (PhaseCodes.def) and the runtime's
+// (fusion/Executable/Errors.def, which needs no LLVM).
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,16 +38,23 @@ enum ExitStatus {
 };
 
 /// What the table says about one code.
-struct ErrorInfo {
-  ErrorCode code;
-  StringRef name;
+struct CodeInfo {
+  int number;
+  /// Of a tool that stops there; 0 for remarks, which stop nothing.
   int exitStatus;
   StringRef meaning, remedy;
 };
 
 /// The table, in the order of the numbers.
-ArrayRef<ErrorInfo> getErrorTable();
-const ErrorInfo &getErrorInfo(ErrorCode code);
+ArrayRef<CodeInfo> getCodeTable();
+/// The entry of `number`; null if there is none.
+const CodeInfo *findCode(int number);
+/// "FUS-0711"
+std::string formatCode(int number);
+/// The entry for people: cause, remedy and exit status, a line each.
+std::string explainCode(const CodeInfo &info);
+/// The number in "FUS-3401", "fus-3401" or "3401".
+std::optional<int> parseCode(StringRef text);
 
 /// "FUS-1003: <cause>; <remedy>", with the remedy of the table if none is
 /// given.
@@ -56,12 +65,28 @@ std::string formatError(ErrorCode code, const Twine &cause,
 InFlightDiagnostic emitCodedError(Location loc, ErrorCode code,
                                   const Twine &cause, StringRef remedy = "");
 
-/// The number after the first "FUS-" in `message`, if there is one.
+/// A message taken apart.
+struct CodedMessage {
+  /// 0 if the message has no code.
+  int number = 0;
+  std::string cause, remedy;
+
+  /// "FUS-1003: <cause>; <remedy>"
+  std::string str() const;
+};
+
+/// Takes "FUS-1003: cause; remedy" apart. The code may stand behind MLIR's
+/// "'arith.addf' op ", which then begins the cause. A message with a code and
+/// without a remedy of its own gets the table's.
+CodedMessage parseMessage(StringRef message);
+
+/// The number behind the first "FUS-" in `message`, if there is one.
 std::optional<int> findErrorNumber(StringRef message);
 
 /// The exit status for a message: that of its code if the table has it, else
 /// kExitDiagnosed.
 int getExitStatus(StringRef message);
+int getExitStatus(int number);
 
 } // namespace mlir::fusion
 

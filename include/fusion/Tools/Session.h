@@ -22,12 +22,17 @@
 
 namespace mlir::fusion {
 
+/// Whether an error of the driver only says that this machine has none, or no
+/// GPU; any other means that there is a driver that does not work.
+bool isWithoutGpu(FusionRtStatus status);
+
 /// One entry of a package on a device. Errors carry the runtime's text, with
 /// its code and remedy.
 class Session {
 public:
   /// Opens "cuda", "cuda:N", "emulator", or "auto": CUDA where there is a
-  /// driver with a device, else the emulator.
+  /// driver with a device, else the emulator, with a warning if there is a
+  /// driver that does not work.
   static llvm::Expected<std::unique_ptr<Session>>
   open(StringRef device, const FusionRtDeviceOptions *deviceOptions = nullptr);
   ~Session();

@@ -15,45 +15,24 @@
 #ifndef FUSION_TOOLS_TOOLSUPPORT_H
 #define FUSION_TOOLS_TOOLSUPPORT_H
 
+#include "fusion/Support/CrashReport.h"
+#include "fusion/Support/Diagnostics.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace mlir::fusion {
-
-/// "fusion-run (fusion 0.1.0, LLVM 22.1.8)".
-std::string getVersionString(StringRef tool);
-
-/// Makes a crash, a fatal error of LLVM and an exhausted host memory end with
-/// one coded error and the right exit status.
-void installCrashHandlers(StringRef tool);
 
 /// Prints "error: <message>" and returns the exit status of its code.
 int reportError(const Twine &message);
 /// Prints formatError(code, cause, remedy) and returns its exit status.
 int reportError(ErrorCode code, const Twine &cause, StringRef remedy = "");
 
-/// Prints diagnostics with the line that they are about. An error that has no
-/// code gets the current one, so that every error has one. Remarks are dropped:
-/// tools print decisions from the report.
-class ToolDiagnostics : public SourceMgrDiagnosticHandler {
+/// The diagnostics of a tool, printed on the standard error.
+class ToolDiagnostics : public CodedDiagnostics {
 public:
   ToolDiagnostics(llvm::SourceMgr &sourceMgr, MLIRContext *context);
-
-  /// The code for errors without one, from here on.
-  void setDefaultCode(ErrorCode code) { defaultCode = code; }
-
-  bool hasError() const { return exitStatus != kExitOk; }
-  /// That of the first error; kExitOk if there is none.
-  int getExitStatus() const { return exitStatus; }
-
-private:
-  void handle(Diagnostic &diagnostic);
-
-  ErrorCode defaultCode = ErrorCode::InputInvalid;
-  int exitStatus = kExitOk;
 };
 
 /// Reads and parses the text in `path` ("-" is the standard input) and checks
@@ -61,6 +40,11 @@ private:
 /// emitted through `context`.
 OwningOpRef<ModuleOp> loadProgram(StringRef path, llvm::SourceMgr &sourceMgr,
                                   MLIRContext *context);
+
+/// Refuses to write `output` where it is the file `input`, under whatever name:
+/// returns an error text with a code, empty if all is well. `option` names the
+/// output. "-" is never a file.
+std::string checkOutput(StringRef option, StringRef output, StringRef input);
 
 /// Writes `path` so that it holds its old content or all of `bytes`. Returns
 /// an error text with a code, empty on success. "-" is the standard output.

@@ -33,7 +33,7 @@ static LogicalResult checkNoneLeft(Operation *root) {
         isa<TensorType>(op->getResult(0).getType()))
       return WalkResult::advance();
     return op->emitOpError()
-           << "[FUS-0720] has no expansion for " << op->getOperand(0).getType()
+           << "FUS-0720: has no expansion for " << op->getOperand(0).getType()
            << "; use f64, f32, f16, bf16, f8E4M3FN or f8E5M2, or integers of "
               "up to 64 bits";
   });

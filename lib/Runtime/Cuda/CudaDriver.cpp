@@ -53,15 +53,35 @@ bool isSticky(CUresult result) {
   }
 }
 
+static constexpr const char kLibrary[] = "libcuda.so.1";
+
+/// The error of a driver that the loader refuses: there is none if no file of
+/// its name is found; a file that cannot be loaded is a broken one.
+static Error describeLoadError(const char *reason) {
+  std::string text = reason ? reason : "dlopen failed";
+  bool absent = text.find(kLibrary) == 0 &&
+                text.find("No such file") != std::string::npos;
+  if (absent)
+    return Error(ErrorCode::NoDriver, "no CUDA driver: " + text);
+  return Error(ErrorCode::DriverBroken,
+               "the CUDA driver cannot be loaded: " + text);
+}
+
+/// The error of a driver that does not start, cuInit's result `result`.
+static Error describeStartError(const Driver &driver, CUresult result) {
+  std::string cause =
+      "the CUDA driver cannot start: " + describeResult(driver, result);
+  if (result == 100) // NO_DEVICE
+    return Error(ErrorCode::NoDevice, cause);
+  return Error(ErrorCode::DriverBroken, cause);
+}
+
 static Result<Driver> loadDriver() {
   // Left open for the life of the process: the driver does not support being
   // unloaded.
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = ::dlerror();
-    return Error(ErrorCode::NoDriver, std::string("no CUDA driver: ") +
-                                          (reason ? reason : "dlopen failed"));
-  }
+  void *library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return describeLoadError(::dlerror());
   Driver driver;
   const char *missing = nullptr;
 #define FUSION_CUDA_SYMBOL(name, symbol, parameters)                           \
@@ -78,14 +98,11 @@ static Result<Driver> loadDriver() {
                  std::string("the CUDA driver has no function ") + missing,
                  "install NVIDIA driver 525 or newer");
 
-  if (CUresult result = driver.cuInit(0)) {
-    // 100: no device; 999 and others: the kernel module is not usable.
-    return Error(ErrorCode::NoDevice, "the CUDA driver cannot start: " +
-                                          describeResult(driver, result));
-  }
+  if (CUresult result = driver.cuInit(0))
+    return describeStartError(driver, result);
   if (CUresult result = driver.cuDriverGetVersion(&driver.version))
-    return Error(ErrorCode::NoDevice, "the CUDA driver has no version: " +
-                                          describeResult(driver, result));
+    return Error(ErrorCode::DriverBroken, "the CUDA driver has no version: " +
+                                              describeResult(driver, result));
   return driver;
 }
 

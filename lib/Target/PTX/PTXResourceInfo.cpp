@@ -155,7 +155,7 @@ static llvm::Error createFiles(StringRef ptx, ScratchFiles &files) {
     error = llvm::sys::fs::createTemporaryFile("fusion", "log", files.log);
   if (error)
     return makeError(
-        "[FUS-0710] no temporary file for ptxas: " + error.message() +
+        "FUS-0710: no temporary file for ptxas: " + error.message() +
         "; make room in the folder that TMPDIR names");
   return llvm::Error::success();
 }
@@ -163,7 +163,7 @@ static llvm::Error createFiles(StringRef ptx, ScratchFiles &files) {
 static llvm::Expected<std::string> readWholeFile(StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    return makeError("[FUS-0710] cannot read what ptxas wrote: " +
+    return makeError("FUS-0710: cannot read what ptxas wrote: " +
                      buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }
@@ -195,7 +195,7 @@ mlir::fusion::readPTXResources(StringRef ptx,
   if (!log)
     return log.takeError();
   if (status != 0)
-    return makeError("[FUS-0711] ptxas refused the PTX for " + options.chip +
+    return makeError("FUS-0711: ptxas refused the PTX for " + options.chip +
                      ": " +
                      (executionError.empty() ? StringRef(*log).trim()
                                              : StringRef(executionError)));

@@ -78,7 +78,7 @@ static LogicalResult checkTypes(Operation *op) {
     for (Type type : types)
       if (unsupported(type))
         return op->emitOpError()
-               << "[FUS-0706] uses " << type
+               << "FUS-0706: uses " << type
                << ", a format that no NVIDIA GPU computes in; use f64 or "
                   "narrower";
   if (isa<LLVM::FPToSIOp, LLVM::FPToUIOp, LLVM::SIToFPOp, LLVM::UIToFPOp>(op))
@@ -87,7 +87,7 @@ static LogicalResult checkTypes(Operation *op) {
       auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
       if (integer && integer.getWidth() > widestConvertibleInteger)
         return op->emitOpError()
-               << "[FUS-0706] converts " << type
+               << "FUS-0706: converts " << type
                << ", wider than the 64 bits that PTX converts; narrow the "
                   "integer first";
     }
@@ -104,7 +104,7 @@ static LogicalResult checkCall(LLVM::CallOp call, SymbolTableCollection &tables,
   if (!func || !func.isExternal() || func.getName().starts_with("llvm."))
     return success();
   return call.emitOpError()
-         << "[FUS-0707] calls '" << callee.getValue()
+         << "FUS-0707: calls '" << callee.getValue()
          << "', which this module does not define and PTX has no library to "
             "take it from; expand the operation that it came from";
 }
@@ -117,7 +117,7 @@ LogicalResult mlir::fusion::checkSelectable(Operation *module) {
     if (!isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(
             op->getDialect()))
       return op->emitOpError()
-             << "[FUS-0705] is outside the LLVM and NVVM dialects, which alone "
+             << "FUS-0705: is outside the LLVM and NVVM dialects, which alone "
                 "translate to PTX; lower it first";
     StringRef name = intrinsicName(op);
     bool doubleExp2 =
@@ -126,7 +126,7 @@ LogicalResult mlir::fusion::checkSelectable(Operation *module) {
     if (doubleExp2 || (unselectableIntrinsics().contains(name) &&
                        !hasApproximation(op, name)))
       return op->emitOpError()
-             << "[FUS-0708] has no PTX instruction; run fusion-expand-math "
+             << "FUS-0708: has no PTX instruction; run fusion-expand-math "
                 "before the lowering to the LLVM dialect";
     if (auto call = dyn_cast<LLVM::CallOp>(op))
       if (failed(checkCall(call, tables, module)))

@@ -77,7 +77,7 @@ public:
     llvm::raw_string_ostream stream(text);
     llvm::DiagnosticPrinterRawOStream printer(stream);
     info.print(printer);
-    module->emitError() << "[FUS-0703] LLVM's NVPTX backend refused the "
+    module->emitError() << "FUS-0703: LLVM's NVPTX backend refused the "
                            "module: "
                         << text
                         << "; this is a defect of the lowering, please report "
@@ -120,10 +120,10 @@ choosePTXVersion(Operation *module, const PTXChip &chip, unsigned requested) {
                                        81, 82, 83, 84, 85, 86, 87, 88, 90};
   if (!llvm::is_contained(known, requested))
     return module->emitError()
-           << "[FUS-0702] unknown PTX version " << requested / 10 << "."
+           << "FUS-0702: unknown PTX version " << requested / 10 << "."
            << requested % 10 << "; use 7.0 to 7.8, 8.0 to 8.8 or 9.0";
   if (requested < chip.minVersion)
-    return module->emitError() << "[FUS-0702] PTX version " << requested / 10
+    return module->emitError() << "FUS-0702: PTX version " << requested / 10
                                << "." << requested % 10 << " does not know "
                                << chip.name << "; use " << chip.minVersion / 10
                                << "." << chip.minVersion % 10 << " or later";
@@ -136,7 +136,7 @@ createTargetMachine(Operation *module, const PTXOptions &options) {
   const PTXChip *chip = lookupPTXChip(options.chip);
   if (!chip) {
     InFlightDiagnostic diag = module->emitError()
-                              << "[FUS-0701] unknown chip '" << options.chip
+                              << "FUS-0701: unknown chip '" << options.chip
                               << "'; use one of ";
     llvm::interleaveComma(getPTXChips(), diag,
                           [&](const PTXChip &entry) { diag << entry.name; });
@@ -150,7 +150,7 @@ createTargetMachine(Operation *module, const PTXOptions &options) {
   std::string error;
   const llvm::Target *target = getNVPTXTarget(error);
   if (!target) {
-    module->emitError() << "[FUS-0704] this LLVM has no NVPTX target (" << error
+    module->emitError() << "FUS-0704: this LLVM has no NVPTX target (" << error
                         << "); build with one that has";
     return nullptr;
   }
@@ -239,7 +239,7 @@ FailureOr<std::string> mlir::fusion::translateToPTX(Operation *module,
       translateModuleToLLVMIR(*copy, context, "fusion");
   if (!llvmModule)
     return module->emitError()
-           << "[FUS-0703] the module could not be written as LLVM IR; this is "
+           << "FUS-0703: the module could not be written as LLVM IR; this is "
               "a "
               "defect of the lowering, please report it with this module";
   llvmModule->setTargetTriple(machine->getTargetTriple());
@@ -251,7 +251,7 @@ FailureOr<std::string> mlir::fusion::translateToPTX(Operation *module,
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,
                                    llvm::CodeGenFileType::AssemblyFile))
     return module->emitError()
-           << "[FUS-0704] this LLVM's NVPTX target cannot write text; build "
+           << "FUS-0704: this LLVM's NVPTX target cannot write text; build "
               "with one that can";
   codegen.run(*llvmModule);
   if (sawError)

@@ -231,6 +231,48 @@ TEST(ErrorTest, TheTableIsCompleteAndInOrder) {
   EXPECT_EQ(Error().str(), "");
 }
 
+static std::vector<std::string> watched;
+
+TEST(PackageTest, TemporaryFilesAreAnnounced) {
+  char folder[] = "/tmp/fusion-package-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  std::string path = std::string(folder) + "/a.fpk";
+  setTemporaryFileWatcher([](const char *temporary, bool exists) {
+    watched.push_back((exists ? "+" : "-") + std::string(temporary));
+    // Announced before it is there, and gone when that is said.
+    EXPECT_NE(::access(temporary, F_OK), 0);
+  });
+  EXPECT_FALSE(writeFileAtomically(path, "text"));
+  ASSERT_EQ(watched.size(), 2u);
+  EXPECT_EQ(watched[0].substr(1), watched[1].substr(1));
+  EXPECT_EQ(watched[0].find("+" + path), 0u);
+  EXPECT_EQ(watched[1][0], '-');
+  watched.clear();
+  EXPECT_TRUE(bool(writeFileAtomically(std::string(folder) + "/no/a", "x")));
+  EXPECT_EQ(watched.size(), 2u);
+  setTemporaryFileWatcher(nullptr);
+  EXPECT_EQ(::unlink(path.c_str()), 0);
+  EXPECT_EQ(::rmdir(folder), 0);
+}
+
+TEST(PackageTest, FilesAreKnownUnderEveryName) {
+  char folder[] = "/tmp/fusion-package-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  std::string path = std::string(folder) + "/a", link = path + "-link";
+  std::string other = path + "-other";
+  EXPECT_FALSE(isSameFile(path, path)); // not there
+  EXPECT_FALSE(writeFileAtomically(path, "text"));
+  EXPECT_FALSE(writeFileAtomically(other, "text"));
+  ASSERT_EQ(::symlink("a", link.c_str()), 0);
+  EXPECT_TRUE(isSameFile(path, link));
+  EXPECT_TRUE(isSameFile(std::string(folder) + "/./a", path));
+  EXPECT_FALSE(isSameFile(path, other));
+  EXPECT_FALSE(isSameFile("/dev/null", "/dev/null"));
+  for (const std::string &name : {path, link, other})
+    EXPECT_EQ(::unlink(name.c_str()), 0);
+  EXPECT_EQ(::rmdir(folder), 0);
+}
+
 TEST(PackageTest, FilesAreReplacedWhole) {
   char folder[] = "/tmp/fusion-package-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);

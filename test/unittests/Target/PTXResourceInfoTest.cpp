@@ -93,7 +93,7 @@ TEST(PTXResourceInfo, ReportsWhatPtxasRefuses) {
   auto info = readPTXResources("no PTX", PTXAssemblerOptions());
   ASSERT_FALSE(bool(info));
   std::string text = llvm::toString(info.takeError());
-  EXPECT_NE(text.find("[FUS-0711] ptxas refused the PTX for sm_90a"),
+  EXPECT_NE(text.find("FUS-0711: ptxas refused the PTX for sm_90a"),
             std::string::npos)
       << text;
 }

@@ -41,7 +41,8 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
   let description = [{
     - `grid`: one block per tile of `tile` elements along this dimension;
     - `full`: the whole extent lives in one tile of `tile` elements (the extent
-      rounded up to a power of two);
+      rounded up to a power of two), or, in a contraction that reduces its
+      result, in the tiles of neighbouring blocks, which reduce it together;
     - `loop`: the block walks the dimension in chunks of `tile` elements;
     - `merged`: the dimension is the outer part of one axis with the next
       dimension of its role (row, column) in a contraction; the last of them
@@ -154,8 +155,9 @@ def Fusion_ScheduleAttr : Fusion_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel is executed";
   let description = [{
     `axes` has one `#fusion.axis` per iteration dimension of the kernel;
-    `warps` is the number of warps of a block and equals the product of the
-    axes' `warps`. `mma` is there for contractions.
+    `warps` is the number of warps of a block that compute one tile (a power of
+    two of at most 32) and at least the product of the axes' `warps`; what they
+    are more hold the same elements. `mma` is there for contractions.
 
     Example:
     `#fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>,

@@ -88,8 +88,7 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
     move the same element, or a zero basis, mean replication.
 
     ```mlir
-    #tile.layout<{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]],
-                  warp=[[1,0],[2,0]], shape=[4,128]}>
+    #tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[1,0],[2,0]], shape=[4,128]}">
     ```
   }];
   let parameters = (ins

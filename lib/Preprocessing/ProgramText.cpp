@@ -1,0 +1,38 @@
+//===- ProgramText.cpp - Text that may be parsed --------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the checks of a program's text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Preprocessing/ProgramText.h"
+
+#include "fusion/Executable/Package.h"
+#include "fusion/Preprocessing/NestingDepth.h"
+#include "fusion/Support/ErrorCodes.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+LogicalResult fusion::checkProgramText(StringRef text, StringRef name,
+                                       MLIRContext *context) {
+  if (fusionpkg::looksLikePackage(text.data(), text.size()))
+    return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
+                          name + " is a package, not a program",
+                          "give the text it was compiled from");
+  if (text.contains('\0') || text.starts_with("ML\xEFR"))
+    return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
+                          name + " is not text",
+                          "give the program as MLIR text");
+  if (std::optional<TextPosition> deep = findDeepNesting(text))
+    return emitCodedError(
+        FileLineColLoc::get(context, name, deep->line, deep->column),
+        ErrorCode::InputTooDeep,
+        "brackets nest more than " + Twine(kMaxNestingDepth) + " deep");
+  return success();
+}
