@@ -74,6 +74,26 @@ ProgramSize fusion::measure(ModuleOp module) {
   return size;
 }
 
+/// Whether an op takes only the place, or the sizes, of an operand.
+static bool leavesUnread(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return !linalgOp.payloadUsesValueFromOperand(&use);
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return isa<linalg::LinalgDialect>(op->getDialect()) &&
+           destination.isDpsInit(&use);
+  return isa<tensor::DimOp>(op);
+}
+
+unsigned fusion::countUninitialisedReads(ModuleOp module) {
+  unsigned count = 0;
+  module.walk([&](tensor::EmptyOp op) {
+    for (OpOperand &use : op->getUses())
+      count += !leavesUnread(use);
+  });
+  return count;
+}
+
 //===----------------------------------------------------------------------===//
 // Removing what is not used
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,10 @@ namespace mlir::fusion {
 using ProgramSize = std::array<uint64_t, 6>;
 ProgramSize measure(ModuleOp module);
 
+/// Places that read what tensor.empty made and nothing wrote. A smaller program
+/// must not have more of them: what it computes would be arbitrary.
+unsigned countUninitialisedReads(ModuleOp module);
+
 /// The module as text, in the form that people write.
 std::string printProgram(ModuleOp module);
 

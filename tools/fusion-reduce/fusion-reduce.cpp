@@ -55,6 +55,8 @@ private:
   unsigned numTests = 0;
   OwningOpRef<ModuleOp> best;
   ProgramSize bestSize = {};
+  /// That of the program to begin with.
+  unsigned mostUninitialised = 0;
 };
 } // namespace
 
@@ -87,6 +89,8 @@ bool Reducer::offer(OwningOpRef<ModuleOp> candidate) {
   candidate = parseSourceString<ModuleOp>(printProgram(*candidate),
                                           ParserConfig(&context));
   if (!candidate)
+    return false;
+  if (countUninitialisedReads(*candidate) > mostUninitialised)
     return false;
   ProgramSize size = measure(*candidate);
   if (size >= bestSize || !isInteresting(*candidate))
@@ -147,6 +151,7 @@ bool Reducer::shrink() {
 void Reducer::reduce(OwningOpRef<ModuleOp> program) {
   best = std::move(program);
   bestSize = measure(*best);
+  mostUninitialised = countUninitialisedReads(*best);
   for (bool changed = true; changed && !isSpent();) {
     changed = cutRanges();
     for (const EditKind &kind : getEditKinds())

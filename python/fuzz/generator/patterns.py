@@ -378,8 +378,8 @@ def heads(p):
     turned = [dims[i] for i in order]
     kind = tensor_type(turned, elem)
     y = p.result(f"linalg.transpose ins({y.name} : {y.type}) "
-                 f"outs({p.empty(turned, elem)} : {kind}) permutation = {order}",
-                 turned, elem, y.low, y.high)
+                 f"outs({p.empty(turned, elem)} : {kind}) permutation = "
+                 f"{order}", turned, elem, y.low, y.high)
     if p.chance(0.5):
         return softmax_of(p, convert(p, y, "f32"), 3)
     return y

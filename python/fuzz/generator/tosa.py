@@ -239,6 +239,31 @@ def max_pool(p):
                 "array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}")
 
 
+def avg_pool(p):
+    k = p.rng.choice((1, 2, 3))
+    out = [p.rng.randint(1, 7) for _ in range(2)]
+    space = [Dim(o + k - 1) for o in out]
+    n, c = p.dim(least=1, most=2, static=True), p.dim(least=1, most=8,
+                                                     static=True)
+    elem = p.rng.choice(("f32", "f16"))
+    x = factor_like(p, elem, [n, *space, c])
+    return call(p, "avg_pool2d", [x, zero(p, elem), zero(p, elem)],
+                [n, Dim(out[0]), Dim(out[1]), c], elem, x.low, x.high,
+                f" {{acc_type = f32, kernel = array<i64: {k}, {k}>, pad = "
+                "array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}")
+
+
+def bitwise(p):
+    """Logic on integers or booleans."""
+    elem = p.rng.choice(("i32", "i8", "i1"))
+    x = some(p, elem=elem)
+    y = same_shape(p, x.dims, elem)
+    kind = "logical" if elem == "i1" else "bitwise"
+    op = p.rng.choice(("and", "or", "xor", "not"))
+    inputs = [x] if op == "not" else [x, y]
+    return call(p, f"{kind}_{op}", inputs, x.dims, elem, *int_range(elem))
+
+
 def select(p):
     x = some(p)
     y = same_shape(p, x.dims, x.elem)
@@ -266,4 +291,5 @@ def cast(p):
 
 BUILDERS = {unary: 4, binary: 5, clamp: 1, reduce: 3, argmax: 1, transpose: 2,
             reshape: 2, slice_: 1, pad: 1, tile: 1, concat: 1, matmul: 3,
-            conv2d: 2, max_pool: 1, select: 1, gather: 1, cast: 1}
+            conv2d: 2, max_pool: 1, avg_pool: 1, bitwise: 1,
+            select: 1, gather: 1, cast: 1}
