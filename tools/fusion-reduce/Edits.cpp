@@ -78,7 +78,7 @@ ProgramSize fusion::measure(ModuleOp module) {
 static bool leavesUnread(OpOperand &use) {
   Operation *op = use.getOwner();
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return !linalgOp.payloadUsesValueFromOperand(&use);
+    return linalgOp.getMatchingBlockArgument(&use).use_empty();
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return isa<linalg::LinalgDialect>(op->getDialect()) &&
            destination.isDpsInit(&use);
