@@ -96,6 +96,7 @@ private:
   void convertExtract(tensor::ExtractOp op);
   LogicalResult convertStructure(Operation *op);
   void convertCalls(Operation *op);
+  void convertExternalCall(Operation *op, func::FuncOp callee);
   bool isBoundedType(Type type) const {
     return isa<ComplexType>(getElementTypeOrSelf(type));
   }
@@ -192,20 +193,17 @@ void Bounder::retype() {
       declared[op].results.push_back(getElementTypeOrSelf(type));
   });
   for (auto function : module.getOps<func::FuncOp>()) {
+    // Those follow their one call.
+    if (function.isExternal())
+      continue;
     SmallVector<Type> arguments, results(function.getResultTypes());
     for (auto [i, type] : llvm::enumerate(results))
       if (values.isBounded(function, i))
         type = builder.getBoundedType(type);
-    if (function.isExternal()) {
-      for (Type type : function.getArgumentTypes())
-        arguments.push_back(hasFloats(type) ? builder.getBoundedType(type)
-                                            : type);
-    } else {
-      for (Value argument : function.getArguments())
-        arguments.push_back(values.isBounded(argument)
-                                ? builder.getBoundedType(argument.getType())
-                                : argument.getType());
-    }
+    for (Value argument : function.getArguments())
+      arguments.push_back(values.isBounded(argument)
+                              ? builder.getBoundedType(argument.getType())
+                              : argument.getType());
     function.setFunctionType(
         FunctionType::get(module.getContext(), arguments, results));
   }
@@ -314,6 +312,18 @@ void Bounder::convertExtract(tensor::ExtractOp op) {
   });
 }
 
+/// A function that is evaluated elsewhere takes and gives what its call has;
+/// sizes are integers.
+void Bounder::convertExternalCall(Operation *op, func::FuncOp callee) {
+  OpBuilder b(op);
+  for (auto [operand, type] :
+       llvm::zip(op->getOpOperands(), callee.getArgumentTypes()))
+    if (type.isIndex() && isBoundedType(operand.get().getType()))
+      operand.set(builder.decide(b, op->getLoc(), operand.get(), type));
+  callee.setFunctionType(
+      b.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+}
+
 /// Calls and returns pass what the function declares.
 void Bounder::convertCalls(Operation *op) {
   func::FuncOp function;
@@ -325,6 +335,8 @@ void Bounder::convertCalls(Operation *op) {
     function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         op, cast<func::CallOp>(op).getCalleeAttr());
     wanted = function.getArgumentTypes();
+    if (function.isExternal())
+      return convertExternalCall(op, function);
   }
   for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), wanted))
     if (isBoundedType(type))

@@ -136,8 +136,16 @@ bool BoundedValues::updateCalls(Operation *op) {
   auto call = cast<func::CallOp>(op);
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getCalleeAttr());
-  if (!callee || callee.isExternal())
+  if (!callee)
     return false;
+  // A function that is evaluated elsewhere computes.
+  if (callee.isExternal()) {
+    if (llvm::any_of(call.getOperands(),
+                     [&](Value operand) { return isBounded(operand); }))
+      for (Value result : call.getResults())
+        changed |= mark(result);
+    return changed;
+  }
   for (auto [argument, operand] :
        llvm::zip(callee.getArguments(), call.getOperands()))
     if (isBounded(operand))

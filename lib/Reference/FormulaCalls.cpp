@@ -15,6 +15,7 @@
 
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Reference/Formulas.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -95,6 +96,10 @@ void FormulaTable::outline(ModuleOp module, Operation *op) {
 }
 
 void FormulaTable::outline(ModuleOp module) {
+  // Sizes may take any of these.
+  module.getContext()
+      ->loadDialect<affine::AffineDialect, arith::ArithDialect,
+                    tensor::TensorDialect>();
   ops = ModuleOp::create(module.getLoc());
   SmallVector<Operation *> found;
   module.walk([&](Operation *op) {
@@ -214,6 +219,9 @@ void FormulaTable::expand(func::CallOp call, FormulaCall &formula,
 void FormulaTable::expand(ModuleOp module) {
   if (calls.empty())
     return;
+  module.getContext()
+      ->loadDialect<bufferization::BufferizationDialect,
+                    memref::MemRefDialect>();
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   Type words = MemRefType::get({ShapedType::kDynamic}, b.getI64Type());
   func::FuncOp::create(b, module.getLoc(), kFormulaSymbol,

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements ops of the fusion dialect for the reference: it is the
-// one place where the reference shares their decomposition with the compiler.
+// This file implements ops of the fusion dialect for the reference. Ops whose
+// regions hold more than operations on scalars have no formula: here is the one
+// place where the reference shares their decomposition with the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 
 using namespace mlir;
 
-LogicalResult fusion::lowerFusionOps(ModuleOp module) {
+LogicalResult fusion::lowerFusionOps(ModuleOp module, FormulaTable &formulas) {
+  formulas.outline(module);
   return decomposeFusionOps(module, /*all=*/true);
 }

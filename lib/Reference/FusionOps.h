@@ -13,12 +13,13 @@
 #ifndef FUSION_LIB_REFERENCE_FUSIONOPS_H
 #define FUSION_LIB_REFERENCE_FUSIONOPS_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "FormulaCalls.h"
 
 namespace mlir::fusion {
 
-/// Replaces the fusion ops of a module by what the rest of the pipeline knows.
-LogicalResult lowerFusionOps(ModuleOp module);
+/// Replaces the fusion ops of a module by calls of their formulas, which
+/// `formulas` keeps, and those without one by what they are decomposed into.
+LogicalResult lowerFusionOps(ModuleOp module, FormulaTable &formulas);
 
 } // namespace mlir::fusion
 

@@ -12,6 +12,7 @@
 
 #include "JitRuntime.h"
 #include "BoundedRuntime.h"
+#include "FormulaCalls.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include <csetjmp>
@@ -65,6 +66,21 @@ struct JitHeap {
     return 0;
   }
 
+  /// Evaluates a formula: the C function whose arguments are a FormulaCall and
+  /// the descriptor of its words.
+  static void evaluateFormula(int64_t call, int64_t *, const int64_t *words,
+                              int64_t, int64_t, int64_t) {
+    if (!tryFormula(*reinterpret_cast<const FormulaCall *>(call), words))
+      stop();
+  }
+
+  /// Nothing that wants a destructor is left when this returns.
+  static bool tryFormula(const FormulaCall &call, const int64_t *words) {
+    std::string problem = call.run(words);
+    current->message += problem;
+    return problem.empty();
+  }
+
   [[noreturn]] static void stop() {
     longjmp(current->exit, static_cast<int>(JitOutcome::Fault));
   }
@@ -109,6 +125,7 @@ void fusion::registerJitSymbols(ExecutionEngine &engine) {
     add("_mlir_memref_to_llvm_free", &JitHeap::release);
     add("puts", &JitHeap::print);
     add("abort", &JitHeap::stop);
+    add(kFormulaSymbol, &JitHeap::evaluateFormula);
     forEachBoundedCall([&](StringRef name, void *function) {
       symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
                                llvm::JITSymbolFlags::Exported};

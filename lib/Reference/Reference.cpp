@@ -44,7 +44,8 @@ using namespace mlir::fusion;
 static constexpr StringLiteral kEntry = "fusion_reference_entry";
 
 Reference::Reference(Location loc, Signature signature)
-    : loc(loc), signature(std::move(signature)) {}
+    : loc(loc), signature(std::move(signature)),
+      formulas(std::make_unique<FormulaTable>()) {}
 
 Reference::~Reference() = default;
 
@@ -129,8 +130,9 @@ static void eraseShapes(ModuleOp module) {
 /// Lowers `module` to the LLVM dialect, with a call of `onBounded` when the
 /// program is on tensors of bounded numbers. On failure, `message` is the first
 /// error and `place` where it is.
-static LogicalResult lower(ModuleOp module, function_ref<void()> onBounded,
-                           std::string &message, Location &place) {
+static LogicalResult lower(ModuleOp module, FormulaTable &formulas,
+                           function_ref<void()> onBounded, std::string &message,
+                           Location &place) {
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
@@ -151,7 +153,7 @@ static LogicalResult lower(ModuleOp module, function_ref<void()> onBounded,
   if (failed(input.run(module)))
     return failure();
   eraseShapes(module);
-  if (failed(lowerFusionOps(module)))
+  if (failed(lowerFusionOps(module, formulas)))
     return failure();
   PassManager bounding(module.getContext()), lowering(module.getContext());
   buildBoundingPipeline(bounding);
@@ -159,6 +161,7 @@ static LogicalResult lower(ModuleOp module, function_ref<void()> onBounded,
   if (failed(bounding.run(module)))
     return failure();
   onBounded();
+  formulas.expand(module);
   return lowering.run(module);
 }
 
@@ -214,7 +217,7 @@ FailureOr<std::unique_ptr<Reference>> Reference::create(ModuleOp module,
           isa<ComplexType>(getElementTypeOrSelf(type)));
   };
   if (failed(isolateEntry(*copy, entry)) ||
-      failed(lower(*copy, onBounded, message, place))) {
+      failed(lower(*copy, *reference->formulas, onBounded, message, place))) {
     if (findErrorNumber(message))
       return emitError(place) << message;
     return emitCodedError(place, ErrorCode::ReferenceUnsupported,

@@ -28,6 +28,8 @@ class ExecutionEngine;
 
 namespace fusion {
 
+class FormulaTable;
+
 /// What a correct implementation may give for one output.
 struct ReferenceTensor {
   /// The declared type of the elements.
@@ -73,6 +75,8 @@ private:
   Signature signature;
   /// Which outputs carry bounds.
   std::vector<bool> isBounded;
+  /// Compiled code refers to it.
+  std::unique_ptr<FormulaTable> formulas;
   std::unique_ptr<ExecutionEngine> engine;
   void (*function)(void **) = nullptr;
 };
