@@ -13,7 +13,7 @@
 #include "fusion/Preprocessing/ProgramText.h"
 
 #include "fusion/Executable/Package.h"
-#include "fusion/Preprocessing/NestingDepth.h"
+#include "fusion/Preprocessing/ParserFaults.h"
 #include "fusion/Support/ErrorCodes.h"
 
 using namespace mlir;
@@ -34,5 +34,9 @@ LogicalResult fusion::checkProgramText(StringRef text, StringRef name,
         FileLineColLoc::get(context, name, deep->line, deep->column),
         ErrorCode::InputTooDeep,
         "brackets nest more than " + Twine(kMaxNestingDepth) + " deep");
+  if (std::optional<ParserFault> fault = findParserFault(text))
+    return emitCodedError(FileLineColLoc::get(context, name, fault->place.line,
+                                              fault->place.column),
+                          ErrorCode::InputInvalid, fault->cause);
   return success();
 }

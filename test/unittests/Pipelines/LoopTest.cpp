@@ -65,6 +65,7 @@ static std::string compile(const char *text, const char *target,
   options.structSize = sizeof(options);
   options.target = target;
   options.skipPtxas = 1;
+  options.inProcess = 1; // whose memory is looked at
   FusionCompilation *compilation = nullptr;
   EXPECT_EQ(fusionCompile(text, std::strlen(text), &options, &compilation),
             expected)
