@@ -287,7 +287,8 @@ struct StoredInput {
     } else {
       integers = createTensor(getStoredType(input.getDType()), input.getDims());
       copyIntegers(input, integers);
-      // Compiled code takes the high bits of what is narrower than a byte for 0.
+      // Compiled code takes the high bits of what is narrower than a byte for
+      // 0.
       if (input.getDType() == DType::I4)
         for (uint64_t byte = 0; byte < integers.getNumBytes(); ++byte)
           integers.data()[byte] &= 15;
