@@ -9,7 +9,7 @@
 // An accident is found by the checksum, whichever byte it meets. Behind a
 // checksum that was computed again, an altered package is another program: it
 // is refused, stopped by a check with an error that has a code, or runs, to the
-// same result unless what was altered is what the program says.
+// same result or, where a constant or an instruction was altered, to another.
 //
 // One byte in 41 is tried; with FUSION_FLIP_ALL=1 in the environment, each.
 //
