@@ -398,7 +398,7 @@ static constexpr double kIndependent = 4;
 
 /// The same for the errors of factors. They are bounds that are mostly far from
 /// reached, but for roundings that are dropped.
-static double getIndependentFactors() { return isFastNumerics() ? 3 : 1.5; }
+static double getIndependentFactors() { return isFastNumerics() ? 5 : 1.5; }
 
 SumRule SumRule::forSum(DType format) {
   SumRule rule;

@@ -80,7 +80,7 @@ static bool takesElements(Operation *op, OpOperand &operand) {
   unsigned index = operand.getOperandNumber();
   if (isa<tensor::InsertOp, tensor::InsertSliceOp, tensor::ScatterOp>(op))
     return index < 2;
-  if (isa<tensor::FromElementsOp, tensor::ConcatOp, tensor::SplatOp>(op))
+  if (isa<tensor::FromElementsOp, tensor::ConcatOp>(op))
     return true;
   return index == 0 && !isa<tensor::EmptyOp, tensor::GenerateOp>(op);
 }

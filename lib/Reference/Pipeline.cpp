@@ -71,6 +71,22 @@ struct DecomposeAggregate
   }
 };
 
+/// Packs and unpacks as pads, reshapes and transpositions.
+struct LowerPack : OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::lowerPack(rewriter, op);
+  }
+};
+struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::UnPackOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::lowerUnPack(rewriter, op);
+  }
+};
+
 /// Gives slices of one element a stride of 1.
 template <typename SliceOp>
 void setUnitStrides(SliceOp op) {
@@ -123,10 +139,9 @@ struct DecomposeForLoopsPass
     : fusion::impl::DecomposeForLoopsPassBase<DecomposeForLoopsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate>(&getContext());
+    patterns.add<DecomposeAggregate, LowerPack, LowerUnPack>(&getContext());
     fusion::populateScatterToLoops(patterns);
     linalg::populateDecomposePadPatterns(patterns);
-    linalg::populateDecomposePackUnpackPatterns(patterns);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();

@@ -196,13 +196,13 @@ std::optional<Logistic> Logistic::match(Operation *op) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-Num Logistic::emitPower(ImplicitLocOpBuilder &b) {
+Num Logistic::emitDivisor(ImplicitLocOpBuilder &b) {
   if (exp)
-    return computeNum(b, exp.getResult());
+    return computeNum(b, cast<arith::DivFOp>(op).getRhs());
   constexpr double scale = -2.0 * constants::log2e;
   if (coefficients.empty()) {
     Num y = computeNum(b, tanh.getOperand());
-    return ex2ApproxFtz(y * y.c(scale));
+    return ex2ApproxFtz(y * y.c(scale)) + y.c(1.0);
   }
   // The constants' product is rounded once, and sums are not rounded before
   // the products that they are part of: no error of the program's own order
@@ -214,7 +214,7 @@ Num Logistic::emitPower(ImplicitLocOpBuilder &b) {
     for (double coefficient : llvm::drop_begin(llvm::reverse(coefficients)))
       factor = fma(square, factor, x.c(scale * coefficient));
   }
-  return ex2ApproxFtz(x * factor);
+  return ex2ApproxFtz(x * factor) + x.c(1.0);
 }
 
 void Logistic::replace(PatternRewriter &rewriter, Num reciprocal) {

@@ -36,8 +36,9 @@ public:
   /// The exponential in a sum 1 + exp(y); null for another value.
   static math::ExpOp getExponential(Value value);
 
-  /// The power of e in the divisor.
-  Num emitPower(ImplicitLocOpBuilder &b);
+  /// The divisor, 1 and a power of e. That of a quotient is the sum as the
+  /// program rounds it.
+  Num emitDivisor(ImplicitLocOpBuilder &b);
 
   /// Puts `reciprocal` and the rest of the expression in the operation's place.
   void replace(PatternRewriter &rewriter, Num reciprocal);

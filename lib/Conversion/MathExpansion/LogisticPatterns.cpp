@@ -29,8 +29,7 @@ struct ExpandLogistic final : OpRewritePattern<OpTy> {
     if (!logistic)
       return rewriter.notifyMatchFailure(op, "not a logistic function");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Num power = logistic->emitPower(b);
-    logistic->replace(rewriter, rcpApproxFtz(power + power.c(1.0)));
+    logistic->replace(rewriter, rcpApproxFtz(logistic->emitDivisor(b)));
     return success();
   }
 };

@@ -1,6 +1,6 @@
 // RUN: fusion-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// expected-error@+1 {{unknown chip 'sm_70'; known chips: sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120}}
+// expected-error@+1 {{unknown chip 'sm_70'; known chips: sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_103, sm_110, sm_120, sm_121}}
 module attributes {fusion.target = #fusion.target<chip = "sm_70">} {}
 
 // -----
