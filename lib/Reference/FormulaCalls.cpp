@@ -189,11 +189,17 @@ void FormulaTable::expand(func::CallOp call, FormulaCall &formula,
   WordWriter writer(b, words);
   for (Value argument : arguments) {
     formula.boundedArguments.push_back(isBoundedType(argument.getType()));
-    if (!isa<TensorType>(argument.getType()))
+    if (!isa<TensorType>(argument.getType())) {
       writer.writeScalar(argument);
-    else
-      writer.writeBuffer(bufferization::ToBufferOp::create(
-          b, getBufferType(argument.getType()), argument, /*read_only=*/true));
+      continue;
+    }
+    auto buffer = bufferization::ToBufferOp::create(
+        b, getBufferType(argument.getType()), argument, /*read_only=*/true);
+    // Each call reads for itself: were two merged into the first, the tensor
+    // might be overwritten before the second call.
+    buffer->setAttr("formula",
+                    b.getI64IntegerAttr(reinterpret_cast<int64_t>(&formula)));
+    writer.writeBuffer(buffer);
   }
   SmallVector<Value> buffers;
   for (Type type : call.getResultTypes()) {
@@ -209,9 +215,11 @@ void FormulaTable::expand(func::CallOp call, FormulaCall &formula,
   Value all = memref::CastOp::create(
       b, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), words);
   func::CallOp::create(b, kFormulaSymbol, TypeRange(), ValueRange{self, all});
+  // Not writable: another call that reads a result reads this buffer, and what
+  // folds to that is not seen as a read of the tensor.
   for (auto [result, buffer] : llvm::zip(call.getResults(), buffers))
     result.replaceAllUsesWith(bufferization::ToTensorOp::create(
-        b, result.getType(), buffer, /*restrict=*/true, /*writable=*/true));
+        b, result.getType(), buffer, /*restrict=*/true, /*writable=*/false));
   call.erase();
   callee.erase();
 }
