@@ -55,8 +55,8 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
       continue;
     // Where an axis runs through several dimensions, what is flipped is the
     // coordinate along one of them.
-    unsigned dim = space.getDimOfTensor(tensor, number);
-    AffineExpr own = merged.lookup(dim);
+    std::optional<unsigned> dim = space.findDimOfTensor(tensor, number);
+    AffineExpr own = dim ? merged.lookup(*dim) : AffineExpr();
     if (own && coord == own)
       continue;
     unsigned fresh = axes.size();
@@ -65,14 +65,14 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
     std::optional<Exchange> exchange =
         matchExchange(seen, [&](unsigned axis) -> std::optional<int64_t> {
           AffineExpr extent =
-              axis == fresh ? space.getDims()[dim].extent : axes[axis].extent;
+              axis == fresh ? space.getDims()[*dim].extent : axes[axis].extent;
           if (auto known = dyn_cast<AffineConstantExpr>(extent))
             return known.getValue();
           return std::nullopt;
         });
     if (!exchange || (own && exchange->dim != fresh))
       continue;
-    unsigned axis = own ? bound.lookup(dim) : exchange->dim;
+    unsigned axis = own ? bound.lookup(*dim) : exchange->dim;
     if (exchange->mask) {
       if (!fromProducts.contains(tensor.getDefiningOp()))
         continue;

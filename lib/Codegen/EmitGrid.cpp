@@ -414,7 +414,7 @@ TileEmitter::Place TileEmitter::placeOf(Value key, Value tensor,
   for (auto [coord, size, end] : llvm::zip(place.coords, sizes, ends)) {
     std::optional<unsigned> dim;
     if (end == start + 1)
-      dim = space.getDimOfTensor(tensor, start);
+      dim = space.findDimOfTensor(tensor, start);
     place.checked.push_back(!isInBounds(coord, size, dim));
     start = end;
   }

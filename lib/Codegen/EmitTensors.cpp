@@ -202,7 +202,7 @@ FailureOr<Tile> TileEmitter::evaluatePad(tensor::PadOp pad,
       return failure();
     coord = coord - *low;
     if (!isInBounds(coord, (*shape)[dim],
-                    space.getDimOfTensor(pad.getSource(), dim)))
+                    space.findDimOfTensor(pad.getSource(), dim)))
       padded.push_back(dim);
   }
   FailureOr<Tile> inside = evaluate(pad.getSource(), source);

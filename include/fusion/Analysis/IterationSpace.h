@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Region.h"
+#include <optional>
 
 namespace mlir::fusion {
 
@@ -71,9 +72,18 @@ public:
     return loops.lookup({op, loop});
   }
 
-  /// The iteration dimension of dimension `dim` of `tensor`.
+  /// The iteration dimension of dimension `dim` of `tensor`, which is no empty
+  /// or filled tensor.
   unsigned getDimOfTensor(Value tensor, unsigned dim) const {
-    return tensors.lookup({tensor, dim});
+    return findDimOfTensor(tensor, dim).value();
+  }
+  /// The same; nullopt where `tensor` is empty or filled: such a tensor may
+  /// serve operations that have nothing else in common.
+  std::optional<unsigned> findDimOfTensor(Value tensor, unsigned dim) const {
+    auto known = tensors.find({tensor, dim});
+    if (known == tensors.end())
+      return std::nullopt;
+    return known->second;
   }
 
   /// How many elements of the iteration dimension one element along dimension
