@@ -15,6 +15,7 @@
 
 #include "fusion/Executable/Package.h"
 
+#include <array>
 #include <optional>
 
 using namespace fusionrt;
@@ -45,6 +46,11 @@ fusionrt::makeDevice(std::unique_ptr<Device> device, bool synchronous) {
   constexpr uint64_t kDummyBytes = 256;
   if (Error error =
           handle->device->allocate(kDummyBytes, "empty tensors", handle->dummy))
+    return error;
+  // Loads whose check fails read the first element, and drop it.
+  const std::array<uint8_t, kDummyBytes> zeros{};
+  if (Error error = handle->device->copyIn(handle->dummy, zeros.data(),
+                                           kDummyBytes, nullptr))
     return error;
   return handle;
 }
