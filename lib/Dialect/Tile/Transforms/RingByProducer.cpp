@@ -50,7 +50,7 @@ static FailureOr<TensorCopy> planTensorCopy(LoadOp load, std::string &whyNot) {
 }
 
 bool LoopPipeliner::wantsProducer(ArrayRef<LoadOp> loads) {
-  if (!unpacksOnce())
+  if (loads.empty() || !unpacksOnce())
     return false;
   LoadOp largest = *llvm::max_element(loads, [](LoadOp a, LoadOp b) {
     return getViewBits(a) < getViewBits(b);
