@@ -143,7 +143,9 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       config.columns = sides.large ? many : few;
       config.warps = warps;
       config.split = 1;
-      if (!problem.holdsSpans(config.rows, config.columns, config.split))
+      if (!problem.holdsSpans(config.rows, config.columns, config.split) ||
+          config.rows % problem.granules[0] ||
+          config.columns % problem.granules[1])
         continue;
       config.chunk = config.blocks = 0;
       config.group = 1;
