@@ -78,6 +78,18 @@ def RestoreContractsPass
   }];
 }
 
+def ExpandRankReductionsPass
+    : Pass<"fusion-input-expand-rank-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Make slices of full rank of those that drop dimensions";
+  let description = [{
+    Input: any function. Output: `tensor.extract_slice` and
+    `tensor.insert_slice` with offsets, sizes or strides that are operands drop
+    no dimensions; a reshape does. Upstream exchanges sizes when it folds a
+    constant operand of one that does.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def GeneralizeDynamicPass
     : Pass<"fusion-input-generalize-dynamic", "::mlir::func::FuncOp"> {
   let summary = "Make generics of arithmetic on tensors of dynamic sizes";
