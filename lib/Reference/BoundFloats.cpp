@@ -56,27 +56,6 @@ static DenseElementsAttr toF64(Attribute value) {
       DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData()));
 }
 
-/// True for 1 + f(x), f being `Function`.
-template <typename Function>
-static bool isOnePlus(Value value) {
-  auto sum = value.getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return false;
-  auto isOne = [](Value x) { return matchPattern(x, m_OneFloat()); };
-  auto isFunction = [](Value x) {
-    return isa_and_present<Function>(x.getDefiningOp());
-  };
-  return (isOne(sum.getLhs()) && isFunction(sum.getRhs())) ||
-         (isOne(sum.getRhs()) && isFunction(sum.getLhs()));
-}
-
-/// True for what compiled code may compute as a sigmoid (docs/Numerics.md).
-static bool isSigmoid(Operation *op) {
-  if (isa<arith::DivFOp>(op))
-    return isOnePlus<math::ExpOp>(op->getOperand(1));
-  return isa<arith::AddFOp>(op) && isOnePlus<math::TanhOp>(op->getResult(0));
-}
-
 namespace {
 
 class Bounder {

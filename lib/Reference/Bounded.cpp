@@ -396,14 +396,13 @@ Bounded fusion::toInteger(Bounded x, unsigned bits, bool isSigned) {
 /// show.
 static constexpr double kIndependent = 4;
 
-/// The same for the errors of factors. They are bounds that are mostly far from
-/// reached, but for roundings that are dropped.
-static double getIndependentFactors() { return isFastNumerics() ? 5 : 1.5; }
+double SumRule::getUsualIndependent() { return isFastNumerics() ? 5 : 1.5; }
 
 SumRule SumRule::forSum(DType format) {
   SumRule rule;
+  // The reference's own sum may be off by as much as the program's.
   if (format == DType::F64)
-    rule.unit = 0x1p-53;
+    rule.unit = 2 * 0x1p-53;
   return rule;
 }
 
@@ -443,7 +442,7 @@ Bounded BoundedSum::finish(double count, const SumRule &rule) const {
     return Bounded(sum, error);
   // Independent errors, those that all values of one factor share, and those
   // that all terms share in proportion.
-  double apart = getIndependentFactors() * std::sqrt(squares);
+  double apart = rule.independent * std::sqrt(squares);
   apart = std::fmax(apart, std::fabs(shift));
   apart = std::fmax(apart, error * (std::fabs(sum) / magnitude));
   // A partial sum is hardly larger than the sum or than sums of random signs.

@@ -65,6 +65,11 @@ private:
   ComplexType complex;
 };
 
+/// True for what compiled code may compute as a sigmoid: a quotient by
+/// 1 + exp(x), or 1 + tanh(x) (docs/Numerics.md, "Arithmetic"). The parts may
+/// be in the bodies of several structured ops, since those are fused.
+bool isSigmoid(Operation *op);
+
 /// One result of a structured op that is a sum.
 struct BoundedSumInfo {
   /// The addition to the running sum, and which operand it adds.

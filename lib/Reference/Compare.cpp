@@ -95,7 +95,7 @@ void Comparison::measureScale() {
 bool Comparison::isCheckable(Bounded wanted) const {
   if (wanted.isExact())
     return true;
-  if (expected.dtype == DType::I1)
+  if (expected.dtype == DType::I1 || !wanted.isKnown())
     return false;
   return wanted.error <= std::fmax(scale, std::fabs(wanted.value));
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScatterToLoops.h"
+#include "fusion/Analysis/Slices.h"
 #include "fusion/Reference/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -29,6 +30,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,6 +43,7 @@
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -49,6 +52,7 @@ namespace mlir::fusion {
 #define GEN_PASS_DEF_COPIESTOLOOPSPASS
 #define GEN_PASS_DEF_DECOMPOSEFORLOOPSPASS
 #define GEN_PASS_DEF_ELEMENTWISETOGENERICPASS
+#define GEN_PASS_DEF_PREPAREBUFFERSPASS
 #include "fusion/Reference/Passes.h.inc"
 } // namespace mlir::fusion
 
@@ -87,32 +91,6 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
-/// Gives slices of one element a stride of 1.
-template <typename SliceOp>
-void setUnitStrides(SliceOp op) {
-  OpBuilder b(op);
-  SmallVector<OpFoldResult> strides = op.getMixedStrides();
-  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
-  bool changed = false;
-  for (auto [size, stride] : llvm::zip(sizes, strides)) {
-    if (getConstantIntValue(size) != 1 || getConstantIntValue(stride) == 1)
-      continue;
-    stride = b.getIndexAttr(1);
-    changed = true;
-  }
-  if (!changed)
-    return;
-  SliceOp result;
-  if constexpr (std::is_same_v<SliceOp, tensor::ExtractSliceOp>)
-    result = SliceOp::create(b, op.getLoc(), op.getType(), op.getSource(),
-                             op.getMixedOffsets(), sizes, strides);
-  else
-    result = SliceOp::create(b, op.getLoc(), op.getSource(), op.getDest(),
-                             op.getMixedOffsets(), sizes, strides);
-  op.getResult().replaceAllUsesWith(result.getResult());
-  op.erase();
-}
-
 struct ElementwiseToGenericPass
     : fusion::impl::ElementwiseToGenericPassBase<ElementwiseToGenericPass> {
   void runOnOperation() override {
@@ -128,9 +106,9 @@ struct ElementwiseToGenericPass
       signalPassFailure();
     getOperation().walk([](Operation *op) {
       if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-        setUnitStrides(slice);
-      else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
-        setUnitStrides(slice);
+        fusion::expandRankReduction(slice);
+      else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+        fusion::expandRankReduction(insert);
     });
   }
 };
@@ -165,6 +143,47 @@ struct DecomposeForLoopsPass
         (*generic)->setDiscardableAttr(attribute.getName(),
                                        attribute.getValue());
     }
+  }
+};
+
+/// Gives `slice` a buffer of its own.
+static void copySlice(tensor::ExtractSliceOp slice) {
+  OpBuilder b(slice->getContext());
+  b.setInsertionPointAfter(slice);
+  Value copy = bufferization::AllocTensorOp::create(
+      b, slice.getLoc(), slice.getType(), /*dynamicSizes=*/ValueRange(),
+      /*copy=*/slice.getResult());
+  slice.getResult().replaceAllUsesExcept(copy, copy.getDefiningOp());
+}
+
+/// Makes the result of `op` anew if it collapses no elements to a dimension of
+/// dynamic size.
+static void replaceEmptyCollapse(tensor::CollapseShapeOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  bool isEmpty = llvm::is_contained(op.getSrcType().getShape(), 0);
+  RankedTensorType type = op.getResultType();
+  if (!isEmpty || type.hasStaticShape())
+    return;
+  SmallVector<Value> sizes;
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    Value size = arith::ConstantIndexOp::create(b, 1);
+    for (int64_t source : group)
+      size = arith::MulIOp::create(
+          b, size, tensor::DimOp::create(b, op.getSrc(), source));
+    sizes.push_back(size);
+  }
+  op.replaceAllUsesWith(
+      bufferization::AllocTensorOp::create(b, type, sizes).getResult());
+  op.erase();
+}
+
+struct PrepareBuffersPass
+    : fusion::impl::PrepareBuffersPassBase<PrepareBuffersPass> {
+  void runOnOperation() override {
+    getOperation().walk(copySlice);
+    getOperation().walk(replaceEmptyCollapse);
   }
 };
 
@@ -208,6 +227,7 @@ static void addCheckPasses(OpPassManager &pm) {
 
 /// Tensors to buffers; every buffer but the results is freed.
 static void addBufferPasses(OpPassManager &pm) {
+  pm.addPass(fusion::createPrepareBuffersPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion =

@@ -194,7 +194,7 @@ Bounded divide(Bounded a, Bounded b, DType format, bool afn = false);
 /// What a sum may lose, relative to its running magnitude.
 struct SumRule {
   /// For each addition, half a unit in the last place of the type that the sum
-  /// is made in: f64, or f32 for all narrower types.
+  /// is made in: f32, or f64, where the reference's own is as large again.
   double unit = 0x1p-24;
   /// For each product.
   double product = 0;
@@ -202,6 +202,9 @@ struct SumRule {
   double cutOff = 0;
   /// The same for the first terms.
   double firstCutOff = 0;
+  /// How often the root of the squared errors of terms a sum may be off by, as
+  /// far as those are independent.
+  double independent = getUsualIndependent();
 
   /// A sum with results in `format`.
   static SumRule forSum(DType format);
@@ -211,6 +214,13 @@ struct SumRule {
 
   /// The relative error of a sum of `count` terms.
   double getRelativeError(double count) const;
+
+  /// For errors that are bounds, mostly far from reached, but for roundings
+  /// that fast mode drops.
+  static double getUsualIndependent();
+  /// For errors that are everywhere between nothing and the bound: the rounding
+  /// of factors to another grid.
+  static constexpr double kIndependentRoundings = 3.5;
 };
 
 /// A sum in any order. Errors of terms add up; those of products of factors

@@ -41,9 +41,9 @@ def ElementwiseToGenericPass
   let summary = "Make generics of elementwise ops, and fold nothing";
   let description = [{
     As `convert-elementwise-to-linalg`, which folds: x xor x on a tensor of
-    dynamic sizes becomes a constant that no size is known of. Slices of one
-    element along a dimension get a stride of 1, which is as good as any other
-    and lets the dimension be dropped.
+    dynamic sizes becomes a constant that no size is known of. Slices that drop
+    dimensions become slices of full rank and reshapes, since upstream does not
+    always drop the same ones.
   }];
   let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
 }
@@ -81,6 +81,21 @@ def OrderLoopsPass : Pass<"fusion-reference-order-loops", "::mlir::ModuleOp"> {
     reduction loops among each other, and with it every sum, stays as declared.
   }];
   let dependentDialects = ["linalg::LinalgDialect"];
+}
+
+def PrepareBuffersPass
+    : Pass<"fusion-reference-prepare-buffers", "::mlir::ModuleOp"> {
+  let summary = "Rewrite reshapes and slices that bufferization gets wrong";
+  let description = [{
+    A slice gets a buffer of its own: results, and operands of formulas, have
+    the identity layout, and bufferization takes the strides of a slice of
+    dynamic sizes for those of a dense buffer, since both are unknown.
+
+    The result of collapsing a dimension of size 0 with one of dynamic size is
+    a new, empty tensor: there is no such reshape of buffers.
+  }];
+  let dependentDialects = ["arith::ArithDialect",
+                           "bufferization::BufferizationDialect"];
 }
 
 def CopiesToLoopsPass

@@ -164,6 +164,7 @@ void Attention::attend(int64_t row, int64_t keyHead, ArrayRef<int64_t> query,
   int64_t columns = value.getDim(rank - 1);
   for (int64_t c = 0; c < columns; ++c) {
     Sum sum(in.getArithmetic(), valueType);
+    sum.withRoundedFactors();
     bool isKnown = true;
     for (int64_t j = 0; j < keys; ++j) {
       const Bounded &v = value[(keyHead * keys + j) * columns + c];

@@ -16,10 +16,9 @@ using namespace mlir::fusion;
 using namespace mlir::fusion::formulas;
 
 Real Real::constant(double constant) const {
-  Bounded rounded = roundTo(constant, getType());
-  if (std::isfinite(constant) && rounded.value != constant)
-    return with(either(constant, rounded));
-  return with(constant);
+  if (!std::isfinite(constant))
+    return with(constant);
+  return with(either(constant, roundTo(constant, getType())));
 }
 
 Real Real::loosen(double ulps) const {

@@ -119,6 +119,13 @@ public:
       : arithmetic(&arithmetic),
         rule(SumRule::forProducts(factors, arithmetic.type, arithmetic.tf32)) {}
 
+  /// Factors are on a grid of their own: see SumRule.
+  Sum &withRoundedFactors() {
+    rule.independent =
+        std::fmax(rule.independent, SumRule::kIndependentRoundings);
+    return *this;
+  }
+
   void add(const Bounded &term) {
     sum.add(term);
     ++count;

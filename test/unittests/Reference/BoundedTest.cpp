@@ -243,6 +243,28 @@ TEST(BoundedTest, ErrorsOfFactorsAreIndependentOrCommon) {
   EXPECT_LT(result.error, sum.error / 2);
 }
 
+TEST(BoundedTest, RoundedFactorsReachMoreThanUsual) {
+  // Weights on the grid of bf16: every rounding is anywhere in its interval.
+  Draw draw;
+  const int count = 64, tries = 4096;
+  SumRule usual = SumRule::forProducts(DType::BF16, DType::F32),
+          rounded = usual;
+  rounded.independent = SumRule::kIndependentRoundings;
+  int beyondUsual = 0;
+  for (int n = 0; n < tries; ++n) {
+    BoundedSum sum;
+    double onGrid = 0;
+    for (int i = 0; i < count; ++i) {
+      double weight = std::exp(-std::fabs(draw.normal())), b = draw.normal();
+      sum.addProduct(Bounded(weight, weight * 0x1p-9), b);
+      onGrid += roundTo(weight, DType::BF16).value * b;
+    }
+    beyondUsual += !sum.finish(count, usual).contains(onGrid);
+    EXPECT_TRUE(sum.finish(count, rounded).contains(onGrid));
+  }
+  EXPECT_GT(beyondUsual, 0);
+}
+
 TEST(BoundedTest, RulesOfSumsFollowTheFactors) {
   auto error = [](DType factors, bool tf32) {
     return SumRule::forProducts(factors, DType::F32, tf32)

@@ -16,6 +16,7 @@
 #include "fusion/Reference/Compare.h"
 #include "gtest/gtest.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -81,6 +82,14 @@ TEST(CompareTest, NaNAndInfinity) {
       compare(DType::F16, {-INFINITY}, {Bounded(65500, 100)}).isVerified());
   EXPECT_FALSE(
       compare(DType::F16, {INFINITY}, {Bounded(65400, 10)}).isVerified());
+}
+
+TEST(CompareTest, InfinityThatIsAGuessIsNotChecked) {
+  double infinity = std::numeric_limits<double>::infinity();
+  OutputReport report = compare(DType::F16, {1}, {Bounded::unknown(infinity)});
+  EXPECT_EQ(report.verdict, Verdict::NotChecked);
+  EXPECT_EQ(compare(DType::F16, {1}, {Bounded(infinity)}).verdict,
+            Verdict::Wrong);
 }
 
 TEST(CompareTest, ElementsThatWereNeverWritten) {
