@@ -3,22 +3,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests of the generator of programs and of what its driver makes of outcomes."""
 
+import io
+import math
 import os
 import pathlib
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
+import zlib
+
+import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUZZ = ROOT / "python" / "fuzz"
 BUILD = pathlib.Path(os.environ.get("FUSION_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(FUZZ))
 
-import fusion  # noqa: E402, F401 (the whole package, before packages.py)
+import bits  # noqa: E402
+import fusion  # noqa: E402, F401 (the whole package, before worker.py)
 import generator  # noqa: E402
 import outcomes  # noqa: E402
-import packages  # noqa: E402
+import worker  # noqa: E402
 
 
 def run(*arguments):
@@ -81,28 +88,86 @@ class OutcomeTest(unittest.TestCase):
 
 class CompareTest(unittest.TestCase):
     ONE = [("f32", struct.pack("<3f", 1, 2, 3))]
-    NEAR = [("f32", struct.pack("<3f", 1, 2.0001, 3))]
-    FAR = [("f32", struct.pack("<3f", 1, 2.1, 3))]
 
-    def judge(self, other, approximate):
-        return packages.judge(self.ONE, other, approximate, "")[0]
+    def is_close(self, *numbers, text=""):
+        return bits.is_close(self.ONE, [("f32", struct.pack("<3f", *numbers))],
+                             text)[0]
 
-    def test_exact_kernels_have_one_result(self):
-        self.assertEqual(self.judge(self.ONE, []), "equal")
-        self.assertEqual(self.judge(self.NEAR, []), "differs")
-
-    def test_approximate_kernels_are_close(self):
-        self.assertEqual(self.judge(self.NEAR, ["ex2.approx"]), "within")
-        self.assertEqual(self.judge(self.FAR, ["ex2.approx"]), "differs")
+    def test_results_are_close_or_not(self):
+        self.assertTrue(self.is_close(1, 2.0001, 3))
+        self.assertFalse(self.is_close(1, 2.1, 3))
+        self.assertTrue(self.is_close(1, 2.05, 3, text="tensor<3xbf16>"))
+        self.assertFalse(self.is_close(1, float("nan"), 3))
 
     def test_small_floats(self):
-        self.assertEqual(packages.decode_small("f8e4m3", 0x38), 1.0)
-        self.assertEqual(packages.decode_small("f8e5m2", 0xC0), -2.0)
-        self.assertEqual(packages.decode_small("f8e4m3", 0x01), 2.0 ** -9)
+        self.assertEqual(bits.decode_small("f8e4m3", 0x38), 1.0)
+        self.assertEqual(bits.decode_small("f8e5m2", 0xC0), -2.0)
+        self.assertEqual(bits.decode_small("f8e4m3", 0x01), 2.0 ** -9)
 
     def test_bf16_rounds_to_even(self):
-        self.assertEqual(packages.round_to_bf16([1.0, 1.00390625, 1.01171875]),
+        self.assertEqual(bits.round_to_bf16([1.0, 1.00390625, 1.01171875]),
                          struct.pack("<3H", 0x3F80, 0x3F80, 0x3F82))
+
+    def test_npy_is_numpys(self):
+        for dims in ([], [3], [2, 3]):
+            data = bits.draw("f32", math.prod(dims), "seed")
+            array = numpy.load(io.BytesIO(bits.npy("f32", dims, data)))
+            self.assertEqual(list(array.shape), dims)
+            self.assertEqual(array.tobytes(), data)
+
+    def test_exact_sums_of_integers_are_not_approximate(self):
+        def find(text):
+            return worker.APPROXIMATE.findall(text)
+        shape = b"mma.sync.aligned.m16n8k32.row.col"
+        self.assertEqual(find(shape + b".s32.s8.s8.s32 {%r1}"), [])
+        self.assertEqual(find(shape + b".f32.bf16.bf16.f32 {%r1}"),
+                         [b"mma.sync"])
+        self.assertEqual(find(b"ex2.approx.ftz.f32 %f1, %f2;"), [b"ex2.approx"])
+
+
+class WorkerTest(unittest.TestCase):
+    SCRIPT = """
+import json, os, sys, time
+for line in sys.stdin:
+    word = json.loads(line)["word"]
+    if word == "crash":
+        os.abort()
+    if word == "hang":
+        time.sleep(60)
+    print(json.dumps({"kind": word, "last": word == "error"}), flush=True)
+    if word == "error":
+        sys.exit(0)
+"""
+
+    def test_one_request_does_not_take_the_next_with_it(self):
+        asked = worker.Worker([sys.executable, "-c", self.SCRIPT], seconds=2)
+        words = ["equal", "crash", "equal", "error", "equal", "hang", "equal"]
+        self.assertEqual([asked.ask({"word": word})["kind"] for word in words],
+                         words)
+        asked.close()
+
+    def test_packages_are_built_and_compared(self):
+        def run_packages(*arguments):
+            return subprocess.run(
+                [sys.executable, str(FUZZ / "packages.py"), *arguments],
+                capture_output=True, text=True, timeout=300)
+        with tempfile.TemporaryDirectory() as folder:
+            result = run_packages("build", folder, "--count=4", "--jobs=2",
+                                  "--seed=test", f"--bin={BUILD / 'bin'}")
+            self.assertEqual(result.returncode, 0, result.stdout)
+            compare = ["compare", folder, "--device=emulator", "--jobs=2",
+                       f"--out={folder}/out",
+                       f"--library={BUILD / 'lib' / 'libfusion-rt.so'}"]
+            result = run_packages(*compare)
+            self.assertIn("4 equal", result.stdout)
+            for path in pathlib.Path(folder).glob("*.bits"):
+                data = bytearray(zlib.decompress(path.read_bytes()))
+                data[0] ^= 0x80
+                path.write_bytes(zlib.compress(data))
+            result = run_packages(*compare)
+            self.assertEqual(result.returncode, 1, result.stdout)
+            self.assertIn("differs", result.stdout)
+            self.assertTrue(list(pathlib.Path(folder, "out").glob("*.mlir")))
 
 
 if __name__ == "__main__":
