@@ -209,7 +209,8 @@ FailureOr<Tile> TileEmitter::evaluateScalar(BodyContext &context, Value value) {
     Value next = pending.back();
     if (!context.tiles.contains(next)) {
       size_t before = pending.size();
-      for (Value operand : llvm::reverse(getTileOperands(context, next)))
+      SmallVector<Value> operands = getTileOperands(context, next);
+      for (Value operand : llvm::reverse(operands))
         if (!context.tiles.contains(operand))
           pending.push_back(operand);
       if (pending.size() > before)
