@@ -14,12 +14,12 @@
 #   TARGET   ptx-parser, ptx-exec, package, npy, emulate, program, command-line
 #            or python; without one, all
 #
-# The last line of each target is 'TARGET: N runs, N new inputs, N findings';
-# the exit status is 0 only when nothing was found and every job ran.
+# The last line of each target is 'TARGET: N runs in N minutes of processor
+# time, N new inputs, N findings'; the exit status is 0 only when nothing was found and every job ran.
 set -uo pipefail
 
 if (($# < 3)); then
-  sed -n '7,18s/^# \{0,1\}//p' "$0" >&2
+  sed -n '7,19s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 seconds=$1 jobs=$2
@@ -36,6 +36,7 @@ ASAN_OPTIONS+=:alloc_dealloc_mismatch=0
 export UBSAN_OPTIONS=print_stacktrace=1
 # Upstream's parser and the compiler call themselves, in larger frames here.
 ulimit -s 65536 2>/dev/null
+TIMEFORMAT='%U %S'
 pids=()
 
 wants() { ((${#targets[@]} == 0)) || [[ " ${targets[*]} " == *" $1 "* ]]; }
@@ -48,11 +49,13 @@ start() {
   for ((job = 0; job < jobs; ++job)); do
     local folder=$out/$target/$job
     mkdir -p "$folder/corpus"
-    "$here/$target" -max_total_time="$seconds" -seed=$((job + 1)) \
-      -artifact_prefix="$folder/" -print_final_stats=1 -timeout=60 \
-      -rss_limit_mb=4096 -malloc_limit_mb=2048 "$@" \
-      "$folder/corpus" "$here/corpus/$corpus" \
-      >"$folder/log" 2>&1 </dev/null &
+    {
+      time "$here/$target" -max_total_time="$seconds" -seed=$((job + 1)) \
+        -artifact_prefix="$folder/" -print_final_stats=1 -timeout=60 \
+        -rss_limit_mb=4096 -malloc_limit_mb=2048 "$@" \
+        "$folder/corpus" "$here/corpus/$corpus" \
+        >"$folder/log" 2>&1 </dev/null
+    } 2>"$folder/time" &
     pids+=($!)
   done
 }
@@ -64,17 +67,17 @@ start_python() {
     local folder=$out/python/$job
     mkdir -p "$folder"
     # Python and NumPy free little at the end.
-    (
-      LD_PRELOAD=$here/python/libclang_rt.asan-x86_64.so \
+    {
+      time LD_PRELOAD=$here/python/libclang_rt.asan-x86_64.so \
         ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 \
         FUSION_RT_LIBRARY=$here/python/libfusion-rt.so \
         PYTHONPATH=$here/python PYTHONDONTWRITEBYTECODE=1 \
         python3 "$here/python/hostile.py" --seconds="$seconds" \
           --seed=$((job + 1)) --packages="$here/python/packages" \
-          --log="$folder/last"
+          --log="$folder/last" >"$folder/log" 2>&1 </dev/null
       status=$?
       ((status == 0)) || cp "$folder/last" "$folder/crash-status-$status"
-    ) >"$folder/log" 2>&1 </dev/null &
+    } 2>"$folder/time" &
     pids+=($!)
   done
 }
@@ -115,6 +118,9 @@ for folder in "$out"/*/; do
     echo "found: $input" >&2
     status=1
   done
-  echo "$target: $runs runs, $new new inputs, ${#found[@]} findings"
+  minutes=$(awk '{ t += $1 + $2 } END { printf "%.1f", t / 60 }' \
+    "$folder"/*/time)
+  echo "$target: $runs runs in $minutes minutes of processor time," \
+    "$new new inputs, ${#found[@]} findings"
 done
 exit $status
