@@ -134,7 +134,7 @@ static std::optional<Interval> getInterval(AffineExpr expr,
       range = getInterval(symbols[symbol.getPosition()]);
     if (!range)
       return std::nullopt;
-    auto [low, high] = std::minmax(range->low * factor, range->high * factor);
+    auto [low, high] = std::minmax({range->low * factor, range->high * factor});
     sum.low += low;
     sum.high += high;
   }
