@@ -261,6 +261,7 @@ FailureOr<Tile> TileEmitter::computeScalar(BodyContext &context, Value value) {
   SmallVector<Tile> tiles;
   for (Value input : op->getOperands())
     tiles.push_back(context.tiles.lookup(input));
+  guardDivisor(op, tiles);
   SmallVector<unsigned> all = unify(tiles);
   SmallVector<Value> values;
   for (const Tile &tile : tiles)

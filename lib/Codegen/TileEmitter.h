@@ -171,6 +171,9 @@ private:
   SmallVector<Value> getTileOperands(BodyContext &context, Value value);
   /// `value`, whose operands are tiles already.
   FailureOr<Tile> computeScalar(BodyContext &context, Value value);
+  /// When `op` divides integers: replaces its divisor among `tiles`, its
+  /// operands, by 1 where the division is undefined (EmitDivisions.cpp).
+  void guardDivisor(Operation *op, MutableArrayRef<Tile> tiles);
   std::optional<AffineExpr> affineValue(BodyContext &context, Value value,
                                         unsigned depth = 0);
   std::optional<AffineExpr> computeAffine(BodyContext &context, Value value,

@@ -103,3 +103,38 @@ func.func @main(%table: tensor<1000x16xf32>, %i: tensor<64xi32>) -> tensor<64x16
   }
   return %r : tensor<64x16xf32>
 }
+
+// -----
+
+// A division is defined where the tile goes past the end: by 1 in place of 0,
+// and in place of -1 for the least number. One by a constant needs nothing.
+
+// CHECK-LABEL: tile.program @quotients
+// CHECK: %[[X:.*]] = tile.load
+// CHECK: %[[Y:.*]] = tile.load
+// CHECK: %[[ZERO:.*]] = arith.cmpi eq, %[[Y]], %{{.*}} : tensor<64xi16>
+// CHECK: %[[SOME:.*]] = arith.select %[[ZERO]], %{{.*}}, %[[Y]]
+// CHECK: %[[LEAST:.*]] = arith.cmpi eq, %[[X]], %{{.*}} : tensor<64xi16>
+// CHECK: %[[MINUS:.*]] = arith.cmpi eq, %[[Y]], %{{.*}} : tensor<64xi16>
+// CHECK: %[[BOTH:.*]] = arith.andi %[[LEAST]], %[[MINUS]]
+// CHECK: %[[D:.*]] = arith.select %[[BOTH]], %{{.*}}, %[[SOME]]
+// CHECK: %[[Q:.*]] = arith.divsi %[[X]], %[[D]]
+// CHECK-NOT: arith.select
+// CHECK: arith.remsi %[[Q]]
+#v = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<49xi16>, %y: tensor<49xi16>) -> tensor<49xi16> {
+  %r = fusion.kernel @quotients ins(%x, %y : tensor<49xi16>, tensor<49xi16>) -> (tensor<49xi16>)
+      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>], warps = 1>} {
+  ^bb0(%a: tensor<49xi16>, %c: tensor<49xi16>):
+    %e = tensor.empty() : tensor<49xi16>
+    %0 = linalg.generic {indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]} ins(%a, %c : tensor<49xi16>, tensor<49xi16>) outs(%e : tensor<49xi16>) {
+    ^bb1(%u: i16, %v: i16, %o: i16):
+      %seven = arith.constant 7 : i16
+      %q = arith.divsi %u, %v : i16
+      %s = arith.remsi %q, %seven : i16
+      linalg.yield %s : i16
+    } -> tensor<49xi16>
+    fusion.yield %0 : tensor<49xi16>
+  }
+  return %r : tensor<49xi16>
+}
