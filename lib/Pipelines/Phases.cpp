@@ -123,7 +123,9 @@ void fusion::buildTilePipeline(OpPassManager &manager,
 
 void fusion::buildGpuPipeline(OpPassManager &manager,
                               const PhaseOptions &options) {
-  manager.addPass(createTileToNVVMPass());
+  TileToNVVMPassOptions lowering;
+  lowering.plainFactors = options.opaqueFloats;
+  manager.addPass(createTileToNVVMPass(lowering));
   manager.addPass(createCheckLimitsPass());
 }
 
@@ -133,6 +135,7 @@ void fusion::buildPtxPipeline(OpPassManager &manager,
   OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
   ExpandMathPassOptions math;
   math.fast = options.fastNumerics;
+  math.alone = options.opaqueFloats;
   kernels.addPass(createExpandMathPass(math));
   kernels.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());

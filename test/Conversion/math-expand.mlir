@@ -1,5 +1,6 @@
 // RUN: fusion-opt %s --fusion-expand-math | FileCheck %s
 // RUN: fusion-opt %s --fusion-expand-math=fast | FileCheck %s --check-prefix=FAST
+// RUN: fusion-opt %s --fusion-expand-math=alone | FileCheck %s --check-prefix=ALONE
 
 // The exponential is six instructions.
 // CHECK-LABEL: func.func @exp(
@@ -81,7 +82,8 @@ func.func @sin_f16(%x: f16) -> f16 {
   return %y : f16
 }
 
-// The exact division stays; a logistic function's is a reciprocal.
+// The exact division stays; a logistic function's is a reciprocal, unless
+// operations are expanded alone.
 // CHECK-LABEL: func.func @divisions(
 // CHECK:         arith.divf
 // CHECK-NOT:     arith.divf
@@ -91,6 +93,9 @@ func.func @sin_f16(%x: f16) -> f16 {
 // CHECK:         %[[SILU:.*]] = arith.mulf %{{.*}}, %[[R]] : f32
 // CHECK-NOT:     arith.divf
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.div.full"
+// ALONE-LABEL: func.func @divisions(
+// ALONE-COUNT-4: arith.divf
+// ALONE-LABEL: func.func @gelu(
 // FAST-LABEL: func.func @divisions(
 // FAST-NOT:     arith.divf
 // FAST:         return
@@ -192,6 +197,9 @@ func.func @gelu_other(%x: f32, %y: f32) -> (f32, f32) {
   return %p, %q : f32, f32
 }
 
+// ALONE-LABEL: func.func @powers(
+// ALONE: arith.extf %{{.*}} : f32 to f64
+// ALONE-LABEL: func.func @remainder(
 // CHECK-LABEL: func.func @powers(
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT:    return
@@ -254,6 +262,10 @@ func.func @bytes(%x: i8) -> (bf16, f32, f64) {
 }
 
 // 23 bits are what the mantissa holds around 3 * 2^22; 24 are too many.
+// ALONE-LABEL: func.func @bytes(
+// ALONE: arith.sitofp %{{.*}} : i8 to bf16
+// ALONE-LABEL: func.func @few_bits(
+// ALONE: arith.sitofp
 // CHECK-LABEL: func.func @few_bits(
 // CHECK-DAG:     %[[BIAS:.*]] = arith.constant 1262485504 : i32
 // CHECK-DAG:     %[[MIDDLE:.*]] = arith.constant 0x4B400000 : f32

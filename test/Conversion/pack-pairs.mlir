@@ -1,4 +1,5 @@
 // RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --canonicalize --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm=plain-factors --split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // Integers of 8 bits become pairs of bf16: 16 bytes are 8 pairs, of bytes two
 // apart in a word, of which two need a shift. Nothing is converted singly.
@@ -7,6 +8,9 @@
 #a = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,8],[8,0]], lane=[[0,16],[0,32],[1,0],[2,0],[4,0]], warp=[], shape=[16,64]}">
 #b = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,8]], lane=[[0,16],[0,32],[1,0],[2,0],[4,0]], warp=[], shape=[8,64]}">
 
+// PLAIN-LABEL: llvm.func @bytes
+// PLAIN-NOT: lop3
+// PLAIN: arith.sitofp
 // CHECK-LABEL: llvm.func @bytes
 // CHECK-DAG: %[[MASK:.*]] = arith.constant 8323199 : i32
 // CHECK-DAG: %[[TOP:.*]] = arith.constant 8388736 : i32

@@ -1,4 +1,5 @@
 // RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm=plain-factors --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=PLAIN
 
 // One instruction: A in the order of the PTX ISA, two elements a register.
 
@@ -62,6 +63,11 @@ tile.program @swapped(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_b
 #a = #tile.layout<"{reg=[[8,0],[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[16,8]}">
 #b = #tile.layout<"{reg=[[0,4]], lane=[[0,1],[0,2],[1,0],[2,0],[4,0]], warp=[], shape=[8,8]}">
 
+// PLAIN-LABEL: llvm.func @split
+// PLAIN: llvm.call_intrinsic "llvm.nvvm.f2tf32.rna"
+// PLAIN: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"
+// PLAIN-NOT: llvm.call_intrinsic "llvm.nvvm.mma
+// PLAIN: llvm.return
 // CHECK-LABEL: llvm.func @split
 // CHECK-DAG: %[[X:.*]] = arith.constant 1.0
 // CHECK-DAG: %[[SUM:.*]] = arith.constant 3.0

@@ -44,8 +44,9 @@ struct CompileOptions {
   /// Tell profilers the lines of the program. Its file name gets into the
   /// kernels, so that they are no longer the same wherever the program lies.
   bool lineInfo = false;
-  /// Simplify no operation on floats by what is known about its operands: for
-  /// payload mode, in which floats are integers.
+  /// Compute every operation on floats by itself and in one form on all chips,
+  /// simplified by nothing that is known about its operands: for payload mode,
+  /// in which floats are integers.
   bool opaqueFloats = false;
   /// Verify the IR after each pass instead of after each phase.
   bool verifyEachPass = false;

@@ -80,14 +80,26 @@ def LowerToLLVMPass
 
 def OpaqueFloatsPass
     : Pass<"fusion-ptx-opaque-floats", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Hides from LLVM where floats come from";
+  let summary = "Makes each operation on floats one that payload mode knows";
   let description = [{
-    Input: kernels of the LLVM and NVVM dialects. Output: the same with every
-    float behind an empty piece of inline assembly, so that no operation is
-    simplified by what is known about its operands: that a root is not negative,
-    that a number has been converted. Such simplifications hold for floats but
-    not for the integers that payload mode puts in their place; without them a
-    fused kernel computes what its operations do one by one.
+    Input: kernels of the LLVM and NVVM dialects. Output: the same in a form in
+    which every operation on floats is one that payload mode knows, whatever
+    stands around it and whichever the chip:
+
+    - each float is behind an empty piece of inline assembly, so that no
+      operation is simplified by what is known about its operands: that a root
+      is not negative, that a number has been converted. Such simplifications
+      hold for floats but not for the integers that payload mode puts in their
+      place;
+    - constants are literals of floats (`mov.f32 %r, 0f3F800000`), where LLVM
+      would write the integer of their bits;
+    - f16 and bf16 are computed with in f32, where LLVM would write a sum of
+      bf16 as fma with the bits of 1.0, and a conversion as a shift;
+    - conversions of integers, and the larger and smaller of two f64, are
+      instructions, where LLVM would compute what it knows, or compare.
+
+    Without the simplifications a fused kernel computes what its operations do
+    one by one.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

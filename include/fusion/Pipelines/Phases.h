@@ -58,7 +58,8 @@ struct PhaseOptions {
   bool fuse = true;
   /// Tell profilers the lines of the program.
   bool lineInfo = false;
-  /// Simplify no operation on floats by what is known about its operands.
+  /// Compute every operation on floats by itself and in one form on all chips,
+  /// simplified by nothing that is known about its operands.
   bool opaqueFloats = false;
   /// Elements that a dynamic dimension is planned and scheduled for.
   int64_t representativeSize = 1024;

@@ -143,6 +143,6 @@ void mlir::fusion::populateMathExpansionPatterns(RewritePatternSet &patterns,
                                                  const MathOptions &options) {
   populateFunctionPatterns(patterns, options);
   populateRoundingPatterns(patterns);
-  populateIntegerPatterns(patterns);
+  populateIntegerPatterns(patterns, options);
   populateArithPatterns(patterns, options);
 }

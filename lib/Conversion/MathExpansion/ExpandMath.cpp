@@ -45,13 +45,16 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
-    RewritePatternSet logistic(&getContext());
-    populateLogisticPatterns(logistic);
-    walkAndApplyPatterns(getOperation(), std::move(logistic));
+    if (!alone) {
+      RewritePatternSet logistic(&getContext());
+      populateLogisticPatterns(logistic);
+      walkAndApplyPatterns(getOperation(), std::move(logistic));
+    }
 
     RewritePatternSet patterns(&getContext());
     MathOptions options;
     options.fast = fast;
+    options.alone = alone;
     populateMathExpansionPatterns(patterns, options);
     // Expansions hold nothing to expand, so one walk does.
     walkAndApplyPatterns(getOperation(), std::move(patterns));

@@ -130,7 +130,10 @@ struct ExpandPow final : ExpansionPattern<math::PowFOp> {
         kernelOptions(options, op.getType(), op.getFastmath());
     Num x = computeNum(b, op.getLhs());
     std::optional<Num> result;
-    if (std::optional<double> exponent = splatConstant(op.getRhs()))
+    std::optional<double> exponent;
+    if (!options.alone)
+      exponent = splatConstant(op.getRhs());
+    if (exponent)
       result = expandConstant(x, *exponent, kernelOpts);
     if (!result)
       result = powKernel(x, computeNum(b, op.getRhs()), kernelOpts);

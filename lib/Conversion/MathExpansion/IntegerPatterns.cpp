@@ -145,12 +145,15 @@ struct ExpandShiftedToFloat final : OpRewritePattern<arith::SIToFPOp> {
 };
 } // namespace
 
-void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns) {
+void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns,
+                                           const MathOptions &options) {
   patterns.add<
       ToIntrinsic<math::AbsIOp, LLVM::AbsOp, /*hasFlag=*/true>,
       ToIntrinsic<math::CountLeadingZerosOp, LLVM::CountLeadingZerosOp, true>,
       ToIntrinsic<math::CountTrailingZerosOp, LLVM::CountTrailingZerosOp, true>,
-      ToIntrinsic<math::CtPopOp, LLVM::CtPopOp, false>, ExpandIPowI,
-      ExpandShiftedToFloat, ExpandByteToFloat<arith::SIToFPOp>,
-      ExpandByteToFloat<arith::UIToFPOp>>(patterns.getContext());
+      ToIntrinsic<math::CtPopOp, LLVM::CtPopOp, false>, ExpandIPowI>(
+      patterns.getContext());
+  if (!options.alone)
+    patterns.add<ExpandShiftedToFloat, ExpandByteToFloat<arith::SIToFPOp>,
+                 ExpandByteToFloat<arith::UIToFPOp>>(patterns.getContext());
 }

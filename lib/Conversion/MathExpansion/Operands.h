@@ -48,7 +48,8 @@ Num truncateToFloat8(Num x, Type target);
 void populateFunctionPatterns(RewritePatternSet &patterns,
                               const MathOptions &options);
 void populateRoundingPatterns(RewritePatternSet &patterns);
-void populateIntegerPatterns(RewritePatternSet &patterns);
+void populateIntegerPatterns(RewritePatternSet &patterns,
+                             const MathOptions &options);
 void populateArithPatterns(RewritePatternSet &patterns,
                            const MathOptions &options);
 

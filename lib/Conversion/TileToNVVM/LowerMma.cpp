@@ -94,7 +94,7 @@ Scalars ProgramLowering::packWords(const Scalars &scalars) {
   unsigned packed = 32 / scalars.front().getType().getIntOrFloatBitWidth();
   Scalars words;
   for (unsigned i = 0; i < scalars.size(); i += packed) {
-    if (packed == 2)
+    if (packed == 2 && !plainFactors)
       if (Value pair = packPair(builder, loc, scalars[i], scalars[i + 1])) {
         words.push_back(LLVM::BitcastOp::create(builder, loc, i32, pair));
         continue;

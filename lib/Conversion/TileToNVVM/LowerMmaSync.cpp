@@ -212,7 +212,7 @@ Value ProgramLowering::packOperand(ArrayRef<Value> elements) {
                elements.front())
         .getResult(0);
   Value vector;
-  if (elements.size() == 2)
+  if (elements.size() == 2 && !plainFactors)
     vector = packPair(builder, loc, elements[0], elements[1]);
   if (!vector) {
     SmallVector<Value> stored;
@@ -239,10 +239,10 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
     acc = acc.selectDims({1, 2});
   }
   // Products of f32 to f32's precision: only where that is the plan.
-  bool split = aType.isF32() && !op.getTf32();
+  bool isPrecise = aType.isF32() && !op.getTf32();
   std::optional<tile::PipelineAttr> pipeline =
       op->getParentOfType<tile::ProgramOp>().getPipeline();
-  if (split && (!pipeline || pipeline->getKind() != tile::MmaKind::MmaSync))
+  if (isPrecise && (!pipeline || pipeline->getKind() != tile::MmaKind::MmaSync))
     return false;
   if (!tile::hasMmaSync(aType, bType, accType) || acc.numLanes() != 32 ||
       acc.numBits(HwDim::Register) < 1)
@@ -284,6 +284,7 @@ bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
 
   // A product to f32's precision is three of tf32: what is left out, that of
   // both rests, is 2^-20 of it at most.
+  bool split = isPrecise && !plainFactors;
   enum Term { Whole, High = Whole, Finite, Low, numTerms };
 
   // Each operand register once, however many instructions take it.

@@ -32,9 +32,9 @@ Type mlir::fusion::memoryType(Type type) {
 }
 
 ProgramLowering::ProgramLowering(tile::ProgramOp program, OpBuilder &builder,
-                                 LLVM::GlobalOp sharedMemory)
+                                 LLVM::GlobalOp sharedMemory, bool plainFactors)
     : program(program), builder(builder), loc(program.getLoc()),
-      sharedMemory(sharedMemory),
+      sharedMemory(sharedMemory), plainFactors(plainFactors),
       indexType(builder.getIntegerType(program.getIndexBits())) {}
 
 Type ProgramLowering::scalarType(Type type) const {

@@ -36,7 +36,7 @@ using Scalars = SmallVector<Value>;
 class ProgramLowering {
 public:
   ProgramLowering(tile::ProgramOp program, OpBuilder &builder,
-                  LLVM::GlobalOp sharedMemory);
+                  LLVM::GlobalOp sharedMemory, bool plainFactors);
 
   FailureOr<LLVM::LLVMFuncOp> run();
 
@@ -289,6 +289,9 @@ private:
   OpBuilder &builder;
   Location loc;
   LLVM::GlobalOp sharedMemory;
+  /// Matrix instructions get factors as they are, not in parts or pairs that
+  /// are made of their bits.
+  bool plainFactors;
   IntegerType indexType;
   LLVM::LLVMFuncOp function;
   Block *entry = nullptr;

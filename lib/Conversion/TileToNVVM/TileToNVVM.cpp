@@ -53,7 +53,7 @@ public:
         static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
     for (tile::ProgramOp program : programs) {
       builder.setInsertionPointToEnd(kernels.getBody());
-      ProgramLowering lowering(program, builder, shared);
+      ProgramLowering lowering(program, builder, shared, plainFactors);
       FailureOr<LLVM::LLVMFuncOp> kernel = lowering.run();
       if (failed(kernel))
         return signalPassFailure();

@@ -24,6 +24,9 @@ struct MathOptions {
   /// Take the hardware's approximations everywhere. Off, they are taken where
   /// an operation's own fast-math flags hold `afn`.
   bool fast = false;
+  /// Expand each operation by what it is alone, whatever its operands come from
+  /// and its result goes to.
+  bool alone = false;
 };
 
 /// Adds the pattern that divides by 1 + exp(x), as in sigmoids, without the

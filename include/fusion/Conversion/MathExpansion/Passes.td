@@ -40,6 +40,9 @@ def ExpandMathPass : Pass<"fusion-expand-math"> {
   let options = [
     Option<"fast", "fast", "bool", /*default=*/"false",
            "Take the hardware's approximations everywhere">,
+    Option<"alone", "alone", "bool", /*default=*/"false",
+           "Expand each operation by what it is alone, whatever stands around "
+           "it">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",

@@ -19,6 +19,11 @@ def TileToNVVMPass : Pass<"fusion-convert-tile-to-nvvm", "ModuleOp"> {
     thread holds. Nothing is decided here: the layouts say which elements those
     are.
   }];
+  let options = [
+    Option<"plainFactors", "plain-factors", "bool", /*default=*/"false",
+           "Give matrix instructions the factors as they are: f32 in one piece, "
+           "integers converted one by one">,
+  ];
   let dependentDialects = [
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect",

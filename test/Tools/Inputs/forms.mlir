@@ -1,0 +1,64 @@
+// Operations that have several forms, of which a kernel takes the one that its
+// chip and its other operations allow. A sign or a size, which differs where
+// floats are simplified, has all compared without.
+
+// Products of f32 in one kernel are three of tf32, whose factors are split by
+// their bits, and not in the other.
+func.func @products(%x: tensor<2x7x12x8xf32>, %k: tensor<1x2x8x1xf32>,
+                    %b: tensor<8xf32>) -> tensor<2x5x11x8xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}>
+      : () -> tensor<1xf32>
+  %r = tosa.depthwise_conv2d %x, %k, %b, %z, %z
+      {acc_type = f32, pad = array<i64: 1, 1, 0, 0>,
+       stride = array<i64: 2, 1>, dilation = array<i64: 1, 1>}
+      : (tensor<2x7x12x8xf32>, tensor<1x2x8x1xf32>, tensor<8xf32>,
+         tensor<1xf32>, tensor<1xf32>) -> tensor<2x5x11x8xf32>
+  return %r : tensor<2x5x11x8xf32>
+}
+
+// 1 / (1 + exp(x)) is a reciprocal where it stands in one kernel.
+func.func @logistic(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %one = arith.constant dense<1.0> : tensor<64xf32>
+  %e = math.exp %x : tensor<64xf32>
+  %s = arith.addf %e, %one : tensor<64xf32>
+  %r = arith.divf %one, %s : tensor<64xf32>
+  %half = arith.truncf %x : tensor<64xf32> to tensor<64xf16>
+  %back = arith.extf %half : tensor<64xf16> to tensor<64xf32>
+  %size = math.copysign %x, %back : tensor<64xf32>
+  return %r, %size : tensor<64xf32>, tensor<64xf32>
+}
+
+// A sum of bf16 is fma with the bits of 1.0 on sm_86, where it is not rounded
+// from one of f32.
+func.func @narrow(%x: tensor<7x64xbf16>, %y: tensor<32x64xbf16>,
+                  %z: tensor<7x32xbf16>, %b: tensor<32xbf16>)
+    -> (tensor<224xbf16>, tensor<7x32xbf16>) {
+  %m = linalg.matmul
+      indexing_maps = [affine_map<(i, j, k) -> (i, k)>,
+                       affine_map<(i, j, k) -> (j, k)>,
+                       affine_map<(i, j, k) -> (i, j)>]
+      ins(%x, %y : tensor<7x64xbf16>, tensor<32x64xbf16>)
+      outs(%z : tensor<7x32xbf16>) -> tensor<7x32xbf16>
+  %e = tensor.empty() : tensor<7x32xbf16>
+  %a = linalg.elementwise kind=#linalg.elementwise_kind<add>
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+                       affine_map<(i, j) -> (i, j)>]
+      ins(%m, %b : tensor<7x32xbf16>, tensor<32xbf16>)
+      outs(%e : tensor<7x32xbf16>) -> tensor<7x32xbf16>
+  %s = arith.addf %a, %z : tensor<7x32xbf16>
+  %t = arith.addf %s, %s : tensor<7x32xbf16>
+  %f = tensor.collapse_shape %s [[0, 1]] : tensor<7x32xbf16>
+      into tensor<224xbf16>
+  return %f, %t : tensor<224xbf16>, tensor<7x32xbf16>
+}
+
+// How many elements a window has is a constant where the kernel knows it.
+func.func @counts(%x: tensor<2x2x11x7xf32>)
+    -> (tensor<2x1x5x7xf32>, tensor<2x2x11x7xf32>) {
+  %p = fusion.pool avg nhwc %x window [1, 3]
+      {strides = array<i64: 2, 2>, padding = array<i64: 0, 0, 0, 1>}
+      : (tensor<2x2x11x7xf32>) -> tensor<2x1x5x7xf32>
+  %square = arith.mulf %x, %x : tensor<2x2x11x7xf32>
+  %size = math.absf %square : tensor<2x2x11x7xf32>
+  return %p, %size : tensor<2x1x5x7xf32>, tensor<2x2x11x7xf32>
+}
