@@ -47,8 +47,10 @@ static StringRef getLetter(Type type) {
   return isNarrow(type) ? "h" : "";
 }
 
-/// The letter of a register of `type`, a float or an integer of 32 or 64 bits.
+/// The letter of a register of `type`, a float or an integer; empty for others.
 static StringRef getRegister(Type type) {
+  if (type.isInteger(16))
+    return "h";
   if (type.isInteger(32))
     return "r";
   return type.isInteger(64) ? "l" : getLetter(type);
@@ -92,7 +94,19 @@ static Value emitInstruction(ImplicitLocOpBuilder &b, Type type,
 /// `value` behind an empty piece of assembly; LLVM takes it for another number.
 static Value hide(ImplicitLocOpBuilder &b, Value value) {
   Type type = value.getType();
-  return emitAsm(b, type, value, "", "=" + getLetter(type) + ",0");
+  return emitAsm(b, type, value, "", "=" + getRegister(type) + ",0");
+}
+
+/// Lets all uses of `value` take what hides it.
+static void hideFromUses(Value value) {
+  ImplicitLocOpBuilder b(value.getLoc(), value.getContext());
+  b.setInsertionPointAfterValue(value);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    uses.push_back(&use);
+  Value hidden = hide(b, value);
+  for (OpOperand *use : uses)
+    use->set(hidden);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,6 +255,7 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
+    hideBits();
     getOperation().walk([](LLVM::ConstantOp op) {
       if (op->getParentOfType<LLVM::LLVMFuncOp>())
         replaceConstant(op);
@@ -256,6 +271,18 @@ public:
   }
 
 private:
+  /// A mask of the sign would become a magnitude of floats, or the other way
+  /// round, where LLVM knows that the one is the bits of the other.
+  void hideBits() {
+    SmallVector<Value> casts;
+    getOperation().walk([&](LLVM::BitcastOp op) {
+      Type from = op.getArg().getType(), to = op.getType();
+      if (!getRegister(from).empty() && !getRegister(to).empty())
+        casts.push_back(op);
+    });
+    llvm::for_each(casts, hideFromUses);
+  }
+
   void hideAll() {
     SmallVector<Value> floats;
     getOperation().walk([&](Operation *op) {
@@ -266,16 +293,7 @@ private:
         if (!getLetter(result.getType()).empty())
           floats.push_back(result);
     });
-    for (Value value : floats) {
-      ImplicitLocOpBuilder b(value.getLoc(), &getContext());
-      b.setInsertionPointAfterValue(value);
-      SmallVector<OpOperand *> uses;
-      for (OpOperand &use : value.getUses())
-        uses.push_back(&use);
-      Value hidden = hide(b, value);
-      for (OpOperand *use : uses)
-        use->set(hidden);
-    }
+    llvm::for_each(floats, hideFromUses);
   }
 };
 } // namespace

@@ -1,7 +1,8 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(gpu.module(fusion-ptx-opaque-floats))' | FileCheck %s
 
 gpu.module @kernels {
-  // Floats go through empty assembly; integers and pointers do not.
+  // Floats and their bits go through empty assembly; other integers and pointers
+  // do not.
 
   // CHECK-LABEL: llvm.func @results
   // CHECK-SAME: (%[[P:.*]]: !llvm.ptr, %[[X:.*]]: f32, %[[I:.*]]: i32)
@@ -15,6 +16,14 @@ gpu.module @kernels {
     // CHECK-NEXT: llvm.store %[[J]]
     %j = llvm.add %i, %i : i32
     llvm.store %j, %p : i32, !llvm.ptr
+    // CHECK: %[[B:.*]] = llvm.bitcast %{{.*}} : f32 to i32
+    // CHECK: llvm.inline_asm "", "=r,0" %[[B]] : (i32) -> i32
+    %b = llvm.bitcast %x : f32 to i32
+    llvm.store %b, %p : i32, !llvm.ptr
+    // CHECK: %[[F:.*]] = llvm.bitcast %{{.*}} : i32 to f32
+    // CHECK: llvm.inline_asm "", "=f,0" %[[F]] : (f32) -> f32
+    %f = llvm.bitcast %i : i32 to f32
+    llvm.store %f, %p : f32, !llvm.ptr
     // CHECK: %[[H:.*]] = llvm.load %{{.*}} -> f16
     // CHECK: %[[BITS:.*]] = llvm.bitcast %[[H]] : f16 to i16
     // CHECK: %[[ASM:.*]] = llvm.inline_asm "", "=h,0" %[[BITS]] : (i16) -> i16

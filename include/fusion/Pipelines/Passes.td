@@ -91,6 +91,8 @@ def OpaqueFloatsPass
       is not negative, that a number has been converted. Such simplifications
       hold for floats but not for the integers that payload mode puts in their
       place;
+    - the bits of floats are behind one too, so that a mask of them does not become
+      an operation on floats, or the other way round;
     - constants are literals of floats (`mov.f32 %r, 0f3F800000`), where LLVM
       would write the integer of their bits;
     - f16 and bf16 are computed with in f32, where LLVM would write a sum of

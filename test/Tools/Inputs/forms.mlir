@@ -62,3 +62,16 @@ func.func @counts(%x: tensor<2x2x11x7xf32>)
   %size = math.absf %square : tensor<2x2x11x7xf32>
   return %p, %size : tensor<2x1x5x7xf32>, tensor<2x2x11x7xf32>
 }
+
+// Floats of 8 bits are made of the bits of others: a mask of the sign, or a
+// magnitude, by what the loaded number is to LLVM.
+func.func @small(%x: tensor<15x77x8xf32>)
+    -> (tensor<15x77x8xf8E5M2>, tensor<15x77x8xf32>) {
+  %one = arith.constant dense<1.0> : tensor<15x77x8xf32>
+  %s = arith.addf %x, %one : tensor<15x77x8xf32>
+  %t = arith.truncf %s : tensor<15x77x8xf32> to tensor<15x77x8xf8E5M2>
+  %half = arith.truncf %x : tensor<15x77x8xf32> to tensor<15x77x8xf16>
+  %back = arith.extf %half : tensor<15x77x8xf16> to tensor<15x77x8xf32>
+  %sign = math.copysign %x, %back : tensor<15x77x8xf32>
+  return %t, %sign : tensor<15x77x8xf8E5M2>, tensor<15x77x8xf32>
+}
