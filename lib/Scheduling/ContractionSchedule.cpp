@@ -105,8 +105,9 @@ static std::optional<Product> findProduct(KernelOp kernel,
 
 /// The iteration dimension that indexes dimension `dim` of `tensor`. Where the
 /// kernel reads the beginning of a tensor, or one that zeros are added to at
-/// the end, it is that of what is read.
-static unsigned dimOf(Value tensor, unsigned dim, const IterationSpace &space) {
+/// the end, it is that of what is read. Filled tensors have none.
+static std::optional<unsigned> dimOf(Value tensor, unsigned dim,
+                                     const IterationSpace &space) {
   for (Operation *user : tensor.getUsers()) {
     if (auto pad = dyn_cast<tensor::PadOp>(user);
         pad && isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
@@ -118,16 +119,18 @@ static unsigned dimOf(Value tensor, unsigned dim, const IterationSpace &space) {
         isConstantIntValue(slice.getMixedStrides()[dim], 1))
       return dimOf(slice.getResult(), dim, space);
   }
-  return space.getDimOfTensor(tensor, dim);
+  return space.findDimOfTensor(tensor, dim);
 }
 
-/// The dimensions of `tensor` that have more than one element, in order.
+/// The dimensions that `tensor` varies along and that have more than one
+/// element, in order.
 static SmallVector<unsigned> dimsOf(Value tensor, const IterationSpace &space) {
   SmallVector<unsigned> dims;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (type.getDimSize(i) != 1)
-      dims.push_back(dimOf(tensor, i, space));
+      if (std::optional<unsigned> dim = dimOf(tensor, i, space))
+        dims.push_back(*dim);
   return dims;
 }
 
