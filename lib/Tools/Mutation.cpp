@@ -13,6 +13,7 @@
 #include "fusion/Tools/Mutation.h"
 
 #include "fusion/Executable/Package.h"
+#include "fusion/Tools/PtxProbes.h"
 #include "fusion/Tools/Session.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,7 +30,8 @@ static constexpr uint64_t kMutantSteps = uint64_t(1) << 21;
 
 StringRef fusion::getMutantFateName(MutantFate fate) {
   static constexpr StringLiteral names[kNumMutantFates] = {
-      "invalid", "report", "reference", "early", "payload", "survived"};
+      "invalid", "report",    "reference", "early",
+      "payload", "no effect", "survived"};
   return names[static_cast<unsigned>(fate)];
 }
 
@@ -57,8 +59,12 @@ private:
   llvm::Expected<SmallVector<HostTensor>> run(StringRef package, RunMode mode,
                                               ArrayRef<HostTensor> inputs,
                                               bool &isLoaded) const;
-  /// The first of the checks that finds something.
+  /// The first of the checks that finds something with another text of a
+  /// module.
+  MutantFate findFate(unsigned module, std::string ptx, Mutant &mutant) const;
   MutantFate findFate(StringRef package, Mutant &mutant) const;
+  /// Whether a survivor changes no value, or none that an output depends on.
+  bool hasNoEffect(const Mutant &mutant) const;
 
   fusionpkg::PackageModel model;
   const MutationOptions &options;
@@ -202,17 +208,37 @@ MutantFate MutantRunner::findFate(StringRef package, Mutant &mutant) const {
   return mutant.finding.empty() ? MutantFate::Survived : MutantFate::Payload;
 }
 
-void MutantRunner::judge(Mutant &mutant) const {
+MutantFate MutantRunner::findFate(unsigned module, std::string ptx,
+                                  Mutant &mutant) const {
   fusionpkg::PackageModel edited = model;
-  std::string &ptx = edited.modules[mutant.module].ptx;
-  ptx = applyPtxEdit(ptx, mutant.edit);
+  edited.modules[module].ptx = std::move(ptx);
   auto bytes = fusionpkg::writePackage(edited);
-  if (!bytes) {
-    mutant.fate = MutantFate::Invalid;
-    mutant.finding = bytes.getError().str();
-    return;
-  }
-  mutant.fate = findFate(*bytes, mutant);
+  if (bytes)
+    return findFate(*bytes, mutant);
+  mutant.finding = bytes.getError().str();
+  return MutantFate::Invalid;
+}
+
+bool MutantRunner::hasNoEffect(const Mutant &mutant) const {
+  StringRef ptx = model.modules[mutant.module].ptx;
+  auto survives = [&](std::string text) {
+    Mutant probe;
+    return findFate(mutant.module, std::move(text), probe) ==
+               MutantFate::Survived &&
+           probe.sameBits;
+  };
+  if (auto comparison = buildComparison(ptx, mutant.edit))
+    if (survives(*comparison))
+      return true;
+  std::vector<std::string> corruptions = buildCorruptions(ptx, mutant.edit);
+  return !corruptions.empty() && llvm::all_of(corruptions, survives);
+}
+
+void MutantRunner::judge(Mutant &mutant) const {
+  const std::string &ptx = model.modules[mutant.module].ptx;
+  mutant.fate = findFate(mutant.module, applyPtxEdit(ptx, mutant.edit), mutant);
+  if (mutant.fate == MutantFate::Survived && hasNoEffect(mutant))
+    mutant.fate = MutantFate::NoEffect;
 }
 
 llvm::Expected<std::vector<Mutant>>
@@ -245,12 +271,14 @@ std::string fusion::formatMutants(ArrayRef<Mutant> mutants) {
   std::string text;
   llvm::raw_string_ostream os(text);
   std::array<std::array<unsigned, kNumMutantFates>, kNumPtxEditKinds> counts{};
-  unsigned numValid = 0, numFound = 0;
+  unsigned numFaults = 0, numFound = 0, numWithout = 0;
   for (const Mutant &mutant : mutants) {
     ++counts[unsigned(mutant.edit.kind)][unsigned(mutant.fate)];
-    numValid += mutant.fate != MutantFate::Invalid;
-    numFound += mutant.fate != MutantFate::Invalid &&
-                mutant.fate != MutantFate::Survived;
+    bool isWithout = mutant.fate == MutantFate::NoEffect;
+    bool isFault = mutant.fate != MutantFate::Invalid && !isWithout;
+    numWithout += isWithout;
+    numFaults += isFault;
+    numFound += isFault && mutant.fate != MutantFate::Survived;
   }
   os << llvm::format("%-14s", "fault");
   for (unsigned fate = 0; fate < kNumMutantFates; ++fate)
@@ -273,9 +301,9 @@ std::string fusion::formatMutants(ArrayRef<Mutant> mutants) {
          << " => "
          << (mutant.edit.after.empty() ? "nothing" : mutant.edit.after)
          << (mutant.sameBits ? " (same bits)" : " (other bits)") << "\n";
-  os << "mutants: " << numValid << ", found: " << numFound;
-  if (numValid)
-    os << llvm::format(" (%.1f %%)", 100.0 * numFound / numValid);
-  os << "\n";
+  os << "mutants: " << numFaults << ", found: " << numFound;
+  if (numFaults)
+    os << llvm::format(" (%.1f %%)", 100.0 * numFound / numFaults);
+  os << ", without effect: " << numWithout << "\n";
   return text;
 }

@@ -6,24 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements mutation operators on PTX text. They know the shape of a
-// statement (guard, opcode with its modifiers, operands) and no more.
+// This file implements mutation operators on PTX text.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Tools/PtxEdits.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
+#include "PtxStatements.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <tuple>
 
+using namespace mlir;
 using namespace mlir::fusion;
-using llvm::SmallVector;
-using llvm::StringRef;
+using namespace mlir::fusion::ptx;
 
 StringRef mlir::fusion::getPtxEditKindName(PtxEditKind kind) {
   static constexpr llvm::StringLiteral names[kNumPtxEditKinds] = {
@@ -31,115 +28,6 @@ StringRef mlir::fusion::getPtxEditKindName(PtxEditKind kind) {
       "select",       "opcode",     "operands", "integer",
       "float",        "address",    "register", "rounding"};
   return names[static_cast<unsigned>(kind)];
-}
-
-namespace {
-
-/// One statement, `@!%p1 add.s32 %r1, %r2, 1;`, without its semicolon.
-struct Statement {
-  unsigned line = 0;
-  size_t offset = 0;
-  StringRef text;
-  /// "@!%p1" or empty.
-  StringRef guard;
-  /// "add.s32" and what it is split into at the dots.
-  StringRef opcode;
-  SmallVector<StringRef> parts;
-  /// Operands as written; vectors and addresses are one each.
-  SmallVector<StringRef> operands;
-
-  StringRef name() const { return parts.front(); }
-  bool has(StringRef part) const { return llvm::is_contained(parts, part); }
-};
-
-} // namespace
-
-/// Splits at commas that are in no bracket.
-static SmallVector<StringRef> splitOperands(StringRef text) {
-  SmallVector<StringRef> operands;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (text[i] == ',' && depth == 0)) {
-      StringRef operand = text.slice(begin, i).trim();
-      if (!operand.empty())
-        operands.push_back(operand);
-      begin = i + 1;
-      continue;
-    }
-    depth += text[i] == '{' || text[i] == '[';
-    depth -= text[i] == '}' || text[i] == ']';
-  }
-  return operands;
-}
-
-/// Reads the statement that `text` is, nothing for a directive or a label.
-static std::optional<Statement> parseStatement(StringRef text) {
-  Statement statement;
-  statement.text = text;
-  StringRef rest = text;
-  if (rest.starts_with("@")) {
-    statement.guard =
-        rest.take_until([](char c) { return c == ' ' || c == '\t'; });
-    rest = rest.drop_front(statement.guard.size()).ltrim();
-  }
-  if (rest.empty() || !llvm::isAlpha(rest.front()))
-    return std::nullopt;
-  statement.opcode =
-      rest.take_until([](char c) { return c == ' ' || c == '\t'; });
-  statement.opcode.split(statement.parts, '.');
-  statement.operands =
-      splitOperands(rest.drop_front(statement.opcode.size()).trim());
-  return statement;
-}
-
-/// The statements of the bodies of all entries and functions.
-static std::vector<Statement> findStatements(StringRef ptx) {
-  std::vector<Statement> statements;
-  unsigned line = 1;
-  size_t begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i < ptx.size(); ++i) {
-    char c = ptx[i];
-    if (c == '/' && ptx.substr(i).starts_with("//")) {
-      // A comment ends what stands before it: none stands inside a statement.
-      size_t end = ptx.find('\n', i);
-      i = end == StringRef::npos ? ptx.size() - 1 : end;
-      begin = i + 1;
-      ++line;
-      continue;
-    }
-    bool endsLabel = c == ':' && !ptx.substr(i).starts_with("::") &&
-                     !ptx.take_front(i).ends_with(":");
-    if (c == '\n' || endsLabel) {
-      // What goes on over a line keeps its beginning.
-      if (endsLabel || ptx.slice(begin, i).trim().empty())
-        begin = i + 1;
-      line += c == '\n';
-      continue;
-    }
-    bool opensBody = c == '{' && ptx.slice(begin, i).trim().empty();
-    bool endsHead = c == '{' && ptx.slice(begin, i).ltrim().starts_with(".");
-    if (opensBody || endsHead || c == '}') {
-      bool closes = c == '}' && ptx.slice(begin, i).trim().empty();
-      depth += opensBody || endsHead ? 1 : closes ? -1 : 0;
-      if (opensBody || endsHead || closes)
-        begin = i + 1;
-      continue;
-    }
-    if (c != ';')
-      continue;
-    StringRef text = ptx.slice(begin, i).trim();
-    begin = i + 1;
-    if (depth == 0)
-      continue;
-    if (std::optional<Statement> statement = parseStatement(text)) {
-      statement->line = line - text.count('\n');
-      statement->offset = text.data() - ptx.data();
-      statements.push_back(*statement);
-    }
-  }
-  return statements;
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,6 +52,8 @@ namespace {
 /// Collects the edits of one statement after the other.
 class Editor {
 public:
+  explicit Editor(llvm::StringSet<> floats) : floats(std::move(floats)) {}
+
   std::vector<PtxEdit> edits;
 
   void visit(const Statement &statement) {
@@ -289,9 +179,31 @@ private:
         continue;
       }
       int64_t value;
-      if (!operand.getAsInteger(10, value))
+      if (operand.getAsInteger(10, value))
+        continue;
+      if (movesFloat())
+        add(PtxEditKind::Float,
+            replace(operand, llvm::Twine(editFloatBits(value))));
+      else
         add(PtxEditKind::Integer, replace(operand, llvm::Twine(value + 1)));
     }
+  }
+
+  /// Whether the statement moves or selects a float as bits.
+  bool movesFloat() const {
+    return (s->name() == "mov" || s->name() == "selp") &&
+           floats.contains(s->operands.front());
+  }
+
+  /// Another exponent; -infinity, where maxima begin, for 0, where sums do. An
+  /// integer next to `bits` would be lost in any rounding.
+  int64_t editFloatBits(int64_t bits) const {
+    unsigned width = s->has("b64") ? 64 : s->has("b32") ? 32 : 16;
+    unsigned mantissa = width == 64 ? 52 : width == 32 ? 23 : 10;
+    // All bits of the sign and the exponent.
+    return bits ? bits ^ int64_t(1) << mantissa
+                : int64_t((~uint64_t(0) >> (64 - width)) >> mantissa
+                                                                << mantissa);
   }
 
   void editAddress() {
@@ -333,13 +245,15 @@ private:
   }
 
   const Statement *s = nullptr;
+  llvm::StringSet<> floats;
 };
 
 } // namespace
 
 std::vector<PtxEdit> mlir::fusion::findPtxEdits(StringRef ptx) {
-  Editor editor;
-  for (const Statement &statement : findStatements(ptx))
+  std::vector<Statement> statements = findStatements(ptx);
+  Editor editor(findFloatRegisters(statements));
+  for (const Statement &statement : statements)
     editor.visit(statement);
   return std::move(editor.edits);
 }

@@ -30,9 +30,11 @@ enum class MutantFate : uint8_t {
   Reference, ///< An output differs from the reference.
   Early,     ///< With asynchronous operations early: a report, or other bits.
   Payload,   ///< Payload mode: a report, or other bits.
+  NoEffect,  ///< Not at all, and could not be: for these inputs it changes no
+             ///< value, or none that an output depends on.
   Survived,  ///< Not at all.
 };
-constexpr unsigned kNumMutantFates = 6;
+constexpr unsigned kNumMutantFates = 7;
 
 /// "report", ...
 StringRef getMutantFateName(MutantFate fate);
@@ -70,14 +72,13 @@ struct MutationInputs {
 
 /// Plants `options.count` faults in statements of `package` that the run
 /// executes, one at a time, runs each on the emulator and says what became of
-/// it. An error if the package cannot be read
-/// or does not run without a fault.
+/// it. An error if the package cannot be read or does not run without a fault.
 llvm::Expected<std::vector<Mutant>> runMutants(StringRef package,
                                                const MutationOptions &options,
                                                const MutationInputs &inputs);
 
 /// A table of the fates by kind of fault, one line for each survivor, and
-/// "mutants: N, found: N (P %)".
+/// "mutants: N, found: N (P %), without effect: N", where N leaves those out.
 std::string formatMutants(ArrayRef<Mutant> mutants);
 
 } // namespace mlir::fusion

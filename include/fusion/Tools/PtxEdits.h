@@ -33,7 +33,8 @@ enum class PtxEditKind : uint8_t {
   Opcode,      ///< add for sub, min for max, and for or, shl for shr, and back.
   Operands,    ///< Exchanges the last two operands where their order counts.
   Integer,     ///< Adds 1 to an integer constant that is no address offset.
-  Float,       ///< Changes the exponent of a float constant by 1.
+  Float,       ///< Changes the exponent of a float constant by 1; where it is
+               ///< moved as bits, 0 to -infinity.
   Address,     ///< Moves the address of a load or store by 16 bytes.
   Register,    ///< %tid.x for %laneid, %ctaid.x for %ctaid.y.
   Rounding,    ///< Converts rounding to zero instead of to nearest.

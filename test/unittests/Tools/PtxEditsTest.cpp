@@ -73,6 +73,21 @@ TEST(PtxEdits, ChangesArithmetic) {
             (Texts{"register: mov.u32 \t%r1, %laneid"}));
 }
 
+TEST(PtxEdits, ChangesFloatsThatAreMovedAsBits) {
+  // An integer next to 0 would be lost in the sum.
+  EXPECT_EQ(getEdits("\tmov.b32 \t%r1, 0;\n\tadd.rn.f32 \t%r2, %r2, %r1;"),
+            (Texts{"float: mov.b32 \t%r1, 4286578688",
+                   "opcode: sub.rn.f32 \t%r2, %r2, %r1"}));
+  // Through a move, and as an operand of a product.
+  EXPECT_EQ(getEdits("\tselp.b32 \t%r1, %r3, 0, %p1;\n\tmov.b32 \t%r2, %r1;\n"
+                     "\tmma.sync.f32.tf32 \t{%r5}, {%r2}, {%r4}, {%r5};"),
+            (Texts{"float: selp.b32 \t%r1, %r3, 4286578688, %p1",
+                   "select: selp.b32 \t%r1, 0, %r3, %p1"}));
+  EXPECT_EQ(
+      getEdits("\tmov.b32 \t%r1, 0;\n\tadd.s32 \t%r2, %r2, %r1;"),
+      (Texts{"integer: mov.b32 \t%r1, 1", "opcode: sub.s32 \t%r2, %r2, %r1"}));
+}
+
 TEST(PtxEdits, ReadsWholeStatements) {
   // Vectors hold commas, inline assembly has scopes of its own.
   EXPECT_EQ(getEdits("\t// begin inline asm\n"
