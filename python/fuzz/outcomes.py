@@ -89,11 +89,11 @@ def limited(megabytes):
     return apply
 
 
-def execute(command, seconds, megabytes=0):
+def execute(command, seconds, megabytes=0, environment=None):
     """(exit status or None on time-out, output)."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL, env=environment,
                                preexec_fn=limited(megabytes))
     try:
         output, _ = process.communicate(timeout=seconds)
