@@ -178,6 +178,8 @@ Error Specializer::buffers() {
   Result<BufferPlan> plan = planWorkspace(entry, values);
   if (!plan)
     return plan.getError();
+  if (Error error = checkPlan(entry, spec->bufferBytes, *plan))
+    return error;
   spec->tempOffsets = std::move(plan->offsets);
   spec->workspaceBytes = plan->bytes;
   if (hasSignals) {

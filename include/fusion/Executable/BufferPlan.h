@@ -49,6 +49,13 @@ std::vector<Lifetime> computeLifetimes(const Entry &entry);
 /// that are not temporaries.
 Result<BufferPlan> planWorkspace(const Entry &entry, const ExprValues &values);
 
+/// Walks the steps of `entry` and says which temporary would be overwritten
+/// while it is needed, were they all at the offsets of `plan`, with sizes by
+/// buffer. This is not how plans are made: where temporaries have allocations
+/// of their own, nothing else would tell a wrong one.
+Error checkPlan(const Entry &entry, const std::vector<int64_t> &bytes,
+                const BufferPlan &plan);
+
 } // namespace fusionpkg
 
 #endif // FUSION_EXECUTABLE_BUFFERPLAN_H

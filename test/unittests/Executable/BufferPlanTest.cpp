@@ -99,3 +99,39 @@ TEST(BufferPlanTest, LifetimesComeFromTheSteps) {
   EXPECT_EQ(plan->offsets[0], -1);
   EXPECT_EQ(plan->bytes, 2560); // 5 * 128 * 4
 }
+
+/// A chain of copies through three temporaries; the last reads the first again.
+static Entry makeChain() {
+  Entry entry;
+  entry.name = "chain";
+  for (const char *name : {"a", "b", "c"}) {
+    Buffer buffer;
+    buffer.kind = BufferKind::Temp;
+    buffer.name = name;
+    entry.buffers.push_back(buffer);
+  }
+  for (auto [src, dst] : {std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)}) {
+    Step step;
+    step.kind = StepKind::Copy;
+    step.src = src, step.dst = dst;
+    entry.steps.push_back(step);
+  }
+  return entry;
+}
+
+TEST(BufferPlanTest, ChecksPlansByWalkingTheSteps) {
+  Entry entry = makeChain();
+  std::vector<int64_t> bytes(3, 512);
+  EXPECT_FALSE(checkPlan(entry, bytes, {{0, 512, 1024}, 1536}));
+  // The source and the destination of a step.
+  EXPECT_EQ(checkPlan(entry, bytes, {{0, 256, 1024}, 1536}).getCode(),
+            ErrorCode::WorkspaceOverlap);
+  // One that is needed again, though the steps that write are apart.
+  EXPECT_EQ(checkPlan(entry, bytes, {{0, 512, 0}, 1024}).getCode(),
+            ErrorCode::WorkspaceOverlap);
+  entry.steps.pop_back();
+  EXPECT_FALSE(checkPlan(entry, bytes, {{0, 512, 0}, 1024}));
+  // What is empty is nowhere.
+  bytes[1] = 0;
+  EXPECT_FALSE(checkPlan(entry, bytes, {{0, 0, 512}, 1024}));
+}
