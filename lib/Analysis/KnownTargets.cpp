@@ -111,8 +111,8 @@ static constexpr void setGroupProducts(TargetInfo &target, double rate) {
 }
 
 /// A100 SXM4 80 GB [DS]: 108 SMs, 1410 MHz, 40 MB L2, 2039 GB/s, 312 TFLOP/s.
-static constexpr TargetInfo getSm80() {
-  TargetInfo t = getCommon("sm_80", "A100 SXM4 80 GB");
+static constexpr TargetInfo getSm80(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "A100 SXM4 80 GB");
   setCore(t, 108, 1410 * kMega, 64, 32);
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
@@ -124,8 +124,8 @@ static constexpr TargetInfo getSm80() {
 
 /// A10 [DS]: 72 SMs, 1695 MHz, 6 MB L2, 600 GB/s, 125 TFLOP/s. 8.6 has 48
 /// warps and 16 blocks an SM [CC].
-static constexpr TargetInfo getSm86() {
-  TargetInfo t = getCommon("sm_86", "A10");
+static constexpr TargetInfo getSm86(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "A10");
   setCore(t, 72, 1695 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
@@ -139,8 +139,8 @@ static constexpr TargetInfo getSm86() {
 
 /// Jetson AGX Orin 64 GB [DS]: 16 SMs, 1300 MHz, 4 MB L2, 204.8 GB/s,
 /// 42.6 TFLOP/s. 8.7 has 48 warps and 16 blocks an SM [CC].
-static constexpr TargetInfo getSm87() {
-  TargetInfo t = getCommon("sm_87", "Jetson AGX Orin 64 GB");
+static constexpr TargetInfo getSm87(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "Jetson AGX Orin 64 GB");
   setCore(t, 16, 1300 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
@@ -154,8 +154,8 @@ static constexpr TargetInfo getSm87() {
 
 /// L40S [DS]: 142 SMs, 2520 MHz, 96 MB L2, 864 GB/s, 362 TFLOP/s. 8.9 has 48
 /// warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm89() {
-  TargetInfo t = getCommon("sm_89", "L40S");
+static constexpr TargetInfo getSm89(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "L40S");
   setCore(t, 142, 2520 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;
@@ -193,8 +193,8 @@ static constexpr TargetInfo getSm100(llvm::StringLiteral name) {
 }
 
 /// B300 [DS]: as B200 but for doubles, of which it makes 1.25 TFLOP/s.
-static constexpr TargetInfo getSm103() {
-  TargetInfo t = getSm100("sm_103");
+static constexpr TargetInfo getSm103(llvm::StringLiteral name) {
+  TargetInfo t = getSm100(name);
   t.part = "B300";
   setCore(t, 148, 1965 * kMega, 128, 2);
   return t;
@@ -202,8 +202,8 @@ static constexpr TargetInfo getSm103() {
 
 /// Jetson AGX Thor T5000 [DS]: 20 SMs, 1575 MHz, 32 MB L2, 273 GB/s,
 /// 258 TFLOP/s. 11.0 has 48 warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm110() {
-  TargetInfo t = getCommon("sm_110", "Jetson AGX Thor T5000");
+static constexpr TargetInfo getSm110(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "Jetson AGX Thor T5000");
   setCore(t, 20, 1575 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;
@@ -217,8 +217,8 @@ static constexpr TargetInfo getSm110() {
 
 /// RTX 5090 [DS]: 170 SMs, 2407 MHz, 96 MB L2, 1792 GB/s, 209.5 TFLOP/s. 12.0
 /// has 48 warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm120() {
-  TargetInfo t = getCommon("sm_120", "RTX 5090");
+static constexpr TargetInfo getSm120(llvm::StringLiteral name) {
+  TargetInfo t = getCommon(name, "RTX 5090");
   setCore(t, 170, 2407 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;
@@ -232,9 +232,8 @@ static constexpr TargetInfo getSm120() {
 
 /// GB10 [DS]: 48 SMs, 2418 MHz, 24 MB L2, 273 GB/s; products at the rate of
 /// sm_120 a clock and SM, 62 TFLOP/s [EST]. 12.1 is like 12.0 [CC].
-static constexpr TargetInfo getSm121() {
-  TargetInfo t = getSm120();
-  t.name = "sm_121";
+static constexpr TargetInfo getSm121(llvm::StringLiteral name) {
+  TargetInfo t = getSm120(name);
   t.part = "GB10";
   setCore(t, 48, 2418 * kMega, 128, 2);
   t.l2Bytes = 24 * kMiB;
@@ -244,11 +243,9 @@ static constexpr TargetInfo getSm121() {
 }
 
 llvm::ArrayRef<TargetInfo> mlir::fusion::getKnownTargets() {
-  // The suffix `a` changes which instructions may be used, not the chip.
   static constexpr TargetInfo targets[] = {
-      getSm80(),          getSm86(),           getSm87(),
-      getSm89(),          getSm90("sm_90"),    getSm90("sm_90a"),
-      getSm100("sm_100"), getSm100("sm_100a"), getSm103(),
-      getSm110(),         getSm120(),          getSm121()};
+#define FUSION_CHIP(name, describe) describe(name),
+#include "fusion/Support/Chips.def"
+  };
   return targets;
 }

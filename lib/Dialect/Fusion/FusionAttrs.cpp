@@ -260,8 +260,9 @@ LogicalResult EstimateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 ArrayRef<StringLiteral> TargetAttr::getKnownChips() {
   static constexpr StringLiteral chips[] = {
-      "sm_80",  "sm_86",   "sm_87",  "sm_89",  "sm_90",  "sm_90a",
-      "sm_100", "sm_100a", "sm_103", "sm_110", "sm_120", "sm_121"};
+#define FUSION_CHIP(name, describe) name,
+#include "fusion/Support/Chips.def"
+  };
   return chips;
 }
 

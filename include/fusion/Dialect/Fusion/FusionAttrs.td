@@ -224,8 +224,8 @@ def Fusion_TargetAttr : Fusion_Attr<"Target", "target"> {
   let summary = "the chip that a module is compiled for";
   let description = [{
     Example: `module attributes {fusion.target = #fusion.target<chip =
-    "sm_90a">}`. The chips known are those of the table of limits: sm_80,
-    sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120.
+    "sm_90a">}`. The chips known are those of
+    `include/fusion/Support/Chips.def`.
   }];
   let parameters = (ins StringRefParameter<"name of the chip">:$chip);
   let assemblyFormat = "`<` `chip` `=` $chip `>`";
