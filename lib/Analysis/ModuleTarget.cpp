@@ -42,6 +42,15 @@ const TargetInfo *mlir::fusion::resolveTarget(Operation *op, StringRef option,
   return nullptr;
 }
 
+std::optional<int64_t> mlir::fusion::getSharedLimit(Operation *op,
+                                                    int64_t option) {
+  if (option != 0)
+    return option;
+  if (const TargetInfo *target = resolveTarget(op))
+    return target->maxSharedPerBlock;
+  return std::nullopt;
+}
+
 void mlir::fusion::setTarget(ModuleOp module, const TargetInfo &target) {
   MLIRContext *context = module.getContext();
   context->loadDialect<FusionDialect>();

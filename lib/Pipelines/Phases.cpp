@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Pipelines/Phases.h"
-#include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Codegen/Passes.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
 #include "fusion/Conversion/TileToNVVM/Passes.h"
@@ -81,24 +80,8 @@ void fusion::buildSchedulePipeline(OpPassManager &manager,
   manager.addPass(createSelectSchedulesPass(scheduleOptions));
 }
 
-/// Shared memory of a block of the chip that `options` name.
-static int64_t getSharedLimit(const PhaseOptions &options) {
-  if (!options.target.empty()) {
-    llvm::Expected<const TargetInfo *> target = getTarget(options.target);
-    if (target)
-      return (*target)->maxSharedPerBlock;
-    // Other phases report it.
-    llvm::consumeError(target.takeError());
-  }
-  return getDefaultTarget().maxSharedPerBlock;
-}
-
 void fusion::buildTilePipeline(OpPassManager &manager,
                                const PhaseOptions &options) {
-  tile::SpecializeWarpsPassOptions roles;
-  tile::PipelineLoadsPassOptions loads;
-  roles.sharedMemoryLimitBytes = loads.sharedMemoryLimitBytes =
-      getSharedLimit(options);
   manager.addPass(createLowerToTilePass());
   manager.addPass(createMergeProgramsPass());
   OpPassManager &programs = manager.nest<tile::ProgramOp>();
@@ -107,13 +90,13 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(tile::createShrinkLoadsPass());
   programs.addPass(tile::createSplitEpiloguePass());
-  programs.addPass(tile::createSpecializeWarpsPass(roles));
+  programs.addPass(tile::createSpecializeWarpsPass());
   programs.addPass(tile::createOverlapProductsPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.
   programs.addPass(createCSEPass());
-  programs.addPass(tile::createPipelineLoadsPass(loads));
+  programs.addPass(tile::createPipelineLoadsPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createLowerExchangesPass());

@@ -26,6 +26,11 @@ namespace mlir::fusion {
 const TargetInfo *resolveTarget(Operation *op, StringRef option = "",
                                 StringRef fallback = "");
 
+/// Shared memory that a block of what is below `op` can have, in bytes:
+/// `option`, or that of the chip if it is 0. Nothing, with an error on `op`,
+/// when the chip is not known.
+std::optional<int64_t> getSharedLimit(Operation *op, int64_t option);
+
 /// Makes `target` the `fusion.target` of `module`.
 void setTarget(ModuleOp module, const TargetInfo &target);
 

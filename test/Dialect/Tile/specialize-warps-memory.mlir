@@ -1,5 +1,6 @@
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-warps))' --remarks-filter='fusion.*' 2>%t.all | FileCheck %s --check-prefix=ALL
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-warps{shared-memory-limit-bytes=101000}))' --remarks-filter='fusion.*' 2>%t.less | FileCheck %s --check-prefix=LESS
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-set-target{target=sm_86},tile.program(tile-specialize-warps))' | FileCheck %s --check-prefix=LESS
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.less
 // RUN: fusion-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-warps{shared-memory-limit-bytes=35000}))' | FileCheck %s --check-prefix=PLAIN
 // RUN: not fusion-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-warps{shared-memory-limit-bytes=30000}))' 2>&1 | FileCheck %s --check-prefix=ERROR

@@ -14,6 +14,7 @@
 
 #include "LoopPipeliner.h"
 
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 namespace mlir::tile {
@@ -38,6 +39,10 @@ public:
     if (!pipeline || pipeline->getKind() != MmaKind::MmaSync ||
         pipeline->getStages() < 2)
       return;
+    std::optional<int64_t> sharedLimit =
+        fusion::getSharedLimit(program, sharedMemoryLimitBytes);
+    if (!sharedLimit)
+      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     program.getBody().walk([&](scf::ForOp loop) {
       if (!loadsOfProducts(loop).empty())
@@ -45,7 +50,7 @@ public:
     });
     for (scf::ForOp loop : loops)
       LoopPipeliner(flattenNest(loop), *pipeline, program.getNumWarps(),
-                    sharedMemoryLimitBytes)
+                    *sharedLimit)
           .run();
   }
 };

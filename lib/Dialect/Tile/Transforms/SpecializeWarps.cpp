@@ -13,6 +13,7 @@
 
 #include "ConsumerGroups.h"
 #include "RoleWriters.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -236,8 +237,12 @@ public:
     hoistSmallLoads(program, common.plan.contraction);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
-    if (failed(fitSharedMemory(program, common.plan, sharedMemoryLimitBytes))) {
-      reportTooLarge(program, common.plan);
+    std::optional<int64_t> sharedLimit =
+        fusion::getSharedLimit(program, sharedMemoryLimitBytes);
+    if (!sharedLimit)
+      return signalPassFailure();
+    if (failed(fitSharedMemory(program, common.plan, *sharedLimit))) {
+      reportTooLarge(program, common.plan, *sharedLimit);
       return signalPassFailure();
     }
     if (common.plan.stages != wanted)
@@ -285,7 +290,7 @@ private:
       remark << text;
   }
 
-  void reportTooLarge(ProgramOp program, RolePlan &plan) {
+  void reportTooLarge(ProgramOp program, RolePlan &plan, int64_t sharedLimit) {
     BufferType largest;
     Operation *load = nullptr;
     for (auto &[op, copy] : plan.contraction.loads)
@@ -299,8 +304,7 @@ private:
     llvm::interleave(largest.getShape(), os, "x");
     os << "x" << largest.getElementType();
     load->emitError("FUS-3216: a ring of two stages, ")
-        << plan.getSharedBytes() << " bytes, exceeds the "
-        << sharedMemoryLimitBytes.getValue()
+        << plan.getSharedBytes() << " bytes, exceeds the " << sharedLimit
         << " bytes of shared memory of a block; its largest buffer is the "
         << tile << " tile loaded here: choose a smaller tile in the schedule";
   }

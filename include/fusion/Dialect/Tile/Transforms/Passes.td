@@ -68,7 +68,8 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
   }];
   let options = [
     Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
-           "232448", "shared memory of one block, in bytes">
+           "0", "shared memory of one block, in bytes; 0: that of the "
+           "module's chip">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -143,7 +144,8 @@ def SpecializeWarpsPass
   }];
   let options = [
     Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
-           "232448", "shared memory of one block, in bytes">
+           "0", "shared memory of one block, in bytes; 0: that of the "
+           "module's chip">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
