@@ -44,9 +44,10 @@ def Fusion_AttentionOp
     6. e is rounded to the value's element type, as tensor cores need it;
     7. `result[h,i,c] = (sum_j e[h,i,j] value[g,j,c]) / l[h,i]`, rounded once.
 
-    A query that may attend to nothing gives NaN. `mask` (i1) and `bias` have
-    at most the rank of the scores, aligned to the right; a dimension of size 1
-    is broadcast. The region takes the score (in the compute type) and one index
+    A query that may attend to nothing gives NaN. Where e is 0 and the value is
+    infinite or NaN, the term of step 7 may be left out. `mask` (i1) and `bias`
+    have at most the rank of the scores, aligned to the right; a dimension of
+    size 1 is broadcast. The region takes the score (in the compute type) and one index
     per dimension of the scores, and may use values from outside.
 
     Vaswani et al., 2017; Ainslie et al., 2023 (grouped queries); steps 4 and 7

@@ -32,7 +32,8 @@ def Fusion_CrossEntropyOp
     in order. Per element, with C classes, `e = label_smoothing`:
 
     `lse = m + log(sum_c exp(x_c - m))`, `m = max_c x_c`,
-    `loss = (1 - e) (lse - x_t) + e (lse - sum_c x_c / C)`.
+    `loss = (1 - e) (lse - x_t) + e (lse - sum_c x_c / C)`, without the second
+    term where `e = 0`.
 
     Where `t == ignore_index` the loss is 0 and does not count. A target outside
     [0, C) that is not ignored gives NaN. `reduction`: `none` returns the losses

@@ -28,8 +28,9 @@ def Fusion_SoftmaxOp : Fusion_SoftmaxBase<"softmax"> {
   let summary = "exp(x - max) / sum(exp(x - max)) along an axis";
   let description = [{
     `m = max_j x_j`, `y_j = exp(x_j - m) / sum_k exp(x_k - m)` along `axis`.
-    f16 and bf16 are computed in f32 and rounded once. A NaN in a row makes the
-    row NaN, and so does a row of -inf. As `torch.softmax`.
+    f16 and bf16 are computed in f32 and rounded once. The sum may be made of
+    parts, each relative to its own maximum, which are scaled then. A NaN in a
+    row makes the row NaN, and so does a row of -inf. As `torch.softmax`.
   }];
 }
 

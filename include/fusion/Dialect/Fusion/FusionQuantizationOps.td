@@ -46,7 +46,8 @@ def Fusion_QuantizeOp : Fusion_ComputeOp<"quantize"> {
   let summary = "numbers to few-bit integers or floats";
   let description = [{
     `q = clamp(round(x / scale) + zero_point, lo, hi)`, rounding to nearest,
-    ties to even; NaN gives lo. For `float8`, x / scale is clamped to the
+    ties to even; NaN gives lo. The quotient is rounded to f32 (f64 where x or
+    the scale is f64) before that. For `float8`, x / scale is clamped to the
     format's largest finite numbers and rounded to nearest even; NaN stays NaN.
     As ONNX QuantizeLinear.
   }] # Fusion_QuantDocs;

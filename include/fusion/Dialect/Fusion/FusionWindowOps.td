@@ -93,7 +93,8 @@ def Fusion_PoolOp : Fusion_ComputeOp<"pool", [InferTypeOpAdaptor]> {
       `count_include_pad`, by the size of the window; rounded once.
 
     Padding is smaller than the dilated window. A dilated window can still miss
-    the input altogether; it gives -inf (the smallest integer) or NaN.
+    the input altogether; it gives -inf (the smallest integer) or NaN (0 with
+    `count_include_pad`).
 
     As `torch.nn.functional.max_pool2d` and `avg_pool2d`; a window that
     `ceil_mode` adds there is expressed by more padding at the end.
