@@ -8,7 +8,7 @@ from lit.llvm import llvm_config
 config.name = "Fusion"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test", ".td"]
-config.excludes = ["Fuzz", "Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.excludes = ["corpus", "Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.fusion_obj_root, "test")
 
