@@ -290,6 +290,10 @@ typedef struct FusionRtTensorInfo {
   int64_t dims[FUSION_RT_MAX_RANK];
   /// The size as an expression: "m", "128", "ceildiv(m, 2)".
   const char *dimNames[FUSION_RT_MAX_RANK];
+  /// Outputs only. Not 0: the output is the memory of input `overwrittenInput`,
+  /// which a launch overwrites.
+  int32_t overwritesInput;
+  uint32_t overwrittenInput;
 } FusionRtTensorInfo;
 FUSION_RT_API FusionRtStatus fusionRtEntryGetInput(const FusionRtEntry *entry,
                                                    uint32_t index,
@@ -316,7 +320,9 @@ FUSION_RT_API FusionRtStatus fusionRtEntryGetSymbol(const FusionRtEntry *entry,
 
 /// One input or output: contiguous, row-major, on the device, aligned to 16
 /// bytes. `dims` has `rank` elements. A tensor without elements needs no
-/// address. A by-value input has no address but `value`, on the host.
+/// address. A by-value input has no address but `value`, on the host. An output
+/// that is the memory of an input (overwritesInput) has the input's address or
+/// 0.
 typedef struct FusionRtTensor {
   FusionRtAddress address;
   const void *value;

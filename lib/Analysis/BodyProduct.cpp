@@ -68,8 +68,8 @@ ProductFinder::ProductFinder(const KernelBody &body)
 void ProductFinder::numberDims() {
   const BodyOutput *primary = nullptr;
   auto size = [&](const BodyOutput &output) {
-    const GraphValue &value = graph.getValue(output.value);
-    return std::pair(value.shape.size(), value.elements());
+    return std::pair(body.getStoredShape(output).size(),
+                     body.getStoredElements(output));
   };
   for (const BodyOutput &output : body.getOutputs())
     if (!primary || size(output) > size(*primary))
@@ -144,8 +144,12 @@ bool ProductFinder::hasTiles(const ProductDims &dims) const {
   if (!first.grouped)
     return true;
   SmallVector<Value> results;
-  for (const BodyOutput &output : body.getOutputs())
+  for (const BodyOutput &output : body.getOutputs()) {
+    // Rows of a slice end where it does.
+    if (body.getNode(body.getInstances()[output.instance]).inPlace)
+      return false;
     results.push_back(graph.getValue(output.value).ssa);
+  }
   return hasTilesOfGroups(
       first, dims, results,
       [&](Value tensor) {

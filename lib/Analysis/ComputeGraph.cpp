@@ -206,6 +206,7 @@ void ComputeGraphBuilder::addNode(Operation *op) {
   node.must = op->hasAttr(FusionDialect::kMustAttrName);
   node.never = op->hasAttr(FusionDialect::kNeverAttrName);
   node.repack = op->hasAttr(FusionDialect::kRepackAttrName);
+  node.inPlace = op->hasAttr(FusionDialect::kInPlaceAttrName);
   if (isa<linalg::FillOp, tensor::SplatOp, RowGroupsOp>(op))
     addFill(node, op->getResult(0));
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

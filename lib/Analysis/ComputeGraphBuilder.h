@@ -44,6 +44,7 @@ private:
   void addConcat(GraphNode &node, tensor::ConcatOp op);
   void addExtractSlice(GraphNode &node, tensor::ExtractSliceOp op);
   void addInsertSlice(GraphNode &node, tensor::InsertSliceOp op);
+  void addInsertInPlace(GraphNode &node, tensor::InsertSliceOp op);
   void addScan(GraphNode &node, Operation *op);
   void addCaptures(GraphNode &node, Operation *op);
   void addScalarReads(GraphNode &node, Value scalar);

@@ -187,8 +187,30 @@ void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
     addScalarReads(node, dyn_cast<Value>(offset));
 }
 
+/// The slice alone: the destination's memory has the rest.
+void ComputeGraphBuilder::addInsertInPlace(GraphNode &node,
+                                           tensor::InsertSliceOp op) {
+  node.extents = getSizes(op.getSourceType());
+  node.reduced.assign(node.extents.size(), false);
+  SmallVector<AffineExpr> identity;
+  for (unsigned d = 0; d < node.extents.size(); ++d)
+    identity.push_back(dim(d));
+  SmallVector<int> loops(op.getType().getRank(), -1);
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int next = 0;
+  for (auto [d, loop] : llvm::enumerate(loops))
+    if (!dropped.test(d))
+      loop = next++;
+  addWrite(node, op.getResult(), loops);
+  addRead(node, op.getSource(), identity);
+  for (OpFoldResult offset : op.getMixedOffsets())
+    addScalarReads(node, dyn_cast<Value>(offset));
+}
+
 void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
                                          tensor::InsertSliceOp op) {
+  if (node.inPlace)
+    return addInsertInPlace(node, op);
   setResultLoops(node, op.getResult());
   node.perPoint.fp32 = 2;
   llvm::SmallBitVector dropped = op.getDroppedDims();

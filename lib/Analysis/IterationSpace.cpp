@@ -148,6 +148,12 @@ static bool isShared(Value tensor) {
       tensor.getDefiningOp());
 }
 
+/// What is written in place has no coordinates but those of its slice.
+static bool isInPlace(Operation *op) {
+  return op->getNumResults() == 1 &&
+         KernelOp::getStored(op->getResult(0)) != op->getResult(0);
+}
+
 FailureOr<IterationSpace> IterationSpace::get(Region &body,
                                               SymbolicShapes &shapes) {
   IterationSpace space;
@@ -179,6 +185,8 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
       return failure();
   SmallVector<std::pair<Operation *, unsigned>> loopOrder;
   for (Operation &op : block) {
+    if (isInPlace(&op))
+      continue;
     for (Value result : op.getResults())
       if (failed(addTensor(result)))
         return failure();
@@ -342,10 +350,11 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
       dim.extent = extents[node];
     return it->second;
   };
-  Operation *terminator = block.getTerminator();
+  SmallVector<Value> stored = llvm::map_to_vector(
+      block.getTerminator()->getOperands(), KernelOp::getStored);
   double best = -1;
   int64_t bestRank = -1;
-  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+  for (auto [i, value] : llvm::enumerate(stored)) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       continue;
@@ -367,11 +376,10 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
       space.dims[id].root |= root;
     }
   };
-  if (terminator->getNumOperands()) {
-    numberTensor(terminator->getOperand(space.primary), true);
-    for (Value value : terminator->getOperands())
-      numberTensor(value, true);
-  }
+  if (!stored.empty())
+    numberTensor(stored[space.primary], true);
+  for (Value value : stored)
+    numberTensor(value, true);
   for (auto &[op, loop] : loopOrder) {
     unsigned id = number(loopNodes.lookup({op, loop}));
     space.loops[{op, loop}] = id;
@@ -387,7 +395,7 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
     numberTensor(argument, false);
   // Empty and filled tensors have no coordinates of their own.
   for (Operation &op : block)
-    if (!isa<tensor::EmptyOp, linalg::FillOp>(op))
+    if (!isa<tensor::EmptyOp, linalg::FillOp>(op) && !isInPlace(&op))
       for (Value result : op.getResults())
         numberTensor(result, false);
   for (auto op : block.getOps<linalg::LinalgOp>())

@@ -144,6 +144,19 @@ DimMask KernelBody::getMask(AffineExpr expr) const {
   return mask;
 }
 
+ArrayRef<int64_t> KernelBody::getStoredShape(const BodyOutput &output) const {
+  const GraphNode &node = getNode(instances[output.instance]);
+  return node.inPlace ? ArrayRef<int64_t>(node.extents)
+                      : graph->getValue(output.value).shape;
+}
+
+double KernelBody::getStoredElements(const BodyOutput &output) const {
+  double product = 1;
+  for (int64_t size : getStoredShape(output))
+    product *= static_cast<double>(size);
+  return product;
+}
+
 bool KernelBody::has(NodeKind kind) const {
   return llvm::any_of(
       nodes, [&](unsigned node) { return graph->getNode(node).kind == kind; });
@@ -214,6 +227,8 @@ void KernelBodyBuilder::unifyDims() {
     }
     loopSlots.push_back(first);
     for (const TensorWrite &write : info.writes) {
+      if (info.inPlace)
+        continue;
       unsigned slots = getValueSlots(write.value);
       for (auto [d, loop] : llvm::enumerate(write.loops))
         if (loop >= 0 && loop != info.granuleLoop)
@@ -444,6 +459,8 @@ void KernelBodyBuilder::addReads(unsigned id) {
       body.inputs.push_back(std::move(access));
       continue;
     }
+    if (graph.getNode(producer).inPlace)
+      return fail(BodyProblem::ReadInPlace, producer);
     coords = graph.toBase(read.value, coords);
     unsigned index = localIndex.lookup(producer);
     straighten(coords, fromProducts.test(index));

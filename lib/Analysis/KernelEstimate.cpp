@@ -58,12 +58,17 @@ static SmallVector<double> getFirstTouches(const KernelBody &body) {
   return result;
 }
 
+static double getStoredBytes(const KernelBody &body, const BodyOutput &output) {
+  return body.getStoredElements(output) *
+         body.getGraph().getValue(output.value).elementBytes;
+}
+
 double mlir::fusion::getUniqueBytes(const KernelBody &body) {
   double bytes = 0;
   for (double touched : getFirstTouches(body))
     bytes += touched;
   for (const BodyOutput &output : body.getOutputs())
-    bytes += body.getGraph().getValue(output.value).bytes();
+    bytes += getStoredBytes(body, output);
   return bytes;
 }
 
@@ -144,8 +149,9 @@ Pricer::Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast,
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = graph.getValue(output.value);
     auto [factor, transposed] = getFactor(output.coords, value);
-    streams.push_back({value.elementBytes, value.elements(), value.bytes(),
-                       output.mask, factor, transposed, output.instance, true});
+    streams.push_back({value.elementBytes, body.getStoredElements(output),
+                       getStoredBytes(body, output), output.mask, factor,
+                       transposed, output.instance, true});
     outerMask |= output.mask;
   }
   outerMask &= ~body.getReducedMask();
@@ -261,22 +267,21 @@ KernelEstimate mlir::fusion::estimateKernel(const KernelBody &body,
   const ComputeGraph &graph = body.getGraph();
   double largest = 0;
   for (const BodyOutput &output : body.getOutputs())
-    largest = std::max(largest, graph.getValue(output.value).bytes());
+    largest = std::max(largest, getStoredBytes(body, output));
   for (const BodyAccess &access : body.getInputs())
     largest = std::max(largest, graph.getValue(access.value).bytes());
   SmallVector<unsigned> candidates;
-  auto add = [&](unsigned value, ArrayRef<AffineExpr> coords) {
-    if (graph.getValue(value).bytes() < largest / 2 ||
-        candidates.size() == kMaxFastDims)
+  auto add = [&](double bytes, ArrayRef<AffineExpr> coords) {
+    if (bytes < largest / 2 || candidates.size() == kMaxFastDims)
       return;
     std::optional<unsigned> dim = getInnermostDim(body, coords);
     if (dim && !llvm::is_contained(candidates, *dim))
       candidates.push_back(*dim);
   };
   for (const BodyOutput &output : body.getOutputs())
-    add(output.value, output.coords);
+    add(getStoredBytes(body, output), output.coords);
   for (const BodyAccess &access : body.getInputs())
-    add(access.value, access.coords);
+    add(graph.getValue(access.value).bytes(), access.coords);
   if (candidates.empty())
     candidates.push_back(0);
 

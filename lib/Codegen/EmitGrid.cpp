@@ -340,13 +340,47 @@ LogicalResult TileEmitter::emitGrid() {
 // Places in memory
 //===----------------------------------------------------------------------===//
 
+TypedValue<tile::ViewType> TileEmitter::viewAs(Value key,
+                                               ArrayRef<AffineExpr> sizes) {
+  std::vector<const void *> identity;
+  for (AffineExpr size : sizes)
+    identity.push_back(size.getAsOpaquePointer());
+  Value &known = otherViews[{key.getAsOpaquePointer(), std::move(identity)}];
+  if (known)
+    return cast<TypedValue<tile::ViewType>>(known);
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> staticSizes;
+  for (AffineExpr size : sizes) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    staticSizes.push_back(constant ? constant.getValue()
+                                   : ShapedType::kDynamic);
+    if (!constant)
+      dynamic.push_back(sizeOf(size));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastSize)
+    builder.setInsertionPointAfter(lastSize);
+  else
+    builder.setInsertionPointToStart(&program.getBody().front());
+  auto whole = views.lookup(key).getDefiningOp<tile::MakeViewOp>();
+  auto view = tile::MakeViewOp::create(
+      builder, loc,
+      tile::ViewType::get(context, staticSizes,
+                          whole.getType().getElementType()),
+      whole.getBase(), dynamic,
+      AffineMapAttr::get(
+          AffineMap::get(0, shapes.getSymbols().size(), sizes, context)));
+  known = view;
+  lastSize = view;
+  return view;
+}
+
 TileEmitter::Place TileEmitter::placeOf(Value key, Value tensor,
                                         ArrayRef<AffineExpr> coords) {
   SmallVector<AffineExpr> shape = *shapes.getShape(tensor);
   Place place;
-  auto whole = cast<TypedValue<tile::ViewType>>(views.lookup(key));
   SmallVector<AffineExpr> sizes;
-  std::vector<unsigned> ends;
+  SmallVector<unsigned> ends;
   for (unsigned i = 0; i < coords.size();) {
     // Does a run of dimensions from here on count along one axis?
     unsigned end = i + 1;
@@ -380,36 +414,9 @@ TileEmitter::Place TileEmitter::placeOf(Value key, Value tensor,
     ends.push_back(end);
     i = end;
   }
-  place.view = whole;
-  if (sizes.size() != coords.size()) {
-    Value &known = mergedViews[{key.getAsOpaquePointer(), ends}];
-    if (!known) {
-      SmallVector<Value> dynamic;
-      SmallVector<int64_t> staticSizes;
-      for (AffineExpr size : sizes) {
-        auto constant = dyn_cast<AffineConstantExpr>(size);
-        staticSizes.push_back(constant ? constant.getValue()
-                                       : ShapedType::kDynamic);
-        if (!constant)
-          dynamic.push_back(sizeOf(size));
-      }
-      OpBuilder::InsertionGuard guard(builder);
-      if (lastSize)
-        builder.setInsertionPointAfter(lastSize);
-      else
-        builder.setInsertionPointToStart(&program.getBody().front());
-      auto view = tile::MakeViewOp::create(
-          builder, loc,
-          tile::ViewType::get(context, staticSizes,
-                              whole.getType().getElementType()),
-          whole.getDefiningOp<tile::MakeViewOp>().getBase(), dynamic,
-          AffineMapAttr::get(
-              AffineMap::get(0, shapes.getSymbols().size(), sizes, context)));
-      known = view;
-      lastSize = view;
-    }
-    place.view = cast<TypedValue<tile::ViewType>>(known);
-  }
+  place.view = sizes.size() == coords.size()
+                   ? cast<TypedValue<tile::ViewType>>(views.lookup(key))
+                   : viewAs(key, sizes);
   unsigned start = 0;
   for (auto [coord, size, end] : llvm::zip(place.coords, sizes, ends)) {
     std::optional<unsigned> dim;

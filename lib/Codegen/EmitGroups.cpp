@@ -61,7 +61,7 @@ LogicalResult TileEmitter::findTileGroups() {
   if (!space.getDims()[tileGroups->dim].getStaticExtent() ||
       ShapedType::isDynamic(tileGroups->op.getNumGroups()))
     return refuseGroups("the numbers of rows and groups are not known");
-  for (Value result : kernel.getYield().getValues())
+  for (Value result : kernel.getStoredValues())
     if (cast<RankedTensorType>(result.getType()).getRank() == 0 ||
         space.getDimOfTensor(result, 0) != tileGroups->dim)
       return refuseGroups("rows are not the first dimension of a result");

@@ -328,6 +328,46 @@ FailureOr<Tile> TileEmitter::evaluateInsert(tensor::InsertSliceOp op,
   return select(*condition, *inside, *outside);
 }
 
+FailureOr<TileEmitter::Place>
+TileEmitter::placeOfSlice(Value key, tensor::InsertSliceOp insert,
+                          ArrayRef<AffineExpr> coords) {
+  FailureOr<SmallVector<AffineExpr>> slice =
+      shapes.getShape(insert.getSource());
+  FailureOr<SmallVector<AffineExpr>> whole =
+      shapes.getShape(insert.getResult());
+  if (failed(slice) || failed(whole))
+    return insert.emitError("FUS-3107: the size of a slice depends on data");
+  Place place;
+  SmallVector<AffineExpr> sizes;
+  auto add = [&](AffineExpr coord, AffineExpr size, bool checked) {
+    place.coords.push_back(coord);
+    sizes.push_back(size);
+    place.checked.push_back(checked);
+  };
+  // A tile may reach past the slice, where the memory goes on: a dimension of
+  // one element in front, of which an element of the slice is the first.
+  for (auto [dim, coord] : llvm::enumerate(coords))
+    if (!isInBounds(coord, (*slice)[dim],
+                    space.getDimOfTensor(insert.getSource(), dim)))
+      add(coord.floorDiv((*slice)[dim]), builder.getAffineConstantExpr(1),
+          /*checked=*/true);
+  llvm::SmallBitVector dropped = insert.getDroppedDims();
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    FailureOr<AffineExpr> offset = positionOf(insert.getMixedOffsets()[dim]);
+    FailureOr<AffineExpr> stride =
+        shapes.getIndex(insert.getMixedStrides()[dim]);
+    if (failed(offset) || failed(stride))
+      return insert.emitError("FUS-3107: the stride of a slice depends on "
+                              "data");
+    AffineExpr coord =
+        dropped.test(dim) ? *offset : *offset + coords[next++] * *stride;
+    add(coord, (*whole)[dim], !isInBounds(coord, (*whole)[dim], std::nullopt));
+  }
+  place.view = viewAs(key, sizes);
+  return place;
+}
+
 /// Splits `linear`, a row-major position in a box of `sizes`, into coordinates.
 static SmallVector<AffineExpr> delinearize(AffineExpr linear,
                                            ArrayRef<AffineExpr> sizes) {

@@ -61,8 +61,7 @@ static LogicalResult checkResults(KernelOp kernel,
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     if (!dim.root || dim.reduction || dim.scan || dim.getStaticExtent() == 1)
       continue;
-    for (auto [number, value] :
-         llvm::enumerate(kernel.getYield().getValues())) {
+    for (auto [number, value] : llvm::enumerate(kernel.getStoredValues())) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
       bool has =
           type && llvm::any_of(llvm::seq<unsigned>(0, type.getRank()),

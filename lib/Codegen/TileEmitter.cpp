@@ -277,7 +277,8 @@ FailureOr<TileEmitter::Coords> TileEmitter::plainCoords(Value tensor) {
 
 LogicalResult TileEmitter::storeRoot(unsigned result) {
   Value yielded = kernel.getYield().getValues()[result];
-  FailureOr<Coords> coords = plainCoords(yielded);
+  Value stored = KernelOp::getStored(yielded);
+  FailureOr<Coords> coords = plainCoords(stored);
   if (failed(coords))
     return kernel.emitError("FUS-3103: result ")
            << result << " has a dimension that no axis covers";
@@ -288,7 +289,7 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   for (const Strip &strip : strips)
     if (strip.position != 0 && !isUsed(*coords, bound.lookup(strip.dim)))
       return success();
-  FailureOr<Tile> tile = evaluate(yielded, *coords);
+  FailureOr<Tile> tile = evaluate(stored, *coords);
   if (failed(tile))
     return failure();
   auto isCovered = [&](unsigned axis) {
@@ -297,11 +298,22 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
            });
   };
   insertAt(scopes.size() - 1);
-  Place place = placeOf(kernel.getResults()[result], yielded, *coords);
+  Value key = kernel.getResults()[result];
+  Place place;
+  if (stored == yielded) {
+    place = placeOf(key, yielded, *coords);
+    if (tileGroups)
+      place.view = endWithGroup(place.view);
+  } else {
+    FailureOr<Place> slice = placeOfSlice(
+        key, yielded.getDefiningOp<tensor::InsertSliceOp>(), *coords);
+    if (failed(slice))
+      return failure();
+    place = std::move(*slice);
+    insertAt(scopes.size() - 1);
+  }
   SmallVector<unsigned> storeAxes = axesOf(place.coords);
   Tile value = broadcast(*tile, storeAxes);
-  if (tileGroups)
-    place.view = endWithGroup(place.view);
 
   // Blocks that differ only along dimensions the result does not have compute
   // the same tile of it: the first of them writes.
@@ -325,8 +337,10 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
                                      /*withElseRegion=*/false);
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
-  SmallVector<Value> symbols;
-  AffineMap map = buildMap(place.coords, storeAxes, symbols, nullptr);
+  SmallVector<Value> symbols, positions;
+  AffineMap map = buildMap(place.coords, storeAxes, symbols, &positions);
+  // Of a slice whose position is an element of a tensor: one for all elements.
+  symbols.append(positions);
   tile::StoreOp::create(builder, loc, value.value, place.view, symbols, map,
                         place.checked);
   return success();
@@ -369,7 +383,7 @@ LogicalResult TileEmitter::emitRoots() {
 LogicalResult TileEmitter::emitRootGroups() {
   // Results that need the same loops share them.
   llvm::MapVector<SmallVector<unsigned>, SmallVector<unsigned>> groups;
-  for (auto [result, value] : llvm::enumerate(kernel.getYield().getValues())) {
+  for (auto [result, value] : llvm::enumerate(kernel.getStoredValues())) {
     SmallVector<unsigned> loopDims;
     auto type = cast<RankedTensorType>(value.getType());
     for (int64_t i = 0; i < type.getRank(); ++i) {

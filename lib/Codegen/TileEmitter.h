@@ -424,6 +424,12 @@ private:
   };
   /// `key` is the tensor's key in `views`.
   Place placeOf(Value key, Value tensor, ArrayRef<AffineExpr> coords);
+  /// The memory of view `key`, row-major with other sizes.
+  TypedValue<tile::ViewType> viewAs(Value key, ArrayRef<AffineExpr> sizes);
+  /// Where `insert` puts what its source has at `coords`, in the memory of view
+  /// `key`, which has all of its result.
+  FailureOr<Place> placeOfSlice(Value key, tensor::InsertSliceOp insert,
+                                ArrayRef<AffineExpr> coords);
 
   // Roots (TileEmitter.cpp).
   LogicalResult emitRoots();
@@ -498,7 +504,9 @@ private:
   SmallVector<unsigned> symbolArguments;
   DenseMap<unsigned, Value> symbolValues;
   DenseMap<Value, Value> views;
-  std::map<std::pair<void *, std::vector<unsigned>>, Value> mergedViews;
+  /// Views of other sizes, by key in `views` and sizes.
+  std::map<std::pair<const void *, std::vector<const void *>>, Value>
+      otherViews;
   DenseMap<AffineExpr, Value> sizes;
   AffineExpr gridSize;
   /// The last operation that computes a size, all at the start of the program.

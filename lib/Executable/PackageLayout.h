@@ -22,10 +22,12 @@ namespace fusionpkg {
 /// The last byte tells a file that went through a text-mode copy.
 constexpr char kMagic[8] = {'F', 'U', 'S', 'N', 'P', 'K', 'G', '\n'};
 /// A package carries the oldest version whose readers understand it: 2 has
-/// clusters and tensor maps, 3 blocks that wait for each other.
+/// clusters and tensor maps, 3 blocks that wait for each other, 4 outputs that
+/// are the memory of inputs.
 constexpr uint32_t kOldestVersion = 1;
 constexpr uint32_t kClusterVersion = 2;
-constexpr uint32_t kFormatVersion = 3;
+constexpr uint32_t kTogetherVersion = 3;
+constexpr uint32_t kFormatVersion = 4;
 constexpr size_t kHeaderBytes = 64;
 constexpr size_t kChecksumOffset = 48;
 constexpr size_t kChecksumBytes = 16;

@@ -89,6 +89,16 @@ ExprId buildStorageBytes(ExprPool &pool, DType type,
   return pool.mul(elements, pool.constant(bits / 8));
 }
 
+bool isOverwritten(const Entry &entry, uint32_t buffer) {
+  const Buffer &memory = entry.buffers[buffer];
+  if (memory.kind != BufferKind::Input)
+    return false;
+  for (const TensorSpec &output : entry.outputs)
+    if (output.overwrites == memory.index)
+      return true;
+  return false;
+}
+
 unsigned getParamBytes(const Entry &entry, const Arg &arg) {
   switch (arg.kind) {
   case ArgKind::Buffer:

@@ -124,6 +124,8 @@ TensorSpec Reader::tensor(const fb::Tensor &t) {
   tensor.dtype = static_cast<DType>(t.dtype());
   numbers(t.dims(), tensor.dims);
   tensor.byValue = t.by_value();
+  if (t.overwrites() != kNoExpr)
+    tensor.overwrites = t.overwrites();
   return tensor;
 }
 

@@ -47,6 +47,7 @@ private:
   void expressions(const Entry &entry);
   void signature(const Entry &entry);
   void buffers(const Entry &entry);
+  void overwritten(const Entry &entry);
   void tensorMap(const Entry &entry, const TensorMap &map);
   void launch(const Entry &entry, const Step &step);
   void transfer(const Entry &entry, const Step &step);
@@ -156,12 +157,14 @@ void Verifier::signature(const Entry &entry) {
               "a tensor has more than 16 dimensions");
       for (ExprId dim : spec.dims)
         expr(entry, dim);
+      require(!isInput || !spec.overwrites, "an input overwrites an input");
       if (spec.byValue) {
         require(isInput, "an output is passed by value");
         require(spec.dims.empty(), "a by-value input is not a scalar");
         require(spec.dtype != DType::I4, "an i4 is passed by value");
       }
     }
+  overwritten(entry);
   if (failed())
     return;
 
@@ -190,6 +193,25 @@ void Verifier::signature(const Entry &entry) {
   for (const Requirement &requirement : entry.requirements) {
     expr(entry, requirement.condition);
     name(requirement.message, /*mayBeEmpty=*/true);
+  }
+}
+
+/// An output that is the memory of an input is of its type and dimensions, and
+/// the only one.
+void Verifier::overwritten(const Entry &entry) {
+  std::unordered_set<uint32_t> inputs;
+  for (const TensorSpec &output : entry.outputs) {
+    if (!output.overwrites)
+      continue;
+    if (!require(*output.overwrites < entry.inputs.size(),
+                 "an output overwrites an input that is out of range"))
+      return;
+    const TensorSpec &input = entry.inputs[*output.overwrites];
+    require(!input.byValue, "an output overwrites a by-value input");
+    require(input.dtype == output.dtype && input.dims == output.dims,
+            "an output overwrites an input of another type or shape");
+    require(inputs.insert(*output.overwrites).second,
+            "two outputs overwrite one input");
   }
 }
 
@@ -231,8 +253,9 @@ void Verifier::buffers(const Entry &entry) {
   for (size_t i = 0; i < inputUses.size(); ++i)
     require(inputUses[i] == (entry.inputs[i].byValue ? 0u : 1u),
             "an input does not have exactly its one buffer");
-  for (unsigned uses : outputUses)
-    require(uses == 1, "an output does not have exactly one buffer");
+  for (size_t i = 0; i < outputUses.size(); ++i)
+    require(outputUses[i] == (entry.outputs[i].overwrites ? 0u : 1u),
+            "an output does not have exactly its one buffer");
 }
 
 void Verifier::tensorMap(const Entry &entry, const TensorMap &map) {
@@ -310,7 +333,8 @@ void Verifier::transfer(const Entry &entry, const Step &step) {
                "a destination is out of range"))
     return;
   BufferKind kind = entry.buffers[step.dst].kind;
-  require(kind == BufferKind::Output || kind == BufferKind::Temp,
+  require(kind == BufferKind::Output || kind == BufferKind::Temp ||
+              isOverwritten(entry, step.dst),
           "a destination is not writable");
   expr(entry, step.dstOffset, /*mayBeAbsent=*/true);
   expr(entry, step.bytes, /*mayBeAbsent=*/true);

@@ -65,7 +65,7 @@ static Offset<fb::Tensor> writeTensor(FlatBufferBuilder &b,
   auto name = b.CreateString(t.name);
   auto dims = b.CreateVector(t.dims);
   return fb::CreateTensor(b, name, static_cast<uint8_t>(t.dtype), dims,
-                          t.byValue);
+                          t.byValue, t.overwrites.value_or(kNoExpr));
 }
 
 static Offset<fb::Step> writeStep(FlatBufferBuilder &b, const Step &step) {
@@ -140,9 +140,13 @@ static Offset<fb::Entry> writeEntry(FlatBufferBuilder &b, const Entry &entry) {
 
 /// The oldest format version whose readers understand `model`.
 static uint32_t getFormatVersion(const PackageModel &model) {
+  for (const Entry &entry : model.entries)
+    for (const TensorSpec &output : entry.outputs)
+      if (output.overwrites)
+        return kFormatVersion;
   for (const Kernel &kernel : model.kernels)
     if (kernel.together > 1)
-      return kFormatVersion;
+      return kTogetherVersion;
   for (const Kernel &kernel : model.kernels)
     if (kernel.clusterX > 1)
       return kClusterVersion;

@@ -252,6 +252,8 @@ FusionDecision mlir::fusion::checkBody(const KernelBody &body,
     return FusionDecision::no(ReasonCode::RecomputeLimit, culprit);
   case BodyProblem::ReductionCoordinates:
     return FusionDecision::no(ReasonCode::ReductionCoordinates, culprit);
+  case BodyProblem::ReadInPlace:
+    return FusionDecision::no(ReasonCode::ReadInPlace, culprit);
   }
   unsigned operands = body.getNumInputTensors() + body.getOutputs().size();
   if (operands > limits.maxOperands)

@@ -80,5 +80,6 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
       return dim.emitOpError(
           "FUS-2004: asks for a size that cannot be computed from the sizes of "
           "the function's arguments");
+  writeInPlace(func);
   return success();
 }

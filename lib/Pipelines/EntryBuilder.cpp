@@ -116,21 +116,62 @@ LogicalResult EntryBuilder::buildSignature() {
       buffers[argument] = addBuffer(BufferKind::Input, i, spec->name);
     entry.inputs.push_back(std::move(*spec));
   }
+  SmallVector<BlockArgument> memories(func.getNumResults());
+  for (BlockArgument argument : func.getArguments())
+    if (auto result = func.getArgAttrOfType<IntegerAttr>(
+            argument.getArgNumber(), FusionDialect::kOverwrittenByAttrName))
+      memories[result.getInt()] = argument;
   Operation *terminator = func.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(terminator->getOperands())) {
     FailureOr<fusionpkg::TensorSpec> spec =
         buildSpec(result, "result" + Twine(i));
     if (failed(spec))
       return failure();
-    unsigned buffer = addBuffer(BufferKind::Output, i, spec->name);
-    entry.outputs.push_back(std::move(*spec));
-    outputs.push_back(buffer);
-    // A kernel writes straight into the first output that shows its result.
     Value base = stripViews(result);
-    if (base.getDefiningOp<KernelOp>())
-      buffers.try_emplace(base, buffer);
+    if (BlockArgument argument = memories[i]) {
+      setOverwritten(argument.getArgNumber(), *spec);
+      outputs.push_back(buffers.lookup(argument));
+      if (isWrittenInPlace(base, argument))
+        buffers[base] = outputs.back();
+    } else {
+      outputs.push_back(addBuffer(BufferKind::Output, i, spec->name));
+      // A kernel writes straight into the first output that shows its result,
+      // unless that lies in an argument.
+      if (base.getDefiningOp<KernelOp>())
+        buffers.try_emplace(base, outputs.back());
+    }
+    entry.outputs.push_back(std::move(*spec));
   }
   return success();
+}
+
+void EntryBuilder::setOverwritten(unsigned input,
+                                  fusionpkg::TensorSpec &output) {
+  const fusionpkg::TensorSpec &memory = entry.inputs[input];
+  output.overwrites = input;
+  for (auto [dim, size, wanted] : llvm::zip_equal(
+           llvm::seq<size_t>(0, memory.dims.size()), output.dims, memory.dims))
+    if (size != wanted)
+      entry.requirements.push_back(
+          {entry.exprs.eq(size, wanted),
+           ("dimension " + Twine(dim) + " of " + output.name + " is that of " +
+            memory.name + ", which it overwrites")
+               .str()});
+  output.dims = memory.dims;
+}
+
+bool EntryBuilder::isWrittenInPlace(Value result, BlockArgument argument) {
+  auto kernel = result.getDefiningOp<KernelOp>();
+  if (!kernel)
+    return false;
+  Value yielded =
+      kernel.getYield().getValues()[cast<OpResult>(result).getResultNumber()];
+  if (KernelOp::getStored(yielded) == yielded)
+    return false;
+  auto dest = dyn_cast<BlockArgument>(
+      stripViews(yielded.getDefiningOp<tensor::InsertSliceOp>().getDest()));
+  return dest && dest.getOwner() == &kernel.getBlock() &&
+         stripViews(kernel.getInputs()[dest.getArgNumber()]) == argument;
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,24 +334,55 @@ LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
   return success();
 }
 
+void EntryBuilder::addCopy(unsigned to, unsigned from) {
+  fusionpkg::Step step;
+  step.kind = fusionpkg::StepKind::Copy;
+  step.dst = to;
+  step.src = from;
+  entry.steps.push_back(std::move(step));
+}
+
+LogicalResult EntryBuilder::addResult(unsigned output, Value result) {
+  Value base = stripViews(result);
+  if (std::optional<FillPattern> pattern = getUniformValue(base)) {
+    addFill(output, *pattern);
+    return success();
+  }
+  FailureOr<unsigned> source = getBuffer(base);
+  if (failed(source))
+    return failure();
+  if (*source != output)
+    addCopy(output, *source);
+  return success();
+}
+
 LogicalResult EntryBuilder::addReturn(Operation *terminator) {
-  for (auto [output, result] :
-       llvm::zip_equal(outputs, terminator->getOperands())) {
-    Value base = stripViews(result);
-    if (std::optional<FillPattern> pattern = getUniformValue(base)) {
-      addFill(output, *pattern);
-      continue;
-    }
-    FailureOr<unsigned> source = getBuffer(base);
-    if (failed(source))
+  auto results = llvm::zip_equal(outputs, terminator->getOperands());
+  // What overwrites an argument comes last, when nobody reads that any more.
+  for (auto [output, result] : results)
+    if (!isOverwritten(entry, output) && failed(addResult(output, result)))
       return failure();
-    if (*source == output)
+  // Of arguments that overwrite each other there is a copy first.
+  for (auto [output, result] : results) {
+    Value base = stripViews(result);
+    auto known = buffers.find(base);
+    if (!isOverwritten(entry, output) || !isa<BlockArgument>(base) ||
+        known->second == output || !isOverwritten(entry, known->second))
       continue;
-    fusionpkg::Step step;
-    step.kind = fusionpkg::StepKind::Copy;
-    step.dst = output;
-    step.src = *source;
-    entry.steps.push_back(std::move(step));
+    FailureOr<unsigned> copy = addTemporary(base);
+    if (failed(copy))
+      return failure();
+    addCopy(*copy, known->second);
+    staged[base] = *copy;
+  }
+  for (auto [output, result] : results) {
+    if (!isOverwritten(entry, output))
+      continue;
+    auto copy = staged.find(stripViews(result));
+    if (copy != staged.end() && buffers.lookup(copy->first) != output)
+      addCopy(output, copy->second);
+    else if (failed(addResult(output, result)))
+      return failure();
   }
   return success();
 }

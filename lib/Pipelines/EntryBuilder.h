@@ -34,6 +34,10 @@ private:
 
   LogicalResult buildSignature();
   FailureOr<fusionpkg::TensorSpec> buildSpec(Value value, const Twine &name);
+  /// Makes argument `input` the memory of `output`, of the same shape.
+  void setOverwritten(unsigned input, fusionpkg::TensorSpec &output);
+  /// True when `result`, one of a kernel, is written in place into an argument.
+  bool isWrittenInPlace(Value result, BlockArgument argument);
   unsigned addBuffer(fusionpkg::BufferKind kind, uint32_t index,
                      const Twine &name);
   FailureOr<unsigned> addTemporary(Value tensor);
@@ -54,6 +58,9 @@ private:
   /// The memory that a kernel takes beside its tensors.
   void addScratches(ArrayAttr scratches, fusionpkg::Step &step);
   LogicalResult addReturn(Operation *terminator);
+  /// Adds the step after which `output` has `result`, if one is needed.
+  LogicalResult addResult(unsigned output, Value result);
+  void addCopy(unsigned to, unsigned from);
   void addFill(unsigned buffer, FillPattern pattern);
 
   // What the sizes of a launch must fulfil (SizeRequirements.cpp).
@@ -69,6 +76,8 @@ private:
   /// Buffers of tensors that are no views.
   DenseMap<Value, unsigned> buffers;
   SmallVector<unsigned> outputs;
+  /// Copies of arguments that are overwritten before they are returned.
+  DenseMap<Value, unsigned> staged;
   unsigned numTemporaries = 0;
   /// The buffer that blocks of kernels signal in.
   std::optional<unsigned> signals;

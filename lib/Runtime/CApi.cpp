@@ -385,6 +385,8 @@ static FusionRtStatus getTensor(const FusionRtEntry *entry, bool isInput,
     own.dims[d] = model.exprs.getConstant(spec.dims[d]).value_or(-1);
     own.dimNames[d] = names[d].c_str();
   }
+  own.overwritesInput = spec.overwrites.has_value();
+  own.overwrittenInput = spec.overwrites.value_or(0);
   writeStruct(info, own);
   return 0;
 }

@@ -62,6 +62,7 @@ private:
   Error tensorAddress(bool isInput, uint32_t index, int64_t bytes,
                       Address &address) const;
   Error checkScalars() const;
+  Error checkOverwritten() const;
   Error checkOverlap() const;
   Error resolveBuffers();
   Error workspaceBase(Address &base);
@@ -122,23 +123,40 @@ Error Launcher::checkScalars() const {
   return {};
 }
 
-/// An output that shares memory with an input or another output would be a
+/// An output that is an input's memory names that or none.
+Error Launcher::checkOverwritten() const {
+  for (uint32_t i = 0; i < entry.outputs.size(); ++i) {
+    const std::optional<uint32_t> &input = entry.outputs[i].overwrites;
+    if (!input || args.outputs[i].address == 0 ||
+        args.outputs[i].address == args.inputs[*input].address)
+      continue;
+    return Error(ErrorCode::BadArgument,
+                 describeTensor(entry, false, i) + " is the memory of input " +
+                     std::to_string(*input) + " and has another address",
+                 "pass the input's address or 0");
+  }
+  return {};
+}
+
+/// What is written and shares memory with an input or another output would be a
 /// wrong result without a word.
 Error Launcher::checkOverlap() const {
   for (size_t a = 0; a < entry.buffers.size(); ++a) {
-    if (entry.buffers[a].kind != BufferKind::Output)
+    if (!spec.written[a] || spec.bufferBytes[a] == 0)
       continue;
+    bool isOutput = entry.buffers[a].kind == BufferKind::Output;
     Address begin = bases[a], end = begin + spec.bufferBytes[a];
     for (size_t b = 0; b < entry.buffers.size(); ++b) {
       BufferKind kind = entry.buffers[b].kind;
-      bool isOther =
-          kind == BufferKind::Input || (kind == BufferKind::Output && b < a);
-      if (!isOther || spec.bufferBytes[a] == 0 || spec.bufferBytes[b] == 0)
+      bool isOther = kind == BufferKind::Input ||
+                     (kind == BufferKind::Output && isOutput && b < a);
+      if (!isOther || b == a || spec.bufferBytes[b] == 0)
         continue;
       Address otherEnd = bases[b] + spec.bufferBytes[b];
       if (begin < otherEnd && bases[b] < end)
         return Error(ErrorCode::Overlap,
-                     describeTensor(entry, false, entry.buffers[a].index) +
+                     describeTensor(entry, !isOutput, entry.buffers[a].index) +
+                         (isOutput ? "" : ", which is overwritten,") +
                          " shares memory with " +
                          (kind == BufferKind::Input ? "input " : "output ") +
                          std::to_string(entry.buffers[b].index));
@@ -235,6 +253,8 @@ Error Launcher::resolveBuffers() {
     if (error)
       return error;
   }
+  if (Error error = checkOverwritten())
+    return error;
   if (Error error = checkOverlap())
     return error;
 

@@ -150,7 +150,10 @@ Error Specializer::tensors(bool isInput) {
 
 Error Specializer::buffers() {
   bool hasSignals = false;
-  for (const Buffer &buffer : entry.buffers) {
+  for (uint32_t id = 0; id < entry.buffers.size(); ++id) {
+    const Buffer &buffer = entry.buffers[id];
+    spec->written.push_back(buffer.kind == BufferKind::Output ||
+                            isOverwritten(entry, id));
     int64_t bytes = 0;
     switch (buffer.kind) {
     case BufferKind::Input:
@@ -206,7 +209,7 @@ Error Specializer::tensorMap(size_t step, uint32_t index) {
   const TensorMap &map = entry.tensorMaps[index];
   const Buffer &buffer = entry.buffers[map.buffer];
   Error error = prepareTensorMap(map, values, spec->bufferBytes[map.buffer],
-                                 buffer.kind == BufferKind::Output, prepared);
+                                 spec->written[map.buffer], prepared);
   if (!error)
     return {};
   const std::string &name = buffer.name;

@@ -59,6 +59,8 @@ struct Specialization {
   std::vector<int64_t> outputBytes;
   /// Size of every buffer, and the offset of every temporary.
   std::vector<int64_t> bufferBytes, tempOffsets;
+  /// Of every buffer, whether it is an output or an input that is overwritten.
+  std::vector<bool> written;
   int64_t workspaceBytes = 0;
   /// Where in the workspace signals go when nothing else has them; -1: none.
   int64_t signalsOffset = -1;

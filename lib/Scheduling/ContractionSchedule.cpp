@@ -150,9 +150,12 @@ static bool tilesGroups(KernelOp kernel, const Product &product,
   const Contraction &first = product.sums.front();
   if (!first.grouped)
     return true;
+  // Rows of a slice that is written in place end where it does.
+  SmallVector<Value> stored = kernel.getStoredValues();
   return space.getDims()[first.groupedDim].granule == 1 &&
+         llvm::equal(stored, kernel.getYield().getValues()) &&
          fusion::hasTilesOfGroups(
-             first, product.dims, kernel.getYield().getValues(),
+             first, product.dims, stored,
              [&](Value v) { return dimsOf(v, space); },
              [](Value v) { return isa<BlockArgument>(v); });
 }
@@ -194,7 +197,7 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   };
   for (Value argument : kernel.getBlock().getArguments())
     add(view.reads, argument);
-  for (Value yielded : kernel.getYield().getValues())
+  for (Value yielded : kernel.getStoredValues())
     add(view.writes, yielded);
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (llvm::none_of(product.sums,
@@ -268,7 +271,7 @@ static std::optional<Product> findTiledProduct(KernelOp kernel,
     if (!sum.operands[1].channels)
       add(columnTensors, sum.operands[1].tensor);
   }
-  SmallVector<Value> results(kernel.getYield().getValues());
+  SmallVector<Value> results(kernel.getStoredValues());
   results.push_back(first.op->getResult(0));
   for (Value result : results) {
     add(rowTensors, result);

@@ -145,7 +145,7 @@ static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space,
   };
   for (Value argument : kernel.getBlock().getArguments())
     note(argument);
-  for (Value yielded : kernel.getYield().getValues())
+  for (Value yielded : kernel.getStoredValues())
     note(yielded);
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     facts.operations +=
@@ -238,7 +238,7 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
     }
     budget = std::min<int64_t>(budget, draft.tileElements());
   }
-  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
   // A few steps along a dimension that an operand lacks: the block reads that
   // operand once for all of them.
@@ -321,7 +321,7 @@ static ScheduleAttr scheduleReduction(KernelOp kernel,
 
   // Rows (or columns) of one block: enough work for a few warps, but no fewer
   // blocks than the chip has multiprocessors.
-  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
   int64_t budget = rowsAreContiguous ? 1024 : 2048;
   if (!rowsAreContiguous && facts.extents[fastest] > 1 &&

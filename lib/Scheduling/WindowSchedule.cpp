@@ -203,7 +203,7 @@ static std::optional<Windows> findWindows(KernelOp kernel,
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (op.getNumReductionLoops() > 0 && !addWindows(op, space, windows))
       return std::nullopt;
-  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
   SmallVector<WindowDim> ordered;
   for (int64_t i = rank - 1; i >= 0; --i)
@@ -432,7 +432,7 @@ ScheduleAttr fusion::scheduleWindows(KernelOp kernel,
   std::optional<Windows> windows = findWindows(kernel, space, facts);
   if (!windows)
     return nullptr;
-  auto primary = kernel.getYield().getValues()[space.getPrimaryResult()];
+  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
   SmallVector<int64_t> sizes;
   SmallVector<unsigned> dims;

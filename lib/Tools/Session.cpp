@@ -197,6 +197,7 @@ llvm::Error Session::readSignature() {
   if (llvm::Error error = check(fusionRtEntryGetInfo(entry, &entryInfo)))
     return error;
   signature = {};
+  overwritten.clear();
   auto tensorInfo = FUSION_RT_INIT(FusionRtTensorInfo);
   for (uint32_t i = 0; i < entryInfo.numInputs; ++i) {
     if (llvm::Error error = check(fusionRtEntryGetInput(entry, i, &tensorInfo)))
@@ -208,6 +209,9 @@ llvm::Error Session::readSignature() {
             check(fusionRtEntryGetOutput(entry, i, &tensorInfo)))
       return error;
     signature.outputs.push_back(makeSignature(tensorInfo, i));
+    overwritten.push_back(tensorInfo.overwritesInput
+                              ? std::optional(tensorInfo.overwrittenInput)
+                              : std::nullopt);
   }
   return llvm::Error::success();
 }
@@ -270,6 +274,11 @@ public:
       result.dims = output.getDims().data();
       result.rank = static_cast<int32_t>(output.getDims().size());
       result.dtype = static_cast<int32_t>(output.getDType());
+      if (std::optional<uint32_t> input = session.overwritten[i]) {
+        result.address = arguments[*input].address;
+        results.push_back(result);
+        continue;
+      }
       if (llvm::Error error =
               allocate(output.getNumBytes(), "output " + std::to_string(i),
                        result.address))

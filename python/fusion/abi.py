@@ -82,7 +82,8 @@ class EntryInfo(Sized):
 class TensorInfo(Sized):
     _fields_ = [("structSize", c_size_t), ("name", c_char_p),
                 ("dtype", c_int32), ("rank", c_int32), ("byValue", c_int32),
-                ("dims", c_int64 * MAX_RANK), ("dimNames", c_char_p * MAX_RANK)]
+                ("dims", c_int64 * MAX_RANK), ("dimNames", c_char_p * MAX_RANK),
+                ("overwritesInput", c_int32), ("overwrittenInput", c_uint32)]
 
 
 class Tensor(Structure):

@@ -10,6 +10,7 @@ import os
 import pathlib
 import tempfile
 import threading
+import typing
 import weakref
 
 import numpy as np
@@ -25,12 +26,14 @@ class TensorSpec:
 
     `dtype` is "f32", "bf16", "i8", …; `dims` has an int for a fixed size and a
     string, the expression of the size, for a dynamic one; `by_value` marks a
-    scalar that is passed as a number.
+    scalar that is passed as a number. `overwrites` is, of an output that is the
+    memory of an input, the number of that input.
     """
     name: str
     dtype: str
     dims: tuple
     by_value: bool = False
+    overwrites: typing.Optional[int] = None
 
 
 def _spec(info):
@@ -38,7 +41,8 @@ def _spec(info):
                  for size, name in zip(info.dims[:info.rank],
                                        info.dimNames[:info.rank]))
     return TensorSpec((info.name or b"").decode(), abi.DTYPES[info.dtype],
-                      dims, bool(info.byValue))
+                      dims, bool(info.byValue),
+                      info.overwrittenInput if info.overwritesInput else None)
 
 
 def _tensor(spec, shape):
@@ -129,7 +133,9 @@ class Entry:
 
         `out` gives the memory of the results: one tensor or array, or a
         sequence of them. With PyTorch tensors the call returns when the work
-        is on the current stream; keep the package until it is done.
+        is on the current stream; keep the package until it is done. A result
+        that overwrites an argument is that PyTorch tensor; NumPy arrays are
+        copied to the device, so that they stay as they are.
         """
         self._check_count(inputs, "argument", self.inputs)
         if out is not None and not isinstance(out, (tuple, list)):
@@ -229,7 +235,13 @@ class Entry:
             described[i].address = inputs[i].data_ptr()
         results = []
         for i, (spec, shape) in enumerate(zip(self.outputs, plan.shapes)):
-            if out is None:
+            if spec.overwrites is not None:
+                result = inputs[spec.overwrites]
+                if out is not None and out[i].data_ptr() != result.data_ptr():
+                    raise ValueError(
+                        f"{self._what(i, spec, 'output')}: is the memory of "
+                        f"argument {spec.overwrites}; pass that tensor")
+            elif out is None:
                 result = tensors.empty(shape, spec.dtype, device)
             else:
                 result = out[i]
@@ -256,7 +268,7 @@ class Entry:
                   for i in self._tensors}
         plan = self._plan(inputs)
         described, outputs = plan.fill_in()
-        memories = []
+        memories, where = [], {}
 
         def allocate(size, name):
             memories.append(Memory(device, size, name))
@@ -268,13 +280,17 @@ class Entry:
                                   self.inputs[i].name or f"arg{i}")
                 memory.copy_from(array)
                 described[i].address = memory.address
+                where[i] = memory
             host = [arrays.empty_storage(spec.dtype, shape)
                     for spec, shape in zip(self.outputs, plan.shapes)]
-            for i, (spec, array) in enumerate(zip(self.outputs, host)):
-                outputs[i].address = allocate(
-                    array.nbytes, spec.name or f"result{i}").address
+            results = [where[spec.overwrites] if spec.overwrites is not None
+                       else allocate(array.nbytes, spec.name or f"result{i}")
+                       for i, (spec, array) in enumerate(zip(self.outputs,
+                                                             host))]
+            for output, memory in zip(outputs, results):
+                output.address = memory.address
             self._launch(described, outputs, None, 0, 0)
-            for memory, array in zip(memories[len(stored):], host):
+            for memory, array in zip(results, host):
                 memory.copy_to(array)
         finally:
             for memory in memories:

@@ -31,6 +31,19 @@ func.func @two(%x: tensor<4x8xbf16>, %i: tensor<4x8xi32>)
 """
 
 
+APPEND = """
+func.func @append(%cache: tensor<4x8xf32> {fusion.overwritten_by = 1},
+                  %row: tensor<1x8xf32>, %p: i64)
+    -> (tensor<1x8xf32>, tensor<4x8xf32>) {
+  %i = arith.index_cast %p : i64 to index
+  %n = arith.negf %row : tensor<1x8xf32>
+  %new = tensor.insert_slice %n into %cache[%i, 0] [1, 8] [1, 1]
+      : tensor<1x8xf32> into tensor<4x8xf32>
+  return %n, %new : tensor<1x8xf32>, tensor<4x8xf32>
+}
+"""
+
+
 def compiled(text):
     return fusion.compile(text, target="sm_90a", device="emulator")
 
@@ -88,6 +101,20 @@ class RunTest(unittest.TestCase):
         rounded = fusion.arrays.widen_bf16(fusion.arrays.round_to_bf16(x))
         np.testing.assert_array_equal(double, 2 * rounded)
         np.testing.assert_array_equal(square, i * i)
+
+    def test_overwritten_argument(self):
+        package = compiled(APPEND)
+        cache = np.zeros((4, 8), np.float32)
+        row = np.arange(8, dtype=np.float32).reshape(1, 8)
+        _, new = package(cache, row, 2)
+        np.testing.assert_array_equal(new[2], -row[0])
+        self.assertEqual(np.count_nonzero(new), 7)
+        self.assertEqual(np.count_nonzero(cache), 0)
+        out = (np.empty_like(row), cache)
+        package(cache, row, 3, out=out)
+        np.testing.assert_array_equal(cache[3], -row[0])
+        self.assertEqual([spec.overwrites for spec in
+                          package["append"].outputs], [None, 0])
 
     def test_survives_the_package(self):
         entry = compiled(SCALE_ADD)["scale_add"]

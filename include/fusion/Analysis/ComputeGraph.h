@@ -89,6 +89,9 @@ struct GraphNode {
   bool never = false;
   /// Made by planning for readers that need it in memory.
   bool repack = false;
+  /// The result lies in memory that has all of it but the slice that the node
+  /// computes: the loops are the slice's.
+  bool inPlace = false;
   /// What the node is called in names and remarks, e.g. `add`.
   std::string label;
 

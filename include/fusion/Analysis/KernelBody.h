@@ -71,6 +71,8 @@ enum class BodyProblem {
   /// A reduction, contraction or scan is needed at coordinates that are not its
   /// own dimensions.
   ReductionCoordinates,
+  /// What is written in place is read: the kernel has a slice of it only.
+  ReadInPlace,
 };
 
 /// A set of nodes seen as one kernel.
@@ -102,6 +104,10 @@ public:
   const GraphNode &getNode(const BodyInstance &instance) const {
     return graph->getNode(instance.node);
   }
+  /// Sizes of what the kernel writes of an output: of one that is written in
+  /// place the slice's.
+  ArrayRef<int64_t> getStoredShape(const BodyOutput &output) const;
+  double getStoredElements(const BodyOutput &output) const;
   /// Dimensions that reductions or contractions of the body reduce, or that
   /// scans walk.
   DimMask getReducedMask() const { return reducedMask; }

@@ -17,6 +17,7 @@
 #include "fusion/Executable/Expr.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,10 @@ struct TensorSpec {
   std::vector<ExprId> dims;
   /// Inputs only: rank 0, passed by value to kernels instead of by pointer.
   bool byValue = false;
+  /// Outputs only: the input, of the same type and dimensions, whose memory the
+  /// output is. The launch overwrites it, and the output has no buffer of its
+  /// own.
+  std::optional<uint32_t> overwrites = std::nullopt;
 };
 
 enum class BufferKind : uint8_t {
@@ -111,8 +116,8 @@ enum class BufferKind : uint8_t {
 constexpr int64_t kSignalBytes = 2 * 1024 * 1024;
 
 /// Device memory that steps name. Every tensor input that is not by value and
-/// every output has exactly one buffer; temporaries get their place in one
-/// workspace from planWorkspace, by lifetime.
+/// every output that is no input's memory has exactly one buffer; temporaries
+/// get their place in one workspace from planWorkspace, by lifetime.
 struct Buffer {
   BufferKind kind = BufferKind::Temp;
   /// Index of the input, output or constant; 0 for a temporary.
@@ -240,6 +245,10 @@ struct Entry {
   Summary summary;
   std::vector<TensorMap> tensorMaps;
 };
+
+/// True when buffer number `buffer` is that of an input which an output
+/// overwrites. `entry` has passed the checks of its signature and buffers.
+bool isOverwritten(const Entry &entry, uint32_t buffer);
 
 /// The bytes of the kernel parameter that `arg` fills, and what its offset in
 /// the block of parameters is a multiple of. `arg` has passed verifyPackage.

@@ -44,9 +44,14 @@ void raiseReshapes(FunctionOpInterface func);
 /// users behind them, where the two can then share dimensions.
 void sinkReshapes(FunctionOpInterface func);
 
+/// Marks the insertions of slices that need not write more than the slice,
+/// because a result overwrites the argument that they insert into. A remark
+/// tells for each such argument what became of it.
+void writeInPlace(FunctionOpInterface func);
+
 /// Brings `func` into the form that planning reads: sizes are computed from
-/// arguments, not from intermediate tensors, and an op that does not read its
-/// destination has an empty one.
+/// arguments, not from intermediate tensors, an op that does not read its
+/// destination has an empty one, and insertions in place are marked.
 LogicalResult prepareForPlanning(FunctionOpInterface func);
 
 /// Replaces the computations of `func` by the kernels of `plan`, which was made

@@ -81,6 +81,8 @@ private:
   FusionRtEntry *entry = nullptr;
   FusionRtDeviceInfo info = {};
   Signature signature;
+  /// Of each output the input whose memory it is, if it is one's.
+  std::vector<std::optional<uint32_t>> overwritten;
 };
 
 } // namespace mlir::fusion

@@ -94,6 +94,13 @@ FusionDialect::verifyOperationAttribute(Operation *op,
              << "attribute '" << name << "' must be a unit attribute";
     return success();
   }
+  if (name == kInPlaceAttrName) {
+    if (!isa<tensor::InsertSliceOp>(op) || !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << name
+                               << "' must be a unit attribute of a "
+                                  "'tensor.insert_slice'";
+    return success();
+  }
   if (name == kMaxKernelsAttrName)
     return verifyMaxKernels(op, attribute.getValue());
   if (name == kPlanAttrName) {
@@ -117,15 +124,43 @@ FusionDialect::verifyOperationAttribute(Operation *op,
                            << "' of the fusion dialect";
 }
 
+/// Verifies that one result is the memory of argument `index` of `function`.
+static LogicalResult verifyOverwritten(FunctionOpInterface function,
+                                       unsigned index, Attribute value) {
+  StringRef name = FusionDialect::kOverwrittenByAttrName;
+  auto error = [&]() {
+    return function.emitOpError()
+           << "attribute '" << name << "' of argument #" << index;
+  };
+  auto result = dyn_cast<IntegerAttr>(value);
+  if (!result || !result.getType().isInteger(64))
+    return error() << " must be a 64-bit integer, got " << value;
+  if (result.getInt() < 0 || result.getInt() >= function.getNumResults())
+    return error() << " is " << result.getInt() << ", but the function has "
+                   << function.getNumResults() << " results";
+  Type type = function.getArgumentTypes()[index];
+  Type written = function.getResultTypes()[result.getInt()];
+  if (!isa<RankedTensorType>(type) || type != written)
+    return error() << " needs one ranked tensor type for both: the argument is "
+                   << type << ", result #" << result.getInt() << " is "
+                   << written;
+  for (unsigned other = 0; other < index; ++other)
+    if (function.getArgAttr(other, name) == value)
+      return error() << " and of argument #" << other << " name one result";
+  return success();
+}
+
 LogicalResult
 FusionDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
                                         unsigned argIndex,
                                         NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (name == kOverwrittenByAttrName && function)
+    return verifyOverwritten(function, argIndex, attribute.getValue());
   if (name != kDimsAttrName)
     return op->emitOpError() << "unknown argument attribute '" << name
                              << "' of the fusion dialect";
-  auto function = dyn_cast<FunctionOpInterface>(op);
   auto type =
       function
           ? dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex])

@@ -12,6 +12,7 @@
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "DecomposeActivation.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,6 +47,17 @@ void KernelOp::build(OpBuilder &builder, OperationState &state,
 
 YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBlock().getTerminator());
+}
+
+Value KernelOp::getStored(Value yielded) {
+  auto insert = yielded.getDefiningOp<tensor::InsertSliceOp>();
+  if (insert && insert->hasAttr(FusionDialect::kInPlaceAttrName))
+    return insert.getSource();
+  return yielded;
+}
+
+SmallVector<Value> KernelOp::getStoredValues() {
+  return llvm::map_to_vector(getYield().getValues(), getStored);
 }
 
 LogicalResult KernelOp::verify() {

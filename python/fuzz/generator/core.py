@@ -381,8 +381,26 @@ class Program:
 
     # The whole.
 
+    def overwrite(self, results):
+        """Makes some arguments the memory of results of their type."""
+        free = list(range(len(results)))
+        for place, (value, attributes) in enumerate(self.arguments):
+            if value.dims is None or not self.chance(0.2):
+                continue
+            fits = [i for i in free if results[i].type == value.type and
+                    results[i].sizes == value.sizes]
+            if not fits:
+                continue
+            # The last one was computed last, perhaps from the argument.
+            free.remove(fits[-1])
+            mark = f"fusion.overwritten_by = {fits[-1]}"
+            attributes = (f"{attributes[:-1]}, {mark}}}" if attributes
+                          else f" {{{mark}}}")
+            self.arguments[place] = (value, attributes)
+
     def text(self, results):
         """The program as MLIR. The first line says how to run it."""
+        self.overwrite(results)
         arguments = ", ".join(
             f"{value.name}: " +
             (value.type if value.dims is not None else value.elem) + attributes

@@ -67,6 +67,36 @@ func.func private @f(tensor<?xf32> {fusion.dims = [1]})
 
 // -----
 
+// expected-error@+1 {{attribute 'fusion.overwritten_by' of argument #0 must be a 64-bit integer, got "0"}}
+func.func private @f(tensor<8xf32> {fusion.overwritten_by = "0"}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.overwritten_by' of argument #0 is 1, but the function has 1 results}}
+func.func private @f(tensor<8xf32> {fusion.overwritten_by = 1}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.overwritten_by' of argument #0 needs one ranked tensor type for both: the argument is 'tensor<8xf32>', result #0 is 'tensor<4xf32>'}}
+func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}) -> tensor<4xf32>
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.overwritten_by' of argument #0 needs one ranked tensor type for both: the argument is 'f32', result #0 is 'f32'}}
+func.func private @f(f32 {fusion.overwritten_by = 0}) -> f32
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.overwritten_by' of argument #1 and of argument #0 name one result}}
+func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {fusion.overwritten_by = 0}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.in_place' must be a unit attribute of a 'tensor.insert_slice'}}
+"test.a"() {fusion.in_place} : () -> ()
+
+// -----
+
 // expected-error@+1 {{'tile' must be a power of two, got 3}}
 "test.a"() {a = #fusion.axis<loop, tile = 3>} : () -> ()
 

@@ -148,7 +148,7 @@ TEST(PackageTest, BrokenEntriesAreNamed) {
           "unknown element type");
   inEntry([](Entry &e) { e.inputs[0].byValue = true; }, "not a scalar");
   inEntry([](Entry &e) { e.buffers[0].index = 1; }, "exactly its one buffer");
-  inEntry([](Entry &e) { e.buffers[5].index = 0; }, "exactly one buffer");
+  inEntry([](Entry &e) { e.buffers[5].index = 0; }, "exactly its one buffer");
   inEntry([](Entry &e) { e.buffers[3].index = 1; }, "constant is out of range");
   inEntry([](Entry &e) { e.buffers[6].bytes = kNoExpr; }, "is missing");
   inEntry([](Entry &e) { e.buffers[0].bytes = 0; }, "states a size");
@@ -172,6 +172,60 @@ TEST(PackageTest, BrokenEntriesAreNamed) {
   inEntry([](Entry &e) { e.requirements[0].condition = 12345; },
           "id is out of range");
   inEntry([](Entry &e) { e.summary.flops = 12345; }, "id is out of range");
+}
+
+/// The sample with an output that is the memory of its input of the same shape.
+static PackageModel makeOverwritingPackage() {
+  PackageModel model = makeSamplePackage();
+  Entry &entry = model.entries[0];
+  entry.outputs[1].overwrites = 3;
+  // The copy of the input into the output goes, and with it the buffer.
+  entry.steps.pop_back();
+  entry.buffers.erase(entry.buffers.begin() + 5);
+  for (Step &step : entry.steps) {
+    step.dst -= step.dst > 5;
+    for (Arg &arg : step.args)
+      arg.index -= arg.kind == ArgKind::Buffer && arg.index > 5;
+  }
+  return model;
+}
+
+TEST(PackageTest, OutputsThatOverwriteInputsSurvive) {
+  PackageModel model = makeOverwritingPackage();
+  Result<std::string> bytes = writePackage(model);
+  ASSERT_TRUE(bytes) << bytes.getError().str();
+  // The version tells readers that do not know such outputs.
+  EXPECT_EQ((*bytes)[8], 4);
+  Result<PackageModel> read = readPackage(bytes->data(), bytes->size());
+  ASSERT_TRUE(read) << read.getError().str();
+  EXPECT_EQ(read->entries[0].outputs[0].overwrites, std::nullopt);
+  EXPECT_EQ(read->entries[0].outputs[1].overwrites, 3u);
+  EXPECT_FALSE(isOverwritten(read->entries[0], 0));
+  EXPECT_TRUE(isOverwritten(read->entries[0], 2));
+}
+
+TEST(PackageTest, BrokenOverwritingIsNamed) {
+  auto broken = [](const std::function<void(Entry &)> &breakRule,
+                   const std::string &sentence) {
+    PackageModel model = makeOverwritingPackage();
+    breakRule(model.entries[0]);
+    Error error = verifyPackage(model);
+    EXPECT_EQ(error.getCode(), ErrorCode::PackageInvalid) << sentence;
+    EXPECT_NE(error.getCause().find(sentence), std::string::npos)
+        << "got: " << error.getCause();
+  };
+  broken([](Entry &e) { e.outputs[1].overwrites = 4; }, "out of range");
+  broken([](Entry &e) { e.outputs[1].overwrites = 2; }, "by-value input");
+  broken([](Entry &e) { e.outputs[1].overwrites = 1; },
+         "another type or shape");
+  broken([](Entry &e) { e.outputs[1].overwrites.reset(); },
+         "exactly its one buffer");
+  broken([](Entry &e) { e.outputs[0].overwrites = 3; }, "overwrite one input");
+  broken([](Entry &e) { e.inputs[3].overwrites = 0; }, "an input overwrites");
+  broken([](Entry &e) { e.steps[0].dst = 0; }, "not writable");
+  PackageModel model = makeOverwritingPackage();
+  model.entries[0].steps[0].dst = 2;
+  EXPECT_FALSE(verifyPackage(model));
 }
 
 TEST(PackageTest, MalformedExpressionsAreRefused) {

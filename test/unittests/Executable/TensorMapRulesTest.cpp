@@ -66,7 +66,7 @@ TEST(TensorMapRulesTest, OnlyPackagesThatNeedItHaveTheNewVersion) {
   EXPECT_EQ(version(waiting), 3);
   EXPECT_EQ(readPackage(*writePackage(waiting))->kernels[2].together, 4u);
   std::string later = *writePackage(makeTensorMapPackage());
-  later[8] = 4;
+  later[8] = 5;
   EXPECT_EQ(readPackage(later).getError().getCode(), ErrorCode::PackageVersion);
 }
 

@@ -206,6 +206,31 @@ static PackageModel makeModel() {
   return model;
 }
 
+/// The first kernel alone: x = factor * x where it lies, and y a copy of that.
+static PackageModel makeOverwritingModel() {
+  PackageModel model = makeModel();
+  model.entries.clear();
+  Entry entry;
+  entry.name = "in_place";
+  ExprId number = entry.exprs.constant(40);
+  entry.inputs = {{"x", DType::F32, {number}, false},
+                  {"factor", DType::F32, {}, true}};
+  entry.outputs = {{"x", DType::F32, {number}, false, 0},
+                   {"y", DType::F32, {number}, false}};
+  entry.buffers = {{BufferKind::Input, 0, kNoExpr, "x"},
+                   {BufferKind::Output, 1, kNoExpr, "y"}};
+  Step scale, copy;
+  scale.variants = {{kNoExpr, 0, kNoExpr}};
+  scale.args = {Arg::buffer(0), Arg::buffer(0), Arg::i64(number),
+                Arg::scalar(1)};
+  copy.kind = StepKind::Copy;
+  copy.dst = 1;
+  copy.src = 0;
+  entry.steps = {scale, copy};
+  model.entries.push_back(entry);
+  return model;
+}
+
 static std::vector<std::string> getDevices() {
   std::vector<std::string> names = {"emulator"};
   int32_t count = 0;
@@ -423,6 +448,49 @@ TEST_P(DeviceTest, SharedMemoryBeyondTheDefaultLimit) {
   ASSERT_RT(fusionRtLaunch(find("shared"), &args));
   ASSERT_RT(fusionRtCopyToHost(device, result.data(), y.address, 128, nullptr));
   EXPECT_EQ(result, numbers);
+}
+
+TEST_P(DeviceTest, OutputsOverwriteInputs) {
+  load(makeOverwritingModel());
+  int64_t size[1] = {40};
+  std::vector<float> numbers(40, 8), y(40);
+  inputs[0] = {allocate(160, "x"), nullptr, size, FUSION_RT_F32, 1};
+  inputs[1] = {0, &factor, nullptr, FUSION_RT_F32, 0};
+  outputs[0] = {0, nullptr, size, FUSION_RT_F32, 1};
+  outputs[1] = {allocate(160, "y"), nullptr, size, FUSION_RT_F32, 1};
+  ASSERT_RT(fusionRtCopyToDevice(device, inputs[0].address, numbers.data(), 160,
+                                 nullptr));
+  args = FUSION_RT_INIT(FusionRtLaunchArgs);
+  args.inputs = inputs;
+  args.outputs = outputs;
+  args.numInputs = args.numOutputs = 2;
+  FusionRtEntry *entry = find("in_place");
+
+  // Once with the input's address, once without one.
+  ASSERT_RT(fusionRtLaunch(entry, &args));
+  outputs[0].address = inputs[0].address;
+  ASSERT_RT(fusionRtLaunch(entry, &args));
+  for (FusionRtAddress address : {inputs[0].address, outputs[1].address}) {
+    ASSERT_RT(fusionRtCopyToHost(device, y.data(), address, 160, nullptr));
+    EXPECT_EQ(y, std::vector<float>(40, 2));
+  }
+
+  outputs[0].address = outputs[1].address;
+  EXPECT_EQ(fusionRtLaunch(entry, &args), 6001);
+  EXPECT_NE(std::string(fusionRtGetLastError())
+                .find("output 0 ('x') is the memory of input 0"),
+            std::string::npos)
+      << fusionRtGetLastError();
+  outputs[0].address = 0;
+  outputs[1].address = inputs[0].address;
+  EXPECT_EQ(fusionRtLaunch(entry, &args), 6016);
+
+  auto info = FUSION_RT_INIT(FusionRtTensorInfo);
+  ASSERT_RT(fusionRtEntryGetOutput(entry, 0, &info));
+  EXPECT_NE(info.overwritesInput, 0);
+  EXPECT_EQ(info.overwrittenInput, 0u);
+  ASSERT_RT(fusionRtEntryGetOutput(entry, 1, &info));
+  EXPECT_EQ(info.overwritesInput, 0);
 }
 
 TEST_P(DeviceTest, BadPtxAndWrongParametersAreErrors) {

@@ -43,6 +43,8 @@ def Fusion_Dialect : Dialect {
     | `fusion.plan`        | functions         | dictionary | totals of the plan: kernels and bytes before and after, predicted time |
     | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |
     | `fusion.dims`        | function arguments| array of strings, one per dimension | names of dynamic dimensions; `"_"` leaves a dimension without a name |
+    | `fusion.overwritten_by` | function arguments | non-negative i64 | the result of that number, of the argument's type, is the argument's memory, which a launch overwrites (docs/Inputs.md) |
+    | `fusion.in_place`    | `tensor.insert_slice` | unit | planning found that the destination's memory may be overwritten: only the slice is written |
   }];
   let cppNamespace = "::mlir::fusion";
   let dependentDialects = [
@@ -63,6 +65,9 @@ def Fusion_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kPlanAttrName = "fusion.plan";
     static constexpr ::llvm::StringLiteral kTargetAttrName = "fusion.target";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "fusion.dims";
+    static constexpr ::llvm::StringLiteral kOverwrittenByAttrName =
+        "fusion.overwritten_by";
+    static constexpr ::llvm::StringLiteral kInPlaceAttrName = "fusion.in_place";
 
     void registerAttributes();
   }];

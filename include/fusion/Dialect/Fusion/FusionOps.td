@@ -70,6 +70,11 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [
     ::mlir::Block &getBlock() { return getBody().front(); }
     /// The terminator of the kernel.
     ::mlir::fusion::YieldOp getYield();
+    /// What the kernel stores of a result that it yields as `yielded`: of an
+    /// insertion in place the slice, of others all.
+    static ::mlir::Value getStored(::mlir::Value yielded);
+    /// What the kernel stores of each result.
+    ::llvm::SmallVector<::mlir::Value> getStoredValues();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
