@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScatterToLoops.h"
+#include "SlicesToElements.h"
 #include "fusion/Analysis/Slices.h"
 #include "fusion/Reference/Passes.h"
 
@@ -119,6 +120,7 @@ struct DecomposeForLoopsPass
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeAggregate, LowerPack, LowerUnPack>(&getContext());
     fusion::populateScatterToLoops(patterns);
+    fusion::populateSlicesToElements(patterns);
     linalg::populateDecomposePadPatterns(patterns);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -7,6 +7,10 @@
 // RUN:   --int-range=0:0 --asynchrony=early | FileCheck %s
 // RUN: fusion-run %s --entry=element --device=emulator --random --verify \
 // RUN:   --int-range=5:5 | FileCheck %s
+// RUN: fusion-run %s --entry=element --device=emulator --random --verify \
+// RUN:   --int-range=14:14 | FileCheck %s
+// RUN: fusion-run %s --entry=element --device=emulator --random --verify \
+// RUN:   --int-range=-2:-2 | FileCheck %s
 // RUN: fusion-run %s --entry=heads --device=emulator --random --verify \
 // RUN:   --int-range=4:4 --dim=arg0.2=9 | FileCheck %s
 // RUN: fusion-run %s --entry=ragged --device=emulator --random --verify \

@@ -1,4 +1,5 @@
-// Slices at positions that arguments tell: a cache that grows by a row.
+// Slices at positions that arguments tell: a cache that grows by a row. What
+// elements of tensors put outside is ignored, what they read there is zero.
 
 // RUN: fusion-run %s --entry=scalar --device=emulator --random --verify \
 // RUN:   --int-range=63:63 | FileCheck %s
@@ -6,6 +7,12 @@
 // RUN:   --int-range=5:5 | FileCheck %s
 // RUN: fusion-run %s --entry=read --device=emulator --random --verify \
 // RUN:   --int-range=11:11 | FileCheck %s
+// RUN: fusion-run %s --entry=element --device=emulator --random --verify \
+// RUN:   --int-range=16:16 | FileCheck %s
+// RUN: fusion-run %s --entry=read --device=emulator --random --verify \
+// RUN:   --int-range=14:14 | FileCheck %s
+// RUN: fusion-run %s --entry=read --device=emulator --random --verify \
+// RUN:   --int-range=-3:-3 | FileCheck %s
 // CHECK: verified
 // RUN: not fusion-run %s --entry=scalar --device=emulator --random \
 // RUN:   --int-range=64:64 2>&1 | FileCheck %s --check-prefix=BEYOND
