@@ -1,5 +1,5 @@
 // fuzz: --seed=0
-// outcome: refused
+// outcome: refused FUS-1015
 // A product is added to what nobody wrote.
 func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>) -> tensor<8x8xf32> {
   %e = tensor.empty() : tensor<8x8xf32>
