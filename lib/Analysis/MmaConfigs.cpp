@@ -396,6 +396,16 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
   return sorted;
 }
 
+/// Bytes of the largest element of which the epilogue reads or writes tiles.
+static int64_t getWidestElement(const MmaProblem &problem) {
+  int64_t widest = problem.exchangedBytes;
+  for (const MmaTiles &tiles : problem.copiedReads)
+    widest = std::max(widest, tiles.bytes);
+  for (const MmaTiles &tiles : problem.copiedWrites)
+    widest = std::max(widest, tiles.bytes);
+  return widest;
+}
+
 MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
                                    const TargetInfo &target) {
   constexpr int64_t kMaxStages = 4;
@@ -455,6 +465,11 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   constexpr int64_t kMostRegisters = 232;
   while (getMmaSyncRegisters(problem, config) > kMostRegisters &&
          config.rows * config.columns > 1024 && shrink())
+    setWarps();
+  // A tile of a result goes through shared memory on its way.
+  int64_t widest = getWidestElement(problem);
+  while (config.rows * config.columns * widest > target.maxSharedPerBlock &&
+         shrink())
     setWarps();
   int64_t bits = config.rows * problem.storedBits[0] * problem.sources[0] +
                  config.columns * problem.storedBits[1] * problem.sources[1] *
