@@ -19,6 +19,8 @@
 // RUN:   | FileCheck %s
 // RUN: fusion-run %s --entry=attend --device=emulator --random --verify \
 // RUN:   --int-range=7:7 | FileCheck %s
+// RUN: fusion-run %s --entry=keys_and_values --device=emulator --random \
+// RUN:   --verify --int-range=3:3 | FileCheck %s
 // RUN: fusion-run %s --entry=product --device=emulator --random --verify \
 // RUN:   --int-range=2:2 | FileCheck %s
 // RUN: fusion-run %s --entry=sums --device=emulator --random --verify \
@@ -110,6 +112,23 @@ func.func @attend(%keys: tensor<2x48x32xf32> {fusion.overwritten_by = 1},
       outs(%f : tensor<2x4x48xf32>) -> tensor<2x4x48xf32>
   return %scores, %new, %new
       : tensor<2x4x48xf32>, tensor<2x48x32xf32>, tensor<2x48x32xf32>
+}
+
+// One kernel writes into two arguments.
+func.func @keys_and_values(
+    %keys: tensor<2x19x8xf16> {fusion.overwritten_by = 0},
+    %values: tensor<2x19x8xf16> {fusion.overwritten_by = 1},
+    %token: tensor<2x8xf16>, %p: tensor<1xi32>)
+    -> (tensor<2x19x8xf16>, tensor<2x19x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %v = tensor.extract %p[%c0] : tensor<1xi32>
+  %i = arith.index_cast %v : i32 to index
+  %n = arith.negf %token : tensor<2x8xf16>
+  %k = tensor.insert_slice %token into %keys[0, %i, 0] [2, 1, 8] [1, 1, 1]
+      : tensor<2x8xf16> into tensor<2x19x8xf16>
+  %w = tensor.insert_slice %n into %values[0, %i, 0] [2, 1, 8] [1, 1, 1]
+      : tensor<2x8xf16> into tensor<2x19x8xf16>
+  return %k, %w : tensor<2x19x8xf16>, tensor<2x19x8xf16>
 }
 
 // A product writes its tiles into the cache.
