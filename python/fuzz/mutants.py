@@ -85,10 +85,7 @@ select(args[next++],
 LEGALITY = _group(
     "lib/FusionPlanning/FusionLegality.cpp",
     ("outputs-of-any-dimensions", "output.mask != first.mask", "false"),
-    ("reductions-of-any-rows", "if (instance.outerMask == root->outerMask)\n"
-     "      continue;", "continue;"),
-    ("rows-written-by-several", "outer & ~output.mask", "DimMask(0)"),
-    ("dimensions-beyond-tile", "instance.mask & ~allowed", "DimMask(0)"))
+    ("rows-written-by-several", "outer & ~output.mask", "DimMask(0)"))
 
 MASKS = [
     *_group(
@@ -139,8 +136,9 @@ LAYOUTS = [
         ("registers-not-flipped",
          "shuffle(source[reg], source32, /*butterfly=*/false)",
          "shuffle(source[reg], lane, /*butterfly=*/false)"),
-        ("odd-register-lost", "states.size() % 2",
-         "states.size() % 2 && next.empty()"),
+        ("register-combined-twice",
+         "combine(op.getCombiner(), states[i], states[i + 1])",
+         "combine(op.getCombiner(), states[i], states[i])"),
         ("lanes-of-another-bit", "1 << bit", "1 << (4 - bit)"),
         ("high-word-twice",
          "exchange32(arith::TruncIOp::create(builder, loc, i32, raw))",
@@ -164,8 +162,8 @@ BARRIERS = [
         ("branches-forgotten", "addAll(merged, path);", "")),
     *_group(
         "lib/Dialect/Tile/Transforms/AllocateSharedMemory.cpp",
-        ("buffers-meet-later", "first <= other.last && other.first <= last",
-         "first < other.last && other.first < last"),
+        ("last-use-of-buffer-lost",
+         "std::max(life.last, span[ancestor].second)", "life.last"),
         ("gap-too-small", "offset + life->bytes <= other->offset",
          "offset <= other->offset && "
          "offset + life->bytes / 2 <= other->offset")),
