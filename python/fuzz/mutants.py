@@ -111,8 +111,9 @@ MASKS = [
         ("concat-end-of-first",
          "select(below(coords[dim], end), piece, result)",
          "select(below(coords[dim] + 1, end), piece, result)"),
-        ("slice-stride-dropped", "*offset + coords[next++] * *stride",
-         "*offset + coords[next++]"),
+        ("slice-stride-dropped", "dropped.test(dim) ? *offset\n" + 39 * " " +
+         ": *offset + coords[next++] * *stride",
+         "dropped.test(dim) ? *offset : *offset + coords[next++]"),
         ("collapse-order", "linear % sizes[i]", "linear % sizes[0]")),
     *_group(
         "lib/Codegen/EmitScans.cpp",
