@@ -19,6 +19,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::fusion {
@@ -83,7 +84,7 @@ static Value emitAsm(ImplicitLocOpBuilder &b, Type type, ValueRange operands,
 static Value emitInstruction(ImplicitLocOpBuilder &b, Type type,
                              StringRef instruction, ValueRange operands) {
   std::string text = (instruction + " $0").str();
-  std::string constraints = ("=" + getLetter(type)).str();
+  std::string constraints = ("=" + getRegister(type)).str();
   for (auto [i, operand] : llvm::enumerate(operands)) {
     text += ", $" + std::to_string(i + 1);
     constraints += ("," + getRegister(operand.getType())).str();
@@ -173,8 +174,18 @@ static Value narrow(ImplicitLocOpBuilder &b, Type type, Value value) {
   return LLVM::FPTruncOp::create(b, type, value);
 }
 
+/// The name of the intrinsic of all targets that `op` calls; empty for others.
+static StringRef getIntrinsic(Operation *op) {
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  if (!call || call.getIntrin().starts_with("llvm.nvvm."))
+    return "";
+  return call.getIntrin();
+}
+
 /// True for an operation that computes, compares or converts; others move.
 static bool isArithmetic(Operation *op) {
+  if (!getIntrinsic(op).empty())
+    return true;
   return isa<LLVM::FAddOp, LLVM::FSubOp, LLVM::FMulOp, LLVM::FDivOp,
              LLVM::FRemOp, LLVM::FNegOp, LLVM::FCmpOp, LLVM::FAbsOp,
              LLVM::FMAOp, LLVM::FMulAddOp, LLVM::CopySignOp, LLVM::SqrtOp,
@@ -232,6 +243,29 @@ static void replaceConversion(OpTy op) {
   op.erase();
 }
 
+/// A conversion to an integer by way of one of 32 or 64 bits: of a narrower one
+/// LLVM assumes that the instruction's register holds no more.
+template <typename OpTy>
+static void replaceCut(OpTy op) {
+  constexpr bool isSigned = std::is_same_v<OpTy, LLVM::FPToSIOp>;
+  Value number = op.getArg();
+  auto to = dyn_cast<IntegerType>(op.getType());
+  Type from = number.getType();
+  if (!to || to.getWidth() > 64 || !(from.isF32() || from.isF64()))
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  unsigned width = to.getWidth() <= 32 ? 32 : 64;
+  std::string instruction = std::string("cvt.rzi") + (isSigned ? ".s" : ".u") +
+                            std::to_string(width) + ".f" +
+                            (from.isF32() ? "32" : "64");
+  Value integer =
+      emitInstruction(b, b.getIntegerType(width), instruction, number);
+  if (to.getWidth() != width)
+    integer = LLVM::TruncOp::create(b, to, integer);
+  op.replaceAllUsesWith(integer);
+  op.erase();
+}
+
 /// The largest and the least of doubles are no instructions to LLVM, which
 /// looks at the sign of zeros.
 static void replaceExtreme(Operation *op) {
@@ -239,7 +273,12 @@ static void replaceExtreme(Operation *op) {
       llvm::TypeSwitch<Operation *, StringRef>(op)
           .Case<LLVM::MaxNumOp, LLVM::MaximumOp>([](auto) { return "max.f64"; })
           .Case<LLVM::MinNumOp, LLVM::MinimumOp>([](auto) { return "min.f64"; })
-          .Default([](auto) { return ""; });
+          .Default([](Operation *other) {
+            return llvm::StringSwitch<StringRef>(getIntrinsic(other))
+                .Case("llvm.maxnum", "max.f64")
+                .Case("llvm.minnum", "min.f64")
+                .Default("");
+          });
   if (instruction.empty() || !op->getResult(0).getType().isF64())
     return;
   ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -267,6 +306,8 @@ public:
     getOperation().walk(replaceExtreme);
     getOperation().walk(replaceConversion<LLVM::SIToFPOp>);
     getOperation().walk(replaceConversion<LLVM::UIToFPOp>);
+    getOperation().walk(replaceCut<LLVM::FPToSIOp>);
+    getOperation().walk(replaceCut<LLVM::FPToUIOp>);
     hideAll();
   }
 

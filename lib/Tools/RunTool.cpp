@@ -420,6 +420,8 @@ FailureOr<std::string> Runner::findPayloadError(CompileOptions single,
       return difference;
   }
   fused.opaqueFloats = single.opaqueFloats = true;
+  // Such kernels have instructions that the chip may lack.
+  fused.runPtxas = single.runPtxas = false;
   auto expected = runPayload(single, ignored, status);
   if (failed(expected))
     return failure();

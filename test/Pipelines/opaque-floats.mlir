@@ -104,6 +104,27 @@ gpu.module @kernels {
     // CHECK: llvm.inline_asm "cvt.rn.f64.u64 $0, $1;", "=d,l" %[[L]]
     %u = llvm.uitofp %l : i64 to f64
     llvm.store %u, %p : f64, !llvm.ptr
+    // CHECK: %[[C:.*]] = llvm.inline_asm "cvt.rzi.s32.f64 $0, $1;", "=r,d" %[[D]]
+    // CHECK: llvm.trunc %[[C]] : i32 to i8
+    %c = llvm.fptosi %d : f64 to i8
+    llvm.store %c, %p : i8, !llvm.ptr
+    llvm.return
+  }
+
+  // Intrinsics are such operations too, but for those of the chip.
+
+  // CHECK-LABEL: llvm.func @intrinsics
+  llvm.func @intrinsics(%p: !llvm.ptr, %b: bf16, %d: f64) {
+    // CHECK: llvm.call_intrinsic "llvm.copysign"({{.*}}) : (f32, f32) -> f32
+    // CHECK: llvm.inline_asm "cvt.rn.bf16.f32 $0, $1;"
+    %s = llvm.call_intrinsic "llvm.copysign"(%b, %b) : (bf16, bf16) -> bf16
+    llvm.store %s, %p : bf16, !llvm.ptr
+    // CHECK: llvm.inline_asm "max.f64 $0, $1, $2;"
+    %m = llvm.call_intrinsic "llvm.maxnum"(%d, %d) : (f64, f64) -> f64
+    llvm.store %m, %p : f64, !llvm.ptr
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.bf16"({{.*}}) : (bf16) -> bf16
+    %e = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.bf16"(%b) : (bf16) -> bf16
+    llvm.store %e, %p : bf16, !llvm.ptr
     llvm.return
   }
 }

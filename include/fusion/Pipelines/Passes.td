@@ -91,14 +91,15 @@ def OpaqueFloatsPass
       is not negative, that a number has been converted. Such simplifications
       hold for floats but not for the integers that payload mode puts in their
       place;
-    - the bits of floats are behind one too, so that a mask of them does not become
-      an operation on floats, or the other way round;
+    - the bits of floats are behind one too, so that a mask of them does not
+      become an operation on floats, or the other way round;
     - constants are literals of floats (`mov.f32 %r, 0f3F800000`), where LLVM
       would write the integer of their bits;
     - f16 and bf16 are computed with in f32, where LLVM would write a sum of
       bf16 as fma with the bits of 1.0, and a conversion as a shift;
-    - conversions of integers, and the larger and smaller of two f64, are
-      instructions, where LLVM would compute what it knows, or compare.
+    - conversions of integers and to integers, and the larger and smaller of
+      two f64, are instructions, where LLVM would compute what it knows, or
+      compare, or assume that a number fits.
 
     Without the simplifications a fused kernel computes what its operations do
     one by one.

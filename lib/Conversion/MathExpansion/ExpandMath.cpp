@@ -45,11 +45,12 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (!alone) {
-      RewritePatternSet logistic(&getContext());
-      populateLogisticPatterns(logistic);
-      walkAndApplyPatterns(getOperation(), std::move(logistic));
-    }
+    RewritePatternSet first(&getContext());
+    if (alone)
+      populateFloat8InstructionPatterns(first);
+    else
+      populateLogisticPatterns(first);
+    walkAndApplyPatterns(getOperation(), std::move(first));
 
     RewritePatternSet patterns(&getContext());
     MathOptions options;

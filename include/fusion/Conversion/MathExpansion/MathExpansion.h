@@ -34,6 +34,11 @@ struct MathOptions {
 /// applied before the patterns below.
 void populateLogisticPatterns(RewritePatternSet &patterns);
 
+/// Adds the pattern that computes on single 8-bit floats in f32, converted by
+/// instructions that saturate, whatever the chip: for payload mode. It must
+/// have been applied before the patterns below.
+void populateFloat8InstructionPatterns(RewritePatternSet &patterns);
+
 /// Adds patterns that rewrite the math dialect, and those operations of arith
 /// that NVPTX gets wrong or has no instruction for, on scalars and vectors of
 /// f64, f32, f16, bf16, f8E4M3FN and f8E5M2 and on integers. The results hold

@@ -42,7 +42,7 @@ def ExpandMathPass : Pass<"fusion-expand-math"> {
            "Take the hardware's approximations everywhere">,
     Option<"alone", "alone", "bool", /*default=*/"false",
            "Expand each operation by what it is alone, whatever stands around "
-           "it">,
+           "it, and convert 8-bit floats by instructions: for payload mode">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
