@@ -1,5 +1,6 @@
 // fuzz: --seed=961 --target=sm_120 --dim=arg0.1=3 --dim=arg1.0=3 --dim=arg1.1=3
 // outcome: verified
+// Tensor cores of a chip with mbarriers, and no factor that is a tile of a load.
 func.func @main(%x: tensor<1x?x4x7x7xbf16>, %w: tensor<?x?x3x3x2xbf16>) -> tensor<1x?x1x3x3xbf16> {
   %zero = arith.constant 0.0 : bf16
   %c0 = arith.constant 0 : index
