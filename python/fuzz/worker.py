@@ -105,9 +105,8 @@ class _Run:
                                            ctypes.c_void_p)
             elif data:
                 tensor.address = self.allocate(len(data))
-                abi.call("CopyToDevice", self.device.handle, tensor.address,
-                         data, len(data), None)
             self.inputs.append(tensor)
+        self.data = [data for _, _, _, data in tensors]
         self.inputs = (abi.Tensor * len(tensors))(*self.inputs)
 
     def make_outputs(self):
@@ -116,17 +115,28 @@ class _Run:
         abi.call("InferShapes", self.entry, self.inputs, len(self.inputs),
                  self.shapes, info.numOutputs)
         self.outputs = (abi.Tensor * info.numOutputs)()
-        for output, shape in zip(self.outputs, self.shapes):
+        self.overwriting = []
+        for i, (output, shape) in enumerate(zip(self.outputs, self.shapes)):
+            spec = abi.query(abi.TensorInfo, "EntryGetOutput", self.entry, i)
+            self.overwriting.append(bool(spec.overwritesInput))
             output.dims = ctypes.cast(shape.dims,
                                       ctypes.POINTER(ctypes.c_int64))
             output.dtype, output.rank = shape.dtype, shape.rank
-            if shape.bytes:
+            if spec.overwritesInput:
+                output.address = self.inputs[spec.overwrittenInput].address
+            elif shape.bytes:
                 output.address = self.allocate(shape.bytes)
 
     def launch(self):
         device = self.device.handle
-        for output, shape in zip(self.outputs, self.shapes):
-            if shape.bytes and not self.device.is_emulator:
+        # An earlier launch may have overwritten them.
+        for tensor, data in zip(self.inputs, self.data):
+            if tensor.address:
+                abi.call("CopyToDevice", device, tensor.address, data,
+                         len(data), None)
+        for output, shape, overwrites in zip(self.outputs, self.shapes,
+                                             self.overwriting):
+            if shape.bytes and not overwrites and not self.device.is_emulator:
                 abi.call("Fill", device, output.address, PATTERN, shape.bytes,
                          None)
         arguments = abi.LaunchArgs(
