@@ -42,7 +42,8 @@ private:
   /// Rows in groups are in such tiles as a block can have.
   bool hasTiles(const ProductDims &dims) const;
   /// True when what is reduced in granules runs along what tiles divide: others
-  /// have one element of a batch's or an outer dimension.
+  /// have one element of a batch's or an outer dimension. Where one axis counts
+  /// several dimensions, granules do not go on in the next row.
   bool hasGranules(const ProductDims &dims) const;
   ProductView getView(const ProductDims &dims) const;
 
@@ -173,7 +174,13 @@ bool ProductFinder::hasGranules(const ProductDims &dims) const {
     if (!dim)
       return false;
     unsigned number = numbers[dim.getPosition()];
-    return number == dims.rows.back() || number == dims.columns.back();
+    int64_t size =
+        cast<linalg::LinalgOp>(node.op).getStaticLoopRanges()[node.granuleLoop];
+    bool isWhole = !ShapedType::isDynamic(size) && size % node.granule == 0;
+    for (const auto &counted : {dims.rows, dims.columns})
+      if (number == counted.back())
+        return counted.size() == 1 || isWhole;
+    return false;
   });
 }
 
