@@ -193,7 +193,7 @@ static Accuracy getAccuracy(Function function) {
   case Function::Log10:
     return {2.5, 2.5, 0x1p-21, 0x1p-22};
   case Function::Log1p:
-    return {1.6, 2.7};
+    return {1.7, 2.7};
   case Function::Sinh:
     return {0.501, 3};
   case Function::Cosh:

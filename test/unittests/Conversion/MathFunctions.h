@@ -40,7 +40,7 @@ inline const Function functions[] = {
     {"log", logl, 1, 1, 1.2},
     {"log2", log2l, 2, 2, 2},
     {"log10", log10l, 2.5, 2.5, 2.5},
-    {"log1p", log1pl, 1.6, 1.6, 2.7},
+    {"log1p", log1pl, 1.7, 1.7, 2.7},
     {"sinh", sinhl, 0.501, 0.501, 3},
     {"cosh", coshl, 0.501, 0.501, 3},
     {"tanh", tanhl, 1.6, 2.5, 3},
