@@ -107,6 +107,23 @@ static std::optional<size_t> findMissingElements(StringRef text) {
   return std::nullopt;
 }
 
+/// The offset of the type in an `array<index: ...>`, if any.
+static std::optional<size_t> findArrayOfIndex(StringRef text) {
+  for (size_t at = text.find("array"); at != StringRef::npos;
+       at = text.find("array", at + 1)) {
+    StringRef rest =
+        skipBlanks(text.drop_front(at + StringRef("array").size()));
+    if (!rest.consume_front("<"))
+      continue;
+    rest = skipBlanks(rest);
+    StringRef type = rest.take_while(
+        [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; });
+    if (type == "index")
+      return text.size() - rest.size();
+  }
+  return std::nullopt;
+}
+
 std::optional<ParserFault> mlir::fusion::findParserFault(StringRef text) {
   std::optional<size_t> dims = findMalformedDims(text, "dimensions");
   if (!dims)
@@ -117,5 +134,8 @@ std::optional<ParserFault> mlir::fusion::findParserFault(StringRef text) {
   if (std::optional<size_t> elements = findMissingElements(text))
     return ParserFault{getPosition(text, *elements),
                        "the type has more elements than are given"};
+  if (std::optional<size_t> type = findArrayOfIndex(text))
+    return ParserFault{getPosition(text, *type),
+                       "expected integers or floats of a number of bits"};
   return std::nullopt;
 }

@@ -66,6 +66,9 @@ int main(int argc, char **argv) {
     return reportError(ErrorCode::BadCommandLine,
                        "--numerics=" + numerics +
                            " is neither precise nor fast");
+  if (input.empty() || output.empty())
+    return reportError(ErrorCode::BadCommandLine,
+                       "the name of the input or the output is empty");
   options.input = input;
   options.output = output;
   options.ledger = ledger;

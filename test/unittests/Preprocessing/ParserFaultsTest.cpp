@@ -60,3 +60,11 @@ TEST(ParserFaults, CountsElements) {
         "from_elements %a : tensor<99999999999999999999xi1>"})
     EXPECT_TRUE(findParserFault(text)) << text;
 }
+
+TEST(ParserFaults, ArraysOfIndex) {
+  for (const char *text : {"array<i64: 1, 2>", "array<indexed: 2>", "array",
+                           "tensor<2xindex>", "array<f32>"})
+    EXPECT_FALSE(findParserFault(text)) << text;
+  for (const char *text : {"{strides = array<index: 2>}", "array < index>"})
+    EXPECT_TRUE(findParserFault(text)) << text;
+}
