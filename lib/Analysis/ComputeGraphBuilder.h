@@ -20,9 +20,6 @@
 
 namespace mlir::fusion {
 
-/// The value that `value` is at last a view of.
-Value stripViews(Value value);
-
 class ComputeGraphBuilder {
 public:
   ComputeGraphBuilder(Block &block, const GraphOptions &options)

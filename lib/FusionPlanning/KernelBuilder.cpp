@@ -89,16 +89,6 @@ private:
 };
 } // namespace
 
-/// The value that `value` is at last a view of.
-static Value stripViews(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isViewOp(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 Value KernelBuilder::addOperand(Value original) {
   Value operand = outside.get(original);
   auto [it, isNew] = operandOf.try_emplace(operand, operands.size());

@@ -21,16 +21,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// The value that `value` is at last a view of.
-static Value stripViews(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isViewOp(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 /// True when nothing but `insert`, as its destination, reads elements of
 /// `argument` or of a view of it.
 static bool isReadByAlone(BlockArgument argument,

@@ -27,16 +27,6 @@ using fusionpkg::BufferKind;
 using fusionpkg::ExprId;
 using fusionpkg::ExprOp;
 
-/// The value that `value` is at last a view of.
-static Value stripViews(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isViewOp(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 //===----------------------------------------------------------------------===//
 // Expressions
 //===----------------------------------------------------------------------===//

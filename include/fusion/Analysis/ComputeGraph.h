@@ -169,6 +169,9 @@ bool isFreeOp(Operation *op);
 /// elements.
 bool isViewOp(Operation *op);
 
+/// The value that `value` is at last a view of.
+Value stripViews(Value value);
+
 /// True for ops that the graph turns into nodes.
 bool isComputeOp(Operation *op);
 
