@@ -80,29 +80,39 @@ static bool dependsOn(Value value, Block *body, unsigned first) {
          });
 }
 
-/// For a sum of products in `product`, which may be the products of groups
-/// only: the narrower type that both factors have in memory, or that of the
-/// products. -1 for other sums.
-static int32_t getFactorType(linalg::GenericOp op, Type product,
-                             bool isProduct) {
+/// Says in `sum` what its factors are, products being of type `product`, which
+/// may be those of groups only: the narrower type that both have, or else that
+/// of the products, -1 for a sum without any; and whether tf32 may round them.
+static void findFactors(linalg::GenericOp op, Type product,
+                        BoundedSumInfo &sum) {
   DType dtype = *getDType(product);
-  std::optional<Contraction> sum = matchContraction(
+  sum.tf32 = dtype == DType::F32 && allowsTF32(op);
+  std::optional<Contraction> contraction = matchContraction(
       op, [](unsigned loop) { return loop; },
       [](Value tensor) { return isa<BlockArgument>(tensor); });
-  if (!sum)
-    return isProduct ? static_cast<int32_t>(dtype) : -1;
-  auto narrow = [](const ContractionOperand &factor, unsigned width) {
-    Type source = factor.source ? getElementTypeOrSelf(factor.source.getType())
-                                : factor.element;
-    return factor.element.getIntOrFloatBitWidth() <= width ||
-           (source.isIntOrFloat() && source.getIntOrFloatBitWidth() <= width);
+  if (!contraction) {
+    sum.factors = sum.product ? static_cast<int32_t>(dtype) : -1;
+    return;
+  }
+  auto haveWidth = [&](unsigned width, bool orInMemory) {
+    return llvm::all_of(contraction->operands, [&](ContractionOperand &factor) {
+      Type source = orInMemory && factor.source
+                        ? getElementTypeOrSelf(factor.source.getType())
+                        : factor.element;
+      return factor.element.getIntOrFloatBitWidth() <= width ||
+             (source.isIntOrFloat() && source.getIntOrFloatBitWidth() <= width);
+    });
   };
-  if (llvm::all_of(sum->operands, [&](auto &f) { return narrow(f, 8); }))
-    return static_cast<int32_t>(DType::F8E4M3);
-  if (dtype == DType::F32 &&
-      llvm::all_of(sum->operands, [&](auto &f) { return narrow(f, 16); }))
-    return static_cast<int32_t>(DType::BF16);
-  return static_cast<int32_t>(dtype);
+  // Nothing rounds factors that are narrow when they are multiplied. What is
+  // computed from narrow numbers has all of its bits.
+  bool isNarrow = haveWidth(16, /*orInMemory=*/false);
+  sum.tf32 &= !isNarrow;
+  // A scale of float8 may be moved past the products, which are then float8's.
+  if (haveWidth(8, /*orInMemory=*/true))
+    dtype = DType::F8E4M3;
+  else if (dtype == DType::F32 && isNarrow)
+    dtype = DType::BF16;
+  sum.factors = static_cast<int32_t>(dtype);
 }
 
 static BoundedSumInfo findSum(linalg::GenericOp op, unsigned result) {
@@ -135,8 +145,7 @@ static BoundedSumInfo findSum(linalg::GenericOp op, unsigned result) {
   } else {
     sum.isExact = isExactScalar(term);
   }
-  sum.factors = getFactorType(op, term.getType(), sum.product != nullptr);
-  sum.tf32 = allowsTF32(op);
+  findFactors(op, term.getType(), sum);
   return sum;
 }
 

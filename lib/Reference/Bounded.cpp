@@ -408,12 +408,15 @@ SumRule SumRule::forSum(DType format) {
 
 SumRule SumRule::forProducts(DType factors, DType format, bool tf32) {
   SumRule rule = forSum(format);
+  // Three products of tf32 for one of f32, or one (docs/Numerics.md).
+  if (tf32)
+    rule.product = 0x1p-10;
+  else if (factors == DType::F32)
+    rule.product = 0x1p-20;
   switch (factors) {
   case DType::F64:
     break;
   case DType::F32:
-    // Three products of tf32 for one of f32, or one (docs/Numerics.md).
-    rule.product = tf32 ? 0x1p-10 : 0x1p-20;
     rule.cutOff = 0x1p-23 / 8;
     rule.firstCutOff = 8 * 0x1p-23;
     break;

@@ -209,7 +209,8 @@ struct SumRule {
   /// A sum with results in `format`.
   static SumRule forSum(DType format);
   /// A sum of products of two factors in `factors`, made in `format`. With
-  /// `tf32`, factors of f32 may be rounded to tf32.
+  /// `tf32`, factors may be rounded to tf32: f32, or float8 with a scale that
+  /// is multiplied in f32 where it is not moved past the products.
   static SumRule forProducts(DType factors, DType format, bool tf32 = false);
 
   /// The relative error of a sum of `count` terms.

@@ -117,7 +117,8 @@ public:
   /// A sum of products of factors of type `factors`.
   Sum(const Arithmetic &arithmetic, DType factors)
       : arithmetic(&arithmetic),
-        rule(SumRule::forProducts(factors, arithmetic.type, arithmetic.tf32)) {}
+        rule(SumRule::forProducts(factors, arithmetic.type,
+                                  arithmetic.tf32 && factors == DType::F32)) {}
 
   /// Factors are on a grid of their own: see SumRule.
   Sum &withRoundedFactors() {

@@ -272,6 +272,7 @@ TEST(BoundedTest, RulesOfSumsFollowTheFactors) {
   };
   EXPECT_LT(error(DType::BF16, false), error(DType::F32, true));
   EXPECT_LT(error(DType::F32, true), error(DType::F8E4M3, false));
+  EXPECT_LT(error(DType::F8E4M3, false), error(DType::F8E4M3, true));
   EXPECT_LT(SumRule::forSum(DType::F64).getRelativeError(4096), 1e-13);
   EXPECT_EQ(SumRule::forSum(DType::F16).getRelativeError(4096),
             SumRule::forSum(DType::F32).getRelativeError(4096));
