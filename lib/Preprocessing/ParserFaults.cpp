@@ -92,10 +92,13 @@ static std::optional<uint64_t> countElements(StringRef text) {
 }
 
 /// The offset of a tensor.from_elements whose type has more elements than there
-/// are characters before it, if any.
+/// are characters before it, if any. A value may be called like the operation.
 static std::optional<size_t> findMissingElements(StringRef text) {
-  for (size_t at = text.find("from_elements"); at != StringRef::npos;
-       at = text.find("from_elements", at + 1)) {
+  constexpr StringRef name = "tensor.from_elements";
+  for (size_t at = text.find(name); at != StringRef::npos;
+       at = text.find(name, at + 1)) {
+    if (at > 0 && StringRef("%._-$").contains(text[at - 1]))
+      continue;
     size_t colon = text.find(':', at);
     if (colon == StringRef::npos)
       return std::nullopt;

@@ -1,5 +1,4 @@
-//===- ProgramTarget.cpp - Programs from strangers
-//-------------------------===//
+//===- ProgramTarget.cpp - Programs from strangers ------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,11 +15,12 @@
 #include "PackageTarget.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/Pipelines/Compiler.h"
+#include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ParserFaults.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -42,8 +42,9 @@ std::string fusionfuzz::fuzzProgram(const uint8_t *data, size_t size) {
     hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
     return success();
   });
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), {});
+  OwningOpRef<ModuleOp> module = parseProgram(sources, &context);
   if (!module)
     return hasError ? "" : "not parsed, and no error";
 

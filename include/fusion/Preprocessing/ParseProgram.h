@@ -22,9 +22,10 @@ class SourceMgr;
 
 namespace mlir::fusion {
 
-/// Parses the main file of `sources`; null after an error. Where the text has
-/// ops or types of a dialect that is converted to linalg before (StableHLO,
-/// CHLO, Torch, ...), the error says how, instead of the parser's complaint.
+/// Parses the main file of `sources` and verifies it; null after an error.
+/// Where the text has ops or types of a dialect that is converted to linalg
+/// before (StableHLO, CHLO, Torch, ...), the error says how, instead of the
+/// parser's complaint.
 OwningOpRef<ModuleOp> parseProgram(llvm::SourceMgr &sources,
                                    MLIRContext *context);
 

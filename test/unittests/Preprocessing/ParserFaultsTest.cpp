@@ -51,13 +51,17 @@ TEST(ParserFaults, CountsElements) {
         // Upstream says what is wrong with these.
         "tensor.from_elements %a : tensor<3xf32>",
         "tensor.from_elements %a : tensor<?xf32>",
-        "tensor.from_elements %a : vector<9999999xf32>"})
+        "tensor.from_elements %a : vector<9999999xf32>",
+        // Values, which upstream prints with the name of the operation.
+        "return %from_elements : tensor<1000000000xf32>",
+        "return %tensor.from_elements : tensor<1000000000xf32>"})
     EXPECT_FALSE(findParserFault(text)) << text;
   for (const char *text :
        {"tensor.from_elements %a : tensor<1000000000xf32>",
         "tensor.from_elements %a : tensor< 3000x3000xf32>",
-        "from_elements %a:tensor<9223372036854775807x9223372036854775807xi1>",
-        "from_elements %a : tensor<99999999999999999999xi1>"})
+        "tensor.from_elements "
+        "%a:tensor<9223372036854775807x9223372036854775807xi1>",
+        "tensor.from_elements %a : tensor<99999999999999999999xi1>"})
     EXPECT_TRUE(findParserFault(text)) << text;
 }
 
