@@ -13,10 +13,13 @@ All mutants of mutants.py are in one build of a copy of the tree, and chosen by
 the environment (schemata.py). Programs are those of the repository and random
 ones; a mutant is run on those that reach its place, quick ones first, until one
 that is verified without the fault ends otherwise: a wrong output, a refusal, a
-crash. 'Not checked' finds nothing. Running needs Python 3 and fusion-run.
+crash. 'Not checked' finds nothing. One that no program finds is run on the
+tests of passes, which are IR and what FileCheck finds in it. Running needs
+Python 3 and fusion-run; fusion-opt and FileCheck for the tests.
 
-Prints a line for each mutant, then 'mutants: N, found: N'; exits with 1 if one
-that must be found is not, or a price is. See docs/TestingGuide.md.
+Prints a line for each mutant, then 'mutants: N, found: N, N by tests of passes
+alone'; exits with 1 if one that must be found is not, or a price is. See
+docs/TestingGuide.md.
 """
 
 import argparse
@@ -26,6 +29,8 @@ import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -51,6 +56,23 @@ class Program:
         self.seconds = 0.0
         self.reached = frozenset()
 
+    def get_command(self, runner):
+        return runner.command(self.path, self.options)
+
+
+class PassTest(Program):
+    """A test of a pass: a command line of fusion-opt and FileCheck."""
+
+    def __init__(self, path, line, checker):
+        super().__init__(str(path.relative_to(ROOT)), path, [])
+        self.line = line.replace("%s", shlex.quote(self.path)).replace(
+            "| FileCheck", f"| {shlex.quote(checker)}")
+
+    def get_command(self, runner):
+        folder = os.path.dirname(runner.tool)
+        return ["bash", "-o", "pipefail", "-c",
+                f"PATH={shlex.quote(folder)}:$PATH\n{self.line}"]
+
 
 def read_runs(path):
     """The options of each line of a test that runs its own program with
@@ -61,6 +83,25 @@ def read_runs(path):
         if "--verify" in words and not any("%" in w for w in words):
             yield [word for word in words if word.startswith("--") and word
                    not in ("--verify", "--random", "--device=emulator")]
+
+
+def find_checker(build):
+    """FileCheck on the path or of the LLVM that `build` is configured with."""
+    cache = build / "CMakeCache.txt"
+    match = cache.exists() and re.search(r"^LLVM_DIR:\w+=(.*)/lib/cmake/llvm$",
+                                         cache.read_text(), re.MULTILINE)
+    return shutil.which("FileCheck") or (
+        match and shutil.which("FileCheck", path=match[1] + "/bin"))
+
+
+def find_pass_tests(checker):
+    """Tests whose only line runs passes and looks at what they leave."""
+    for path in sorted((ROOT / "test").rglob("*.mlir")):
+        text = re.sub(r"\\\n// RUN:", "", path.read_text())
+        lines = re.findall(r"// RUN: (.*)", text)
+        if len(lines) == 1 and re.fullmatch(
+                r"fusion-opt (?:[^%|]|%s)*\| FileCheck (?:[^%|]|%s)*", lines[0]):
+            yield PassTest(path, lines[0], checker)
 
 
 def find_programs(folder, count, seed):
@@ -92,7 +133,7 @@ class Trial:
         self.folder = pathlib.Path(folder)
 
     def run(self, program, seconds, **environment):
-        command = self.runner.command(program.path, program.options)
+        command = program.get_command(self.runner)
         status, output = execute(command, seconds, MEGABYTES,
                                  {**os.environ, **environment})
         return classify(status, output, pathlib.Path(program.path).read_text())
@@ -114,8 +155,10 @@ class Trial:
                            FUSION_MUTANT=mutant.name)
         if outcome.kind in ("verified", "not-checked"):
             return None
-        # What a program demands of planning may depend on prices.
-        if mutant in mutants.PRICES and outcome.expected:
+        # What a program demands of planning may depend on prices, as does what
+        # a pass leaves.
+        if mutant in mutants.PRICES and (outcome.expected or
+                                         isinstance(program, PassTest)):
             return None
         return outcome
 
@@ -153,11 +196,14 @@ class Report:
         self.found = {}
 
     def add(self, mutant, program, outcome):
+        is_pass = isinstance(program, PassTest)
+        label = "fails" if is_pass else outcome.label
         self.found[mutant] = {"program": program.name,
                               "options": program.options,
-                              "outcome": outcome.label}
-        self.say(mutant, f"{program.name}: {outcome.label}: "
-                 f"{outcome.message}", mutant in mutants.PRICES)
+                              "outcome": label, "pass": is_pass}
+        message = "" if is_pass else f": {outcome.message}"
+        self.say(mutant, f"{program.name}: {label}{message}",
+                 mutant in mutants.PRICES)
 
     @staticmethod
     def say(mutant, what, wrong):
@@ -172,7 +218,10 @@ class Report:
                          "that reach it", mutant not in mutants.PRICES)
         wanted = [m for m in self.reaching if m not in mutants.PRICES]
         found = sum(mutant in self.found for mutant in wanted)
-        print(f"mutants: {len(wanted)}, found: {found}")
+        alone = sum(self.found[mutant]["pass"] for mutant in wanted
+                    if mutant in self.found)
+        print(f"mutants: {len(wanted)}, found: {found}, {alone} by tests of "
+              "passes alone")
         return found == len(wanted) == len(self.found)
 
     def write(self, path):
@@ -225,13 +274,19 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(binaries, folder)
         programs = find_programs(folder, options.count, options.seed)
+        checker = find_checker(options.build)
+        if checker:
+            programs += find_pass_tests(checker)
+        else:
+            print("no FileCheck: tests of passes are not run", flush=True)
         total = len(programs)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             verified = list(pool.map(trial.run_plain, programs))
         programs = [p for p, right in zip(programs, verified) if right]
-        programs.sort(key=lambda program: program.seconds)
-        print(f"{len(programs)} of {total} programs are verified without a "
-              "fault", flush=True)
+        # Tests of passes come last: programs say more.
+        programs.sort(key=lambda p: (isinstance(p, PassTest), p.seconds))
+        print(f"{len(programs)} of {total} programs and tests are right "
+              "without a fault", flush=True)
         report = Report({m: [p for p in programs if m.name in p.reached]
                          for m in chosen})
         run_mutants(trial, report.reaching, options.jobs, report.add)

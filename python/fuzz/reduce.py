@@ -30,7 +30,8 @@ def signature(outcome):
     """What a smaller program has to keep of an outcome. Values differ."""
     if outcome.kind in ("hang", "not-checked", "verified"):
         return outcome.label
-    message = re.sub(r"'[^']*'|tensor<[^>]*>|%?\w*\d[\w.]*|/\S*", "_",
+    number = r"-?\w*\d[\w.]*(?:(?<=e)[-+]\d+)?"
+    message = re.sub(rf"'[^']*'|tensor<[^>]*>|%?{number}|/\S*", "_",
                      outcome.message)
     return f"{outcome.label}: {message}"
 
@@ -46,23 +47,24 @@ def name_sizes(text):
     def add_names(match):
         number = int(match[1])
         shape = [s for s in match[2].split("x")[:-1]]
-        given = re.findall(r'"([^"]*)"', match[3] or "") or ["_"] * len(shape)
-        names = []
-        for axis, (size, name) in enumerate(zip(shape, given)):
-            if size == "?" and name == "_":
-                name = f"s{number}_{axis}"
-            names.append(name)
-            value = sizes.get(f"arg{number}.{axis}", sizes.get(name))
+        given = re.search(r"fusion\.dims = \[([^]]*)\](?:, )?", match[3] or "")
+        names = re.findall(r'"([^"]*)"', given[1]) if given else \
+            ["_"] * len(shape)
+        for axis, size in enumerate(shape):
+            if size == "?" and names[axis] == "_":
+                names[axis] = f"s{number}_{axis}"
+            value = sizes.get(f"arg{number}.{axis}", sizes.get(names[axis]))
             if size == "?" and value:
-                named[name] = value
+                named[names[axis]] = value
         if all(name == "_" for name in names):
             return match[0]
         quoted = ", ".join(f'"{name}"' for name in names)
-        return (f"%x{number}: tensor<{match[2]}> {{fusion.dims = [{quoted}]}}")
+        others = (match[3] or "").replace(given[0] if given else "", "")
+        marks = ", ".join(filter(None, [f"fusion.dims = [{quoted}]", others]))
+        return f"%x{number}: tensor<{match[2]}> {{{marks}}}"
 
     head, brace, tail = text.partition(") -> (")
-    head = re.sub(r"%x(\d+): tensor<([^>]*)>( \{fusion\.dims = \[[^]]*\]\})?",
-                  add_names, head)
+    head = re.sub(r"%x(\d+): tensor<([^>]*)>(?: \{([^}]*)\})?", add_names, head)
     options = [o for o in options if not o.startswith("--dim=")]
     options += [f"--dim={name}={size}" for name, size in sorted(named.items())]
     body = re.sub(r"\A// fuzz:.*\n", "", head + brace + tail)

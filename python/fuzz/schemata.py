@@ -85,8 +85,8 @@ def copy_tree(root, folder, changed):
 
 
 def build(root, built, folder, mutants):
-    """Builds fusion-run with all mutants below `folder`, configured as the
-    build folder `built` is, and returns the folder of the binary."""
+    """Builds fusion-run and fusion-opt with all mutants below `folder`,
+    configured as the build folder `built` is, and returns their folder."""
     tree = folder / "tree"
     tree.mkdir(parents=True, exist_ok=True)
     copy_tree(root, tree, plant_all(root, mutants))
@@ -95,5 +95,5 @@ def build(root, built, folder, mutants):
     subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", folder / "build",
                     *options], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder / "build", "--target",
-                    "fusion-run"], check=True)
+                    "fusion-run", "fusion-opt"], check=True)
     return folder / "build" / "bin"

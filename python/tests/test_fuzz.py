@@ -25,6 +25,7 @@ import bits  # noqa: E402
 import fusion  # noqa: E402, F401 (the whole package, before worker.py)
 import generator  # noqa: E402
 import outcomes  # noqa: E402
+import reduce  # noqa: E402
 import worker  # noqa: E402
 
 
@@ -58,6 +59,28 @@ class GeneratorTest(unittest.TestCase):
             for builder in module.BUILDERS:
                 name = f"{family}.{builder.__name__.strip('_')}"
                 self.assertIn(name, used)
+
+
+class ReduceTest(unittest.TestCase):
+    def test_sizes_get_names_and_other_marks_stay(self):
+        options, body = reduce.name_sizes(
+            "// fuzz: --seed=1 --dim=arg0.1=7 --dim=n=3\n"
+            "func.func @main(%x0: tensor<2x?xf32> {fusion.overwritten_by = 0}, "
+            '%x1: tensor<?xi8> {fusion.dims = ["n"]}, '
+            "%x2: tensor<4xf32>) -> (tensor<2x?xf32>) {\n}\n")
+        self.assertEqual(options,
+                         ["--seed=1", "--dim=n=3", "--dim=s0_1=7"])
+        self.assertIn('%x0: tensor<2x?xf32> {fusion.dims = ["_", "s0_1"], '
+                      "fusion.overwritten_by = 0}", body)
+        self.assertIn('%x1: tensor<?xi8> {fusion.dims = ["n"]}', body)
+        self.assertIn("%x2: tensor<4xf32>)", body)
+
+    def test_what_a_smaller_program_keeps(self):
+        first = outcomes.Outcome("mismatch", "FUS-1203",
+                                 "output 0[1, 2] is -0.5, expected 1e-3")
+        second = outcomes.Outcome("mismatch", "FUS-1203",
+                                  "output 3[0, 0] is 7.25, expected -4")
+        self.assertEqual(reduce.signature(first), reduce.signature(second))
 
 
 class OutcomeTest(unittest.TestCase):
