@@ -5,6 +5,7 @@
 
 import gc
 import statistics
+import time
 
 import torch
 
@@ -55,6 +56,44 @@ class Timer:
         return {name: sorted(start.elapsed_time(end) * 1e3
                              for start, end in pairs[2:])
                 for name, pairs in events.items()}
+
+    def bounded_us(self, calls, seconds):
+        """{name: median time in microseconds} of {name: call}, in turns and
+        without graphs, for about `seconds` of GPU time in all; a call that
+        takes its share and more runs once. What the host needs to enqueue a
+        call is waited for before the clock starts."""
+        host, counts, events = {}, {}, {}
+        for name, call in calls.items():
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            first = self._between(call, 0.0)
+            host[name] = time.perf_counter() - begin
+            torch.cuda.synchronize()
+            spent = first[0].elapsed_time(first[1]) / 1e3
+            share = int(seconds / len(calls) / max(spent, 1e-6))
+            counts[name] = min(share, self.repeat)
+            # The first warms up, and counts only where it is the only one.
+            events[name] = [] if counts[name] else [first]
+        for turn in range(max(counts.values())):
+            for name, call in calls.items():
+                if turn < counts[name]:
+                    events[name].append(self._between(call, host[name]))
+        torch.cuda.synchronize()
+        return {name: statistics.median(start.elapsed_time(end) * 1e3
+                                        for start, end in pairs)
+                for name, pairs in events.items()}
+
+    def _between(self, call, host_seconds):
+        """Events around a call; the GPU idles for `host_seconds` before."""
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.sum(self._sweep, dim=0, out=self._swept)
+        if host_seconds:
+            # Cycles of at most 2 GHz: at least the time that was asked for.
+            torch.cuda._sleep(int(min(host_seconds, 0.05) * 2e9))
+        start.record()
+        call()
+        end.record()
+        return start, end
 
     def back_to_back_us(self, call, count=20):
         """Mean time of `count` calls in one graph, nothing between them: a
