@@ -47,9 +47,11 @@ class Bench:
 
     def machine(self):
         chip = torch.cuda.get_device_properties(0)
+        # PyTorch before 2.6 does not tell: as on an H100.
+        registers = getattr(chip, "regs_per_multiprocessor", 64 << 10)
+        shared = getattr(chip, "shared_memory_per_multiprocessor", 228 << 10)
         held = HELD_SHARE * chip.multi_processor_count * (
-            4 * chip.regs_per_multiprocessor +
-            chip.shared_memory_per_multiprocessor)
+            4 * registers + shared)
         return {"device": chip.name, "torch": torch.__version__,
                 "copy_tb_per_s": self.timer.copy_rate / 1e12,
                 "bf16_tflop_per_s": self.rates["bf16"] / 1e12,
