@@ -42,7 +42,7 @@ enum class ErrorKind : unsigned {
   Misaligned = 8,          ///< An address that is not a multiple of its access.
   UninitializedGlobal = 9, ///< A read of global bytes nobody wrote.
   UninitializedShared = 10, ///< A read of shared bytes nobody wrote.
-  SharedRace = 11, ///< Two warps, no barrier between, one of them writes.
+  SharedRace = 11, ///< Two threads, no barrier between, one of them writes.
   GlobalRace = 12, ///< Two blocks, no ordering between, one writes.
   BarrierDivergence = 13, ///< Threads of a warp disagree about a barrier.
   Deadlock = 14,          ///< Every thread left waits, none can be released.

@@ -94,10 +94,10 @@ static const Report bufferInFlight = {
     ErrorKind::InFlight,
     R"('stmatrix.* which is still in use by PTX line \d+ )"
     R"('cp\.async\.bulk\.tensor\.2d\.global.*' by warp 4$)"};
-static const Report bufferUnread = {
+static const Report rowsUnawaited = {
     ErrorKind::SharedRace,
-    R"('stmatrix.* which an asynchronous operation of warp 4 read with )"
-    R"(no wait in between$)"};
+    R"('cp\.async\.bulk\.tensor\.2d\.global.* which thread \(144,0,0\) of the )"
+    R"(same warp wrote with no barrier in between$)"};
 static const Report bufferUnwritten = {
     ErrorKind::UninitializedShared,
     R"('cp\.async\.bulk\.tensor\.2d\.global.* which nobody has written )"
@@ -496,7 +496,7 @@ TEST(HopperFault, Attention) {
       {"barrier before the store removed",
        {{"// sync: stored", 0, ""}},
        bufferUnawaited,
-       bufferUnread},
+       rowsUnawaited},
       {"wait for the store removed",
        {{"cp.async.bulk.wait_group.read", 0, ""}},
        storeUnawaited,

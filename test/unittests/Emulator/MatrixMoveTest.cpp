@@ -103,6 +103,7 @@ TEST(EmulatorMatrixMove, RowsComeFromTheAddressesOfLanes) {
   // Row r of matrix m is what lane 8 * m + r names: here in reverse.
   std::vector<uint32_t> d =
       run("sub.u32 %x, 31, %t; mov.u32 %a, s; mad.lo.u32 %a, %x, 16, %a;\n"
+          "bar.warp.sync -1;\n"
           "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0,%r1,%r2,%r3}, [%a];");
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned m = 0; m < 4; ++m) {

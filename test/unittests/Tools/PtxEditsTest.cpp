@@ -39,6 +39,7 @@ static Texts getEdits(const std::string &body) {
 
 TEST(PtxEdits, LeavesOutBarriersAndStores) {
   EXPECT_EQ(getEdits("\tbar.sync \t0;"), (Texts{"drop-barrier: "}));
+  EXPECT_EQ(getEdits("\tbar.warp.sync \t-1;"), (Texts{"drop-barrier: "}));
   EXPECT_EQ(getEdits("\tcp.async.wait_group \t2;"),
             (Texts{"drop-barrier: ", "integer: cp.async.wait_group \t3"}));
   EXPECT_EQ(getEdits("\tfence.proxy.async.shared::cta;"),

@@ -28,7 +28,8 @@ namespace fusionemu {
 enum class SharedUse : uint8_t {
   GenericWrite,  ///< As a store of the thread.
   GenericReduce, ///< As an atomic operation of the thread.
-  AsyncRead,     ///< Through the async proxy.
+  WgmmaRead,     ///< Through the async proxy, by all lanes of the warp.
+  AsyncRead,     ///< The same by one lane.
   AsyncWrite,
   AsyncReduce,
 };

@@ -12,9 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Async/Async.h"
+#include "Machine/LaneShadow.h"
 #include "Machine/Launch.h"
 #include "Machine/ReadQueue.h"
-#include "Machine/Shadow.h"
 
 #include <algorithm>
 #include <cstring>
@@ -90,11 +90,14 @@ void fusionemu::recordAsyncWrite(Block &block, uint32_t agent, uint32_t time,
             time << 8 | flags | agent);
   std::fill(block.sharedReader + first, block.sharedReader + last + 1,
             uint64_t(0));
+  std::fill(block.laneWriter + first, block.laneWriter + last + 1, 0u);
+  std::fill(block.laneReader + first, block.laneReader + last + 1, uint64_t(0));
 }
 
 static AccessMode modeOf(SharedUse use) {
   switch (use) {
   case SharedUse::AsyncRead:
+  case SharedUse::WgmmaRead:
     return AccessMode::Read;
   case SharedUse::GenericReduce:
   case SharedUse::AsyncReduce:
@@ -163,6 +166,16 @@ bool fusionemu::checkAsyncShared(Context &c, unsigned lane, const Block &block,
                         mode == AccessMode::Atomic, other, otherWrites);
     if (!fine) {
       failSharedRace(c, lane, block, offset, bytes, mode, other, otherWrites);
+      return false;
+    }
+    if (isGeneric)
+      fine = raceLaneRun(*c.warp, block, first, last, lane, mode, other,
+                         otherWrites);
+    else if (use != SharedUse::WgmmaRead)
+      fine = raceLaneRun</*records=*/false>(*c.warp, block, first, last, lane,
+                                            mode, other, otherWrites);
+    if (!fine) {
+      failLaneRace(c, lane, block, offset, bytes, mode, other, otherWrites);
       return false;
     }
   }
@@ -254,6 +267,7 @@ Next fusionemu::fenceProxy(Context &c, const Instruction &I) {
     joinTimes(w.fencedProxy, w.proxyClock);
   }
   // What comes later is behind the fence.
+  noteArrival(w, c.exec);
   w.clock[w.agent] = tick(*c.block->cluster);
   updateOldest(*c.block->cluster, w);
   return Next::Continue;

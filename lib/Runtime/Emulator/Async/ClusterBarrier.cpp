@@ -48,6 +48,7 @@ Next fusionemu::clusterArrive(Context &c, const Instruction &I) {
   Block &block = keeper(*c.block);
   joinTimes(block.clusterClock, relaxed ? w.fencedClock : w.clock);
   joinTimes(block.clusterProxy, relaxed ? w.fencedProxy : w.proxyClock);
+  noteArrival(w, c.exec);
   w.clock[w.agent] = tick(cluster);
   ++c.counters.barriers;
   ++c.events;
@@ -72,6 +73,7 @@ Next fusionemu::clusterWait(Context &c, const Instruction &I) {
     return Next::Switch;
   w.clusterPending &= ~c.exec;
   const Block &block = keeper(*c.block);
+  learnArrivals(w, c.exec, block.clusterDoneClock[w.agent]);
   joinTimes(w.clock, block.clusterDoneClock);
   joinTimes(w.proxyClock, block.clusterDoneProxy);
   updateOldest(cluster, w);

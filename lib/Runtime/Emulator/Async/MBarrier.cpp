@@ -54,15 +54,21 @@ static MBarrier *findMBarrier(Context &c, unsigned lane, Block &block,
   }
   MBarrier &m = found->second;
   bool known = &block == c.block || block.cluster->sharesClocks;
-  if (c.checkSharedRaces && known && m.initAgent != c.warp->agent &&
-      m.initTime > c.warp->clock[m.initAgent]) {
-    fail(c, ErrorKind::SharedRace, lane,
-         "uses " + describe(c, block, offset) + ", which " +
-             describeAgent(c, m.initAgent) +
-             " initialised with no barrier in between");
-    return nullptr;
-  }
-  return &m;
+  const Warp &w = *c.warp;
+  std::string other;
+  if (!c.checkSharedRaces || !known)
+    return &m;
+  if (m.initAgent != w.agent && m.initTime > w.clock[m.initAgent])
+    other = describeAgent(c, m.initAgent);
+  else if (w.lanes.isRecent(m.initStamp) &&
+           w.lanes.isUnknown(m.initStamp, laneOf(m.initStamp), lane))
+    other = describeLane(c, laneOf(m.initStamp));
+  else
+    return &m;
+  fail(c, ErrorKind::SharedRace, lane,
+       "uses " + describe(c, block, offset) + ", which " + other +
+           " initialised with no barrier in between");
+  return nullptr;
 }
 
 static void completeIfDone(Context &c, MBarrier &m) {
@@ -177,6 +183,7 @@ Next fusionemu::mbarrierInit(Context &c, const Instruction &I) {
     m.initAgent = c.warp->agent;
     m.initTime = c.warp->clock[c.warp->agent];
     m.initPc = c.here();
+    m.initStamp = c.warp->lanes.stamp | lane;
   }
   c.warp->clock[c.warp->agent] = tick(*c.block->cluster);
   ++c.events;
@@ -249,6 +256,7 @@ Next fusionemu::mbarrierArrive(Context &c, const Instruction &I) {
     if (I.dst >= 0)
       c.slot<uint64_t>(I.dst)[lane] = state;
   }
+  noteArrival(*c.warp, c.exec);
   c.warp->clock[c.warp->agent] = tick(*c.block->cluster);
   ++c.events;
   return Next::Continue;
@@ -267,7 +275,7 @@ Next fusionemu::mbarrierPending(Context &c, const Instruction &I) {
 /// the predicate.
 Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
   Warp &w = *c.warp;
-  uint32_t complete = 0;
+  uint32_t complete = 0, learnt = 0;
   uint64_t first = 0;
   for (uint32_t r = c.exec; r; r &= r - 1) {
     unsigned lane = lowest(r);
@@ -298,9 +306,13 @@ Next fusionemu::mbarrierWait(Context &c, const Instruction &I) {
     if (!done)
       continue;
     complete |= uint32_t(1) << lane;
+    // With .relaxed only after a fence; nobody is blamed before it.
+    learnt = std::max(learnt, m->doneClock[w.agent]);
     joinTimes(I.aux & orderRelaxed ? w.seenClock : w.clock, m->doneClock);
     joinTimes(w.proxyClock, m->doneProxy);
   }
+  if (complete)
+    learnArrivals(w, complete, learnt);
   Fragment &f = w.fragments[w.current];
   uint64_t here = uint64_t(1) << (c.here() & 63);
   // A wait may give up early: who does not try again is found out by that.

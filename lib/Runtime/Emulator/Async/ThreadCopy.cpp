@@ -103,14 +103,27 @@ Next fusionemu::threadCopy(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
+/// Who knows of copies that have come to their end.
+enum class CopyEnd {
+  Wait,   ///< The thread that issued them.
+  Arrival ///< Whoever waits for the mbarrier.
+};
+
 /// Ends one copy.
 static bool complete(Context &c, Block &block, const Warp &w, ThreadCopy &copy,
-                     uint32_t time) {
+                     uint32_t time, CopyEnd end) {
   if (!move(c, block, copy))
     return false;
   markWriting(block, copy.shared, copy.bytes, -1);
   --block.inFlight;
   recordAsyncWrite(block, asyncAgentOf(w), time, copy.shared, copy.bytes, 0);
+  // What a thread has waited for is as if it had stored it now.
+  if (end == CopyEnd::Wait) {
+    unsigned shift = c.kernel->sharedGranuleShift;
+    std::fill(block.laneWriter + (copy.shared >> shift),
+              block.laneWriter + ((copy.shared + copy.bytes - 1) >> shift) + 1,
+              w.lanes.stamp | copy.lane);
+  }
   return true;
 }
 
@@ -118,7 +131,7 @@ static bool complete(Context &c, Block &block, const Warp &w, ThreadCopy &copy,
 /// arrivals that waited for them. False on error.
 template <typename F>
 static bool completeWhere(Context &c, Block &block, Warp &w, uint32_t lanes,
-                          uint32_t time, F isDue) {
+                          uint32_t time, CopyEnd end, F isDue) {
   uint32_t blocked = 0;
   size_t kept = 0;
   bool fine = true;
@@ -128,7 +141,7 @@ static bool completeWhere(Context &c, Block &block, Warp &w, uint32_t lanes,
     bool done = false;
     if (fine && (lanes & bit)) {
       if (!copy.isArrival && isDue(copy, i)) {
-        fine = complete(c, block, w, copy, time);
+        fine = complete(c, block, w, copy, time, end);
         done = fine;
       } else if (copy.isArrival && !(blocked & bit)) {
         uint32_t savedPc = c.pc;
@@ -163,7 +176,8 @@ Next fusionemu::threadCopyWait(Context &c, const Instruction &I) {
   bool all = I.aux == ~uint32_t(0);
   uint32_t now = w.copies.empty() ? 0 : tick(*c.block->cluster);
   bool fine = completeWhere(
-      c, *c.block, w, c.exec, now, [&](const ThreadCopy &copy, size_t) {
+      c, *c.block, w, c.exec, now, CopyEnd::Wait,
+      [&](const ThreadCopy &copy, size_t) {
         return all ||
                int64_t(copy.group) < int64_t(w.copyGroups[copy.lane]) - I.aux;
       });
@@ -202,7 +216,7 @@ Next fusionemu::threadCopyArrive(Context &c, const Instruction &I) {
   if (c.isLate)
     return Next::Continue;
   uint32_t now = tick(*c.block->cluster);
-  return completeWhere(c, *c.block, w, c.exec, now,
+  return completeWhere(c, *c.block, w, c.exec, now, CopyEnd::Arrival,
                        [](const ThreadCopy &, size_t) { return true; })
              ? Next::Continue
              : Next::Fail;
@@ -223,6 +237,7 @@ bool fusionemu::forceThreadCopies(Context &c, Cluster &cluster,
         c.warp = &w;
         return completeWhere(
             c, block, w, uint32_t(1) << w.copies[k].lane, tick(cluster),
+            CopyEnd::Arrival,
             [&](const ThreadCopy &, size_t index) { return index < k; });
       }
     }
@@ -238,6 +253,7 @@ bool fusionemu::finishThreadCopies(Context &c, Cluster &cluster) {
       c.warp = &block.warps[i];
       if (!c.warp->copies.empty() &&
           !completeWhere(c, block, *c.warp, ~uint32_t(0), tick(cluster),
+                         CopyEnd::Wait,
                          [](const ThreadCopy &, size_t) { return true; }))
         return false;
     }

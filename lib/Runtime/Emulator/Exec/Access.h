@@ -16,7 +16,7 @@
 #define FUSION_LIB_RUNTIME_EMULATOR_EXEC_ACCESS_H
 
 #include "Exec/Lanes.h"
-#include "Machine/Shadow.h"
+#include "Machine/LaneShadow.h"
 
 namespace fusionemu {
 namespace FUSIONEMU_ISA {
@@ -300,6 +300,56 @@ inline unsigned countBankConflicts(const Access &A, uint32_t exec) {
   return extra;
 }
 
+/// Whether all executing lanes access the same bytes.
+inline bool isCommon(const Access &A, uint32_t exec) {
+  uint64_t first = A.offset[lowest(exec)];
+  return (collect([&](unsigned i) { return A.offset[i] != first; }) & exec) ==
+         0;
+}
+
+/// Whether a lane is about to store what `other` has left at the same place, or
+/// stores there by the same instruction.
+inline bool storesSameAs(const Context &c, const Instruction &I,
+                         const Access &A, const Block &b, unsigned lane,
+                         unsigned other) {
+  uint64_t at = A.offset[lane];
+  bool isNow = other < lane && ((c.exec >> other) & 1) && A.offset[other] == at;
+  return isNow ? storeSameValue(c, I, lane, other)
+               : storesSameValue(c, I, lane, b.shared + at);
+}
+
+/// Checks and records the access for races between lanes of the warp.
+inline bool checkLaneRaces(Context &c, const Instruction &I, const Access &A,
+                           const Block &b) {
+  const Warp &w = *c.warp;
+  unsigned shift = c.kernel->sharedGranuleShift, front = lowest(c.exec);
+  bool isRead = A.mode == AccessMode::Read;
+  auto firstOf = [&](unsigned lane) { return A.offset[lane] >> shift; };
+  auto lastOf = [&](unsigned lane) {
+    return (A.offset[lane] + A.bytes - 1) >> shift;
+  };
+  if (A.unit && (isRead || A.mode == AccessMode::Write) &&
+      raceUnitLanes(w, b, firstOf(front), lastOf(31 - __builtin_clz(c.exec)),
+                    front, unsigned(__builtin_ctz(A.bytes)) - shift, !isRead))
+    return true;
+  if (!A.unit && isRead && isCommon(A, c.exec) &&
+      raceCommonRead(w, b, firstOf(front), lastOf(front), c.exec))
+    return true;
+  for (uint32_t r = c.exec; r; r &= r - 1) {
+    unsigned lane = lowest(r), other = 0;
+    bool otherWrites = false;
+    if (raceLaneRun(w, b, firstOf(lane), lastOf(lane), lane, A.mode, other,
+                    otherWrites) ||
+        (otherWrites && A.mode == AccessMode::Write &&
+         storesSameAs(c, I, A, b, lane, other)))
+      continue;
+    failLaneRace(c, lane, b, A.offset[lane], A.bytes, A.mode, other,
+                 otherWrites);
+    return false;
+  }
+  return true;
+}
+
 inline bool checkShared(Context &c, const Instruction &I, Access &A,
                         const Block &b) {
   uint8_t *init = b.sharedInit;
@@ -381,7 +431,7 @@ inline bool checkShared(Context &c, const Instruction &I, Access &A,
       break;
     r &= r - 1;
   }
-  return true;
+  return !races || checkLaneRaces(c, I, A, b);
 }
 
 /// Once offsets are known to be meant for the shared memory of `b`, where

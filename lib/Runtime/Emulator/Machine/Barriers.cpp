@@ -127,6 +127,7 @@ static void release(Context &c, Block &block, uint32_t id) {
     }
     w.numFragments = kept;
     w.current = 0;
+    meetLanes(w, b.arrived[i]);
     joinClocks(block, w, b);
     w.clock[w.agent] = now;
     updateOldest(*block.cluster, w);
@@ -211,6 +212,7 @@ Next fusionemu::blockBarrier(Context &c, const Instruction &I) {
   if (I.aux & barrierArrive) {
     b.arrivedThreads += threadsOf(w, c.exec);
     joinClocks(block, b, w);
+    noteArrival(w, c.exec);
     w.clock[w.agent] = tick(*block.cluster);
     w.fragments[w.current].pc = c.pc;
     return Next::Switch;

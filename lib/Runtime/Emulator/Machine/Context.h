@@ -14,7 +14,7 @@
 #ifndef FUSION_LIB_RUNTIME_EMULATOR_CONTEXT_H
 #define FUSION_LIB_RUNTIME_EMULATOR_CONTEXT_H
 
-#include "Program.h"
+#include "Machine/LaneOrder.h"
 
 #include <deque>
 #include <map>
@@ -116,6 +116,8 @@ struct Warp {
   Clock clock;
   /// Everything at or before this time of any warp is ordered before now.
   uint32_t oldestClock = 0;
+  /// The same between its lanes.
+  LaneOrder lanes;
   /// What it knows to be visible to the async proxy.
   Clock proxyClock;
   /// Its clocks at its last fence of cluster scope, and of any scope.
@@ -168,6 +170,7 @@ struct MBarrier {
   /// Whether its initialisation was made visible to asynchronous copies.
   bool fenced = false;
   uint32_t initAgent = 0, initTime = 0, initPc = 0;
+  uint32_t initStamp = 0; ///< Of the lane, see LaneOrder.
   /// Joined clocks of who arrived in this phase, and in all before.
   Clock clock = {}, proxyClock = {};
   Clock doneClock = {}, doneProxy = {};
@@ -204,6 +207,11 @@ struct Block {
   /// Readers of each granule since the last write: the earliest time << 32 |
   /// a bit for each agent.
   uint64_t *sharedReader = nullptr;
+  /// The stamp of the lane that last wrote each granule, see LaneOrder, and of
+  /// the lanes of one warp that have read it since: the earliest stamp << 32 |
+  /// a bit for each lane.
+  uint32_t *laneWriter = nullptr;
+  uint64_t *laneReader = nullptr;
   /// With Kernel::usesAsync: for each four bytes, how many operations in
   /// flight read and write them, and the last one that was through with
   /// reading, as time << 8 | agent.
@@ -271,6 +279,8 @@ Next fail(Context &c, ErrorKind kind, unsigned lane, const std::string &what);
 
 /// "thread (3,0,0) of block (1,0,0)", for a lane of a warp.
 std::string describeThread(const Context &c, const Warp &warp, unsigned lane);
+/// "thread (3,0,0) of the same warp", for a lane of the current one.
+std::string describeLane(const Context &c, unsigned lane);
 /// "PTX line 12 (file.cu:7), bar.sync".
 std::string describePlace(const Context &c, uint32_t pc);
 
@@ -349,6 +359,10 @@ Next failUninitializedShared(Context &c, unsigned lane, uint64_t offset,
 Next failSharedRace(Context &c, unsigned lane, const Block &block,
                     uint64_t offset, unsigned bytes, AccessMode mode,
                     unsigned otherAgent, bool otherWrites);
+/// Reports a race with another lane of the warp.
+Next failLaneRace(Context &c, unsigned lane, const Block &block,
+                  uint64_t offset, unsigned bytes, AccessMode mode,
+                  unsigned otherLane, bool otherWrites);
 /// Reports an access to bytes that hold an mbarrier, or that an asynchronous
 /// operation in flight uses.
 Next failSharedState(Context &c, unsigned lane, const Block &block,
@@ -363,6 +377,9 @@ Next failGlobalRace(Context &c, unsigned lane, const Allocation &a,
 /// True when the lane is about to store what memory holds already.
 bool storesSameValue(const Context &c, const Instruction &I, unsigned lane,
                      const uint8_t *memory);
+/// True when two lanes are about to store the same.
+bool storeSameValue(const Context &c, const Instruction &I, unsigned lane,
+                    unsigned other);
 /// Creates a bitmap of sectors, or the race shadow, of an allocation.
 uint64_t *createSectors(Context &c, Allocation &a, bool isStore);
 bool createRaceShadow(Context &c, Allocation &a);

@@ -240,6 +240,19 @@ static void mergeFragments(Warp &w) {
     }
 }
 
+/// All lanes that the executing ones name are here: those that name the same
+/// have met.
+static void meetGroups(Context &c, const uint32_t *masks) {
+  for (uint32_t rest = c.exec; rest;) {
+    uint32_t mask = masks[__builtin_ctz(rest)], group = 0;
+    for (uint32_t r = rest; r; r &= r - 1)
+      if (masks[__builtin_ctz(r)] == mask)
+        group |= r & (0 - r);
+    meetLanes(*c.warp, group);
+    rest &= ~group;
+  }
+}
+
 Next fusionemu::warpBarrier(Context &c, const Instruction &I) {
   const uint32_t *masks = c.slot<uint32_t>(I.a);
   uint32_t required = 0;
@@ -251,8 +264,10 @@ Next fusionemu::warpBarrier(Context &c, const Instruction &I) {
                   "executes with a member mask that does not contain itself");
   }
   required &= c.warp->live;
-  if ((required & ~c.exec) == 0)
+  if ((required & ~c.exec) == 0) {
+    meetGroups(c, masks);
     return Next::Continue;
+  }
   splitOffIdle(c);
   Fragment &f = currentFragment(c);
   f.state = Fragment::State::WarpBarrier;
@@ -268,12 +283,16 @@ void fusionemu::wakeFragments(Warp &w) {
     if (w.fragments[i].state == Fragment::State::WarpBarrier)
       present |= w.fragments[i].exec;
   bool released = false;
+  uint32_t met = 0;
   for (unsigned i = 0; i < w.numFragments; ++i) {
     Fragment &f = w.fragments[i];
     if (f.state == Fragment::State::WarpBarrier &&
         (f.waitsFor & w.live & ~present) == 0) {
       f.state = Fragment::State::Ready;
       released = true;
+      if (f.exec & ~met)
+        meetLanes(w, f.waitsFor & present);
+      met |= f.waitsFor;
     }
   }
   if (released)

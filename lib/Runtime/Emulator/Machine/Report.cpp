@@ -66,13 +66,21 @@ static std::string describeBlock(const Context &c) {
   return "block " + triple(b.x, b.y, b.z);
 }
 
-std::string fusionemu::describeThread(const Context &c, const Warp &warp,
-                                      unsigned lane) {
+/// "(3,0,0)".
+static std::string threadText(const Context &c, const Warp &warp,
+                              unsigned lane) {
   const Dim3 &n = c.launch->blockDim;
   uint32_t thread = warp.index * warpSize + lane;
-  return "thread " +
-         triple(thread % n.x, thread / n.x % n.y, thread / n.x / n.y) + " of " +
-         describeBlock(c);
+  return triple(thread % n.x, thread / n.x % n.y, thread / n.x / n.y);
+}
+
+std::string fusionemu::describeThread(const Context &c, const Warp &warp,
+                                      unsigned lane) {
+  return "thread " + threadText(c, warp, lane) + " of " + describeBlock(c);
+}
+
+std::string fusionemu::describeLane(const Context &c, unsigned lane) {
+  return "thread " + threadText(c, *c.warp, lane) + " of the same warp";
 }
 
 Next fusionemu::fail(Context &c, ErrorKind kind, unsigned lane,
@@ -261,6 +269,16 @@ Next fusionemu::failSharedRace(Context &c, unsigned lane, const Block &block,
                                            : " with no barrier in between"));
 }
 
+Next fusionemu::failLaneRace(Context &c, unsigned lane, const Block &block,
+                             uint64_t offset, unsigned bytes, AccessMode mode,
+                             unsigned otherLane, bool otherWrites) {
+  return fail(
+      c, ErrorKind::SharedRace, lane,
+      accessText(actOf(mode), bytes, offset) + sharedText(c, block) +
+          describeShared(c, offset) + ", which " + describeLane(c, otherLane) +
+          (otherWrites ? " wrote" : " read") + " with no barrier in between");
+}
+
 /// The first bulk copy, cp.async or wgmma in flight that uses the bytes.
 static std::string describeInFlight(const Context &c, const Block &block,
                                     uint64_t offset, unsigned bytes) {
@@ -333,6 +351,21 @@ bool fusionemu::storesSameValue(const Context &c, const Instruction &I,
     int32_t slot = count > 1 ? c.kernel->extraOperands[I.target + v] : I.dst;
     if (std::memcmp(c.regs + slot + lane * reg, memory + v * element,
                     element) != 0)
+      return false;
+  }
+  return true;
+}
+
+bool fusionemu::storeSameValue(const Context &c, const Instruction &I,
+                               unsigned lane, unsigned other) {
+  unsigned count = I.aux & 15, reg = unsigned(I.d);
+  if (count == 0)
+    return false;
+  unsigned element = I.accessBytes / count;
+  for (unsigned v = 0; v < count; ++v) {
+    int32_t slot = count > 1 ? c.kernel->extraOperands[I.target + v] : I.dst;
+    const uint8_t *values = c.regs + slot;
+    if (std::memcmp(values + lane * reg, values + other * reg, element) != 0)
       return false;
   }
   return true;

@@ -59,6 +59,7 @@ private:
   uint32_t specialValue(const Block &block, const Warp &w, Special special,
                         unsigned lane) const;
   bool runWarp(Warp &w);
+  void renewLaneTimes();
   bool runTurns(bool &alive, bool &progress);
   bool finishCluster();
 
@@ -120,6 +121,8 @@ uint64_t Worker::layOutShared(uint8_t *base, Block &block) const {
   block.sharedInit = take(shared);
   block.sharedReader = reinterpret_cast<uint64_t *>(take(shadowEntries * 8));
   block.sharedWriter = reinterpret_cast<uint32_t *>(take(shadowEntries * 4));
+  block.laneReader = reinterpret_cast<uint64_t *>(take(shadowEntries * 8));
+  block.laneWriter = reinterpret_cast<uint32_t *>(take(shadowEntries * 4));
   if (kernel.usesAsync) {
     block.sharedReading = reinterpret_cast<uint16_t *>(take(shared / 2));
     block.sharedWriting = reinterpret_cast<uint16_t *>(take(shared / 2));
@@ -184,7 +187,8 @@ Worker::Worker(Launch &launch)
   c.isLate = launch.options.asynchrony == Asynchrony::Late;
   // A race needs two parties.
   c.checkSharedRaces =
-      checks.sharedRaces && (warps.size() > 1 || kernel.usesAsync);
+      checks.sharedRaces &&
+      (launch.numThreads > 1 || warps.size() > 1 || kernel.usesAsync);
   c.checkGlobalRaces = checks.globalRaces && launch.numBlocks > 1 &&
                        !kernel.ordersBlocks &&
                        launch.numBlocks < manyReaders - 1;
@@ -336,6 +340,7 @@ void Worker::startWarp(Block &block, Warp &w) {
     std::fill_n(groups, warpSize, 0u);
   w.clock[w.agent] = 1;
   w.oldestClock = 0;
+  startLanes(w);
   w.clusterArrived = w.clusterPending = 0;
   w.copies.clear();
   w.wgmmas.clear();
@@ -459,12 +464,29 @@ bool Worker::finishCluster() {
   return true;
 }
 
+/// The times of lanes go on from block to block, so that what they stamped need
+/// not be cleared, until half of them are used.
+void Worker::renewLaneTimes() {
+  bool isLate = false;
+  for (const Warp &w : warps)
+    isLate |= laneTimeOf(w.lanes.stamp) > maxLaneTime / 2;
+  if (!isLate)
+    return;
+  for (Warp &w : warps)
+    w.lanes.stamp = 0;
+  for (Block &block : blocks) {
+    std::memset(block.laneReader, 0, shadowEntries * 8);
+    std::memset(block.laneWriter, 0, shadowEntries * 4);
+  }
+}
+
 void Worker::startCluster(uint64_t linear) {
   const Dim3 &k = cluster.shape;
   uint64_t nx = launch.grid.x / k.x, ny = launch.grid.y / k.y;
   cluster.id = {uint32_t(linear % nx), uint32_t(linear / nx % ny),
                 uint32_t(linear / nx / ny)};
   cluster.time = 1;
+  renewLaneTimes();
   cluster.copies.clear();
   for (auto &tiles : cluster.tiles)
     tiles.clear();

@@ -217,7 +217,7 @@ static bool checkOperands(Context &c, const PendingWgmma &p) {
   bool fine = true;
   forEachRange(*c.kernel, p, [&](uint32_t offset, uint32_t bytes) {
     fine = fine && checkAsyncShared(c, 0, *c.block, offset, bytes,
-                                    SharedUse::AsyncRead);
+                                    SharedUse::WgmmaRead);
   });
   const WgmmaOp &op = c.kernel->wgmmas[p.index];
   return fine && (op.countA != 0 || checkSwizzle(c, p.descriptorA, "A")) &&
