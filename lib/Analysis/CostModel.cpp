@@ -231,7 +231,8 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
 
   time.launch = target.launchSeconds + target.dramLatencySeconds +
-                cost.reductionSteps * cost::kReductionStepSeconds;
+                cost.reductionSteps * cost::kReductionStepSeconds +
+                cost.gridSteps * cost::kGridStepSeconds;
   std::pair<double, Bound> terms[] = {
       {time.memory, Bound::Memory}, {time.tensor, Bound::Tensor},
       {time.fp32, Bound::Fp32},     {time.fp64, Bound::Fp64},

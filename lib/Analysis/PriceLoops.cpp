@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPricer.h"
+#include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Support/Counts.h"
 #include <algorithm>
 
@@ -64,11 +65,13 @@ void Pricer::pricePointwise() {
 // Reductions and scans: rows
 //===----------------------------------------------------------------------===//
 
-void Pricer::priceRowsWith(int64_t threads, double rows, bool onChip) {
-  double reduced = body.getPoints(body.getReducedMask());
+void Pricer::priceRowsWith(int64_t threads, double rows, double split,
+                           bool onChip) {
+  // Of one block; `split` of them have what is reduced together.
+  double reduced = std::max(1.0, body.getPoints(body.getReducedMask()) / split);
   double outer = std::max(1.0, body.getPoints(outerMask));
   double numThreads = static_cast<double>(threads);
-  double blocks = ceilDiv(outer, rows);
+  double blocks = ceilDiv(outer, rows) * split;
 
   // What a row needs in more than one sweep stays in registers, or is read
   // again.
@@ -119,6 +122,7 @@ void Pricer::priceRowsWith(int64_t threads, double rows, bool onChip) {
               isRow ? reuseDistance : stream.uniqueBytes);
   }
   cost.reductionSteps = levels;
+  cost.gridSteps = split > 1 ? levels : 0;
   // Partial results of the warps.
   double warps = numThreads / static_cast<double>(target.warpSize);
   cost.sharedBytes += 8 * warps * rows * levels * blocks;
@@ -134,6 +138,12 @@ void Pricer::priceRowsWith(int64_t threads, double rows, bool onChip) {
 }
 
 void Pricer::priceRows() {
+  bool combinable =
+      llvm::all_of(body.getInstances(), [&](const BodyInstance &instance) {
+        const GraphNode &node = body.getNode(instance);
+        auto op = dyn_cast<linalg::LinalgOp>(node.op);
+        return node.kind == NodeKind::Pointwise || (op && isCombinable(op));
+      });
   double reduced = std::max(1.0, body.getPoints(body.getReducedMask()));
   double outer = std::max(1.0, body.getPoints(outerMask));
   bool alongMemory = !(outerMask & (DimMask(1) << fast));
@@ -150,9 +160,22 @@ void Pricer::priceRows() {
         choices.push_back(std::min(rows, outer));
     }
     for (double rows : choices) {
-      if (rows * reduced <= static_cast<double>(kMaxElementsOnChip))
-        priceRowsWith(threads, rows, /*onChip=*/true);
-      priceRowsWith(threads, rows, /*onChip=*/false);
+      double elements = rows * reduced, groups = ceilDiv(outer, rows);
+      if (elements <= static_cast<double>(kMaxElementsOnChip)) {
+        priceRowsWith(threads, rows, /*split=*/1, /*onChip=*/true);
+      } else if (alongMemory && combinable) {
+        double split =
+            ceilDiv(elements, static_cast<double>(kMaxShareElements));
+        auto blocks = static_cast<int64_t>(split);
+        if (split <= static_cast<double>(kMaxSplit) &&
+            fitsExchange(groups, blocks, /*words=*/2))
+          priceRowsWith(threads, rows, split, /*onChip=*/true);
+      }
+      priceRowsWith(threads, rows, /*split=*/1, /*onChip=*/false);
+      int64_t split = getWalkSplit(groups, elements, target);
+      if (split > 1 && combinable)
+        priceRowsWith(threads, rows, static_cast<double>(split),
+                      /*onChip=*/false);
     }
   }
 }

@@ -58,11 +58,10 @@ TileEmitter::divideSums(ArrayRef<std::optional<int64_t>> trips, int64_t terms) {
 
 scf::ForOp TileEmitter::openParts(unsigned axis, int64_t steps,
                                   ValueRange sums) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto [begin, end] = getWalk(axes[axis]);
   Value length =
       arith::ConstantIndexOp::create(builder, loc, axes[axis].tile * steps);
-  auto parts = scf::ForOp::create(builder, loc, zero, sizeOf(axes[axis].extent),
-                                  length, sums);
+  auto parts = scf::ForOp::create(builder, loc, begin, end, length, sums);
   Scope scope{parts.getBody()};
   scope.previous = scopes.back().nested;
   scopes.back().nested = parts;

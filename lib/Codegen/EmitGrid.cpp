@@ -227,6 +227,8 @@ LogicalResult TileEmitter::emitGrid() {
   if (!group.empty())
     return kernel.emitError("FUS-3116: the last dimension of the schedule is "
                             "merged with a next one");
+  if (failed(addPanelAxis(gridAxes)))
+    return failure();
   if (gridAxes.empty() && rowGroups == 1) {
     gridDepth = 0;
     return mma && mma.getStream() ? refuseStream("there is one tile only")

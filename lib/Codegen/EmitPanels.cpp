@@ -22,69 +22,109 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Bytes of a word of an exchange, and what a panel's memory begins with.
-static constexpr int64_t kWordBytes = 8, kHeadBytes = 128;
+/// Bytes of a word of an exchange, of what a panel's memory begins with, and of
+/// a cache line.
+static constexpr int64_t kWordBytes = 8, kHeadBytes = 16, kLineBytes = 128;
 
 LogicalResult TileEmitter::refusePanel(const Twine &reason) {
   return kernel.emitError("FUS-3125: the schedule lets blocks of the grid "
-                          "share rows ('full'), but ")
+                          "share a dimension ('full' or 'split'), but ")
          << reason;
 }
 
 bool TileEmitter::isOfPanel(unsigned dim) const {
   AxisAttr axis = schedule.getAxes()[dim];
+  if (axis.getSplit() > 1)
+    return true;
   std::optional<int64_t> extent = space.getDims()[dim].getStaticExtent();
-  return schedule.getStrategy() == Strategy::Contraction &&
+  return (schedule.getStrategy() == Strategy::Contraction ||
+          schedule.getStrategy() == Strategy::Reduction) &&
          axis.getKind() == AxisKind::Full && extent && *extent > axis.getTile();
 }
 
-LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
-                                     Value firstBlock, Value number) {
+LogicalResult TileEmitter::addPanelAxis(SmallVector<unsigned> &gridAxes) {
   SmallVector<unsigned> dims;
   for (unsigned id = 0; id < schedule.getAxes().size(); ++id)
     if (isOfPanel(id))
       dims.push_back(id);
   if (dims.empty())
     return success();
-  MmaAttr mma = schedule.getMma();
   if (dims.size() > 1)
     return refusePanel("along several dimensions");
+  if (merged.lookup(dims[0]))
+    return refusePanel("the dimension is one of several of an axis");
+  Panel &own = panel.emplace();
+  own.dim = dims[0];
+  int64_t split = schedule.getAxes()[own.dim].getSplit();
+  if (split == 1) {
+    own.axis = bound.lookup(own.dim);
+    llvm::erase(gridAxes, own.axis);
+  } else {
+    own.axis = axes.size();
+    Axis rank{std::nullopt, builder.getAffineConstantExpr(split), 1, Value(),
+              gridDepth};
+    rank.exact = rank.grid = true;
+    axes.push_back(rank);
+  }
+  gridAxes.push_back(own.axis);
+  return success();
+}
+
+LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
+                                     Value firstBlock, Value number) {
+  if (!panel)
+    return success();
+  Panel &own = *panel;
+  MmaAttr mma = schedule.getMma();
   if (tileGroups || countRowGroups() > 1)
     return refusePanel("their rows are those of groups");
-  unsigned columns = bound.lookup(dims.front());
-  const Axis &axis = axes[columns];
+  const Axis &axis = axes[own.axis];
   auto extent = dyn_cast<AffineConstantExpr>(axis.extent);
   auto total = dyn_cast<AffineConstantExpr>(gridSize);
-  if (gridAxes.empty() || gridAxes.back() != columns || merged.lookup(dims[0]))
-    return refusePanel("the dimension is not the last of the grid");
-  if (!extent || !total || !axis.exact)
+  if (!total)
+    return refusePanel("how many there are is known at run time only");
+  if (mma && (!extent || !axis.exact))
     return refusePanel("its tiles do not divide the dimension");
-  if (!mma || mma.getStream() || mma.getSplit() > 1 || mma.getMulticast() > 1 ||
-      mma.getGroup() > 1)
+  if (mma && (mma.getStream() || mma.getSplit() > 1 || mma.getMulticast() > 1 ||
+              mma.getGroup() > 1))
     return refusePanel("they do not walk rows of tiles one by one");
-  int64_t members = extent.getValue() / axis.tile;
+  own.members = llvm::divideCeil(extent.getValue(), axis.tile);
   int64_t blocks = total.getValue();
-  if (members < 2)
-    return refusePanel("one of them has all of a row");
+  if (own.members < 2)
+    return refusePanel("one of them has all of it");
+  if (own.members > int64_t(fusionpkg::PackageLimits::kMaxTogether))
+    return refusePanel(Twine(own.members) + " of them are more than " +
+                       Twine(fusionpkg::PackageLimits::kMaxTogether));
   if (gridDepth > 0)
     blocks = std::min(blocks, mma.getBlocks());
-  if (blocks % members != 0)
+  if (blocks % own.members != 0)
     return refusePanel("there are " + Twine(blocks) +
                        " of them, no multiple "
                        "of " +
-                       Twine(members));
+                       Twine(own.members));
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  Panel &own = panel.emplace();
-  own.axis = columns;
-  own.members = members;
-  own.panels = blocks / members;
-  program.setTogether(members);
+  own.panels = blocks / own.members;
+  program.setTogether(own.members);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(firstBlock);
-  own.panel = arith::DivUIOp::create(builder, loc, firstBlock, index(members));
-  own.member = arith::RemUIOp::create(builder, loc, firstBlock, index(members));
+  Value members = index(own.members);
+  own.panel = arith::DivUIOp::create(builder, loc, firstBlock, members);
+  own.member = arith::RemUIOp::create(builder, loc, firstBlock, members);
+  if (!axis.dim) {
+    // Whole chunks, so that what lies in a chunk does not depend on the part.
+    AffineExpr all = space.getDims()[own.dim].extent;
+    int64_t chunk = schedule.getAxes()[own.dim].getTile();
+    AffineExpr part = all.ceilDiv(chunk).ceilDiv(own.members) * chunk;
+    Value end = sizeOf(all), length = sizeOf(part);
+    Value first = arith::MulIOp::create(builder, loc, own.member, length);
+    // Past the end where there are fewer chunks: that is known to be a multiple
+    // of the chunk, which the end is not.
+    own.begin = first;
+    Value last = arith::AddIOp::create(builder, loc, first, length);
+    own.end = arith::MinUIOp::create(builder, loc, last, end);
+  }
   if (gridDepth == 0) {
     own.turn = index(0);
     return success();
@@ -95,7 +135,36 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
   return success();
 }
 
-Tile TileEmitter::combineInPanel(Tile part, const Combiner &combiner) {
+std::pair<Value, Value> TileEmitter::getWalk(const Axis &axis) {
+  bool isPart = panel && panel->begin && axis.dim == panel->dim;
+  Value begin =
+      isPart ? panel->begin : arith::ConstantIndexOp::create(builder, loc, 0);
+  Value end = isPart ? panel->end : sizeOf(axis.extent);
+  if (axis.piece == Piece::All)
+    return {begin, end};
+  Value whole = sizeOf(axis.extent.floorDiv(axis.tile) * axis.tile);
+  if (axis.piece == Piece::Rest)
+    return {isPart ? arith::MaxUIOp::create(builder, loc, begin, whole) : whole,
+            end};
+  return {begin,
+          isPart ? arith::MinUIOp::create(builder, loc, end, whole) : whole};
+}
+
+SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t tile) const {
+  AffineExpr extent = space.getDims()[dim].extent;
+  std::optional<int64_t> known = space.getDims()[dim].getStaticExtent();
+  bool isCut = schedule.getStrategy() == Strategy::Reduction &&
+               strips.empty() && granuleAxes.empty() &&
+               !tilesExactly(extent, tile) && (!known || *known > tile);
+  if (isCut)
+    return {Piece::Whole, Piece::Rest};
+  return {Piece::All};
+}
+
+FailureOr<Tile> TileEmitter::combineInPanel(Tile part,
+                                            const Combiner &combiner) {
+  if (!schedule.getMma() && scopes.size() - 1 != gridDepth)
+    return refusePanel("they would wait for each other in a loop");
   Type element = tile::getTileElementType(part.value.getType());
   if (!panel->memory) {
     OpBuilder::InsertionGuard guard(builder);
@@ -116,17 +185,25 @@ Tile TileEmitter::combineInPanel(Tile part, const Combiner &combiner) {
   tile::YieldOp::create(builder, loc, builder.create(state)->getResult(0));
   builder.setInsertionPointAfter(reduce);
   panel->exchanges.push_back(reduce);
-  return {reduce.getResult(), part.axes};
+  return Tile{reduce.getResult(), part.axes};
 }
 
 LogicalResult TileEmitter::closePanel() {
-  if (panel->exchanges.empty())
-    return refusePanel("nothing is reduced along it");
+  if (panel->exchanges.empty()) {
+    if (schedule.getMma())
+      return refusePanel("nothing is reduced along it");
+    // No result needs what the kernel reduces: nobody waits.
+    program.removeTogetherAttr();
+    return success();
+  }
   // A word is written again when all members have been at an exchange after
   // the one that it was for: the next of the tile, or that of the next tile.
   MmaAttr mma = schedule.getMma();
-  int64_t copies = mma.getGroups() * (panel->exchanges.size() > 1 ? 1 : 2);
-  int64_t bytes = kHeadBytes;
+  int64_t groups = mma ? mma.getGroups() : 1;
+  int64_t copies = mma ? groups * (panel->exchanges.size() > 1 ? 1 : 2) : 1;
+  // Many panels of few words each: a cache line would be mostly empty.
+  int64_t align = mma ? kLineBytes : kHeadBytes;
+  int64_t bytes = align;
   SmallVector<int64_t> offsets;
   for (tile::PanelReduceOp exchange : panel->exchanges) {
     offsets.push_back(bytes);
@@ -134,7 +211,7 @@ LogicalResult TileEmitter::closePanel() {
     for (int64_t size : tile::getTileShape(exchange.getType()))
       elements *= size;
     bytes += elements * copies * panel->members * kWordBytes;
-    bytes = llvm::alignTo(bytes, kHeadBytes);
+    bytes = llvm::alignTo(bytes, align);
   }
   for (auto [exchange, offset] : llvm::zip(panel->exchanges, offsets)) {
     exchange.setCopies(copies);
@@ -147,6 +224,6 @@ LogicalResult TileEmitter::closePanel() {
                        Twine(fusionpkg::kSignalBytes) + " there are");
   panel->memory.setBytes(bytes * panel->panels);
   tile::PanelLeaveOp::create(builder, loc, panel->memory, panel->panel,
-                             panel->members * mma.getGroups(), bytes);
+                             panel->members * groups, bytes);
   return success();
 }

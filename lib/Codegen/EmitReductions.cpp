@@ -253,8 +253,12 @@ FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
     tile::YieldOp::create(builder, loc, combined);
     builder.setInsertionPointAfter(reduce);
     sum = {reduce.getResult(0), rest};
-    if (panel && panel->axis == axis)
-      sum = combineInPanel(sum, combiner);
+  }
+  if (reduction.inPanel) {
+    FailureOr<Tile> whole = combineInPanel(sum, combiner);
+    if (failed(whole))
+      return failure();
+    sum = *whole;
   }
   if (reduction.ofGroup)
     sum = clearUngrouped(sum, combiner.neutral);
@@ -322,6 +326,15 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     addParts(group);
   }
 
+  // What the other blocks of a panel have of it comes in at the end.
+  auto isShared = [&](const Walk &walk) {
+    return panel && !walk.own && walk.dim == panel->dim;
+  };
+  bool inPanel = llvm::any_of(walks, isShared) ||
+                 (panel && llvm::is_contained(fullAxes, panel->axis));
+  for (Reduction &member : group)
+    member.inPanel = inPanel;
+
   // Windows of strips are written out, so that what neighbouring results share
   // is read and converted once; others up to a size.
   bool elementwise = schedule.getStrategy() == Strategy::Reduction &&
@@ -330,7 +343,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
   int64_t turns = 1;
   for (Walk &walk : llvm::reverse(walks)) {
     std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
-    if (!elementwise || !extent ||
+    if (!elementwise || !extent || isShared(walk) ||
         (strips.empty() && *extent * turns > kMaxTurns))
       break;
     walk.steps = extent;
@@ -444,82 +457,107 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
     trips.push_back(extent);
     if (extent)
-      trips.back() = llvm::divideCeil(*extent, walk.tile);
+      trips.back() = llvm::divideCeil(
+          *extent, walk.tile * (isShared(walk) ? panel->members : 1));
   }
   SmallVector<int64_t> steps(walkAxes.size(), 0);
   if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
       llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }) &&
       !matchGroupedSum(first))
     steps = divideSums(trips, turns);
-  SmallVector<scf::ForOp> parts(walkAxes.size());
-
-  SmallVector<Value> carried(inits);
-  for (auto [i, axis] : llvm::enumerate(walkAxes)) {
-    if (steps[i]) {
-      parts[i] = openParts(axis, steps[i], carried);
-      for (auto [sum, init, before, adder] :
-           llvm::zip(carried, inits, parts[i].getRegionIterArgs(), adders))
-        sum = adder ? init : before;
-    }
-    scf::ForOp loop = openLoopOn(axis, carried);
-    if (steps[i])
-      restrictToPart(loop, parts[i]);
-    if (shared && axis == walkAxes.back())
-      restrictToShare(loop, axes[axis]);
-    std::optional<GroupedSum> grouped = matchGroupedSum(first);
-    if (grouped && group.size() == 1 &&
-        walks[i].dim == space.getDimOfLoop(first, grouped->loop) &&
-        failed(restrictToGroups(loop, group.front())))
-      return failure();
-    carried.assign(loop.getRegionIterArgs().begin(),
-                   loop.getRegionIterArgs().end());
-  }
-  for (int64_t turn = 0; turn < turns; ++turn) {
-    int64_t position = turn;
-    for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
-      walkCoords[i] = builder.getAffineConstantExpr(position % *walks[i].steps);
-      position /= *walks[i].steps;
-    }
-    if (turns > 1)
-      bindReductionLoops(walkCoords);
-    SmallVector<Value> next;
-    for (auto [member, dot] : llvm::zip(group, dots)) {
-      BodyContext context = makeContext(member.op, member.loopCoords);
-      for (const Combiner &combiner : member.combiners) {
-        Value accumulator = carried[next.size()];
-        ArrayRef<unsigned> all = accumulatorAxes[next.size()];
-        if (dot) {
-          FailureOr<Value> sum =
-              emitDot(context, *dot, reduced.front(), accumulator);
-          if (failed(sum))
-            return failure();
-          next.push_back(*sum);
-          continue;
-        }
-        FailureOr<Tile> element = evaluateElement(context, combiner);
-        if (failed(element))
-          return failure();
-        Tile masked =
-            maskReduced(broadcast(*element, all), reduced, combiner.neutral);
-        Value addend = broadcast(masked, all).value;
-        next.push_back(
-            combineValues(builder, combiner.op, accumulator, addend));
-        contractExactProduct(next.back(), addend);
+  // Adds one element of each tile, or all turns of a window, to `carried`.
+  auto addElements =
+      [&](SmallVector<Value> carried) -> FailureOr<SmallVector<Value>> {
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      int64_t position = turn;
+      for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
+        walkCoords[i] =
+            builder.getAffineConstantExpr(position % *walks[i].steps);
+        position /= *walks[i].steps;
       }
+      if (turns > 1)
+        bindReductionLoops(walkCoords);
+      SmallVector<Value> next;
+      for (auto [member, dot] : llvm::zip(group, dots)) {
+        BodyContext context = makeContext(member.op, member.loopCoords);
+        for (const Combiner &combiner : member.combiners) {
+          Value accumulator = carried[next.size()];
+          ArrayRef<unsigned> all = accumulatorAxes[next.size()];
+          if (dot) {
+            FailureOr<Value> sum =
+                emitDot(context, *dot, reduced.front(), accumulator);
+            if (failed(sum))
+              return failure();
+            next.push_back(*sum);
+            continue;
+          }
+          FailureOr<Tile> element = evaluateElement(context, combiner);
+          if (failed(element))
+            return failure();
+          Tile masked =
+              maskReduced(broadcast(*element, all), reduced, combiner.neutral);
+          Value addend = broadcast(masked, all).value;
+          next.push_back(
+              combineValues(builder, combiner.op, accumulator, addend));
+          contractExactProduct(next.back(), addend);
+        }
+      }
+      carried = next;
     }
-    carried = next;
-  }
-  SmallVector<Value> next = carried;
-  for (scf::ForOp loop : llvm::reverse(parts)) {
-    next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
-    if (!loop)
-      continue;
-    for (auto [sum, before, adder] :
-         llvm::zip(next, loop.getRegionIterArgs(), adders))
-      if (adder)
-        sum = combineValues(builder, adder, before, sum);
-    next = llvm::to_vector_of<Value>(closeLoop(next).getResults());
-  }
+    return carried;
+  };
+  // Walks the axes from number `i` on.
+  std::function<FailureOr<SmallVector<Value>>(unsigned, SmallVector<Value>)>
+      walkFrom =
+          [&](unsigned i,
+              SmallVector<Value> carried) -> FailureOr<SmallVector<Value>> {
+    if (i == walkAxes.size())
+      return addElements(std::move(carried));
+    unsigned axis = walkAxes[i];
+    SmallVector<Piece, 2> pieces{Piece::All};
+    if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
+        turns == 1 && llvm::none_of(dots, [](auto &dot) { return !!dot; }) &&
+        !matchGroupedSum(first))
+      pieces = getPieces(walks[i].dim, walks[i].tile);
+    for (Piece piece : pieces) {
+      axes[axis].piece = piece;
+      scf::ForOp parts;
+      SmallVector<Value> before(carried);
+      if (steps[i] && piece != Piece::Rest) {
+        parts = openParts(axis, steps[i], carried);
+        for (auto [sum, init, whole, adder] :
+             llvm::zip(before, inits, parts.getRegionIterArgs(), adders))
+          sum = adder ? init : whole;
+      }
+      scf::ForOp loop = openLoopOn(axis, before);
+      if (parts)
+        restrictToPart(loop, parts);
+      if (shared && axis == walkAxes.back())
+        restrictToShare(loop, axes[axis]);
+      std::optional<GroupedSum> grouped = matchGroupedSum(first);
+      if (grouped && group.size() == 1 &&
+          walks[i].dim == space.getDimOfLoop(first, grouped->loop) &&
+          failed(restrictToGroups(loop, group.front())))
+        return failure();
+      FailureOr<SmallVector<Value>> inner =
+          walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+      if (failed(inner))
+        return failure();
+      carried = llvm::to_vector_of<Value>(closeLoop(*inner).getResults());
+      if (!parts)
+        continue;
+      for (auto [sum, whole, adder] :
+           llvm::zip(carried, parts.getRegionIterArgs(), adders))
+        if (adder)
+          sum = combineValues(builder, adder, whole, sum);
+      carried = llvm::to_vector_of<Value>(closeLoop(carried).getResults());
+    }
+    return carried;
+  };
+  FailureOr<SmallVector<Value>> walked = walkFrom(0, inits);
+  if (failed(walked))
+    return failure();
+  SmallVector<Value> next = *walked;
   if (stream && walkAxes.size() == 1 &&
       llvm::all_of(dots, [](auto &dot) { return dot.has_value(); })) {
     FailureOr<SmallVector<Value>> sums =

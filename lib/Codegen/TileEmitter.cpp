@@ -197,10 +197,9 @@ unsigned TileEmitter::openLoop(std::optional<unsigned> dim, AffineExpr extent,
 
 scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   Axis &axis = axes[number];
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto [begin, end] = getWalk(axis);
   Value step = arith::ConstantIndexOp::create(builder, loc, axis.tile);
-  Value end = sizeOf(axis.extent);
-  auto loop = scf::ForOp::create(builder, loc, zero, end, step, inits);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, step, inits);
   if (inits.empty())
     loop.getBody()->getTerminator()->erase();
   Scope scope{loop.getBody()};
@@ -210,7 +209,8 @@ scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   builder.setInsertionPointToEnd(loop.getBody());
   axis.offset = loop.getInductionVar();
   axis.depth = scopes.size() - 1;
-  axis.exact = tilesExactly(axis.extent, axis.tile);
+  axis.exact =
+      axis.piece == Piece::Whole || tilesExactly(axis.extent, axis.tile);
   if (axis.dim)
     bound[*axis.dim] = number;
   return loop;
@@ -321,6 +321,8 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
   for (auto [id, axis] : llvm::enumerate(axes)) {
     if (!axis.grid || !axis.offset || isCovered(id))
       continue;
+    if (panel && panel->axis == id && mentions(*coords, panel->dim))
+      continue;
     auto divided = axis.dim ? granuleAxes.find(*axis.dim) : granuleAxes.end();
     if (divided != granuleAxes.end() && isUsed(*coords, divided->second.parts))
       continue;
@@ -361,12 +363,19 @@ LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
       scans.push_back(scan);
   if (!scans.empty())
     return emitScanLoop(scans, dim, results, loopDims.drop_front());
-  insertAt(scopes.size() - 1);
-  openLoop(dim, space.getDims()[dim].extent, schedule.getAxes()[dim].getTile(),
-           {});
-  if (failed(emitRootGroup(results, loopDims.drop_front())))
-    return failure();
-  closeLoop({});
+  int64_t tile = schedule.getAxes()[dim].getTile();
+  SmallVector<Piece, 2> pieces{Piece::All};
+  if (loopDims.size() == 1)
+    pieces = getPieces(dim, tile);
+  for (Piece piece : pieces) {
+    insertAt(scopes.size() - 1);
+    axes.push_back({dim, space.getDims()[dim].extent, tile});
+    axes.back().piece = piece;
+    openLoopOn(axes.size() - 1, {});
+    if (failed(emitRootGroup(results, loopDims.drop_front())))
+      return failure();
+    closeLoop({});
+  }
   return success();
 }
 

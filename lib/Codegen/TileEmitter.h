@@ -34,6 +34,10 @@ struct Tile {
   SmallVector<unsigned> axes;
 };
 
+/// What a walk along an axis covers: all tiles, those that lie in the extent as
+/// a whole, or the one that does not.
+enum class Piece { All, Whole, Rest };
+
 /// One axis of the tile space: an iteration dimension bound in some scope. The
 /// coordinate along it is `offset` plus the position in the tile.
 struct Axis {
@@ -61,6 +65,7 @@ struct Axis {
   /// The axis that this one counts granules of, of `granule` elements each.
   std::optional<unsigned> granulesOf;
   int64_t granule = 1;
+  Piece piece = Piece::All;
 };
 
 /// Emits one tile program. All coordinates are affine expressions (semi-affine
@@ -190,6 +195,8 @@ private:
     SmallVector<Combiner> combiners;
     /// A sum of what belongs to the group of the tile's rows.
     bool ofGroup = false;
+    /// Of a dimension that the blocks of a panel have parts of.
+    bool inPanel = false;
   };
   /// Replaces what a sum over groups adds by what it adds for the tile's.
   void takeGroupOfTile(Reduction &reduction) const;
@@ -367,12 +374,18 @@ private:
   /// The groups of the rows at `coords`.
   FailureOr<Tile> evaluateGroups(RowGroupsOp op, ArrayRef<AffineExpr> coords);
 
-  // Rows that several blocks have parts of (EmitPanels.cpp).
-  /// The blocks that have all tiles of the same rows at the same time.
+  // Dimensions that several blocks have parts of (EmitPanels.cpp).
+  /// A group of co-resident blocks, which have different parts of one dimension
+  /// and combine what they reduce of it.
   struct Panel {
-    /// The axis along which they have different ones.
+    unsigned dim = 0;
+    /// The axis of the grid along which they differ: that of the dimension's
+    /// tiles, or one of their numbers.
     unsigned axis = 0;
     int64_t members = 1, panels = 1;
+    /// The part of the dimension that the block walks; null where it has a tile
+    /// of it.
+    Value begin, end;
     /// This block's panel, its number in it, and how many tiles it had before.
     Value panel, member, turn;
     tile::ScratchOp memory;
@@ -381,12 +394,21 @@ private:
   LogicalResult refusePanel(const Twine &reason);
   /// Dimension `dim` lives in the tiles of several blocks.
   bool isOfPanel(unsigned dim) const;
-  /// Describes the panel of block `first`, when the schedule has such, which is
-  /// at tile `number` of the grid.
+  /// Puts the axis along which the blocks of a panel differ last in `gridAxes`,
+  /// when the schedule has panels.
+  LogicalResult addPanelAxis(SmallVector<unsigned> &gridAxes);
+  /// Describes the panel of block `first`, which is at tile `number` of the
+  /// grid, when the schedule has panels.
   LogicalResult openPanel(ArrayRef<unsigned> gridAxes, Value first,
                           Value number);
+  /// Begin and end of a walk along `axis`: of its piece, or what the block has
+  /// of that.
+  std::pair<Value, Value> getWalk(const Axis &axis);
+  /// The pieces that a walk along `dim` in tiles of `tile` is cut into, so that
+  /// only the last asks what lies in the extent.
+  SmallVector<Piece, 2> getPieces(unsigned dim, int64_t tile) const;
   /// What a block's `part` is together with those of the panel's others.
-  Tile combineInPanel(Tile part, const Combiner &combiner);
+  FailureOr<Tile> combineInPanel(Tile part, const Combiner &combiner);
   /// Gives the exchanges their memory, which the last block leaves as it was.
   LogicalResult closePanel();
 

@@ -102,7 +102,7 @@ void Verifier::modulesAndKernels() {
     require(kernel.together >= 1 &&
                 kernel.together <= PackageLimits::kMaxTogether &&
                 (kernel.together == 1 || kernel.clusterX == 1),
-            "the blocks that wait for each other are not 1 to 64, or are a "
+            "the blocks that wait for each other are not 1 to 256, or are a "
             "cluster");
   }
   place.clear();

@@ -13,46 +13,15 @@
 
 #include "fusion/Scheduling/SelectSchedule.h"
 #include "ContractionSchedule.h"
+#include "ScheduleDraft.h"
 #include "WindowSchedule.h"
-
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Elements of a column reduction's tile: with the width of a cache line, rows
-/// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
-static constexpr int64_t kColumnTile = 16384;
-
 /// Operations per element from which on a thread has registers for one vector
 /// of elements only; a counter-based random generator alone has about 100.
 static constexpr int64_t kLongBody = 64;
-
-namespace {
-/// The facts of a kernel that its schedule depends on.
-struct KernelFacts {
-  SmallVector<int64_t> extents;
-  /// Bytes of operands and results whose fastest dimension this is.
-  SmallVector<double> contiguousBytes;
-  /// Widest element, in bytes, of an operand or result.
-  int64_t widestElement = 1;
-  int64_t narrowestElement = 8;
-  /// Root dimensions that some operand of rank 1 or more does not have, so that
-  /// tiles along them read the operand again.
-  llvm::SmallBitVector repeats;
-  /// Operations in the bodies of the kernel's structured operations.
-  int64_t operations = 0;
-  /// The contraction, if the kernel has one, with its dimensions by role.
-  linalg::LinalgOp contraction;
-  SmallVector<unsigned> rows, columns, contracted;
-  bool hasReduction = false;
-};
-} // namespace
-
-static int64_t nextPowerOfTwo(int64_t value) {
-  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
-}
 
 /// True when the body of `op` adds products to its only accumulator.
 static bool isProductSum(linalg::LinalgOp op) {
@@ -156,52 +125,6 @@ static KernelFacts collectFacts(KernelOp kernel, const IterationSpace &space,
   return facts;
 }
 
-namespace {
-/// A schedule under construction.
-struct Draft {
-  SmallVector<AxisKind> kinds;
-  SmallVector<int64_t> tiles;
-  SmallVector<int64_t> vectors;
-
-  explicit Draft(unsigned dims)
-      : kinds(dims, AxisKind::Grid), tiles(dims, 1), vectors(dims, 1) {}
-
-  int64_t tileElements() const {
-    int64_t elements = 1;
-    for (int64_t tile : tiles)
-      elements *= tile;
-    return elements;
-  }
-
-  ScheduleAttr finish(MLIRContext *context, Strategy strategy,
-                      int64_t warps) const {
-    SmallVector<AxisAttr> axes;
-    for (auto [kind, tile, vector] : llvm::zip(kinds, tiles, vectors))
-      axes.push_back(
-          AxisAttr::get(context, kind, tile, 1, std::min(vector, tile), 1, 1));
-    return ScheduleAttr::get(context, strategy, axes, warps);
-  }
-};
-} // namespace
-
-/// Blocks of the grid that a draft gives.
-static double gridBlocks(const Draft &draft, const KernelFacts &facts) {
-  double blocks = 1;
-  for (unsigned i = 0; i < draft.kinds.size(); ++i)
-    if (draft.kinds[i] == AxisKind::Grid)
-      blocks *= llvm::divideCeil(facts.extents[i], draft.tiles[i]);
-  return blocks;
-}
-
-/// Warps so that a thread holds about `perThread` elements of the tile.
-static int64_t warpsFor(int64_t elements, int64_t perThread,
-                        int64_t most = 32) {
-  int64_t warps = 1;
-  while (warps < most && elements > warps * 32 * perThread)
-    warps *= 2;
-  return warps;
-}
-
 static ScheduleAttr schedulePointwise(KernelOp kernel,
                                       const IterationSpace &space,
                                       const KernelFacts &facts,
@@ -270,84 +193,6 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
   return draft.finish(
       kernel.getContext(), Strategy::Pointwise,
       warpsFor(draft.tileElements(), perThread, square ? 16 : threads / 32));
-}
-
-static ScheduleAttr scheduleReduction(KernelOp kernel,
-                                      const IterationSpace &space,
-                                      const KernelFacts &facts,
-                                      const ScheduleLimits &limits) {
-  Draft draft(space.getNumDims());
-  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
-  vector = std::min<int64_t>(vector, 8);
-
-  // Can one tile hold everything that is reduced?
-  int64_t resident = 1;
-  bool dynamic = false;
-  unsigned fastest = 0;
-  for (unsigned i = 0; i < space.getNumDims(); ++i) {
-    if (facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
-      fastest = i;
-    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
-      continue;
-    dynamic |= !space.getDims()[i].getStaticExtent();
-    resident = std::min<int64_t>(resident * nextPowerOfTwo(facts.extents[i]),
-                                 int64_t(1) << 40);
-  }
-  bool rowsAreContiguous = space.getDims()[fastest].reduction;
-  int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
-  bool full = !dynamic && resident <= limit;
-
-  // A column reduction reads a cache line's width of columns at a time.
-  int64_t columnWidth = std::min<int64_t>(
-      nextPowerOfTwo(facts.extents[fastest]), 128 / facts.narrowestElement);
-  int64_t reducedTile = 1;
-  for (unsigned i = 0; i < space.getNumDims(); ++i) {
-    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
-      continue;
-    if (full) {
-      draft.kinds[i] = AxisKind::Full;
-      draft.tiles[i] = nextPowerOfTwo(facts.extents[i]);
-    } else {
-      draft.kinds[i] = AxisKind::Loop;
-      bool chunked = i == fastest || (!rowsAreContiguous && reducedTile == 1);
-      int64_t chunk = rowsAreContiguous ? 4096 : kColumnTile / columnWidth;
-      if (chunked)
-        draft.tiles[i] = std::min(chunk, nextPowerOfTwo(facts.extents[i]));
-    }
-    reducedTile *= draft.tiles[i];
-    if (i == fastest)
-      draft.vectors[i] = vector;
-  }
-
-  // Rows (or columns) of one block: enough work for a few warps, but no fewer
-  // blocks than the chip has multiprocessors.
-  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
-  int64_t budget = rowsAreContiguous ? 1024 : 2048;
-  if (!rowsAreContiguous && facts.extents[fastest] > 1 &&
-      !space.getDims()[fastest].reduction) {
-    draft.tiles[fastest] = columnWidth;
-    draft.vectors[fastest] = vector;
-  }
-  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
-    unsigned dim = space.getDimOfTensor(primary, i);
-    if (draft.tiles[dim] > 1 || space.getDims()[dim].reduction)
-      continue;
-    int64_t room = std::max<int64_t>(budget / draft.tileElements(), 1);
-    draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
-    while (draft.tiles[dim] > 1 &&
-           gridBlocks(draft, facts) < 2.0 * limits.multiprocessors)
-      draft.tiles[dim] /= 2;
-  }
-  int64_t elements = draft.tileElements();
-  // Elements a thread that were fastest on sm_90a, 2026-11-21: with long rows
-  // many, so that several blocks share a multiprocessor and one's barriers do
-  // not leave it idle; with short rows few.
-  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
-  if (elements > 32768)
-    perThread = elements / 512;
-  return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(elements, perThread));
 }
 
 static ScheduleAttr scheduleContraction(KernelOp kernel,

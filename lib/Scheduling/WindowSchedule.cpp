@@ -472,7 +472,7 @@ ScheduleAttr fusion::scheduleWindows(KernelOp kernel,
     }
     axes.push_back(AxisAttr::get(
         context, dim.reduction ? AxisKind::Loop : AxisKind::Grid, tile,
-        /*warps=*/1, vector, strip, steps));
+        /*warps=*/1, vector, strip, steps, /*split=*/1));
   }
   return ScheduleAttr::get(context, Strategy::Reduction, axes,
                            std::max<int64_t>(choice.threads / 32, 1));

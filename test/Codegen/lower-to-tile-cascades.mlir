@@ -1,7 +1,8 @@
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --split-input-file | FileCheck %s
 
 // A sum along a dimension of unknown size: parts of 512 steps, each from zero.
-// A maximum beside it goes on through all parts.
+// A maximum beside it goes on through all parts. What lies beyond the last whole
+// chunk is added at the end, and only there loads are masked.
 
 // CHECK-LABEL: tile.program @unknown
 // CHECK-DAG: %[[PART:.*]] = arith.constant 16384 : index
@@ -11,12 +12,14 @@
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[I]], %[[PART]]
 // CHECK:   %[[END:.*]] = arith.minui %[[NEXT]], %[[N]]
 // CHECK:   %[[OWN:.*]]:2 = scf.for %[[K:.*]] = %[[I]] to %[[END]] step %[[STEP]] iter_args(%[[S:.*]] = %[[ZERO]], %[[M:.*]] = %[[MAX]])
-// CHECK:     tile.load {{.*}}%[[K]])
+// CHECK:     tile.load {{.*}}%[[K]]) checked [false] :
 // CHECK:     arith.addf %[[S]]
 // CHECK:     arith.maximumf %[[M]]
 // CHECK:   %[[BOTH:.*]] = arith.addf %[[SUM]], %[[OWN]]#0
 // CHECK:   scf.yield %[[BOTH]], %[[OWN]]#1
-// CHECK: tile.reduce %[[ALL]]#0
+// CHECK: %[[REST:.*]]:2 = scf.for {{.*}} step %[[STEP]] iter_args(%{{.*}} = %[[ALL]]#0, %{{.*}} = %[[ALL]]#1)
+// CHECK:   tile.load {{.*}} checked [true] :
+// CHECK: tile.reduce %[[REST]]#0
 func.func @unknown(%x: tensor<?xf32>) -> (tensor<f32>, tensor<f32>) {
   %0:2 = fusion.kernel @unknown ins(%x : tensor<?xf32>) -> (tensor<f32>, tensor<f32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 32>], warps = 1>} {

@@ -3,7 +3,7 @@
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --split-input-file --verify-diagnostics
 
 func.func @remainder(%a: tensor<512x256xbf16>, %b: tensor<200x256xbf16>) -> tensor<512x200xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but its tiles do not divide the dimension}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but its tiles do not divide the dimension}}
   %r = fusion.kernel @remainder ins(%a, %b : tensor<512x256xbf16>, tensor<200x256xbf16>) -> (tensor<512x200xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 1, blocks = 8>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<200x256xbf16>):
     %zero = arith.constant 0.0 : f32
@@ -26,7 +26,7 @@ func.func @remainder(%a: tensor<512x256xbf16>, %b: tensor<200x256xbf16>) -> tens
 // -----
 
 func.func @uneven(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but there are 6 of them, no multiple of 4}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but there are 6 of them, no multiple of 4}}
   %r = fusion.kernel @uneven ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 1, blocks = 6>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
@@ -49,7 +49,7 @@ func.func @uneven(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<
 // -----
 
 func.func @groups_of_rows(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but they do not walk rows of tiles one by one}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but they do not walk rows of tiles one by one}}
   %r = fusion.kernel @groups_of_rows ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 2, blocks = 8>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
@@ -72,7 +72,7 @@ func.func @groups_of_rows(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) ->
 // -----
 
 func.func @stream(%a: tensor<640x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<640x256xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but they do not walk rows of tiles one by one}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but they do not walk rows of tiles one by one}}
   %r = fusion.kernel @stream ins(%a, %b : tensor<640x256xbf16>, tensor<256x256xbf16>) -> (tensor<640x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 1, blocks = 8, stream = 1>>} {
   ^bb0(%x: tensor<640x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
@@ -95,7 +95,7 @@ func.func @stream(%a: tensor<640x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<
 // -----
 
 func.func @nothing(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but nothing is reduced along it}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but nothing is reduced along it}}
   %r = fusion.kernel @nothing ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 1, blocks = 8>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):
     %zero = arith.constant 0.0 : f32
@@ -110,7 +110,7 @@ func.func @nothing(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor
 // -----
 
 func.func @memory(%a: tensor<262144x256xbf16>, %b: tensor<512x256xbf16>) -> tensor<262144x512xf32> {
-  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share rows ('full'), but what they exchange takes 8404992 bytes, more than the 2097152 there are}}
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but what they exchange takes 8404992 bytes, more than the 2097152 there are}}
   %r = fusion.kernel @memory ins(%a, %b : tensor<262144x256xbf16>, tensor<512x256xbf16>) -> (tensor<262144x512xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 16>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 16, group = 1, blocks = 4096>>} {
   ^bb0(%x: tensor<262144x256xbf16>, %w: tensor<512x256xbf16>):
     %zero = arith.constant 0.0 : f32

@@ -45,6 +45,8 @@ constexpr int64_t kRegistersPerOperand = 2;
 constexpr double kSpillBytes = 8;
 /// A thread block synchronises with this latency after each reduction step.
 constexpr double kReductionStepSeconds = 0.1e-6;
+/// Blocks give each other what they have reduced, through L2.
+constexpr double kGridStepSeconds = 1.5e-6;
 } // namespace cost
 
 //===----------------------------------------------------------------------===//
@@ -79,6 +81,8 @@ struct KernelCost {
   double sharedBytes = 0;
   /// Steps in which a block waits for all its threads, in sequence.
   double reductionSteps = 0;
+  /// Steps in which co-resident blocks wait for each other, in sequence.
+  double gridSteps = 0;
 
   /// Bytes read from and written to memory, each element once: the figure of
   /// the report.

@@ -288,7 +288,7 @@ struct PackageLimits {
   static constexpr size_t kMaxParamBytes = 32764;
   static constexpr uint32_t kMaxBlock = 1024;
   static constexpr uint32_t kMaxCluster = 16;
-  static constexpr uint32_t kMaxTogether = 64;
+  static constexpr uint32_t kMaxTogether = 256;
   static constexpr size_t kMaxTensorMapRank = 5;
   static constexpr uint32_t kMaxSharedBytes = 1u << 20;
 };

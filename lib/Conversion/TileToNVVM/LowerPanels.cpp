@@ -56,7 +56,7 @@ static std::optional<PanelDeal> dealPanel(const LinearLayout &layout,
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
     if (!(layout.freeLaneMask() >> bit & 1))
       deal.lanes.push_back({bit, uint64_t(1) << taken++});
-    else if (members % (int64_t(2) << deal.dealt.size()) == 0)
+    else if (members >= int64_t(2) << deal.dealt.size())
       deal.dealt.push_back(bit);
   }
   deal.perWarp = deal.perThread << taken;
@@ -117,9 +117,16 @@ Scalars ProgramLowering::readPanel(const PanelRead &read) {
   return scalars;
 }
 
+/// How threads hold `type`; all have a scalar.
+static LinearLayout getThreadLayout(Type type, int64_t numWarps) {
+  if (isa<RankedTensorType>(type))
+    return tile::getLayout(type).getLinear();
+  return LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits, numWarps);
+}
+
 LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
-  const LinearLayout &layout =
-      tile::getLayout(op.getValue().getType()).getLinear();
+  LinearLayout layout =
+      getThreadLayout(op.getValue().getType(), program.getNumWarps());
   auto members = static_cast<int64_t>(op.getMembers());
   std::optional<PanelDeal> deal = dealPanel(layout, members);
   if (!deal)
@@ -200,16 +207,10 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
     dealt.push_back({bit, uint64_t(1) << i});
   int64_t dealers = int64_t(1) << dealt.size();
   int64_t together = std::max<int64_t>(1, kMostInFlight / deal->perThread);
-  Value first = at(applyBits(dealt));
+  Value rank = applyBits(dealt);
   Scalars sums;
-  for (int64_t i = 0; i < members / dealers; i += together) {
-    PanelRead read{first,
-                   number,
-                   i * dealers * memberBytes,
-                   dealers * memberBytes,
-                   deal->perThread,
-                   std::min(together, members / dealers - i)};
-    Scalars words = readPanel(read);
+  // The last lanes may have one member less: `isMember` of what they read.
+  auto accumulate = [&](const Scalars &words, Value isMember) {
     for (auto [at, word] : llvm::enumerate(words)) {
       Type stored = memoryType(element);
       unsigned width = stored.getIntOrFloatBitWidth();
@@ -219,11 +220,33 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
         bits = arith::BitcastOp::create(builder, loc, stored, bits);
       Value value = fromMemory(bits, element);
       size_t reg = at % deal->perThread;
-      if (sums.size() <= reg)
+      if (sums.size() <= reg) {
         sums.push_back(value);
-      else
-        sums[reg] = combine(op.getCombiner(), {sums[reg]}, {value}).front();
+        continue;
+      }
+      Value sum = combine(op.getCombiner(), {sums[reg]}, {value}).front();
+      sums[reg] = isMember ? arith::SelectOp::create(builder, loc, isMember,
+                                                     sum, sums[reg])
+                                 .getResult()
+                           : sum;
     }
+  };
+  Value first = at(rank);
+  int64_t rounds = members / dealers;
+  for (int64_t i = 0; i < rounds; i += together)
+    accumulate(readPanel({first, number, i * dealers * memberBytes,
+                          dealers * memberBytes, deal->perThread,
+                          std::min(together, rounds - i)}),
+               nullptr);
+  if (members % dealers != 0) {
+    Value member = arith::AddIOp::create(builder, loc, rank,
+                                         constantIndex(rounds * dealers));
+    Value last = constantIndex(members - 1);
+    Value isMember = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ule, member, last);
+    Value inside = arith::MinUIOp::create(builder, loc, member, last);
+    accumulate(readPanel({at(inside), number, 0, 0, deal->perThread, 1}),
+               isMember);
   }
   NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
   for (unsigned bit : deal->dealt)

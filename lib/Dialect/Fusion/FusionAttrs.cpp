@@ -25,16 +25,18 @@ using namespace mlir::fusion;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
-/// Parses `, warps = N`, `, vector = N`, `, strip = N` and `, steps = N`, each
+/// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N` and
+/// `, split = N`, each
 /// optional, in this order.
 static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
                                    int64_t &vector, int64_t &strip,
-                                   int64_t &steps) {
-  warps = vector = strip = steps = 1;
+                                   int64_t &steps, int64_t &split) {
+  warps = vector = strip = steps = split = 1;
   std::pair<StringRef, int64_t *> widths[] = {{"warps", &warps},
                                               {"vector", &vector},
                                               {"strip", &strip},
-                                              {"steps", &steps}};
+                                              {"steps", &steps},
+                                              {"split", &split}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
@@ -44,8 +46,8 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
     while (next < std::size(widths) && widths[next].first != name)
       ++next;
     if (next == std::size(widths))
-      return parser.emitError(loc, "expected 'warps', 'vector', 'strip' "
-                                   "or 'steps', in this order");
+      return parser.emitError(loc, "expected 'warps', 'vector', 'strip', "
+                                   "'steps' or 'split', in this order");
     if (parser.parseInteger(*widths[next++].second))
       return failure();
   }
@@ -53,7 +55,7 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
 }
 
 static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
-                            int64_t strip, int64_t steps) {
+                            int64_t strip, int64_t steps, int64_t split) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
@@ -62,6 +64,8 @@ static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
     printer << ", strip = " << strip;
   if (steps != 1)
     printer << ", steps = " << steps;
+  if (split != 1)
+    printer << ", split = " << split;
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -116,7 +120,8 @@ static constexpr int64_t kMaxStrip = 64;
 
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
-                               int64_t vector, int64_t strip, int64_t steps) {
+                               int64_t vector, int64_t strip, int64_t steps,
+                               int64_t split) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -140,6 +145,10 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if ((strip > 1 || steps > 1) && !isPowerOf2(tile))
     return emitError() << "'tile' must be a power of two beside '" << name
                        << "', got " << tile;
+  if (split < 1)
+    return emitError() << "'split' must be positive, got " << split;
+  if (split > 1 && kind != AxisKind::Loop)
+    return emitError() << "'split' is for dimensions that blocks walk";
   return success();
 }
 
@@ -216,6 +225,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSteps() > 1; }) >
       1)
     return emitError() << "only one axis may have 'steps'";
+  if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSplit() > 1; }) >
+      1)
+    return emitError() << "only one axis may have a 'split'";
   if (mma && mma.getGroups() > 1 && !hasRowGroups && mma.getBlocks() == 0)
     return emitError() << "several 'groups' take turns on a grid of 'blocks', "
                           "or have rows of a tile whose number is no power of "

@@ -172,8 +172,23 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
-// expected-error@+1 {{expected 'warps', 'vector', 'strip' or 'steps', in this order}}
+// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps' or 'split', in this order}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'split' must be positive, got 0}}
+"test.a"() {a = #fusion.axis<loop, tile = 4, split = 0>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'split' is for dimensions that blocks walk}}
+"test.a"() {a = #fusion.axis<full, tile = 4, split = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{only one axis may have a 'split'}}
+"test.a"() {a = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 4, split = 2>, #fusion.axis<loop, tile = 4, split = 2>], warps = 1>} : () -> ()
 
 // -----
 

@@ -114,8 +114,8 @@ tile.program @count(%i: index, %p: !llvm.ptr<1>) attributes {num_warps = 4 : i64
 
 // -----
 
-// expected-error @below {{at most 64 blocks wait for each other, got 65}}
-tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 65 : i64} {
+// expected-error @below {{at most 256 blocks wait for each other, got 257}}
+tile.program @many() attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 257 : i64} {
   tile.return
 }
 

@@ -153,9 +153,9 @@ TEST(TensorMapRulesTest, BrokenUsesAreNamed) {
                 "too many tensor maps");
   expectInvalid([](M &m) { m.kernels[0].clusterX = 0; }, "1 to 16 blocks");
   expectInvalid([](M &m) { m.kernels[0].clusterX = 17; }, "1 to 16 blocks");
-  const char *waiting = "the blocks that wait for each other are not 1 to 64";
+  const char *waiting = "the blocks that wait for each other are not 1 to 256";
   expectInvalid([](M &m) { m.kernels[1].together = 0; }, waiting);
-  expectInvalid([](M &m) { m.kernels[1].together = 65; }, waiting);
+  expectInvalid([](M &m) { m.kernels[1].together = 257; }, waiting);
   // The first kernel has clusters.
   expectInvalid([](M &m) { m.kernels[0].together = 2; }, waiting);
   expectInvalid(

@@ -41,8 +41,8 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
   let description = [{
     - `grid`: one block per tile of `tile` elements along this dimension;
     - `full`: the whole extent lives in one tile of `tile` elements (the extent
-      rounded up to a power of two), or, in a contraction that reduces its
-      result, in the tiles of neighbouring blocks, which reduce it together;
+      rounded up to a power of two), or, in a kernel that reduces it, in the
+      tiles of a group of co-resident blocks, which combine what they reduce;
     - `loop`: the block walks the dimension in chunks of `tile` elements;
     - `merged`: the dimension is the outer part of one axis with the next
       dimension of its role (row, column) in a contraction; the last of them
@@ -67,6 +67,11 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     before is kept, the rest is loaded while that one is computed. One axis of a
     schedule has steps.
 
+    `split`, of a `loop` dimension that the kernel reduces, is the number of
+    co-resident blocks that each walk a part of it and combine what they reduce.
+    Blocks of a group share one dimension: one axis of a schedule has a split,
+    or is `full` in several tiles.
+
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
   let parameters = (ins
@@ -75,12 +80,14 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     DefaultValuedParameter<"int64_t", "1">:$warps,
     DefaultValuedParameter<"int64_t", "1">:$vector,
     DefaultValuedParameter<"int64_t", "1">:$strip,
-    DefaultValuedParameter<"int64_t", "1">:$steps
+    DefaultValuedParameter<"int64_t", "1">:$steps,
+    DefaultValuedParameter<"int64_t", "1">:$split
   );
-  // `warps`, `vector`, `strip` and `steps` are left out when they are 1.
+  // `warps`, `vector`, `strip`, `steps` and `split` are left out when they are
+  // 1.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
-    custom<AxisWidths>($warps, $vector, $strip, $steps) `` `>`
+    custom<AxisWidths>($warps, $vector, $strip, $steps, $split) `` `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -225,6 +225,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
       getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// Blocks that wait for each other: more than any chip has multiprocessors.
+static constexpr int64_t kMaxTogether = 256;
+
 LogicalResult ProgramOp::verify() {
   int64_t warps = getNumWarps();
   if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps))
@@ -243,9 +246,9 @@ LogicalResult ProgramOp::verify() {
                "a cluster has a power of two of at most 16 blocks, got ")
            << cluster;
   int64_t together = getTogether().value_or(1);
-  if (together < 1 || together > 64)
-    return emitOpError("at most 64 blocks wait for each other, got ")
-           << together;
+  if (together < 1 || together > kMaxTogether)
+    return emitOpError("at most ")
+           << kMaxTogether << " blocks wait for each other, got " << together;
   if (together > 1 && cluster > 1)
     return emitOpError("blocks that wait for each other are no cluster");
   return success();

@@ -136,10 +136,11 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     MemoryEffects<[MemRead, MemWrite]>, SingleBlock]> {
   let summary = "Combines tiles of the blocks of a panel";
   let description = [{
-    A panel is `members` blocks of the grid, `together` of the program, that have tiles side by side in the
-    same rows at the same time. Each block gives `value` and gets the combination
-    of all members' tiles, by the region as in `tile.reduce`, in an order that is
-    the same in all blocks and all runs. The layout is kept.
+    A panel is `members` blocks of the grid, `together` of the program, that have
+    parts of the same dimension at the same time. Each block gives `value`, a
+    tile or the one scalar of the block, and gets the combination of all members'
+    by the region as in `tile.reduce`, in an order that is the same in all blocks
+    and all runs. The layout is kept.
 
     Elements travel as words of 64 bits, the element beside the number of the
     exchange, `turn` + 1: a word is there when its number is. No signal stands
@@ -155,11 +156,14 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     panel have consecutive numbers: they run together as soon as there is room
     for so many blocks at a time.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, AnyType:$memory,
+  let arguments = (ins AnyTypeOf<[AnyStaticShapeTensor, AnySignlessInteger,
+                                  AnyFloat]>:$value,
+                       AnyType:$memory,
                        Index:$panel, Index:$member, Index:$turn,
                        I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
                        I64Attr:$bytes);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let results = (outs AnyTypeOf<[AnyStaticShapeTensor, AnySignlessInteger,
+                                 AnyFloat]>:$result);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
     $value `through` $memory `[` $panel `,` $member `,` $turn `]`

@@ -1,0 +1,308 @@
+//===- ReductionSchedule.cpp - Schedules of rows and columns --------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the schedules of kernels that reduce, but neither
+// windows nor products. What is reduced to one result lives in the tile of one
+// block if it fits there; in those of several co-resident blocks if it is read
+// more than once; or is walked, by as many blocks as fill the chip.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleDraft.h"
+
+#include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/ReductionSplit.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Elements of a column reduction's tile: with the width of a cache line, rows
+/// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
+static constexpr int64_t kColumnTile = 16384;
+/// Elements of a chunk of contiguous elements that one block walks, and that
+/// each of several does: fewer blocks have to have more loads in flight.
+static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
+
+/// Elements of the columns that a block keeps, of which a thread then has 32 in
+/// registers, twice, at most.
+static constexpr int64_t kKeptColumnElements = 16384;
+
+namespace {
+/// The dimensions that a kernel reduces.
+struct ReducedDims {
+  /// Those of more than one element, the one that is contiguous first.
+  SmallVector<unsigned> dims;
+  /// Sizes are not all known.
+  bool dynamic = false;
+  /// Elements that are reduced to one, and the same with each dimension
+  /// rounded up to a power of two.
+  int64_t elements = 1, padded = 1;
+};
+} // namespace
+
+static int64_t multiply(int64_t a, int64_t b) {
+  return std::min<int64_t>(llvm::SaturatingMultiply<uint64_t>(a, b), int64_t(1)
+                                                                         << 40);
+}
+
+static ReducedDims findReducedDims(const IterationSpace &space,
+                                   const KernelFacts &facts) {
+  ReducedDims result;
+  for (unsigned i = 0; i < space.getNumDims(); ++i) {
+    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
+      continue;
+    result.dims.push_back(i);
+    result.dynamic |= !space.getDims()[i].getStaticExtent();
+    result.elements = multiply(result.elements, facts.extents[i]);
+    result.padded = multiply(result.padded, nextPowerOfTwo(facts.extents[i]));
+  }
+  // Dimensions are numbered from the outermost.
+  std::reverse(result.dims.begin(), result.dims.end());
+  llvm::stable_sort(result.dims, [&](unsigned a, unsigned b) {
+    return facts.contiguousBytes[a] > facts.contiguousBytes[b];
+  });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Several blocks
+//===----------------------------------------------------------------------===//
+
+static bool reduces(linalg::LinalgOp op, const IterationSpace &space,
+                    unsigned dim) {
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  return llvm::any_of(loops, [&](unsigned loop) {
+    return space.getDimOfLoop(op, loop) == dim;
+  });
+}
+
+/// True when elements along `dim` are needed once more after they are reduced:
+/// by a second reduction, or in a result.
+static bool isSweptAgain(KernelOp kernel, const IterationSpace &space,
+                         unsigned dim) {
+  if (space.getDims()[dim].root)
+    return true;
+  // What depends on a reduction along the dimension.
+  llvm::SmallPtrSet<Operation *, 16> later;
+  for (Operation &op : kernel.getBlock()) {
+    bool isLater = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return later.contains(operand.getDefiningOp());
+    });
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    bool isReduction = linalgOp && reduces(linalgOp, space, dim);
+    if (isReduction && isLater)
+      return true;
+    if (isReduction || isLater)
+      later.insert(&op);
+  }
+  return false;
+}
+
+/// True when blocks that have different parts of `dim` can combine what the
+/// kernel reduces of it outside of loops. Sets `words` to what a block gives
+/// the others.
+static bool areCombinable(KernelOp kernel, const IterationSpace &space,
+                          unsigned dim, const Draft &draft, int64_t &words) {
+  words = 0;
+  // How many groups there are decides how much memory they exchange through.
+  for (auto [id, kind] : llvm::enumerate(draft.kinds))
+    if (kind == AxisKind::Grid && !space.getDims()[id].getStaticExtent())
+      return false;
+  for (Operation &op : kernel.getBlock()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || !reduces(linalgOp, space, dim))
+      continue;
+    if (!isCombinable(linalgOp))
+      return false;
+    for (Value result : op.getResults()) {
+      int64_t elements = 1;
+      auto type = cast<RankedTensorType>(result.getType());
+      for (int64_t d = 0; d < type.getRank(); ++d) {
+        std::optional<unsigned> own = space.findDimOfTensor(result, d);
+        if (!own || *own == dim)
+          return false;
+        if (draft.kinds[*own] == AxisKind::Loop && type.getDimSize(d) != 1)
+          return false;
+        elements *= draft.tiles[*own];
+      }
+      words += elements;
+    }
+  }
+  return words > 0;
+}
+
+/// Lets the blocks of a group have all that is reduced in their tiles, if they
+/// can.
+static bool spreadTiles(KernelOp kernel, const IterationSpace &space,
+                        const KernelFacts &facts, const ReducedDims &reduced,
+                        double groups, int64_t multiprocessors, Draft &draft) {
+  std::optional<Draft> best;
+  double fewest = 0, mostBlocks = 0;
+  for (unsigned dim : reduced.dims) {
+    int64_t others = reduced.padded / nextPowerOfTwo(facts.extents[dim]);
+    for (int64_t share = kMaxShareElements; share >= kMaxShareElements / 4;
+         share /= 2) {
+      if (others * 2 > share || !isSweptAgain(kernel, space, dim))
+        continue;
+      Draft spread = draft;
+      for (unsigned other : reduced.dims) {
+        spread.kinds[other] = AxisKind::Full;
+        spread.tiles[other] = nextPowerOfTwo(facts.extents[other]);
+      }
+      spread.tiles[dim] = share / others;
+      int64_t blocks = llvm::divideCeil(facts.extents[dim], spread.tiles[dim]);
+      int64_t words;
+      if (blocks < 2 || blocks > kMaxSplit ||
+          !areCombinable(kernel, space, dim, spread, words) ||
+          !fitsExchange(groups, blocks, words))
+        continue;
+      // The fewest places without an element; of those about as good, the
+      // largest tiles with which blocks fill the chip.
+      double places = static_cast<double>(multiply(blocks, share));
+      bool isBusy = groups * mostBlocks >= static_cast<double>(multiprocessors);
+      if (best && places >= fewest * (isBusy ? 0.9 : 1.1))
+        continue;
+      best = spread;
+      fewest = places;
+      mostBlocks = static_cast<double>(blocks);
+    }
+  }
+  if (best)
+    draft = *best;
+  return best.has_value();
+}
+
+/// Lets several blocks walk the dimension of the most chunks, if they can.
+static void splitWalk(KernelOp kernel, const IterationSpace &space,
+                      const KernelFacts &facts, const ReducedDims &reduced,
+                      double groups, const TargetInfo *target, Draft &draft) {
+  if (!target)
+    return;
+  auto chunksOf = [&](unsigned dim) {
+    return llvm::divideCeil(facts.extents[dim], draft.tiles[dim]);
+  };
+  std::optional<unsigned> most;
+  for (unsigned dim : reduced.dims)
+    if (space.getDims()[dim].getStaticExtent() &&
+        (!most || chunksOf(dim) > chunksOf(*most)))
+      most = dim;
+  int64_t words;
+  if (!most || !areCombinable(kernel, space, *most, draft, words))
+    return;
+  double elements = 1;
+  for (unsigned i = 0; i < draft.kinds.size(); ++i)
+    elements *= static_cast<double>(
+        draft.kinds[i] == AxisKind::Loop ? facts.extents[i] : draft.tiles[i]);
+  int64_t blocks = getWalkSplit(groups, elements, *target);
+  // No block without a chunk.
+  int64_t chunks = chunksOf(*most);
+  blocks = llvm::divideCeil(chunks,
+                            llvm::divideCeil(chunks, std::min(blocks, chunks)));
+  if (fitsExchange(groups, blocks, words))
+    draft.splits[*most] = blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Rows (or columns) of one block: enough work for a few warps, but no fewer
+/// blocks than the chip has multiprocessors.
+static void addResultTiles(KernelOp kernel, const IterationSpace &space,
+                           const KernelFacts &facts,
+                           const ScheduleLimits &limits, int64_t budget,
+                           Draft &draft) {
+  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
+  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
+    unsigned dim = space.getDimOfTensor(primary, i);
+    if (draft.tiles[dim] > 1 || space.getDims()[dim].reduction)
+      continue;
+    int64_t room = std::max<int64_t>(budget / draft.tileElements(), 1);
+    draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
+    while (draft.tiles[dim] > 1 &&
+           gridBlocks(draft, facts) < 2.0 * limits.multiprocessors)
+      draft.tiles[dim] /= 2;
+  }
+}
+
+/// Chunks of `budget` elements of what is reduced, the contiguous dimension
+/// first.
+static void addChunks(const KernelFacts &facts, const ReducedDims &reduced,
+                      int64_t budget, Draft &draft) {
+  for (unsigned dim : reduced.dims) {
+    draft.kinds[dim] = AxisKind::Loop;
+    draft.tiles[dim] = std::min(budget, nextPowerOfTwo(facts.extents[dim]));
+    budget /= draft.tiles[dim];
+  }
+}
+
+ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
+                                             const IterationSpace &space,
+                                             const KernelFacts &facts,
+                                             const ScheduleLimits &limits) {
+  Draft draft(space.getNumDims());
+  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
+  vector = std::min<int64_t>(vector, 8);
+  unsigned fastest = 0;
+  for (unsigned i = 0; i < space.getNumDims(); ++i)
+    if (facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
+      fastest = i;
+  ReducedDims reduced = findReducedDims(space, facts);
+  bool rowsAreContiguous = space.getDims()[fastest].reduction;
+  int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
+  bool full = !reduced.dynamic && reduced.padded <= limit;
+  draft.vectors[fastest] = vector;
+
+  // A column reduction reads a cache line's width of columns at a time, or a
+  // sector's, where it keeps them all.
+  bool columns = !rowsAreContiguous && facts.extents[fastest] > 1;
+  int64_t columnWidth = std::min<int64_t>(
+      nextPowerOfTwo(facts.extents[fastest]), 128 / facts.narrowestElement);
+  while (full && columns &&
+         columnWidth * reduced.padded > kKeptColumnElements &&
+         static_cast<double>(columnWidth * facts.narrowestElement) >
+             cost::kSectorBytes)
+    columnWidth /= 2;
+  if (columns)
+    draft.tiles[fastest] = columnWidth;
+  for (unsigned dim : reduced.dims)
+    if (full) {
+      draft.kinds[dim] = AxisKind::Full;
+      draft.tiles[dim] = nextPowerOfTwo(facts.extents[dim]);
+    }
+  if (!full)
+    addChunks(facts, reduced,
+              rowsAreContiguous ? kRowChunk : kColumnTile / columnWidth, draft);
+  addResultTiles(kernel, space, facts, limits, rowsAreContiguous ? 1024 : 2048,
+                 draft);
+  bool isSpread = false;
+  if (!full) {
+    double groups = gridBlocks(draft, facts);
+    isSpread = rowsAreContiguous && !reduced.dynamic &&
+               spreadTiles(kernel, space, facts, reduced, groups,
+                           limits.multiprocessors, draft);
+    if (!isSpread) {
+      splitWalk(kernel, space, facts, reduced, groups, limits.target, draft);
+      if (rowsAreContiguous &&
+          llvm::any_of(draft.splits, [](int64_t split) { return split > 1; }))
+        addChunks(facts, reduced, kSplitChunk, draft);
+    }
+  }
+  int64_t elements = draft.tileElements();
+  // Elements a thread that were fastest on sm_90a, 2026-11-21: with long rows
+  // many, so that several blocks share a multiprocessor and one's barriers do
+  // not leave it idle; with short rows few.
+  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
+  // More threads than that have too few registers for what they keep.
+  if (elements > (isSpread ? 16384 : 32768))
+    perThread = elements / 512;
+  return draft.finish(kernel.getContext(), Strategy::Reduction,
+                      warpsFor(elements, perThread));
+}
