@@ -32,6 +32,11 @@ static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
 /// registers, twice, at most.
 static constexpr int64_t kKeptColumnElements = 16384;
 
+/// Elements of the tile of a block that has several rows, or columns.
+static constexpr int64_t kRowElements = 1024, kColumnElements = 2048;
+/// Elements that one thread reduces by itself, and threads of a block then.
+static constexpr int64_t kFewElements = 32, kFewThreads = 256;
+
 namespace {
 /// The dimensions that a kernel reduces.
 struct ReducedDims {
@@ -232,6 +237,66 @@ static void addResultTiles(KernelOp kernel, const IterationSpace &space,
   }
 }
 
+/// Tiles of `width` elements in all along kept dimensions that lie side by side
+/// in the largest operand; returns how many they have.
+static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
+                          const KernelFacts &facts, int64_t width,
+                          Draft &draft) {
+  Value largest;
+  double most = 0;
+  for (Value argument : kernel.getBlock().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    double elements = type && type.getRank() > 0 ? 1 : 0;
+    for (int64_t i = 0; elements > 0 && i < type.getRank(); ++i)
+      elements *=
+          static_cast<double>(facts.extents[space.getDimOfTensor(argument, i)]);
+    if (elements > most) {
+      most = elements;
+      largest = argument;
+    }
+  }
+  int64_t columns = 1;
+  if (!largest)
+    return columns;
+  for (int64_t i = cast<RankedTensorType>(largest.getType()).getRank();
+       i-- > 0 && columns < width;) {
+    unsigned dim = space.getDimOfTensor(largest, i);
+    if (facts.extents[dim] == 1)
+      continue;
+    if (space.getDims()[dim].reduction)
+      break;
+    draft.tiles[dim] =
+        std::min(width / columns, nextPowerOfTwo(facts.extents[dim]));
+    columns *= draft.tiles[dim];
+  }
+  return columns;
+}
+
+/// True when a thread can reduce what is reduced to one element by itself,
+/// written out, and nothing of it is needed again.
+static bool isFew(KernelOp kernel, const IterationSpace &space,
+                  const ReducedDims &reduced) {
+  return !reduced.dynamic && reduced.elements <= kFewElements &&
+         llvm::none_of(reduced.dims, [&](unsigned dim) {
+           return isSweptAgain(kernel, space, dim);
+         });
+}
+
+/// Threads have elements of the results, as in pointwise kernels.
+static ScheduleAttr scheduleFew(KernelOp kernel, const IterationSpace &space,
+                                const KernelFacts &facts,
+                                const ScheduleLimits &limits,
+                                const ReducedDims &reduced, int64_t vector,
+                                Draft draft) {
+  for (unsigned dim : reduced.dims)
+    draft.kinds[dim] = AxisKind::Loop;
+  int64_t elements = kFewThreads * vector;
+  addColumns(kernel, space, facts, elements, draft);
+  addResultTiles(kernel, space, facts, limits, elements, draft);
+  return draft.finish(kernel.getContext(), Strategy::Reduction,
+                      warpsFor(draft.tileElements(), vector, kFewThreads / 32));
+}
+
 /// Chunks of `budget` elements of what is reduced, the contiguous dimension
 /// first.
 static void addChunks(const KernelFacts &facts, const ReducedDims &reduced,
@@ -260,18 +325,21 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
   bool full = !reduced.dynamic && reduced.padded <= limit;
   draft.vectors[fastest] = vector;
 
-  // A column reduction reads a cache line's width of columns at a time, or a
-  // sector's, where it keeps them all.
+  // A column reduction reads a cache line's width of columns at a time; a
+  // sector's where it keeps many rows of them all, more where there are few.
   bool columns = !rowsAreContiguous && facts.extents[fastest] > 1;
-  int64_t columnWidth = std::min<int64_t>(
-      nextPowerOfTwo(facts.extents[fastest]), 128 / facts.narrowestElement);
+  int64_t columnWidth = 128 / facts.narrowestElement;
   while (full && columns &&
          columnWidth * reduced.padded > kKeptColumnElements &&
          static_cast<double>(columnWidth * facts.narrowestElement) >
              cost::kSectorBytes)
     columnWidth /= 2;
+  while (full && columnWidth * reduced.padded < kColumnElements)
+    columnWidth *= 2;
+  if (columns && isFew(kernel, space, reduced))
+    return scheduleFew(kernel, space, facts, limits, reduced, vector, draft);
   if (columns)
-    draft.tiles[fastest] = columnWidth;
+    columnWidth = addColumns(kernel, space, facts, columnWidth, draft);
   for (unsigned dim : reduced.dims)
     if (full) {
       draft.kinds[dim] = AxisKind::Full;
@@ -280,8 +348,8 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
   if (!full)
     addChunks(facts, reduced,
               rowsAreContiguous ? kRowChunk : kColumnTile / columnWidth, draft);
-  addResultTiles(kernel, space, facts, limits, rowsAreContiguous ? 1024 : 2048,
-                 draft);
+  addResultTiles(kernel, space, facts, limits,
+                 rowsAreContiguous ? kRowElements : kColumnElements, draft);
   bool isSpread = false;
   if (!full) {
     double groups = gridBlocks(draft, facts);
