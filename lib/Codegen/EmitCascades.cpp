@@ -56,6 +56,23 @@ TileEmitter::divideSums(ArrayRef<std::optional<int64_t>> trips, int64_t terms) {
   return steps;
 }
 
+SmallVector<unsigned> TileEmitter::getWalkedDims(unsigned dim) const {
+  SmallVector<unsigned> dims{dim};
+  if (schedule.getStrategy() == Strategy::Reduction)
+    while (dims.back() > 0 &&
+           schedule.getAxes()[dims.back() - 1].getKind() == AxisKind::Merged)
+      dims.push_back(dims.back() - 1);
+  std::reverse(dims.begin(), dims.end());
+  return dims;
+}
+
+AffineExpr TileEmitter::getWalkedExtent(unsigned dim) const {
+  AffineExpr extent = getAffineConstantExpr(1, context);
+  for (unsigned walked : getWalkedDims(dim))
+    extent = extent * space.getDims()[walked].extent;
+  return extent;
+}
+
 scf::ForOp TileEmitter::openParts(unsigned axis, int64_t steps,
                                   ValueRange sums) {
   auto [begin, end] = getWalk(axes[axis]);

@@ -208,6 +208,13 @@ LogicalResult TileEmitter::emitGrid() {
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
     AxisAttr decision = schedule.getAxes()[id];
     bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
+    // Dimensions that are walked as one with a next one.
+    unsigned last = id;
+    while (schedule.getAxes()[last].getKind() == AxisKind::Merged &&
+           last + 1 < schedule.getAxes().size())
+      ++last;
+    if (last != id && schedule.getStrategy() == Strategy::Reduction)
+      continue;
     if (decision.getKind() == AxisKind::Loop ||
         decision.getKind() == AxisKind::Group || unused)
       continue;
@@ -389,7 +396,9 @@ TileEmitter::Place TileEmitter::placeOf(Value key, Value tensor,
     AffineExpr coord = coords[i], size = shape[i];
     for (const auto &[number, axis] : llvm::enumerate(axes)) {
       AffineExpr position = builder.getAffineDimExpr(number), total;
-      if (!axis.dim || !merged.contains(*axis.dim) || !isUsed(coords, number))
+      bool runsOn = axis.dim && (merged.contains(*axis.dim) ||
+                                 getWalkedDims(*axis.dim).size() > 1);
+      if (!runsOn || !isUsed(coords, number))
         continue;
       // The run ends with the axis's fastest dimension.
       for (unsigned last = i + 1; last < coords.size() && !total; ++last) {

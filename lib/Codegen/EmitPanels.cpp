@@ -114,7 +114,7 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
   own.member = arith::RemUIOp::create(builder, loc, firstBlock, members);
   if (!axis.dim) {
     // Whole chunks, so that what lies in a chunk does not depend on the part.
-    AffineExpr all = space.getDims()[own.dim].extent;
+    AffineExpr all = getWalkedExtent(own.dim);
     int64_t chunk = schedule.getAxes()[own.dim].getTile();
     AffineExpr part = all.ceilDiv(chunk).ceilDiv(own.members) * chunk;
     Value end = sizeOf(all), length = sizeOf(part);
@@ -151,11 +151,12 @@ std::pair<Value, Value> TileEmitter::getWalk(const Axis &axis) {
 }
 
 SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t tile) const {
-  AffineExpr extent = space.getDims()[dim].extent;
-  std::optional<int64_t> known = space.getDims()[dim].getStaticExtent();
+  AffineExpr extent = getWalkedExtent(dim);
+  auto known = dyn_cast<AffineConstantExpr>(extent);
   bool isCut = schedule.getStrategy() == Strategy::Reduction &&
                strips.empty() && granuleAxes.empty() &&
-               !tilesExactly(extent, tile) && (!known || *known > tile);
+               !tilesExactly(extent, tile) &&
+               (!known || known.getValue() > tile);
   if (isCut)
     return {Piece::Whole, Piece::Rest};
   return {Piece::All};

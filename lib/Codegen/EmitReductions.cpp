@@ -292,6 +292,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     unsigned dim;
     int64_t tile;
     bool own;
+    /// Of all dimensions that it runs through.
+    AffineExpr extent;
     /// Steps that are written out; none: a loop.
     std::optional<int64_t> steps;
   };
@@ -308,6 +310,9 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       continue;
     }
     bool taken = mentions(group.front().coords, dim);
+    // The walk along the last dimension of several runs through them.
+    if (decision.getKind() == AxisKind::Merged)
+      continue;
     if (decision.getKind() == AxisKind::Full && !taken)
       fullAxes.push_back(bound.lookup(dim));
     else
@@ -315,7 +320,9 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
                        decision.getKind() == AxisKind::Loop && !taken
                            ? decision.getTile()
                            : 1,
-                       taken || decision.getKind() != AxisKind::Loop});
+                       taken || decision.getKind() != AxisKind::Loop,
+                       getWalkedExtent(dim),
+                       {}});
   }
   // The loop with the widest chunk is innermost, where it is unrolled.
   llvm::stable_sort(
@@ -326,6 +333,11 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     addParts(group);
   }
 
+  auto getStatic = [](const Walk &walk) -> std::optional<int64_t> {
+    if (auto extent = dyn_cast<AffineConstantExpr>(walk.extent))
+      return extent.getValue();
+    return std::nullopt;
+  };
   // What the other blocks of a panel have of it comes in at the end.
   auto isShared = [&](const Walk &walk) {
     return panel && !walk.own && walk.dim == panel->dim;
@@ -342,7 +354,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
                      walks.back().tile == 1;
   int64_t turns = 1;
   for (Walk &walk : llvm::reverse(walks)) {
-    std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
+    std::optional<int64_t> extent = getStatic(walk);
     if (!elementwise || !extent || isShared(walk) ||
         (strips.empty() && *extent * turns > kMaxTurns))
       break;
@@ -363,11 +375,20 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
           coord = builder.getAffineConstantExpr(0);
           continue;
         }
-        auto walk = llvm::find_if(
-            walks, [&](const Walk &walk) { return walk.dim == dim; });
-        coord = walk == walks.end()
-                    ? builder.getAffineDimExpr(bound.lookup(dim))
-                    : walkCoords[walk - walks.begin()];
+        auto walk = llvm::find_if(walks, [&](const Walk &walk) {
+          return llvm::is_contained(getWalkedDims(walk.dim), dim);
+        });
+        if (walk == walks.end()) {
+          coord = builder.getAffineDimExpr(bound.lookup(dim));
+          continue;
+        }
+        // Row-major position among the dimensions of the walk.
+        SmallVector<unsigned> walked = getWalkedDims(walk->dim);
+        coord = walkCoords[walk - walks.begin()];
+        for (; walked.back() != dim; walked.pop_back())
+          coord = coord.floorDiv(space.getDims()[walked.back()].extent);
+        if (walked.size() > 1)
+          coord = coord % space.getDims()[dim].extent;
       }
     }
   };
@@ -420,7 +441,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     Axis axis;
     if (!walk.own)
       axis.dim = walk.dim;
-    axis.extent = space.getDims()[walk.dim].extent;
+    axis.extent = walk.extent;
     axis.tile = walk.tile;
     axis.depth = depth + 1 + i;
     axes.push_back(axis);
@@ -454,7 +475,7 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       adders.push_back(isCascaded(combiner) ? combiner.op : nullptr);
   SmallVector<std::optional<int64_t>> trips;
   for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
-    std::optional<int64_t> extent = space.getDims()[walk.dim].getStaticExtent();
+    std::optional<int64_t> extent = getStatic(walk);
     trips.push_back(extent);
     if (extent)
       trips.back() = llvm::divideCeil(

@@ -404,6 +404,10 @@ private:
   /// Begin and end of a walk along `axis`: of its piece, or what the block has
   /// of that.
   std::pair<Value, Value> getWalk(const Axis &axis);
+  /// The dimensions that a walk along `dim` runs through, which come before it
+  /// and are merged with it, and their elements.
+  SmallVector<unsigned> getWalkedDims(unsigned dim) const;
+  AffineExpr getWalkedExtent(unsigned dim) const;
   /// The pieces that a walk along `dim` in tiles of `tile` is cut into, so that
   /// only the last asks what lies in the extent.
   SmallVector<Piece, 2> getPieces(unsigned dim, int64_t tile) const;

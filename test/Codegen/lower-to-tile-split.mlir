@@ -63,6 +63,28 @@ func.func @tiles(%x: tensor<4x300xf32>) -> tensor<4x300xf32> {
 
 // -----
 
+// One walk through two dimensions, in chunks of both: coordinates are positions
+// in memory.
+// CHECK-LABEL: tile.program @merged
+// CHECK: %[[FLAT:.*]] = tile.view {{.*}} : !llvm.ptr<1> to <60xf32>
+// CHECK: scf.for {{.*}} to %c48 step %c16
+// CHECK:   tile.load %[[FLAT]]{{.*}} checked [false] : <60xf32> -> tensor<16xf32>
+// CHECK: scf.for {{.*}} %c48 to %c60 step %c16
+// CHECK:   tile.load %[[FLAT]]{{.*}} checked [true] : <60xf32> -> tensor<16xf32>
+func.func @merged(%x: tensor<5x12xf32>) -> tensor<f32> {
+  %r = fusion.kernel @merged ins(%x : tensor<5x12xf32>) -> (tensor<f32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<merged, tile = 1>, #fusion.axis<loop, tile = 16>], warps = 1>} {
+  ^bb0(%a: tensor<5x12xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<f32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+    %s = linalg.reduce { arith.addf } ins(%a : tensor<5x12xf32>) outs(%f : tensor<f32>) dimensions = [0, 1]
+    fusion.yield %s : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
 // A sum that is made for each chunk of another walk would be waited for there.
 func.func @nested(%x: tensor<64x64xf32>) -> tensor<f32> {
   // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but they would wait for each other in a loop}}

@@ -8,12 +8,13 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=rows
 // RUN: fusion-run %s --device=emulator --random --seed=1 --asynchrony=early --verify --entry=rows
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=channels
+// RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=broadcast
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %s
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
-  // Blocks have whole chunks: 44 of 16 rows.
+  // One walk through all rows, of which blocks have whole chunks.
   // CHECK-LABEL: func.func @all
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 16, split = {{[0-9]+}}>, #fusion.axis<loop, tile = 1024
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<merged, tile = 1>, #fusion.axis<loop, tile = 16384, {{.*}}split = {{[0-9]+}}>]
   func.func @all(%x: tensor<700x1000xf32>) -> (tensor<f32>, tensor<f32>) {
     %z = arith.constant 0.0 : f32
     %l = arith.constant 0xFF800000 : f32
@@ -49,6 +50,23 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels(%x: tensor<11x2x60x130xf32>, %w: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<11x2x60x130xf32> {
     %y, %m, %v = fusion.batch_norm_training %x scale(%w) bias(%b) channel_axis(1) eps(1.0e-05) : (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>)
     return %y : tensor<11x2x60x130xf32>
+  }
+
+  // Rows and columns are walked as one where all that has one has both: not
+  // where a vector of columns is added to each row.
+  // CHECK-LABEL: func.func @broadcast
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = {{[0-9]+}}, {{.*}}>, #fusion.axis<loop, tile = {{.*}}>]
+  func.func @broadcast(%x: tensor<700x1000xf32>, %b: tensor<1000xf32>) -> tensor<f32> {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<f32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x, %b : tensor<700x1000xf32>, tensor<1000xf32>) outs(%f : tensor<f32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %u = arith.addf %a, %c : f32
+      %v = arith.addf %o, %u : f32
+      linalg.yield %v : f32
+    } -> tensor<f32>
+    return %s : tensor<f32>
   }
 
   // No number of blocks has all of it: each walks its part, twice.
