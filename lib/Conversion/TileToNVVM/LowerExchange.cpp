@@ -26,6 +26,11 @@ using tile::LinearLayout;
 //===----------------------------------------------------------------------===//
 
 Value ProgramLowering::shuffle(Value value, Value lane, bool butterfly) {
+  return shuffle(value, lane,
+                 butterfly ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx);
+}
+
+Value ProgramLowering::shuffle(Value value, Value lane, NVVM::ShflKind kind) {
   Type type = value.getType();
   Type i32 = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -34,9 +39,9 @@ Value ProgramLowering::shuffle(Value value, Value lane, bool butterfly) {
       return arith::ConstantOp::create(builder, loc,
                                        builder.getI32IntegerAttr(bits));
     };
-    return NVVM::ShflOp::create(
-        builder, loc, word.getType(), constant(-1), word, lane, constant(31),
-        butterfly ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx, UnitAttr());
+    int32_t clamp = kind == NVVM::ShflKind::up ? 0 : 31;
+    return NVVM::ShflOp::create(builder, loc, word.getType(), constant(-1),
+                                word, lane, constant(clamp), kind, UnitAttr());
   };
   if (type.isF32() || type.isInteger(32))
     return exchange32(value);

@@ -209,6 +209,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
         return lowerBroadcast(broadcast);
       })
       .Case([&](tile::ReduceOp reduce) { return lowerReduce(reduce); })
+      .Case([&](tile::ScanOp scan) { return lowerScan(scan); })
       .Case([&](tile::DotOp dot) { return lowerDot(dot); })
       .Case(
           [&](tile::ConvertLayoutOp convert) { return lowerConvert(convert); })

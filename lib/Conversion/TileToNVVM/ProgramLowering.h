@@ -21,6 +21,7 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
@@ -140,8 +141,26 @@ private:
   LogicalResult lowerConvert(tile::ConvertLayoutOp op);
   LogicalResult lowerLocalStore(tile::LocalStoreOp op);
   LogicalResult lowerLocalLoad(tile::LocalLoadOp op);
+  Value shuffle(Value value, Value lane, NVVM::ShflKind kind);
   Value shuffle(Value value, Value lane, bool butterfly);
   Scalars combine(Region &combiner, const Scalars &lhs, const Scalars &rhs);
+
+  // Scans (LowerScan.cpp).
+  LogicalResult lowerScan(tile::ScanOp op);
+  struct ScanLanes;
+  ScanLanes findLanes(const tile::ScanPlan &plan, bool reverse);
+  /// For the states of a thread, those of the lanes up to it, combined.
+  Scalars scanLanes(const ScanLanes &lanes, Region &combiner, Scalars states);
+  /// The states of the last lane.
+  Scalars lastOf(const ScanLanes &lanes, const Scalars &states);
+  /// What a thread's elements, combined up to each in `own`, are after those of
+  /// the lanes before it, which `scanned` has, and after what is `before` all
+  /// of them, if anything is.
+  SmallVector<Scalars> placeAfter(const ScanLanes &lanes, tile::ScanOp op,
+                                  const std::optional<Scalars> &before,
+                                  const Scalars &scanned,
+                                  ArrayRef<Scalars> own);
+  Scalars selectAll(Value condition, const Scalars &yes, const Scalars &no);
 
   // Shared memory (SharedPlace.cpp).
   /// Where a buffer or barrier lies: `offset` bytes from the start of the

@@ -284,3 +284,64 @@ mlir::tile::getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
     });
   return groups;
 }
+
+std::optional<ScanPlan> mlir::tile::getScanPlan(const LinearLayout &layout,
+                                                unsigned dim) {
+  std::optional<SmallVector<HwBit, 16>> steps = layout.bitsAlong(dim);
+  if (!steps)
+    return std::nullopt;
+  ArrayRef<HwBit> rest(*steps);
+  auto take = [&](HwDim hw) {
+    size_t count = 0;
+    while (count < rest.size() && rest[count].dim == hw)
+      ++count;
+    ArrayRef<HwBit> taken = rest.take_front(count);
+    rest = rest.drop_front(count);
+    return taken;
+  };
+  ScanPlan plan;
+  plan.regBits = take(HwDim::Register).size();
+  ArrayRef<HwBit> lanes = take(HwDim::Lane);
+  for (auto [i, lane] : llvm::enumerate(lanes))
+    if (lane.bit != lanes.front().bit + i)
+      return std::nullopt;
+  plan.laneShift = lanes.empty() ? 0 : lanes.front().bit;
+  plan.laneBits = lanes.size();
+  plan.warpBits = take(HwDim::Warp).size();
+  take(HwDim::Register);
+  return rest.empty() ? std::optional(plan) : std::nullopt;
+}
+
+LinearLayout mlir::tile::getLayoutInLanes(const LinearLayout &outer,
+                                          unsigned dim, int64_t size) {
+  SmallVector<int64_t, 4> shape = outer.shape();
+  shape.insert(shape.begin() + dim, size);
+  SmallVector<Coords, 8> bases[kNumHwDims];
+  for (HwDim hw : kHwDims)
+    for (unsigned bit = 0; bit != outer.numBits(hw); ++bit) {
+      Coords basis = outer.basis(hw, bit);
+      basis.insert(basis.begin() + dim, 0);
+      bases[unsigned(hw)].push_back(basis);
+    }
+  int64_t step = 1;
+  bool begun = false;
+  for (Coords &lane : bases[unsigned(HwDim::Lane)]) {
+    bool isFree = llvm::none_of(lane, [](int32_t coord) { return coord; });
+    // The lanes of a scan are neighbours.
+    if (step == size || (begun && !isFree))
+      break;
+    if (!isFree)
+      continue;
+    lane[dim] = step;
+    step *= 2;
+    begun = true;
+  }
+  for (; step != size; step *= 2) {
+    Coords basis(shape.size(), 0);
+    basis[dim] = step;
+    bases[unsigned(HwDim::Register)].push_back(basis);
+  }
+  return *LinearLayout::fromBases(
+      shape, bases[unsigned(HwDim::Register)], bases[unsigned(HwDim::Lane)],
+      bases[unsigned(HwDim::Warp)], bases[unsigned(HwDim::Block)]);
+}

@@ -368,6 +368,27 @@ LogicalResult BroadcastOp::verify() {
   return verifyTile(*this, result);
 }
 
+/// Checks the region that combines two states of one value per operand.
+static LogicalResult verifyCombiner(Operation *op, Region &combiner,
+                                    ValueRange inputs) {
+  Block &block = combiner.front();
+  if (block.getNumArguments() != 2 * inputs.size())
+    return op->emitOpError("combiner expects two arguments for each operand");
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    Type element = getTileElementType(input.getType());
+    if (block.getArgument(i).getType() != element ||
+        block.getArgument(i + inputs.size()).getType() != element)
+      return op->emitOpError("combiner arguments must be the element types");
+  }
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getValues().size() != inputs.size())
+    return op->emitOpError("combiner must yield one value for each operand");
+  for (auto [value, input] : llvm::zip(yield.getValues(), inputs))
+    if (value.getType() != getTileElementType(input.getType()))
+      return op->emitOpError("combiner yields another type than its operand's");
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   if (getInputs().empty())
     return emitOpError("expects at least one operand");
@@ -386,9 +407,6 @@ LogicalResult ReduceOp::verify() {
   } else {
     reduced.erase(reduced.begin() + dim);
   }
-  Block &block = getCombiner().front();
-  if (block.getNumArguments() != 2 * getInputs().size())
-    return emitOpError("combiner expects two arguments for each operand");
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     if (getTileShape(input.getType()) != first.getShape())
       return emitOpError("operands must agree in shape");
@@ -396,16 +414,54 @@ LogicalResult ReduceOp::verify() {
     if (getTileShape(getResult(i).getType()) != ArrayRef<int64_t>(reduced) ||
         getTileElementType(getResult(i).getType()) != element)
       return emitOpError("result ") << i << " does not match its operand";
-    if (block.getArgument(i).getType() != element ||
-        block.getArgument(i + getInputs().size()).getType() != element)
-      return emitOpError("combiner arguments must be the element types");
   }
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield.getValues().size() != getInputs().size())
-    return emitOpError("combiner must yield one value for each operand");
-  for (auto [value, input] : llvm::zip(yield.getValues(), getInputs()))
-    if (value.getType() != getTileElementType(input.getType()))
-      return emitOpError("combiner yields another type than its operand's");
+  if (failed(verifyCombiner(*this, getCombiner(), getInputs())))
+    return failure();
+  return verifyTile(*this, first);
+}
+
+LogicalResult ScanOp::verify() {
+  size_t numStates = getInputs().size();
+  if (numStates == 0)
+    return emitOpError("expects at least one operand");
+  if (getResults().size() != numStates)
+    return emitOpError("expects a result and a total for each operand");
+  if (!getInits().empty() && getInits().size() != numStates)
+    return emitOpError("expects an initial value for each operand, or none");
+  if (getExclusive() && getInits().empty())
+    return emitOpError("an exclusive scan needs initial values");
+  auto first = cast<RankedTensorType>(getInputs().front().getType());
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= first.getRank())
+    return emitOpError("dimension ") << dim << " is outside the tile's rank";
+  SmallVector<int64_t> outer(first.getShape());
+  if (std::optional<int64_t> parts = getParts()) {
+    if (*parts < 1 || first.getDimSize(dim) % *parts != 0 ||
+        !llvm::isPowerOf2_64(*parts))
+      return emitOpError("dimension ")
+             << dim << " has no " << *parts << " parts, a power of two of them";
+    outer[dim] = *parts;
+  } else {
+    outer.erase(outer.begin() + dim);
+  }
+  auto isOuter = [&](Type type, Type element) {
+    return getTileShape(type) == ArrayRef<int64_t>(outer) &&
+           getTileElementType(type) == element;
+  };
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    if (getTileShape(input.getType()) != first.getShape())
+      return emitOpError("operands must agree in shape");
+    Type element = getTileElementType(input.getType());
+    if (getResults()[i].getType() != input.getType())
+      return emitOpError("result ") << i << " does not match its operand";
+    if (!isOuter(getTotals()[i].getType(), element))
+      return emitOpError("total ") << i << " does not match its operand";
+    if (!getInits().empty() && !isOuter(getInits()[i].getType(), element))
+      return emitOpError("initial value ")
+             << i << " does not match its operand";
+  }
+  if (failed(verifyCombiner(*this, getCombiner(), getInputs())))
+    return failure();
   return verifyTile(*this, first);
 }
 

@@ -51,8 +51,10 @@ struct Group {
   SmallVector<int64_t> shape;
   /// Accesses of memory on this group's values.
   SmallVector<Access> accesses;
-  /// Dimensions that a reduction of the group combines.
+  /// Dimensions that a reduction or scan of the group combines.
   llvm::SmallBitVector reduced;
+  /// Those of them that a scan goes through in order.
+  llvm::SmallBitVector scanned;
   bool isAccumulator = false;
   /// The layout that the instruction of the group's products gives it.
   std::optional<LinearLayout> fragment;
@@ -88,7 +90,8 @@ private:
 
   LinearLayout blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
                              int64_t vector,
-                             const llvm::SmallBitVector &reduced) const;
+                             const llvm::SmallBitVector &reduced,
+                             const llvm::SmallBitVector &scanned = {}) const;
   LinearLayout voteLayout(const Group &group) const;
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
@@ -142,6 +145,16 @@ void LayoutAssigner::collect() {
         join(input, reduce.getInputs().front());
       for (Value result : reduce.getResults())
         join(result, reduce.getResult(0));
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      for (auto [input, result] :
+           llvm::zip(scan.getInputs(), scan.getResults())) {
+        join(input, scan.getInputs().front());
+        join(input, result);
+      }
+      for (Value total : scan.getTotals())
+        join(total, scan.getTotals().front());
+      for (Value init : scan.getInits())
+        join(init, scan.getTotals().front());
     } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       join(exchange.getValue(), exchange.getResult());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
@@ -172,6 +185,7 @@ void LayoutAssigner::collect() {
       Group group;
       group.shape = llvm::to_vector(getTileShape(value.getType()));
       group.reduced.resize(group.shape.size());
+      group.scanned.resize(group.shape.size());
       groups.push_back(std::move(group));
     }
     groups[it->second].values.push_back(value);
@@ -185,6 +199,9 @@ void LayoutAssigner::collect() {
         groupOf(store.getValue()).accesses.push_back(Access::of(store));
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      groupOf(scan.getInputs().front()).reduced.set(scan.getDim());
+      groupOf(scan.getInputs().front()).scanned.set(scan.getDim());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       addProduct(groupOf(dot.getResult()), getDotAccumulatorLayout(dot));
     } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
@@ -234,7 +251,8 @@ std::optional<LinearLayout> LayoutAssigner::operandLayout(OpOperand &use) {
 LinearLayout
 LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
                               int64_t vector,
-                              const llvm::SmallBitVector &reduced) const {
+                              const llvm::SmallBitVector &reduced,
+                              const llvm::SmallBitVector &scanned) const {
   SmallVector<unsigned> order{fastest};
   for (unsigned dim = shape.size(); dim-- > 0;)
     if (dim != fastest)
@@ -259,6 +277,15 @@ LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
         take(warps, dim, warpBits);
   for (unsigned dim : order)
     take(regs, dim, 64);
+  // Threads hold neighbours where a scan goes across memory: warps then have
+  // fewer totals to tell each other.
+  for (unsigned dim : scanned.set_bits()) {
+    unsigned next = 0;
+    for (SmallVector<BitTarget> *bits : {&regs, &lanes, &warps})
+      for (BitTarget &bit : *bits)
+        if (dim != fastest && bit.dim == static_cast<int>(dim))
+          bit.log2 = next++;
+  }
   lanes.resize(5, BitTarget::replicated());
   warps.resize(warpBits, BitTarget::replicated());
   return LinearLayout::fromBits(shape, regs, lanes, warps);
@@ -300,7 +327,8 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   int64_t threads = program.getNumWarps() * 32;
   while (vector > 1 && numElements(group.shape) < vector * threads)
     vector /= 2;
-  return blockedLayout(group.shape, fastest, vector, group.reduced);
+  return blockedLayout(group.shape, fastest, vector, group.reduced,
+                       group.scanned);
 }
 
 std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
@@ -311,6 +339,13 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
       Group &source = groupOf(reduce.getInputs().front());
       if (source.layout && !isShared(source))
         return source.layout->sliceDim(reduce.getDim());
+    }
+    if (auto scan = value.getDefiningOp<ScanOp>();
+        scan && !scan.getParts() &&
+        llvm::is_contained(scan.getTotals(), value)) {
+      Group &source = groupOf(scan.getInputs().front());
+      if (source.layout)
+        return source.layout->sliceDim(scan.getDim());
     }
     if (auto slice = value.getDefiningOp<SliceOp>()) {
       Group &source = groupOf(slice.getValue());
@@ -568,6 +603,16 @@ void LayoutAssigner::apply() {
       for (Value result : reduce.getResults())
         if (isTile(result))
           convertResult(builder, result, slice);
+    } else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.getParts()) {
+      LinearLayout slice = getLayout(scan.getInputs().front().getType())
+                               .getLinear()
+                               .sliceDim(scan.getDim());
+      for (OpOperand &init : scan.getInitsMutable())
+        if (isTile(init.get()))
+          init.set(convert(builder, init.get(), slice));
+      for (Value total : scan.getTotals())
+        if (isTile(total))
+          convertResult(builder, total, slice);
     } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       // Warps exchange elements by another layout, in which a thread has both.
       LinearLayout used = getLayout(exchange.getType()).getLinear();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the rewrite of layout conversions and reductions that
-// cross warps into stores to and loads from shared memory.
+// This file implements the rewrite of layout conversions, reductions and scans
+// that cross warps into stores to and loads from shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -139,6 +139,74 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   return success();
 }
 
+/// A scan of `inputs` like `op`, of so many parts; 0: whole.
+static ScanOp createScan(OpBuilder &builder, ScanOp op, ValueRange inputs,
+                         ValueRange inits, TypeRange totals, int64_t parts,
+                         bool exclusive) {
+  auto scan = ScanOp::create(
+      builder, op.getLoc(), inputs.getTypes(), totals, inputs, inits,
+      op.getDimAttr(), parts ? builder.getI64IntegerAttr(parts) : IntegerAttr(),
+      exclusive ? builder.getUnitAttr() : UnitAttr(), op.getReverseAttr());
+  IRMapping mapping;
+  op.getCombiner().cloneInto(&scan.getCombiner(), mapping);
+  return scan;
+}
+
+/// Splits a scan that several warps share; leaves others alone. Each warp
+/// combines what it has, every warp scans the totals, and each scans its own
+/// elements from the total of those before them.
+static LogicalResult splitScan(ScanOp op, int64_t indexBits) {
+  unsigned dim = op.getDim();
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  const LinearLayout &layout = getLayout(type).getLinear();
+  std::optional<ScanPlan> plan = getScanPlan(layout, dim);
+  if (!plan)
+    return op.emitOpError("FUS-3204: the layout cannot be scanned along "
+                          "dimension ")
+           << dim;
+  if (plan->warpBits == 0)
+    return success();
+  if (op.getInits().empty() || op.getParts())
+    return op.emitOpError("FUS-3205: warps share a scan that has no initial "
+                          "values or that is one of parts");
+
+  OpBuilder builder(op);
+  int64_t parts = type.getDimSize(dim) >> plan->bitsOfWarp();
+  LinearLayout partial = getRepeatedLayout(layout, dim, plan->bitsOfWarp());
+  LinearLayout gathered = getLayoutInLanes(layout.sliceDim(dim), dim, parts);
+  auto partType = [&](Value value, const LinearLayout &linear) -> Type {
+    return RankedTensorType::get(linear.shape(),
+                                 getTileElementType(value.getType()),
+                                 LayoutAttr::get(op.getContext(), linear));
+  };
+  SmallVector<Type> partialTypes;
+  for (Value input : op.getInputs())
+    partialTypes.push_back(partType(input, partial));
+  ScanOp ofWarps = createScan(builder, op, op.getInputs(), {}, partialTypes,
+                              parts, /*exclusive=*/false);
+  SmallVector<Value> totals;
+  for (Value total : ofWarps.getTotals()) {
+    totals.push_back(exchange(builder, total, gathered, indexBits));
+    if (!totals.back())
+      return op.emitOpError("FUS-3202: no exchange of partial results");
+  }
+  ScanOp ofTotals =
+      createScan(builder, op, totals, op.getInits(), op.getTotals().getTypes(),
+                 /*parts=*/0, /*exclusive=*/true);
+  SmallVector<Value> starts;
+  for (auto [start, partialType] :
+       llvm::zip(ofTotals.getResults(), partialTypes))
+    starts.push_back(
+        ConvertLayoutOp::create(builder, op.getLoc(), partialType, start));
+  ScanOp final = createScan(builder, op, op.getInputs(), starts, partialTypes,
+                            parts, op.getExclusive());
+  SmallVector<Value> results(final.getResults());
+  llvm::append_range(results, ofTotals.getTotals());
+  op.replaceAllUsesWith(results);
+  op.erase();
+  return success();
+}
+
 /// What the threads hold of one part of a tile, wherever the parts of others
 /// belong: steps to other parts stay in place. None if a step goes to another
 /// part and another place in it at once.
@@ -214,6 +282,11 @@ public:
     });
     if (walk.wasInterrupted())
       return signalPassFailure();
+    SmallVector<ScanOp> scans;
+    program.getBody().walk([&](ScanOp scan) { scans.push_back(scan); });
+    for (ScanOp scan : scans)
+      if (failed(splitScan(scan, indexBits)))
+        return signalPassFailure();
     program.getBody().walk([&](Operation *op) {
       if (auto reduce = dyn_cast<ReduceOp>(op))
         reductions.push_back(reduce);

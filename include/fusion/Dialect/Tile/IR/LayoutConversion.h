@@ -177,6 +177,34 @@ llvm::SmallVector<RegisterMap, 4>
 getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
                            const ReductionBits &bits);
 
+//===----------------------------------------------------------------------===//
+// Scans
+//===----------------------------------------------------------------------===//
+
+/// What the steps along a scanned dimension are, by increasing coordinate: each
+/// thread holds 2^regBits neighbours, 2^laneBits lanes follow each other, then
+/// 2^warpBits warps; what is left of the dimension is further registers.
+struct ScanPlan {
+  unsigned regBits = 0;
+  /// The first lane bit of neighbouring ones.
+  unsigned laneShift = 0;
+  unsigned laneBits = 0;
+  unsigned warpBits = 0;
+
+  /// log2 of the neighbours that one warp holds.
+  unsigned bitsOfWarp() const { return regBits + laneBits; }
+};
+
+/// How a scan along `dim` goes through the threads; none if the layout's steps
+/// along it are in another order or move along other dimensions too.
+std::optional<ScanPlan> getScanPlan(const LinearLayout &layout, unsigned dim);
+
+/// The layout of `size` values for each of the elements that `outer` has, whose
+/// dimension `dim` they make: lanes of one warp that `outer` leaves free hold
+/// them, then registers, so that a scan of them needs no other warp.
+LinearLayout getLayoutInLanes(const LinearLayout &outer, unsigned dim,
+                              int64_t size);
+
 } // namespace mlir::tile
 
 #endif // FUSION_DIALECT_TILE_IR_LAYOUTCONVERSION_H

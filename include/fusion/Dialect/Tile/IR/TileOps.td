@@ -190,8 +190,59 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
   let hasVerifier = 1;
 }
 
+def Tile_ScanOp : Tile_Op<"scan", [
+    Pure, SingleBlock, AttrSizedOperandSegments, SameVariadicResultSize]> {
+  let summary = "Combines the elements of tiles along one dimension, up to each";
+  let description = [{
+    Several states run together, one for each of `inputs`; all tiles have one
+    shape. With `.` for the region, which takes the left state then the right
+    one and is associative up to rounding, result and total along `dim` are
+
+        results[i] = init . x[0] . x[1] ... . x[i]
+        results[i] = init . x[0] . x[1] ... . x[i - 1]     (exclusive)
+        totals     = init . x[0] . x[1] ... . x[n - 1]
+
+    and with `reverse` the same on the tile turned round, the results turned
+    back. Without `inits` the first element takes their place; an exclusive scan
+    has inits. Inits and totals are tiles without dimension `dim`.
+
+    With `parts`, each of so many equal parts of the dimension is scanned on its
+    own, from an init of its own: inits and totals have `dim`, of size `parts`.
+
+    Order and grouping of combinations are fixed by the layout, so that a result
+    is the same in every run. Along `dim` the layout's steps are registers, then
+    lanes in order, then warps in order, then registers again; inputs and results
+    share it. What one warp has is combined in registers and by shuffles; see
+    `tile-lower-exchanges` for a dimension that warps share.
+
+    Example:
+    ```mlir
+    %y, %next = tile.scan %x inits(%carry : tensor<4xf32>) along 1
+        : tensor<4x1024xf32> -> tensor<4x1024xf32> totals tensor<4xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs,
+                       Variadic<AnyType>:$inits, I64Attr:$dim,
+                       OptionalAttr<I64Attr>:$parts,
+                       UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results,
+                      Variadic<AnyType>:$totals);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    $inputs (`inits` `(` $inits^ `:` type($inits) `)`)? `along` $dim
+    (`parts` $parts^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)?
+    attr-dict `:` type($inputs) `->` type($results) `totals` type($totals)
+    $combiner
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ReduceOp", "PanelReduceOp"]>]> {
+    ParentOneOf<["ReduceOp", "PanelReduceOp", "ScanOp"]>]> {
   let summary = "Ends a combiner region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict $values `:` type($values)";

@@ -1,0 +1,74 @@
+// RUN: fusion-opt %s --fusion-convert-tile-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
+
+// Registers first, then lanes from those before them, then the elements from
+// what lies before the thread; the last lane has the total.
+
+#l = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[], shape=[64]}">
+
+// CHECK-LABEL: llvm.func @forward
+// CHECK: %[[PAIR:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK: %[[LOWER:.*]] = nvvm.shfl.sync up %{{.*}}, %[[PAIR]], %{{.*}}
+// CHECK: %[[SUM:.*]] = arith.addf %[[LOWER]], %[[PAIR]] : f32
+// CHECK: arith.select %{{.*}}, %[[SUM]], %[[PAIR]] : f32
+// CHECK-COUNT-5: nvvm.shfl.sync up
+// CHECK: nvvm.shfl.sync idx
+// CHECK-NOT: nvvm.shfl.sync
+tile.program @forward(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %s: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #l>
+  %r, %total = tile.scan %t inits(%zero : f32) along 0 : tensor<64xf32, #l> -> tensor<64xf32, #l> totals f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
+  %z = tile.view %s[] : !llvm.ptr<1> to !tile.view<1xf32>
+  tile.store %total, %z[affine_map<() -> (0)>] () checked [false] : f32, !tile.view<1xf32>
+  tile.return
+}
+
+// -----
+
+// Backwards, later lanes come before; columns are in lanes of their own. Nobody
+// asks for totals.
+
+#l = #tile.layout<"{reg=[], lane=[[1,0],[2,0],[4,0],[0,1],[0,2]], warp=[], shape=[8,4]}">
+#c = #tile.layout<"{reg=[], lane=[[1],[2],[4],[0],[0]], warp=[], shape=[8]}">
+
+// CHECK-LABEL: llvm.func @backwards
+// CHECK: nvvm.shfl.sync down %{{.*}}, %{{.*}}, %c8_i32{{.*}}, %
+// CHECK: nvvm.shfl.sync down %{{.*}}, %{{.*}}, %c16_i32{{.*}}, %
+// CHECK: nvvm.shfl.sync down %{{.*}}, %{{.*}}, %c8_i32{{.*}}, %
+// CHECK-NOT: nvvm.shfl.sync
+tile.program @backwards(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0 : i32
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<4x8xi32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<4x8xi32>
+  %z = tile.splat %zero : i32 -> tensor<8xi32, #c>
+  %t = tile.load %x[affine_map<(a, b) -> (b, a)>] () checked [false, false] : !tile.view<4x8xi32> -> tensor<8x4xi32, #l>
+  %r, %total = tile.scan %t inits(%z : tensor<8xi32, #c>) along 1 exclusive reverse : tensor<8x4xi32, #l> -> tensor<8x4xi32, #l> totals tensor<8xi32, #c> {
+  ^bb0(%u: i32, %v: i32):
+    %w = arith.addi %u, %v : i32
+    tile.yield %w : i32
+  }
+  tile.store %r, %y[affine_map<(a, b) -> (b, a)>] () checked [false, false] : tensor<8x4xi32, #l>, !tile.view<4x8xi32>
+  tile.return
+}
+
+// -----
+
+#l = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[[32]], shape=[64]}">
+tile.program @warps(%a: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.view %a[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #l>
+  // expected-error @below {{FUS-3328: scan crosses warps; run tile-lower-exchanges first}}
+  %r, %total = tile.scan %t inits(%zero : f32) along 0 : tensor<64xf32, #l> -> tensor<64xf32, #l> totals f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.return
+}
