@@ -13,6 +13,9 @@
 #include "FormulaRegistry.h"
 #include "ScalarProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::formulas;
@@ -90,14 +93,60 @@ static Scalar coverBoth(const Scalar &a, const Scalar &b) {
   return a.isInteger ? a : Scalar(either(a.getNumber(), b.getNumber()));
 }
 
+/// The roundings of one combination where it is made of sums and products
+/// alone; 0 for others.
+static unsigned countRoundings(Region &combiner) {
+  unsigned roundings = 0;
+  for (Operation &op : combiner.front().without_terminator()) {
+    if (!isa<arith::AddFOp, arith::MulFOp, math::FmaOp>(op))
+      return 0;
+    ++roundings;
+  }
+  return roundings;
+}
+
+/// The magnitudes of `line`, from which those of all that is added up in any
+/// grouping follow.
+static std::vector<Tuple> getMagnitudes(const std::vector<Tuple> &line) {
+  std::vector<Tuple> result = line;
+  for (Tuple &tuple : result)
+    for (Scalar &x : tuple)
+      x = Scalar(Bounded(abs(x.getNumber()).high()));
+  return result;
+}
+
+/// Adds to `line` what groupings other than those tried may lose: in each, as
+/// in docs/Numerics.md, a term is rounded a number of times, by so much of what
+/// it stands beside.
+static void allowGroupings(MutableArrayRef<Tuple> line,
+                           ArrayRef<Tuple> magnitudes, unsigned roundings,
+                           double unit) {
+  for (auto [i, tuple] : llvm::enumerate(line)) {
+    double combined = std::min<double>(i, 64 + static_cast<double>(i) / 16);
+    for (auto [x, magnitude] : llvm::zip(tuple, magnitudes[i])) {
+      double lost = combined * roundings * unit * magnitude.getNumber().high();
+      Bounded number = x.getNumber();
+      if (!x.isInteger && std::isfinite(lost) && number.isKnown())
+        x = Scalar(Bounded(number.value, number.error + lost));
+    }
+  }
+}
+
 /// `line` scanned in an order that is the compiler's choice.
-static std::vector<Tuple> scanLine(std::vector<Tuple> line, Combine combine) {
-  std::vector<Tuple> halves = line;
+static std::vector<Tuple> scanLine(std::vector<Tuple> line, Combine combine,
+                                   unsigned roundings, double unit) {
+  std::vector<Tuple> halves = line, magnitudes;
+  if (roundings) {
+    magnitudes = getMagnitudes(line);
+    scanInOrder(magnitudes, combine);
+  }
   scanInOrder(line, combine);
   scanInHalves(halves, combine);
   for (auto [a, b] : llvm::zip(line, halves))
     for (auto [x, y] : llvm::zip(a, b))
       x = coverBoth(x, y);
+  if (roundings)
+    allowGroupings(line, magnitudes, roundings, unit);
   return line;
 }
 
@@ -111,7 +160,10 @@ static std::vector<Tuple> scanFrom(ScanOp op, std::vector<Tuple> line,
     line.insert(line.begin(), init);
     line.pop_back();
   }
-  line = scanLine(std::move(line), combine);
+  // Sums of narrower floats are made in f32.
+  bool isDouble = op.getInits().front().getType().isF64();
+  line = scanLine(std::move(line), combine, countRoundings(op.getCombiner()),
+                  isDouble ? 0x1p-52 : 0x1p-24);
   if (op.getReverse())
     std::reverse(line.begin(), line.end());
   return line;

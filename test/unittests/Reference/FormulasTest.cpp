@@ -326,6 +326,27 @@ TEST(FormulasTest, ScansOfIntegersAndOfNothing) {
   expectNumbers(scan("", "addi", {}, 0), {});
 }
 
+// From left to right everything is exact; the last three together first, 2^24
+// and 1 are 2^24, so that nothing is left.
+TEST(FormulasTest, ScansAllowEveryGrouping) {
+  double large = 0x1p24;
+  BoundedTensor y = evaluateFirst(
+      R"(func.func @f(%x: tensor<4xf32>, %i: f32) -> tensor<4xf32> {
+  %y = fusion.scan ins(%x : tensor<4xf32>) inits(%i : f32) axis(0) -> tensor<4xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<4xf32>
+})",
+      {tensorOf(DType::F32, {4}, {-large, large, 1, 0}),
+       tensorOf(DType::F32, {}, {0})});
+  EXPECT_EQ(y[3].value, 1);
+  EXPECT_TRUE(y[3].contains(0));
+  EXPECT_FALSE(y[3].contains(-16));
+  EXPECT_TRUE(y[0].isExact());
+}
+
 TEST(FormulasTest, RowsOfGroupsAndOfNone) {
   auto groups = [](std::vector<double> offsets) {
     return evaluateFirst(
