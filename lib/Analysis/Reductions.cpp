@@ -19,10 +19,7 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Identity of an associative and commutative operation, or null when `op` is
-/// no such operation.
-static TypedAttr identityOf(Operation *op) {
-  Type type = op->getResult(0).getType();
+TypedAttr mlir::fusion::getIdentity(Operation *op, Type type) {
   Builder builder(op->getContext());
   auto real = [&](double value) -> TypedAttr {
     return builder.getFloatAttr(type, value);
@@ -90,7 +87,7 @@ Combiner mlir::fusion::matchCombiner(linalg::LinalgOp op, unsigned number) {
   if (combine->getOperand(position) != accumulator)
     return result;
   Value element = combine->getOperand(1 - position);
-  TypedAttr identity = identityOf(combine);
+  TypedAttr identity = getIdentity(combine, combine->getResult(0).getType());
   if (!identity || dependsOn(element, accumulators))
     return result;
   // Sums and products of short floats accumulate in f32.

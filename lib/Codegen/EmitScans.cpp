@@ -8,16 +8,166 @@
 //
 // This file implements scans: one loop walks the scanned dimension and carries
 // the states of every scan along it, so that what consumes a scan's result is
-// computed in the same step.
+// computed in the same step. A step is a tile, which the block scans together,
+// or one element, where the combination is not known to be associative.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+FailureOr<std::vector<TileEmitter::WalkedScan>>
+TileEmitter::findScans(ArrayRef<ScanOp> scans, unsigned axis) {
+  std::vector<WalkedScan> result;
+  for (ScanOp scan : scans) {
+    FailureOr<Coords> coords = plainCoords(scan.getResult(0));
+    if (failed(coords))
+      return scan.emitError("FUS-3115: a scan's dimension has no axis");
+    WalkedScan walked;
+    walked.op = scan;
+    walked.coords = *coords;
+    walked.axes = axesOf(*coords);
+    walked.outerAxes = walked.axes;
+    llvm::erase(walked.outerAxes, axis);
+    walked.types.assign(scan.getInits().getTypes().begin(),
+                        scan.getInits().getTypes().end());
+    walked.neutral.resize(walked.types.size());
+    if (axes[axis].tile > 1) {
+      std::optional<ScanCombiner> combiner =
+          matchScanCombiner(scan.getCombiner().front());
+      if (!combiner)
+        return scan.emitError("FUS-3127: a scan whose combination is not known "
+                              "to be associative is walked in tiles");
+      walked.types = combiner->types;
+      walked.neutral = combiner->neutral;
+    }
+    result.push_back(std::move(walked));
+  }
+  return result;
+}
+
+/// The region of `from` for states of `types`, as the region of a tile
+/// operation.
+static void cloneCombiner(OpBuilder &builder, Location loc, Block &from,
+                          ArrayRef<Type> types, Region &to) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> arguments(types);
+  llvm::append_range(arguments, types);
+  Block *block = builder.createBlock(
+      &to, {}, arguments, SmallVector<Location>(arguments.size(), loc));
+  llvm::SmallPtrSet<Operation *, 8> needed{from.getTerminator()};
+  for (Operation &op : llvm::reverse(from))
+    if (llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return needed.contains(user); }))
+      needed.insert(&op);
+  IRMapping mapping;
+  mapping.map(from.getArguments(), block->getArguments());
+  for (Operation &op : from.without_terminator()) {
+    if (!needed.contains(&op))
+      continue;
+    Operation *copy = builder.clone(op, mapping);
+    // States are computed in one type, which may be wider.
+    for (Value result : copy->getResults())
+      if (isa<FloatType>(result.getType()))
+        result.setType(copy->getOperand(0).getType());
+  }
+  SmallVector<Value> yielded;
+  for (Value value : from.getTerminator()->getOperands())
+    yielded.push_back(mapping.lookup(value));
+  tile::YieldOp::create(builder, loc, yielded);
+}
+
+LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
+                                    ValueRange states,
+                                    SmallVectorImpl<Value> &next) {
+  ScanOp op = scan.op;
+  SmallVector<Value> elements;
+  SmallVector<Type> totals;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    FailureOr<Tile> element = evaluate(input, scan.coords);
+    if (failed(element))
+      return failure();
+    Tile wide = broadcast(castTile(*element, scan.types[i]), scan.axes);
+    // Backwards, what lies past the end comes first.
+    if (op.getReverse() && !axes[axis].exact) {
+      Tile neutral;
+      if (TypedAttr identity = scan.neutral[i]) {
+        neutral.value = constant(identity);
+      } else {
+        FailureOr<Tile> start = scalarValue(op.getInits()[i]);
+        if (failed(start))
+          return failure();
+        neutral = castTile(*start, scan.types[i]);
+      }
+      Tile inside = below(builder.getAffineDimExpr(axis), axes[axis].extent);
+      wide = broadcast(select(inside, wide, neutral), scan.axes);
+    }
+    elements.push_back(wide.value);
+    totals.push_back(tileType(scan.outerAxes, scan.types[i]));
+  }
+  int64_t dim = llvm::find(scan.axes, axis) - scan.axes.begin();
+  auto scanned = tile::ScanOp::create(
+      builder, loc, ValueRange(elements).getTypes(), totals, elements, states,
+      builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
+      op.getExclusiveAttr(), op.getReverseAttr());
+  cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
+                scanned.getCombiner());
+  unsigned depth = depthOf(scan.coords);
+  for (auto [i, result] : llvm::enumerate(scanned.getResults())) {
+    Type element = op.getInits()[i].getType();
+    remember(op.getResult(i), scan.coords,
+             castTile({result, scan.axes}, element), depth);
+  }
+  llvm::append_range(next, scanned.getTotals());
+  return success();
+}
+
+LogicalResult TileEmitter::scanElement(WalkedScan &scan, ValueRange states,
+                                       SmallVectorImpl<Value> &next) {
+  ScanOp op = scan.op;
+  unsigned depth = depthOf(scan.coords);
+  BodyContext context;
+  context.block = &op.getCombiner().front();
+  unsigned count = op.getInputs().size();
+  for (unsigned i = 0; i < count; ++i) {
+    context.tiles[context.block->getArgument(i)] = {states[i], scan.axes};
+    FailureOr<Tile> element = evaluate(op.getInputs()[i], scan.coords);
+    if (failed(element))
+      return failure();
+    context.tiles[context.block->getArgument(count + i)] = *element;
+  }
+  Operation *yield = context.block->getTerminator();
+  for (unsigned i = 0; i < count; ++i) {
+    FailureOr<Tile> combined = evaluateScalar(context, yield->getOperand(i));
+    if (failed(combined))
+      return failure();
+    Tile state = broadcast(*combined, scan.axes);
+    next.push_back(state.value);
+    remember(op.getResult(i), scan.coords,
+             op.getExclusive() ? Tile{states[i], scan.axes} : state, depth);
+  }
+  return success();
+}
+
+/// Moves the walk along `axis`, whose loop is `loop`, to its steps' mirror
+/// images: the last tile comes first, each from where it begins.
+void TileEmitter::walkBackwards(unsigned axis, scf::ForOp loop) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last =
+      arith::SubIOp::create(builder, loc, sizeOf(axes[axis].extent), one);
+  if (int64_t size = axes[axis].tile; size > 1) {
+    Value tile = arith::ConstantIndexOp::create(builder, loc, size);
+    last = arith::DivUIOp::create(builder, loc, last, tile);
+    last = arith::MulIOp::create(builder, loc, last, tile);
+  }
+  axes[axis].offset =
+      arith::SubIOp::create(builder, loc, last, loop.getInductionVar());
+}
 
 LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
                                         ArrayRef<unsigned> results,
@@ -30,60 +180,36 @@ LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
   insertAt(scopes.size() - 1);
 
   // The axis exists before its loop, so that coordinates can be formed.
-  Axis walked{dim, space.getDims()[dim].extent, 1};
+  Axis walked{dim, space.getDims()[dim].extent,
+              schedule.getAxes()[dim].getTile()};
   walked.depth = scopes.size();
   axes.push_back(walked);
   unsigned axis = axes.size() - 1;
   bound[dim] = axis;
+  FailureOr<std::vector<WalkedScan>> found = findScans(scans, axis);
+  if (failed(found))
+    return failure();
   SmallVector<Value> inits;
-  for (ScanOp scan : scans) {
-    FailureOr<Coords> coords = plainCoords(scan.getResult(0));
-    if (failed(coords))
-      return scan.emitError("FUS-3115: a scan's dimension has no axis");
-    for (Value init : scan.getInits()) {
+  for (WalkedScan &scan : *found)
+    for (auto [init, type] : llvm::zip(scan.op.getInits(), scan.types)) {
       FailureOr<Tile> scalar = scalarValue(init);
       if (failed(scalar))
         return failure();
-      inits.push_back(broadcast(*scalar, axesOf(*coords)).value);
+      inits.push_back(broadcast(castTile(*scalar, type), scan.outerAxes).value);
     }
-  }
 
   scf::ForOp loop = openLoopOn(axis, inits);
-  if (first.getReverse()) {
-    // Step i handles the i-th element from the end.
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value last =
-        arith::SubIOp::create(builder, loc, sizeOf(axes[axis].extent), one);
-    axes[axis].offset =
-        arith::SubIOp::create(builder, loc, last, loop.getInductionVar());
-  }
+  if (first.getReverse())
+    walkBackwards(axis, loop);
   SmallVector<Value> next;
-  for (ScanOp scan : scans) {
-    Coords coords = *plainCoords(scan.getResult(0));
-    SmallVector<unsigned> stateAxes = axesOf(coords);
-    unsigned depth = depthOf(coords);
-    BodyContext context;
-    context.block = &scan.getCombiner().front();
-    unsigned count = scan.getInputs().size();
-    SmallVector<Tile> states;
-    for (unsigned i = 0; i < count; ++i) {
-      states.push_back({loop.getRegionIterArg(next.size() + i), stateAxes});
-      context.tiles[context.block->getArgument(i)] = states.back();
-      FailureOr<Tile> element = evaluate(scan.getInputs()[i], coords);
-      if (failed(element))
-        return failure();
-      context.tiles[context.block->getArgument(count + i)] = *element;
-    }
-    Operation *yield = context.block->getTerminator();
-    for (unsigned i = 0; i < count; ++i) {
-      FailureOr<Tile> combined = evaluateScalar(context, yield->getOperand(i));
-      if (failed(combined))
-        return failure();
-      Tile state = broadcast(*combined, stateAxes);
-      next.push_back(state.value);
-      remember(scan.getResult(i), coords,
-               scan.getExclusive() ? states[i] : state, depth);
-    }
+  for (WalkedScan &scan : *found) {
+    ValueRange states =
+        loop.getRegionIterArgs().slice(next.size(), scan.types.size());
+    LogicalResult scanned = axes[axis].tile > 1
+                                ? scanTile(scan, axis, states, next)
+                                : scanElement(scan, states, next);
+    if (failed(scanned))
+      return failure();
   }
   if (failed(emitRootGroup(results, loopDims)))
     return failure();

@@ -417,7 +417,25 @@ private:
   LogicalResult closePanel();
 
   // Scans (EmitScans.cpp).
-  /// Walks iteration dimension `dim` element by element, carrying the states of
+  /// A scan along the axis that is walked now.
+  struct WalkedScan {
+    ScanOp op;
+    Coords coords;
+    /// Axes of its results, and of its states from step to step.
+    SmallVector<unsigned> axes, outerAxes;
+    /// Types of its states, and their identities where tiles are walked.
+    SmallVector<Type> types;
+    SmallVector<TypedAttr> neutral;
+  };
+  FailureOr<std::vector<WalkedScan>> findScans(ArrayRef<ScanOp> scans,
+                                               unsigned axis);
+  /// Scans the present tile, or element, from `states`; appends those after it.
+  LogicalResult scanTile(WalkedScan &scan, unsigned axis, ValueRange states,
+                         SmallVectorImpl<Value> &next);
+  LogicalResult scanElement(WalkedScan &scan, ValueRange states,
+                            SmallVectorImpl<Value> &next);
+  void walkBackwards(unsigned axis, scf::ForOp loop);
+  /// Walks iteration dimension `dim` tile by tile, carrying the states of
   /// `scans`, and stores `results` on the way.
   LogicalResult emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
                              ArrayRef<unsigned> results,

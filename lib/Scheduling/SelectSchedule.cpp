@@ -13,6 +13,7 @@
 
 #include "fusion/Scheduling/SelectSchedule.h"
 #include "ContractionSchedule.h"
+#include "ScanSchedule.h"
 #include "ScheduleDraft.h"
 #include "WindowSchedule.h"
 
@@ -227,32 +228,16 @@ static ScheduleAttr scheduleContraction(KernelOp kernel,
                       warpsFor(elements, 16, 8));
 }
 
-/// A scan walks its dimension one element at a time; threads hold the others.
-static ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
-                                 const KernelFacts &facts) {
-  Draft draft(space.getNumDims());
-  unsigned widest = 0;
-  for (unsigned i = 0; i < space.getNumDims(); ++i) {
-    const IterationDim &dim = space.getDims()[i];
-    if (dim.scan || dim.reduction)
-      draft.kinds[i] = AxisKind::Loop;
-    else if (facts.contiguousBytes[i] > 0)
-      widest = i;
-  }
-  if (draft.kinds[widest] == AxisKind::Grid)
-    draft.tiles[widest] =
-        std::min<int64_t>(64, nextPowerOfTwo(facts.extents[widest]));
-  return draft.finish(kernel.getContext(), Strategy::Scan,
-                      warpsFor(draft.tileElements(), 1, 2));
-}
-
 SmallVector<ScheduleAttr>
 mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
                            const ScheduleLimits &limits) {
   KernelFacts facts = collectFacts(kernel, space, limits);
   if (llvm::any_of(space.getDims(),
-                   [](const IterationDim &dim) { return dim.scan; }))
-    return {scheduleScan(kernel, space, facts)};
+                   [](const IterationDim &dim) { return dim.scan; })) {
+    ScanFacts scanFacts{facts.extents, facts.contiguousBytes,
+                        facts.narrowestElement};
+    return {scheduleScan(kernel, space, scanFacts, limits)};
+  }
   if (facts.contraction) {
     SmallVector<ScheduleAttr> schedules =
         getTensorCoreSchedules(kernel, space, limits);

@@ -12,10 +12,12 @@
 
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_SELECTSCHEDULESPASS
@@ -26,6 +28,21 @@ namespace mlir::fusion {
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+/// Says which scans of `kernel` keep it from being scanned by many threads.
+static void remarkSequentialScans(FunctionOpInterface func, KernelOp kernel) {
+  for (auto scan : kernel.getBlock().getOps<ScanOp>()) {
+    if (matchScanCombiner(scan.getCombiner().front()))
+      continue;
+    auto remark = remark::missed(scan.getLoc(),
+                                 remark::RemarkOpts::name("sequential-scan")
+                                     .category("fusion-schedule")
+                                     .function(func.getName()));
+    if (remark)
+      remark << "the combination is not known to be associative: each thread "
+                "walks the scanned dimension element by element";
+  }
+}
 
 namespace {
 class SelectSchedulesPass
@@ -55,6 +72,7 @@ public:
             getSchedules(kernel, *space, limits);
         size_t number = std::min<size_t>(candidate, schedules.size() - 1);
         kernel.setScheduleAttr(schedules[number]);
+        remarkSequentialScans(func, kernel);
         if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
           kernel.setEstimateAttr(
               predictFor(estimate, kernel, *space, schedules[number], limits));

@@ -39,6 +39,10 @@ constexpr int64_t kMaxWholeRow = 256;
 /// at the same time, may reduce rows together.
 constexpr int64_t kMaxPanelRow = 16384;
 
+/// The identity, of `type`, of an operation that is associative and commutative
+/// up to rounding; null when `op` is no such operation.
+TypedAttr getIdentity(Operation *op, Type type);
+
 /// True when `value` depends on one of `arguments` within their block.
 bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
 
@@ -49,6 +53,22 @@ Combiner matchCombiner(linalg::LinalgOp op, unsigned number);
 /// True when `tensor` is filled with the identity of `combiner`, so that
 /// combining with it changes nothing.
 bool isIdentityFill(Value tensor, const Combiner &combiner);
+
+/// How a scan combines, where that is known to be associative up to rounding:
+/// tiles may then be scanned by many threads.
+struct ScanCombiner {
+  /// Identity of the combination by state; null where that is what the scan
+  /// begins with.
+  SmallVector<TypedAttr> neutral;
+  /// Types of the states within a tile and from tile to tile: f32 for smaller
+  /// floats, unless only maxima and minima are taken.
+  SmallVector<Type> types;
+};
+
+/// Finds out whether `combiner`, the region of a scan, is associative: each
+/// state is combined by one operation such as a sum or a maximum, or two are a
+/// linear recurrence, or one is the logarithm of a sum of exponentials.
+std::optional<ScanCombiner> matchScanCombiner(Block &combiner);
 
 /// A reduction in granules: a loop of which every `size` neighbours are reduced
 /// to one element of the results, along their dimension `dim`. It is written as
