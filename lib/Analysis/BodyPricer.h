@@ -54,6 +54,7 @@ private:
   void pricePointwise();
   void priceRows();
   void priceRowsWith(int64_t threads, double rows, double split, bool onChip);
+  void priceScan();
   void priceContraction();
   void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                             const MmaConfig *config = nullptr);

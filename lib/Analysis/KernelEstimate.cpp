@@ -238,6 +238,8 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
 KernelEstimate Pricer::price() {
   if (body.has(NodeKind::Contraction))
     priceContraction();
+  else if (body.has(NodeKind::Scan))
+    priceScan();
   else if (body.getReducedMask())
     priceRows();
   else

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the pricing of pointwise bodies, and of reductions and
-// scans, which walk rows.
+// This file implements the pricing of pointwise bodies, and of reductions,
+// which walk rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ void Pricer::pricePointwise() {
 }
 
 //===----------------------------------------------------------------------===//
-// Reductions and scans: rows
+// Reductions: rows
 //===----------------------------------------------------------------------===//
 
 void Pricer::priceRowsWith(int64_t threads, double rows, double split,

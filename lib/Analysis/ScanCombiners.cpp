@@ -109,6 +109,14 @@ static TypedAttr getExactIdentity(Operation *op, Type type) {
   return getIdentity(op, type);
 }
 
+int64_t ScanCombiner::getStateBytes() const {
+  int64_t bytes = 0;
+  for (Type type : types)
+    bytes +=
+        type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return bytes;
+}
+
 std::optional<ScanCombiner> mlir::fusion::matchScanCombiner(Block &combiner) {
   unsigned numStates = combiner.getNumArguments() / 2;
   auto stateOf = [&](unsigned i) {

@@ -11,161 +11,74 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScanSchedule.h"
+#include "ScheduleDraft.h"
 #include "fusion/Analysis/Reductions.h"
-
-#include "llvm/Support/MathExtras.h"
+#include "fusion/Analysis/ScanTiles.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Bytes of states that a thread holds of a tile: with its elements and results
-/// there are registers enough for them.
-static constexpr int64_t kStateBytes = 64;
-/// Warps of a block that has neighbours on its multiprocessor, and those that a
-/// multiprocessor is given, to hide the time of loads.
-static constexpr int64_t kWarps = 4, kWarpsWanted = 24, kMostWarps = 32;
+/// More rows than this are as good as so many.
+static constexpr uint64_t kMany = uint64_t(1) << 40;
 
-/// Steps of a walk have no fewer elements of a row, so that a sum is rounded
-/// less often than it has terms (docs/Numerics.md).
-static constexpr int64_t kLeastTile = 16;
-
-static int64_t nextPowerOfTwo(int64_t value) {
-  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
-}
-
-/// Bytes of all states of an element; none if some combination is not known to
-/// be associative.
-static std::optional<int64_t> getStateBytes(KernelOp kernel) {
+/// Bytes of all states of an element; 0 if some combination is not known to be
+/// associative.
+static int64_t getStateBytes(KernelOp kernel) {
   int64_t bytes = 0;
   for (auto scan : kernel.getBlock().getOps<ScanOp>()) {
     std::optional<ScanCombiner> combiner =
         matchScanCombiner(scan.getCombiner().front());
     if (!combiner)
-      return std::nullopt;
-    for (Type type : combiner->types)
-      bytes += llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+      return 0;
+    bytes += combiner->getStateBytes();
   }
   return bytes;
 }
 
-namespace {
-/// A schedule under construction.
-class ScanDraft {
-public:
-  ScanDraft(const IterationSpace &space, const ScanFacts &facts)
-      : space(space), facts(facts), tiles(space.getNumDims(), 1) {
-    for (unsigned i = 0; i < space.getNumDims(); ++i)
-      if (space.getDims()[i].scan)
-        scanned = i;
-  }
-
-  /// One element a step: threads hold columns.
-  void walkElements();
-  /// Tiles of so many elements a thread.
-  void walkTiles(KernelOp kernel, int64_t perThread, int64_t multiprocessors);
-  ScheduleAttr finish(MLIRContext *context) const;
-
-private:
-  bool isOuter(unsigned dim) const {
-    return !space.getDims()[dim].scan && !space.getDims()[dim].reduction;
-  }
-  int64_t getSize(unsigned dim) const {
-    return nextPowerOfTwo(facts.extents[dim]);
-  }
-  int64_t countElements() const {
-    int64_t elements = 1;
-    for (int64_t tile : tiles)
-      elements *= tile;
-    return elements;
-  }
-  double countBlocks() const {
-    double blocks = 1;
-    for (unsigned i = 0; i < tiles.size(); ++i)
-      if (isOuter(i))
-        blocks *= llvm::divideCeil(facts.extents[i], tiles[i]);
-    return blocks;
-  }
-  void addRows(KernelOp kernel, int64_t elements, int64_t leastBlocks);
-
-  const IterationSpace &space;
-  const ScanFacts &facts;
-  unsigned scanned = 0;
-  SmallVector<int64_t> tiles;
-  int64_t warps = 1;
-};
-} // namespace
-
-void ScanDraft::walkElements() {
-  std::optional<unsigned> widest;
-  for (unsigned i = 0; i < tiles.size(); ++i)
-    if (isOuter(i) && facts.contiguousBytes[i] > 0)
-      widest = i;
-  if (!widest)
-    return;
-  tiles[*widest] = std::min<int64_t>(64, getSize(*widest));
-  warps = tiles[*widest] > 32 ? 2 : 1;
-}
-
-/// Rows for tiles of so many elements, but not so many that blocks become few.
-void ScanDraft::addRows(KernelOp kernel, int64_t elements,
-                        int64_t leastBlocks) {
-  Value primary = kernel.getStoredValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    unsigned dim = space.getDimOfTensor(primary, i);
-    while (isOuter(dim) && countElements() < elements &&
-           tiles[dim] < getSize(dim) &&
-           countBlocks() >= 2.0 * static_cast<double>(leastBlocks))
-      tiles[dim] *= 2;
-  }
-}
-
-void ScanDraft::walkTiles(KernelOp kernel, int64_t perThread,
-                          int64_t multiprocessors) {
-  int64_t elements = 32 * kWarps * perThread;
-  unsigned fastest = scanned;
-  for (unsigned i = 0; i < tiles.size(); ++i)
-    if (isOuter(i) && facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
-      fastest = i;
-  // Columns: the width of a cache line of them.
-  if (fastest != scanned)
-    tiles[fastest] =
-        std::min<int64_t>(getSize(fastest), 128 / facts.narrowestElement);
-  tiles[scanned] =
-      std::min(getSize(scanned), elements / std::min(tiles[fastest], elements));
-  tiles[scanned] =
-      std::max(tiles[scanned], std::min(getSize(scanned), kLeastTile));
-  addRows(kernel, elements, multiprocessors);
-  warps = std::clamp<int64_t>(countElements() / (32 * perThread), 1, kWarps);
-  // Few blocks have longer tiles, of more warps.
-  while (warps < kMostWarps && tiles[scanned] < getSize(scanned) &&
-         countBlocks() * static_cast<double>(warps) <
-             static_cast<double>(multiprocessors * kWarpsWanted)) {
-    tiles[scanned] *= 2;
-    warps *= 2;
-  }
-}
-
-ScheduleAttr ScanDraft::finish(MLIRContext *context) const {
-  SmallVector<AxisAttr> axes;
-  for (auto [i, tile] : llvm::enumerate(tiles))
-    axes.push_back(AxisAttr::get(context,
-                                 isOuter(i) ? AxisKind::Grid : AxisKind::Loop,
-                                 tile, /*warps=*/1, /*vector=*/1, 1, 1, 1));
-  return ScheduleAttr::get(context, Strategy::Scan, axes, warps);
-}
-
 ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
                                         const IterationSpace &space,
-                                        const ScanFacts &facts,
+                                        const KernelFacts &facts,
                                         const ScheduleLimits &limits) {
-  ScanDraft draft(space, facts);
-  if (std::optional<int64_t> stateBytes = getStateBytes(kernel))
-    draft.walkTiles(kernel,
-                    std::clamp<int64_t>(kStateBytes / *stateBytes, 2, 16),
-                    limits.multiprocessors);
-  else
-    draft.walkElements();
-  return draft.finish(kernel.getContext());
+  unsigned numDims = space.getNumDims(), scanned = 0;
+  auto isOuter = [&](unsigned dim) {
+    return !space.getDims()[dim].scan && !space.getDims()[dim].reduction;
+  };
+  for (unsigned i = 0; i < numDims; ++i)
+    if (space.getDims()[i].scan)
+      scanned = i;
+  unsigned fastest = scanned;
+  for (unsigned i = 0; i < numDims; ++i)
+    if (isOuter(i) && facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
+      fastest = i;
+  ScanSizes sizes;
+  sizes.stateBytes = getStateBytes(kernel);
+  sizes.narrowestElement = facts.narrowestElement;
+  sizes.scanned = facts.extents[scanned];
+  for (unsigned i = 0; i < numDims; ++i) {
+    int64_t &size = i == fastest ? sizes.columns : sizes.rows;
+    if (isOuter(i))
+      size = static_cast<int64_t>(std::min<uint64_t>(
+          llvm::SaturatingMultiply<uint64_t>(size, facts.extents[i]), kMany));
+  }
+  ScanTiles chosen = chooseScanTiles(sizes, limits.multiprocessors);
+
+  Draft draft(numDims);
+  for (unsigned i = 0; i < numDims; ++i)
+    if (!isOuter(i))
+      draft.kinds[i] = AxisKind::Loop;
+  draft.tiles[scanned] = chosen.scanned;
+  if (fastest != scanned)
+    draft.tiles[fastest] = chosen.columns;
+  // Rows from the fastest dimension of the primary result outwards.
+  Value primary = kernel.getStoredValues()[space.getPrimaryResult()];
+  int64_t rows = chosen.rows;
+  for (int64_t i = cast<RankedTensorType>(primary.getType()).getRank();
+       i-- > 0;) {
+    unsigned dim = space.getDimOfTensor(primary, i);
+    if (!isOuter(dim) || dim == fastest)
+      continue;
+    draft.tiles[dim] = std::min(rows, nextPowerOfTwo(facts.extents[dim]));
+    rows /= draft.tiles[dim];
+  }
+  return draft.finish(kernel.getContext(), Strategy::Scan, chosen.warps);
 }

@@ -97,6 +97,13 @@ ScheduleAttr scheduleReduction(KernelOp kernel, const IterationSpace &space,
                                const KernelFacts &facts,
                                const ScheduleLimits &limits);
 
+/// The schedule of a kernel some operations of which scan along one dimension:
+/// blocks walk it in tiles, which they scan together, where all of them are
+/// known to be associative, and else one element after the other.
+ScheduleAttr scheduleScan(KernelOp kernel, const IterationSpace &space,
+                          const KernelFacts &facts,
+                          const ScheduleLimits &limits);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_SCHEDULING_SCHEDULEDRAFT_H

@@ -13,7 +13,6 @@
 
 #include "fusion/Scheduling/SelectSchedule.h"
 #include "ContractionSchedule.h"
-#include "ScanSchedule.h"
 #include "ScheduleDraft.h"
 #include "WindowSchedule.h"
 
@@ -233,11 +232,8 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
                            const ScheduleLimits &limits) {
   KernelFacts facts = collectFacts(kernel, space, limits);
   if (llvm::any_of(space.getDims(),
-                   [](const IterationDim &dim) { return dim.scan; })) {
-    ScanFacts scanFacts{facts.extents, facts.contiguousBytes,
-                        facts.narrowestElement};
-    return {scheduleScan(kernel, space, scanFacts, limits)};
-  }
+                   [](const IterationDim &dim) { return dim.scan; }))
+    return {scheduleScan(kernel, space, facts, limits)};
   if (facts.contraction) {
     SmallVector<ScheduleAttr> schedules =
         getTensorCoreSchedules(kernel, space, limits);

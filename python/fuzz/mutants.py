@@ -117,8 +117,15 @@ MASKS = [
         ("collapse-order", "linear % sizes[i]", "linear % sizes[0]")),
     *_group(
         "lib/Codegen/EmitScans.cpp",
-        ("exclusive-scan-inclusive", "scan.getExclusive() ? states[i] : state",
-         "state")),
+        ("reverse-scan-unmasked", "op.getReverse() && !axes[axis].exact",
+         "false")),
+    *_group(
+        "lib/Conversion/TileToNVVM/LowerScan.cpp",
+        ("exclusive-scan-inclusive",
+         "i == 0 ? *start : combine(combiner, *start, own[i - 1])",
+         "combine(combiner, *start, own[i])"),
+        ("scan-lanes-out-of-order", "combine(combiner, before, states), states",
+         "combine(combiner, states, before), states")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerMemory.cpp",
         ("bounds-or-equal", "arith::CmpIPredicate::ult",

@@ -8,9 +8,10 @@
 // REMARK: remark: [Missed] sequential-scan | Category:fusion-schedule | Function=unknown | Remark="the combination is not known to be associative: each thread walks the scanned dimension element by element"
 // REMARK-NOT: sequential-scan
 
-// Rows enough for the chip: sixteen elements a thread of four warps.
+// Rows enough for the chip: sixteen elements a thread of four warps. The price
+// is that of the traffic.
 // CHECK-LABEL: func.func @long_rows
-// CHECK: schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 2048>], warps = 4>
+// CHECK: #fusion.estimate<time_us = {{[0-9.]+}}e+02, {{.*}} schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 2048>], warps = 4>
 func.func @long_rows(%x: tensor<4096x16384xf32>) -> tensor<4096x16384xf32> {
   %zero = arith.constant 0.0 : f32
   %y = fusion.scan ins(%x : tensor<4096x16384xf32>) inits(%zero : f32) axis(1) -> tensor<4096x16384xf32> {
@@ -21,9 +22,9 @@ func.func @long_rows(%x: tensor<4096x16384xf32>) -> tensor<4096x16384xf32> {
   return %y : tensor<4096x16384xf32>
 }
 
-// One row: the largest tile.
+// One row: the largest tile, at the price of what one block can read.
 // CHECK-LABEL: func.func @one_row
-// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384>], warps = 32>
+// CHECK: #fusion.estimate<time_us = {{[0-9]+[0-9][0-9][0-9]}}.{{.*}} axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384>], warps = 32>
 func.func @one_row(%x: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
   %lowest = arith.constant 0xFF800000 : f32
   %y = fusion.scan ins(%x : tensor<1x16777216xf32>) inits(%lowest : f32) axis(1) -> tensor<1x16777216xf32> {
@@ -76,9 +77,10 @@ func.func @recurrence(%x: tensor<4096x65536xf32>, %g: tensor<4096x65536xf32>) ->
   return %h#1 : tensor<4096x65536xf32>
 }
 
-// A difference: one element a step, columns in threads.
+// A difference: one element a step, columns in threads, of which there are not
+// enough.
 // CHECK-LABEL: func.func @unknown
-// CHECK: axes = [#fusion.axis<loop, tile = 1>, #fusion.axis<grid, tile = 64>], warps = 2>
+// CHECK: #fusion.estimate<time_us = {{[0-9]+[0-9][0-9][0-9]}}.{{.*}} axes = [#fusion.axis<loop, tile = 1>, #fusion.axis<grid, tile = 64>], warps = 2>
 func.func @unknown(%x: tensor<8192x8192xf32>) -> tensor<8192x8192xf32> {
   %zero = arith.constant 0.0 : f32
   %y = fusion.scan ins(%x : tensor<8192x8192xf32>) inits(%zero : f32) axis(0) -> tensor<8192x8192xf32> {

@@ -63,6 +63,9 @@ struct ScanCombiner {
   /// Types of the states within a tile and from tile to tile: f32 for smaller
   /// floats, unless only maxima and minima are taken.
   SmallVector<Type> types;
+
+  /// Bytes of the states of one element.
+  int64_t getStateBytes() const;
 };
 
 /// Finds out whether `combiner`, the region of a scan, is associative: each

@@ -1,0 +1,49 @@
+//===- ScanTiles.h - How blocks walk what they scan -------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the choice of tiles for scans, by which planning prices
+// kernels and scheduling makes them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_SCANTILES_H
+#define FUSION_ANALYSIS_SCANTILES_H
+
+#include <cstdint>
+
+namespace mlir::fusion {
+
+/// What is scanned.
+struct ScanSizes {
+  int64_t scanned = 1;
+  /// Of the dimension that runs along memory, if that is not the scanned one.
+  int64_t columns = 1;
+  /// Of all others together.
+  int64_t rows = 1;
+  /// Bytes of the states of an element; 0 where the combination is not known
+  /// to be associative.
+  int64_t stateBytes = 0;
+  /// Bytes of the narrowest element that is read or written.
+  int64_t narrowestElement = 4;
+};
+
+/// What a block has of each at a time, powers of two.
+struct ScanTiles {
+  int64_t scanned = 1, columns = 1, rows = 1;
+  int64_t warps = 1;
+
+  int64_t elements() const { return scanned * columns * rows; }
+};
+
+/// Tiles, which all threads of a block scan together, where that is possible;
+/// else one element a step, with columns in threads.
+ScanTiles chooseScanTiles(const ScanSizes &sizes, int64_t multiprocessors);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_SCANTILES_H

@@ -1,0 +1,91 @@
+//===- PriceScan.cpp - The price of kernels that scan ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pricing of scans, whose blocks walk rows in the
+// tiles that scheduling gives them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BodyPricer.h"
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
+#include "fusion/Support/Counts.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::fusion;
+using namespace mlir::fusion::pricing;
+
+/// Bytes of the states of an element; 0 if some combination is not known to be
+/// associative.
+static int64_t getStateBytes(const KernelBody &body) {
+  int64_t bytes = 0;
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind != NodeKind::Scan)
+      continue;
+    std::optional<ScanCombiner> combiner =
+        matchScanCombiner(node.op->getRegion(0).front());
+    if (!combiner)
+      return 0;
+    bytes += combiner->getStateBytes();
+  }
+  return bytes;
+}
+
+void Pricer::priceScan() {
+  double scanned = std::max(1.0, body.getPoints(body.getReducedMask()));
+  double outer = std::max(1.0, body.getPoints(outerMask));
+  bool alongMemory = !(outerMask & (DimMask(1) << fast));
+  double columns =
+      alongMemory ? 1
+                  : std::max(1.0, static_cast<double>(body.getExtents()[fast]));
+  ScanSizes sizes;
+  sizes.scanned = toCount(scanned);
+  sizes.columns = toCount(columns);
+  sizes.rows = toCount(outer / columns);
+  sizes.stateBytes = getStateBytes(body);
+  double narrowest = 8, bytes = 0;
+  for (const Stream &stream : streams) {
+    narrowest = std::min(narrowest, stream.elementBytes);
+    bytes = std::max(bytes, stream.elementBytes);
+  }
+  sizes.narrowestElement = std::max<int64_t>(1, toCount(narrowest));
+  ScanTiles tiles = chooseScanTiles(sizes, target.numSMs);
+
+  double block = static_cast<double>(tiles.columns * tiles.rows);
+  double threads = static_cast<double>(tiles.warps * target.warpSize);
+  double blocks = ceilDiv(columns, static_cast<double>(tiles.columns)) *
+                  ceilDiv(outer / columns, static_cast<double>(tiles.rows));
+  double perThread = static_cast<double>(tiles.elements()) / threads;
+  KernelCost cost;
+  auto getCopies = [&](DimMask mask) {
+    return std::max(1.0, body.getPoints(outerMask & ~mask) / block);
+  };
+  for (const BodyInstance &instance : body.getInstances())
+    addArithmetic(cost, instance,
+                  body.getPoints(instance.mask) * getCopies(instance.mask));
+  for (const Stream &stream : streams)
+    addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
+              stream.uniqueBytes);
+  cost.reductionSteps = 1;
+  // What warps tell each other in each step.
+  if (tiles.warps > 1)
+    cost.sharedBytes += 2 * static_cast<double>(sizes.stateBytes) * scanned *
+                        outer / std::max(1.0, perThread);
+  KernelShape shape;
+  shape.threads = tiles.warps * target.warpSize;
+  shape.blocks = toCount(blocks);
+  shape.registers = getRegisters(std::max(1.0, perThread), 0);
+  shape.sharedBytes = 4 * sizes.stateBytes * tiles.warps;
+  // One element a step leaves threads without columns idle.
+  shape.bytesInFlightPerThread = sizes.stateBytes
+                                     ? getBytesInFlight(perThread)
+                                     : bytes * std::min(1.0, perThread);
+  keep(cost, shape, std::min(block, outer), /*onChip=*/false);
+}
