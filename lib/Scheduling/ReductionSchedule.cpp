@@ -263,7 +263,8 @@ static void splitWalk(KernelOp kernel, const IterationSpace &space,
         (!most || chunksOf(dim) > chunksOf(*most)))
       most = dim;
   int64_t words;
-  if (!most || !areCombinable(kernel, space, *most, draft, words))
+  if (!most || chunksOf(*most) < 2 ||
+      !areCombinable(kernel, space, *most, draft, words))
     return;
   double elements = 1;
   for (unsigned i = 0; i < draft.kinds.size(); ++i)
