@@ -147,18 +147,20 @@ static bool liesBeforeNext(KernelOp kernel, const IterationSpace &space,
 }
 
 /// Lets a walk along the last of several dimensions run through all, where
-/// memory does so: `facts` has their elements there. Returns those before.
+/// memory does so and nothing is needed twice: `facts` has their elements there.
+/// Returns those before.
 static SmallVector<unsigned> mergeDims(KernelOp kernel,
                                        const IterationSpace &space,
                                        ReducedDims &reduced,
                                        KernelFacts &facts) {
   SmallVector<unsigned> merged;
-  auto isWalked = [&](unsigned dim) {
-    return llvm::is_contained(reduced.dims, dim) &&
-           !isSweptAgain(kernel, space, dim);
-  };
+  if (reduced.dynamic || llvm::any_of(reduced.dims, [&](unsigned dim) {
+        return isSweptAgain(kernel, space, dim);
+      }))
+    return merged;
   for (unsigned dim = 0; dim + 1 < space.getNumDims(); ++dim) {
-    if (reduced.dynamic || !isWalked(dim) || !isWalked(dim + 1) ||
+    if (!llvm::is_contained(reduced.dims, dim) ||
+        !llvm::is_contained(reduced.dims, dim + 1) ||
         !liesBeforeNext(kernel, space, dim))
       continue;
     merged.push_back(dim);
