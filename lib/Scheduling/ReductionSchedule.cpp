@@ -147,8 +147,8 @@ static bool liesBeforeNext(KernelOp kernel, const IterationSpace &space,
 }
 
 /// Lets a walk along the last of several dimensions run through all, where
-/// memory does so and nothing is needed twice: `facts` has their elements there.
-/// Returns those before.
+/// memory does so and nothing is needed twice: `facts` has their elements
+/// there. Returns those before.
 static SmallVector<unsigned> mergeDims(KernelOp kernel,
                                        const IterationSpace &space,
                                        ReducedDims &reduced,
@@ -429,10 +429,12 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
                spreadTiles(kernel, space, facts, reduced, groups,
                            limits.multiprocessors, draft);
     if (!isSpread) {
-      splitWalk(kernel, space, facts, reduced, groups, limits.target, draft);
-      if (rowsAreContiguous &&
-          llvm::any_of(draft.splits, [](int64_t split) { return split > 1; }))
-        addChunks(facts, reduced, kSplitChunk, draft);
+      Draft split = draft;
+      if (rowsAreContiguous)
+        addChunks(facts, reduced, kSplitChunk, split);
+      splitWalk(kernel, space, facts, reduced, groups, limits.target, split);
+      if (split.splits != draft.splits)
+        draft = split;
     }
   }
   int64_t elements = draft.tileElements();
