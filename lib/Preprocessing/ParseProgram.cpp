@@ -120,6 +120,18 @@ OwningOpRef<ModuleOp> fusion::parseProgram(llvm::SourceMgr &sources,
     });
     module = parseAndVerify(sources, context);
   }
+  bool hasError = llvm::any_of(said, [](const Diagnostic &diagnostic) {
+    return diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  });
+  // Some of upstream's operations are not parsed, and do not say so.
+  if (!module && !hasError) {
+    StringRef name =
+        sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier();
+    emitCodedError(FileLineColLoc::get(context, name, 1, 1),
+                   ErrorCode::InputInvalid,
+                   "an operation is malformed, and its parser does not say "
+                   "which");
+  }
   for (Diagnostic &diagnostic : said) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       if (const ForeignDialect *dialect = findForeign(sources, diagnostic)) {

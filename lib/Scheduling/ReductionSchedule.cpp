@@ -184,7 +184,8 @@ static bool areCombinable(KernelOp kernel, const IterationSpace &space,
   words = 0;
   // How many groups there are decides how much memory they exchange through.
   for (auto [id, kind] : llvm::enumerate(draft.kinds))
-    if (kind == AxisKind::Grid && !space.getDims()[id].getStaticExtent())
+    if (kind == AxisKind::Grid &&
+        space.getDims()[id].getStaticExtent().value_or(0) == 0)
       return false;
   for (Operation &op : kernel.getBlock()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
