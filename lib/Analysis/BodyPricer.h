@@ -73,6 +73,10 @@ private:
                      double points) const;
   void addStream(KernelCost &cost, const Stream &stream, double copies,
                  double sweeps, double reuseDistance) const;
+  /// Arithmetic and traffic of a body that is computed in one sweep, values of
+  /// mask m `getCopies(m)` times.
+  void addSweep(KernelCost &cost,
+                llvm::function_ref<double(DimMask)> getCopies) const;
   /// Registers of the widest point when each thread holds `elements` of a
   /// value along the fast dimension, and `kept` more.
   int64_t getRegisters(double elements, double kept) const;

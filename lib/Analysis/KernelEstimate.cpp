@@ -222,6 +222,16 @@ void Pricer::addStream(KernelCost &cost, const Stream &stream, double copies,
     cost.sharedBytes += 2 * requested;
 }
 
+void Pricer::addSweep(KernelCost &cost,
+                      llvm::function_ref<double(DimMask)> getCopies) const {
+  for (const BodyInstance &instance : body.getInstances())
+    addArithmetic(cost, instance,
+                  body.getPoints(instance.mask) * getCopies(instance.mask));
+  for (const Stream &stream : streams)
+    addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
+              stream.uniqueBytes);
+}
+
 void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
                   double blockElements, bool onChip) {
   KernelTime time = estimateTime(cost, shape, target);

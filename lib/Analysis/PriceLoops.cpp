@@ -46,12 +46,7 @@ void Pricer::pricePointwise() {
         return std::max(1.0, rest / shared);
       };
       KernelCost cost;
-      for (const BodyInstance &instance : body.getInstances())
-        addArithmetic(cost, instance,
-                      body.getPoints(instance.mask) * getCopies(instance.mask));
-      for (const Stream &stream : streams)
-        addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
-                  stream.uniqueBytes);
+      addSweep(cost, getCopies);
       KernelShape shape;
       shape.threads = threads;
       shape.blocks = toCount(ceilDiv(points, tile));

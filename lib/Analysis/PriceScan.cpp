@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPricer.h"
-#include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Support/Counts.h"
 #include <algorithm>
@@ -20,23 +19,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
-
-/// Bytes of the states of an element; 0 if some combination is not known to be
-/// associative.
-static int64_t getStateBytes(const KernelBody &body) {
-  int64_t bytes = 0;
-  for (const BodyInstance &instance : body.getInstances()) {
-    const GraphNode &node = body.getNode(instance);
-    if (node.kind != NodeKind::Scan)
-      continue;
-    std::optional<ScanCombiner> combiner =
-        matchScanCombiner(node.op->getRegion(0).front());
-    if (!combiner)
-      return 0;
-    bytes += combiner->getStateBytes();
-  }
-  return bytes;
-}
 
 void Pricer::priceScan() {
   double scanned = std::max(1.0, body.getPoints(body.getReducedMask()));
@@ -49,7 +31,12 @@ void Pricer::priceScan() {
   sizes.scanned = toCount(scanned);
   sizes.columns = toCount(columns);
   sizes.rows = toCount(outer / columns);
-  sizes.stateBytes = getStateBytes(body);
+  SmallVector<Block *> combiners;
+  for (const BodyInstance &instance : body.getInstances())
+    if (const GraphNode &node = body.getNode(instance);
+        node.kind == NodeKind::Scan)
+      combiners.push_back(&node.op->getRegion(0).front());
+  sizes.stateBytes = getStateBytes(combiners);
   double narrowest = 8, bytes = 0;
   for (const Stream &stream : streams) {
     narrowest = std::min(narrowest, stream.elementBytes);
@@ -67,12 +54,7 @@ void Pricer::priceScan() {
   auto getCopies = [&](DimMask mask) {
     return std::max(1.0, body.getPoints(outerMask & ~mask) / block);
   };
-  for (const BodyInstance &instance : body.getInstances())
-    addArithmetic(cost, instance,
-                  body.getPoints(instance.mask) * getCopies(instance.mask));
-  for (const Stream &stream : streams)
-    addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
-              stream.uniqueBytes);
+  addSweep(cost, getCopies);
   cost.reductionSteps = 1;
   // What warps tell each other in each step.
   if (tiles.warps > 1)

@@ -12,6 +12,8 @@
 
 #include "fusion/Analysis/ScanTiles.h"
 
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Support/Counts.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -31,8 +33,15 @@ static constexpr int64_t kLeastTile = 16;
 static constexpr int64_t kColumns = 64;
 static constexpr int64_t kCacheLine = 128;
 
-static int64_t nextPowerOfTwo(int64_t value) {
-  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
+int64_t mlir::fusion::getStateBytes(ArrayRef<Block *> combiners) {
+  int64_t bytes = 0;
+  for (Block *block : combiners) {
+    std::optional<ScanCombiner> combiner = matchScanCombiner(*block);
+    if (!combiner)
+      return 0;
+    bytes += combiner->getStateBytes();
+  }
+  return bytes;
 }
 
 static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {

@@ -118,11 +118,10 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
     int64_t chunk = schedule.getAxes()[own.dim].getTile();
     AffineExpr part = all.ceilDiv(chunk).ceilDiv(own.members) * chunk;
     Value end = sizeOf(all), length = sizeOf(part);
-    Value first = arith::MulIOp::create(builder, loc, own.member, length);
     // Past the end where there are fewer chunks: that is known to be a multiple
     // of the chunk, which the end is not.
-    own.begin = first;
-    Value last = arith::AddIOp::create(builder, loc, first, length);
+    own.begin = arith::MulIOp::create(builder, loc, own.member, length);
+    Value last = arith::AddIOp::create(builder, loc, own.begin, length);
     own.end = arith::MinUIOp::create(builder, loc, last, end);
   }
   if (gridDepth == 0) {

@@ -481,10 +481,11 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
       trips.back() = llvm::divideCeil(
           *extent, walk.tile * (isShared(walk) ? panel->members : 1));
   }
+  std::optional<GroupedSum> grouped = matchGroupedSum(first);
   SmallVector<int64_t> steps(walkAxes.size(), 0);
   if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
       llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }) &&
-      !matchGroupedSum(first))
+      !grouped)
     steps = divideSums(trips, turns);
   // Adds one element of each tile, or all turns of a window, to `carried`.
   auto addElements =
@@ -537,8 +538,8 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
     unsigned axis = walkAxes[i];
     SmallVector<Piece, 2> pieces{Piece::All};
     if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
-        turns == 1 && llvm::none_of(dots, [](auto &dot) { return !!dot; }) &&
-        !matchGroupedSum(first))
+        turns == 1 && !grouped &&
+        llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }))
       pieces = getPieces(walks[i].dim, walks[i].tile);
     for (Piece piece : pieces) {
       axes[axis].piece = piece;
@@ -555,7 +556,6 @@ FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
         restrictToPart(loop, parts);
       if (shared && axis == walkAxes.back())
         restrictToShare(loop, axes[axis]);
-      std::optional<GroupedSum> grouped = matchGroupedSum(first);
       if (grouped && group.size() == 1 &&
           walks[i].dim == space.getDimOfLoop(first, grouped->loop) &&
           failed(restrictToGroups(loop, group.front())))

@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleDraft.h"
-#include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
 
 using namespace mlir;
@@ -20,20 +19,6 @@ using namespace mlir::fusion;
 
 /// More rows than this are as good as so many.
 static constexpr uint64_t kMany = uint64_t(1) << 40;
-
-/// Bytes of all states of an element; 0 if some combination is not known to be
-/// associative.
-static int64_t getStateBytes(KernelOp kernel) {
-  int64_t bytes = 0;
-  for (auto scan : kernel.getBlock().getOps<ScanOp>()) {
-    std::optional<ScanCombiner> combiner =
-        matchScanCombiner(scan.getCombiner().front());
-    if (!combiner)
-      return 0;
-    bytes += combiner->getStateBytes();
-  }
-  return bytes;
-}
 
 ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
                                         const IterationSpace &space,
@@ -51,7 +36,10 @@ ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
     if (isOuter(i) && facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
       fastest = i;
   ScanSizes sizes;
-  sizes.stateBytes = getStateBytes(kernel);
+  SmallVector<Block *> combiners;
+  for (auto scan : kernel.getBlock().getOps<ScanOp>())
+    combiners.push_back(&scan.getCombiner().front());
+  sizes.stateBytes = getStateBytes(combiners);
   sizes.narrowestElement = facts.narrowestElement;
   sizes.scanned = facts.extents[scanned];
   for (unsigned i = 0; i < numDims; ++i) {

@@ -15,6 +15,7 @@
 #define FUSION_LIB_SCHEDULING_SCHEDULEDRAFT_H
 
 #include "fusion/Scheduling/SelectSchedule.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,10 +40,6 @@ struct KernelFacts {
   SmallVector<unsigned> rows, columns, contracted;
   bool hasReduction = false;
 };
-
-inline int64_t nextPowerOfTwo(int64_t value) {
-  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
-}
 
 /// A schedule under construction.
 struct Draft {

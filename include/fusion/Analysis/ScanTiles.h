@@ -14,7 +14,7 @@
 #ifndef FUSION_ANALYSIS_SCANTILES_H
 #define FUSION_ANALYSIS_SCANTILES_H
 
-#include <cstdint>
+#include "mlir/IR/Block.h"
 
 namespace mlir::fusion {
 
@@ -39,6 +39,10 @@ struct ScanTiles {
 
   int64_t elements() const { return scanned * columns * rows; }
 };
+
+/// Bytes of all states of an element of scans by `combiners`; 0 if one is not
+/// known to be associative.
+int64_t getStateBytes(ArrayRef<Block *> combiners);
 
 /// Tiles, which all threads of a block scan together, where that is possible;
 /// else one element a step, with columns in threads.

@@ -15,6 +15,7 @@
 #ifndef FUSION_SUPPORT_COUNTS_H
 #define FUSION_SUPPORT_COUNTS_H
 
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -33,6 +34,12 @@ inline int64_t toCount(double estimate) {
   if (estimate < -kBeyond)
     return std::numeric_limits<int64_t>::min();
   return static_cast<int64_t>(estimate);
+}
+
+/// The least power of two that is `count` or more; 1 below that.
+inline int64_t nextPowerOfTwo(int64_t count) {
+  return static_cast<int64_t>(
+      llvm::PowerOf2Ceil(static_cast<uint64_t>(count < 1 ? 1 : count)));
 }
 
 } // namespace mlir::fusion
