@@ -83,20 +83,47 @@ static const ForeignDialect *findForeign(llvm::SourceMgr &sources,
   return nullptr;
 }
 
-/// Refuses what upstream's verifier does not survive: a linalg.broadcast that
-/// names a dimension twice has too few left for those of its operand.
+/// Refuses a linalg.broadcast that names a dimension twice: it has too few left
+/// for those of its operand.
+static LogicalResult checkDimensions(linalg::BroadcastOp op) {
+  DenseI64ArrayAttr added = op.getDimensionsAttr();
+  if (!added)
+    return success();
+  llvm::SmallSet<int64_t, 8> seen;
+  for (int64_t dim : added.asArrayRef())
+    if (!seen.insert(dim).second)
+      return op.emitOpError() << "dimension " << dim << " is named twice";
+  return success();
+}
+
+/// Refuses an operand that is defined further down: verifiers of operations
+/// rely on what those of their operands' operations have seen.
+static LogicalResult checkOrder(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    Operation *definition = operand.get().getDefiningOp();
+    Operation *user = definition
+                          ? definition->getBlock()->findAncestorOpInBlock(*op)
+                          : nullptr;
+    if (!user || !mayHaveSSADominance(*definition->getParentRegion()))
+      continue;
+    if (user != definition && user->isBeforeInBlock(definition)) {
+      InFlightDiagnostic error = op->emitOpError() << "uses operand #"
+                                                   << operand.getOperandNumber()
+                                                   << " before it is defined";
+      error.attachNote(definition->getLoc()) << "it is defined here";
+      return error;
+    }
+  }
+  return success();
+}
+
+/// Refuses what upstream's verifier does not survive.
 static LogicalResult checkVerifiable(ModuleOp module) {
-  WalkResult result = module.walk([](linalg::BroadcastOp op) {
-    DenseI64ArrayAttr added = op.getDimensionsAttr();
-    if (!added)
-      return WalkResult::advance();
-    llvm::SmallSet<int64_t, 8> seen;
-    for (int64_t dim : added.asArrayRef())
-      if (!seen.insert(dim).second) {
-        op.emitOpError() << "dimension " << dim << " is named twice";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
+  WalkResult result = module.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (failed(checkOrder(op)))
+      return WalkResult::interrupt();
+    auto broadcast = dyn_cast<linalg::BroadcastOp>(op);
+    return WalkResult(broadcast ? checkDimensions(broadcast) : success());
   });
   return failure(result.wasInterrupted());
 }
