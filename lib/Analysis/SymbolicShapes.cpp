@@ -224,7 +224,7 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
       .Case([&](tensor::DimOp dim) -> FailureOr<AffineExpr> {
         std::optional<int64_t> number = dim.getConstantIndex();
         FailureOr<SmallVector<AffineExpr>> shape = getShape(dim.getSource());
-        if (!number || failed(shape) ||
+        if (!number || failed(shape) || *number < 0 ||
             *number >= static_cast<int64_t>(shape->size()))
           return failure();
         return (*shape)[*number];

@@ -250,6 +250,14 @@ void InputVerifier::verifyOp(Operation *op) {
              "control flow, on tensors");
     return;
   }
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    if (index && type && (*index < 0 || *index >= type.getRank()))
+      report(op->getLoc(), ErrorCode::InputInvalid,
+             "'tensor.dim' asks for dimension " + Twine(*index) +
+                 " of a tensor of rank " + Twine(type.getRank()));
+  }
   if (std::string read = describeUninitialisedRead(op); !read.empty())
     report(op->getLoc(), ErrorCode::UninitialisedRead, read);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {

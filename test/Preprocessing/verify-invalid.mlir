@@ -132,3 +132,15 @@ func.func @several(%x: tensor<4xf32>) {
   "other.second"() : () -> ()
   return
 }
+
+// -----
+
+func.func @dimension(%x: tensor<4x?xf32>) -> (index, index) {
+  %a = arith.constant -3 : index
+  %b = arith.constant 2 : index
+  // expected-error@+1 {{FUS-1003: 'tensor.dim' asks for dimension -3 of a tensor of rank 2}}
+  %0 = tensor.dim %x, %a : tensor<4x?xf32>
+  // expected-error@+1 {{FUS-1003: 'tensor.dim' asks for dimension 2 of a tensor of rank 2}}
+  %1 = tensor.dim %x, %b : tensor<4x?xf32>
+  return %0, %1 : index, index
+}
