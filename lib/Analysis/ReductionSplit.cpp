@@ -24,12 +24,10 @@ static constexpr double kBlocksPerSM = 2;
 bool mlir::fusion::isCombinable(linalg::LinalgOp op) {
   if (matchGranules(op) || matchGroupedSum(op))
     return false;
-  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
-    Combiner combiner = matchCombiner(op, i);
-    if (!combiner.op || combiner.type.getIntOrFloatBitWidth() > 32)
-      return false;
-  }
-  return true;
+  std::optional<SmallVector<Type>> types = getPartialTypes(op);
+  return types && llvm::all_of(*types, [](Type type) {
+           return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 32;
+         });
 }
 
 bool mlir::fusion::fitsExchange(double groups, int64_t blocks, int64_t words) {

@@ -34,7 +34,7 @@ using namespace mlir::fusion;
 static constexpr int64_t kTerms = 512;
 
 bool TileEmitter::isCascaded(const Combiner &combiner) {
-  return isa<arith::AddFOp>(combiner.op) && combiner.type.isF32();
+  return isa_and_present<arith::AddFOp>(combiner.op) && combiner.type.isF32();
 }
 
 SmallVector<int64_t>

@@ -195,7 +195,7 @@ bool TileEmitter::shareContraction(MutableArrayRef<Reduction> group,
   SmallVector<AffineExpr> wholes;
   for (auto [number, axis] : llvm::enumerate(axes))
     wholes.push_back(builder.getAffineDimExpr(axis.whole.value_or(number)));
-  SmallVector<Reduction> moved(group);
+  std::vector<Reduction> moved(group);
   for (Reduction &member : moved) {
     for (AffineExpr &coord : member.coords)
       coord = coord.replaceDims(wholes);

@@ -124,7 +124,7 @@ Tile TileEmitter::spreadGranules(Tile tile, const GranuleAxes &granules) {
 
 FailureOr<Tile> TileEmitter::emitGranules(linalg::LinalgOp op, unsigned result,
                                           const Granules &granules) {
-  Reduction reduction{op, {}, {}, {}};
+  Reduction reduction{op, {}, {}, {}, {}};
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     unsigned dim = space.getDimOfLoop(op, loop);
     AffineExpr coord = merged.lookup(dim);
@@ -179,5 +179,5 @@ FailureOr<Tile> TileEmitter::emitGranules(linalg::LinalgOp op, unsigned result,
         builder, loc,
         tileType(split, tile::getTileElementType(tile.value.getType())),
         tile.value);
-  return finishReduction(reduction, result, tile, inside);
+  return finishCombiner(reduction, result, tile, inside);
 }

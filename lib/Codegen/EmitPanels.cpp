@@ -161,11 +161,10 @@ SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t tile) const {
   return {Piece::All};
 }
 
-FailureOr<Tile> TileEmitter::combineInPanel(Tile part,
-                                            const Combiner &combiner) {
+FailureOr<SmallVector<Tile>>
+TileEmitter::combineInPanel(ArrayRef<Tile> parts, const Reduction &reduction) {
   if (!schedule.getMma() && scopes.size() - 1 != gridDepth)
     return refusePanel("they would wait for each other in a loop");
-  Type element = tile::getTileElementType(part.value.getType());
   if (!panel->memory) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&program.getBody().front());
@@ -174,18 +173,19 @@ FailureOr<Tile> TileEmitter::combineInPanel(Tile part,
         builder, loc, LLVM::LLVMPointerType::get(context, /*addressSpace=*/1),
         kHeadBytes, /*signals=*/true);
   }
+  SmallVector<Value> values;
+  for (const Tile &part : parts)
+    values.push_back(part.value);
+  SmallVector<Type> types(ValueRange(values).getTypes());
   auto reduce = tile::PanelReduceOp::create(
-      builder, loc, part.value.getType(), part.value, panel->memory,
-      panel->panel, panel->member, panel->turn, panel->members, /*copies=*/1,
-      /*offset=*/0, /*bytes=*/0);
-  Block *block = builder.createBlock(&reduce.getCombiner(), {},
-                                     {element, element}, {loc, loc});
-  OperationState state(combiner.op->getLoc(), combiner.op->getName(),
-                       block->getArguments(), element, combiner.op->getAttrs());
-  tile::YieldOp::create(builder, loc, builder.create(state)->getResult(0));
-  builder.setInsertionPointAfter(reduce);
+      builder, loc, types, values, panel->memory, panel->panel, panel->member,
+      panel->turn, panel->members, /*copies=*/1, /*offset=*/0, /*bytes=*/0);
+  reduction.addCombiner(builder, loc, types, reduce.getCombiner());
   panel->exchanges.push_back(reduce);
-  return Tile{reduce.getResult(), part.axes};
+  SmallVector<Tile> whole;
+  for (auto [value, part] : llvm::zip(reduce.getResults(), parts))
+    whole.push_back({value, part.axes});
+  return whole;
 }
 
 LogicalResult TileEmitter::closePanel() {
@@ -207,14 +207,12 @@ LogicalResult TileEmitter::closePanel() {
   SmallVector<int64_t> offsets;
   for (tile::PanelReduceOp exchange : panel->exchanges) {
     offsets.push_back(bytes);
-    int64_t elements = 1;
-    for (int64_t size : tile::getTileShape(exchange.getType()))
-      elements *= size;
-    bytes += elements * copies * panel->members * kWordBytes;
+    exchange.setCopies(copies);
+    bytes += exchange.getNumWords() *
+             static_cast<int64_t>(exchange.getValues().size()) * kWordBytes;
     bytes = llvm::alignTo(bytes, align);
   }
   for (auto [exchange, offset] : llvm::zip(panel->exchanges, offsets)) {
-    exchange.setCopies(copies);
     exchange.setOffset(offset);
     exchange.setBytes(bytes);
   }

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the tile form of structured operations with reduction
-// loops. A reduction whose combination is one associative operation
-// accumulates element by element over the loops and reduces the tile once at
-// the end; any other body runs in the order of its loops.
+// loops. A reduction whose elements may be combined in any order, by one
+// operation for each result or as a selection, accumulates element by element
+// over the loops and reduces the tile once at the end (TreeReduction.cpp); any
+// other body runs in the order of its loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +22,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Elements of a window up to which they are written out.
-static constexpr int64_t kMaxTurns = 32;
-
-/// Applies a combining operation to two values of one type.
-static Value combineValues(OpBuilder &builder, Operation *like, Value lhs,
-                           Value rhs) {
+Value mlir::fusion::combineValues(OpBuilder &builder, Operation *like,
+                                  Value lhs, Value rhs) {
   OperationState state(like->getLoc(), like->getName(), {lhs, rhs},
                        lhs.getType(), like->getAttrs());
   return builder.create(state)->getResult(0);
@@ -69,17 +66,66 @@ void TileEmitter::takeGroupOfTile(Reduction &reduction) const {
   reduction.ofGroup = true;
 }
 
+std::optional<TileEmitter::Reduction>
+TileEmitter::makeReduction(linalg::LinalgOp op, Coords coords,
+                           Coords loopCoords) {
+  Reduction reduction{op, std::move(coords), std::move(loopCoords), {}, {}};
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
+    reduction.combiners.push_back(matchCombiner(op, i));
+  if (llvm::all_of(reduction.combiners,
+                   [](const Combiner &combiner) { return combiner.op; })) {
+    takeGroupOfTile(reduction);
+    return reduction;
+  }
+  reduction.selection = matchSelection(op);
+  if (!reduction.selection)
+    return std::nullopt;
+  const Selection &selection = *reduction.selection;
+  reduction.combiners.clear();
+  for (auto [i, element] : llvm::enumerate(selection.elements)) {
+    if (!element)
+      continue;
+    Type type = element.getType();
+    TypedAttr neutral = cast<TypedAttr>(builder.getZeroAttr(type));
+    if (i == selection.key) {
+      neutral = selection.neutral;
+      type = neutral.getType();
+    }
+    reduction.combiners.push_back({nullptr, element, neutral, type});
+  }
+  // No element has this position: any other comes before it.
+  unsigned width = selection.positionType.getWidth();
+  APInt last = selection.keepsLast ? APInt::getAllOnes(width)
+                                   : APInt::getSignedMaxValue(width);
+  reduction.combiners.push_back(
+      {nullptr, Value(), builder.getIntegerAttr(selection.positionType, last),
+       selection.positionType});
+  return reduction;
+}
+
+SmallVector<Value> TileEmitter::Reduction::combine(OpBuilder &builder,
+                                                   Location loc,
+                                                   ValueRange kept,
+                                                   ValueRange next,
+                                                   bool inOrder) const {
+  if (selection)
+    return selection->combine(builder, loc, kept, next, inOrder);
+  SmallVector<Value> combined;
+  for (auto [combiner, a, b] : llvm::zip_equal(combiners, kept, next)) {
+    combined.push_back(combineValues(builder, combiner.op, a, b));
+    contractExactProduct(combined.back(), b);
+  }
+  return combined;
+}
+
 FailureOr<Tile> TileEmitter::emitReduction(linalg::LinalgOp op, unsigned result,
                                            ArrayRef<AffineExpr> coords,
                                            Coords loopCoords) {
-  SmallVector<Combiner> combiners;
-  for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
-    combiners.push_back(matchCombiner(op, i));
-  if (llvm::any_of(combiners, [](const Combiner &c) { return !c.op; }))
+  std::optional<Reduction> reduction =
+      makeReduction(op, Coords(coords), loopCoords);
+  if (!reduction)
     return emitSerialReduction(op, result, coords, loopCoords);
-  SmallVector<Reduction> group{{op, Coords(coords), loopCoords, combiners}};
-  takeGroupOfTile(group.front());
-  return emitTreeReduction(group, result);
+  return emitTreeReduction({*reduction}, result);
 }
 
 bool TileEmitter::mentions(ArrayRef<AffineExpr> coords, unsigned dim) const {
@@ -113,7 +159,7 @@ static bool needsAny(Operation *op, ArrayRef<Operation *> others) {
   return false;
 }
 
-void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
+void TileEmitter::addSiblings(std::vector<Reduction> &group) {
   linalg::LinalgOp first = group.front().op;
   FailureOr<Coords> plain = plainCoords(first->getResult(0));
   if (failed(plain) || *plain != group.front().coords)
@@ -145,26 +191,22 @@ void TileEmitter::addSiblings(SmallVector<Reduction> &group) {
         axesOf(*coords) != axesOf(group.front().coords) ||
         depthOf(*coords) != depthOf(group.front().coords))
       continue;
-    Reduction sibling{op, *coords, {}, {}};
-    for (int64_t i = 0; i < op.getNumDpsInits(); ++i)
-      sibling.combiners.push_back(matchCombiner(op, i));
-    if (llvm::any_of(sibling.combiners,
-                     [](const Combiner &c) { return !c.op; }))
+    Coords loopCoords;
+    if (failed(bindLoops(op, 0, *coords, loopCoords)))
       continue;
-    if (failed(bindLoops(op, 0, *coords, sibling.loopCoords)))
-      continue;
-    takeGroupOfTile(sibling);
-    group.push_back(sibling);
+    if (std::optional<Reduction> sibling =
+            makeReduction(op, *coords, loopCoords))
+      group.push_back(*sibling);
   }
 }
 
-void TileEmitter::addParts(SmallVector<Reduction> &group) {
+void TileEmitter::addParts(std::vector<Reduction> &group) {
   auto here = llvm::find_if(
       parts, [&](unsigned part) { return isUsed(group.front().coords, part); });
   if (here == parts.end())
     return;
   AffineExpr from = builder.getAffineDimExpr(*here);
-  SmallVector<Reduction> present(group);
+  std::vector<Reduction> present(group);
   for (unsigned part : parts) {
     if (part == *here)
       continue;
@@ -232,44 +274,127 @@ FailureOr<Tile> TileEmitter::evaluateElement(BodyContext &context,
   return castTile(*element, combiner.type);
 }
 
-FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
-                                             unsigned result, Tile sum,
-                                             ArrayRef<unsigned> reduced) {
-  const Combiner &combiner = reduction.combiners[result];
-  for (unsigned axis : reduced) {
-    auto position = llvm::find(sum.axes, axis);
-    if (position == sum.axes.end())
-      continue;
-    int64_t dim = position - sum.axes.begin();
-    SmallVector<unsigned> rest(sum.axes);
-    rest.erase(rest.begin() + dim);
-    auto reduce = tile::ReduceOp::create(
-        builder, loc, TypeRange(tileType(rest, combiner.type)), sum.value, dim,
-        /*within_warp=*/false);
-    Block *block = builder.createBlock(
-        &reduce.getCombiner(), {}, {combiner.type, combiner.type}, {loc, loc});
-    Value combined = combineValues(builder, combiner.op, block->getArgument(0),
-                                   block->getArgument(1));
-    tile::YieldOp::create(builder, loc, combined);
-    builder.setInsertionPointAfter(reduce);
-    sum = {reduce.getResult(0), rest};
+FailureOr<Tile> TileEmitter::evaluatePosition(const Reduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  // Row by row, in the order of the body's loops.
+  AffineExpr position = builder.getAffineConstantExpr(0);
+  for (unsigned loop : loops) {
+    AffineExpr extent = space.getDims()[space.getDimOfLoop(op, loop)].extent;
+    position = position * extent + reduction.loopCoords[loop];
   }
+  Tile index = indexTile(position);
+  Type type = tileType(index.axes, reduction.selection->positionType);
+  return Tile{
+      arith::IndexCastOp::create(builder, loc, type, index.value).getResult(),
+      index.axes};
+}
+
+FailureOr<Tile> TileEmitter::evaluateState(BodyContext &context,
+                                           const Reduction &reduction,
+                                           unsigned number) {
+  const Combiner &combiner = reduction.combiners[number];
+  return combiner.element ? evaluateElement(context, combiner)
+                          : evaluatePosition(reduction);
+}
+
+void TileEmitter::dropNaN(const Reduction &reduction,
+                          MutableArrayRef<Tile> states) {
+  const Selection &selection = *reduction.selection;
+  Tile key = states[selection.getKeyState()];
+  if (selection.keepsNaN ||
+      !isa<FloatType>(tile::getTileElementType(key.value.getType())))
+    return;
+  Tile isNumber{arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD,
+                                      key.value, key.value),
+                key.axes};
+  for (auto [i, state] : llvm::enumerate(states))
+    if (reduction.decidesBy(i))
+      state = select(isNumber, state,
+                     {constant(reduction.combiners[i].neutral), {}});
+}
+
+bool TileEmitter::Reduction::decidesBy(unsigned number) const {
+  // The positions of other elements come before those that there are not.
+  return !selection || number == selection->getKeyState() ||
+         (selection->keepsLast && number + 1 == combiners.size());
+}
+
+FailureOr<Tile> TileEmitter::evaluateInit(const Reduction &reduction,
+                                          unsigned result) {
+  linalg::LinalgOp op = reduction.op;
+  OpOperand *init = op.getDpsInitOperand(result);
+  Coords coords;
+  for (AffineExpr expr : op.getMatchingIndexingMap(init).getResults())
+    coords.push_back(expr.replaceDims(reduction.loopCoords));
+  return evaluate(init->get(), coords);
+}
+
+SmallVector<Tile> TileEmitter::reduceAlong(const Reduction &reduction,
+                                           ArrayRef<Tile> states,
+                                           unsigned axis) {
+  const Tile &like = states.front();
+  auto position = llvm::find(like.axes, axis);
+  if (position == like.axes.end())
+    return SmallVector<Tile>(states);
+  SmallVector<unsigned> rest(like.axes);
+  rest.erase(rest.begin() + (position - like.axes.begin()));
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  for (const Tile &state : states) {
+    values.push_back(state.value);
+    types.push_back(
+        tileType(rest, tile::getTileElementType(state.value.getType())));
+  }
+  auto reduce = tile::ReduceOp::create(builder, loc, types, values,
+                                       position - like.axes.begin(),
+                                       /*within_warp=*/false);
+  reduction.addCombiner(builder, loc, types, reduce.getCombiner());
+  SmallVector<Tile> results;
+  for (Value value : reduce.getResults())
+    results.push_back({value, rest});
+  return results;
+}
+
+void TileEmitter::Reduction::addCombiner(OpBuilder &builder, Location loc,
+                                         ArrayRef<Type> types,
+                                         Region &region) const {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> scalars;
+  for (Type type : types)
+    scalars.push_back(tile::getTileElementType(type));
+  llvm::append_range(scalars, SmallVector<Type>(scalars));
+  Block *block = builder.createBlock(
+      &region, {}, scalars, SmallVector<Location>(scalars.size(), loc));
+  ValueRange arguments = block->getArguments();
+  tile::YieldOp::create(builder, loc,
+                        combine(builder, loc,
+                                arguments.take_front(types.size()),
+                                arguments.drop_front(types.size()),
+                                /*inOrder=*/false));
+}
+
+FailureOr<Tile> TileEmitter::finishCombiner(const Reduction &reduction,
+                                            unsigned result, Tile sum,
+                                            ArrayRef<unsigned> reduced) {
+  Reduction single = reduction;
+  single.combiners.assign(1, reduction.combiners[result]);
+  const Combiner &combiner = single.combiners.front();
+  for (unsigned axis : reduced)
+    sum = reduceAlong(single, sum, axis).front();
   if (reduction.inPanel) {
-    FailureOr<Tile> whole = combineInPanel(sum, combiner);
+    FailureOr<SmallVector<Tile>> whole = combineInPanel(sum, single);
     if (failed(whole))
       return failure();
-    sum = *whole;
+    sum = whole->front();
   }
   if (reduction.ofGroup)
     sum = clearUngrouped(sum, combiner.neutral);
   linalg::LinalgOp op = reduction.op;
   Value init = op.getDpsInitOperand(result)->get();
   if (!isIdentityFill(init, combiner)) {
-    Coords initCoords;
-    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
-    for (AffineExpr expr : map.getResults())
-      initCoords.push_back(expr.replaceDims(reduction.loopCoords));
-    FailureOr<Tile> initial = evaluate(init, initCoords);
+    FailureOr<Tile> initial = evaluateInit(reduction, result);
     if (failed(initial))
       return failure();
     std::array<Tile, 2> pair{castTile(*initial, combiner.type), sum};
@@ -280,340 +405,120 @@ FailureOr<Tile> TileEmitter::finishReduction(const Reduction &reduction,
   return castTile(sum, getElementTypeOrSelf(init.getType()));
 }
 
-FailureOr<Tile> TileEmitter::emitTreeReduction(SmallVector<Reduction> group,
-                                               unsigned result) {
-  linalg::LinalgOp first = group.front().op;
+FailureOr<Tile> TileEmitter::evaluateAt(const Reduction &reduction,
+                                        unsigned result, Tile position) {
+  linalg::LinalgOp op = reduction.op;
+  BodyContext context = makeContext(op, reduction.loopCoords);
   SmallVector<unsigned> loops;
-  first.getReductionDims(loops);
-
-  // Sort the reduction loops: held in a tile, or walked in chunks.
-  SmallVector<unsigned> fullAxes;
-  struct Walk {
-    unsigned dim;
-    int64_t tile;
-    bool own;
-    /// Of all dimensions that it runs through.
-    AffineExpr extent;
-    /// Steps that are written out; none: a loop.
-    std::optional<int64_t> steps;
-  };
-  SmallVector<Walk> walks;
-  for (unsigned loop : loops) {
-    unsigned dim = space.getDimOfLoop(first, loop);
-    if (space.getDims()[dim].getStaticExtent() == 1)
-      continue;
-    AxisAttr decision = schedule.getAxes()[dim];
-    if (decision.getKind() == AxisKind::Group) {
-      if (!group.front().ofGroup)
-        return first->emitError("FUS-3122: groups of rows are walked at "
-                                "coordinates that are not those of the tile");
-      continue;
-    }
-    bool taken = mentions(group.front().coords, dim);
-    // The walk along the last dimension of several runs through them.
-    if (decision.getKind() == AxisKind::Merged)
-      continue;
-    if (decision.getKind() == AxisKind::Full && !taken)
-      fullAxes.push_back(bound.lookup(dim));
-    else
-      walks.push_back({dim,
-                       decision.getKind() == AxisKind::Loop && !taken
-                           ? decision.getTile()
-                           : 1,
-                       taken || decision.getKind() != AxisKind::Loop,
-                       getWalkedExtent(dim),
-                       {}});
-  }
-  // The loop with the widest chunk is innermost, where it is unrolled.
-  llvm::stable_sort(
-      walks, [](const Walk &a, const Walk &b) { return a.tile < b.tile; });
-  if (!walks.empty() &&
-      llvm::none_of(walks, [](const Walk &walk) { return walk.own; })) {
-    addSiblings(group);
-    addParts(group);
-  }
-
-  auto getStatic = [](const Walk &walk) -> std::optional<int64_t> {
-    if (auto extent = dyn_cast<AffineConstantExpr>(walk.extent))
-      return extent.getValue();
-    return std::nullopt;
-  };
-  // What the other blocks of a panel have of it comes in at the end.
-  auto isShared = [&](const Walk &walk) {
-    return panel && !walk.own && walk.dim == panel->dim;
-  };
-  bool inPanel = llvm::any_of(walks, isShared) ||
-                 (panel && llvm::is_contained(fullAxes, panel->axis));
-  for (Reduction &member : group)
-    member.inPanel = inPanel;
-
-  // Windows of strips are written out, so that what neighbouring results share
-  // is read and converted once; others up to a size.
-  bool elementwise = schedule.getStrategy() == Strategy::Reduction &&
-                     fullAxes.empty() && !walks.empty() &&
-                     walks.back().tile == 1;
-  int64_t turns = 1;
-  for (Walk &walk : llvm::reverse(walks)) {
-    std::optional<int64_t> extent = getStatic(walk);
-    if (!elementwise || !extent || isShared(walk) ||
-        (strips.empty() && *extent * turns > kMaxTurns))
+  op.getReductionDims(loops);
+  // From the innermost loop on, a position has a digit for each.
+  Type type = tileType(position.axes, builder.getIndexType());
+  Tile rest{arith::IndexCastOp::create(builder, loc, type, position.value)
+                .getResult(),
+            position.axes};
+  DenseMap<unsigned, Tile> places;
+  for (unsigned loop : llvm::reverse(loops)) {
+    if (loop == loops.front()) {
+      places[loop] = rest;
       break;
-    walk.steps = extent;
-    turns *= *extent;
-  }
-
-  auto bindReductionLoops = [&](ArrayRef<AffineExpr> walkCoords) {
-    for (Reduction &member : group) {
-      SmallVector<unsigned> memberLoops;
-      member.op.getReductionDims(memberLoops);
-      for (unsigned loop : memberLoops) {
-        unsigned dim = space.getDimOfLoop(member.op, loop);
-        AffineExpr &coord = member.loopCoords[loop];
-        if (schedule.getAxes()[dim].getKind() == AxisKind::Group)
-          continue;
-        if (space.getDims()[dim].getStaticExtent() == 1) {
-          coord = builder.getAffineConstantExpr(0);
-          continue;
-        }
-        auto walk = llvm::find_if(walks, [&](const Walk &walk) {
-          return llvm::is_contained(getWalkedDims(walk.dim), dim);
-        });
-        if (walk == walks.end()) {
-          coord = builder.getAffineDimExpr(bound.lookup(dim));
-          continue;
-        }
-        // Row-major position among the dimensions of the walk.
-        SmallVector<unsigned> walked = getWalkedDims(walk->dim);
-        coord = walkCoords[walk - walks.begin()];
-        for (; walked.back() != dim; walked.pop_back())
-          coord = coord.floorDiv(space.getDims()[walked.back()].extent);
-        if (walked.size() > 1)
-          coord = coord % space.getDims()[dim].extent;
-      }
     }
-  };
+    AffineExpr extent = space.getDims()[space.getDimOfLoop(op, loop)].extent;
+    std::array<Tile, 2> pair{rest, Tile{sizeOf(extent), {}}};
+    SmallVector<unsigned> all = unify(pair);
+    Value a = pair[0].value, b = pair[1].value;
+    places[loop] = {arith::RemUIOp::create(builder, loc, a, b), all};
+    rest = {arith::DivUIOp::create(builder, loc, a, b), all};
+  }
+  op.getBlock()->walk([&](linalg::IndexOp index) {
+    auto place = places.find(index.getDim());
+    if (place == places.end())
+      return;
+    context.affine[index.getResult()] = AffineExpr();
+    context.tiles[index.getResult()] = place->second;
+  });
+  Value select = op.getBlock()->getTerminator()->getOperand(result);
+  auto choice = select.getDefiningOp<arith::SelectOp>();
+  BlockArgument kept =
+      op.getMatchingBlockArgument(op.getDpsInitOperand(result));
+  return evaluateScalar(context, choice.getFalseValue() == kept
+                                     ? choice.getTrueValue()
+                                     : choice.getFalseValue());
+}
 
-  SmallVector<unsigned> walkAxes;
-  SmallVector<AffineExpr> walkCoords;
-  unsigned nextAxis = axes.size();
-  for (auto [i, walk] : llvm::enumerate(walks)) {
-    walkCoords.push_back(walk.steps ? builder.getAffineConstantExpr(0)
-                                    : builder.getAffineDimExpr(nextAxis + i));
-    if (!walk.steps)
-      walkAxes.push_back(nextAxis + i);
-  }
-  SmallVector<unsigned> reduced(fullAxes);
-  for (auto [axis, walk] : llvm::zip(walkAxes, walks))
-    if (walk.tile > 1)
-      reduced.push_back(axis);
-
-  if (walks.empty()) {
-    bindReductionLoops({});
-    Reduction &only = group.front();
-    SmallVector<Tile> finished;
-    for (auto [i, combiner] : llvm::enumerate(only.combiners)) {
-      BodyContext context = makeContext(only.op, only.loopCoords);
-      FailureOr<Tile> element = evaluateElement(context, combiner);
-      if (failed(element))
-        return failure();
-      SmallVector<unsigned> all = element->axes;
-      all.append(fullAxes.begin(), fullAxes.end());
-      llvm::sort(all);
-      all.erase(llvm::unique(all), all.end());
-      Tile masked =
-          maskReduced(broadcast(*element, all), fullAxes, combiner.neutral);
-      FailureOr<Tile> tile = finishReduction(only, i, masked, fullAxes);
-      if (failed(tile))
-        return failure();
-      finished.push_back(*tile);
-    }
-    for (auto [i, tile] : llvm::enumerate(finished))
-      remember(only.op->getResult(i), only.coords, tile, depthOf(only.coords));
-    return finished[result];
-  }
-
-  // Shapes of the accumulators, before the loops exist: reserve their axes so
-  // that tile types can be formed.
-  unsigned depth = scopes.size() - 1;
-  for (auto [i, walk] : llvm::enumerate(walks)) {
-    if (walk.steps)
-      break;
-    Axis axis;
-    if (!walk.own)
-      axis.dim = walk.dim;
-    axis.extent = walk.extent;
-    axis.tile = walk.tile;
-    axis.depth = depth + 1 + i;
-    axes.push_back(axis);
-  }
-  bindReductionLoops(walkCoords);
-  SmallVector<SmallVector<unsigned>> accumulatorAxes;
-  SmallVector<std::optional<DotForm>> dots;
-  SmallVector<Value> inits;
-  SmallVector<Reduction> finishes(group);
-  bool shared = shareContraction(group, reduced);
-  for (const Reduction &member : group) {
-    std::optional<DotForm> dot;
-    if (reduced.size() == 1 && fullAxes.empty())
-      dot = matchDot(member, reduced.front());
-    dots.push_back(dot);
-    for (const Combiner &combiner : member.combiners) {
-      SmallVector<unsigned> all = axesOf(member.coords);
-      if (!dot)
-        all.append(reduced.begin(), reduced.end());
-      llvm::sort(all);
-      accumulatorAxes.push_back(all);
-      Value init = broadcast({constant(combiner.neutral), {}}, all).value;
-      inits.push_back(dot ? addParts(init, reduced.front()) : init);
-    }
-  }
-
-  // The sums that are made of parts, and their loops over these.
-  SmallVector<Operation *> adders;
-  for (const Reduction &member : group)
-    for (const Combiner &combiner : member.combiners)
-      adders.push_back(isCascaded(combiner) ? combiner.op : nullptr);
-  SmallVector<std::optional<int64_t>> trips;
-  for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
-    std::optional<int64_t> extent = getStatic(walk);
-    trips.push_back(extent);
-    if (extent)
-      trips.back() = llvm::divideCeil(
-          *extent, walk.tile * (isShared(walk) ? panel->members : 1));
-  }
-  std::optional<GroupedSum> grouped = matchGroupedSum(first);
-  SmallVector<int64_t> steps(walkAxes.size(), 0);
-  if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
-      llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }) &&
-      !grouped)
-    steps = divideSums(trips, turns);
-  // Adds one element of each tile, or all turns of a window, to `carried`.
-  auto addElements =
-      [&](SmallVector<Value> carried) -> FailureOr<SmallVector<Value>> {
-    for (int64_t turn = 0; turn < turns; ++turn) {
-      int64_t position = turn;
-      for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
-        walkCoords[i] =
-            builder.getAffineConstantExpr(position % *walks[i].steps);
-        position /= *walks[i].steps;
-      }
-      if (turns > 1)
-        bindReductionLoops(walkCoords);
-      SmallVector<Value> next;
-      for (auto [member, dot] : llvm::zip(group, dots)) {
-        BodyContext context = makeContext(member.op, member.loopCoords);
-        for (const Combiner &combiner : member.combiners) {
-          Value accumulator = carried[next.size()];
-          ArrayRef<unsigned> all = accumulatorAxes[next.size()];
-          if (dot) {
-            FailureOr<Value> sum =
-                emitDot(context, *dot, reduced.front(), accumulator);
-            if (failed(sum))
-              return failure();
-            next.push_back(*sum);
-            continue;
-          }
-          FailureOr<Tile> element = evaluateElement(context, combiner);
-          if (failed(element))
-            return failure();
-          Tile masked =
-              maskReduced(broadcast(*element, all), reduced, combiner.neutral);
-          Value addend = broadcast(masked, all).value;
-          next.push_back(
-              combineValues(builder, combiner.op, accumulator, addend));
-          contractExactProduct(next.back(), addend);
-        }
-      }
-      carried = next;
-    }
-    return carried;
-  };
-  // Walks the axes from number `i` on.
-  std::function<FailureOr<SmallVector<Value>>(unsigned, SmallVector<Value>)>
-      walkFrom =
-          [&](unsigned i,
-              SmallVector<Value> carried) -> FailureOr<SmallVector<Value>> {
-    if (i == walkAxes.size())
-      return addElements(std::move(carried));
-    unsigned axis = walkAxes[i];
-    SmallVector<Piece, 2> pieces{Piece::All};
-    if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
-        turns == 1 && !grouped &&
-        llvm::none_of(dots, [](auto &dot) { return dot.has_value(); }))
-      pieces = getPieces(walks[i].dim, walks[i].tile);
-    for (Piece piece : pieces) {
-      axes[axis].piece = piece;
-      scf::ForOp parts;
-      SmallVector<Value> before(carried);
-      if (steps[i] && piece != Piece::Rest) {
-        parts = openParts(axis, steps[i], carried);
-        for (auto [sum, init, whole, adder] :
-             llvm::zip(before, inits, parts.getRegionIterArgs(), adders))
-          sum = adder ? init : whole;
-      }
-      scf::ForOp loop = openLoopOn(axis, before);
-      if (parts)
-        restrictToPart(loop, parts);
-      if (shared && axis == walkAxes.back())
-        restrictToShare(loop, axes[axis]);
-      if (grouped && group.size() == 1 &&
-          walks[i].dim == space.getDimOfLoop(first, grouped->loop) &&
-          failed(restrictToGroups(loop, group.front())))
-        return failure();
-      FailureOr<SmallVector<Value>> inner =
-          walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-      if (failed(inner))
-        return failure();
-      carried = llvm::to_vector_of<Value>(closeLoop(*inner).getResults());
-      if (!parts)
-        continue;
-      for (auto [sum, whole, adder] :
-           llvm::zip(carried, parts.getRegionIterArgs(), adders))
-        if (adder)
-          sum = combineValues(builder, adder, whole, sum);
-      carried = llvm::to_vector_of<Value>(closeLoop(carried).getResults());
-    }
-    return carried;
-  };
-  FailureOr<SmallVector<Value>> walked = walkFrom(0, inits);
-  if (failed(walked))
-    return failure();
-  SmallVector<Value> next = *walked;
-  if (stream && walkAxes.size() == 1 &&
-      llvm::all_of(dots, [](auto &dot) { return dot.has_value(); })) {
-    FailureOr<SmallVector<Value>> sums =
-        shareSums(next.front().getDefiningOp<scf::ForOp>(), next);
-    if (failed(sums))
+FailureOr<SmallVector<Tile>>
+TileEmitter::finishSelection(const Reduction &reduction,
+                             SmallVector<Tile> states,
+                             ArrayRef<unsigned> reduced) {
+  const Selection &selection = *reduction.selection;
+  linalg::LinalgOp op = reduction.op;
+  for (unsigned axis : reduced)
+    states = reduceAlong(reduction, states, axis);
+  if (reduction.inPanel) {
+    FailureOr<SmallVector<Tile>> whole = combineInPanel(states, reduction);
+    if (failed(whole))
       return failure();
-    next = *sums;
+    states = *whole;
   }
-  bool apart = shared && schedule.getMma().getApart();
-  if (apart) {
-    FailureOr<SmallVector<Value>> parts = exchangeShares(next, accumulatorAxes);
-    if (failed(parts))
+  // What it starts from comes before all elements, and has no position.
+  SmallVector<Tile> initial, tiles;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    FailureOr<Tile> init = evaluateInit(reduction, i);
+    if (failed(init))
       return failure();
-    next = *parts;
+    initial.push_back(*init);
+    if (selection.elements[i])
+      tiles.push_back(castTile(*init, reduction.combiners[tiles.size()].type));
   }
-
-  FailureOr<Tile> answer = failure();
-  unsigned position = 0;
-  for (auto [number, member] : llvm::enumerate(finishes)) {
-    for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
-      Tile sum{next[position], accumulatorAxes[position]};
-      if (dots[number])
-        sum.value = sumParts(sum.value, sum.axes);
-      if (shared && !apart)
-        sum = addShares(sum);
-      FailureOr<Tile> tile = finishReduction(member, i, sum, reduced);
-      if (failed(tile))
-        return failure();
-      remember(member.op->getResult(i), member.coords, *tile,
-               depthOf(member.coords));
-      if (number == 0 && i == result)
-        answer = tile;
+  TypedAttr none = builder.getIntegerAttr(selection.positionType, -1);
+  tiles.push_back({constant(none), {}});
+  unsigned count = tiles.size();
+  llvm::append_range(tiles, states);
+  SmallVector<unsigned> all = unify(tiles);
+  SmallVector<Value> values;
+  for (const Tile &tile : tiles)
+    values.push_back(tile.value);
+  SmallVector<Value> combined =
+      selection.combine(builder, loc, ArrayRef(values).take_front(count),
+                        ArrayRef(values).drop_front(count), /*inOrder=*/false);
+  Tile position{combined.back(), all};
+  Value zero =
+      broadcast(
+          {constant(builder.getIntegerAttr(selection.positionType, 0)), {}},
+          all)
+          .value;
+  Tile isInit{arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                    position.value, zero),
+              all};
+  SmallVector<Tile> results;
+  unsigned carried = 0;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    Type element = getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
+    if (selection.elements[i]) {
+      results.push_back(castTile({combined[carried++], all}, element));
+      continue;
     }
+    FailureOr<Tile> own = evaluateAt(reduction, i, position);
+    if (failed(own))
+      return failure();
+    results.push_back(broadcast(select(isInit, initial[i], *own), all));
   }
-  return answer;
+  return results;
+}
+
+FailureOr<SmallVector<Tile>>
+TileEmitter::finishReduction(const Reduction &reduction,
+                             SmallVector<Tile> states,
+                             ArrayRef<unsigned> reduced) {
+  if (reduction.selection)
+    return finishSelection(reduction, std::move(states), reduced);
+  SmallVector<Tile> results;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    FailureOr<Tile> tile = finishCombiner(reduction, i, state, reduced);
+    if (failed(tile))
+      return failure();
+    results.push_back(*tile);
+  }
+  return results;
 }
 
 FailureOr<Tile> TileEmitter::emitSerialReduction(linalg::LinalgOp op,

@@ -68,10 +68,15 @@ struct Axis {
   Piece piece = Piece::All;
 };
 
+/// Applies the combining operation `like` to two values of one type.
+Value combineValues(OpBuilder &builder, Operation *like, Value lhs, Value rhs);
+
 /// Emits one tile program. All coordinates are affine expressions (semi-affine
 /// where sizes are symbols) in which dimension `i` is axis `i`, symbols below
 /// the number of shape symbols are sizes, and further symbols are index tiles.
 class TileEmitter {
+  friend class TreeReduction;
+
 public:
   TileEmitter(KernelOp kernel, ScheduleAttr schedule,
               const IterationSpace &space, SymbolicShapes &shapes,
@@ -192,17 +197,35 @@ private:
     linalg::LinalgOp op;
     Coords coords;     // of the results
     Coords loopCoords; // of the loops; those of reduction loops come later
+    /// What is accumulated: for each result; or, for a selection, its key,
+    /// what it carries besides and the position, which has no element.
     SmallVector<Combiner> combiners;
+    std::optional<Selection> selection;
     /// A sum of what belongs to the group of the tile's rows.
     bool ofGroup = false;
     /// Of a dimension that the blocks of a panel have parts of.
     bool inPanel = false;
+
+    /// True when what combiner `number` has of an element that there is not
+    /// has to be its identity; else another combiner's is enough.
+    bool decidesBy(unsigned number) const;
+    /// Combines what is accumulated, scalars or tiles, by combiner. `inOrder`:
+    /// all elements of `next` come after those of `kept`.
+    SmallVector<Value> combine(OpBuilder &builder, Location loc,
+                               ValueRange kept, ValueRange next,
+                               bool inOrder) const;
+    /// Adds the block to `region` that combines two states of `types`.
+    void addCombiner(OpBuilder &builder, Location loc, ArrayRef<Type> types,
+                     Region &region) const;
   };
+  /// The reduction that `op` is, if its elements may be combined in any order.
+  std::optional<Reduction> makeReduction(linalg::LinalgOp op, Coords coords,
+                                         Coords loopCoords);
   /// Replaces what a sum over groups adds by what it adds for the tile's.
   void takeGroupOfTile(Reduction &reduction) const;
   FailureOr<Tile> emitReduction(linalg::LinalgOp op, unsigned result,
                                 ArrayRef<AffineExpr> coords, Coords loopCoords);
-  FailureOr<Tile> emitTreeReduction(SmallVector<Reduction> group,
+  FailureOr<Tile> emitTreeReduction(std::vector<Reduction> group,
                                     unsigned result);
   // Sums of many terms (EmitCascades.cpp).
   /// True for a sum that is made of parts.
@@ -222,13 +245,34 @@ private:
                                       ArrayRef<AffineExpr> coords,
                                       Coords loopCoords);
   /// Adds the reductions that can share the loops of the first of `group`.
-  void addSiblings(SmallVector<Reduction> &group);
+  void addSiblings(std::vector<Reduction> &group);
   /// Adds the reductions of `group` for the other parts of the tile.
-  void addParts(SmallVector<Reduction> &group);
+  void addParts(std::vector<Reduction> &group);
   FailureOr<Tile> evaluateElement(BodyContext &context,
                                   const Combiner &combiner);
-  FailureOr<Tile> finishReduction(const Reduction &reduction, unsigned result,
-                                  Tile sum, ArrayRef<unsigned> reduced);
+  /// The position of an element in the order of a selection's loops.
+  FailureOr<Tile> evaluatePosition(const Reduction &reduction);
+  /// What combiner `number` combines of an element.
+  FailureOr<Tile> evaluateState(BodyContext &context,
+                                const Reduction &reduction, unsigned number);
+  /// Makes elements of a selection whose keys are NaN such that any others
+  /// replace them, unless NaN is kept.
+  void dropNaN(const Reduction &reduction, MutableArrayRef<Tile> states);
+  FailureOr<Tile> evaluateInit(const Reduction &reduction, unsigned result);
+  SmallVector<Tile> reduceAlong(const Reduction &reduction,
+                                ArrayRef<Tile> states, unsigned axis);
+  /// The results of what is accumulated over `reduced`.
+  FailureOr<SmallVector<Tile>> finishReduction(const Reduction &reduction,
+                                               SmallVector<Tile> states,
+                                               ArrayRef<unsigned> reduced);
+  FailureOr<Tile> finishCombiner(const Reduction &reduction, unsigned result,
+                                 Tile sum, ArrayRef<unsigned> reduced);
+  FailureOr<SmallVector<Tile>> finishSelection(const Reduction &reduction,
+                                               SmallVector<Tile> states,
+                                               ArrayRef<unsigned> reduced);
+  /// What result `result` of a selection is for the element at `position`.
+  FailureOr<Tile> evaluateAt(const Reduction &reduction, unsigned result,
+                             Tile position);
   /// Replaces elements past the end of the reduced axes by the identity.
   Tile maskReduced(Tile value, ArrayRef<unsigned> reduced, TypedAttr neutral);
   Tile castTile(Tile tile, Type element);
@@ -412,7 +456,8 @@ private:
   /// only the last asks what lies in the extent.
   SmallVector<Piece, 2> getPieces(unsigned dim, int64_t tile) const;
   /// What a block's `part` is together with those of the panel's others.
-  FailureOr<Tile> combineInPanel(Tile part, const Combiner &combiner);
+  FailureOr<SmallVector<Tile>> combineInPanel(ArrayRef<Tile> parts,
+                                              const Reduction &reduction);
   /// Gives the exchanges their memory, which the last block leaves as it was.
   LogicalResult closePanel();
 

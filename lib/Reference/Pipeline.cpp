@@ -214,6 +214,7 @@ struct CopiesToLoopsPass
 void fusion::buildBoundingPipeline(OpPassManager &pm) {
   pm.addPass(fusion::createElementwiseToGenericPass());
   pm.addPass(fusion::createDecomposeForLoopsPass());
+  pm.addPass(fusion::createFirstNaNPass());
   pm.addPass(fusion::createBoundFloatsPass());
 }
 

@@ -17,6 +17,7 @@
 
 #include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/ReductionSplit.h"
+#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -193,8 +194,9 @@ static bool areCombinable(KernelOp kernel, const IterationSpace &space,
       continue;
     if (!isCombinable(linalgOp))
       return false;
+    int64_t elements = 1;
     for (Value result : op.getResults()) {
-      int64_t elements = 1;
+      elements = 1;
       auto type = cast<RankedTensorType>(result.getType());
       for (int64_t d = 0; d < type.getRank(); ++d) {
         std::optional<unsigned> own = space.findDimOfTensor(result, d);
@@ -204,8 +206,9 @@ static bool areCombinable(KernelOp kernel, const IterationSpace &space,
           return false;
         elements *= draft.tiles[*own];
       }
-      words += elements;
     }
+    // The results of one operation lie along the same dimensions.
+    words += elements * static_cast<int64_t>(getPartialTypes(linalgOp)->size());
   }
   return words > 0;
 }

@@ -105,6 +105,11 @@ MASKS = [
         ("initial-value-dropped", "!isIdentityFill(init, combiner)",
          "false")),
     *_group(
+        "lib/Analysis/Selections.cpp",
+        ("ties-in-any-order", "!inOrder || keepsLast", "keepsLast"),
+        ("last-of-equals-first", "keepsLast ? CmpIPredicate::sgt",
+         "false ? CmpIPredicate::sgt")),
+    *_group(
         "lib/Codegen/EmitTensors.cpp",
         ("pad-low-ignored", "coord = coord - *low;",
          "coord = coord - *low - 1;"),

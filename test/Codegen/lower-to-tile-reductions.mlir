@@ -77,41 +77,34 @@ func.func @main(%x: tensor<?x100xf32>) -> (tensor<?x100xf32>, tensor<?x100xf32>)
 
 // -----
 
-// A body that is no single associative operation runs in the order of its
-// loops: the position of the largest element, first of equals.
+// Elements that can only be combined one after the other run in the order of
+// the loop: a polynomial by Horner's rule.
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @argmax
+// CHECK-LABEL: tile.program @horner
 // CHECK: %[[ONE:.*]] = arith.constant 1 : index
-// CHECK: scf.for {{.*}} step %[[ONE]] iter_args({{.*}}) -> (tensor<64xf32>, tensor<64xi32>)
+// CHECK: scf.for {{.*}} step %[[ONE]] iter_args({{.*}}) -> (tensor<64xf32>)
 // CHECK:   tile.load {{.*}} -> tensor<64xf32>
-// CHECK:   arith.cmpf ogt
-// CHECK-COUNT-2: arith.select
 // CHECK: tile.store
-func.func @main(%x: tensor<64x10xf32>) -> tensor<64xi32> {
-  %r = fusion.kernel @argmax ins(%x : tensor<64x10xf32>) -> (tensor<64xi32>)
+func.func @main(%x: tensor<64x10xf32>) -> tensor<64xf32> {
+  %r = fusion.kernel @horner ins(%x : tensor<64x10xf32>) -> (tensor<64xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 16>], warps = 2>} {
   ^bb0(%a: tensor<64x10xf32>):
-    %ninf = arith.constant 0xFF800000 : f32
-    %zero = arith.constant 0 : i32
-    %e0 = tensor.empty() : tensor<64xf32>
-    %e1 = tensor.empty() : tensor<64xi32>
-    %f0 = linalg.fill ins(%ninf : f32) outs(%e0 : tensor<64xf32>) -> tensor<64xf32>
-    %f1 = linalg.fill ins(%zero : i32) outs(%e1 : tensor<64xi32>) -> tensor<64xi32>
-    %m:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x10xf32>) outs(%f0, %f1 : tensor<64xf32>, tensor<64xi32>) {
-    ^bb1(%u: f32, %best: f32, %at: i32):
-      %j = linalg.index 1 : index
-      %ji = arith.index_cast %j : index to i32
-      %c = arith.cmpf ogt, %u, %best : f32
-      %s = arith.select %c, %u, %best : f32
-      %t = arith.select %c, %ji, %at : i32
-      linalg.yield %s, %t : f32, i32
-    } -> (tensor<64xf32>, tensor<64xi32>)
-    fusion.yield %m#1 : tensor<64xi32>
+    %zero = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x10xf32>) outs(%f : tensor<64xf32>) {
+    ^bb1(%u: f32, %sum: f32):
+      %s = arith.mulf %sum, %half : f32
+      %t = arith.addf %s, %u : f32
+      linalg.yield %t : f32
+    } -> tensor<64xf32>
+    fusion.yield %m : tensor<64xf32>
   }
-  return %r : tensor<64xi32>
+  return %r : tensor<64xf32>
 }
 
 // -----

@@ -29,8 +29,8 @@ constexpr int64_t kMaxShareElements = 32 * 1024;
 /// Elements that a block has to read to be worth waiting for.
 constexpr int64_t kMinShareElements = 8 * 1024;
 
-/// True when blocks that have parts of what `op` reduces can combine them: by
-/// one operation for each result, on values of at most 32 bits.
+/// True when blocks that have parts of what `op` reduces can combine them: in
+/// any order, by values of at most 32 bits.
 bool isCombinable(linalg::LinalgOp op);
 
 /// True when a launch has memory for `groups` groups of `blocks` blocks, each

@@ -50,6 +50,52 @@ bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
 /// not a single associative and commutative operation on the accumulator.
 Combiner matchCombiner(linalg::LinalgOp op, unsigned number);
 
+/// A reduction that keeps, of all elements along its loops, the results that
+/// belong to the one whose key is the greatest or least: an argmax. Each result
+/// of the body is chosen by one comparison of the element's key with that of
+/// the element kept so far; or it is the key, by a maximum or minimum.
+struct Selection {
+  /// The result that is the key.
+  unsigned key = 0;
+  /// The element with the greatest key is kept, or the one with the least.
+  bool keepsGreatest = true;
+  /// Of equal keys the last is kept, not the first.
+  bool keepsLast = false;
+  /// Integer keys are compared as unsigned.
+  bool isUnsigned = false;
+  /// NaN replaces any number, and nothing replaces NaN; it else replaces
+  /// nothing.
+  bool keepsNaN = false;
+  /// The operation that combines keys, if that is a maximum or minimum. One of
+  /// floats gives NaN, and the other results are then those of the first NaN.
+  Operation *keyOp = nullptr;
+  /// What each result is for an element; null for what can be had from the
+  /// element's position alone.
+  SmallVector<Value> elements;
+  /// The least, or greatest, value of the key, of the type it is compared in.
+  TypedAttr neutral;
+  /// Type of an element's position among those that are reduced to one, counted
+  /// row by row.
+  IntegerType positionType;
+
+  /// The number of the key among the states that are combined: the results that
+  /// are not had from the position, in order, and the position.
+  unsigned getKeyState() const;
+
+  /// The states `next` where they replace `kept`, and else these, as scalars or
+  /// as tiles. The key of `kept` is NaN only with `keepsNaN`. With `inOrder`,
+  /// all positions of `next` come after those of `kept`.
+  SmallVector<Value> combine(OpBuilder &builder, Location loc, ValueRange kept,
+                             ValueRange next, bool inOrder) const;
+};
+
+/// The selection that `op` is, if it is one.
+std::optional<Selection> matchSelection(linalg::LinalgOp op);
+
+/// Types of the values that parts of the reduction `op` are combined by; none
+/// when its elements can only be combined one after the other.
+std::optional<SmallVector<Type>> getPartialTypes(linalg::LinalgOp op);
+
 /// True when `tensor` is filled with the identity of `combiner`, so that
 /// combining with it changes nothing.
 bool isIdentityFill(Value tensor, const Combiner &combiner);

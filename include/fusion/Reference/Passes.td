@@ -59,6 +59,19 @@ def DecomposeForLoopsPass
                            "linalg::LinalgDialect", "tensor::TensorDialect"];
 }
 
+def FirstNaNPass : Pass<"fusion-reference-first-nan", "::mlir::ModuleOp"> {
+  let summary = "Let what belongs to a maximum that is NaN be that of the NaN";
+  let description = [{
+    A reduction may keep a maximum by `arith.maximumf`, which is NaN where an
+    element is, and its place by `arith.cmpf ogt`, which is false for NaN: one
+    after the other, the place is that of the greatest element before the first
+    NaN. Fusion promises the place of the first NaN instead (docs/Numerics.md),
+    which does not depend on how elements are grouped. The comparison is
+    replaced by one that is true for the first NaN.
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
 def TotalDivisionPass
     : Pass<"fusion-reference-total-division", "::mlir::ModuleOp"> {
   let summary = "Keep integer division from trapping";

@@ -117,6 +117,16 @@ Scalars ProgramLowering::readPanel(const PanelRead &read) {
   return scalars;
 }
 
+Value ProgramLowering::takeFromWord(Value word, Type element) {
+  Type stored = memoryType(element);
+  unsigned width = stored.getIntOrFloatBitWidth();
+  Value bits = arith::TruncIOp::create(builder, loc,
+                                       builder.getIntegerType(width), word);
+  if (bits.getType() != stored)
+    bits = arith::BitcastOp::create(builder, loc, stored, bits);
+  return fromMemory(bits, element);
+}
+
 /// How threads hold `type`; all have a scalar.
 static LinearLayout getThreadLayout(Type type, int64_t numWarps) {
   if (isa<RankedTensorType>(type))
@@ -126,13 +136,13 @@ static LinearLayout getThreadLayout(Type type, int64_t numWarps) {
 
 LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
   LinearLayout layout =
-      getThreadLayout(op.getValue().getType(), program.getNumWarps());
+      getThreadLayout(op.getValues().front().getType(), program.getNumWarps());
   auto members = static_cast<int64_t>(op.getMembers());
   std::optional<PanelDeal> deal = dealPanel(layout, members);
   if (!deal)
     return op.emitOpError("FUS-3326: threads hold an element of the tile more "
                           "than once");
-  Type element = scalarType(op.getValue().getType());
+  int64_t numValues = static_cast<int64_t>(op.getValues().size());
   Type i64 = builder.getI64Type();
   auto times = [&](Value value, int64_t factor) -> Value {
     return arith::MulIOp::create(builder, loc, value, constantIndex(factor));
@@ -153,6 +163,7 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
   place = add(times(place, kWordBytes), constantIndex(op.getOffset()));
   place = add(place, times(getScalar(op.getPanel()), op.getBytes()));
   int64_t memberBytes = deal->perWarp * kWordBytes;
+  int64_t valueBytes = op.getNumWords() * kWordBytes;
   auto at = [&](Value member) -> Value {
     Value offset = add(place, times(member, memberBytes));
     Value memory = getScalar(op.getMemory());
@@ -173,13 +184,16 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
     Value high = arith::ShLIOp::create(
         builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
         arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
-    for (int64_t access = 0; access < accesses; ++access) {
+    for (int64_t access = 0; access < accesses * numValues; ++access) {
+      Value tile = op.getValues()[access / accesses];
+      int64_t bytes =
+          access / accesses * valueBytes + access % accesses * kWidestBytes;
       SmallVector<Value> operands{address};
       std::string text = "st.relaxed.gpu.global" + vector.str() + ".b64 [$0+" +
-                         std::to_string(access * kWidestBytes) + "], ";
+                         std::to_string(bytes) + "], ";
       std::string constraints = "l";
       for (int64_t i = 0; i < perAccess; ++i) {
-        Value bits = toMemory(get(op.getValue())[access * perAccess + i]);
+        Value bits = toMemory(get(tile)[access % accesses * perAccess + i]);
         unsigned width = bits.getType().getIntOrFloatBitWidth();
         Type own = builder.getIntegerType(width);
         if (bits.getType() != own)
@@ -206,38 +220,38 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
   for (auto [i, bit] : llvm::enumerate(deal->dealt))
     dealt.push_back({bit, uint64_t(1) << i});
   int64_t dealers = int64_t(1) << dealt.size();
-  int64_t together = std::max<int64_t>(1, kMostInFlight / deal->perThread);
+  int64_t together =
+      std::max<int64_t>(1, kMostInFlight / (deal->perThread * numValues));
   Value rank = applyBits(dealt);
-  Scalars sums;
-  // The last lanes may have one member less: `isMember` of what they read.
-  auto accumulate = [&](const Scalars &words, Value isMember) {
-    for (auto [at, word] : llvm::enumerate(words)) {
-      Type stored = memoryType(element);
-      unsigned width = stored.getIntOrFloatBitWidth();
-      Value bits = arith::TruncIOp::create(builder, loc,
-                                           builder.getIntegerType(width), word);
-      if (bits.getType() != stored)
-        bits = arith::BitcastOp::create(builder, loc, stored, bits);
-      Value value = fromMemory(bits, element);
+  // For each register, what is combined of the values.
+  SmallVector<Scalars> sums;
+  // Reads what `count` members have from `first` on, each `step` bytes after
+  // the other, and adds it. The last lanes may have one member less:
+  // `isMember` of what they read.
+  auto accumulate = [&](Value first, int64_t offset, int64_t step,
+                        int64_t count, Value isMember) {
+    SmallVector<Scalars> words;
+    for (int64_t i = 0; i < numValues; ++i)
+      words.push_back(readPanel({first, number, offset + i * valueBytes, step,
+                                 deal->perThread, count}));
+    for (int64_t at = 0; at < count * deal->perThread; ++at) {
+      Scalars next;
+      for (auto [own, tile] : llvm::zip_equal(words, op.getValues()))
+        next.push_back(takeFromWord(own[at], scalarType(tile.getType())));
       size_t reg = at % deal->perThread;
       if (sums.size() <= reg) {
-        sums.push_back(value);
+        sums.push_back(next);
         continue;
       }
-      Value sum = combine(op.getCombiner(), {sums[reg]}, {value}).front();
-      sums[reg] = isMember ? arith::SelectOp::create(builder, loc, isMember,
-                                                     sum, sums[reg])
-                                 .getResult()
-                           : sum;
+      Scalars sum = combine(op.getCombiner(), sums[reg], next);
+      sums[reg] = isMember ? selectAll(isMember, sum, sums[reg]) : sum;
     }
   };
   Value first = at(rank);
   int64_t rounds = members / dealers;
   for (int64_t i = 0; i < rounds; i += together)
-    accumulate(readPanel({first, number, i * dealers * memberBytes,
-                          dealers * memberBytes, deal->perThread,
-                          std::min(together, rounds - i)}),
-               nullptr);
+    accumulate(first, i * dealers * memberBytes, dealers * memberBytes,
+               std::min(together, rounds - i), nullptr);
   if (members % dealers != 0) {
     Value member = arith::AddIOp::create(builder, loc, rank,
                                          constantIndex(rounds * dealers));
@@ -245,16 +259,22 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
     Value isMember = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ule, member, last);
     Value inside = arith::MinUIOp::create(builder, loc, member, last);
-    accumulate(readPanel({at(inside), number, 0, 0, deal->perThread, 1}),
-               isMember);
+    accumulate(at(inside), 0, 0, 1, isMember);
   }
   NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
   for (unsigned bit : deal->dealt)
-    for (Value &sum : sums) {
-      Value other = shuffle(sum, constant32(1 << bit), /*butterfly=*/true);
-      sum = combine(op.getCombiner(), {sum}, {other}).front();
+    for (Scalars &sum : sums) {
+      Scalars other;
+      for (Value state : sum)
+        other.push_back(
+            shuffle(state, constant32(1 << bit), /*butterfly=*/true));
+      sum = combine(op.getCombiner(), sum, other);
     }
-  values[op.getResult()] = sums;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    Scalars &own = values[result];
+    for (const Scalars &sum : sums)
+      own.push_back(sum[i]);
+  }
   return success();
 }
 

@@ -274,6 +274,8 @@ private:
   /// Reads words of an exchange until all of them are there.
   struct PanelRead;
   Scalars readPanel(const PanelRead &read);
+  /// The element that `word` of an exchange has in its lower half.
+  Value takeFromWord(Value word, Type element);
   LogicalResult lowerPanelLeave(tile::PanelLeaveOp op);
 
   // Products in flight (LowerMma.cpp).

@@ -173,38 +173,79 @@ def reduce_op(p):
 
 
 def argmax(p):
-    """The largest element of each row and where it is, by linalg.index."""
+    """The greatest or least element along some dimensions and what belongs to
+    it: its place, or the element of a second tensor."""
     elem = p.rng.choice(("f32", "f16", "i32"))
     x = p.tensor(elem=elem, ranks=(1, 3), least=1)
     if not x.name.startswith(EXACT):
         x = p.argument(x.dims, x.elem)
-    axis = p.rng.randrange(x.rank)
-    kept = [i for i in range(x.rank) if i != axis]
+    axes = sorted(p.rng.sample(range(x.rank),
+                               p.rng.randint(1, min(x.rank, 2))))
+    kept = [i for i in range(x.rank) if i not in axes]
     dims = [x.dims[i] for i in kept]
     floats = x.is_float()
-    best = p.filled(dims, x.elem, -1000 if floats else -1)
+    greatest = p.chance(0.7)
+    limit = (-1000 if greatest else 1000) if floats else \
+        (-1 if greatest else x.high + 1)
+    best = p.filled(dims, x.elem, limit)
     place = p.filled(dims, "i64" if p.chance(0.5) else "i32", 0)
     integer = "i64" if "i64" in p.lines[-1] else "i32"
-    maps = [affine_map(x.rank, [f"d{i}" for i in range(x.rank)])]
-    maps += [affine_map(x.rank, [f"d{i}" for i in kept])] * 2
-    kinds = ", ".join(f'"{"reduction" if i == axis else "parallel"}"'
+    # What belongs to an element: a function of its place, or another tensor's.
+    other = p.argument(x.dims, "i32") if integer == "i32" and p.chance(0.3) \
+        else None
+    loops = [f"d{i}" for i in range(x.rank)]
+    maps = [affine_map(x.rank, loops)] * (2 if other else 1)
+    maps += [affine_map(x.rank, [loops[i] for i in kept])] * 2
+    kinds = ", ".join(f'"{"reduction" if i in axes else "parallel"}"'
                       for i in range(x.rank))
     kind, index = tensor_type(dims, x.elem), tensor_type(dims, integer)
-    greater = "arith.cmpf ogt" if floats else "arith.cmpi sgt"
+    body, high = [], 0
+    if other:
+        body.append("%j = arith.addi %w, %w : i32")
+        low, high = 2 * other.low, 2 * other.high
+    else:
+        low, high = 0, x.dims[axes[-1]].size
+        body += [f"%i = linalg.index {axes[-1]} : index",
+                 f"%j = arith.index_cast %i : index to {integer}"]
+    compare, signed, op = ("arith.cmpf", "o", "imumf") if floats else \
+        ("arith.cmpi", "s", "si")
+    word = "gt" if greatest else "lt"
+    form = p.rng.choice(("first", "last", "kept", "combined", "nan"))
+    chooses = "%in, %m", "%j, %at"
+    if form == "last":
+        body.append(f"%g = {compare} {signed}{word[0]}e, %in, %m : {x.elem}")
+    elif form == "kept":
+        # The condition says that the element kept so far stays.
+        chooses = "%m, %in", "%at, %j"
+        body.append(f"%g = {compare} {'u' if floats else 's'}{word[0]}e, "
+                    f"%m, %in : {x.elem}")
+    elif form == "nan" and floats:
+        body += [f"%h = arith.cmpf u{word}, %in, %m : {x.elem}",
+                 f"%o = arith.cmpf ord, %m, %m : {x.elem}",
+                 "%g = arith.andi %h, %o : i1"]
+    else:
+        body.append(f"%g = {compare} {signed}{word}, %in, %m : {x.elem}")
+    if form == "combined":
+        name = ("max" if greatest else "min") + op
+        body.append(f"%n = arith.{name} %in, %m : {x.elem}")
+    else:
+        body.append(f"%n = arith.select %g, {chooses[0]} : {x.elem}")
+    body.append(f"%p = arith.select %g, {chooses[1]} : {integer}")
     group = p.fresh("r")
+    sources = [x] + ([other] if other else [])
+    names = ", ".join(f"%{n}: {v.elem}" for n, v in zip(("in", "w"), sources))
     p.emit(f"{group}:2 = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
-           f"iterator_types = [{kinds}]}} ins({x.name} : {x.type}) "
+           f"iterator_types = [{kinds}]}} "
+           f"ins({', '.join(v.name for v in sources)} : "
+           f"{', '.join(v.type for v in sources)}) "
            f"outs({best}, {place} : {kind}, {index}) {{\n"
-           f"^bb0(%in: {x.elem}, %m: {x.elem}, %at: {integer}):\n"
-           f"  %i = linalg.index {axis} : index\n"
-           f"  %j = arith.index_cast %i : index to {integer}\n"
-           f"  %g = {greater}, %in, %m : {x.elem}\n"
-           f"  %n = arith.select %g, %in, %m : {x.elem}\n"
-           f"  %p = arith.select %g, %j, %at : {integer}\n"
-           f"  linalg.yield %n, %p : {x.elem}, {integer}\n"
+           f"^bb0({names}, %m: {x.elem}, %at: {integer}):\n  " +
+           "\n  ".join(body) +
+           f"\n  linalg.yield %n, %p : {x.elem}, {integer}\n"
            f"}} -> ({kind}, {index})")
-    p.keep(Value(f"{group}#0", dims, x.elem, x.low, x.high))
-    return p.keep(Value(f"{group}#1", dims, integer, 0, x.dims[axis].size))
+    p.keep(Value(f"{group}#0", dims, x.elem, min(x.low, limit),
+                 max(x.high, limit)))
+    return p.keep(Value(f"{group}#1", dims, integer, min(low, 0), max(high, 0)))
 
 
 def window(p):

@@ -144,6 +144,13 @@ tile.program @panel(%panel: index, %member: index, %turn: index) attributes {num
     %w = arith.addf %u, %v : f32
     tile.yield %w : f32
   }
+  // CHECK: tile.panel_reduce %{{.*}}, %{{.*}} through %[[MEMORY]][%{{.*}}, %{{.*}}, %{{.*}}] members 3 copies 1 at 128 of 3200 : !llvm.ptr<1>, f32, i32 -> f32, i32 {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: i32):
+  %n = arith.constant 2 : i32
+  %c:2 = tile.panel_reduce %f, %n through %memory[%panel, %member, %turn] members 3 copies 1 at 128 of 3200 : !llvm.ptr<1>, f32, i32 -> f32, i32 {
+  ^bb0(%x: f32, %y: i32, %u: f32, %v: i32):
+    tile.yield %u, %v : f32, i32
+  }
   // CHECK: tile.panel_leave %[[MEMORY]][%{{.*}}] arrivals 3 of 3200 : !llvm.ptr<1>
   tile.panel_leave %memory[%panel] arrivals 3 of 3200 : !llvm.ptr<1>
   tile.return
@@ -193,10 +200,24 @@ tile.program @combiner(%i: index) attributes {num_warps = 4 : i64, index_bits = 
   %memory = tile.scratch 6272 signals : !llvm.ptr<1>
   %f = arith.constant 1.0 : f32
   %a = tile.splat %f : f32 -> tensor<64xf32>
-  // expected-error @below {{combines two elements of type 'f32'}}
+  // expected-error @below {{combines two states of the values' elements}}
   %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
   ^bb0(%u: f16, %v: f16):
     tile.yield %u : f16
+  }
+  tile.return
+}
+// -----
+
+tile.program @shapes(%i: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %memory = tile.scratch 6272 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : f32 -> tensor<64xf32>
+  %b = tile.splat %f : f32 -> tensor<32xf32>
+  // expected-error @below {{takes tiles of several shapes}}
+  %c:2 = tile.panel_reduce %a, %b through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32>, tensor<32xf32> -> tensor<64xf32>, tensor<32xf32> {
+  ^bb0(%u: f32, %v: f32, %w: f32, %x: f32):
+    tile.yield %u, %v : f32, f32
   }
   tile.return
 }

@@ -89,14 +89,25 @@ LogicalResult GridReduceOp::verify() {
 /// and of what stands before a panel's words.
 static constexpr int64_t kWordBytes = 8, kHeadBytes = 16;
 
+int64_t PanelReduceOp::getNumWords() {
+  int64_t words = static_cast<int64_t>(getCopies() * getMembers());
+  for (int64_t size : getTileShape(getValues().front().getType()))
+    words *= size;
+  return words;
+}
+
 LogicalResult PanelReduceOp::verify() {
-  Type type = getValue().getType();
-  Type element = getTileElementType(type);
-  if (type != getResult().getType())
-    return emitOpError("gives another type than it takes");
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
-    return emitOpError("elements of type ")
-           << element << " do not fit beside the number of an exchange";
+  if (getValues().empty() || getValues().getTypes() != getResults().getTypes())
+    return emitOpError("gives other types than it takes");
+  ArrayRef<int64_t> shape = getTileShape(getValues().front().getType());
+  for (Type type : getValues().getTypes()) {
+    Type element = getTileElementType(type);
+    if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
+      return emitOpError("elements of type ")
+             << element << " do not fit beside the number of an exchange";
+    if (getTileShape(type) != shape)
+      return emitOpError("takes tiles of several shapes");
+  }
   auto members = static_cast<int64_t>(getMembers());
   auto copies = static_cast<int64_t>(getCopies());
   if (members < 2 || copies < 1)
@@ -106,22 +117,23 @@ LogicalResult PanelReduceOp::verify() {
       static_cast<int64_t>(program.getTogether().value_or(1)) != members)
     return emitOpError("has other members than the program has blocks that "
                        "wait for each other ('together')");
-  int64_t words = copies * members;
-  for (int64_t size : getTileShape(type))
-    words *= size;
+  int64_t words = getNumWords() * static_cast<int64_t>(getValues().size());
   auto offset = static_cast<int64_t>(getOffset());
   if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
       offset + words * kWordBytes > static_cast<int64_t>(getBytes()))
     return emitOpError("has ") << words << " words from byte " << offset
                                << " on, of " << getBytes() << " bytes";
+  SmallVector<Type> states;
+  for (Type type : getValues().getTypes())
+    states.push_back(getTileElementType(type));
+  SmallVector<Type> pairs(states);
+  llvm::append_range(pairs, states);
   Block &block = getCombiner().front();
-  if (block.getNumArguments() != 2 ||
-      llvm::any_of(block.getArgumentTypes(),
-                   [&](Type argument) { return argument != element; }))
-    return emitOpError("combines two elements of type ") << element;
+  if (block.getArgumentTypes() != TypeRange(pairs))
+    return emitOpError("combines two states of the values' elements");
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(element))
-    return emitOpError("yields one element of type ") << element;
+  if (!yield || yield.getValues().getTypes() != TypeRange(states))
+    return emitOpError("yields one state of the values' elements");
   return success();
 }
 

@@ -170,7 +170,11 @@ void LayoutAssigner::collect() {
            llvm::zip(collect.getValues(), collect.getResults()))
         join(value, result);
     } else if (auto panel = dyn_cast<PanelReduceOp>(op)) {
-      join(panel.getValue(), panel.getResult());
+      for (auto [value, result] :
+           llvm::zip(panel.getValues(), panel.getResults())) {
+        join(value, result);
+        join(value, panel.getValues().front());
+      }
     } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
                op->getNumRegions() == 0 && op->getNumResults() == 1) {
       for (Value operand : op->getOperands())

@@ -137,8 +137,8 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
   let summary = "Combines tiles of the blocks of a panel";
   let description = [{
     A panel is `members` blocks of the grid, `together` of the program, that have
-    parts of the same dimension at the same time. Each block gives `value`, a
-    tile or the one scalar of the block, and gets the combination of all members'
+    parts of the same dimension at the same time. Each block gives `values`, tiles
+    of one shape or the block's scalars, and gets the combination of all members'
     by the region as in `tile.reduce`, in an order that is the same in all blocks
     and all runs. The layout is kept.
 
@@ -147,28 +147,34 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     beside the values and nothing is fenced. `memory` is zero when the launch
     begins (`tile.scratch` with `signals`); panel number `panel` has `bytes`
     bytes of it, and this exchange `copies` times as many words as the members
-    have elements, from `offset` on. Copies take turns: all members have read
-    what a word held before it is written again, since none is more than one
-    exchange ahead of another.
+    have elements, from `offset` on, one value after the other. Copies take turns:
+    all members have read what a word held before it is written again, since none
+    is more than one exchange ahead of another.
 
     All members must reach the exchange without any other member's help but in
     exchanges before it. Blocks of lower numbers begin first, and those of a
     panel have consecutive numbers: they run together as soon as there is room
     for so many blocks at a time.
   }];
-  let arguments = (ins AnyTypeOf<[AnyStaticShapeTensor, AnySignlessInteger,
-                                  AnyFloat]>:$value,
+  let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
+                                           AnySignlessInteger,
+                                           AnyFloat]>>:$values,
                        AnyType:$memory,
                        Index:$panel, Index:$member, Index:$turn,
                        I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
                        I64Attr:$bytes);
-  let results = (outs AnyTypeOf<[AnyStaticShapeTensor, AnySignlessInteger,
-                                 AnyFloat]>:$result);
+  let results = (outs Variadic<AnyTypeOf<[AnyStaticShapeTensor,
+                                          AnySignlessInteger,
+                                          AnyFloat]>>:$results);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
-    $value `through` $memory `[` $panel `,` $member `,` $turn `]`
+    $values `through` $memory `[` $panel `,` $member `,` $turn `]`
     `members` $members `copies` $copies `at` $offset `of` $bytes attr-dict
-    `:` type($memory) `,` type($value) `->` type($result) $combiner
+    `:` type($memory) `,` type($values) `->` type($results) $combiner
+  }];
+  let extraClassDeclaration = [{
+    /// Words that the members have of each value, in all copies.
+    int64_t getNumWords();
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,468 @@
+//===- TreeReduction.cpp - Reductions that are accumulated ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements reductions whose elements may be combined in any order:
+// loops accumulate tiles element by element, and what they leave is reduced
+// once at the end. Reductions along the same dimensions share the loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Elements of a window up to which they are written out.
+static constexpr int64_t kMaxTurns = 32;
+
+namespace mlir::fusion {
+/// A group of reductions along the same dimensions while it is emitted.
+class TreeReduction {
+public:
+  TreeReduction(TileEmitter &emitter,
+                std::vector<TileEmitter::Reduction> members)
+      : e(emitter), group(std::move(members)), first(group.front().op) {}
+
+  /// Emits all, and returns result `result` of the first.
+  FailureOr<Tile> emit(unsigned result);
+
+private:
+  using Reduction = TileEmitter::Reduction;
+  /// A dimension that is walked in chunks.
+  struct Walk {
+    unsigned dim;
+    int64_t tile;
+    bool own;
+    /// Of all dimensions that it runs through.
+    AffineExpr extent;
+    /// Steps that are written out; none: a loop.
+    std::optional<int64_t> steps;
+
+    std::optional<int64_t> getStaticExtent() const {
+      if (auto known = dyn_cast<AffineConstantExpr>(extent))
+        return known.getValue();
+      return std::nullopt;
+    }
+  };
+
+  /// Sorts the reduced dimensions: held in a tile, or walked in chunks.
+  LogicalResult sortLoops();
+  /// Windows of strips are written out, so that what neighbouring results share
+  /// is read and converted once; others up to a size.
+  void writeOutWindows();
+  /// True for a walk the other blocks of a panel have parts of.
+  bool isShared(const Walk &walk) const {
+    return e.panel && !walk.own && walk.dim == e.panel->dim;
+  }
+  void addAxes();
+  /// The coordinates of the members' reduction loops from those of the walks.
+  void bindLoops();
+  FailureOr<Tile> emitHeld(unsigned result);
+  void openAccumulators();
+  void planParts();
+  /// Adds one element of each tile, or all turns of a window, to `carried`.
+  FailureOr<SmallVector<Value>> addElements(SmallVector<Value> carried);
+  FailureOr<SmallVector<Value>> addElement(ArrayRef<Value> carried);
+  /// Walks the axes from number `i` on.
+  FailureOr<SmallVector<Value>> walkFrom(unsigned i,
+                                         SmallVector<Value> carried);
+  FailureOr<SmallVector<Value>>
+  walkPiece(unsigned i, SmallVector<Value> carried, Piece piece);
+  FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
+  bool hasDots() const {
+    return llvm::any_of(dots, [](auto &dot) { return dot.has_value(); });
+  }
+
+  TileEmitter &e;
+  std::vector<Reduction> group;
+  linalg::LinalgOp first;
+  /// Reduced axes that the tile has, and those of chunks besides.
+  SmallVector<unsigned> fullAxes, reduced;
+  SmallVector<Walk> walks;
+  /// Axes and coordinates of the walks; those written out have no axis.
+  SmallVector<unsigned> walkAxes;
+  SmallVector<AffineExpr> walkCoords;
+  /// Elements of a window that are written out.
+  int64_t turns = 1;
+  std::optional<GroupedSum> grouped;
+
+  // By member.
+  SmallVector<std::optional<TileEmitter::DotForm>> dots;
+  std::vector<Reduction> finishes;
+  // By accumulator.
+  SmallVector<SmallVector<unsigned>> accumulatorAxes;
+  SmallVector<Value> inits;
+  /// The sums that are made of parts; null for others.
+  SmallVector<Operation *> adders;
+  /// Steps of a part of each walk; 0: one part.
+  SmallVector<int64_t> steps;
+  /// Blocks have parts of a contraction.
+  bool shared = false;
+};
+} // namespace mlir::fusion
+
+LogicalResult TreeReduction::sortLoops() {
+  SmallVector<unsigned> loops;
+  first.getReductionDims(loops);
+  for (unsigned loop : loops) {
+    unsigned dim = e.space.getDimOfLoop(first, loop);
+    if (e.space.getDims()[dim].getStaticExtent() == 1)
+      continue;
+    AxisAttr decision = e.schedule.getAxes()[dim];
+    if (decision.getKind() == AxisKind::Group) {
+      if (!group.front().ofGroup)
+        return first->emitError("FUS-3122: groups of rows are walked at "
+                                "coordinates that are not those of the tile");
+      continue;
+    }
+    bool taken = e.mentions(group.front().coords, dim);
+    // The walk along the last dimension of several runs through them.
+    if (decision.getKind() == AxisKind::Merged)
+      continue;
+    if (decision.getKind() == AxisKind::Full && !taken)
+      fullAxes.push_back(e.bound.lookup(dim));
+    else
+      walks.push_back({dim,
+                       decision.getKind() == AxisKind::Loop && !taken
+                           ? decision.getTile()
+                           : 1,
+                       taken || decision.getKind() != AxisKind::Loop,
+                       e.getWalkedExtent(dim),
+                       {}});
+  }
+  // The loop with the widest chunk is innermost, where it is unrolled.
+  llvm::stable_sort(
+      walks, [](const Walk &a, const Walk &b) { return a.tile < b.tile; });
+  return success();
+}
+
+void TreeReduction::writeOutWindows() {
+  bool elementwise = e.schedule.getStrategy() == Strategy::Reduction &&
+                     fullAxes.empty() && !walks.empty() &&
+                     walks.back().tile == 1;
+  for (Walk &walk : llvm::reverse(walks)) {
+    std::optional<int64_t> extent = walk.getStaticExtent();
+    if (!elementwise || !extent || isShared(walk) ||
+        (e.strips.empty() && *extent * turns > kMaxTurns))
+      break;
+    walk.steps = extent;
+    turns *= *extent;
+  }
+}
+
+void TreeReduction::bindLoops() {
+  OpBuilder &builder = e.builder;
+  for (Reduction &member : group) {
+    SmallVector<unsigned> memberLoops;
+    member.op.getReductionDims(memberLoops);
+    for (unsigned loop : memberLoops) {
+      unsigned dim = e.space.getDimOfLoop(member.op, loop);
+      AffineExpr &coord = member.loopCoords[loop];
+      if (e.schedule.getAxes()[dim].getKind() == AxisKind::Group)
+        continue;
+      if (e.space.getDims()[dim].getStaticExtent() == 1) {
+        coord = builder.getAffineConstantExpr(0);
+        continue;
+      }
+      auto walk = llvm::find_if(walks, [&](const Walk &walk) {
+        return llvm::is_contained(e.getWalkedDims(walk.dim), dim);
+      });
+      if (walk == walks.end()) {
+        coord = builder.getAffineDimExpr(e.bound.lookup(dim));
+        continue;
+      }
+      // Row-major position among the dimensions of the walk.
+      SmallVector<unsigned> walked = e.getWalkedDims(walk->dim);
+      coord = walkCoords[walk - walks.begin()];
+      for (; walked.back() != dim; walked.pop_back())
+        coord = coord.floorDiv(e.space.getDims()[walked.back()].extent);
+      if (walked.size() > 1)
+        coord = coord % e.space.getDims()[dim].extent;
+    }
+  }
+}
+
+void TreeReduction::addAxes() {
+  unsigned nextAxis = e.axes.size();
+  unsigned depth = e.scopes.size() - 1;
+  for (auto [i, walk] : llvm::enumerate(walks)) {
+    walkCoords.push_back(walk.steps ? e.builder.getAffineConstantExpr(0)
+                                    : e.builder.getAffineDimExpr(nextAxis + i));
+    if (walk.steps)
+      continue;
+    walkAxes.push_back(nextAxis + i);
+    Axis axis;
+    if (!walk.own)
+      axis.dim = walk.dim;
+    axis.extent = walk.extent;
+    axis.tile = walk.tile;
+    axis.depth = depth + 1 + i;
+    e.axes.push_back(axis);
+  }
+  reduced = fullAxes;
+  for (auto [axis, walk] : llvm::zip(walkAxes, walks))
+    if (walk.tile > 1)
+      reduced.push_back(axis);
+  bindLoops();
+}
+
+FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
+  Reduction &only = group.front();
+  SmallVector<Tile> states;
+  for (unsigned i = 0; i < only.combiners.size(); ++i) {
+    TileEmitter::BodyContext context = e.makeContext(only.op, only.loopCoords);
+    FailureOr<Tile> element = e.evaluateState(context, only, i);
+    if (failed(element))
+      return failure();
+    SmallVector<unsigned> all = element->axes;
+    all.append(fullAxes.begin(), fullAxes.end());
+    if (only.selection)
+      llvm::append_range(all, e.axesOf(only.coords));
+    llvm::sort(all);
+    all.erase(llvm::unique(all), all.end());
+    Tile state = e.broadcast(*element, all);
+    if (only.decidesBy(i))
+      state = e.broadcast(
+          e.maskReduced(state, fullAxes, only.combiners[i].neutral), all);
+    states.push_back(state);
+  }
+  if (only.selection)
+    e.dropNaN(only, states);
+  FailureOr<SmallVector<Tile>> finished =
+      e.finishReduction(only, std::move(states), fullAxes);
+  if (failed(finished))
+    return failure();
+  for (auto [i, tile] : llvm::enumerate(*finished))
+    e.remember(only.op->getResult(i), only.coords, tile,
+               e.depthOf(only.coords));
+  return (*finished)[result];
+}
+
+void TreeReduction::openAccumulators() {
+  for (const Reduction &member : group) {
+    std::optional<TileEmitter::DotForm> dot;
+    if (reduced.size() == 1 && fullAxes.empty())
+      dot = e.matchDot(member, reduced.front());
+    dots.push_back(dot);
+    for (const Combiner &combiner : member.combiners) {
+      SmallVector<unsigned> all = e.axesOf(member.coords);
+      if (!dot)
+        all.append(reduced.begin(), reduced.end());
+      llvm::sort(all);
+      accumulatorAxes.push_back(all);
+      Value init = e.broadcast({e.constant(combiner.neutral), {}}, all).value;
+      inits.push_back(dot ? e.addParts(init, reduced.front()) : init);
+      adders.push_back(TileEmitter::isCascaded(combiner) ? combiner.op
+                                                         : nullptr);
+    }
+  }
+}
+
+void TreeReduction::planParts() {
+  SmallVector<std::optional<int64_t>> trips;
+  for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
+    std::optional<int64_t> extent = walk.getStaticExtent();
+    trips.push_back(extent);
+    if (extent)
+      trips.back() = llvm::divideCeil(
+          *extent, walk.tile * (isShared(walk) ? e.panel->members : 1));
+  }
+  steps.assign(walkAxes.size(), 0);
+  if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
+      !hasDots() && !grouped)
+    steps = TileEmitter::divideSums(trips, turns);
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::addElement(ArrayRef<Value> carried) {
+  SmallVector<Value> next;
+  for (auto [member, dot] : llvm::zip(group, dots)) {
+    TileEmitter::BodyContext context =
+        e.makeContext(member.op, member.loopCoords);
+    unsigned begin = next.size();
+    SmallVector<Value> addends;
+    for (unsigned i = 0; i < member.combiners.size(); ++i) {
+      ArrayRef<unsigned> all = accumulatorAxes[begin + i];
+      if (dot) {
+        FailureOr<Value> sum =
+            e.emitDot(context, *dot, reduced.front(), carried[begin + i]);
+        if (failed(sum))
+          return failure();
+        next.push_back(*sum);
+        continue;
+      }
+      FailureOr<Tile> element = e.evaluateState(context, member, i);
+      if (failed(element))
+        return failure();
+      Tile addend = e.broadcast(*element, all);
+      if (member.decidesBy(i))
+        addend = e.maskReduced(addend, reduced, member.combiners[i].neutral);
+      addends.push_back(e.broadcast(addend, all).value);
+    }
+    if (dot)
+      continue;
+    // One walk is in the order of positions.
+    llvm::append_range(
+        next, member.combine(e.builder, e.loc,
+                             carried.slice(begin, addends.size()), addends,
+                             /*inOrder=*/walks.size() == 1));
+  }
+  return next;
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::addElements(SmallVector<Value> carried) {
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    int64_t position = turn;
+    for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
+      walkCoords[i] =
+          e.builder.getAffineConstantExpr(position % *walks[i].steps);
+      position /= *walks[i].steps;
+    }
+    if (turns > 1)
+      bindLoops();
+    FailureOr<SmallVector<Value>> next = addElement(carried);
+    if (failed(next))
+      return failure();
+    carried = *next;
+  }
+  return carried;
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
+  unsigned axis = walkAxes[i];
+  e.axes[axis].piece = piece;
+  scf::ForOp parts;
+  SmallVector<Value> before(carried);
+  if (steps[i] && piece != Piece::Rest) {
+    parts = e.openParts(axis, steps[i], carried);
+    for (auto [sum, init, whole, adder] :
+         llvm::zip(before, inits, parts.getRegionIterArgs(), adders))
+      sum = adder ? init : whole;
+  }
+  scf::ForOp loop = e.openLoopOn(axis, before);
+  if (parts)
+    e.restrictToPart(loop, parts);
+  if (shared && axis == walkAxes.back())
+    e.restrictToShare(loop, e.axes[axis]);
+  if (grouped && group.size() == 1 &&
+      walks[i].dim == e.space.getDimOfLoop(first, grouped->loop) &&
+      failed(e.restrictToGroups(loop, group.front())))
+    return failure();
+  FailureOr<SmallVector<Value>> inner =
+      walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+  if (failed(inner))
+    return failure();
+  carried = llvm::to_vector_of<Value>(e.closeLoop(*inner).getResults());
+  if (!parts)
+    return carried;
+  for (auto [sum, whole, adder] :
+       llvm::zip(carried, parts.getRegionIterArgs(), adders))
+    if (adder)
+      sum = combineValues(e.builder, adder, whole, sum);
+  return llvm::to_vector_of<Value>(e.closeLoop(carried).getResults());
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
+  if (i == walkAxes.size())
+    return addElements(std::move(carried));
+  SmallVector<Piece, 2> pieces{Piece::All};
+  if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
+      turns == 1 && !grouped && !hasDots())
+    pieces = e.getPieces(walks[i].dim, walks[i].tile);
+  for (Piece piece : pieces) {
+    FailureOr<SmallVector<Value>> walked =
+        walkPiece(i, std::move(carried), piece);
+    if (failed(walked))
+      return failure();
+    carried = *walked;
+  }
+  return carried;
+}
+
+FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
+                                      unsigned result) {
+  bool allDots = llvm::all_of(dots, [](auto &dot) { return dot.has_value(); });
+  if (e.stream && walkAxes.size() == 1 && allDots) {
+    FailureOr<SmallVector<Value>> whole =
+        e.shareSums(sums.front().getDefiningOp<scf::ForOp>(), sums);
+    if (failed(whole))
+      return failure();
+    sums = *whole;
+  }
+  bool apart = shared && e.schedule.getMma().getApart();
+  if (apart) {
+    FailureOr<SmallVector<Value>> parts =
+        e.exchangeShares(sums, accumulatorAxes);
+    if (failed(parts))
+      return failure();
+    sums = *parts;
+  }
+
+  FailureOr<Tile> answer = failure();
+  unsigned position = 0;
+  for (auto [number, member] : llvm::enumerate(finishes)) {
+    SmallVector<Tile> states;
+    for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
+      Tile sum{sums[position], accumulatorAxes[position]};
+      if (dots[number])
+        sum.value = e.sumParts(sum.value, sum.axes);
+      if (shared && !apart)
+        sum = e.addShares(sum);
+      states.push_back(sum);
+    }
+    FailureOr<SmallVector<Tile>> finished =
+        e.finishReduction(member, std::move(states), reduced);
+    if (failed(finished))
+      return failure();
+    for (auto [i, tile] : llvm::enumerate(*finished))
+      e.remember(member.op->getResult(i), member.coords, tile,
+                 e.depthOf(member.coords));
+    if (number == 0)
+      answer = (*finished)[result];
+  }
+  return answer;
+}
+
+FailureOr<Tile> TreeReduction::emit(unsigned result) {
+  if (failed(sortLoops()))
+    return failure();
+  if (!walks.empty() &&
+      llvm::none_of(walks, [](const Walk &walk) { return walk.own; })) {
+    e.addSiblings(group);
+    e.addParts(group);
+  }
+  // What the other blocks of a panel have of it comes in at the end.
+  bool inPanel =
+      llvm::any_of(walks, [&](const Walk &walk) { return isShared(walk); }) ||
+      (e.panel && llvm::is_contained(fullAxes, e.panel->axis));
+  for (Reduction &member : group)
+    member.inPanel = inPanel;
+  writeOutWindows();
+  addAxes();
+  if (walks.empty())
+    return emitHeld(result);
+  finishes = group;
+  shared = e.shareContraction(group, reduced);
+  openAccumulators();
+  grouped = matchGroupedSum(first);
+  planParts();
+  FailureOr<SmallVector<Value>> walked = walkFrom(0, inits);
+  if (failed(walked))
+    return failure();
+  return finish(std::move(*walked), result);
+}
+
+FailureOr<Tile> TileEmitter::emitTreeReduction(std::vector<Reduction> group,
+                                               unsigned result) {
+  return TreeReduction(*this, std::move(group)).emit(result);
+}
