@@ -44,10 +44,9 @@ void ComputeGraphBuilder::addFill(GraphNode &node, Value result) {
   addScalarReads(node, result.getDefiningOp()->getOperand(0));
 }
 
-/// True when two inputs of a reduction each miss a loop of the result that the
-/// other has: blocks of the result then share inputs along two directions.
-static bool isContraction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
-                          ArrayRef<bool> reduced) {
+bool mlir::fusion::isContraction(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto iterators = op.getIteratorTypesArray();
   SmallVector<llvm::SmallBitVector> used;
   for (OpOperand *input : op.getDpsInputOperands()) {
     llvm::SmallBitVector loops(extents.size());
@@ -57,7 +56,7 @@ static bool isContraction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
         auto loop = dyn_cast<AffineDimExpr>(part);
         if (!loop || extents[loop.getPosition()] == 1)
           return;
-        if (reduced[loop.getPosition()])
+        if (iterators[loop.getPosition()] == utils::IteratorType::reduction)
           reduces = true;
         else
           loops.set(loop.getPosition());
@@ -108,7 +107,7 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
       write.loops[granules->dim] = granules->loop;
     return;
   }
-  if (!isContraction(op, node.extents, node.reduced))
+  if (!isContraction(op))
     return;
   node.kind = NodeKind::Contraction;
   std::optional<GroupedSum> grouped = matchGroupedSum(op);

@@ -71,6 +71,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   planOptions.fuse = options.fuse;
   planOptions.fastNumerics = options.fastNumerics;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
+  manager.addPass(createCollapseDimsPass());
 }
 
 void fusion::buildSchedulePipeline(OpPassManager &manager,

@@ -108,72 +108,6 @@ static bool isSweptAgain(KernelOp kernel, const IterationSpace &space,
 }
 
 //===----------------------------------------------------------------------===//
-// One walk along several dimensions
-//===----------------------------------------------------------------------===//
-
-/// True when each tensor of `kernel` that has dimension `dim` or the next one
-/// has both, side by side in this order.
-static bool liesBeforeNext(KernelOp kernel, const IterationSpace &space,
-                           unsigned dim) {
-  auto keepsOrder = [&](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    for (int64_t i = 0; type && i < type.getRank(); ++i) {
-      std::optional<unsigned> own = space.findDimOfTensor(value, i);
-      std::optional<unsigned> next;
-      if (i + 1 < type.getRank())
-        next = space.findDimOfTensor(value, i + 1);
-      if (own == dim && next != dim + 1)
-        return false;
-      if (own == dim + 1 &&
-          (i == 0 || space.findDimOfTensor(value, i - 1) != dim))
-        return false;
-    }
-    return true;
-  };
-  // Other operations than structured ones may place elements anywhere.
-  for (Operation &op : kernel.getBlock()) {
-    if (!isa<linalg::LinalgOp, tensor::EmptyOp, YieldOp>(op) &&
-        !op.hasTrait<OpTrait::ConstantLike>())
-      return false;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      if (linalgOp.hasIndexSemantics() ||
-          llvm::any_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
-            return !map.isProjectedPermutation();
-          }))
-        return false;
-    if (!llvm::all_of(op.getResults(), keepsOrder))
-      return false;
-  }
-  return llvm::all_of(kernel.getBlock().getArguments(), keepsOrder);
-}
-
-/// Lets a walk along the last of several dimensions run through all, where
-/// memory does so and nothing is needed twice: `facts` has their elements
-/// there. Returns those before.
-static SmallVector<unsigned> mergeDims(KernelOp kernel,
-                                       const IterationSpace &space,
-                                       ReducedDims &reduced,
-                                       KernelFacts &facts) {
-  SmallVector<unsigned> merged;
-  if (reduced.dynamic || llvm::any_of(reduced.dims, [&](unsigned dim) {
-        return isSweptAgain(kernel, space, dim);
-      }))
-    return merged;
-  for (unsigned dim = 0; dim + 1 < space.getNumDims(); ++dim) {
-    if (!llvm::is_contained(reduced.dims, dim) ||
-        !llvm::is_contained(reduced.dims, dim + 1) ||
-        !liesBeforeNext(kernel, space, dim))
-      continue;
-    merged.push_back(dim);
-    facts.extents[dim + 1] =
-        multiply(facts.extents[dim + 1], facts.extents[dim]);
-    facts.extents[dim] = 1;
-    llvm::erase(reduced.dims, dim);
-  }
-  return merged;
-}
-
-//===----------------------------------------------------------------------===//
 // Several blocks
 //===----------------------------------------------------------------------===//
 
@@ -382,9 +316,8 @@ static void addChunks(const KernelFacts &facts, const ReducedDims &reduced,
 
 ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
                                              const IterationSpace &space,
-                                             const KernelFacts &kernelFacts,
+                                             const KernelFacts &facts,
                                              const ScheduleLimits &limits) {
-  KernelFacts facts = kernelFacts;
   Draft draft(space.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
@@ -397,9 +330,6 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
   int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
   bool full = !reduced.dynamic && reduced.padded <= limit;
   draft.vectors[fastest] = vector;
-  if (!full)
-    for (unsigned dim : mergeDims(kernel, space, reduced, facts))
-      draft.kinds[dim] = AxisKind::Merged;
 
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.

@@ -172,6 +172,10 @@ bool isViewOp(Operation *op);
 /// The value that `value` is at last a view of.
 Value stripViews(Value value);
 
+/// True when two inputs of a reduction each miss a loop of the result that the
+/// other has: blocks of the result then share inputs along two directions.
+bool isContraction(linalg::LinalgOp op);
+
 /// True for ops that the graph turns into nodes.
 bool isComputeOp(Operation *op);
 

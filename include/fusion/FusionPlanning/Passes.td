@@ -73,4 +73,29 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
+  let summary = "Give kernels one loop for dimensions that lie side by side";
+  let description = [{
+    Input: functions of `fusion.kernel` operations. Output: the same, where no
+    kernel without products and windows has two static dimensions that lie side
+    by side, in the same order, in every tensor that has one of them, that no
+    operation tells apart, and that are both reduced or both kept. The kernel
+    works on tensors of fewer dimensions; its operands are views
+    (`tensor.collapse_shape`), and so is what its users see of its results
+    (`tensor.expand_shape`). A kernel that has its schedule stays as it is.
+
+    Tiles are powers of two along each dimension, and memory is accessed by 16
+    bytes where rows are multiples of that: what lies side by side pads once, and
+    begins on such a boundary more often.
+
+    ```mlir
+    fusion.kernel @norm ins(%x : tensor<64x7x7x513xf32>) // over all but the first
+      ==>
+    %v = tensor.collapse_shape %x [[0], [1, 2, 3]]
+    fusion.kernel @norm ins(%v : tensor<64x25137xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif // FUSION_FUSIONPLANNING_PASSES_TD

@@ -14,7 +14,7 @@
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   // One walk through all rows, of which blocks have whole chunks.
   // CHECK-LABEL: func.func @all
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<merged, tile = 1>, #fusion.axis<loop, tile = 16384, {{.*}}split = {{[0-9]+}}>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 16384, {{.*}}split = {{[0-9]+}}>]
   func.func @all(%x: tensor<700x1000xf32>) -> (tensor<f32>, tensor<f32>) {
     %z = arith.constant 0.0 : f32
     %l = arith.constant 0xFF800000 : f32
@@ -44,9 +44,9 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
     return %r : tensor<3x100003xf16>
   }
 
-  // Two of the three reduced dimensions have one tile each, the third has two.
+  // Of the reduced dimensions one has several tiles; the last two are one.
   // CHECK-LABEL: func.func @channels
-  // CHECK: #fusion.axis<full, tile = {{.*}} #fusion.axis<full, tile = {{.*}} #fusion.axis<full, tile =
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}>, #fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = {{[0-9]+}}, vector = 4>]
   func.func @channels(%x: tensor<11x2x60x130xf32>, %w: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<11x2x60x130xf32> {
     %y, %m, %v = fusion.batch_norm_training %x scale(%w) bias(%b) channel_axis(1) eps(1.0e-05) : (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>)
     return %y : tensor<11x2x60x130xf32>

@@ -1,0 +1,186 @@
+// RUN: fusion-opt %s --fusion-plan-collapse-dims | FileCheck %s
+
+// What a kernel reduces together, and what lies side by side in all its other
+// tensors, is one dimension; dimensions of size 1 between them go with them.
+// CHECK-LABEL: func @norm
+// CHECK: %[[X:.*]] = tensor.collapse_shape %arg0 {{\[}}[0, 1], [2, 3, 4]] : tensor<3x2x7x1x513xf32> into tensor<6x3591xf32>
+// CHECK: %[[K:.*]] = fusion.kernel @norm ins(%[[X]] : tensor<6x3591xf32>) -> (tensor<6x3591xf32>)
+// CHECK: linalg.fill {{.*}} tensor<6xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[IJ:.*]], #[[I:.*]]], iterator_types = ["parallel", "reduction"]} ins(%{{.*}} : tensor<6x3591xf32>) outs(%{{.*}} : tensor<6xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[IJ]], #[[I]], #[[IJ]]], iterator_types = ["parallel", "parallel"]}
+// CHECK: %[[Y:.*]] = tensor.expand_shape %[[K]] {{\[}}[0, 1], [2, 3, 4]] output_shape [3, 2, 7, 1, 513]
+// CHECK: return %[[Y]]
+func.func @norm(%x: tensor<3x2x7x1x513xf32>) -> tensor<3x2x7x1x513xf32> {
+  %y = fusion.kernel @norm ins(%x : tensor<3x2x7x1x513xf32>) -> (tensor<3x2x7x1x513xf32>) {
+  ^bb0(%a: tensor<3x2x7x1x513xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<3x2xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x2xf32>) -> tensor<3x2xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(n, c, h, u, w) -> (n, c, h, u, w)>, affine_map<(n, c, h, u, w) -> (n, c)>],
+                         iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%a : tensor<3x2x7x1x513xf32>) outs(%f : tensor<3x2xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.addf %v, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<3x2xf32>
+    %e2 = tensor.empty() : tensor<3x2x7x1x513xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(n, c, h, u, w) -> (n, c, h, u, w)>, affine_map<(n, c, h, u, w) -> (n, c)>, affine_map<(n, c, h, u, w) -> (n, c, h, u, w)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+        ins(%a, %s : tensor<3x2x7x1x513xf32>, tensor<3x2xf32>) outs(%e2 : tensor<3x2x7x1x513xf32>) {
+    ^bb0(%v: f32, %m: f32, %o: f32):
+      %0 = arith.subf %v, %m : f32
+      linalg.yield %0 : f32
+    } -> tensor<3x2x7x1x513xf32>
+    fusion.yield %r : tensor<3x2x7x1x513xf32>
+  }
+  return %y : tensor<3x2x7x1x513xf32>
+}
+
+// The last two dimensions are also those of a matrix: what is between the pairs
+// stays. A constant takes the new shape.
+// CHECK-LABEL: func @pairs
+// CHECK: fusion.kernel @pairs ins({{.*}} : tensor<15x14xf32>, tensor<14xf32>) -> (tensor<15x14xf32>)
+// CHECK: arith.constant dense<{{.*}}> : tensor<14xf32>
+func.func @pairs(%x: tensor<3x5x2x7xf32>, %b: tensor<2x7xf32>) -> tensor<3x5x2x7xf32> {
+  %y = fusion.kernel @pairs ins(%x, %b : tensor<3x5x2x7xf32>, tensor<2x7xf32>) -> (tensor<3x5x2x7xf32>) {
+  ^bb0(%a: tensor<3x5x2x7xf32>, %c: tensor<2x7xf32>):
+    %k = arith.constant dense<[[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]]> : tensor<2x7xf32>
+    %e = tensor.empty() : tensor<3x5x2x7xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (k, l)>, affine_map<(i, j, k, l) -> (k, l)>, affine_map<(i, j, k, l) -> (i, j, k, l)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%a, %c, %k : tensor<3x5x2x7xf32>, tensor<2x7xf32>, tensor<2x7xf32>) outs(%e : tensor<3x5x2x7xf32>) {
+    ^bb0(%v: f32, %m: f32, %t: f32, %o: f32):
+      %0 = arith.addf %v, %m : f32
+      %1 = arith.addf %0, %t : f32
+      linalg.yield %1 : f32
+    } -> tensor<3x5x2x7xf32>
+    fusion.yield %r : tensor<3x5x2x7xf32>
+  }
+  return %y : tensor<3x5x2x7xf32>
+}
+
+// The dynamic dimension, here the third, stays; its number is another then.
+// CHECK-LABEL: func @dynamic
+// CHECK: fusion.kernel @dynamic ins({{.*}} : tensor<6x?x10xf32>) -> (tensor<6x?x10xf32>)
+// CHECK: %[[C1:.*]] = arith.constant 1 : index
+// CHECK: tensor.dim %{{.*}}, %[[C1]] : tensor<6x?x10xf32>
+// CHECK: tensor.expand_shape {{.*}} {{\[}}[0, 1], [2], [3, 4]]
+func.func @dynamic(%x: tensor<3x2x?x2x5xf32>) -> tensor<3x2x?x2x5xf32> {
+  %y = fusion.kernel @dynamic ins(%x : tensor<3x2x?x2x5xf32>) -> (tensor<3x2x?x2x5xf32>) {
+  ^bb0(%a: tensor<3x2x?x2x5xf32>):
+    %c2 = arith.constant 2 : index
+    %n = tensor.dim %a, %c2 : tensor<3x2x?x2x5xf32>
+    %e = tensor.empty(%n) : tensor<3x2x?x2x5xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l, m) -> (i, j, k, l, m)>, affine_map<(i, j, k, l, m) -> (i, j, k, l, m)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+        ins(%a : tensor<3x2x?x2x5xf32>) outs(%e : tensor<3x2x?x2x5xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.negf %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<3x2x?x2x5xf32>
+    fusion.yield %r : tensor<3x2x?x2x5xf32>
+  }
+  return %y : tensor<3x2x?x2x5xf32>
+}
+
+// An index tells the last two apart, a transpose the first two; a loop that is
+// reduced is not one with the next that is kept.
+// CHECK-LABEL: func @apart
+// CHECK: fusion.kernel @indexed ins(%arg0 : tensor<4x3x5xi32>) -> (tensor<3x4x5xi32>)
+// CHECK: linalg.index 2
+// CHECK: fusion.kernel @reduced ins(%arg0 : tensor<4x3x5xi32>) -> (tensor<4x5xi32>)
+func.func @apart(%x: tensor<4x3x5xi32>) -> (tensor<3x4x5xi32>, tensor<4x5xi32>) {
+  %y = fusion.kernel @indexed ins(%x : tensor<4x3x5xi32>) -> (tensor<3x4x5xi32>) {
+  ^bb0(%a: tensor<4x3x5xi32>):
+    %e = tensor.empty() : tensor<3x4x5xi32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (j, i, k)>],
+                         iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<4x3x5xi32>) outs(%e : tensor<3x4x5xi32>) {
+    ^bb0(%v: i32, %o: i32):
+      %i = linalg.index 2 : index
+      %0 = arith.index_cast %i : index to i32
+      %1 = arith.addi %v, %0 : i32
+      linalg.yield %1 : i32
+    } -> tensor<3x4x5xi32>
+    fusion.yield %r : tensor<3x4x5xi32>
+  }
+  %z = fusion.kernel @reduced ins(%x : tensor<4x3x5xi32>) -> (tensor<4x5xi32>) {
+  ^bb0(%a: tensor<4x3x5xi32>):
+    %zero = arith.constant 0 : i32
+    %e = tensor.empty() : tensor<4x5xi32>
+    %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x5xi32>) -> tensor<4x5xi32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>],
+                         iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%a : tensor<4x3x5xi32>) outs(%f : tensor<4x5xi32>) {
+    ^bb0(%v: i32, %o: i32):
+      %0 = arith.addi %v, %o : i32
+      linalg.yield %0 : i32
+    } -> tensor<4x5xi32>
+    fusion.yield %r : tensor<4x5xi32>
+  }
+  return %y, %z : tensor<3x4x5xi32>, tensor<4x5xi32>
+}
+
+// An index of another loop gets its new number.
+// CHECK-LABEL: func @renumbered
+// CHECK: fusion.kernel @renumbered ins({{.*}} : tensor<12x5xi32>)
+// CHECK: linalg.index 1
+func.func @renumbered(%x: tensor<4x3x5xi32>) -> tensor<4x3x5xi32> {
+  %y = fusion.kernel @renumbered ins(%x : tensor<4x3x5xi32>) -> (tensor<4x3x5xi32>) {
+  ^bb0(%a: tensor<4x3x5xi32>):
+    %e = tensor.empty() : tensor<4x3x5xi32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+                         iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<4x3x5xi32>) outs(%e : tensor<4x3x5xi32>) {
+    ^bb0(%v: i32, %o: i32):
+      %i = linalg.index 2 : index
+      %0 = arith.index_cast %i : index to i32
+      %1 = arith.addi %v, %0 : i32
+      linalg.yield %1 : i32
+    } -> tensor<4x3x5xi32>
+    fusion.yield %r : tensor<4x3x5xi32>
+  }
+  return %y : tensor<4x3x5xi32>
+}
+
+// Products keep their dimensions, slices those of what they are taken from, and
+// kernels with a schedule all.
+// CHECK-LABEL: func @kept
+// CHECK: fusion.kernel @product ins(%arg0, %arg1 : tensor<2x3x8xf32>, tensor<8x4xf32>) -> (tensor<2x3x4xf32>)
+// CHECK: fusion.kernel @slice ins(%arg0 : tensor<2x3x8xf32>) -> (tensor<2x3x4xf32>)
+// CHECK: fusion.kernel @scheduled ins(%arg0 : tensor<2x3x8xf32>) -> (tensor<2x3x8xf32>)
+func.func @kept(%x: tensor<2x3x8xf32>, %w: tensor<8x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>) {
+  %p = fusion.kernel @product ins(%x, %w : tensor<2x3x8xf32>, tensor<8x4xf32>) -> (tensor<2x3x4xf32>) {
+  ^bb0(%a: tensor<2x3x8xf32>, %b: tensor<8x4xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<2x3x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, n, k) -> (i, j, k)>, affine_map<(i, j, n, k) -> (k, n)>, affine_map<(i, j, n, k) -> (i, j, n)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<2x3x8xf32>, tensor<8x4xf32>) outs(%f : tensor<2x3x4xf32>) {
+    ^bb0(%v: f32, %m: f32, %o: f32):
+      %0 = arith.mulf %v, %m : f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<2x3x4xf32>
+    fusion.yield %r : tensor<2x3x4xf32>
+  }
+  %s = fusion.kernel @slice ins(%x : tensor<2x3x8xf32>) -> (tensor<2x3x4xf32>) {
+  ^bb0(%a: tensor<2x3x8xf32>):
+    %0 = tensor.extract_slice %a[0, 0, 1] [2, 3, 4] [1, 1, 1] : tensor<2x3x8xf32> to tensor<2x3x4xf32>
+    fusion.yield %0 : tensor<2x3x4xf32>
+  }
+  %t = fusion.kernel @scheduled ins(%x : tensor<2x3x8xf32>) -> (tensor<2x3x8xf32>) attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 8>], warps = 1>} {
+  ^bb0(%a: tensor<2x3x8xf32>):
+    %e = tensor.empty() : tensor<2x3x8xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+                         iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<2x3x8xf32>) outs(%e : tensor<2x3x8xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.negf %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<2x3x8xf32>
+    fusion.yield %r : tensor<2x3x8xf32>
+  }
+  return %p, %s, %t : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>
+}
