@@ -174,9 +174,8 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
     unsigned dim = space.getDimOfTensor(primary, i);
-    if (draft.tiles[dim] > 1)
-      continue;
-    int64_t room = budget / draft.tileElements();
+    // The steps are more where the dimensions inside are short.
+    int64_t room = budget / draft.tileElements() * draft.tiles[dim];
     draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
     if (draft.vectors[dim] == 1 && i == rank - 1)
       draft.vectors[dim] = vector;
