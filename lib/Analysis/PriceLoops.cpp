@@ -158,12 +158,12 @@ void Pricer::priceRows() {
       double elements = rows * reduced, groups = ceilDiv(outer, rows);
       if (elements <= static_cast<double>(kMaxElementsOnChip)) {
         priceRowsWith(threads, rows, /*split=*/1, /*onChip=*/true);
-      } else if (alongMemory && combinable) {
+      } else if (combinable) {
         double split =
             ceilDiv(elements, static_cast<double>(kMaxShareElements));
         auto blocks = static_cast<int64_t>(split);
         if (split <= static_cast<double>(kMaxSplit) &&
-            fitsExchange(groups, blocks, /*words=*/2))
+            fitsExchange(groups, blocks, 2 * static_cast<int64_t>(rows)))
           priceRowsWith(threads, rows, split, /*onChip=*/true);
       }
       priceRowsWith(threads, rows, /*split=*/1, /*onChip=*/false);

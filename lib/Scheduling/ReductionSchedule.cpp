@@ -30,6 +30,9 @@ static constexpr int64_t kColumnTile = 16384;
 /// each of several does: fewer blocks have to have more loads in flight.
 static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
 
+/// Bytes of a cache line, which column reductions read whole.
+static constexpr int64_t kLineBytes = 128;
+
 /// Elements of the columns that a block keeps, of which a thread then has 32 in
 /// registers, twice, at most.
 static constexpr int64_t kKeptColumnElements = 16384;
@@ -107,6 +110,41 @@ static bool isSweptAgain(KernelOp kernel, const IterationSpace &space,
   return false;
 }
 
+/// Tiles of `width` elements in all along kept dimensions that lie side by side
+/// in the largest operand; returns how many they have.
+static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
+                          const KernelFacts &facts, int64_t width,
+                          Draft &draft) {
+  Value largest;
+  double most = 0;
+  for (Value argument : kernel.getBlock().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    double elements = type && type.getRank() > 0 ? 1 : 0;
+    for (int64_t i = 0; elements > 0 && i < type.getRank(); ++i)
+      elements *=
+          static_cast<double>(facts.extents[space.getDimOfTensor(argument, i)]);
+    if (elements > most) {
+      most = elements;
+      largest = argument;
+    }
+  }
+  int64_t columns = 1;
+  if (!largest)
+    return columns;
+  for (int64_t i = cast<RankedTensorType>(largest.getType()).getRank();
+       i-- > 0 && columns < width;) {
+    unsigned dim = space.getDimOfTensor(largest, i);
+    if (facts.extents[dim] == 1)
+      continue;
+    if (space.getDims()[dim].reduction)
+      break;
+    draft.tiles[dim] =
+        std::min(width / columns, nextPowerOfTwo(facts.extents[dim]));
+    columns *= draft.tiles[dim];
+  }
+  return columns;
+}
+
 //===----------------------------------------------------------------------===//
 // Several blocks
 //===----------------------------------------------------------------------===//
@@ -147,24 +185,29 @@ static bool areCombinable(KernelOp kernel, const IterationSpace &space,
   return words > 0;
 }
 
-/// Lets the blocks of a group have all that is reduced in their tiles, if they
-/// can.
-static bool spreadTiles(KernelOp kernel, const IterationSpace &space,
-                        const KernelFacts &facts, const ReducedDims &reduced,
-                        double groups, int64_t multiprocessors, Draft &draft) {
+/// Blocks that together have all that is reduced to the results of `draft` in
+/// their tiles: each element of what is needed again is then read once. None
+/// where they cannot.
+static std::optional<Draft>
+spreadTiles(KernelOp kernel, const IterationSpace &space,
+            const KernelFacts &facts, const ReducedDims &reduced,
+            const ScheduleLimits &limits, Draft draft) {
+  for (unsigned dim : reduced.dims) {
+    draft.kinds[dim] = AxisKind::Full;
+    draft.tiles[dim] = nextPowerOfTwo(facts.extents[dim]);
+  }
+  double groups = gridBlocks(draft, facts);
   std::optional<Draft> best;
   double fewest = 0, mostBlocks = 0;
   for (unsigned dim : reduced.dims) {
-    int64_t others = reduced.padded / nextPowerOfTwo(facts.extents[dim]);
+    int64_t others = 1;
+    for (unsigned i = 0; i < draft.tiles.size(); ++i)
+      others = multiply(others, i == dim ? 1 : draft.tiles[i]);
     for (int64_t share = kMaxShareElements; share >= kMaxShareElements / 4;
          share /= 2) {
       if (others * 2 > share || !isSweptAgain(kernel, space, dim))
         continue;
       Draft spread = draft;
-      for (unsigned other : reduced.dims) {
-        spread.kinds[other] = AxisKind::Full;
-        spread.tiles[other] = nextPowerOfTwo(facts.extents[other]);
-      }
       spread.tiles[dim] = share / others;
       int64_t blocks = llvm::divideCeil(facts.extents[dim], spread.tiles[dim]);
       int64_t words;
@@ -175,7 +218,8 @@ static bool spreadTiles(KernelOp kernel, const IterationSpace &space,
       // The fewest places without an element; of those about as good, the
       // largest tiles with which blocks fill the chip.
       double places = static_cast<double>(multiply(blocks, share));
-      bool isBusy = groups * mostBlocks >= static_cast<double>(multiprocessors);
+      bool isBusy =
+          groups * mostBlocks >= static_cast<double>(limits.multiprocessors);
       if (best && places >= fewest * (isBusy ? 0.9 : 1.1))
         continue;
       best = spread;
@@ -183,9 +227,28 @@ static bool spreadTiles(KernelOp kernel, const IterationSpace &space,
       mostBlocks = static_cast<double>(blocks);
     }
   }
-  if (best)
-    draft = *best;
-  return best.has_value();
+  return best;
+}
+
+/// The same for one row of results, or for as many `columns` as fill a cache
+/// line, a sector at least where their rows are too many.
+static std::optional<Draft>
+spreadRowsOrColumns(KernelOp kernel, const IterationSpace &space,
+                    const KernelFacts &facts, const ReducedDims &reduced,
+                    bool columns, const ScheduleLimits &limits,
+                    const Draft &draft) {
+  if (reduced.dynamic)
+    return std::nullopt;
+  if (!columns)
+    return spreadTiles(kernel, space, facts, reduced, limits, draft);
+  for (int64_t bytes = kLineBytes;
+       bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
+    Draft wide = draft;
+    addColumns(kernel, space, facts, bytes / facts.widestElement, wide);
+    if (auto spread = spreadTiles(kernel, space, facts, reduced, limits, wide))
+      return spread;
+  }
+  return std::nullopt;
 }
 
 /// Lets several blocks walk the dimension of the most chunks, if they can.
@@ -243,41 +306,6 @@ static void addResultTiles(KernelOp kernel, const IterationSpace &space,
   }
 }
 
-/// Tiles of `width` elements in all along kept dimensions that lie side by side
-/// in the largest operand; returns how many they have.
-static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
-                          const KernelFacts &facts, int64_t width,
-                          Draft &draft) {
-  Value largest;
-  double most = 0;
-  for (Value argument : kernel.getBlock().getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    double elements = type && type.getRank() > 0 ? 1 : 0;
-    for (int64_t i = 0; elements > 0 && i < type.getRank(); ++i)
-      elements *=
-          static_cast<double>(facts.extents[space.getDimOfTensor(argument, i)]);
-    if (elements > most) {
-      most = elements;
-      largest = argument;
-    }
-  }
-  int64_t columns = 1;
-  if (!largest)
-    return columns;
-  for (int64_t i = cast<RankedTensorType>(largest.getType()).getRank();
-       i-- > 0 && columns < width;) {
-    unsigned dim = space.getDimOfTensor(largest, i);
-    if (facts.extents[dim] == 1)
-      continue;
-    if (space.getDims()[dim].reduction)
-      break;
-    draft.tiles[dim] =
-        std::min(width / columns, nextPowerOfTwo(facts.extents[dim]));
-    columns *= draft.tiles[dim];
-  }
-  return columns;
-}
-
 /// True when a thread can reduce what is reduced to one element by itself,
 /// written out, and nothing of it is needed again.
 static bool isFew(KernelOp kernel, const IterationSpace &space,
@@ -314,6 +342,20 @@ static void addChunks(const KernelFacts &facts, const ReducedDims &reduced,
   }
 }
 
+/// `draft` with threads for it. Elements a thread that were fastest on sm_90a,
+/// 2026-11-21: with long rows many, so that several blocks share a
+/// multiprocessor and one's barriers do not leave it idle; with short rows few.
+/// With more than `most` elements there are no more threads, which would have
+/// too few registers for what they keep.
+static ScheduleAttr finish(KernelOp kernel, const Draft &draft, int64_t most) {
+  int64_t elements = draft.tileElements();
+  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
+  if (elements > most)
+    perThread = elements / 512;
+  return draft.finish(kernel.getContext(), Strategy::Reduction,
+                      warpsFor(elements, perThread));
+}
+
 ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
                                              const IterationSpace &space,
                                              const KernelFacts &facts,
@@ -334,7 +376,7 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.
   bool columns = !rowsAreContiguous && facts.extents[fastest] > 1;
-  int64_t columnWidth = 128 / facts.narrowestElement;
+  int64_t columnWidth = kLineBytes / facts.narrowestElement;
   while (full && columns &&
          columnWidth * reduced.padded > kKeptColumnElements &&
          static_cast<double>(columnWidth * facts.narrowestElement) >
@@ -344,6 +386,10 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
     columnWidth *= 2;
   if (columns && isFew(kernel, space, reduced))
     return scheduleFew(kernel, space, facts, limits, reduced, vector, draft);
+  if (!full)
+    if (auto spread = spreadRowsOrColumns(kernel, space, facts, reduced,
+                                          columns, limits, draft))
+      return finish(kernel, *spread, kMaxShareElements / 2);
   if (columns)
     columnWidth = addColumns(kernel, space, facts, columnWidth, draft);
   for (unsigned dim : reduced.dims)
@@ -356,29 +402,14 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
               rowsAreContiguous ? kRowChunk : kColumnTile / columnWidth, draft);
   addResultTiles(kernel, space, facts, limits,
                  rowsAreContiguous ? kRowElements : kColumnElements, draft);
-  bool isSpread = false;
   if (!full) {
     double groups = gridBlocks(draft, facts);
-    isSpread = rowsAreContiguous && !reduced.dynamic &&
-               spreadTiles(kernel, space, facts, reduced, groups,
-                           limits.multiprocessors, draft);
-    if (!isSpread) {
-      Draft split = draft;
-      if (rowsAreContiguous)
-        addChunks(facts, reduced, kSplitChunk, split);
-      splitWalk(kernel, space, facts, reduced, groups, limits.target, split);
-      if (split.splits != draft.splits)
-        draft = split;
-    }
+    Draft split = draft;
+    if (rowsAreContiguous)
+      addChunks(facts, reduced, kSplitChunk, split);
+    splitWalk(kernel, space, facts, reduced, groups, limits.target, split);
+    if (split.splits != draft.splits)
+      draft = split;
   }
-  int64_t elements = draft.tileElements();
-  // Elements a thread that were fastest on sm_90a, 2026-11-21: with long rows
-  // many, so that several blocks share a multiprocessor and one's barriers do
-  // not leave it idle; with short rows few.
-  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
-  // More threads than that have too few registers for what they keep.
-  if (elements > (isSpread ? 16384 : 32768))
-    perThread = elements / 512;
-  return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(elements, perThread));
+  return finish(kernel, draft, kMaxShareElements);
 }

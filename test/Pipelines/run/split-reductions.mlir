@@ -7,6 +7,8 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=columns
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=rows
 // RUN: fusion-run %s --device=emulator --random --seed=1 --asynchrony=early --verify --entry=rows
+// RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=kept_columns
+// RUN: fusion-run %s --device=emulator --random --seed=1 --asynchrony=early --verify --entry=kept_columns
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=channels
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=broadcast
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %s
@@ -42,6 +44,15 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
     %e = tensor.empty() : tensor<3x100003xf16>
     %r = linalg.softmax dimension(1) ins(%x : tensor<3x100003xf16>) outs(%e : tensor<3x100003xf16>) -> tensor<3x100003xf16>
     return %r : tensor<3x100003xf16>
+  }
+
+  // A cache line's width of columns, of which blocks keep parts of the rows.
+  // CHECK-LABEL: func.func @kept_columns
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}>, #fusion.axis<grid, tile = 32, vector = 4>]
+  func.func @kept_columns(%x: tensor<2500x45xf32>) -> tensor<2500x45xf32> {
+    %e = tensor.empty() : tensor<2500x45xf32>
+    %r = linalg.softmax dimension(0) ins(%x : tensor<2500x45xf32>) outs(%e : tensor<2500x45xf32>) -> tensor<2500x45xf32>
+    return %r : tensor<2500x45xf32>
   }
 
   // Of the reduced dimensions one has several tiles; the last two are one.
