@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/MoveScales.h"
+#include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
@@ -259,6 +260,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     moved = moveScales(func, targetInfo, options);
     repackOperands(func, targetInfo, options, moved);
     llvm::append_range(moved, splitReductions(func, targetInfo, options));
+    nestReductions(func, targetInfo, options, moved);
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);

@@ -32,8 +32,10 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     that is constant along what a product contracts, such as the inverse root of
     a norm, is applied to the product instead of its operand where that is
     predicted to be faster. Reductions of products' results may be split in two
-    (`begun-by-tiles`), which orders them differently. Independent operations may be given in any order: the
-    result is the same.
+    (`begun-by-tiles`), and so may those of what depends on an earlier reduction
+    of some of their dimensions (`begun-by-rows`), which orders them
+    differently. Independent operations may be given in any order: the result is
+    the same.
 
     Every candidate fusion, taken or refused, is a remark of the category
     `fusion-plan`, named by its reason code (docs/Remarks.md).

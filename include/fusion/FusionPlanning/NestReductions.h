@@ -1,0 +1,46 @@
+//===- NestReductions.h - Reductions past those of rows ---------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the splitting of reductions whose inputs depend on an
+// earlier reduction of some of their dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_NESTREDUCTIONS_H
+#define FUSION_FUSIONPLANNING_NESTREDUCTIONS_H
+
+#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// A reduction of what is computed from an earlier one, element by element.
+struct NestedReduction {
+  linalg::LinalgOp op, earlier;
+  /// The loops of `op`, some of those that it reduces, that `earlier` reduces.
+  SmallVector<unsigned> inner;
+};
+
+/// How `op` nests, if it does.
+std::optional<NestedReduction> findNestedReduction(linalg::LinalgOp op);
+
+/// Makes two reductions of one, first along the inner loops, then along the
+/// others; returns the first. `reduction.op` is erased.
+linalg::GenericOp nestReduction(const NestedReduction &reduction);
+
+/// Nests reductions of `func` where that is predicted to be faster. Adds what
+/// was considered to `entries`, with the operation that shows it.
+void nestReductions(
+    FunctionOpInterface func, const TargetInfo &target,
+    const PlanOptions &options,
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_NESTREDUCTIONS_H

@@ -1,0 +1,261 @@
+//===- NestReductions.cpp - Reductions past those of rows -----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the nesting of reductions. A sum over all elements of a
+// softmax cannot share a kernel with it: blocks have a row each. As the sum,
+// over rows, of sums along each row, its first part can.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/NestReductions.h"
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Reductions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Operations looked at on the way from a reduction to an earlier one.
+static constexpr unsigned kMaxVisited = 64;
+/// Reductions that are considered; each costs two plans.
+static constexpr unsigned kMaxNested = 16;
+
+//===----------------------------------------------------------------------===//
+// Which reductions
+//===----------------------------------------------------------------------===//
+
+/// True when `op` may combine its elements in any order, with results in
+/// between that are as exact as its own.
+static bool isDivisible(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() < 2 || !op.hasPureTensorSemantics() ||
+      op.hasDynamicShape() || op.hasIndexSemantics() || hasContract(op) ||
+      isContraction(op) || matchGranules(op) || matchGroupedSum(op) ||
+      llvm::any_of(op.getIndexingMapsArray(),
+                   [](AffineMap map) { return !map.isProjectedPermutation(); }))
+    return false;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    Combiner combiner = matchCombiner(op, i);
+    if (!combiner.op ||
+        combiner.type != getElementTypeOrSelf(op.getDpsInitOperand(i)->get()))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+/// A tensor that a reduction depends on element by element, and the
+/// reduction's loop that each of its dimensions is.
+struct Dependence {
+  Value tensor;
+  SmallVector<unsigned> loops;
+};
+} // namespace
+
+/// The loops of `op` that `earlier` reduces, if those that are not of its
+/// result `result` are.
+static std::optional<SmallVector<unsigned>>
+getInnerLoops(linalg::LinalgOp op, linalg::LinalgOp earlier,
+              const Dependence &result) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto iterators = op.getIteratorTypesArray();
+  SmallVector<unsigned> inner;
+  int64_t elements = 1, reduced = 1;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (llvm::is_contained(result.loops, loop))
+      continue;
+    if (iterators[loop] != utils::IteratorType::reduction)
+      return std::nullopt;
+    inner.push_back(loop);
+    elements *= extents[loop];
+  }
+  for (auto [extent, kind] : llvm::zip(earlier.getStaticLoopRanges(),
+                                       earlier.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      reduced *= extent;
+  if (elements != reduced || elements == 1 ||
+      inner.size() == op.getNumReductionLoops())
+    return std::nullopt;
+  return inner;
+}
+
+std::optional<NestedReduction>
+mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
+  if (!isDivisible(op))
+    return std::nullopt;
+  SmallVector<Dependence> worklist;
+  llvm::SmallPtrSet<Value, 16> seen;
+  auto addInputs = [&](linalg::LinalgOp of, ArrayRef<unsigned> loops) {
+    for (OpOperand *input : of.getDpsInputOperands()) {
+      AffineMap map = of.getMatchingIndexingMap(input);
+      if (map.isProjectedPermutation() && seen.size() < kMaxVisited &&
+          seen.insert(input->get()).second)
+        worklist.push_back(
+            {input->get(),
+             llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+               return loops[cast<AffineDimExpr>(expr).getPosition()];
+             })});
+    }
+  };
+  addInputs(op, llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
+  while (!worklist.empty()) {
+    Dependence dependence = worklist.pop_back_val();
+    auto producer = dependence.tensor.getDefiningOp<linalg::LinalgOp>();
+    if (!producer || producer.hasDynamicShape() || isContraction(producer))
+      continue;
+    if (producer.getNumReductionLoops() > 0) {
+      if (auto inner = getInnerLoops(op, producer, dependence))
+        return NestedReduction{op, producer, *inner};
+      continue;
+    }
+    unsigned number = cast<OpResult>(dependence.tensor).getResultNumber();
+    AffineMap made =
+        producer.getMatchingIndexingMap(producer.getDpsInitOperand(number));
+    if (made.isIdentity())
+      addInputs(producer, dependence.loops);
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The rewrite
+//===----------------------------------------------------------------------===//
+
+/// The first part: along the inner loops, from the identity on.
+static linalg::GenericOp buildFirst(OpBuilder &builder,
+                                    const NestedReduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
+  Location loc = op.getLoc();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges(), shape;
+  SmallVector<AffineExpr> kept;
+  SmallVector<utils::IteratorType> kinds(op.getNumLoops(),
+                                         utils::IteratorType::reduction);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (llvm::is_contained(reduction.inner, loop))
+      continue;
+    kept.push_back(builder.getAffineDimExpr(loop));
+    shape.push_back(extents[loop]);
+    kinds[loop] = utils::IteratorType::parallel;
+  }
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands())
+    maps.push_back(op.getMatchingIndexingMap(input));
+  maps.resize(op->getNumOperands(),
+              AffineMap::get(op.getNumLoops(), 0, kept, op.getContext()));
+  SmallVector<Value> inits;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    TypedAttr neutral = matchCombiner(op, i).neutral;
+    Value identity = arith::ConstantOp::create(builder, loc, neutral);
+    Value empty =
+        tensor::EmptyOp::create(builder, loc, shape, neutral.getType());
+    inits.push_back(
+        linalg::FillOp::create(builder, loc, identity, empty).getResult(0));
+  }
+  auto first =
+      linalg::GenericOp::create(builder, loc, ValueRange(inits).getTypes(),
+                                op.getDpsInputs(), inits, maps, kinds);
+  IRMapping mapping;
+  op->getRegion(0).cloneInto(&first.getRegion(), mapping);
+  return first;
+}
+
+/// The second part: what `first` gave, along the other loops.
+static linalg::GenericOp buildSecond(OpBuilder &builder,
+                                     const NestedReduction &reduction,
+                                     linalg::GenericOp first) {
+  linalg::LinalgOp op = reduction.op;
+  SmallVector<AffineExpr> numbers;
+  SmallVector<utils::IteratorType> kinds;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    numbers.push_back(builder.getAffineDimExpr(kinds.size()));
+    if (!llvm::is_contained(reduction.inner, loop))
+      kinds.push_back(kind);
+  }
+  SmallVector<AffineMap> maps(first.getNumResults(),
+                              builder.getMultiDimIdentityMap(kinds.size()));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
+        numbers, {}, kinds.size(), 0));
+  return linalg::GenericOp::create(
+      builder, op.getLoc(), op->getResultTypes(), first.getResults(),
+      op.getDpsInits(), maps, kinds,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        SmallVector<Value> yielded;
+        for (unsigned i = 0; i < first.getNumResults(); ++i) {
+          Operation *like = matchCombiner(op, i).op;
+          Value sum = arguments[first.getNumResults() + i];
+          OperationState state(loc, like->getName(), {sum, arguments[i]},
+                               sum.getType(), like->getAttrs());
+          yielded.push_back(b.create(state)->getResult(0));
+        }
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+}
+
+linalg::GenericOp
+mlir::fusion::nestReduction(const NestedReduction &reduction) {
+  OpBuilder builder(reduction.op);
+  linalg::GenericOp first = buildFirst(builder, reduction);
+  reduction.op->replaceAllUsesWith(buildSecond(builder, reduction, first));
+  linalg::LinalgOp op = reduction.op;
+  op.erase();
+  return first;
+}
+
+//===----------------------------------------------------------------------===//
+// The decision
+//===----------------------------------------------------------------------===//
+
+static SmallVector<NestedReduction>
+findNestedReductions(FunctionOpInterface func) {
+  SmallVector<NestedReduction> found;
+  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+    if (auto reduction = findNestedReduction(op))
+      found.push_back(*reduction);
+  return found;
+}
+
+void mlir::fusion::nestReductions(
+    FunctionOpInterface func, const TargetInfo &target,
+    const PlanOptions &options,
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
+  unsigned next = 0;
+  // The number of reductions that nest shrinks by one with each that does.
+  for (unsigned considered = 0; considered < kMaxNested; ++considered) {
+    SmallVector<NestedReduction> found = findNestedReductions(func);
+    if (next >= found.size())
+      return;
+    const NestedReduction &reduction = found[next];
+    LedgerEntry entry;
+    entry.producer = getOpLabel(reduction.earlier, NodeKind::Reduction);
+    entry.consumer = getOpLabel(reduction.op, NodeKind::Reduction);
+    entry.reason = ReasonCode::NotProfitable;
+    OwningOpRef<Operation *> copy = func->clone();
+    auto changed = cast<FunctionOpInterface>(copy.get());
+    nestReduction(findNestedReductions(changed)[next]);
+    FailureOr<FusionPlan> before = planFusion(func, target, options);
+    FailureOr<FusionPlan> after = planFusion(changed, target, options);
+    if (succeeded(before) && succeeded(after)) {
+      entry.timeBeforeUs = before->ledger.timeAfterUs;
+      entry.timeAfterUs = after->ledger.timeAfterUs;
+      entry.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
+      entry.savedLaunches =
+          before->ledger.kernelsAfter - after->ledger.kernelsAfter;
+      entry.accepted = entry.gainUs() > options.minGainSeconds * 1e6;
+    }
+    next += !entry.accepted;
+    // Otherwise the plan says why the two are not one kernel.
+    if (!entry.accepted)
+      continue;
+    entry.reason = ReasonCode::BegunByRows;
+    Operation *shown = reduction.earlier;
+    nestReduction(reduction);
+    entries.emplace_back(shown, entry);
+  }
+}
