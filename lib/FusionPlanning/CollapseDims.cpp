@@ -62,6 +62,7 @@ private:
   void addTensors();
   void addLinalgOp(linalg::LinalgOp op);
   void addSize(tensor::DimOp op);
+  void addView(Operation *op);
   void addOp(Operation *op);
   void blockAll(ValueRange values);
   void chooseClasses();
@@ -79,10 +80,11 @@ private:
   RankedTensorType getCollapsedType(Value value) const;
 
   void rewriteGeneric(linalg::GenericOp op);
+  void rewriteSizes();
+  void rewriteViews();
   void rewriteInside();
-  void rewriteOutside(
-      const llvm::SmallDenseMap<Value, SmallVector<ReassociationIndices>>
-          &groups);
+  void rewriteOutside(ArrayRef<SmallVector<ReassociationIndices>> operands,
+                      ArrayRef<SmallVector<ReassociationIndices>> results);
 
   KernelOp kernel;
   /// The number of each tensor's first boundary.
@@ -181,6 +183,36 @@ void DimCollapser::addSize(tensor::DimOp op) {
     blocked.set(first + *dim);
 }
 
+/// The tensor of `view` with more dimensions, the other one, and which
+/// dimensions of the former each of the latter is.
+static std::tuple<Value, Value, SmallVector<ReassociationIndices>>
+getSides(Operation *view) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
+    return {expand.getResult(), expand.getSrc(),
+            expand.getReassociationIndices()};
+  auto collapse = cast<tensor::CollapseShapeOp>(view);
+  return {collapse.getSrc(), collapse.getResult(),
+          collapse.getReassociationIndices()};
+}
+
+/// Of views that add or drop dimensions of size 1, dimensions of one side fall
+/// together as those of the other do.
+void DimCollapser::addView(Operation *op) {
+  auto [wide, narrow, groups] = getSides(op);
+  auto type = cast<RankedTensorType>(wide.getType());
+  SmallVector<int64_t> large;
+  for (ArrayRef<int64_t> group : groups) {
+    auto isLarge = [&](int64_t dim) { return type.getDimSize(dim) != 1; };
+    if (!type.hasStaticShape() || llvm::count_if(group, isLarge) > 1)
+      return blockAll({wide, narrow});
+    const auto *it = llvm::find_if(group, isLarge);
+    large.push_back(it == group.end() ? group.front() : *it);
+  }
+  for (unsigned dim = 0; dim + 1 < groups.size(); ++dim)
+    for (int64_t between = large[dim]; between < large[dim + 1]; ++between)
+      classes.join(boundaries.at(narrow) + dim, boundaries.at(wide) + between);
+}
+
 void DimCollapser::addOp(Operation *op) {
   // Elements that a body reads where it likes.
   if (op->getBlock() != &kernel.getBlock())
@@ -189,6 +221,8 @@ void DimCollapser::addOp(Operation *op) {
     return addLinalgOp(linalgOp);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return addSize(dim);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return addView(op);
   auto constant = dyn_cast<arith::ConstantOp>(op);
   if (isa<tensor::EmptyOp, YieldOp>(op) ||
       (constant && isa<DenseElementsAttr>(constant.getValue())))
@@ -234,8 +268,8 @@ bool DimCollapser::changes(Value value) const {
 
 SmallVector<ReassociationIndices> DimCollapser::getGroups(Value value) const {
   SmallVector<ReassociationIndices> groups;
-  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-  for (int64_t dim = 0; dim < rank; ++dim) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  for (int64_t dim = 0; type && dim < type.getRank(); ++dim) {
     if (dim == 0 || !falls(value, dim - 1))
       groups.emplace_back();
     groups.back().push_back(dim);
@@ -293,10 +327,8 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
       [&](linalg::IndexOp index) { index.setDim(numbers[index.getDim()]); });
 }
 
-void DimCollapser::rewriteInside() {
-  // Loops before types, which say what falls together.
-  for (auto op : kernel.getBlock().getOps<linalg::GenericOp>())
-    rewriteGeneric(op);
+/// Sizes are those of the dimensions' new numbers.
+void DimCollapser::rewriteSizes() {
   OpBuilder builder(kernel.getContext());
   for (auto dim : kernel.getBlock().getOps<tensor::DimOp>()) {
     if (!changes(dim.getSource()))
@@ -308,39 +340,83 @@ void DimCollapser::rewriteInside() {
     dim.getIndexMutable().assign(
         arith::ConstantIndexOp::create(builder, dim.getLoc(), number));
   }
-  for (Value value : tensors) {
-    if (!changes(value))
+}
+
+/// Views split what their narrower side has left. Their tensors have their
+/// types of before.
+void DimCollapser::rewriteViews() {
+  for (Operation &op : kernel.getBlock()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
       continue;
-    RankedTensorType type = getCollapsedType(value);
+    auto [wide, narrow, groups] = getSides(&op);
+    if (!changes(wide) && !changes(narrow))
+      continue;
+    SmallVector<ReassociationIndices> left;
+    int64_t number = 0;
+    for (unsigned dim = 0; dim < groups.size(); ++dim) {
+      if (dim == 0 || !falls(narrow, dim - 1))
+        left.emplace_back();
+      for (int64_t part : groups[dim])
+        if (part == 0 || !falls(wide, part - 1))
+          left.back().push_back(number++);
+    }
+    Builder b(op.getContext());
+    op.setAttr(tensor::ExpandShapeOp::getReassociationAttrStrName(),
+               getReassociationIndicesAttribute(b, left));
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+      expand.setStaticOutputShape(getCollapsedType(wide).getShape());
+  }
+}
+
+void DimCollapser::rewriteInside() {
+  // What says how before types, which say what falls together.
+  for (auto op : kernel.getBlock().getOps<linalg::GenericOp>())
+    rewriteGeneric(op);
+  rewriteSizes();
+  rewriteViews();
+  SmallVector<RankedTensorType> types;
+  for (Value value : tensors)
+    types.push_back(getCollapsedType(value));
+  for (auto [value, type] : llvm::zip_equal(tensors, types)) {
+    if (value.getType() == type)
+      continue;
     if (auto constant = value.getDefiningOp<arith::ConstantOp>())
       constant.setValueAttr(
           cast<DenseElementsAttr>(constant.getValue()).reshape(type));
     value.setType(type);
   }
+  // Views that split nothing any more.
+  for (Operation &op : llvm::make_early_inc_range(kernel.getBlock()))
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
+        op.getOperand(0).getType() == op.getResult(0).getType()) {
+      op.replaceAllUsesWith(ValueRange(op.getOperand(0)));
+      op.erase();
+    }
 }
 
-/// Gives the kernel views of its operands, and its users views of its results.
+/// Gives the kernel views of its operands, and its users views of its results,
+/// of which each has the dimensions of a group of `operands` and `results`.
 void DimCollapser::rewriteOutside(
-    const llvm::SmallDenseMap<Value, SmallVector<ReassociationIndices>>
-        &groups) {
+    ArrayRef<SmallVector<ReassociationIndices>> operands,
+    ArrayRef<SmallVector<ReassociationIndices>> results) {
   OpBuilder builder(kernel);
-  for (auto [operand, argument] : llvm::zip_equal(
-           kernel.getInputsMutable(), kernel.getBlock().getArguments()))
-    if (auto it = groups.find(argument); it != groups.end())
+  for (auto [operand, argument, groups] :
+       llvm::zip_equal(kernel.getInputsMutable(),
+                       kernel.getBlock().getArguments(), operands))
+    if (operand.get().getType() != argument.getType())
       operand.set(builder.createOrFold<tensor::CollapseShapeOp>(
-          kernel.getLoc(), argument.getType(), operand.get(), it->second));
+          kernel.getLoc(), argument.getType(), operand.get(), groups));
   builder.setInsertionPointAfter(kernel);
-  for (auto [result, yielded] :
-       llvm::zip_equal(kernel.getResults(), kernel.getYield().getValues())) {
-    auto it = groups.find(yielded);
-    if (it == groups.end())
-      continue;
+  for (auto [result, yielded, groups] : llvm::zip_equal(
+           kernel.getResults(), kernel.getYield().getValues(), results)) {
     Type type = result.getType();
+    if (type == yielded.getType())
+      continue;
     result.setType(yielded.getType());
     auto uses = llvm::map_to_vector(result.getUses(),
                                     [](OpOperand &use) { return &use; });
     auto expanded = tensor::ExpandShapeOp::create(builder, kernel.getLoc(),
-                                                  type, result, it->second);
+                                                  type, result, groups);
     for (OpOperand *use : uses)
       use->set(expanded);
   }
@@ -356,14 +432,16 @@ void DimCollapser::run() {
   addTensors();
   block.walk([&](Operation *op) { addOp(op); });
   chooseClasses();
-  llvm::SmallDenseMap<Value, SmallVector<ReassociationIndices>> groups;
-  for (Value value : tensors)
-    if (changes(value))
-      groups[value] = getGroups(value);
-  if (groups.empty())
+  if (llvm::none_of(tensors, [&](Value value) { return changes(value); }))
     return;
+  auto getAllGroups = [&](auto values) {
+    return llvm::map_to_vector(values,
+                               [&](Value value) { return getGroups(value); });
+  };
+  auto operands = getAllGroups(block.getArguments());
+  auto results = getAllGroups(kernel.getYield().getValues());
   rewriteInside();
-  rewriteOutside(groups);
+  rewriteOutside(operands, results);
 }
 
 namespace {

@@ -184,3 +184,50 @@ func.func @kept(%x: tensor<2x3x8xf32>, %w: tensor<8x4xf32>) -> (tensor<2x3x4xf32
   }
   return %p, %s, %t : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>
 }
+
+// A view that adds a dimension of size 1 follows what it views; what splits a
+// dimension keeps both sides as they are.
+// CHECK-LABEL: func @views
+// CHECK: fusion.kernel @unit ins({{.*}} : tensor<4x15xf32>) -> (tensor<4x1x15xf32>)
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1], [2]] output_shape [4, 1, 15] : tensor<4x15xf32> into tensor<4x1x15xf32>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: fusion.kernel @split ins(%arg0 : tensor<4x3x5xf32>) -> (tensor<2x2x3x5xf32>)
+func.func @views(%x: tensor<4x3x5xf32>) -> (tensor<4x1x3x5xf32>, tensor<2x2x3x5xf32>) {
+  %y = fusion.kernel @unit ins(%x : tensor<4x3x5xf32>) -> (tensor<4x1x3x5xf32>) {
+  ^bb0(%a: tensor<4x3x5xf32>):
+    %zero = arith.constant 0.0 : f32
+    %v = tensor.expand_shape %a [[0, 1], [2], [3]] output_shape [4, 1, 3, 5] : tensor<4x3x5xf32> into tensor<4x1x3x5xf32>
+    %e = tensor.empty() : tensor<4x1xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x1xf32>) -> tensor<4x1xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%v : tensor<4x1x3x5xf32>) outs(%f : tensor<4x1xf32>) {
+    ^bb0(%w: f32, %o: f32):
+      %0 = arith.addf %w, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<4x1xf32>
+    %e2 = tensor.empty() : tensor<4x1x3x5xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j)>, affine_map<(i, j, k, l) -> (i, j, k, l)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%v, %s : tensor<4x1x3x5xf32>, tensor<4x1xf32>) outs(%e2 : tensor<4x1x3x5xf32>) {
+    ^bb0(%w: f32, %m: f32, %o: f32):
+      %0 = arith.subf %w, %m : f32
+      linalg.yield %0 : f32
+    } -> tensor<4x1x3x5xf32>
+    fusion.yield %r : tensor<4x1x3x5xf32>
+  }
+  %z = fusion.kernel @split ins(%x : tensor<4x3x5xf32>) -> (tensor<2x2x3x5xf32>) {
+  ^bb0(%a: tensor<4x3x5xf32>):
+    %v = tensor.expand_shape %a [[0, 1], [2], [3]] output_shape [2, 2, 3, 5] : tensor<4x3x5xf32> into tensor<2x2x3x5xf32>
+    %e = tensor.empty() : tensor<2x2x3x5xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j, k, l)>],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%v : tensor<2x2x3x5xf32>) outs(%e : tensor<2x2x3x5xf32>) {
+    ^bb0(%w: f32, %o: f32):
+      %0 = arith.negf %w : f32
+      linalg.yield %0 : f32
+    } -> tensor<2x2x3x5xf32>
+    fusion.yield %r : tensor<2x2x3x5xf32>
+  }
+  return %y, %z : tensor<4x1x3x5xf32>, tensor<2x2x3x5xf32>
+}
