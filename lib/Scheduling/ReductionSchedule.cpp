@@ -37,6 +37,11 @@ static constexpr int64_t kLineBytes = 128;
 /// registers, twice, at most.
 static constexpr int64_t kKeptColumnElements = 16384;
 
+/// Threads of a block that shares a reduction with others, and registers that
+/// each has for what it keeps: of 128, others are for what is computed on a few
+/// elements at a time (sm_90a, 2026-11-23).
+static constexpr int64_t kShareThreads = 512, kKeptRegisters = 72;
+
 /// Elements of the tile of a block that has several rows, or columns.
 static constexpr int64_t kRowElements = 1024, kColumnElements = 2048;
 /// Elements that one thread reduces by itself, and threads of a block then.
@@ -108,6 +113,72 @@ static bool isSweptAgain(KernelOp kernel, const IterationSpace &space,
       later.insert(&op);
   }
   return false;
+}
+
+namespace {
+/// What threads have to keep, at most, from one sweep along a dimension to a
+/// later one.
+struct KeptValues {
+  /// Of each element, and of all.
+  int64_t elements = 0, results = 0;
+  /// Operands of each element that are not needed before a later sweep.
+  int64_t late = 0;
+};
+} // namespace
+
+/// Counts what sweeps along `dim` keep. The sweep of a value is the number of
+/// reductions along the dimension that it comes after.
+static KeptValues countKept(KernelOp kernel, const IterationSpace &space,
+                            unsigned dim) {
+  KeptValues result;
+  DenseMap<Value, unsigned> sweeps;
+  DenseMap<Value, SmallVector<unsigned>> uses;
+  unsigned last = 0;
+  for (Operation &op : kernel.getBlock()) {
+    unsigned sweep = 0;
+    for (Value operand : op.getOperands())
+      sweep = std::max(sweep, sweeps.lookup(operand));
+    for (Value operand : op.getOperands())
+      uses[operand].push_back(sweep);
+    last = std::max(last, sweep);
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    bool isReduction = linalgOp && reduces(linalgOp, space, dim);
+    result.results += isReduction ? op.getNumResults() : 0;
+    for (Value value : op.getResults())
+      sweeps[value] = sweep + isReduction;
+  }
+  SmallVector<int64_t> kept(last, 0);
+  for (auto &[value, inSweeps] : uses) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    bool isLong = false;
+    for (int64_t i = 0; type && i < type.getRank(); ++i)
+      isLong |= space.findDimOfTensor(value, i) == dim;
+    if (!isLong || value.getDefiningOp<tensor::EmptyOp>() ||
+        value.getDefiningOp<linalg::FillOp>())
+      continue;
+    // Arguments are loaded where they are needed first.
+    unsigned first = value.getDefiningOp() ? sweeps.lookup(value)
+                                           : *llvm::min_element(inSweeps);
+    result.late += !value.getDefiningOp() && first > 0;
+    for (unsigned sweep = first; sweep < *llvm::max_element(inSweeps); ++sweep)
+      ++kept[sweep];
+  }
+  for (int64_t values : kept)
+    result.elements = std::max(result.elements, values);
+  return result;
+}
+
+/// Elements that a block of `kShareThreads` keeps of what is reduced along
+/// `dim`, with `columns` results a thread: as many as registers suffice for.
+/// Half of the late operands' elements are on their way at a time.
+static int64_t getMostShare(KernelOp kernel, const IterationSpace &space,
+                            unsigned dim, int64_t columns) {
+  KeptValues kept = countKept(kernel, space, dim);
+  int64_t perThread = 2 * (kKeptRegisters - kept.results * columns) /
+                      (2 * std::max<int64_t>(kept.elements, 1) + kept.late);
+  return std::min<int64_t>(
+      kMaxShareElements, kShareThreads * llvm::bit_floor<uint64_t>(
+                                             std::max<int64_t>(perThread, 1)));
 }
 
 /// Tiles of `width` elements in all along kept dimensions that lie side by side
@@ -186,12 +257,14 @@ static bool areCombinable(KernelOp kernel, const IterationSpace &space,
 }
 
 /// Blocks that together have all that is reduced to the results of `draft` in
-/// their tiles: each element of what is needed again is then read once. None
-/// where they cannot.
+/// their tiles: each element of what is needed again is then read once. Threads
+/// with `columns` results each have no more than registers suffice for unless
+/// `spills`. None where they cannot.
 static std::optional<Draft>
 spreadTiles(KernelOp kernel, const IterationSpace &space,
             const KernelFacts &facts, const ReducedDims &reduced,
-            const ScheduleLimits &limits, Draft draft) {
+            int64_t columns, bool spills, const ScheduleLimits &limits,
+            Draft draft) {
   for (unsigned dim : reduced.dims) {
     draft.kinds[dim] = AxisKind::Full;
     draft.tiles[dim] = nextPowerOfTwo(facts.extents[dim]);
@@ -203,9 +276,14 @@ spreadTiles(KernelOp kernel, const IterationSpace &space,
     int64_t others = 1;
     for (unsigned i = 0; i < draft.tiles.size(); ++i)
       others = multiply(others, i == dim ? 1 : draft.tiles[i]);
-    for (int64_t share = kMaxShareElements; share >= kMaxShareElements / 4;
+    if (!isSweptAgain(kernel, space, dim))
+      continue;
+    int64_t most = getMostShare(kernel, space, dim, columns);
+    if (spills)
+      most = kMaxShareElements;
+    for (int64_t share = most; share >= std::min(most, kMaxShareElements / 4);
          share /= 2) {
-      if (others * 2 > share || !isSweptAgain(kernel, space, dim))
+      if (others * 2 > share)
         continue;
       Draft spread = draft;
       spread.tiles[dim] = share / others;
@@ -230,24 +308,31 @@ spreadTiles(KernelOp kernel, const IterationSpace &space,
   return best;
 }
 
-/// The same for one row of results, or for as many `columns` as fill a cache
+/// The same for one row of results, or for as many columns as fill a cache
 /// line, a sector at least where their rows are too many.
 static std::optional<Draft>
 spreadRowsOrColumns(KernelOp kernel, const IterationSpace &space,
                     const KernelFacts &facts, const ReducedDims &reduced,
-                    bool columns, const ScheduleLimits &limits,
+                    bool hasColumns, const ScheduleLimits &limits,
                     const Draft &draft) {
   if (reduced.dynamic)
     return std::nullopt;
-  if (!columns)
-    return spreadTiles(kernel, space, facts, reduced, limits, draft);
-  for (int64_t bytes = kLineBytes;
-       bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
-    Draft wide = draft;
-    addColumns(kernel, space, facts, bytes / facts.widestElement, wide);
-    if (auto spread = spreadTiles(kernel, space, facts, reduced, limits, wide))
-      return spread;
-  }
+  // Tiles that registers do not suffice for where no others will do.
+  for (bool spills : {false, true})
+    for (int64_t bytes = kLineBytes;
+         bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
+      Draft wide = draft;
+      int64_t inThread = 1;
+      if (hasColumns)
+        inThread = std::min(*llvm::max_element(draft.vectors),
+                            addColumns(kernel, space, facts,
+                                       bytes / facts.widestElement, wide));
+      if (auto spread = spreadTiles(kernel, space, facts, reduced, inThread,
+                                    spills, limits, wide))
+        return spread;
+      if (!hasColumns)
+        break;
+    }
   return std::nullopt;
 }
 
@@ -351,7 +436,7 @@ static ScheduleAttr finish(KernelOp kernel, const Draft &draft, int64_t most) {
   int64_t elements = draft.tileElements();
   int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
   if (elements > most)
-    perThread = elements / 512;
+    perThread = elements / kShareThreads;
   return draft.finish(kernel.getContext(), Strategy::Reduction,
                       warpsFor(elements, perThread));
 }
@@ -386,10 +471,11 @@ ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
     columnWidth *= 2;
   if (columns && isFew(kernel, space, reduced))
     return scheduleFew(kernel, space, facts, limits, reduced, vector, draft);
-  if (!full)
+  // A thread that keeps more than 64 elements has few neighbours.
+  if (!full || (rowsAreContiguous && reduced.padded > kMaxShareElements))
     if (auto spread = spreadRowsOrColumns(kernel, space, facts, reduced,
                                           columns, limits, draft))
-      return finish(kernel, *spread, kMaxShareElements / 2);
+      return finish(kernel, *spread, /*most=*/0);
   if (columns)
     columnWidth = addColumns(kernel, space, facts, columnWidth, draft);
   for (unsigned dim : reduced.dims)

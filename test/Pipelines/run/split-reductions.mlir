@@ -9,6 +9,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --asynchrony=early --verify --entry=rows
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=kept_columns
 // RUN: fusion-run %s --device=emulator --random --seed=1 --asynchrony=early --verify --entry=kept_columns
+// RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=two_inputs
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=channels
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify --entry=broadcast
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %s
@@ -53,6 +54,23 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
     %e = tensor.empty() : tensor<2500x45xf32>
     %r = linalg.softmax dimension(0) ins(%x : tensor<2500x45xf32>) outs(%e : tensor<2500x45xf32>) -> tensor<2500x45xf32>
     return %r : tensor<2500x45xf32>
+  }
+
+  // Both inputs are kept, so that blocks have fewer rows.
+  // CHECK-LABEL: func.func @two_inputs
+  // CHECK-SAME: kernels_after = 1 : i64
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 32, vector = 4>, #fusion.axis<full, tile = 256>]
+  func.func @two_inputs(%x: tensor<1500x45xf32>, %t: tensor<1500x45xf32>) -> tensor<45xf32> {
+    %p = fusion.log_softmax %x axis(0) : tensor<1500x45xf32>
+    %q = fusion.log_softmax %t axis(0) : tensor<1500x45xf32>
+    %e = math.exp %q : tensor<1500x45xf32>
+    %d = arith.subf %q, %p : tensor<1500x45xf32>
+    %m = arith.mulf %e, %d : tensor<1500x45xf32>
+    %z = arith.constant 0.0 : f32
+    %i = tensor.empty() : tensor<45xf32>
+    %f = linalg.fill ins(%z : f32) outs(%i : tensor<45xf32>) -> tensor<45xf32>
+    %r = linalg.reduce { arith.addf } ins(%m : tensor<1500x45xf32>) outs(%f : tensor<45xf32>) dimensions = [0]
+    return %r : tensor<45xf32>
   }
 
   // Of the reduced dimensions one has several tiles; the last two are one.
