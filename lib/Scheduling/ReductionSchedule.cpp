@@ -205,10 +205,11 @@ static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
   for (int64_t i = cast<RankedTensorType>(largest.getType()).getRank();
        i-- > 0 && columns < width;) {
     unsigned dim = space.getDimOfTensor(largest, i);
+    const IterationDim &own = space.getDims()[dim];
+    if (own.reduction || (!own.root && own.getStaticExtent() != 1))
+      break;
     if (facts.extents[dim] == 1)
       continue;
-    if (space.getDims()[dim].reduction)
-      break;
     draft.tiles[dim] =
         std::min(width / columns, nextPowerOfTwo(facts.extents[dim]));
     columns *= draft.tiles[dim];
@@ -443,8 +444,16 @@ static ScheduleAttr finish(KernelOp kernel, const Draft &draft, int64_t most) {
 
 ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
                                              const IterationSpace &space,
-                                             const KernelFacts &facts,
+                                             const KernelFacts &kernelFacts,
                                              const ScheduleLimits &limits) {
+  KernelFacts facts = kernelFacts;
+  // Blocks have tiles of results. Other dimensions are those of operands that
+  // windows slide over, or that are reshaped.
+  for (auto [id, dim] : llvm::enumerate(space.getDims()))
+    if (!dim.root && !dim.reduction) {
+      facts.extents[id] = 1;
+      facts.contiguousBytes[id] = 0;
+    }
   Draft draft(space.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
