@@ -148,7 +148,11 @@ std::optional<ScanCombiner> mlir::fusion::matchScanCombiner(Block &combiner) {
     if (ops[i])
       result.neutral.push_back(getExactIdentity(ops[i], type));
     else if (isLogOfSum(combined[i], stateOf(i)))
-      result.neutral.push_back(TypedAttr());
+      // e to this power is zero beside any other, and the difference of two
+      // is a number, which that of two infinities is not.
+      result.neutral.push_back(FloatAttr::get(
+          type, APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
+                                    /*Negative=*/true)));
     else
       return std::nullopt;
   }

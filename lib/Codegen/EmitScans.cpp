@@ -95,15 +95,7 @@ LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
     Tile wide = broadcast(castTile(*element, scan.types[i]), scan.axes);
     // Backwards, what lies past the end comes first.
     if (op.getReverse() && !axes[axis].exact) {
-      Tile neutral;
-      if (TypedAttr identity = scan.neutral[i]) {
-        neutral.value = constant(identity);
-      } else {
-        FailureOr<Tile> start = scalarValue(op.getInits()[i]);
-        if (failed(start))
-          return failure();
-        neutral = castTile(*start, scan.types[i]);
-      }
+      Tile neutral{constant(scan.neutral[i]), {}};
       Tile inside = below(builder.getAffineDimExpr(axis), axes[axis].extent);
       wide = broadcast(select(inside, wide, neutral), scan.axes);
     }

@@ -103,8 +103,7 @@ bool isIdentityFill(Value tensor, const Combiner &combiner);
 /// How a scan combines, where that is known to be associative up to rounding:
 /// tiles may then be scanned by many threads.
 struct ScanCombiner {
-  /// Identity of the combination by state; null where that is what the scan
-  /// begins with.
+  /// Identity of the combination by state.
   SmallVector<TypedAttr> neutral;
   /// Types of the states within a tile and from tile to tile: f32 for smaller
   /// floats, unless only maxima and minima are taken.

@@ -74,7 +74,7 @@ func.func @short(%x: tensor<70x33xf16>) -> tensor<70x33xf16> {
 }
 
 func.func @logarithms(%x: tensor<4x500xf32>) -> tensor<4x500xf32> {
-  %least = arith.constant -1.0e+30 : f32
+  %least = arith.constant 0xFF800000 : f32
   %y = fusion.scan reverse ins(%x : tensor<4x500xf32>) inits(%least : f32) axis(1) -> tensor<4x500xf32> {
   ^bb0(%a: f32, %b: f32):
     %m = arith.maximumf %a, %b : f32
