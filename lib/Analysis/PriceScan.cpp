@@ -31,24 +31,25 @@ void Pricer::priceScan() {
   sizes.scanned = toCount(scanned);
   sizes.columns = toCount(columns);
   sizes.rows = toCount(outer / columns);
-  SmallVector<Block *> combiners;
+  SmallVector<ScanOp> scans;
   for (const BodyInstance &instance : body.getInstances())
     if (const GraphNode &node = body.getNode(instance);
         node.kind == NodeKind::Scan)
-      combiners.push_back(&node.op->getRegion(0).front());
-  sizes.stateBytes = getStateBytes(combiners);
+      scans.push_back(cast<ScanOp>(node.op));
+  describeStates(scans, sizes);
   double narrowest = 8, bytes = 0;
   for (const Stream &stream : streams) {
     narrowest = std::min(narrowest, stream.elementBytes);
     bytes = std::max(bytes, stream.elementBytes);
   }
   sizes.narrowestElement = std::max<int64_t>(1, toCount(narrowest));
-  ScanTiles tiles = chooseScanTiles(sizes, target.numSMs);
+  ScanTiles tiles = chooseScanTiles(sizes, target);
 
   double block = static_cast<double>(tiles.columns * tiles.rows);
   double threads = static_cast<double>(tiles.warps * target.warpSize);
   double blocks = ceilDiv(columns, static_cast<double>(tiles.columns)) *
-                  ceilDiv(outer / columns, static_cast<double>(tiles.rows));
+                  ceilDiv(outer / columns, static_cast<double>(tiles.rows)) *
+                  static_cast<double>(tiles.split);
   double perThread = static_cast<double>(tiles.elements()) / threads;
   KernelCost cost;
   auto getCopies = [&](DimMask mask) {
@@ -56,6 +57,15 @@ void Pricer::priceScan() {
   };
   addSweep(cost, getCopies);
   cost.reductionSteps = 1;
+  // Blocks that walk together exchange totals in each round; but for the first,
+  // the traffic of another goes on meanwhile.
+  if (tiles.split > 1) {
+    double rounds =
+        ceilDiv(scanned, static_cast<double>(tiles.scanned * tiles.split));
+    double moved = cost.uniqueBytes() / rounds / target.dramBytesPerSecond;
+    cost.gridSteps =
+        1 + (rounds - 1) * std::max(0.0, 1 - moved / cost::kGridStepSeconds);
+  }
   // What warps tell each other in each step.
   if (tiles.warps > 1)
     cost.sharedBytes += 2 * static_cast<double>(sizes.stateBytes) * scanned *

@@ -12,6 +12,7 @@
 
 #include "fusion/Analysis/ScanTiles.h"
 
+#include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Support/Counts.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,19 +30,32 @@ static constexpr int64_t kWarps = 4, kWarpsWanted = 24, kMostWarps = 32;
 /// Steps of a walk have no fewer elements of a row, so that a sum is rounded
 /// less often than it has terms (docs/Numerics.md).
 static constexpr int64_t kLeastTile = 16;
+/// Blocks that walk a row together at most. Those of 32 warps have a
+/// multiprocessor each, of which the smallest parts of sm_90a have 114.
+static constexpr int64_t kMostBlocks = 112;
 /// Columns that threads hold one by one.
 static constexpr int64_t kColumns = 64;
 static constexpr int64_t kCacheLine = 128;
 
-int64_t mlir::fusion::getStateBytes(ArrayRef<Block *> combiners) {
-  int64_t bytes = 0;
-  for (Block *block : combiners) {
-    std::optional<ScanCombiner> combiner = matchScanCombiner(*block);
-    if (!combiner)
-      return 0;
-    bytes += combiner->getStateBytes();
+void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
+  sizes.stateBytes = sizes.stateWords = 0;
+  bool isExchanged = true;
+  for (ScanOp scan : scans) {
+    std::optional<ScanCombiner> combiner =
+        matchScanCombiner(scan.getCombiner().front());
+    if (!combiner) {
+      sizes.stateBytes = sizes.stateWords = 0;
+      return;
+    }
+    sizes.stateBytes += combiner->getStateBytes();
+    sizes.stateWords += static_cast<int64_t>(combiner->types.size());
+    // A word has 32 bits for a state.
+    isExchanged &= llvm::all_of(combiner->types, [](Type type) {
+      return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 32;
+    });
   }
-  return bytes;
+  if (!isExchanged)
+    sizes.stateWords = 0;
 }
 
 static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {
@@ -49,8 +63,28 @@ static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {
          static_cast<double>(llvm::divideCeil(sizes.rows, tiles.rows));
 }
 
+/// Gives the walk of `tiles` to several blocks where there are too few to fill
+/// the chip.
+static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
+                      ScanTiles &tiles) {
+  if (sizes.stateWords == 0)
+    return;
+  double groups = countBlocks(sizes, tiles);
+  double elements = static_cast<double>(sizes.scanned) *
+                    static_cast<double>(tiles.columns * tiles.rows);
+  int64_t split = std::min<int64_t>(
+      {kMostBlocks, getWalkSplit(groups, elements, target),
+       static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned))});
+  // The exchanges of whole rounds and of the last one have memory of their own,
+  // and each twice.
+  int64_t words = 4 * sizes.stateWords * tiles.columns * tiles.rows;
+  if (split > 1 && fitsExchange(groups, split, words))
+    tiles.split = split;
+}
+
 ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
-                                        int64_t multiprocessors) {
+                                        const TargetInfo &target) {
+  auto multiprocessors = static_cast<int64_t>(target.numSMs);
   ScanTiles tiles;
   if (sizes.stateBytes == 0) {
     tiles.columns = std::min(kColumns, nextPowerOfTwo(sizes.columns));
@@ -76,9 +110,12 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
       *tile *= 2;
   tiles.warps =
       std::clamp<int64_t>(tiles.elements() / (32 * perThread), 1, kWarps);
+  splitWalk(sizes, target, tiles);
   // Few blocks have longer tiles, of more warps.
-  while (tiles.warps < kMostWarps && tiles.scanned < longest &&
-         countBlocks(sizes, tiles) * static_cast<double>(tiles.warps) <
+  while (tiles.warps < kMostWarps &&
+         tiles.scanned * tiles.split < sizes.scanned &&
+         countBlocks(sizes, tiles) *
+                 static_cast<double>(tiles.split * tiles.warps) <
              static_cast<double>(multiprocessors * kWarpsWanted)) {
     tiles.scanned *= 2;
     tiles.warps *= 2;

@@ -211,8 +211,8 @@ static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes,
     if (isGrouped)
       size += axis.tile - 1;
     else if (!axis.exact)
-      size =
-          llvm::alignTo(size, axis.whole ? axes[*axis.whole].tile : axis.tile);
+      size = llvm::alignTo(size,
+                           axis.whole ? axes[*axis.whole].tile : axis.step());
     return Bounds({0, std::max<int64_t>(size - 1, 0)});
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);

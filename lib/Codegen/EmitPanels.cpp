@@ -112,7 +112,8 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
   Value members = index(own.members);
   own.panel = arith::DivUIOp::create(builder, loc, firstBlock, members);
   own.member = arith::RemUIOp::create(builder, loc, firstBlock, members);
-  if (!axis.dim) {
+  own.inRounds = schedule.getStrategy() == Strategy::Scan;
+  if (!axis.dim && !own.inRounds) {
     // Whole chunks, so that what lies in a chunk does not depend on the part.
     AffineExpr all = getWalkedExtent(own.dim);
     int64_t chunk = schedule.getAxes()[own.dim].getTile();
@@ -141,7 +142,7 @@ std::pair<Value, Value> TileEmitter::getWalk(const Axis &axis) {
   Value end = isPart ? panel->end : sizeOf(axis.extent);
   if (axis.piece == Piece::All)
     return {begin, end};
-  Value whole = sizeOf(axis.extent.floorDiv(axis.tile) * axis.tile);
+  Value whole = sizeOf(axis.extent.floorDiv(axis.step()) * axis.step());
   if (axis.piece == Piece::Rest)
     return {isPart ? arith::MaxUIOp::create(builder, loc, begin, whole) : whole,
             end};
@@ -149,37 +150,42 @@ std::pair<Value, Value> TileEmitter::getWalk(const Axis &axis) {
           isPart ? arith::MinUIOp::create(builder, loc, end, whole) : whole};
 }
 
-SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t tile) const {
+SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t step) const {
   AffineExpr extent = getWalkedExtent(dim);
   auto known = dyn_cast<AffineConstantExpr>(extent);
-  bool isCut = schedule.getStrategy() == Strategy::Reduction &&
+  bool isCut = (schedule.getStrategy() == Strategy::Reduction ||
+                schedule.getStrategy() == Strategy::Scan) &&
                strips.empty() && granuleAxes.empty() &&
-               !tilesExactly(extent, tile) &&
-               (!known || known.getValue() > tile);
+               !tilesExactly(extent, step) &&
+               (!known || known.getValue() > step);
   if (isCut)
     return {Piece::Whole, Piece::Rest};
   return {Piece::All};
+}
+
+Value TileEmitter::getPanelMemory() {
+  if (!panel->memory) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&program.getBody().front());
+    panel->memory = tile::ScratchOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(context, /*addressSpace=*/1),
+        kHeadBytes, /*signals=*/true);
+  }
+  return panel->memory;
 }
 
 FailureOr<SmallVector<Tile>>
 TileEmitter::combineInPanel(ArrayRef<Tile> parts, const Reduction &reduction) {
   if (!schedule.getMma() && scopes.size() - 1 != gridDepth)
     return refusePanel("they would wait for each other in a loop");
-  if (!panel->memory) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&program.getBody().front());
-    // The size is that of all exchanges, set when they are known.
-    panel->memory = tile::ScratchOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(context, /*addressSpace=*/1),
-        kHeadBytes, /*signals=*/true);
-  }
   SmallVector<Value> values;
   for (const Tile &part : parts)
     values.push_back(part.value);
   SmallVector<Type> types(ValueRange(values).getTypes());
   auto reduce = tile::PanelReduceOp::create(
-      builder, loc, types, values, panel->memory, panel->panel, panel->member,
-      panel->turn, panel->members, /*copies=*/1, /*offset=*/0, /*bytes=*/0);
+      builder, loc, types, values, getPanelMemory(), panel->panel,
+      panel->member, panel->turn, panel->members, /*copies=*/1, /*offset=*/0,
+      /*bytes=*/0);
   reduction.addCombiner(builder, loc, types, reduce.getCombiner());
   panel->exchanges.push_back(reduce);
   SmallVector<Tile> whole;
@@ -189,7 +195,7 @@ TileEmitter::combineInPanel(ArrayRef<Tile> parts, const Reduction &reduction) {
 }
 
 LogicalResult TileEmitter::closePanel() {
-  if (panel->exchanges.empty()) {
+  if (panel->exchanges.empty() && panel->scans.empty()) {
     if (schedule.getMma())
       return refusePanel("nothing is reduced along it");
     // No result needs what the kernel reduces: nobody waits.
@@ -212,6 +218,14 @@ LogicalResult TileEmitter::closePanel() {
              static_cast<int64_t>(exchange.getValues().size()) * kWordBytes;
     bytes = llvm::alignTo(bytes, align);
   }
+  for (tile::PanelScanOp scan : panel->scans) {
+    // Every round has an exchange.
+    scan.setCopies(2);
+    scan.setOffset(bytes);
+    bytes = llvm::alignTo(bytes + scan.getNumWords() * kWordBytes, align);
+  }
+  for (tile::PanelScanOp scan : panel->scans)
+    scan.setBytes(bytes);
   for (auto [exchange, offset] : llvm::zip(panel->exchanges, offsets)) {
     exchange.setOffset(offset);
     exchange.setBytes(bytes);

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LoadAhead.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -103,8 +104,17 @@ LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
     totals.push_back(tileType(scan.outerAxes, scan.types[i]));
   }
   int64_t dim = llvm::find(scan.axes, axis) - scan.axes.begin();
+  SmallVector<Value> before(states);
+  bool inRounds = panel && panel->inRounds;
+  if (inRounds) {
+    FailureOr<SmallVector<Value>> own =
+        scanRound(scan, elements, states, dim, next);
+    if (failed(own))
+      return failure();
+    before = *own;
+  }
   auto scanned = tile::ScanOp::create(
-      builder, loc, ValueRange(elements).getTypes(), totals, elements, states,
+      builder, loc, ValueRange(elements).getTypes(), totals, elements, before,
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
       op.getExclusiveAttr(), op.getReverseAttr());
   cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
@@ -115,8 +125,33 @@ LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
     remember(op.getResult(i), scan.coords,
              castTile({result, scan.axes}, element), depth);
   }
-  llvm::append_range(next, scanned.getTotals());
+  if (!inRounds)
+    llvm::append_range(next, scanned.getTotals());
   return success();
+}
+
+FailureOr<SmallVector<Value>>
+TileEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
+                       int64_t dim, SmallVectorImpl<Value> &next) {
+  for (Type type : scan.types)
+    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 32)
+      return refusePanel("a state of their scan has more than 32 bits");
+  SmallVector<Type> totals(states.getTypes());
+  ScanOp op = scan.op;
+  Block &combiner = op.getCombiner().front();
+  auto own = tile::ScanOp::create(
+      builder, loc, elements.getTypes(), totals, elements, ValueRange(),
+      builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
+      /*exclusive=*/UnitAttr(), op.getReverseAttr());
+  cloneCombiner(builder, loc, combiner, scan.types, own.getCombiner());
+  auto exchange = tile::PanelScanOp::create(
+      builder, loc, totals, totals, own.getTotals(), states, getPanelMemory(),
+      panel->panel, panel->member, panel->turn, panel->members, /*copies=*/2,
+      /*offset=*/0, /*bytes=*/0, /*by_owners=*/false);
+  cloneCombiner(builder, loc, combiner, scan.types, exchange.getCombiner());
+  panel->scans.push_back(exchange);
+  llvm::append_range(next, exchange.getTotals());
+  return llvm::to_vector_of<Value>(exchange.getBefore());
 }
 
 LogicalResult TileEmitter::scanElement(WalkedScan &scan, ValueRange states,
@@ -146,19 +181,46 @@ LogicalResult TileEmitter::scanElement(WalkedScan &scan, ValueRange states,
   return success();
 }
 
-/// Moves the walk along `axis`, whose loop is `loop`, to its steps' mirror
-/// images: the last tile comes first, each from where it begins.
-void TileEmitter::walkBackwards(unsigned axis, scf::ForOp loop) {
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value last =
-      arith::SubIOp::create(builder, loc, sizeOf(axes[axis].extent), one);
-  if (int64_t size = axes[axis].tile; size > 1) {
-    Value tile = arith::ConstantIndexOp::create(builder, loc, size);
-    last = arith::DivUIOp::create(builder, loc, last, tile);
-    last = arith::MulIOp::create(builder, loc, last, tile);
+void TileEmitter::placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
+                            unsigned number) {
+  Axis &walked = axes[axis];
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value at = loop.getInductionVar();
+  bool inRounds = panel && panel->inRounds;
+  Value step = loop.getStep();
+  if (inRounds) {
+    // Rounds are counted through all pieces. Backwards, what is left of the
+    // last one comes first.
+    panel->turn = arith::DivUIOp::create(builder, loc, at, step);
+    if (backwards && walked.piece != Piece::All)
+      panel->turn = number == 0 ? index(0)
+                                : Value(arith::AddIOp::create(
+                                      builder, loc, panel->turn, index(1)));
   }
-  axes[axis].offset =
-      arith::SubIOp::create(builder, loc, last, loop.getInductionVar());
+  if (backwards) {
+    // The mirror image of the steps: the last comes first, each from where it
+    // begins.
+    Value begin = loop.getLowerBound();
+    Value last = arith::SubIOp::create(
+        builder, loc, loop.getUpperBound(),
+        arith::AddIOp::create(builder, loc, begin, index(1)));
+    last = arith::DivUIOp::create(builder, loc, last, step);
+    last = arith::MulIOp::create(builder, loc, last, step);
+    Value ends = arith::AddIOp::create(builder, loc, begin, begin);
+    ends = arith::AddIOp::create(builder, loc, ends, last);
+    at = arith::SubIOp::create(builder, loc, ends, at);
+  }
+  if (inRounds) {
+    Value rank = panel->member;
+    if (backwards)
+      rank =
+          arith::SubIOp::create(builder, loc, index(panel->members - 1), rank);
+    Value own = arith::MulIOp::create(builder, loc, rank, index(walked.tile));
+    at = arith::AddIOp::create(builder, loc, at, own);
+  }
+  walked.offset = at;
 }
 
 LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
@@ -169,12 +231,16 @@ LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
     if (scan.getReverse() != first.getReverse())
       return scan.emitError("FUS-3114: scans in both directions along one "
                             "dimension cannot share a kernel");
+  if (panel && panel->inRounds && schedule.getAxes()[dim].getTile() == 1)
+    return refusePanel("each walks it element by element");
   insertAt(scopes.size() - 1);
 
   // The axis exists before its loop, so that coordinates can be formed.
   Axis walked{dim, space.getDims()[dim].extent,
               schedule.getAxes()[dim].getTile()};
   walked.depth = scopes.size();
+  if (panel && panel->inRounds)
+    walked.round = panel->members;
   axes.push_back(walked);
   unsigned axis = axes.size() - 1;
   bound[dim] = axis;
@@ -190,21 +256,33 @@ LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
       inits.push_back(broadcast(castTile(*scalar, type), scan.outerAxes).value);
     }
 
-  scf::ForOp loop = openLoopOn(axis, inits);
+  // Backwards, the last piece comes first.
+  SmallVector<Piece, 2> pieces = getPieces(dim, walked.step());
   if (first.getReverse())
-    walkBackwards(axis, loop);
-  SmallVector<Value> next;
-  for (WalkedScan &scan : *found) {
-    ValueRange states =
-        loop.getRegionIterArgs().slice(next.size(), scan.types.size());
-    LogicalResult scanned = axes[axis].tile > 1
-                                ? scanTile(scan, axis, states, next)
-                                : scanElement(scan, states, next);
-    if (failed(scanned))
+    std::reverse(pieces.begin(), pieces.end());
+  for (auto [number, piece] : llvm::enumerate(pieces)) {
+    insertAt(scopes.size() - 1);
+    axes[axis].piece = piece;
+    scf::ForOp loop = openLoopOn(axis, inits);
+    placeWalk(axis, loop, first.getReverse(), number);
+    SmallVector<Value> next;
+    for (WalkedScan &scan : *found) {
+      ValueRange states =
+          loop.getRegionIterArgs().slice(next.size(), scan.types.size());
+      LogicalResult scanned = axes[axis].tile > 1
+                                  ? scanTile(scan, axis, states, next)
+                                  : scanElement(scan, states, next);
+      if (failed(scanned))
+        return failure();
+    }
+    if (failed(emitRootGroup(results, loopDims)))
       return failure();
+    loop = closeLoop(next);
+    // The next tile is on its way while blocks wait for each other.
+    if (panel && panel->inRounds)
+      loop = loadAhead(loop);
+    inits =
+        llvm::to_vector_of<Value>(loop.getResults().take_front(next.size()));
   }
-  if (failed(emitRootGroup(results, loopDims)))
-    return failure();
-  closeLoop(next);
   return success();
 }

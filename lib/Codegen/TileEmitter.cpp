@@ -198,7 +198,7 @@ unsigned TileEmitter::openLoop(std::optional<unsigned> dim, AffineExpr extent,
 scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   Axis &axis = axes[number];
   auto [begin, end] = getWalk(axis);
-  Value step = arith::ConstantIndexOp::create(builder, loc, axis.tile);
+  Value step = arith::ConstantIndexOp::create(builder, loc, axis.step());
   auto loop = scf::ForOp::create(builder, loc, begin, end, step, inits);
   if (inits.empty())
     loop.getBody()->getTerminator()->erase();
@@ -210,7 +210,7 @@ scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   axis.offset = loop.getInductionVar();
   axis.depth = scopes.size() - 1;
   axis.exact =
-      axis.piece == Piece::Whole || tilesExactly(axis.extent, axis.tile);
+      axis.piece == Piece::Whole || tilesExactly(axis.extent, axis.step());
   if (axis.dim)
     bound[*axis.dim] = number;
   return loop;

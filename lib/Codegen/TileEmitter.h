@@ -66,6 +66,12 @@ struct Axis {
   std::optional<unsigned> granulesOf;
   int64_t granule = 1;
   Piece piece = Piece::All;
+  /// Tiles of a round of the walk, one for each of so many blocks. The last
+  /// round may have tiles that lie past the extent as a whole.
+  int64_t round = 1;
+
+  /// How far a step of the walk goes.
+  int64_t step() const { return tile * round; }
 };
 
 /// Applies the combining operation `like` to two values of one type.
@@ -427,13 +433,17 @@ private:
     /// tiles, or one of their numbers.
     unsigned axis = 0;
     int64_t members = 1, panels = 1;
-    /// The part of the dimension that the block walks; null where it has a tile
+    /// The tiles of the dimension are dealt out in rounds, one to each member.
+    bool inRounds = false;
+    /// The part of the dimension that the block walks; null where it has tiles
     /// of it.
     Value begin, end;
     /// This block's panel, its number in it, and how many tiles it had before.
     Value panel, member, turn;
     tile::ScratchOp memory;
     SmallVector<tile::PanelReduceOp> exchanges;
+    /// Those of walks in rounds.
+    SmallVector<tile::PanelScanOp> scans;
   };
   LogicalResult refusePanel(const Twine &reason);
   /// Dimension `dim` lives in the tiles of several blocks.
@@ -452,12 +462,14 @@ private:
   /// and are merged with it, and their elements.
   SmallVector<unsigned> getWalkedDims(unsigned dim) const;
   AffineExpr getWalkedExtent(unsigned dim) const;
-  /// The pieces that a walk along `dim` in tiles of `tile` is cut into, so that
+  /// The pieces that a walk along `dim` in steps of `step` is cut into, so that
   /// only the last asks what lies in the extent.
-  SmallVector<Piece, 2> getPieces(unsigned dim, int64_t tile) const;
+  SmallVector<Piece, 2> getPieces(unsigned dim, int64_t step) const;
   /// What a block's `part` is together with those of the panel's others.
   FailureOr<SmallVector<Tile>> combineInPanel(ArrayRef<Tile> parts,
                                               const Reduction &reduction);
+  /// The memory of all exchanges; its size is set when they are known.
+  Value getPanelMemory();
   /// Gives the exchanges their memory, which the last block leaves as it was.
   LogicalResult closePanel();
 
@@ -479,7 +491,16 @@ private:
                          SmallVectorImpl<Value> &next);
   LogicalResult scanElement(WalkedScan &scan, ValueRange states,
                             SmallVectorImpl<Value> &next);
-  void walkBackwards(unsigned axis, scf::ForOp loop);
+  /// Scans `elements`, of this block's tile of a round, from `states`, which
+  /// are those before the round. Returns those before the tile; appends those
+  /// after the round.
+  FailureOr<SmallVector<Value>> scanRound(WalkedScan &scan, ValueRange elements,
+                                          ValueRange states, int64_t dim,
+                                          SmallVectorImpl<Value> &next);
+  /// Sets where the tile of the present step begins, in a loop over the axis's
+  /// piece, number `number` of those that are walked.
+  void placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
+                 unsigned number);
   /// Walks iteration dimension `dim` tile by tile, carrying the states of
   /// `scans`, and stores `results` on the way.
   LogicalResult emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,

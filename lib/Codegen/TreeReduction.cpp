@@ -59,7 +59,8 @@ private:
   void writeOutWindows();
   /// True for a walk the other blocks of a panel have parts of.
   bool isShared(const Walk &walk) const {
-    return e.panel && !walk.own && walk.dim == e.panel->dim;
+    return e.panel && !e.panel->inRounds && !walk.own &&
+           walk.dim == e.panel->dim;
   }
   void addAxes();
   /// The coordinates of the members' reduction loops from those of the walks.

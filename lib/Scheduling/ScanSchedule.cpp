@@ -7,18 +7,55 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the choice of a schedule for kernels that scan. The
-// grid has all dimensions but the scanned one, which each block walks.
+// grid has all dimensions but the scanned one, which each block walks, or
+// several together.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleDraft.h"
 #include "fusion/Analysis/ScanTiles.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 /// More rows than this are as good as so many.
 static constexpr uint64_t kMany = uint64_t(1) << 40;
+
+/// Why several blocks cannot walk what `kernel` scans together; empty: they
+/// can.
+static StringRef getSplitObstacle(const IterationSpace &space,
+                                  const ScanSizes &sizes) {
+  for (const IterationDim &dim : space.getDims())
+    if (!dim.getStaticExtent())
+      return "its sizes are known at run time only";
+  if (sizes.stateWords == 0)
+    return "a state has more than 32 bits";
+  return "";
+}
+
+/// The tiles of one block, or of several where they would and can walk
+/// together; a remark where they cannot.
+static ScanTiles chooseTiles(KernelOp kernel, const IterationSpace &space,
+                             const TargetInfo &target, ScanSizes sizes) {
+  StringRef obstacle = getSplitObstacle(space, sizes);
+  if (sizes.stateBytes == 0 || obstacle.empty())
+    return chooseScanTiles(sizes, target);
+  sizes.stateWords = 1;
+  bool isWorth = chooseScanTiles(sizes, target).split > 1;
+  sizes.stateWords = 0;
+  auto func = kernel->getParentOfType<FunctionOpInterface>();
+  if (isWorth && func) {
+    auto remark =
+        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("unsplit-scan")
+                                            .category("fusion-schedule")
+                                            .function(func.getName()));
+    if (remark)
+      remark << ("one block walks a long scanned dimension: " + obstacle).str();
+  }
+  return chooseScanTiles(sizes, target);
+}
 
 ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
                                         const IterationSpace &space,
@@ -36,10 +73,7 @@ ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
     if (isOuter(i) && facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
       fastest = i;
   ScanSizes sizes;
-  SmallVector<Block *> combiners;
-  for (auto scan : kernel.getBlock().getOps<ScanOp>())
-    combiners.push_back(&scan.getCombiner().front());
-  sizes.stateBytes = getStateBytes(combiners);
+  describeStates(llvm::to_vector(kernel.getBlock().getOps<ScanOp>()), sizes);
   sizes.narrowestElement = facts.narrowestElement;
   sizes.scanned = facts.extents[scanned];
   for (unsigned i = 0; i < numDims; ++i) {
@@ -48,13 +82,14 @@ ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
       size = static_cast<int64_t>(std::min<uint64_t>(
           llvm::SaturatingMultiply<uint64_t>(size, facts.extents[i]), kMany));
   }
-  ScanTiles chosen = chooseScanTiles(sizes, limits.multiprocessors);
+  ScanTiles chosen = chooseTiles(kernel, space, *limits.target, sizes);
 
   Draft draft(numDims);
   for (unsigned i = 0; i < numDims; ++i)
     if (!isOuter(i))
       draft.kinds[i] = AxisKind::Loop;
   draft.tiles[scanned] = chosen.scanned;
+  draft.splits[scanned] = chosen.split;
   if (fastest != scanned)
     draft.tiles[fastest] = chosen.columns;
   // Rows from the fastest dimension of the primary result outwards.

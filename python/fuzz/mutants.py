@@ -123,7 +123,16 @@ MASKS = [
     *_group(
         "lib/Codegen/EmitScans.cpp",
         ("reverse-scan-unmasked", "op.getReverse() && !axes[axis].exact",
-         "false")),
+         "false"),
+        ("backward-rounds-not-mirrored", "index(panel->members - 1)",
+         "index(panel->members)")),
+    *_group(
+        "lib/Conversion/TileToNVVM/LowerPanelScan.cpp",
+        ("members-after-included", "before[reg] = lowering.selectAll(isBefore, "
+         "all[reg], before[reg]);", "before[reg] = all[reg];"),
+        ("panel-lanes-out-of-order",
+         "lowering.selectAll(isRight, other, own)",
+         "lowering.selectAll(isRight, own, other)")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerScan.cpp",
         ("exclusive-scan-inclusive",

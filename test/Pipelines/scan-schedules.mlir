@@ -3,8 +3,9 @@
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
 // How blocks walk what they scan. The one scan whose combination is not known
-// to be associative says so.
+// to be associative says so, and the one that several blocks cannot share.
 
+// REMARK: remark: [Missed] unsplit-scan | Category:fusion-schedule | Function=wide_states | Remark="one block walks a long scanned dimension: a state has more than 32 bits"
 // REMARK: remark: [Missed] sequential-scan | Category:fusion-schedule | Function=unknown | Remark="the combination is not known to be associative: each thread walks the scanned dimension element by element"
 // REMARK-NOT: sequential-scan
 
@@ -22,9 +23,10 @@ func.func @long_rows(%x: tensor<4096x16384xf32>) -> tensor<4096x16384xf32> {
   return %y : tensor<4096x16384xf32>
 }
 
-// One row: the largest tile, at the price of what one block can read.
+// One row: 112 blocks have the largest tiles of it in turn, at the price of the
+// traffic and of as many exchanges as there are rounds.
 // CHECK-LABEL: func.func @one_row
-// CHECK: #fusion.estimate<time_us = {{[0-9]+[0-9][0-9][0-9]}}.{{.*}} axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384>], warps = 32>
+// CHECK: #fusion.estimate<time_us = {{[0-9.]+}}e+01, {{.*}} axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384, split = 112>], warps = 32>
 func.func @one_row(%x: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
   %lowest = arith.constant 0xFF800000 : f32
   %y = fusion.scan ins(%x : tensor<1x16777216xf32>) inits(%lowest : f32) axis(1) -> tensor<1x16777216xf32> {
@@ -33,6 +35,32 @@ func.func @one_row(%x: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
     fusion.yield %s : f32
   }
   return %y : tensor<1x16777216xf32>
+}
+
+// Sixty-four rows: four blocks each, with half the warps.
+// CHECK-LABEL: func.func @few_rows
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 8192, split = 4>], warps = 16>
+func.func @few_rows(%x: tensor<64x1000000xf32>) -> tensor<64x1000000xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = fusion.scan reverse ins(%x : tensor<64x1000000xf32>) inits(%zero : f32) axis(1) -> tensor<64x1000000xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<64x1000000xf32>
+}
+
+// A state of 64 bits fits no word of an exchange.
+// CHECK-LABEL: func.func @wide_states
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 8192>], warps = 32>
+func.func @wide_states(%x: tensor<1x16777216xf64>) -> tensor<1x16777216xf64> {
+  %zero = arith.constant 0.0 : f64
+  %y = fusion.scan ins(%x : tensor<1x16777216xf64>) inits(%zero : f64) axis(1) -> tensor<1x16777216xf64> {
+  ^bb0(%a: f64, %b: f64):
+    %s = arith.addf %a, %b : f64
+    fusion.yield %s : f64
+  }
+  return %y : tensor<1x16777216xf64>
 }
 
 // Short rows: several a block.

@@ -14,7 +14,8 @@
 #ifndef FUSION_ANALYSIS_SCANTILES_H
 #define FUSION_ANALYSIS_SCANTILES_H
 
-#include "mlir/IR/Block.h"
+#include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 
 namespace mlir::fusion {
 
@@ -28,6 +29,9 @@ struct ScanSizes {
   /// Bytes of the states of an element; 0 where the combination is not known
   /// to be associative.
   int64_t stateBytes = 0;
+  /// States of an element, each of which is a word that blocks exchange; 0
+  /// where they can exchange none.
+  int64_t stateWords = 0;
   /// Bytes of the narrowest element that is read or written.
   int64_t narrowestElement = 4;
 };
@@ -36,17 +40,19 @@ struct ScanSizes {
 struct ScanTiles {
   int64_t scanned = 1, columns = 1, rows = 1;
   int64_t warps = 1;
+  /// Blocks that walk the scanned dimension together: in each round, one tile
+  /// falls to each.
+  int64_t split = 1;
 
   int64_t elements() const { return scanned * columns * rows; }
 };
 
-/// Bytes of all states of an element of scans by `combiners`; 0 if one is not
-/// known to be associative.
-int64_t getStateBytes(ArrayRef<Block *> combiners);
+/// Sets what `sizes` says about the states of `scans`.
+void describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes);
 
 /// Tiles, which all threads of a block scan together, where that is possible;
 /// else one element a step, with columns in threads.
-ScanTiles chooseScanTiles(const ScanSizes &sizes, int64_t multiprocessors);
+ScanTiles chooseScanTiles(const ScanSizes &sizes, const TargetInfo &target);
 
 } // namespace mlir::fusion
 

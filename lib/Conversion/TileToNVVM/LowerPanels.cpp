@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "PanelExchange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -24,30 +24,8 @@ using namespace mlir::fusion;
 using tile::HwDim;
 using tile::LinearLayout;
 
-/// Bytes of an element with the number of its exchange, and of the widest
-/// access.
-static constexpr int64_t kWordBytes = 8, kWidestBytes = 16;
-/// Bits of a thread's number that are its lane's.
-static constexpr unsigned kLaneBits = 5;
-/// Words that a thread reads at a time, of two registers each.
-static constexpr int64_t kMostInFlight = 16;
-
-namespace {
-/// How the threads of a warp share out the words of an exchange.
-struct PanelDeal {
-  /// Bits of the thread's number with what they add to the place of its words
-  /// among those of the warp, and to the place of the warp's among the block's.
-  SmallVector<std::pair<unsigned, uint64_t>> lanes, warps;
-  /// Bits of the lane that the members are dealt out by.
-  SmallVector<unsigned> dealt;
-  /// Words of a thread, of a warp, and how many warps have words of their own.
-  int64_t perThread = 1, perWarp = 1, numWarps = 1;
-};
-} // namespace
-
-/// None when some element has no place of its own.
-static std::optional<PanelDeal> dealPanel(const LinearLayout &layout,
-                                          int64_t members) {
+std::optional<PanelDeal> mlir::fusion::dealPanel(const LinearLayout &layout,
+                                                 int64_t members) {
   PanelDeal deal;
   if (!layout.isInjective() || layout.freeRegMask() != 0)
     return std::nullopt;
@@ -70,16 +48,8 @@ static std::optional<PanelDeal> dealPanel(const LinearLayout &layout,
   return deal;
 }
 
-/// The words of `members` members, so many bytes apart, from `offset` bytes
-/// after `first` on.
-struct ProgramLowering::PanelRead {
-  Value first, number;
-  int64_t offset, memberBytes, perThread, members;
-};
-
 Scalars ProgramLowering::readPanel(const PanelRead &read) {
-  int64_t perAccess =
-      std::min<int64_t>(read.perThread, kWidestBytes / kWordBytes);
+  int64_t perAccess = getWordsOfAccess(read.perThread);
   int64_t words = read.members * read.perThread;
   std::string base = "[$" + std::to_string(words) + "+";
   std::string number = "$" + std::to_string(words + 1);
@@ -127,8 +97,7 @@ Value ProgramLowering::takeFromWord(Value word, Type element) {
   return fromMemory(bits, element);
 }
 
-/// How threads hold `type`; all have a scalar.
-static LinearLayout getThreadLayout(Type type, int64_t numWarps) {
+LinearLayout mlir::fusion::getThreadLayout(Type type, int64_t numWarps) {
   if (isa<RankedTensorType>(type))
     return tile::getLayout(type).getLinear();
   return LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits, numWarps);
@@ -175,8 +144,7 @@ LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
   // Warps with the same elements have read what is written over now.
   if (layout.freeWarpMask() != 0)
     lowerBarrier();
-  int64_t perAccess =
-      std::min<int64_t>(deal->perThread, kWidestBytes / kWordBytes);
+  int64_t perAccess = getWordsOfAccess(deal->perThread);
   int64_t accesses = deal->perThread / perAccess;
   StringRef vector = perAccess == 1 ? "" : ".v2";
   auto publish = [&] {

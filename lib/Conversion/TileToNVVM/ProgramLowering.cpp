@@ -263,6 +263,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
       .Case([&](tile::CollectOp collect) { return lowerCollect(collect); })
       .Case([&](tile::GridReduceOp sum) { return lowerGridReduce(sum); })
       .Case([&](tile::PanelReduceOp op) { return lowerPanelReduce(op); })
+      .Case([&](tile::PanelScanOp op) { return lowerPanelScan(op); })
       .Case([&](tile::PanelLeaveOp op) { return lowerPanelLeave(op); })
       .Case([&](tile::RepeatOp repeat) { return lowerRepeat(repeat); })
       .Case([&](tile::StageOp stage) { return lowerStage(stage); })

@@ -276,6 +276,9 @@ private:
   Scalars readPanel(const PanelRead &read);
   /// The element that `word` of an exchange has in its lower half.
   Value takeFromWord(Value word, Type element);
+  /// Lowers the one operation (LowerPanelScan.cpp).
+  class PanelScanLowering;
+  LogicalResult lowerPanelScan(tile::PanelScanOp op);
   LogicalResult lowerPanelLeave(tile::PanelLeaveOp op);
 
   // Products in flight (LowerMma.cpp).

@@ -38,3 +38,23 @@ tile.program @normalised(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pv: !llvm.ptr<1>
   tile.store %o, %y[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<64x64xf32>, !tile.view<64x64xf32>
   tile.return
 }
+
+// The lesser of two multiples of a vector is one.
+
+// CHECK-LABEL: tile.program @clamped
+// CHECK: tile.load {{.*}} -> tensor<512xf32, #tile.layout<"{reg={{\[\[}}1],[2]], lane={{\[\[}}4],
+tile.program @clamped(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %c1536 = arith.constant 1536 : index
+  %c2048 = arith.constant 2048 : index
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  scf.for %i = %c0 to %c2048 step %c512 {
+    %next = arith.addi %i, %c512 : index
+    %at = arith.minui %next, %c1536 : index
+    %t = tile.load %x[affine_map<(a)[s] -> (a + s)>] (%at) checked [false] : !tile.view<2048xf32> -> tensor<512xf32>
+    tile.store %t, %y[affine_map<(a)[s] -> (a + s)>] (%at) checked [false] : tensor<512xf32>, !tile.view<2048xf32>
+  }
+  tile.return
+}

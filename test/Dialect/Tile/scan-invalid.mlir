@@ -81,11 +81,12 @@ tile.program @lanes(%a: tensor<32xf32, #l>) attributes {num_warps = 1 : i64} {
 // -----
 
 #l = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[[32]], shape=[64]}">
-tile.program @warps(%a: tensor<64xf32, #l>) attributes {num_warps = 2 : i64} {
+tile.program @warps(%a: tensor<64xf32, #l>, %v: !tile.view<64xf32>) attributes {num_warps = 2 : i64} {
   // expected-error @below {{FUS-3205: warps share a scan that has no initial values or that is one of parts}}
   %r, %t = tile.scan %a along 0 : tensor<64xf32, #l> -> tensor<64xf32, #l> totals f32 {
   ^bb0(%x: f32, %y: f32):
     tile.yield %x : f32
   }
+  tile.store %r, %v[affine_map<(i) -> (i)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
   tile.return
 }

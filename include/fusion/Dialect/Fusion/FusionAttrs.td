@@ -69,8 +69,9 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     schedule has steps.
 
     `split`, of a `loop` dimension that the kernel reduces, is the number of
-    co-resident blocks that each walk a part of it and combine what they reduce.
-    Blocks of a group share one dimension: one axis of a schedule has a split,
+    co-resident blocks that each walk a part of it and combine what they reduce;
+    of one that it scans, the number of those that its tiles are dealt out to, one
+    each in every round, and that tell each other what comes before. Blocks of a group share one dimension: one axis of a schedule has a split,
     or is `full` in several tiles.
 
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.

@@ -137,6 +137,51 @@ LogicalResult PanelReduceOp::verify() {
   return success();
 }
 
+int64_t PanelScanOp::getNumWords() {
+  auto words = static_cast<int64_t>(getCopies() * getMembers());
+  for (int64_t size : getTileShape(getValues().front().getType()))
+    words *= size;
+  return words * static_cast<int64_t>(getValues().size());
+}
+
+LogicalResult PanelScanOp::verify() {
+  if (getValues().empty() || getBefore().size() != getValues().size())
+    return emitOpError("expects what comes before and a total for each of one "
+                       "or more values");
+  ArrayRef<int64_t> shape = getTileShape(getValues().front().getType());
+  SmallVector<Type> states;
+  for (Type type : getValues().getTypes()) {
+    states.push_back(getTileElementType(type));
+    if (!states.back().isIntOrFloat() ||
+        states.back().getIntOrFloatBitWidth() > 32)
+      return emitOpError("elements of type ")
+             << states.back() << " do not fit beside the number of an exchange";
+    if (getTileShape(type) != shape)
+      return emitOpError("takes tiles of several shapes");
+  }
+  auto members = static_cast<int64_t>(getMembers());
+  if (members < 2 || static_cast<int64_t>(getCopies()) < 1)
+    return emitOpError("needs two members and one copy at least");
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program &&
+      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
+    return emitOpError("has other members than the program has blocks that "
+                       "wait for each other ('together')");
+  auto offset = static_cast<int64_t>(getOffset());
+  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
+      offset + getNumWords() * kWordBytes > static_cast<int64_t>(getBytes()))
+    return emitOpError("has ") << getNumWords() << " words from byte " << offset
+                               << " on, of " << getBytes() << " bytes";
+  SmallVector<Type> pairs(states);
+  llvm::append_range(pairs, states);
+  Block &block = getCombiner().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (block.getArgumentTypes() != TypeRange(pairs) || !yield ||
+      yield.getValues().getTypes() != TypeRange(states))
+    return emitOpError("combines two states of the values' elements to one");
+  return success();
+}
+
 LogicalResult PanelLeaveOp::verify() {
   if (getArrivals() < 2)
     return emitOpError("needs two arrivals at least");

@@ -49,7 +49,7 @@ uint64_t tile::getDivisor(Value value) {
     return 1;
   }
   Operation *op = value.getDefiningOp();
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp>(op))
     return std::gcd(getDivisor(op->getOperand(0)),
                     getDivisor(op->getOperand(1)));
   if (isa<arith::MulIOp>(op)) {

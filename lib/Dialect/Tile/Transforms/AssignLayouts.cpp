@@ -175,6 +175,12 @@ void LayoutAssigner::collect() {
         join(value, result);
         join(value, panel.getValues().front());
       }
+    } else if (auto scan = dyn_cast<PanelScanOp>(op)) {
+      for (ValueRange states :
+           {ValueRange(scan.getValues()), ValueRange(scan.getInits()),
+            ValueRange(scan.getBefore()), ValueRange(scan.getTotals())})
+        for (Value state : states)
+          join(state, scan.getValues().front());
     } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
                op->getNumRegions() == 0 && op->getNumResults() == 1) {
       for (Value operand : op->getOperands())

@@ -152,10 +152,31 @@ static ScanOp createScan(OpBuilder &builder, ScanOp op, ValueRange inputs,
   return scan;
 }
 
+namespace {
+/// What each warp combines of the tiles of `scan`, in all warps.
+struct WarpTotals {
+  ScanOp scan;
+  SmallVector<Value> totals;
+
+  /// `other` combines the same elements in the same order, later.
+  bool serves(ScanOp other) {
+    return scan->getBlock() == other->getBlock() &&
+           scan.getInputs() == other.getInputs() &&
+           scan.getDim() == other.getDim() &&
+           scan.getReverse() == other.getReverse() &&
+           OperationEquivalence::isRegionEquivalentTo(
+               &scan.getCombiner(), &other.getCombiner(),
+               OperationEquivalence::IgnoreLocations);
+  }
+};
+} // namespace
+
 /// Splits a scan that several warps share; leaves others alone. Each warp
 /// combines what it has, every warp scans the totals, and each scans its own
-/// elements from the total of those before them.
-static LogicalResult splitScan(ScanOp op, int64_t indexBits) {
+/// elements from the total of those before them. What warps told each other for
+/// a scan in `known` is not told again.
+static LogicalResult splitScan(ScanOp op, int64_t indexBits,
+                               SmallVectorImpl<WarpTotals> &known) {
   unsigned dim = op.getDim();
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
   const LinearLayout &layout = getLayout(type).getLinear();
@@ -166,7 +187,11 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits) {
            << dim;
   if (plan->warpBits == 0)
     return success();
-  if (op.getInits().empty() || op.getParts())
+  bool forTotals = op.getInits().empty();
+  if ((forTotals &&
+       !llvm::all_of(op.getResults(),
+                     [](Value result) { return result.use_empty(); })) ||
+      op.getParts())
     return op.emitOpError("FUS-3205: warps share a scan that has no initial "
                           "values or that is one of parts");
 
@@ -182,17 +207,30 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits) {
   SmallVector<Type> partialTypes;
   for (Value input : op.getInputs())
     partialTypes.push_back(partType(input, partial));
-  ScanOp ofWarps = createScan(builder, op, op.getInputs(), {}, partialTypes,
-                              parts, /*exclusive=*/false);
+  auto earlier = llvm::find_if(
+      known, [&](WarpTotals &totals) { return totals.serves(op); });
   SmallVector<Value> totals;
-  for (Value total : ofWarps.getTotals()) {
-    totals.push_back(exchange(builder, total, gathered, indexBits));
-    if (!totals.back())
-      return op.emitOpError("FUS-3202: no exchange of partial results");
+  if (earlier != known.end()) {
+    totals = earlier->totals;
+  } else {
+    ScanOp ofWarps = createScan(builder, op, op.getInputs(), {}, partialTypes,
+                                parts, /*exclusive=*/false);
+    for (Value total : ofWarps.getTotals()) {
+      totals.push_back(exchange(builder, total, gathered, indexBits));
+      if (!totals.back())
+        return op.emitOpError("FUS-3202: no exchange of partial results");
+    }
+    known.push_back({ofWarps, totals});
   }
   ScanOp ofTotals =
       createScan(builder, op, totals, op.getInits(), op.getTotals().getTypes(),
-                 /*parts=*/0, /*exclusive=*/true);
+                 /*parts=*/0, /*exclusive=*/!forTotals);
+  if (forTotals) {
+    for (auto [old, total] : llvm::zip(op.getTotals(), ofTotals.getTotals()))
+      old.replaceAllUsesWith(total);
+    op.erase();
+    return success();
+  }
   SmallVector<Value> starts;
   for (auto [start, partialType] :
        llvm::zip(ofTotals.getResults(), partialTypes))
@@ -202,6 +240,65 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits) {
                             parts, op.getExclusive());
   SmallVector<Value> results(final.getResults());
   llvm::append_range(results, ofTotals.getTotals());
+  op.replaceAllUsesWith(results);
+  op.erase();
+  return success();
+}
+
+/// Lets the first of warps that hold the same elements exchange with other
+/// blocks, and hand the others what it got: the words of all members are read
+/// by as few as possible, again and again until they are there.
+static LogicalResult leaveToOwners(PanelScanOp op, int64_t numWarps,
+                                   int64_t indexBits) {
+  Type type = op.getValues().front().getType();
+  bool isScalar = !isa<RankedTensorType>(type);
+  LinearLayout layout =
+      isScalar ? LinearLayout::blocked({1}, {0}, /*vec=*/1, 32, numWarps)
+               : getLayout(type).getLinear();
+  if (op.getByOwners() || layout.freeWarpMask() == 0)
+    return success();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto asTiles = [&](ValueRange states) {
+    SmallVector<Value> tiles;
+    for (Value state : states)
+      tiles.push_back(
+          isScalar
+              ? SplatOp::create(builder, loc,
+                                RankedTensorType::get(
+                                    {1}, state.getType(),
+                                    LayoutAttr::get(op.getContext(), layout)),
+                                state)
+              : state);
+    return tiles;
+  };
+  SmallVector<Value> values = asTiles(op.getValues());
+  auto owned = PanelScanOp::create(
+      builder, loc, ValueRange(values).getTypes(),
+      ValueRange(values).getTypes(), values, asTiles(op.getInits()),
+      op.getMemory(), op.getPanel(), op.getMember(), op.getTurn(),
+      op.getMembers(), op.getCopies(), op.getOffset(), op.getBytes(),
+      /*by_owners=*/true);
+  IRMapping mapping;
+  op.getCombiner().cloneInto(&owned.getCombiner(), mapping);
+  SmallVector<Value> results;
+  for (ValueRange states :
+       {ValueRange(owned.getBefore()), ValueRange(owned.getTotals())}) {
+    SmallVector<Value> shared;
+    for (Value state : states) {
+      shared.push_back(exchange(builder, state, layout, indexBits));
+      if (!shared.back())
+        return op.emitOpError("FUS-3202: no exchange of partial results");
+    }
+    if (isScalar) {
+      auto only = ReduceOp::create(builder, loc, op.getValues().getTypes(),
+                                   shared, /*dim=*/0, /*within_warp=*/false);
+      IRMapping inner;
+      op.getCombiner().cloneInto(&only.getCombiner(), inner);
+      shared.assign(only.getResults().begin(), only.getResults().end());
+    }
+    llvm::append_range(results, shared);
+  }
   op.replaceAllUsesWith(results);
   op.erase();
   return success();
@@ -284,8 +381,14 @@ public:
       return signalPassFailure();
     SmallVector<ScanOp> scans;
     program.getBody().walk([&](ScanOp scan) { scans.push_back(scan); });
+    SmallVector<PanelScanOp> overBlocks;
+    program.getBody().walk([&](PanelScanOp op) { overBlocks.push_back(op); });
+    for (PanelScanOp op : overBlocks)
+      if (failed(leaveToOwners(op, program.getNumWarps(), indexBits)))
+        return signalPassFailure();
+    SmallVector<WarpTotals> known;
     for (ScanOp scan : scans)
-      if (failed(splitScan(scan, indexBits)))
+      if (failed(splitScan(scan, indexBits, known)))
         return signalPassFailure();
     program.getBody().walk([&](Operation *op) {
       if (auto reduce = dyn_cast<ReduceOp>(op))

@@ -179,11 +179,75 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
   let hasVerifier = 1;
 }
 
+def Tile_PanelScanOp : Tile_Op<"panel_scan", [
+    MemoryEffects<[MemRead, MemWrite]>, SingleBlock, SameVariadicOperandSize,
+    SameVariadicResultSize,
+    RangedTypesMatchWith<"initial values have the values' types", "values",
+                         "inits", "$_self">,
+    RangedTypesMatchWith<"what comes before has the values' types", "values",
+                         "before", "$_self">,
+    RangedTypesMatchWith<"totals have the values' types", "values", "totals",
+                         "$_self">]> {
+  let summary = "Combines the tiles of the blocks of a panel that come before";
+  let description = [{
+    The blocks of a panel, as in `tile.panel_reduce`, each have `values`: one or
+    more states, tiles of one shape or scalars of the block. With `.` for the
+    region, which takes the left state then the right one and is associative up to
+    rounding, member m of n gets
+
+        before = init . values[0] . values[1] ... . values[m - 1]
+        totals = init . values[0] . values[1] ... . values[n - 1]
+
+    so that a walk whose tiles are dealt out to the members, one after the other,
+    goes on with `before` in the tile and with `totals` in the next round. `inits`
+    are the same in all members. Order and grouping depend on n alone and the
+    results are the same in every run. The layout is kept.
+
+    With `by_owners`, of warps that hold the same elements only the first has
+    results, and waits: what the others have there is not defined.
+
+    Words, memory and copies are those of `tile.panel_reduce`; the states of an
+    element lie side by side. An exchange in a loop needs two copies, and a `turn`
+    that grows by one from step to step.
+
+    Example:
+    ```mlir
+    %before, %next = tile.panel_scan %total from %carry
+        through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
+        : !llvm.ptr<1>, f32 {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
+                                           AnySignlessInteger,
+                                           AnyFloat]>>:$values,
+                       Variadic<AnyType>:$inits, AnyType:$memory,
+                       Index:$panel, Index:$member, Index:$turn,
+                       I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
+                       I64Attr:$bytes, UnitAttr:$by_owners);
+  let results = (outs Variadic<AnyType>:$before, Variadic<AnyType>:$totals);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    $values `from` $inits `through` $memory `[` $panel `,` $member `,` $turn `]`
+    `members` $members `copies` $copies `at` $offset `of` $bytes
+    (`by_owners` $by_owners^)? attr-dict
+    `:` type($memory) `,` type($values) $combiner
+  }];
+  let extraClassDeclaration = [{
+    /// Words of all members, states and copies.
+    int64_t getNumWords();
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PanelLeaveOp : Tile_Op<"panel_leave", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Ends the exchanges of a block with its panel";
   let description = [{
-    Stands after the last `tile.panel_reduce`. The last of `arrivals` groups of
+    Stands after the last `tile.panel_reduce` or `tile.panel_scan`. The last of `arrivals` groups of
     warps to get here, in all blocks of the panel, makes the panel's `bytes`
     bytes of `memory` zero again. Nobody waits for it.
   }];

@@ -242,7 +242,7 @@ def Tile_ScanOp : Tile_Op<"scan", [
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ReduceOp", "PanelReduceOp", "ScanOp"]>]> {
+    ParentOneOf<["ReduceOp", "PanelReduceOp", "PanelScanOp", "ScanOp"]>]> {
   let summary = "Ends a combiner region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict $values `:` type($values)";
