@@ -23,6 +23,10 @@
 #include <string>
 #include <vector>
 
+namespace mlir::linalg {
+class LinalgOp;
+} // namespace mlir::linalg
+
 namespace mlir::fusion {
 
 struct GraphOptions {
