@@ -318,10 +318,13 @@ spreadRowsOrColumns(KernelOp kernel, const IterationSpace &space,
                     const Draft &draft) {
   if (reduced.dynamic)
     return std::nullopt;
-  // Tiles that registers do not suffice for where no others will do.
+  // Rows that registers do not suffice for where no smaller parts will do;
+  // columns are walked then.
   for (bool spills : {false, true})
     for (int64_t bytes = kLineBytes;
          bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
+      if (hasColumns && spills)
+        return std::nullopt;
       Draft wide = draft;
       int64_t inThread = 1;
       if (hasColumns)

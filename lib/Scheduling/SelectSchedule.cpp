@@ -159,7 +159,6 @@ static ScheduleAttr schedulePointwise(KernelOp kernel,
           std::min<int64_t>(64, nextPowerOfTwo(facts.extents[fast[i]]));
       draft.vectors[fast[i]] = vector;
     }
-    budget = std::min<int64_t>(budget, draft.tileElements());
   }
   auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();

@@ -30,3 +30,12 @@ func.func @short_rows(%x: tensor<5000000x7xf32>, %s: tensor<7xf32>) -> tensor<50
   } -> tensor<5000000x7xf32>
   return %y : tensor<5000000x7xf32>
 }
+
+// Two directions whose innermost dimensions are short: the tile goes on outwards.
+// CHECK-LABEL: func.func @short_directions
+// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 2>, #fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 2>, #fusion.axis<grid, tile = 2, vector = 2>, #fusion.axis<grid, tile = 4, vector = 4>], warps = 8>
+func.func @short_directions(%x: tensor<112447x4x2x56x2xbf16>) -> tensor<112447x56x2x2x4xbf16> {
+  %e = tensor.empty() : tensor<112447x56x2x2x4xbf16>
+  %y = linalg.transpose ins(%x : tensor<112447x4x2x56x2xbf16>) outs(%e : tensor<112447x56x2x2x4xbf16>) permutation = [0, 3, 2, 4, 1]
+  return %y : tensor<112447x56x2x2x4xbf16>
+}

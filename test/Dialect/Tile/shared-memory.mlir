@@ -27,6 +27,31 @@ tile.program @reduce(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps =
 
 // -----
 
+// Columns over eight warps: a thread that kept all partial results of its eight
+// columns would have 64 registers of them. Lanes that have the same columns share
+// them, two each, and combine these by shuffles.
+
+#columns = #tile.layout<"{reg=[[1,0],[2,0],[4,0]], lane=[[0,1],[0,2],[0,4],[0,8],[0,16]], warp=[[0,32],[0,64],[0,128]], shape=[8,256]}">
+
+// CHECK-LABEL: tile.program @columns
+// CHECK: %[[P:.*]] = tile.reduce {{.*}} along 1 within_warp : tensor<8x256xf32, {{.*}}> -> tensor<8x8xf32,
+// CHECK: %[[L:.*]] = tile.local_load {{.*}} -> tensor<8x8xf32, {{.*}}reg={{\[\[}}1,0],[2,0],[4,0],[0,4]], lane={{\[\[}}0,1],[0,2],[0,0],[0,0],[0,0]]
+// CHECK: tile.reduce %[[L]] along 1 : {{.*}} -> tensor<8xf32,
+tile.program @columns(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<256x8xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<8xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (b, a)>] () checked [false, false] : !tile.view<256x8xf32> -> tensor<8x256xf32, #columns>
+  %s = tile.reduce %t along 1 : tensor<8x256xf32, #columns> -> tensor<8xf32, #tile.layout<"{reg=[[1],[2],[4]], lane=[[0],[0],[0],[0],[0]], warp=[[0],[0],[0]], shape=[8]}">> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<8xf32, #tile.layout<"{reg=[[1],[2],[4]], lane=[[0],[0],[0],[0],[0]], warp=[[0],[0],[0]], shape=[8]}">>, !tile.view<8xf32>
+  tile.return
+}
+
+// -----
+
 // In a loop, the next iteration's write waits for this one's reads.
 
 #a = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[[64],[128]], shape=[256]}">

@@ -93,6 +93,45 @@ static LinearLayout partialLayout(const LinearLayout &layout, unsigned dim,
   return *LinearLayout::fromBases(shape, regs, lanes, warps);
 }
 
+/// Partial results that a thread reads at most, as long as lanes that would
+/// have the same ones can share them: a few are combined sooner than exchanged,
+/// more take registers from what the thread keeps.
+static constexpr int64_t kMaxGathered = 16;
+
+/// The layout in which threads combine the `parts` partial results of warps
+/// along `dim`, to have results in the layout `slice`.
+static LinearLayout gatherLayout(const LinearLayout &slice, unsigned dim,
+                                 int64_t parts) {
+  SmallVector<int64_t> shape(slice.shape());
+  shape.insert(shape.begin() + dim, parts);
+  SmallVector<Coords> regs, lanes, warps;
+  auto expand = [&](HwDim hw, unsigned bit) {
+    Coords basis = slice.basis(hw, bit);
+    basis.insert(basis.begin() + dim, 0);
+    return basis;
+  };
+  for (unsigned bit = 0; bit < slice.numBits(HwDim::Register); ++bit)
+    regs.push_back(expand(HwDim::Register, bit));
+  int32_t step = 1;
+  for (unsigned bit = 0; bit < slice.numBits(HwDim::Lane); ++bit) {
+    lanes.push_back(expand(HwDim::Lane, bit));
+    bool isFree =
+        llvm::all_of(lanes.back(), [](int32_t step) { return step == 0; });
+    if (isFree && slice.numRegs() * parts > kMaxGathered * step &&
+        step < parts) {
+      lanes.back()[dim] = step;
+      step *= 2;
+    }
+  }
+  for (unsigned bit = 0; bit < slice.numBits(HwDim::Warp); ++bit)
+    warps.push_back(expand(HwDim::Warp, bit));
+  for (; step < parts; step *= 2) {
+    regs.push_back(Coords(shape.size(), 0));
+    regs.back()[dim] = step;
+  }
+  return *LinearLayout::fromBases(shape, regs, lanes, warps);
+}
+
 /// Splits a reduction over several warps; leaves others alone.
 static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   unsigned dim = op.getDim();
@@ -122,7 +161,7 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   IRMapping mapping;
   op.getCombiner().cloneInto(&inWarp.getCombiner(), mapping);
 
-  LinearLayout gathered = layout.sliceDim(dim).expandDim(dim, shape[dim]);
+  LinearLayout gathered = gatherLayout(layout.sliceDim(dim), dim, shape[dim]);
   SmallVector<Value> moved;
   for (Value result : inWarp.getResults()) {
     Value value = exchange(builder, result, gathered, indexBits);
