@@ -19,20 +19,7 @@ LIMITS = [
 
 # Defects that are known and wait to be mended: as above, with a regular
 # expression for the message. A row goes when its defect does.
-PENDING = [
-    ("FUS-1101", "memref.global", "a constant of a dynamic size in the "
-     "reference"),
-    ("FUS-1007", r"elements of i(16|4)\b", "integers of 16 and of 4 bits"),
-    ("FUS-1012", "cf.assert|affine.apply", "what importers write"),
-    ("FUS-1007", "elements of index", "tensor.reshape and its shape"),
-    ("FUS-1012", "tensor.reshape|tensor.gather", "tensor.reshape"),
-    ("FUS-1101", "tosa.const_shape", "the reference has no TOSA shapes"),
-    ("FUS-1101", "number of dynamic sizes", "tf32 of dynamic sizes"),
-    ("FUS-1101", "arith.extf", "8-bit floats in the body of linalg.map"),
-    ("FUS-1101", "not bufferized", "linalg.pack in the reference"),
-    ("", "__truncdfbf2", "f64 to bf16 in the reference"),
-    ("FUS-3401", "", "f64 products of dynamic sizes in shared memory"),
-]
+PENDING = []
 
 
 def find_limit(code, message, program):
