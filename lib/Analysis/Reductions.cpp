@@ -54,6 +54,13 @@ TypedAttr mlir::fusion::getIdentity(Operation *op, Type type) {
       .Default([](Operation *) { return TypedAttr(); });
 }
 
+Value mlir::fusion::combineValues(OpBuilder &builder, Location loc,
+                                  Operation *like, Value lhs, Value rhs) {
+  OperationState state(loc, like->getName(), {lhs, rhs}, lhs.getType(),
+                       like->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
 bool mlir::fusion::dependsOn(Value value, ArrayRef<BlockArgument> arguments) {
   SmallVector<Value> worklist{value};
   llvm::SmallPtrSet<Operation *, 16> seen;

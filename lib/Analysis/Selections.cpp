@@ -300,7 +300,7 @@ SmallVector<Value> Selection::combine(OpBuilder &builder, Location loc,
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   };
   bool isFloat = isa<FloatType>(neutral.getType());
-  Value replaces, isSame;
+  Value replaces;
   if (isFloat && keepsNaN) {
     Value isNumber = compareFloats(CmpFPredicate::ORD, before, before);
     replaces = both(isNumber, compareFloats(keepsGreatest ? CmpFPredicate::UGT
@@ -318,8 +318,8 @@ SmallVector<Value> Selection::combine(OpBuilder &builder, Location loc,
   }
   // Of equal ones the first or the last, wherever they are.
   if (!inOrder || keepsLast) {
-    isSame = isFloat ? compareFloats(CmpFPredicate::OEQ, after, before)
-                     : compareIntegers(CmpIPredicate::eq, after, before);
+    Value isSame = isFloat ? compareFloats(CmpFPredicate::OEQ, after, before)
+                           : compareIntegers(CmpIPredicate::eq, after, before);
     if (keepsNaN) {
       Value areNaN = both(compareFloats(CmpFPredicate::UNO, before, before),
                           compareFloats(CmpFPredicate::UNO, after, after));
@@ -339,9 +339,7 @@ SmallVector<Value> Selection::combine(OpBuilder &builder, Location loc,
           arith::SelectOp::create(builder, loc, replaces, own, old));
       continue;
     }
-    OperationState state(loc, keyOp->getName(), {old, own}, old.getType(),
-                         keyOp->getAttrs());
-    result.push_back(builder.create(state)->getResult(0));
+    result.push_back(combineValues(builder, loc, keyOp, old, own));
   }
   return result;
 }

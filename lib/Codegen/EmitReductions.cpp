@@ -22,13 +22,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-Value mlir::fusion::combineValues(OpBuilder &builder, Operation *like,
-                                  Value lhs, Value rhs) {
-  OperationState state(like->getLoc(), like->getName(), {lhs, rhs},
-                       lhs.getType(), like->getAttrs());
-  return builder.create(state)->getResult(0);
-}
-
 /// True when `tile` holds values of a float with at most 11 bits of precision
 /// and an exponent of at most 5 bits.
 static bool isShort(Value tile) {
@@ -112,7 +105,8 @@ SmallVector<Value> TileEmitter::Reduction::combine(OpBuilder &builder,
     return selection->combine(builder, loc, kept, next, inOrder);
   SmallVector<Value> combined;
   for (auto [combiner, a, b] : llvm::zip_equal(combiners, kept, next)) {
-    combined.push_back(combineValues(builder, combiner.op, a, b));
+    combined.push_back(
+        combineValues(builder, combiner.op->getLoc(), combiner.op, a, b));
     contractExactProduct(combined.back(), b);
   }
   return combined;
@@ -274,7 +268,7 @@ FailureOr<Tile> TileEmitter::evaluateElement(BodyContext &context,
   return castTile(*element, combiner.type);
 }
 
-FailureOr<Tile> TileEmitter::evaluatePosition(const Reduction &reduction) {
+Tile TileEmitter::evaluatePosition(const Reduction &reduction) {
   linalg::LinalgOp op = reduction.op;
   SmallVector<unsigned> loops;
   op.getReductionDims(loops);
@@ -399,7 +393,8 @@ FailureOr<Tile> TileEmitter::finishCombiner(const Reduction &reduction,
       return failure();
     std::array<Tile, 2> pair{castTile(*initial, combiner.type), sum};
     SmallVector<unsigned> all = unify(pair);
-    sum = {combineValues(builder, combiner.op, pair[0].value, pair[1].value),
+    sum = {combineValues(builder, combiner.op->getLoc(), combiner.op,
+                         pair[0].value, pair[1].value),
            all};
   }
   return castTile(sum, getElementTypeOrSelf(init.getType()));

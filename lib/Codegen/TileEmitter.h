@@ -74,9 +74,6 @@ struct Axis {
   int64_t step() const { return tile * round; }
 };
 
-/// Applies the combining operation `like` to two values of one type.
-Value combineValues(OpBuilder &builder, Operation *like, Value lhs, Value rhs);
-
 /// Emits one tile program. All coordinates are affine expressions (semi-affine
 /// where sizes are symbols) in which dimension `i` is axis `i`, symbols below
 /// the number of shape symbols are sizes, and further symbols are index tiles.
@@ -257,7 +254,7 @@ private:
   FailureOr<Tile> evaluateElement(BodyContext &context,
                                   const Combiner &combiner);
   /// The position of an element in the order of a selection's loops.
-  FailureOr<Tile> evaluatePosition(const Reduction &reduction);
+  Tile evaluatePosition(const Reduction &reduction);
   /// What combiner `number` combines of an element.
   FailureOr<Tile> evaluateState(BodyContext &context,
                                 const Reduction &reduction, unsigned number);

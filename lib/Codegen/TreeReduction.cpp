@@ -368,7 +368,7 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   for (auto [sum, whole, adder] :
        llvm::zip(carried, parts.getRegionIterArgs(), adders))
     if (adder)
-      sum = combineValues(e.builder, adder, whole, sum);
+      sum = combineValues(e.builder, adder->getLoc(), adder, whole, sum);
   return llvm::to_vector_of<Value>(e.closeLoop(carried).getResults());
 }
 

@@ -115,14 +115,8 @@ FormKernelsPass::moveScales(FunctionOpInterface func, const TargetInfo &target,
       FailureOr<FusionPlan> before = planFusion(func, target, options);
       FailureOr<FusionPlan> after = planFusion(changed, target, options);
       entry.reason = ReasonCode::NotProfitable;
-      if (succeeded(before) && succeeded(after)) {
-        entry.timeBeforeUs = before->ledger.timeAfterUs;
-        entry.timeAfterUs = after->ledger.timeAfterUs;
-        entry.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
-        entry.savedLaunches =
-            before->ledger.kernelsAfter - after->ledger.kernelsAfter;
-        entry.accepted = entry.gainUs() > options.minGainSeconds * 1e6;
-      }
+      if (succeeded(before) && succeeded(after))
+        compareRewrite(*before, *after, options, entry);
       if (entry.accepted) {
         entry.reason = ReasonCode::ScalePastProduct;
         moveScale(scale);
@@ -188,14 +182,10 @@ FormKernelsPass::splitReductions(FunctionOpInterface func,
         ComputeGraph::build(changed.getFunctionBody().front(), options.graph);
     if (succeeded(before) && succeeded(graph)) {
       FusionPlan after = planFusion(*graph, target, options);
-      entry.timeBeforeUs = before->ledger.timeAfterUs;
-      entry.timeAfterUs = after.ledger.timeAfterUs;
-      entry.savedBytes = before->ledger.bytesAfter - after.ledger.bytesAfter;
-      entry.savedLaunches =
-          before->ledger.kernelsAfter - after.ledger.kernelsAfter;
+      compareRewrite(*before, after, options, entry);
       // Otherwise the plan says why the reduction stays out of the product.
       fits = isBesideProduct(parts, *graph, after);
-      entry.accepted = fits && entry.gainUs() > options.minGainSeconds * 1e6;
+      entry.accepted &= fits;
     }
     if (entry.accepted) {
       entry.reason = ReasonCode::BegunByTiles;

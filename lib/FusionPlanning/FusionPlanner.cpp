@@ -142,3 +142,14 @@ FailureOr<FusionPlan> mlir::fusion::planFusion(FunctionOpInterface func,
   plan.ledger.function = func.getName().str();
   return plan;
 }
+
+void mlir::fusion::compareRewrite(const FusionPlan &before,
+                                  const FusionPlan &after,
+                                  const PlanOptions &options,
+                                  LedgerEntry &entry) {
+  entry.timeBeforeUs = before.ledger.timeAfterUs;
+  entry.timeAfterUs = after.ledger.timeAfterUs;
+  entry.savedBytes = before.ledger.bytesAfter - after.ledger.bytesAfter;
+  entry.savedLaunches = before.ledger.kernelsAfter - after.ledger.kernelsAfter;
+  entry.accepted = entry.gainUs() > options.minGainSeconds * 1e6;
+}

@@ -190,9 +190,7 @@ static linalg::GenericOp buildSecond(OpBuilder &builder,
         for (unsigned i = 0; i < first.getNumResults(); ++i) {
           Operation *like = matchCombiner(op, i).op;
           Value sum = arguments[first.getNumResults() + i];
-          OperationState state(loc, like->getName(), {sum, arguments[i]},
-                               sum.getType(), like->getAttrs());
-          yielded.push_back(b.create(state)->getResult(0));
+          yielded.push_back(combineValues(b, loc, like, sum, arguments[i]));
         }
         linalg::YieldOp::create(b, loc, yielded);
       });
@@ -241,14 +239,8 @@ void mlir::fusion::nestReductions(
     nestReduction(findNestedReductions(changed)[next]);
     FailureOr<FusionPlan> before = planFusion(func, target, options);
     FailureOr<FusionPlan> after = planFusion(changed, target, options);
-    if (succeeded(before) && succeeded(after)) {
-      entry.timeBeforeUs = before->ledger.timeAfterUs;
-      entry.timeAfterUs = after->ledger.timeAfterUs;
-      entry.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
-      entry.savedLaunches =
-          before->ledger.kernelsAfter - after->ledger.kernelsAfter;
-      entry.accepted = entry.gainUs() > options.minGainSeconds * 1e6;
-    }
+    if (succeeded(before) && succeeded(after))
+      compareRewrite(*before, *after, options, entry);
     next += !entry.accepted;
     // Otherwise the plan says why the two are not one kernel.
     if (!entry.accepted)

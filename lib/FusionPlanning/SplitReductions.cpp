@@ -222,10 +222,8 @@ static Value buildFinish(OpBuilder &builder, linalg::LinalgOp op,
         SmallVector<Value> yielded;
         for (unsigned i = 0; i < parts.size(); ++i) {
           Operation *like = matchCombiner(op, i).op;
-          OperationState state(loc, like->getName(),
-                               {arguments[parts.size() + i], arguments[i]},
-                               arguments[i].getType(), like->getAttrs());
-          yielded.push_back(b.create(state)->getResult(0));
+          yielded.push_back(combineValues(
+              b, loc, like, arguments[parts.size() + i], arguments[i]));
         }
         linalg::YieldOp::create(b, loc, yielded);
       });

@@ -43,6 +43,11 @@ constexpr int64_t kMaxPanelRow = 16384;
 /// up to rounding; null when `op` is no such operation.
 TypedAttr getIdentity(Operation *op, Type type);
 
+/// Applies the combining operation `like` to two values of one type, scalars or
+/// tiles.
+Value combineValues(OpBuilder &builder, Location loc, Operation *like,
+                    Value lhs, Value rhs);
+
 /// True when `value` depends on one of `arguments` within their block.
 bool dependsOn(Value value, ArrayRef<BlockArgument> arguments);
 

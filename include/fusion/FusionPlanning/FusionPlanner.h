@@ -78,6 +78,11 @@ FusionPlan planFusion(const ComputeGraph &graph, const TargetInfo &target,
 FailureOr<FusionPlan> planFusion(FunctionOpInterface func,
                                  const TargetInfo &target, PlanOptions options);
 
+/// Notes in `entry` what a rewrite changes, by the plans without and with it;
+/// it is accepted if it gains.
+void compareRewrite(const FusionPlan &before, const FusionPlan &after,
+                    const PlanOptions &options, LedgerEntry &entry);
+
 /// A name that says what `nodes` compute, e.g. `matmul_add_relu`.
 std::string getKernelName(const ComputeGraph &graph, ArrayRef<unsigned> nodes);
 

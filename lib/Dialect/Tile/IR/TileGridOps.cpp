@@ -89,45 +89,58 @@ LogicalResult GridReduceOp::verify() {
 /// and of what stands before a panel's words.
 static constexpr int64_t kWordBytes = 8, kHeadBytes = 16;
 
-int64_t PanelReduceOp::getNumWords() {
-  int64_t words = static_cast<int64_t>(getCopies() * getMembers());
-  for (int64_t size : getTileShape(getValues().front().getType()))
+/// Words of an exchange of one value.
+template <typename Op>
+static int64_t countWordsOfValue(Op op) {
+  auto words = static_cast<int64_t>(op.getCopies() * op.getMembers());
+  for (int64_t size : getTileShape(op.getValues().front().getType()))
     words *= size;
   return words;
 }
 
+/// Checks what blocks exchange, and where in the panel's memory. Sets `states`
+/// to the values' elements, and `pairs` to two of them.
+template <typename Op>
+static LogicalResult verifyExchange(Op op, SmallVector<Type> &states,
+                                    SmallVector<Type> &pairs) {
+  ArrayRef<int64_t> shape = getTileShape(op.getValues().front().getType());
+  for (Type type : op.getValues().getTypes()) {
+    Type element = getTileElementType(type);
+    states.push_back(element);
+    if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
+      return op.emitOpError("elements of type ")
+             << element << " do not fit beside the number of an exchange";
+    if (getTileShape(type) != shape)
+      return op.emitOpError("takes tiles of several shapes");
+  }
+  pairs = states;
+  llvm::append_range(pairs, states);
+  auto members = static_cast<int64_t>(op.getMembers());
+  if (members < 2 || static_cast<int64_t>(op.getCopies()) < 1)
+    return op.emitOpError("needs two members and one copy at least");
+  auto program = op->template getParentOfType<ProgramOp>();
+  if (program &&
+      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
+    return op.emitOpError("has other members than the program has blocks that "
+                          "wait for each other ('together')");
+  int64_t words =
+      countWordsOfValue(op) * static_cast<int64_t>(op.getValues().size());
+  auto offset = static_cast<int64_t>(op.getOffset());
+  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
+      offset + words * kWordBytes > static_cast<int64_t>(op.getBytes()))
+    return op.emitOpError("has ") << words << " words from byte " << offset
+                                  << " on, of " << op.getBytes() << " bytes";
+  return success();
+}
+
+int64_t PanelReduceOp::getNumWords() { return countWordsOfValue(*this); }
+
 LogicalResult PanelReduceOp::verify() {
   if (getValues().empty() || getValues().getTypes() != getResults().getTypes())
     return emitOpError("gives other types than it takes");
-  ArrayRef<int64_t> shape = getTileShape(getValues().front().getType());
-  for (Type type : getValues().getTypes()) {
-    Type element = getTileElementType(type);
-    if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
-      return emitOpError("elements of type ")
-             << element << " do not fit beside the number of an exchange";
-    if (getTileShape(type) != shape)
-      return emitOpError("takes tiles of several shapes");
-  }
-  auto members = static_cast<int64_t>(getMembers());
-  auto copies = static_cast<int64_t>(getCopies());
-  if (members < 2 || copies < 1)
-    return emitOpError("needs two members and one copy at least");
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  if (program &&
-      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
-    return emitOpError("has other members than the program has blocks that "
-                       "wait for each other ('together')");
-  int64_t words = getNumWords() * static_cast<int64_t>(getValues().size());
-  auto offset = static_cast<int64_t>(getOffset());
-  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
-      offset + words * kWordBytes > static_cast<int64_t>(getBytes()))
-    return emitOpError("has ") << words << " words from byte " << offset
-                               << " on, of " << getBytes() << " bytes";
-  SmallVector<Type> states;
-  for (Type type : getValues().getTypes())
-    states.push_back(getTileElementType(type));
-  SmallVector<Type> pairs(states);
-  llvm::append_range(pairs, states);
+  SmallVector<Type> states, pairs;
+  if (failed(verifyExchange(*this, states, pairs)))
+    return failure();
   Block &block = getCombiner().front();
   if (block.getArgumentTypes() != TypeRange(pairs))
     return emitOpError("combines two states of the values' elements");
@@ -138,42 +151,16 @@ LogicalResult PanelReduceOp::verify() {
 }
 
 int64_t PanelScanOp::getNumWords() {
-  auto words = static_cast<int64_t>(getCopies() * getMembers());
-  for (int64_t size : getTileShape(getValues().front().getType()))
-    words *= size;
-  return words * static_cast<int64_t>(getValues().size());
+  return countWordsOfValue(*this) * static_cast<int64_t>(getValues().size());
 }
 
 LogicalResult PanelScanOp::verify() {
   if (getValues().empty() || getBefore().size() != getValues().size())
     return emitOpError("expects what comes before and a total for each of one "
                        "or more values");
-  ArrayRef<int64_t> shape = getTileShape(getValues().front().getType());
-  SmallVector<Type> states;
-  for (Type type : getValues().getTypes()) {
-    states.push_back(getTileElementType(type));
-    if (!states.back().isIntOrFloat() ||
-        states.back().getIntOrFloatBitWidth() > 32)
-      return emitOpError("elements of type ")
-             << states.back() << " do not fit beside the number of an exchange";
-    if (getTileShape(type) != shape)
-      return emitOpError("takes tiles of several shapes");
-  }
-  auto members = static_cast<int64_t>(getMembers());
-  if (members < 2 || static_cast<int64_t>(getCopies()) < 1)
-    return emitOpError("needs two members and one copy at least");
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  if (program &&
-      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
-    return emitOpError("has other members than the program has blocks that "
-                       "wait for each other ('together')");
-  auto offset = static_cast<int64_t>(getOffset());
-  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
-      offset + getNumWords() * kWordBytes > static_cast<int64_t>(getBytes()))
-    return emitOpError("has ") << getNumWords() << " words from byte " << offset
-                               << " on, of " << getBytes() << " bytes";
-  SmallVector<Type> pairs(states);
-  llvm::append_range(pairs, states);
+  SmallVector<Type> states, pairs;
+  if (failed(verifyExchange(*this, states, pairs)))
+    return failure();
   Block &block = getCombiner().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (block.getArgumentTypes() != TypeRange(pairs) || !yield ||
