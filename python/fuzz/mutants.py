@@ -107,8 +107,9 @@ MASKS = [
     *_group(
         "lib/Analysis/Selections.cpp",
         ("ties-in-any-order", "!inOrder || keepsLast", "keepsLast"),
-        ("last-of-equals-first", "keepsLast ? CmpIPredicate::sgt",
-         "false ? CmpIPredicate::sgt")),
+        ("last-of-equals-first",
+         "keepsLast ? CmpIPredicate::sgt : CmpIPredicate::slt",
+         "CmpIPredicate::slt")),
     *_group(
         "lib/Codegen/EmitTensors.cpp",
         ("pad-low-ignored", "coord = coord - *low;",
