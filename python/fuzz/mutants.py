@@ -139,8 +139,8 @@ MASKS = [
         ("exclusive-scan-inclusive",
          "i == 0 ? *start : combine(combiner, *start, own[i - 1])",
          "combine(combiner, *start, own[i])"),
-        ("scan-lanes-out-of-order", "combine(combiner, before, states), states",
-         "combine(combiner, states, before), states")),
+        ("scan-lanes-out-of-order", "combine(combiner, before, states)",
+         "combine(combiner, states, before)")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerMemory.cpp",
         ("bounds-or-equal", "arith::CmpIPredicate::ult",
