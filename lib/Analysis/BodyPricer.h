@@ -51,10 +51,6 @@ public:
   KernelEstimate price();
 
 private:
-  void pricePointwise();
-  void priceRows();
-  void priceRowsWith(int64_t threads, double rows, double split, bool onChip);
-  void priceScan();
   void priceContraction();
   void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                             const MmaConfig *config = nullptr);
@@ -73,16 +69,14 @@ private:
                      double points) const;
   void addStream(KernelCost &cost, const Stream &stream, double copies,
                  double sweeps, double reuseDistance) const;
-  /// Arithmetic and traffic of a body that is computed in one sweep, values of
-  /// mask m `getCopies(m)` times.
-  void addSweep(KernelCost &cost,
-                llvm::function_ref<double(DimMask)> getCopies) const;
   /// Registers of the widest point when each thread holds `elements` of a
   /// value along the fast dimension, and `kept` more.
   int64_t getRegisters(double elements, double kept) const;
   double getBytesInFlight(double elements) const;
+  /// Keeps the shape if it is the best so far. A block takes `blockSeconds` at
+  /// least, to wait for its operands.
   void keep(const KernelCost &cost, const KernelShape &shape,
-            double blockElements, bool onChip);
+            double blockSeconds);
 
   const KernelBody &body;
   const TargetInfo &target;

@@ -24,13 +24,17 @@ class ComputeGraphBuilder {
 public:
   ComputeGraphBuilder(Block &block, const GraphOptions &options)
       : block(block), options(options),
-        shapes(cast<FunctionOpInterface>(block.getParentOp())) {
+        shapes(findFunction(block.getParentOp())) {
     graph.context = block.getParentOp()->getContext();
   }
 
   FailureOr<ComputeGraph> build();
 
 private:
+  static FunctionOpInterface findFunction(Operation *op) {
+    auto func = dyn_cast<FunctionOpInterface>(op);
+    return func ? func : op->getParentOfType<FunctionOpInterface>();
+  }
   LogicalResult checkOps();
   void visitFrom(Value root);
   void addNode(Operation *op);
@@ -49,6 +53,8 @@ private:
   void addRead(GraphNode &node, Value tensor, ArrayRef<AffineExpr> coords,
                ArrayRef<unsigned> parts = {});
   void addWrite(GraphNode &node, Value tensor, ArrayRef<int> loops);
+  /// Loops of `sizes`, which may be dynamic.
+  void setLoops(GraphNode &node, ArrayRef<int64_t> sizes);
   void setResultLoops(GraphNode &node, Value result);
 
   /// The coordinate that an index inside the body of `op` has.

@@ -39,6 +39,16 @@ double mlir::fusion::coalescingFactor(double strideBytes, double elementBytes) {
 // Occupancy
 //===----------------------------------------------------------------------===//
 
+int64_t mlir::fusion::getRegisterLimit(int64_t threads,
+                                       const TargetInfo &target) {
+  int64_t warps =
+      llvm::divideCeil(std::max<int64_t>(threads, 1), target.warpSize);
+  int64_t ofWarp = target.registersPerSM / warps / target.registerGranularity *
+                   target.registerGranularity;
+  return std::clamp<int64_t>(ofWarp / target.warpSize, 1,
+                             target.maxRegistersPerThread);
+}
+
 Occupancy mlir::fusion::computeOccupancy(const KernelShape &shape,
                                          const TargetInfo &target) {
   Occupancy result;
@@ -52,8 +62,8 @@ Occupancy mlir::fusion::computeOccupancy(const KernelShape &shape,
     return result;
   }
 
-  int64_t registers =
-      std::clamp<int64_t>(shape.registers, 1, target.maxRegistersPerThread);
+  int64_t registers = std::clamp<int64_t>(shape.registers, 1,
+                                          getRegisterLimit(threads, target));
   int64_t registersPerWarp =
       llvm::alignTo(registers * target.warpSize, target.registerGranularity);
   int64_t sharedPerBlock = shape.sharedBytes + target.reservedSharedPerBlock;
@@ -182,8 +192,8 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   }
   Waves waves(shape, time.occupancy, target);
   time.waves = waves.blocks / waves.slots;
-  time.spilledRegisters =
-      std::max<int64_t>(0, shape.registers - target.maxRegistersPerThread);
+  time.spilledRegisters = std::max<int64_t>(
+      0, shape.registers - getRegisterLimit(shape.threads, target));
 
   const double numSMs = static_cast<double>(target.numSMs);
   const double threads = static_cast<double>(shape.threads);
@@ -206,13 +216,25 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
       return std::min({1.0, perSM / peak, inFlight / bytesToSaturate});
     };
   };
+  bool inL2 = cost.sweepDistanceBytes <=
+              cost::kKeptInL2 * static_cast<double>(target.l2Bytes);
+  double sweepRate = inL2 ? target.l2BytesPerSecond : target.dramBytesPerSecond;
+  double sweepBytesPerClock =
+      inL2 ? target.l2BytesPerClockPerSM : target.dramBytesPerClockPerSM;
+  double atPeak = std::max(dramBytes / target.dramBytesPerSecond,
+                           l2Bytes / target.l2BytesPerSecond) +
+                  cost.sweptBytes / sweepRate;
   double dramTime = waves.stretch(
       dramBytes / target.dramBytesPerSecond,
       memoryRate(target.dramBytesPerSecond, target.dramBytesPerClockPerSM));
   double l2Time = waves.stretch(
       l2Bytes / target.l2BytesPerSecond,
       memoryRate(target.l2BytesPerSecond, target.l2BytesPerClockPerSM));
-  time.memory = std::max(dramTime, l2Time);
+  double sweepTime = waves.stretch(cost.sweptBytes / sweepRate,
+                                   memoryRate(sweepRate, sweepBytesPerClock));
+  // The first loads' way is among the steps below.
+  time.memory = std::max(dramTime, l2Time) + sweepTime;
+  time.memory = std::max(atPeak, time.memory - target.dramLatencySeconds);
 
   // Arithmetic: the fullest SM decides.
   auto computeRate = [&](double blocks) {
@@ -230,9 +252,22 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.sfu = compute(cost.sfuOps, target.sfuPerSecond());
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
 
-  time.launch = target.launchSeconds + target.dramLatencySeconds +
-                cost.reductionSteps * cost::kReductionStepSeconds +
-                cost.gridSteps * cost::kGridStepSeconds;
+  double steps = target.dramLatencySeconds +
+                 cost.reductionSteps * cost::kReductionStepSeconds +
+                 cost.gridSteps * cost::kGridStepSeconds;
+  time.launch = target.launchSeconds + steps;
+  // What a block waits for, others of its multiprocessor use; but blocks that
+  // come after it wait again, and blocks that wait for others of their group
+  // hold up those that come with them as well.
+  auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
+  double rounds = std::ceil(time.waves);
+  double waiting =
+      cost.gridSteps > 0
+          ? rounds * ofSM / std::max(1.0, ofSM / cost::kWaitingBlocks)
+          : rounds;
+  double exposed = (waiting - 1) * steps + time.memory / ofSM;
+  if (cost.reductionSteps + cost.gridSteps > 0)
+    time.memory = std::max(time.memory, exposed);
   std::pair<double, Bound> terms[] = {
       {time.memory, Bound::Memory}, {time.tensor, Bound::Tensor},
       {time.fp32, Bound::Fp32},     {time.fp64, Bound::Fp64},
@@ -248,6 +283,8 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   }
   if (largest < time.launch)
     time.bound = Bound::Launch;
-  time.total = time.launch + largest + (1 - cost::kOverlap) * (sum - largest);
+  // A block that is alone on its multiprocessor loads, then computes.
+  double overlap = cost::kOverlap * (1 - 1 / (ofSM * ofSM));
+  time.total = time.launch + largest + (1 - overlap) * (sum - largest);
   return time;
 }

@@ -23,9 +23,15 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+void ComputeGraphBuilder::setLoops(GraphNode &node, ArrayRef<int64_t> sizes) {
+  node.extents =
+      llvm::map_to_vector(sizes, [&](int64_t size) { return getSize(size); });
+  node.dynamic = llvm::map_to_vector(sizes, ShapedType::isDynamic);
+}
+
 /// One loop for each dimension of `result`.
 void ComputeGraphBuilder::setResultLoops(GraphNode &node, Value result) {
-  node.extents = getSizes(cast<RankedTensorType>(result.getType()));
+  setLoops(node, cast<RankedTensorType>(result.getType()).getShape());
   node.reduced.assign(node.extents.size(), false);
   SmallVector<int> loops =
       llvm::to_vector(llvm::seq<int>(0, node.extents.size()));
@@ -72,8 +78,7 @@ bool mlir::fusion::isContraction(linalg::LinalgOp op) {
 }
 
 void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
-  node.extents = llvm::map_to_vector(
-      op.getStaticLoopRanges(), [&](int64_t size) { return getSize(size); });
+  setLoops(node, op.getStaticLoopRanges());
   for (utils::IteratorType type : op.getIteratorTypesArray())
     node.reduced.push_back(type == utils::IteratorType::reduction);
   node.perPoint = getRegionCost(op->getRegion(0));
@@ -189,7 +194,7 @@ void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
 /// The slice alone: the destination's memory has the rest.
 void ComputeGraphBuilder::addInsertInPlace(GraphNode &node,
                                            tensor::InsertSliceOp op) {
-  node.extents = getSizes(op.getSourceType());
+  setLoops(node, op.getSourceType().getShape());
   node.reduced.assign(node.extents.size(), false);
   SmallVector<AffineExpr> identity;
   for (unsigned d = 0; d < node.extents.size(); ++d)

@@ -197,6 +197,16 @@ KernelBody KernelBody::get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
   return body;
 }
 
+KernelBody KernelBody::getWhole(const ComputeGraph &graph) {
+  SmallVector<unsigned> stored;
+  for (auto [id, value] : llvm::enumerate(graph.getValues()))
+    if (value.escapes && value.producer >= 0)
+      stored.push_back(id);
+  return get(graph,
+             llvm::to_vector(llvm::seq<unsigned>(0, graph.getNodes().size())),
+             stored);
+}
+
 //===----------------------------------------------------------------------===//
 // Iteration dimensions
 //===----------------------------------------------------------------------===//
@@ -305,6 +315,7 @@ void KernelBodyBuilder::numberDims() {
     for (unsigned l = 0; l < graph.getNode(node).extents.size(); ++l) {
       unsigned slot = dims.find(loopSlots[index] + l);
       AffineExpr &expr = numbers[slot];
+      bool isDynamic = graph.getNode(node).dynamic[l];
       if (!expr) {
         expr = getAffineDimExpr(body.extents.size(), graph.getContext());
         double extent = dims.getExtent(slot);
@@ -312,6 +323,14 @@ void KernelBodyBuilder::numberDims() {
           body.units |= DimMask(1) << body.extents.size();
         // What is empty is priced as one element.
         body.extents.push_back(std::max(extent, 1.0));
+        body.dynamic.push_back(isDynamic);
+      }
+      // One loop of a known size is enough.
+      unsigned number = cast<AffineDimExpr>(expr).getPosition();
+      if (!isDynamic && body.dynamic[number]) {
+        body.dynamic[number] = false;
+        body.extents[number] =
+            std::max(1.0, static_cast<double>(graph.getNode(node).extents[l]));
       }
       exprs.push_back(expr);
     }

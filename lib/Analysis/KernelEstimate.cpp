@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the pricing of a body: one function for each form of
-// kernel (pointwise, rows, contraction), each trying a few shapes. The formulas
-// are those of docs/CostModel.md.
+// This file implements the pricing of a body with a contraction, by a few
+// shapes. The formulas are those of docs/CostModel.md. Bodies without are
+// priced by their schedules (fusion/Scheduling/LoopSchedule.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,7 @@ static constexpr unsigned kMaxFastDims = 3;
 // Facts about the body
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the tensors that `body` touches: for each read, the bytes that it
-/// brings in beyond what earlier reads of the same tensor did.
-static SmallVector<double> getFirstTouches(const KernelBody &body) {
+SmallVector<double> mlir::fusion::getFirstTouches(const KernelBody &body) {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> result;
   DenseMap<unsigned, double> left;
@@ -222,23 +220,16 @@ void Pricer::addStream(KernelCost &cost, const Stream &stream, double copies,
     cost.sharedBytes += 2 * requested;
 }
 
-void Pricer::addSweep(KernelCost &cost,
-                      llvm::function_ref<double(DimMask)> getCopies) const {
-  for (const BodyInstance &instance : body.getInstances())
-    addArithmetic(cost, instance,
-                  body.getPoints(instance.mask) * getCopies(instance.mask));
-  for (const Stream &stream : streams)
-    addStream(cost, stream, stream.isWrite ? 1 : getCopies(stream.mask), 1,
-              stream.uniqueBytes);
-}
-
 void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
-                  double blockElements, bool onChip) {
+                  double blockSeconds) {
   KernelTime time = estimateTime(cost, shape, target);
+  double work = time.total - target.launchSeconds - target.dramLatencySeconds;
+  time.total = kProductStartSeconds +
+               std::max(work, std::ceil(time.waves) * blockSeconds);
   // Of two shapes that are about as fast, the one with fewer registers.
   double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;
   if (std::isinf(best.time.total) || time.total < margin * best.time.total)
-    best = {cost, shape, time, blockElements, onChip, {}, {}, false};
+    best = {cost, shape, time, {}, {}, false};
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,14 +237,7 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
 //===----------------------------------------------------------------------===//
 
 KernelEstimate Pricer::price() {
-  if (body.has(NodeKind::Contraction))
-    priceContraction();
-  else if (body.has(NodeKind::Scan))
-    priceScan();
-  else if (body.getReducedMask())
-    priceRows();
-  else
-    pricePointwise();
+  priceContraction();
   return best;
 }
 
@@ -272,8 +256,8 @@ static std::optional<unsigned> getInnermostDim(const KernelBody &body,
   return std::nullopt;
 }
 
-KernelEstimate mlir::fusion::estimateKernel(const KernelBody &body,
-                                            const TargetInfo &target) {
+KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
+                                                 const TargetInfo &target) {
   // Neighbouring threads follow the innermost dimension of one of the largest
   // tensors, whichever is fastest.
   const ComputeGraph &graph = body.getGraph();

@@ -104,8 +104,6 @@ static constexpr double kOverlapLoss = 0.05;
 /// groups takes 136 to 170 us with tiles of 128x192 to 64x128 (H200,
 /// 2026-11-21).
 static constexpr double kGroupedCopies = 4.5;
-/// From launch to the first product and from the last store to the end.
-static constexpr double kStartSeconds = 5.06e-6;
 
 int64_t pricing::getStageBytes(const MmaProblem &problem,
                                const MmaConfig &config) {
@@ -375,5 +373,5 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
               (kGroupedCopies * target.dramBytesPerSecond);
   }
   return std::max(time, memory) + kOverlapLoss * std::min(time, memory) +
-         kStartSeconds;
+         kProductStartSeconds;
 }

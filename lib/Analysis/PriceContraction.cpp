@@ -24,9 +24,14 @@ using namespace mlir::fusion::pricing;
 /// tiles are in flight.
 static constexpr int64_t kContractionDepth = 32;
 static constexpr int64_t kContractionStages = 2;
+/// A step waits for what was loaded several steps before, for the other warps,
+/// and for fragments, at least.
+static constexpr double kStepSeconds = 0.2e-6;
 /// Edge of the square of results that one thread computes from registers, and
 /// of the one that a warp group computes by tensor core instructions.
 static constexpr double kRegisterTile = 8;
+/// An accumulator in local memory is loaded and stored in each step.
+static constexpr double kSpillBytesAStep = 8;
 static constexpr double kTensorTile = 96;
 
 void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
@@ -134,7 +139,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                  before.fp32Flops / target.fp32FlopsPerSecond +
                  before.fp64Flops / target.fp64FlopsPerSecond +
                  before.sfuOps / target.sfuPerSecond();
-    best = {cost, shape, time, tm * tn, false, *config, std::nullopt, false};
+    best = {cost, shape, time, *config, std::nullopt, false};
     return;
   }
   cost.tensorFlops /= product->warpShare;
@@ -144,7 +149,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   // Accumulators that do not fit are touched in every step along the depth.
   double spilled =
       std::max<double>(0, shape.registers - target.maxRegistersPerThread);
-  cost.sharedBytes += cost::kSpillBytes * spilled *
+  cost.sharedBytes += kSpillBytesAStep * spilled *
                       static_cast<double>(threads) * blocks *
                       ceilDiv(depth, kContractionDepth);
   shape.sharedBytes =
@@ -153,7 +158,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   shape.bytesInFlightPerThread =
       std::min(64.0, stagedBytes * (tm + tn) * kContractionDepth /
                          static_cast<double>(threads));
-  keep(cost, shape, tm * tn, false);
+  keep(cost, shape, ceilDiv(depth, kContractionDepth) * kStepSeconds);
 }
 
 void Pricer::priceContraction() {

@@ -185,7 +185,7 @@ TileEmitter::combineInPanel(ArrayRef<Tile> parts, const Reduction &reduction) {
   auto reduce = tile::PanelReduceOp::create(
       builder, loc, types, values, getPanelMemory(), panel->panel,
       panel->member, panel->turn, panel->members, /*copies=*/1, /*offset=*/0,
-      /*bytes=*/0);
+      /*bytes=*/0, /*by_owners=*/false);
   reduction.addCombiner(builder, loc, types, reduce.getCombiner());
   panel->exchanges.push_back(reduce);
   SmallVector<Tile> whole;

@@ -13,6 +13,7 @@
 
 #include "Planner.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Scheduling/LoopSchedule.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -48,7 +49,7 @@ FusionDecision Planner::price(Group &group) {
   // One op alone is always a kernel: there is no other way to run it.
   if (!decision && group.nodes.size() > 1)
     return decision;
-  group.estimate = estimateKernel(body, target);
+  group.estimate = priceKernel(body, target);
   // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
   // and what is exchanged, and only blocks of warpgroups finish rows together.
   if (group.estimate.obstacle) {

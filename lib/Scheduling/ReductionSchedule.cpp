@@ -13,12 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleDraft.h"
+#include "LoopFamilies.h"
 
-#include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Analysis/Reductions.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -33,14 +32,16 @@ static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
 /// Bytes of a cache line, which column reductions read whole.
 static constexpr int64_t kLineBytes = 128;
 
+/// Elements of a share of what blocks keep together, below which they wait for
+/// each other longer than they work; and of a column that one block keeps.
+static constexpr int64_t kMinSpreadElements = 8192, kMaxKeptColumn = 1024;
+
 /// Elements of the columns that a block keeps, of which a thread then has 32 in
 /// registers, twice, at most.
 static constexpr int64_t kKeptColumnElements = 16384;
 
-/// Threads of a block that shares a reduction with others, and registers that
-/// each has for what it keeps: of 128, others are for what is computed on a few
-/// elements at a time (sm_90a, 2026-11-23).
-static constexpr int64_t kShareThreads = 512, kKeptRegisters = 72;
+/// Threads of a block that keeps as much as its registers hold.
+static constexpr int64_t kShareThreads = 512;
 
 /// Elements of the tile of a block that has several rows, or columns.
 static constexpr int64_t kRowElements = 1024, kColumnElements = 2048;
@@ -65,18 +66,17 @@ static int64_t multiply(int64_t a, int64_t b) {
                                                                          << 40);
 }
 
-static ReducedDims findReducedDims(const IterationSpace &space,
-                                   const KernelFacts &facts) {
+static ReducedDims findReducedDims(const LoopFacts &facts) {
   ReducedDims result;
-  for (unsigned i = 0; i < space.getNumDims(); ++i) {
-    if (!space.getDims()[i].reduction || facts.extents[i] == 1)
+  for (unsigned i : facts.order) {
+    if (!facts.reduced.test(i) || facts.extents[i] == 1)
       continue;
     result.dims.push_back(i);
-    result.dynamic |= !space.getDims()[i].getStaticExtent();
+    result.dynamic |= !facts.getStaticExtent(i);
     result.elements = multiply(result.elements, facts.extents[i]);
     result.padded = multiply(result.padded, nextPowerOfTwo(facts.extents[i]));
   }
-  // Dimensions are numbered from the outermost.
+  // They are ordered from the outermost.
   std::reverse(result.dims.begin(), result.dims.end());
   llvm::stable_sort(result.dims, [&](unsigned a, unsigned b) {
     return facts.contiguousBytes[a] > facts.contiguousBytes[b];
@@ -84,137 +84,63 @@ static ReducedDims findReducedDims(const IterationSpace &space,
   return result;
 }
 
-static bool reduces(linalg::LinalgOp op, const IterationSpace &space,
-                    unsigned dim) {
-  SmallVector<unsigned> loops;
-  op.getReductionDims(loops);
-  return llvm::any_of(loops, [&](unsigned loop) {
-    return space.getDimOfLoop(op, loop) == dim;
-  });
-}
-
 /// True when elements along `dim` are needed once more after they are reduced:
 /// by a second reduction, or in a result.
-static bool isSweptAgain(KernelOp kernel, const IterationSpace &space,
-                         unsigned dim) {
-  if (space.getDims()[dim].root)
+static bool isSweptAgain(const LoopFacts &facts, unsigned dim) {
+  if (facts.root.test(dim))
     return true;
   // What depends on a reduction along the dimension.
-  llvm::SmallPtrSet<Operation *, 16> later;
-  for (Operation &op : kernel.getBlock()) {
-    bool isLater = llvm::any_of(op.getOperands(), [&](Value operand) {
-      return later.contains(operand.getDefiningOp());
+  ArrayRef<BodyInstance> instances = facts.body.getInstances();
+  llvm::SmallBitVector later(instances.size());
+  for (auto [id, instance] : llvm::enumerate(instances)) {
+    bool isLater = llvm::any_of(instance.producers, [&](unsigned producer) {
+      return later.test(producer);
     });
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    bool isReduction = linalgOp && reduces(linalgOp, space, dim);
+    bool isReduction = facts.reduces(instance, dim);
     if (isReduction && isLater)
       return true;
-    if (isReduction || isLater)
-      later.insert(&op);
+    later[id] = isReduction || isLater;
   }
   return false;
 }
 
-namespace {
-/// What threads have to keep, at most, from one sweep along a dimension to a
-/// later one.
-struct KeptValues {
-  /// Of each element, and of all.
-  int64_t elements = 0, results = 0;
-  /// Operands of each element that are not needed before a later sweep.
-  int64_t late = 0;
-};
-} // namespace
-
-/// Counts what sweeps along `dim` keep. The sweep of a value is the number of
-/// reductions along the dimension that it comes after.
-static KeptValues countKept(KernelOp kernel, const IterationSpace &space,
-                            unsigned dim) {
-  KeptValues result;
-  DenseMap<Value, unsigned> sweeps;
-  DenseMap<Value, SmallVector<unsigned>> uses;
-  unsigned last = 0;
-  for (Operation &op : kernel.getBlock()) {
-    unsigned sweep = 0;
-    for (Value operand : op.getOperands())
-      sweep = std::max(sweep, sweeps.lookup(operand));
-    for (Value operand : op.getOperands())
-      uses[operand].push_back(sweep);
-    last = std::max(last, sweep);
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    bool isReduction = linalgOp && reduces(linalgOp, space, dim);
-    result.results += isReduction ? op.getNumResults() : 0;
-    for (Value value : op.getResults())
-      sweeps[value] = sweep + isReduction;
-  }
-  SmallVector<int64_t> kept(last, 0);
-  for (auto &[value, inSweeps] : uses) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    bool isLong = false;
-    for (int64_t i = 0; type && i < type.getRank(); ++i)
-      isLong |= space.findDimOfTensor(value, i) == dim;
-    if (!isLong || value.getDefiningOp<tensor::EmptyOp>() ||
-        value.getDefiningOp<linalg::FillOp>())
-      continue;
-    // Arguments are loaded where they are needed first.
-    unsigned first = value.getDefiningOp() ? sweeps.lookup(value)
-                                           : *llvm::min_element(inSweeps);
-    result.late += !value.getDefiningOp() && first > 0;
-    for (unsigned sweep = first; sweep < *llvm::max_element(inSweeps); ++sweep)
-      ++kept[sweep];
-  }
-  for (int64_t values : kept)
-    result.elements = std::max(result.elements, values);
-  return result;
-}
-
-/// Elements that a block of `kShareThreads` keeps of what is reduced along
-/// `dim`, with `columns` results a thread: as many as registers suffice for.
-/// Half of the late operands' elements are on their way at a time.
-static int64_t getMostShare(KernelOp kernel, const IterationSpace &space,
-                            unsigned dim, int64_t columns) {
-  KeptValues kept = countKept(kernel, space, dim);
-  int64_t perThread = 2 * (kKeptRegisters - kept.results * columns) /
-                      (2 * std::max<int64_t>(kept.elements, 1) + kept.late);
-  return std::min<int64_t>(
-      kMaxShareElements, kShareThreads * llvm::bit_floor<uint64_t>(
-                                             std::max<int64_t>(perThread, 1)));
-}
-
 /// Tiles of `width` elements in all along kept dimensions that lie side by side
 /// in the largest operand; returns how many they have.
-static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
-                          const KernelFacts &facts, int64_t width,
-                          Draft &draft) {
-  Value largest;
-  double most = 0;
-  for (Value argument : kernel.getBlock().getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    double elements = type && type.getRank() > 0 ? 1 : 0;
-    for (int64_t i = 0; elements > 0 && i < type.getRank(); ++i)
-      elements *=
-          static_cast<double>(facts.extents[space.getDimOfTensor(argument, i)]);
-    if (elements > most) {
-      most = elements;
-      largest = argument;
-    }
-  }
+static int64_t addColumns(const LoopFacts &facts, int64_t width,
+                          LoopSchedule &draft) {
+  const KernelTensor *largest = nullptr;
+  for (const KernelTensor &input : facts.inputs)
+    if (!input.shape.empty() &&
+        (!largest || input.elements() > largest->elements()))
+      largest = &input;
   int64_t columns = 1;
   if (!largest)
     return columns;
-  for (int64_t i = cast<RankedTensorType>(largest.getType()).getRank();
-       i-- > 0 && columns < width;) {
-    unsigned dim = space.getDimOfTensor(largest, i);
-    const IterationDim &own = space.getDims()[dim];
-    if (own.reduction || (!own.root && own.getStaticExtent() != 1))
-      break;
-    if (facts.extents[dim] == 1)
+  for (unsigned i = largest->shape.size(); i-- > 0 && columns < width;) {
+    if (largest->shape[i] == 1)
       continue;
-    draft.tiles[dim] =
-        std::min(width / columns, nextPowerOfTwo(facts.extents[dim]));
-    columns *= draft.tiles[dim];
+    std::optional<unsigned> dim = largest->dims[i];
+    if (!dim || !facts.root.test(*dim) || facts.reduced.test(*dim))
+      break;
+    LoopAxis &axis = draft[*dim];
+    axis.tile = std::min(width / columns, nextPowerOfTwo(facts.extents[*dim]));
+    columns *= axis.tile;
   }
   return columns;
+}
+
+/// `draft` with threads for it. Elements a thread that were fastest on sm_90a,
+/// 2026-11-21: with long rows many, so that several blocks share a
+/// multiprocessor and one's barriers do not leave it idle; with short rows few.
+/// With more than `most` elements there are no more threads, which would have
+/// too few registers for what they keep.
+static LoopSchedule addWarps(LoopSchedule draft, int64_t most) {
+  int64_t elements = draft.tileElements();
+  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
+  if (elements > most)
+    perThread = elements / kShareThreads;
+  draft.warps = warpsFor(elements, perThread);
+  return draft;
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,151 +150,112 @@ static int64_t addColumns(KernelOp kernel, const IterationSpace &space,
 /// True when blocks that have different parts of `dim` can combine what the
 /// kernel reduces of it outside of loops. Sets `words` to what a block gives
 /// the others.
-static bool areCombinable(KernelOp kernel, const IterationSpace &space,
-                          unsigned dim, const Draft &draft, int64_t &words) {
+static bool areCombinable(const LoopFacts &facts, unsigned dim,
+                          const LoopSchedule &draft, int64_t &words) {
   words = 0;
   // How many groups there are decides how much memory they exchange through.
-  for (auto [id, kind] : llvm::enumerate(draft.kinds))
-    if (kind == AxisKind::Grid &&
-        space.getDims()[id].getStaticExtent().value_or(0) == 0)
+  for (unsigned id = 0; id < facts.getNumDims(); ++id)
+    if (draft[id].kind == AxisKind::Grid && facts.root.test(id) &&
+        facts.getStaticExtent(id).value_or(0) == 0)
       return false;
-  for (Operation &op : kernel.getBlock()) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp || !reduces(linalgOp, space, dim))
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    if (!facts.reduces(instance, dim))
       continue;
-    if (!isCombinable(linalgOp))
+    const GraphNode &node = facts.body.getNode(instance);
+    auto op = cast<linalg::LinalgOp>(node.op);
+    if (!isCombinable(op))
       return false;
     int64_t elements = 1;
-    for (Value result : op.getResults()) {
-      elements = 1;
-      auto type = cast<RankedTensorType>(result.getType());
-      for (int64_t d = 0; d < type.getRank(); ++d) {
-        std::optional<unsigned> own = space.findDimOfTensor(result, d);
-        if (!own || *own == dim)
-          return false;
-        if (draft.kinds[*own] == AxisKind::Loop && type.getDimSize(d) != 1)
-          return false;
-        elements *= draft.tiles[*own];
-      }
+    for (unsigned loop = 0; loop < node.extents.size(); ++loop) {
+      if (node.reduced[loop])
+        continue;
+      const LoopAxis &own = draft[facts.getDimOfLoop(instance, loop)];
+      if (own.kind == AxisKind::Loop && node.extents[loop] != 1)
+        return false;
+      elements *= own.tile;
     }
-    // The results of one operation lie along the same dimensions.
-    words += elements * static_cast<int64_t>(getPartialTypes(linalgOp)->size());
+    words += elements * static_cast<int64_t>(getPartialTypes(op)->size());
   }
   return words > 0;
 }
 
-/// Blocks that together have all that is reduced to the results of `draft` in
-/// their tiles: each element of what is needed again is then read once. Threads
-/// with `columns` results each have no more than registers suffice for unless
-/// `spills`. None where they cannot.
-static std::optional<Draft>
-spreadTiles(KernelOp kernel, const IterationSpace &space,
-            const KernelFacts &facts, const ReducedDims &reduced,
-            int64_t columns, bool spills, const ScheduleLimits &limits,
-            Draft draft) {
+/// Adds to `found` blocks that together have all that is reduced to the results
+/// of `draft` in their tiles: each element of what is needed again is then read
+/// once.
+static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
+                        LoopSchedule draft, LoopSchedules &found) {
   for (unsigned dim : reduced.dims) {
-    draft.kinds[dim] = AxisKind::Full;
-    draft.tiles[dim] = nextPowerOfTwo(facts.extents[dim]);
+    draft[dim].kind = AxisKind::Full;
+    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
   }
   double groups = gridBlocks(draft, facts);
-  std::optional<Draft> best;
-  double fewest = 0, mostBlocks = 0;
   for (unsigned dim : reduced.dims) {
     int64_t others = 1;
-    for (unsigned i = 0; i < draft.tiles.size(); ++i)
-      others = multiply(others, i == dim ? 1 : draft.tiles[i]);
-    if (!isSweptAgain(kernel, space, dim))
+    for (unsigned i = 0; i < facts.getNumDims(); ++i)
+      others = multiply(others, i == dim ? 1 : draft[i].tile);
+    if (!isSweptAgain(facts, dim))
       continue;
-    int64_t most = getMostShare(kernel, space, dim, columns);
-    if (spills)
-      most = kMaxShareElements;
-    for (int64_t share = most; share >= std::min(most, kMaxShareElements / 4);
+    for (int64_t share = kMaxShareElements; share >= kMinSpreadElements;
          share /= 2) {
       if (others * 2 > share)
         continue;
-      Draft spread = draft;
-      spread.tiles[dim] = share / others;
-      int64_t blocks = llvm::divideCeil(facts.extents[dim], spread.tiles[dim]);
+      LoopSchedule spread = draft;
+      spread[dim].tile = share / others;
+      int64_t blocks = llvm::divideCeil(facts.extents[dim], spread[dim].tile);
       int64_t words;
-      if (blocks < 2 || blocks > kMaxSplit ||
-          !areCombinable(kernel, space, dim, spread, words) ||
-          !fitsExchange(groups, blocks, words))
-        continue;
-      // The fewest places without an element; of those about as good, the
-      // largest tiles with which blocks fill the chip.
-      double places = static_cast<double>(multiply(blocks, share));
-      bool isBusy =
-          groups * mostBlocks >= static_cast<double>(limits.multiprocessors);
-      if (best && places >= fewest * (isBusy ? 0.9 : 1.1))
-        continue;
-      best = spread;
-      fewest = places;
-      mostBlocks = static_cast<double>(blocks);
+      if (blocks >= 2 && blocks <= kMaxSplit &&
+          areCombinable(facts, dim, spread, words) &&
+          fitsExchange(groups, blocks, words))
+        found.push_back(addWarps(spread, /*most=*/0));
     }
   }
-  return best;
 }
 
-/// The same for one row of results, or for as many columns as fill a cache
-/// line, a sector at least where their rows are too many.
-static std::optional<Draft>
-spreadRowsOrColumns(KernelOp kernel, const IterationSpace &space,
-                    const KernelFacts &facts, const ReducedDims &reduced,
-                    bool hasColumns, const ScheduleLimits &limits,
-                    const Draft &draft) {
+/// The same for one row of results, or for columns that fill a cache line, or a
+/// sector at least.
+static void spreadRowsOrColumns(const LoopFacts &facts,
+                                const ReducedDims &reduced, bool hasColumns,
+                                const LoopSchedule &draft,
+                                LoopSchedules &found) {
   if (reduced.dynamic)
-    return std::nullopt;
-  // Rows that registers do not suffice for where no smaller parts will do;
-  // columns are walked then.
-  for (bool spills : {false, true})
-    for (int64_t bytes = kLineBytes;
-         bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
-      if (hasColumns && spills)
-        return std::nullopt;
-      Draft wide = draft;
-      int64_t inThread = 1;
-      if (hasColumns)
-        inThread = std::min(*llvm::max_element(draft.vectors),
-                            addColumns(kernel, space, facts,
-                                       bytes / facts.widestElement, wide));
-      if (auto spread = spreadTiles(kernel, space, facts, reduced, inThread,
-                                    spills, limits, wide))
-        return spread;
-      if (!hasColumns)
-        break;
-    }
-  return std::nullopt;
+    return;
+  for (int64_t bytes = kLineBytes;
+       bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
+    LoopSchedule wide = draft;
+    if (hasColumns)
+      addColumns(facts, bytes / facts.widestElement, wide);
+    spreadTiles(facts, reduced, wide, found);
+    if (!hasColumns)
+      return;
+  }
 }
 
 /// Lets several blocks walk the dimension of the most chunks, if they can.
-static void splitWalk(KernelOp kernel, const IterationSpace &space,
-                      const KernelFacts &facts, const ReducedDims &reduced,
-                      double groups, const TargetInfo *target, Draft &draft) {
-  if (!target)
-    return;
+static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
+                      double groups, LoopSchedule &draft) {
   auto chunksOf = [&](unsigned dim) {
-    return llvm::divideCeil(facts.extents[dim], draft.tiles[dim]);
+    return llvm::divideCeil(facts.extents[dim], draft[dim].tile);
   };
   std::optional<unsigned> most;
   for (unsigned dim : reduced.dims)
-    if (space.getDims()[dim].getStaticExtent() &&
+    if (facts.getStaticExtent(dim) &&
         (!most || chunksOf(dim) > chunksOf(*most)))
       most = dim;
   int64_t words;
   if (!most || chunksOf(*most) < 2 ||
-      !areCombinable(kernel, space, *most, draft, words))
+      !areCombinable(facts, *most, draft, words))
     return;
   double elements = 1;
-  for (unsigned i = 0; i < draft.kinds.size(); ++i)
+  for (unsigned i = 0; i < facts.getNumDims(); ++i)
     elements *= static_cast<double>(
-        draft.kinds[i] == AxisKind::Loop ? facts.extents[i] : draft.tiles[i]);
-  int64_t blocks = getWalkSplit(groups, elements, *target);
+        draft[i].kind == AxisKind::Loop ? facts.extents[i] : draft[i].tile);
+  int64_t blocks = getWalkSplit(groups, elements, facts.target);
   // No block without a chunk.
   int64_t chunks = chunksOf(*most);
   blocks = llvm::divideCeil(chunks,
                             llvm::divideCeil(chunks, std::min(blocks, chunks)));
   if (fitsExchange(groups, blocks, words))
-    draft.splits[*most] = blocks;
+    draft[*most].split = blocks;
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,137 +264,132 @@ static void splitWalk(KernelOp kernel, const IterationSpace &space,
 
 /// Rows (or columns) of one block: enough work for a few warps, but no fewer
 /// blocks than the chip has multiprocessors.
-static void addResultTiles(KernelOp kernel, const IterationSpace &space,
-                           const KernelFacts &facts,
-                           const ScheduleLimits &limits, int64_t budget,
-                           Draft &draft) {
-  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
-  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
-    unsigned dim = space.getDimOfTensor(primary, i);
-    if (draft.tiles[dim] > 1 || space.getDims()[dim].reduction)
+static void addResultTiles(const LoopFacts &facts, int64_t budget,
+                           LoopSchedule &draft) {
+  for (unsigned i = facts.primary.size();
+       i-- > 0 && draft.tileElements() < budget;) {
+    if (!facts.primary[i])
+      continue;
+    unsigned dim = *facts.primary[i];
+    LoopAxis &axis = draft[dim];
+    if (axis.tile > 1 || facts.reduced.test(dim))
       continue;
     int64_t room = std::max<int64_t>(budget / draft.tileElements(), 1);
-    draft.tiles[dim] = std::min(room, nextPowerOfTwo(facts.extents[dim]));
-    while (draft.tiles[dim] > 1 &&
-           gridBlocks(draft, facts) < 2.0 * limits.multiprocessors)
-      draft.tiles[dim] /= 2;
+    axis.tile = std::min(room, nextPowerOfTwo(facts.extents[dim]));
+    while (axis.tile > 1 && gridBlocks(draft, facts) <
+                                2.0 * static_cast<double>(facts.target.numSMs))
+      axis.tile /= 2;
   }
 }
 
 /// True when a thread can reduce what is reduced to one element by itself,
 /// written out, and nothing of it is needed again.
-static bool isFew(KernelOp kernel, const IterationSpace &space,
-                  const ReducedDims &reduced) {
+static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
   return !reduced.dynamic && reduced.elements <= kFewElements &&
-         llvm::none_of(reduced.dims, [&](unsigned dim) {
-           return isSweptAgain(kernel, space, dim);
-         });
+         llvm::none_of(reduced.dims,
+                       [&](unsigned dim) { return isSweptAgain(facts, dim); });
 }
 
 /// Threads have elements of the results, as in pointwise kernels.
-static ScheduleAttr scheduleFew(KernelOp kernel, const IterationSpace &space,
-                                const KernelFacts &facts,
-                                const ScheduleLimits &limits,
+static LoopSchedule scheduleFew(const LoopFacts &facts,
                                 const ReducedDims &reduced, int64_t vector,
-                                Draft draft) {
+                                LoopSchedule draft) {
   for (unsigned dim : reduced.dims)
-    draft.kinds[dim] = AxisKind::Loop;
+    draft[dim].kind = AxisKind::Loop;
   int64_t elements = kFewThreads * vector;
-  addColumns(kernel, space, facts, elements, draft);
-  addResultTiles(kernel, space, facts, limits, elements, draft);
-  return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(draft.tileElements(), vector, kFewThreads / 32));
+  addColumns(facts, elements, draft);
+  addResultTiles(facts, elements, draft);
+  draft.warps = warpsFor(draft.tileElements(), vector, kFewThreads / 32);
+  return draft;
 }
 
 /// Chunks of `budget` elements of what is reduced, the contiguous dimension
 /// first.
-static void addChunks(const KernelFacts &facts, const ReducedDims &reduced,
-                      int64_t budget, Draft &draft) {
+static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
+                      int64_t budget, LoopSchedule &draft) {
   for (unsigned dim : reduced.dims) {
-    draft.kinds[dim] = AxisKind::Loop;
-    draft.tiles[dim] = std::min(budget, nextPowerOfTwo(facts.extents[dim]));
-    budget /= draft.tiles[dim];
+    draft[dim].kind = AxisKind::Loop;
+    draft[dim].tile = std::min(budget, nextPowerOfTwo(facts.extents[dim]));
+    budget /= draft[dim].tile;
   }
 }
 
-/// `draft` with threads for it. Elements a thread that were fastest on sm_90a,
-/// 2026-11-21: with long rows many, so that several blocks share a
-/// multiprocessor and one's barriers do not leave it idle; with short rows few.
-/// With more than `most` elements there are no more threads, which would have
-/// too few registers for what they keep.
-static ScheduleAttr finish(KernelOp kernel, const Draft &draft, int64_t most) {
-  int64_t elements = draft.tileElements();
-  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
-  if (elements > most)
-    perThread = elements / kShareThreads;
-  return draft.finish(kernel.getContext(), Strategy::Reduction,
-                      warpsFor(elements, perThread));
+/// Adds to `found` blocks that walk what is reduced in chunks, one or as many
+/// as fill the chip.
+static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
+                       bool rowsAreContiguous, LoopSchedule draft,
+                       LoopSchedules &found) {
+  int64_t columns =
+      rowsAreContiguous
+          ? 1
+          : addColumns(facts, kLineBytes / facts.narrowestElement, draft);
+  LoopSchedule alone = draft;
+  addChunks(facts, reduced,
+            rowsAreContiguous ? kRowChunk : kColumnTile / columns, alone);
+  addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
+                 alone);
+  found.push_back(addWarps(alone, kMaxShareElements));
+  double groups = gridBlocks(alone, facts);
+  for (int64_t chunk : {kSplitChunk, kRowChunk}) {
+    LoopSchedule split = alone;
+    if (rowsAreContiguous)
+      addChunks(facts, reduced, chunk, split);
+    splitWalk(facts, reduced, groups, split);
+    if (llvm::any_of(split.axes,
+                     [](const LoopAxis &axis) { return axis.split > 1; }))
+      found.push_back(addWarps(split, kMaxShareElements));
+    if (!rowsAreContiguous)
+      break;
+  }
 }
 
-ScheduleAttr mlir::fusion::scheduleReduction(KernelOp kernel,
-                                             const IterationSpace &space,
-                                             const KernelFacts &kernelFacts,
-                                             const ScheduleLimits &limits) {
-  KernelFacts facts = kernelFacts;
-  // Blocks have tiles of results. Other dimensions are those of operands that
-  // windows slide over, or that are reshaped.
-  for (auto [id, dim] : llvm::enumerate(space.getDims()))
-    if (!dim.root && !dim.reduction) {
-      facts.extents[id] = 1;
-      facts.contiguousBytes[id] = 0;
-    }
-  Draft draft(space.getNumDims());
-  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
-  vector = std::min<int64_t>(vector, 8);
-  unsigned fastest = 0;
-  for (unsigned i = 0; i < space.getNumDims(); ++i)
-    if (facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
-      fastest = i;
-  ReducedDims reduced = findReducedDims(space, facts);
-  bool rowsAreContiguous = space.getDims()[fastest].reduction;
-  int64_t limit = rowsAreContiguous ? limits.residentElements : 1024;
-  bool full = !reduced.dynamic && reduced.padded <= limit;
-  draft.vectors[fastest] = vector;
-
+/// A block has all of what is reduced to its results in its tile.
+static LoopSchedule keepWhole(const LoopFacts &facts,
+                              const ReducedDims &reduced,
+                              bool rowsAreContiguous, LoopSchedule draft) {
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.
-  bool columns = !rowsAreContiguous && facts.extents[fastest] > 1;
-  int64_t columnWidth = kLineBytes / facts.narrowestElement;
-  while (full && columns &&
-         columnWidth * reduced.padded > kKeptColumnElements &&
-         static_cast<double>(columnWidth * facts.narrowestElement) >
-             cost::kSectorBytes)
-    columnWidth /= 2;
-  while (full && columnWidth * reduced.padded < kColumnElements)
-    columnWidth *= 2;
-  if (columns && isFew(kernel, space, reduced))
-    return scheduleFew(kernel, space, facts, limits, reduced, vector, draft);
-  // A thread that keeps more than 64 elements has few neighbours.
-  if (!full || (rowsAreContiguous && reduced.padded > kMaxShareElements))
-    if (auto spread = spreadRowsOrColumns(kernel, space, facts, reduced,
-                                          columns, limits, draft))
-      return finish(kernel, *spread, /*most=*/0);
-  if (columns)
-    columnWidth = addColumns(kernel, space, facts, columnWidth, draft);
-  for (unsigned dim : reduced.dims)
-    if (full) {
-      draft.kinds[dim] = AxisKind::Full;
-      draft.tiles[dim] = nextPowerOfTwo(facts.extents[dim]);
-    }
-  if (!full)
-    addChunks(facts, reduced,
-              rowsAreContiguous ? kRowChunk : kColumnTile / columnWidth, draft);
-  addResultTiles(kernel, space, facts, limits,
-                 rowsAreContiguous ? kRowElements : kColumnElements, draft);
-  if (!full) {
-    double groups = gridBlocks(draft, facts);
-    Draft split = draft;
-    if (rowsAreContiguous)
-      addChunks(facts, reduced, kSplitChunk, split);
-    splitWalk(kernel, space, facts, reduced, groups, limits.target, split);
-    if (split.splits != draft.splits)
-      draft = split;
+  if (!rowsAreContiguous) {
+    int64_t width = kLineBytes / facts.narrowestElement;
+    while (width * reduced.padded > kKeptColumnElements &&
+           static_cast<double>(width * facts.narrowestElement) >
+               cost::kSectorBytes)
+      width /= 2;
+    while (width * reduced.padded < kColumnElements)
+      width *= 2;
+    addColumns(facts, width, draft);
   }
-  return finish(kernel, draft, kMaxShareElements);
+  for (unsigned dim : reduced.dims) {
+    draft[dim].kind = AxisKind::Full;
+    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+  }
+  addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
+                 draft);
+  return addWarps(draft, kMaxShareElements);
+}
+
+LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
+  LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
+  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
+  vector = std::min<int64_t>(vector, 8);
+  unsigned fastest = facts.getFastest();
+  ReducedDims reduced = findReducedDims(facts);
+  bool rowsAreContiguous = facts.reduced.test(fastest);
+  draft[fastest].vector = vector;
+  bool columns = !rowsAreContiguous && facts.extents[fastest] > 1;
+  if (columns && isFew(facts, reduced))
+    return {scheduleFew(facts, reduced, vector, draft)};
+
+  LoopSchedules found;
+  int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : kMaxKeptColumn;
+  if (!reduced.dynamic && reduced.padded <= limit)
+    found.push_back(keepWhole(facts, reduced, !columns, draft));
+  // What is less than a chunk is no walk.
+  int64_t columnWidth = kLineBytes / facts.narrowestElement;
+  if (!found.empty() &&
+      reduced.padded <= (columns ? kColumnTile / columnWidth : kRowChunk))
+    return found;
+  spreadRowsOrColumns(facts, reduced, columns, draft, found);
+  walkChunks(facts, reduced, !columns, draft, found);
+  return found;
 }

@@ -12,10 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleDraft.h"
+#include "LoopFamilies.h"
 #include "fusion/Analysis/ScanTiles.h"
-#include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -23,85 +21,88 @@ using namespace mlir::fusion;
 /// More rows than this are as good as so many.
 static constexpr uint64_t kMany = uint64_t(1) << 40;
 
-/// Why several blocks cannot walk what `kernel` scans together; empty: they
+static bool isOuter(const LoopFacts &facts, unsigned dim) {
+  return !facts.scanned.test(dim) && !facts.reduced.test(dim);
+}
+
+/// The dimension that runs along memory.
+static unsigned getFastestDim(const LoopFacts &facts) {
+  unsigned fastest = facts.scanned.find_first();
+  for (unsigned dim : facts.order)
+    if (isOuter(facts, dim) &&
+        facts.contiguousBytes[dim] > facts.contiguousBytes[fastest])
+      fastest = dim;
+  return fastest;
+}
+
+static ScanSizes getSizes(const LoopFacts &facts) {
+  ScanSizes sizes;
+  SmallVector<ScanOp> scans;
+  for (const BodyInstance &instance : facts.body.getInstances())
+    if (auto scan = dyn_cast<ScanOp>(facts.body.getNode(instance).op))
+      scans.push_back(scan);
+  describeStates(scans, sizes);
+  sizes.narrowestElement = facts.narrowestElement;
+  sizes.scanned = facts.extents[facts.scanned.find_first()];
+  unsigned fastest = getFastestDim(facts);
+  for (unsigned i = 0; i < facts.getNumDims(); ++i) {
+    int64_t &size = i == fastest ? sizes.columns : sizes.rows;
+    if (isOuter(facts, i))
+      size = static_cast<int64_t>(std::min<uint64_t>(
+          llvm::SaturatingMultiply<uint64_t>(size, facts.extents[i]), kMany));
+  }
+  return sizes;
+}
+
+/// Why several blocks cannot walk what the kernel scans together; empty: they
 /// can.
-static StringRef getSplitObstacle(const IterationSpace &space,
+static StringRef getSplitObstacle(const LoopFacts &facts,
                                   const ScanSizes &sizes) {
-  for (const IterationDim &dim : space.getDims())
-    if (!dim.getStaticExtent())
+  for (unsigned dim : facts.order)
+    if (!facts.getStaticExtent(dim))
       return "its sizes are known at run time only";
   if (sizes.stateWords == 0)
     return "a state has more than 32 bits";
   return "";
 }
 
-/// The tiles of one block, or of several where they would and can walk
-/// together; a remark where they cannot.
-static ScanTiles chooseTiles(KernelOp kernel, const IterationSpace &space,
-                             const TargetInfo &target, ScanSizes sizes) {
-  StringRef obstacle = getSplitObstacle(space, sizes);
+StringRef mlir::fusion::getUnsplitScanReason(const KernelBody &body,
+                                             const TargetInfo &target) {
+  LoopFacts facts(body, target);
+  if (facts.scanned.none())
+    return "";
+  ScanSizes sizes = getSizes(facts);
+  StringRef obstacle = getSplitObstacle(facts, sizes);
   if (sizes.stateBytes == 0 || obstacle.empty())
-    return chooseScanTiles(sizes, target);
+    return "";
   sizes.stateWords = 1;
-  bool isWorth = chooseScanTiles(sizes, target).split > 1;
-  sizes.stateWords = 0;
-  auto func = kernel->getParentOfType<FunctionOpInterface>();
-  if (isWorth && func) {
-    auto remark =
-        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("unsplit-scan")
-                                            .category("fusion-schedule")
-                                            .function(func.getName()));
-    if (remark)
-      remark << ("one block walks a long scanned dimension: " + obstacle).str();
-  }
-  return chooseScanTiles(sizes, target);
+  return chooseScanTiles(sizes, target).split > 1 ? obstacle : "";
 }
 
-ScheduleAttr mlir::fusion::scheduleScan(KernelOp kernel,
-                                        const IterationSpace &space,
-                                        const KernelFacts &facts,
-                                        const ScheduleLimits &limits) {
-  unsigned numDims = space.getNumDims(), scanned = 0;
-  auto isOuter = [&](unsigned dim) {
-    return !space.getDims()[dim].scan && !space.getDims()[dim].reduction;
-  };
-  for (unsigned i = 0; i < numDims; ++i)
-    if (space.getDims()[i].scan)
-      scanned = i;
-  unsigned fastest = scanned;
-  for (unsigned i = 0; i < numDims; ++i)
-    if (isOuter(i) && facts.contiguousBytes[i] > facts.contiguousBytes[fastest])
-      fastest = i;
-  ScanSizes sizes;
-  describeStates(llvm::to_vector(kernel.getBlock().getOps<ScanOp>()), sizes);
-  sizes.narrowestElement = facts.narrowestElement;
-  sizes.scanned = facts.extents[scanned];
-  for (unsigned i = 0; i < numDims; ++i) {
-    int64_t &size = i == fastest ? sizes.columns : sizes.rows;
-    if (isOuter(i))
-      size = static_cast<int64_t>(std::min<uint64_t>(
-          llvm::SaturatingMultiply<uint64_t>(size, facts.extents[i]), kMany));
-  }
-  ScanTiles chosen = chooseTiles(kernel, space, *limits.target, sizes);
+LoopSchedules mlir::fusion::getScanSchedules(const LoopFacts &facts) {
+  ScanSizes sizes = getSizes(facts);
+  if (!getSplitObstacle(facts, sizes).empty())
+    sizes.stateWords = 0;
+  ScanTiles chosen = chooseScanTiles(sizes, facts.target);
 
-  Draft draft(numDims);
-  for (unsigned i = 0; i < numDims; ++i)
-    if (!isOuter(i))
-      draft.kinds[i] = AxisKind::Loop;
-  draft.tiles[scanned] = chosen.scanned;
-  draft.splits[scanned] = chosen.split;
+  LoopSchedule draft(Strategy::Scan, facts.getNumDims());
+  for (unsigned i = 0; i < facts.getNumDims(); ++i)
+    if (!isOuter(facts, i))
+      draft[i].kind = AxisKind::Loop;
+  unsigned scanned = facts.scanned.find_first();
+  unsigned fastest = getFastestDim(facts);
+  draft[scanned].tile = chosen.scanned;
+  draft[scanned].split = chosen.split;
   if (fastest != scanned)
-    draft.tiles[fastest] = chosen.columns;
+    draft[fastest].tile = chosen.columns;
   // Rows from the fastest dimension of the primary result outwards.
-  Value primary = kernel.getStoredValues()[space.getPrimaryResult()];
   int64_t rows = chosen.rows;
-  for (int64_t i = cast<RankedTensorType>(primary.getType()).getRank();
-       i-- > 0;) {
-    unsigned dim = space.getDimOfTensor(primary, i);
-    if (!isOuter(dim) || dim == fastest)
+  for (std::optional<unsigned> dim : llvm::reverse(facts.primary)) {
+    if (!dim || !isOuter(facts, *dim) || *dim == fastest)
       continue;
-    draft.tiles[dim] = std::min(rows, nextPowerOfTwo(facts.extents[dim]));
-    rows /= draft.tiles[dim];
+    draft[*dim].tile = std::min(rows, nextPowerOfTwo(facts.extents[*dim]));
+    rows /= draft[*dim].tile;
   }
-  return draft.finish(kernel.getContext(), Strategy::Scan, chosen.warps);
+  draft.warps = chosen.warps;
+  return {draft};
 }

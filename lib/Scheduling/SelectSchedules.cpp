@@ -55,7 +55,6 @@ public:
     limits.target = resolveTarget(getOperation(), target);
     if (!limits.target)
       return signalPassFailure();
-    limits.multiprocessors = limits.target->numSMs;
     limits.typicalExtent = std::max<int64_t>(representativeSize, 2);
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);
@@ -68,14 +67,17 @@ public:
           kernel.emitError("FUS-3101: a size of the kernel depends on data");
           return WalkResult::interrupt();
         }
-        SmallVector<ScheduleAttr> schedules =
+        FailureOr<SmallVector<ScheduleAttr>> schedules =
             getSchedules(kernel, *space, limits);
-        size_t number = std::min<size_t>(candidate, schedules.size() - 1);
-        kernel.setScheduleAttr(schedules[number]);
+        if (failed(schedules))
+          return WalkResult::interrupt();
+        size_t number = std::min<size_t>(candidate, schedules->size() - 1);
+        ScheduleAttr schedule = (*schedules)[number];
+        kernel.setScheduleAttr(schedule);
         remarkSequentialScans(func, kernel);
         if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
           kernel.setEstimateAttr(
-              predictFor(estimate, kernel, *space, schedules[number], limits));
+              predictFor(estimate, kernel, *space, schedule, limits));
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

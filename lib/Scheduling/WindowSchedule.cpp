@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WindowSchedule.h"
+#include "LoopFamilies.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
@@ -138,10 +138,11 @@ static int64_t getFactor(AffineExpr expr, unsigned dim) {
   return getFactor(binary.getLHS(), dim) * constant.getValue();
 }
 
-/// Adds the windows of `op`; false when its reduction is none over windows that
-/// slide over dimensions other than the last.
-static bool addWindows(linalg::LinalgOp op, const IterationSpace &space,
+/// Adds the windows of `instance`; false when its reduction is none over
+/// windows that slide over dimensions other than the last.
+static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
                        Windows &windows) {
+  auto op = cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
   SmallVector<unsigned> reduced, parallel;
   op.getReductionDims(reduced);
   op.getParallelDims(parallel);
@@ -172,43 +173,38 @@ static bool addWindows(linalg::LinalgOp op, const IterationSpace &space,
         for (unsigned tap : reduced) {
           int64_t stride = getFactor(expr, place);
           int64_t dilation = getFactor(expr, tap);
-          unsigned dim = space.getDimOfLoop(op, place);
+          unsigned dim = facts.getDimOfLoop(instance, place);
           if (stride <= 0 || dilation <= 0 ||
               llvm::any_of(windows.dims,
                            [&](const WindowDim &d) { return d.dim == dim; }))
             continue;
           std::optional<int64_t> taps =
-              space.getDims()[space.getDimOfLoop(op, tap)].getStaticExtent();
+              facts.getStaticExtent(facts.getDimOfLoop(instance, tap));
           windows.dims.push_back({dim, taps.value_or(1), stride, dilation});
         }
   }
   return slides;
 }
 
-/// The windows of `kernel`, when every reduction of it is over few elements of
+/// The windows of a kernel, when every reduction of it is over few elements of
 /// one, along no dimension that an operand is contiguous along.
-static std::optional<Windows> findWindows(KernelOp kernel,
-                                          const IterationSpace &space,
-                                          const WindowFacts &facts) {
+static std::optional<Windows> findWindows(const LoopFacts &facts) {
   Windows windows;
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    if (!dim.reduction)
-      continue;
-    if (!dim.getStaticExtent() || facts.contiguousBytes[id] > 0)
+  for (unsigned id : facts.reduced.set_bits()) {
+    if (!facts.getStaticExtent(id) || facts.contiguousBytes[id] > 0)
       return std::nullopt;
-    windows.taps *= *dim.getStaticExtent();
+    windows.taps *= facts.extents[id];
   }
   if (windows.taps > kMaxWindow)
     return std::nullopt;
-  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
-    if (op.getNumReductionLoops() > 0 && !addWindows(op, space, windows))
+  for (const BodyInstance &instance : facts.body.getInstances())
+    if (llvm::is_contained(facts.body.getNode(instance).reduced, true) &&
+        !addWindows(instance, facts, windows))
       return std::nullopt;
-  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
   SmallVector<WindowDim> ordered;
-  for (int64_t i = rank - 1; i >= 0; --i)
+  for (std::optional<unsigned> dim : llvm::reverse(facts.primary))
     for (const WindowDim &window : windows.dims)
-      if (window.dim == space.getDimOfTensor(primary, i))
+      if (window.dim == dim)
         ordered.push_back(window);
   windows.dims = ordered;
   return windows;
@@ -224,14 +220,13 @@ namespace {
 class WindowScheduler {
 public:
   WindowScheduler(const Windows &windows, ArrayRef<int64_t> sizes,
-                  ArrayRef<unsigned> dims, const WindowFacts &facts,
-                  int64_t multiprocessors, bool canWalk)
+                  ArrayRef<unsigned> dims, const LoopFacts &facts, bool canWalk)
       : windows(windows), sizes(sizes), dims(dims), facts(facts),
-        multiprocessors(multiprocessors), canWalk(canWalk) {
+        multiprocessors(static_cast<int64_t>(facts.target.numSMs)),
+        canWalk(canWalk) {
     for (int64_t size : sizes)
       elements *= size;
-    for (double bytes : facts.contiguousBytes)
-      bytesPerElement += bytes / elements;
+    bytesPerElement = facts.bytes / elements;
   }
 
   Choice search();
@@ -254,7 +249,7 @@ private:
   /// Of the result, the last dimension (channels) first.
   ArrayRef<int64_t> sizes;
   ArrayRef<unsigned> dims;
-  const WindowFacts &facts;
+  const LoopFacts &facts;
   int64_t multiprocessors;
   /// Whether threads may walk along the second dimension of windows.
   bool canWalk;
@@ -425,55 +420,48 @@ Choice WindowScheduler::search() {
   return *best;
 }
 
-ScheduleAttr fusion::scheduleWindows(KernelOp kernel,
-                                     const IterationSpace &space,
-                                     const WindowFacts &facts,
-                                     const ScheduleLimits &limits) {
-  std::optional<Windows> windows = findWindows(kernel, space, facts);
+LoopSchedules mlir::fusion::getWindowSchedules(const LoopFacts &facts) {
+  std::optional<Windows> windows = findWindows(facts);
   if (!windows)
-    return nullptr;
-  auto primary = kernel.getStoredValues()[space.getPrimaryResult()];
-  int64_t rank = cast<RankedTensorType>(primary.getType()).getRank();
+    return {};
   SmallVector<int64_t> sizes;
   SmallVector<unsigned> dims;
-  for (int64_t i = rank - 1; i >= 0; --i) {
-    dims.push_back(space.getDimOfTensor(primary, i));
-    sizes.push_back(std::max<int64_t>(facts.extents[dims.back()], 1));
+  for (std::optional<unsigned> dim : llvm::reverse(facts.primary)) {
+    if (!dim)
+      continue;
+    dims.push_back(*dim);
+    sizes.push_back(std::max<int64_t>(facts.extents[*dim], 1));
   }
   if (dims.empty())
-    return nullptr;
+    return {};
   // Along a dimension of known size, whose end later steps must not pass, when
   // windows have more than half of what their neighbours have. Pooling, which
   // has neither factors to keep nor conversions to hide, loses by it.
-  bool canWalk =
-      windows->weighted && windows->dims.size() > 1 &&
-      windows->dims[1].taps > 2 * windows->dims[1].stride &&
-      space.getDims()[windows->dims[1].dim].getStaticExtent().has_value();
-  Choice choice = WindowScheduler(*windows, sizes, dims, facts,
-                                  limits.multiprocessors, canWalk)
-                      .search();
+  bool canWalk = windows->weighted && windows->dims.size() > 1 &&
+                 windows->dims[1].taps > 2 * windows->dims[1].stride &&
+                 facts.getStaticExtent(windows->dims[1].dim).has_value();
+  Choice choice =
+      WindowScheduler(*windows, sizes, dims, facts, canWalk).search();
 
-  MLIRContext *context = kernel.getContext();
-  SmallVector<AxisAttr> axes;
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    int64_t tile = 1, vector = 1, strip = 1, steps = 1;
+  LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
+  for (unsigned id = 0; id < facts.getNumDims(); ++id) {
+    LoopAxis &axis = draft[id];
+    if (facts.reduced.test(id))
+      axis.kind = AxisKind::Loop;
     auto known = llvm::find(dims, id);
     if (known == dims.begin()) {
-      tile = choice.channels;
-      vector = choice.vector;
+      axis.tile = choice.channels;
+      axis.vector = choice.vector;
     } else if (known != dims.end()) {
-      tile = choice.tiles[known - dims.begin() - 1];
+      axis.tile = choice.tiles[known - dims.begin() - 1];
       for (auto [number, window] : llvm::enumerate(windows->dims)) {
         if (number > 1 || window.dim != id)
           continue;
-        strip = choice.strips[number];
-        steps = number == 1 ? choice.steps : 1;
+        axis.strip = choice.strips[number];
+        axis.steps = number == 1 ? choice.steps : 1;
       }
     }
-    axes.push_back(AxisAttr::get(
-        context, dim.reduction ? AxisKind::Loop : AxisKind::Grid, tile,
-        /*warps=*/1, vector, strip, steps, /*split=*/1));
   }
-  return ScheduleAttr::get(context, Strategy::Reduction, axes,
-                           std::max<int64_t>(choice.threads / 32, 1));
+  draft.warps = std::max<int64_t>(choice.threads / 32, 1);
+  return {draft};
 }

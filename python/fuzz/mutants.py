@@ -202,9 +202,9 @@ PRICES = _group(
     "lib/Analysis/CostModel.cpp",
     ("price-of-registers", "static_cast<int64_t>(std::ceil(widest))",
      "static_cast<int64_t>(std::ceil(widest / 4))"),
-    ("price-of-launch", "target.launchSeconds + target.dramLatencySeconds",
-     "100 * target.launchSeconds + target.dramLatencySeconds"),
-    ("price-of-overlap", "(1 - cost::kOverlap) * (sum - largest)",
+    ("price-of-launch", "target.launchSeconds + steps",
+     "100 * target.launchSeconds + steps"),
+    ("price-of-overlap", "(1 - overlap) * (sum - largest)",
      "10 * (sum - largest)"))
 
 MUST_BE_FOUND = DECOMPOSITIONS + LEGALITY + MASKS + LAYOUTS + BARRIERS

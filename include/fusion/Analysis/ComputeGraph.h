@@ -74,6 +74,8 @@ struct GraphNode {
   NodeKind kind = NodeKind::Pointwise;
   /// Sizes of the loops, dynamic ones by a representative.
   SmallVector<int64_t> extents;
+  /// Loops whose size only the run knows.
+  SmallVector<bool> dynamic;
   SmallVector<bool> reduced;
   /// The loop that a scan walks.
   int scanned = -1;

@@ -37,16 +37,23 @@ constexpr double kOverlap = 0.9;
 /// Threads an SM needs to keep its arithmetic units busy: four schedulers, a
 /// latency of four clocks, four independent instructions a thread.
 constexpr double kThreadsToSaturateSM = 128;
+/// Blocks of a multiprocessor of which one at a time has passed an exchange
+/// (row lengths of 27,875 in 1 to 7 blocks, sm_90a, 2026-11-23).
+constexpr double kWaitingBlocks = 3;
+/// Share of L2 that holds what is read again a sweep later: what one half of
+/// the chip reads from the other half's part is in both.
+constexpr double kKeptInL2 = 0.5;
 /// Registers of every kernel: addresses, indices, parameters, temporaries.
 constexpr int64_t kBaseRegisters = 16;
 /// Registers of the address of one more operand.
 constexpr int64_t kRegistersPerOperand = 2;
-/// A spilled register is stored once and loaded once.
-constexpr double kSpillBytes = 8;
+/// A register too few makes ptxas spill several, each stored once and loaded
+/// where it is needed (KL divergence over columns, sm_90a, 2026-11-23).
+constexpr double kSpillBytes = 64;
 /// A thread block synchronises with this latency after each reduction step.
 constexpr double kReductionStepSeconds = 0.1e-6;
 /// Blocks give each other what they have reduced, through L2.
-constexpr double kGridStepSeconds = 1.5e-6;
+constexpr double kGridStepSeconds = 0.3e-6;
 } // namespace cost
 
 //===----------------------------------------------------------------------===//
@@ -79,6 +86,10 @@ struct KernelCost {
   double sfuOps = 0;
   /// Bytes that pass through shared memory or L1.
   double sharedBytes = 0;
+  /// Bytes that later sweeps of blocks over what they walk ask for: nothing
+  /// else is read meanwhile. They come from L2 if it holds as many.
+  double sweptBytes = 0;
+  double sweepDistanceBytes = 0;
   /// Steps in which a block waits for all its threads, in sequence.
   double reductionSteps = 0;
   /// Steps in which co-resident blocks wait for each other, in sequence.
@@ -115,6 +126,9 @@ struct Occupancy {
   /// Resident threads over the threads that an SM can hold.
   double fraction = 0;
 };
+
+/// Registers that a thread of a block of so many can have.
+int64_t getRegisterLimit(int64_t threads, const TargetInfo &target);
 
 /// Blocks of `shape` that one SM of `target` holds, and what limits them.
 /// Registers above the limit of a thread count as that limit.

@@ -86,6 +86,9 @@ public:
   static KernelBody get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
                         ArrayRef<unsigned> stored);
 
+  /// All of `graph` as one kernel that stores what leaves it.
+  static KernelBody getWhole(const ComputeGraph &graph);
+
   BodyProblem getProblem() const { return problem; }
   /// The node that has the problem.
   unsigned getProblemNode() const { return problemNode; }
@@ -95,6 +98,8 @@ public:
   /// Sizes to price with: of dynamic dimensions a representative, of empty ones
   /// 1.
   ArrayRef<double> getExtents() const { return extents; }
+  /// The size of a dimension is known.
+  bool isStatic(unsigned dim) const { return !dynamic[dim]; }
   ArrayRef<BodyInstance> getInstances() const { return instances; }
   ArrayRef<BodyAccess> getInputs() const { return inputs; }
   ArrayRef<BodyOutput> getOutputs() const { return outputs; }
@@ -138,6 +143,7 @@ private:
   unsigned problemNode = 0;
   SmallVector<unsigned> nodes;
   SmallVector<double> extents;
+  SmallVector<bool> dynamic;
   /// Dimensions of size 1.
   DimMask units = 0;
   SmallVector<int64_t> spans;

@@ -30,10 +30,6 @@ struct KernelEstimate {
   KernelCost cost;
   KernelShape shape;
   KernelTime time;
-  /// Elements of the result's dimensions that one block computes.
-  double blockElements = 0;
-  /// Rows are kept on chip, so that inputs are read once.
-  bool rowsOnChip = false;
   /// For a contraction by warpgroups, how; for any other, why not.
   std::optional<MmaConfig> mma;
   std::optional<TensorCoreObstacle> obstacle;
@@ -45,7 +41,12 @@ struct KernelEstimate {
 };
 
 /// Prices `body`, which must have no problem, on `target`.
-KernelEstimate estimateKernel(const KernelBody &body, const TargetInfo &target);
+KernelEstimate estimateContraction(const KernelBody &body,
+                                   const TargetInfo &target);
+
+/// Bytes of the tensors that `body` reads, for each access: what it brings in
+/// beyond what earlier ones of the same tensor did.
+SmallVector<double> getFirstTouches(const KernelBody &body);
 
 /// Bytes that a kernel of `body` reads and writes, each element once.
 double getUniqueBytes(const KernelBody &body);

@@ -19,25 +19,20 @@
 
 namespace mlir::fusion {
 
-/// Limits of the chip that a schedule must respect and fill.
+/// What schedules are chosen for.
 struct ScheduleLimits {
-  int64_t multiprocessors = 132;
+  /// The chip.
+  const TargetInfo *target = nullptr;
   /// A dynamic size is taken to be this to choose tiles.
   int64_t typicalExtent = 1024;
-  /// Elements of one tile that a block may keep in registers.
-  int64_t residentElements = 65536;
-  /// The chip, for kernels on tensor cores; without it there are none.
-  const TargetInfo *target = nullptr;
 };
 
-/// The schedule of `kernel`. A pure function of its arguments.
-ScheduleAttr selectSchedule(KernelOp kernel, const IterationSpace &space,
-                            const ScheduleLimits &limits);
-
-/// All schedules that selectSchedule chooses from, the chosen one first.
-SmallVector<ScheduleAttr> getSchedules(KernelOp kernel,
-                                       const IterationSpace &space,
-                                       const ScheduleLimits &limits);
+/// The schedules of `kernel`, the one predicted to be fastest first. Fails,
+/// with a diagnostic, where no block can compute the kernel. A pure function of
+/// its arguments.
+FailureOr<SmallVector<ScheduleAttr>> getSchedules(KernelOp kernel,
+                                                  const IterationSpace &space,
+                                                  const ScheduleLimits &limits);
 
 } // namespace mlir::fusion
 

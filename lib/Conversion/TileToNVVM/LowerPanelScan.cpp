@@ -250,24 +250,12 @@ Scalars ProgramLowering::PanelScanLowering::exchange() {
 void ProgramLowering::PanelScanLowering::run() {
   Scalars results;
   if (op.getByOwners()) {
-    Value bits = arith::AndIOp::create(
-        builder, loc, lowering.warpNumber(),
-        lowering.constant32(static_cast<int32_t>(layout.freeWarpMask())));
-    Value isOwner = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, bits, lowering.constant32(0));
     Scalars none;
     for (int64_t reg = 0; reg < deal.perThread; ++reg)
       for (int64_t half = 0; half < 2; ++half)
         for (Value init : op.getInits())
           none.push_back(lowering.get(init)[reg]);
-    auto owners = scf::IfOp::create(builder, loc, ValueRange(none).getTypes(),
-                                    isOwner, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(owners.thenBlock());
-    scf::YieldOp::create(builder, loc, exchange());
-    builder.setInsertionPointToStart(owners.elseBlock());
-    scf::YieldOp::create(builder, loc, none);
-    results = llvm::to_vector_of<Value>(owners.getResults());
+    results = lowering.runByOwners(layout, none, [&] { return exchange(); });
   } else {
     // Warps with the same elements have read what is written over now.
     if (layout.freeWarpMask() != 0)

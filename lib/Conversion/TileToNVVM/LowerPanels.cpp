@@ -103,146 +103,240 @@ LinearLayout mlir::fusion::getThreadLayout(Type type, int64_t numWarps) {
   return LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits, numWarps);
 }
 
-LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
-  LinearLayout layout =
-      getThreadLayout(op.getValues().front().getType(), program.getNumWarps());
-  auto members = static_cast<int64_t>(op.getMembers());
-  std::optional<PanelDeal> deal = dealPanel(layout, members);
-  if (!deal)
-    return op.emitOpError("FUS-3326: threads hold an element of the tile more "
-                          "than once");
-  int64_t numValues = static_cast<int64_t>(op.getValues().size());
-  Type i64 = builder.getI64Type();
-  auto times = [&](Value value, int64_t factor) -> Value {
-    return arith::MulIOp::create(builder, loc, value, constantIndex(factor));
-  };
-  auto add = [&](Value a, Value b) -> Value {
+Scalars ProgramLowering::runByOwners(const LinearLayout &layout,
+                                     const Scalars &others,
+                                     llvm::function_ref<Scalars()> run) {
+  Value bits = arith::AndIOp::create(
+      builder, loc, warpNumber(),
+      constant32(static_cast<int32_t>(layout.freeWarpMask())));
+  Value isOwner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        bits, constant32(0));
+  auto owners = scf::IfOp::create(builder, loc, ValueRange(others).getTypes(),
+                                  isOwner, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(owners.thenBlock());
+  scf::YieldOp::create(builder, loc, run());
+  builder.setInsertionPointToStart(owners.elseBlock());
+  scf::YieldOp::create(builder, loc, others);
+  return llvm::to_vector_of<Value>(owners.getResults());
+}
+
+class ProgramLowering::PanelReduceLowering {
+public:
+  PanelReduceLowering(ProgramLowering &lowering, tile::PanelReduceOp op,
+                      const LinearLayout &layout, const PanelDeal &deal)
+      : lowering(lowering), builder(lowering.builder), loc(lowering.loc),
+        op(op), layout(layout), deal(deal), numValues(op.getValues().size()),
+        members(static_cast<int64_t>(op.getMembers())),
+        dealers(int64_t(1) << deal.dealt.size()),
+        memberBytes(deal.perWarp * kWordBytes),
+        valueBytes(op.getNumWords() * kWordBytes) {}
+
+  /// Lowers the operation.
+  void run();
+
+private:
+  Value index(int64_t value) { return lowering.constantIndex(value); }
+  Value add(Value a, Value b) {
     return arith::AddIOp::create(builder, loc, a, b);
-  };
-  Value turn = getScalar(op.getTurn());
-  Value number = toI32(turn);
-  number = arith::AddIOp::create(builder, loc, number, constant32(1));
+  }
+  Value times(Value value, int64_t factor) {
+    return arith::MulIOp::create(builder, loc, value, index(factor));
+  }
 
-  // The first word of this thread's place, in the area of member 0.
-  Value copy =
-      arith::RemUIOp::create(builder, loc, turn, constantIndex(op.getCopies()));
-  Value warpPlace = add(times(copy, deal->numWarps), applyBits(deal->warps));
-  Value place = add(times(warpPlace, members * deal->perWarp),
-                    times(applyBits(deal->lanes), deal->perThread));
-  place = add(times(place, kWordBytes), constantIndex(op.getOffset()));
-  place = add(place, times(getScalar(op.getPanel()), op.getBytes()));
-  int64_t memberBytes = deal->perWarp * kWordBytes;
-  int64_t valueBytes = op.getNumWords() * kWordBytes;
-  auto at = [&](Value member) -> Value {
-    Value offset = add(place, times(member, memberBytes));
-    Value memory = getScalar(op.getMemory());
-    return LLVM::GEPOp::create(builder, loc, memory.getType(),
-                               builder.getI8Type(), memory,
-                               ArrayRef<LLVM::GEPArg>{offset});
-  };
+  void findPlace();
+  /// The address of the thread's words among those of `member`.
+  Value getWords(Value member);
+  void publish();
+  /// Reads what `count` members have from `first` and `offset` bytes on, each
+  /// `step` bytes after the other, and combines it. The last lanes may have one
+  /// member less: `isMember` of what they read.
+  void accumulate(Value first, int64_t offset, int64_t step, int64_t count,
+                  Value isMember);
+  /// Combines the members that fall to this lane.
+  void combineOwn();
+  /// Combines what lanes with the same elements have.
+  void combineLanes();
+  /// Exchanges with the other blocks; returns the results by register.
+  Scalars exchange();
 
-  // Warps with the same elements have read what is written over now.
-  if (layout.freeWarpMask() != 0)
-    lowerBarrier();
-  int64_t perAccess = getWordsOfAccess(deal->perThread);
-  int64_t accesses = deal->perThread / perAccess;
-  StringRef vector = perAccess == 1 ? "" : ".v2";
-  auto publish = [&] {
-    Value address = at(getScalar(op.getMember()));
-    Value high = arith::ShLIOp::create(
-        builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
-        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
-    for (int64_t access = 0; access < accesses * numValues; ++access) {
-      Value tile = op.getValues()[access / accesses];
-      int64_t bytes =
-          access / accesses * valueBytes + access % accesses * kWidestBytes;
-      SmallVector<Value> operands{address};
-      std::string text = "st.relaxed.gpu.global" + vector.str() + ".b64 [$0+" +
-                         std::to_string(bytes) + "], ";
-      std::string constraints = "l";
-      for (int64_t i = 0; i < perAccess; ++i) {
-        Value bits = toMemory(get(tile)[access % accesses * perAccess + i]);
-        unsigned width = bits.getType().getIntOrFloatBitWidth();
-        Type own = builder.getIntegerType(width);
-        if (bits.getType() != own)
-          bits = arith::BitcastOp::create(builder, loc, own, bits);
-        Value word = arith::ExtUIOp::create(builder, loc, i64, bits);
-        operands.push_back(arith::OrIOp::create(builder, loc, word, high));
-        text += (i                ? ", $"
-                 : perAccess == 1 ? "$"
-                                  : "{$") +
-                std::to_string(i + 1);
-        constraints += ",l";
-      }
-      text += perAccess == 1 ? ";" : "};";
-      inlineAsm(nullptr, operands, text, constraints + ",~{memory}");
-    }
-  };
-  if (Value owner = isOwner(layout))
-    ifThread(owner, publish);
-  else
-    publish();
-
-  // Members that fall to this lane, then lanes: the same order in all blocks.
-  SmallVector<std::pair<unsigned, uint64_t>> dealt;
-  for (auto [i, bit] : llvm::enumerate(deal->dealt))
-    dealt.push_back({bit, uint64_t(1) << i});
-  int64_t dealers = int64_t(1) << dealt.size();
-  int64_t together =
-      std::max<int64_t>(1, kMostInFlight / (deal->perThread * numValues));
-  Value rank = applyBits(dealt);
-  // For each register, what is combined of the values.
+  ProgramLowering &lowering;
+  OpBuilder &builder;
+  Location loc;
+  tile::PanelReduceOp op;
+  const LinearLayout &layout;
+  const PanelDeal &deal;
+  int64_t numValues, members;
+  /// Lanes that share the members of an element, and bytes between the words of
+  /// two members, and of two values.
+  int64_t dealers, memberBytes, valueBytes;
+  /// The number of the exchange; bytes from the start of the memory to the
+  /// thread's words among those of member 0.
+  Value number, place;
+  /// For each register, what is combined of the values.
   SmallVector<Scalars> sums;
-  // Reads what `count` members have from `first` on, each `step` bytes after
-  // the other, and adds it. The last lanes may have one member less:
-  // `isMember` of what they read.
-  auto accumulate = [&](Value first, int64_t offset, int64_t step,
-                        int64_t count, Value isMember) {
-    SmallVector<Scalars> words;
-    for (int64_t i = 0; i < numValues; ++i)
-      words.push_back(readPanel({first, number, offset + i * valueBytes, step,
-                                 deal->perThread, count}));
-    for (int64_t at = 0; at < count * deal->perThread; ++at) {
-      Scalars next;
-      for (auto [own, tile] : llvm::zip_equal(words, op.getValues()))
-        next.push_back(takeFromWord(own[at], scalarType(tile.getType())));
-      size_t reg = at % deal->perThread;
-      if (sums.size() <= reg) {
-        sums.push_back(next);
-        continue;
-      }
-      Scalars sum = combine(op.getCombiner(), sums[reg], next);
-      sums[reg] = isMember ? selectAll(isMember, sum, sums[reg]) : sum;
+};
+
+void ProgramLowering::PanelReduceLowering::findPlace() {
+  Value turn = lowering.getScalar(op.getTurn());
+  number = arith::AddIOp::create(builder, loc, lowering.toI32(turn),
+                                 lowering.constant32(1));
+  Value copy = arith::RemUIOp::create(
+      builder, loc, turn, index(static_cast<int64_t>(op.getCopies())));
+  Value warpPlace =
+      add(times(copy, deal.numWarps), lowering.applyBits(deal.warps));
+  place = add(times(warpPlace, members * deal.perWarp),
+              times(lowering.applyBits(deal.lanes), deal.perThread));
+  place = add(times(place, kWordBytes),
+              index(static_cast<int64_t>(op.getOffset())));
+  place = add(place, times(lowering.getScalar(op.getPanel()),
+                           static_cast<int64_t>(op.getBytes())));
+}
+
+Value ProgramLowering::PanelReduceLowering::getWords(Value member) {
+  Value memory = lowering.getScalar(op.getMemory());
+  Value offset = add(place, times(member, memberBytes));
+  return LLVM::GEPOp::create(builder, loc, memory.getType(),
+                             builder.getI8Type(), memory,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+void ProgramLowering::PanelReduceLowering::publish() {
+  Type i64 = builder.getI64Type();
+  Value address = getWords(lowering.getScalar(op.getMember()));
+  Value high = arith::ShLIOp::create(
+      builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
+  int64_t perAccess = getWordsOfAccess(deal.perThread);
+  int64_t accesses = deal.perThread / perAccess;
+  for (int64_t access = 0; access < accesses * numValues; ++access) {
+    Value tile = op.getValues()[access / accesses];
+    int64_t bytes =
+        access / accesses * valueBytes + access % accesses * kWidestBytes;
+    SmallVector<Value> operands{address};
+    for (int64_t i = 0; i < perAccess; ++i) {
+      Value bits = lowering.toMemory(
+          lowering.get(tile)[access % accesses * perAccess + i]);
+      Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
+      if (bits.getType() != own)
+        bits = arith::BitcastOp::create(builder, loc, own, bits);
+      Value low = arith::ExtUIOp::create(builder, loc, i64, bits);
+      operands.push_back(arith::OrIOp::create(builder, loc, low, high));
     }
-  };
-  Value first = at(rank);
+    std::string at = "[$0+" + std::to_string(bytes) + "], ";
+    if (perAccess == 1)
+      lowering.inlineAsm(nullptr, operands,
+                         "st.relaxed.gpu.global.b64 " + at + "$1;",
+                         "l,l,~{memory}");
+    else
+      lowering.inlineAsm(nullptr, operands,
+                         "st.relaxed.gpu.global.v2.b64 " + at + "{$1, $2};",
+                         "l,l,l,~{memory}");
+  }
+}
+
+void ProgramLowering::PanelReduceLowering::accumulate(
+    Value first, int64_t offset, int64_t step, int64_t count, Value isMember) {
+  SmallVector<Scalars> words;
+  for (int64_t i = 0; i < numValues; ++i)
+    words.push_back(lowering.readPanel(
+        {first, number, offset + i * valueBytes, step, deal.perThread, count}));
+  for (int64_t at = 0; at < count * deal.perThread; ++at) {
+    Scalars next;
+    for (auto [own, tile] : llvm::zip_equal(words, op.getValues()))
+      next.push_back(
+          lowering.takeFromWord(own[at], lowering.scalarType(tile.getType())));
+    size_t reg = at % deal.perThread;
+    if (sums.size() <= reg) {
+      sums.push_back(next);
+      continue;
+    }
+    Scalars sum = lowering.combine(op.getCombiner(), sums[reg], next);
+    sums[reg] = isMember ? lowering.selectAll(isMember, sum, sums[reg]) : sum;
+  }
+}
+
+void ProgramLowering::PanelReduceLowering::combineOwn() {
+  SmallVector<std::pair<unsigned, uint64_t>> bits;
+  for (auto [i, bit] : llvm::enumerate(deal.dealt))
+    bits.push_back({bit, uint64_t(1) << i});
+  Value rank = lowering.applyBits(bits);
+  int64_t together =
+      std::max<int64_t>(1, kMostInFlight / (deal.perThread * numValues));
+  Value first = getWords(rank);
   int64_t rounds = members / dealers;
   for (int64_t i = 0; i < rounds; i += together)
     accumulate(first, i * dealers * memberBytes, dealers * memberBytes,
                std::min(together, rounds - i), nullptr);
-  if (members % dealers != 0) {
-    Value member = arith::AddIOp::create(builder, loc, rank,
-                                         constantIndex(rounds * dealers));
-    Value last = constantIndex(members - 1);
-    Value isMember = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ule, member, last);
-    Value inside = arith::MinUIOp::create(builder, loc, member, last);
-    accumulate(at(inside), 0, 0, 1, isMember);
-  }
-  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
-  for (unsigned bit : deal->dealt)
+  if (members % dealers == 0)
+    return;
+  Value member = add(rank, index(rounds * dealers));
+  Value last = index(members - 1);
+  Value isMember = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ule, member, last);
+  Value inside = arith::MinUIOp::create(builder, loc, member, last);
+  accumulate(getWords(inside), 0, 0, 1, isMember);
+}
+
+void ProgramLowering::PanelReduceLowering::combineLanes() {
+  NVVM::SyncWarpOp::create(builder, loc, lowering.constant32(-1));
+  for (unsigned bit : deal.dealt)
     for (Scalars &sum : sums) {
       Scalars other;
       for (Value state : sum)
-        other.push_back(
-            shuffle(state, constant32(1 << bit), /*butterfly=*/true));
-      sum = combine(op.getCombiner(), sum, other);
+        other.push_back(lowering.shuffle(state, lowering.constant32(1 << bit),
+                                         /*butterfly=*/true));
+      sum = lowering.combine(op.getCombiner(), sum, other);
     }
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
-    Scalars &own = values[result];
-    for (const Scalars &sum : sums)
-      own.push_back(sum[i]);
+}
+
+Scalars ProgramLowering::PanelReduceLowering::exchange() {
+  findPlace();
+  if (Value owner = lowering.isOwner(layout))
+    lowering.ifThread(owner, [&] { publish(); });
+  else
+    publish();
+  // Members that fall to this lane, then lanes: the same order in all blocks.
+  combineOwn();
+  combineLanes();
+  Scalars results;
+  for (const Scalars &sum : sums)
+    llvm::append_range(results, sum);
+  return results;
+}
+
+void ProgramLowering::PanelReduceLowering::run() {
+  Scalars results;
+  if (op.getByOwners()) {
+    Scalars own;
+    for (int64_t reg = 0; reg < deal.perThread; ++reg)
+      for (Value tile : op.getValues())
+        own.push_back(lowering.get(tile)[reg]);
+    results =
+        layout.freeWarpMask() == 0
+            ? exchange()
+            : lowering.runByOwners(layout, own, [&] { return exchange(); });
+  } else {
+    // Warps with the same elements have read what is written over now.
+    if (layout.freeWarpMask() != 0)
+      lowering.lowerBarrier();
+    results = exchange();
   }
+  const Value *next = results.begin();
+  for (int64_t reg = 0; reg < deal.perThread; ++reg)
+    for (Value result : op.getResults())
+      lowering.values[result].push_back(*next++);
+}
+
+LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
+  LinearLayout layout =
+      getThreadLayout(op.getValues().front().getType(), program.getNumWarps());
+  std::optional<PanelDeal> deal =
+      dealPanel(layout, static_cast<int64_t>(op.getMembers()));
+  if (!deal)
+    return op.emitOpError("FUS-3326: threads hold an element of the tile more "
+                          "than once");
+  PanelReduceLowering(*this, op, layout, *deal).run();
   return success();
 }
 

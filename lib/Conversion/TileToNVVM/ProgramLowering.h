@@ -270,7 +270,12 @@ private:
   FailureOr<PartPlan> planParts(tile::GridReduceOp op);
 
   // Panels of blocks (LowerPanels.cpp).
+  class PanelReduceLowering;
   LogicalResult lowerPanelReduce(tile::PanelReduceOp op);
+  /// What `run` gives in the first of the warps that hold the same elements of
+  /// `layout`, and `others` in the rest.
+  Scalars runByOwners(const tile::LinearLayout &layout, const Scalars &others,
+                      llvm::function_ref<Scalars()> run);
   /// Reads words of an exchange until all of them are there.
   struct PanelRead;
   Scalars readPanel(const PanelRead &read);

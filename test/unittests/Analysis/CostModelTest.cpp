@@ -183,9 +183,15 @@ TEST(TimeTest, TheLargestTermDecidesAndOthersOverlap) {
   cost.tensorFlops = 1e12;
   KernelTime time = estimateTime(cost, makeShape(66000, 256), h200());
   EXPECT_EQ(time.bound, Bound::Tensor);
+  auto blocks = static_cast<double>(time.occupancy.blocksPerSM);
+  double overlap = cost::kOverlap * (1 - 1 / (blocks * blocks));
   EXPECT_NEAR(time.total,
-              time.launch + time.tensor + (1 - cost::kOverlap) * time.memory,
-              1e-12);
+              time.launch + time.tensor + (1 - overlap) * time.memory, 1e-12);
+  // A block that is alone loads, then computes.
+  KernelTime alone =
+      estimateTime(cost, makeShape(66000, 1024, 64, 200 * 1024), h200());
+  EXPECT_EQ(alone.occupancy.blocksPerSM, 1);
+  EXPECT_NEAR(alone.total, alone.launch + alone.tensor + alone.memory, 1e-12);
 }
 
 TEST(TimeTest, SpillsHaveAPriceNotACliff) {

@@ -18,6 +18,7 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/Scheduling/LoopSchedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -264,7 +265,7 @@ double getBestPartition(const ComputeGraph &graph) {
       KernelBody body = KernelBody::get(graph, nodes, stored);
       if (nodes.size() > 1 && !checkBody(body, KernelLimits()))
         return;
-      total += estimateKernel(body, getDefaultTarget()).seconds();
+      total += priceKernel(body, getDefaultTarget()).seconds();
     }
     best = std::min(best, total);
   };

@@ -284,60 +284,139 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
   return success();
 }
 
+/// How threads hold what an exchange with other blocks is of.
+static LinearLayout getExchangedLayout(Type type, int64_t numWarps) {
+  if (isa<RankedTensorType>(type))
+    return getLayout(type).getLinear();
+  return LinearLayout::blocked({1}, {0}, /*vec=*/1, 32, numWarps);
+}
+
+/// `states` as tiles of `layout`; scalars become tiles of one element.
+static SmallVector<Value> asTiles(OpBuilder &builder, Location loc,
+                                  ValueRange states,
+                                  const LinearLayout &layout) {
+  SmallVector<Value> tiles;
+  for (Value state : states) {
+    if (isa<RankedTensorType>(state.getType())) {
+      tiles.push_back(state);
+      continue;
+    }
+    auto type = RankedTensorType::get(
+        {1}, state.getType(), LayoutAttr::get(builder.getContext(), layout));
+    tiles.push_back(SplatOp::create(builder, loc, type, state));
+  }
+  return tiles;
+}
+
+/// Hands `states`, which the owners of their elements have, to all threads that
+/// had `types` before, in `layout`. Empty where there is no way.
+static SmallVector<Value> handOut(OpBuilder &builder, Location loc,
+                                  ValueRange states, TypeRange types,
+                                  const LinearLayout &layout, Region &combiner,
+                                  int64_t indexBits) {
+  SmallVector<Value> shared;
+  for (Value state : states) {
+    shared.push_back(exchange(builder, state, layout, indexBits));
+    if (!shared.back())
+      return {};
+  }
+  if (isa<RankedTensorType>(types.front()))
+    return shared;
+  auto only = ReduceOp::create(builder, loc, types, shared, /*dim=*/0,
+                               /*within_warp=*/false);
+  IRMapping mapping;
+  combiner.cloneInto(&only.getCombiner(), mapping);
+  return llvm::to_vector_of<Value>(only.getResults());
+}
+
 /// Lets the first of warps that hold the same elements exchange with other
 /// blocks, and hand the others what it got: the words of all members are read
 /// by as few as possible, again and again until they are there.
 static LogicalResult leaveToOwners(PanelScanOp op, int64_t numWarps,
                                    int64_t indexBits) {
-  Type type = op.getValues().front().getType();
-  bool isScalar = !isa<RankedTensorType>(type);
   LinearLayout layout =
-      isScalar ? LinearLayout::blocked({1}, {0}, /*vec=*/1, 32, numWarps)
-               : getLayout(type).getLinear();
+      getExchangedLayout(op.getValues().front().getType(), numWarps);
   if (op.getByOwners() || layout.freeWarpMask() == 0)
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  auto asTiles = [&](ValueRange states) {
-    SmallVector<Value> tiles;
-    for (Value state : states)
-      tiles.push_back(
-          isScalar
-              ? SplatOp::create(builder, loc,
-                                RankedTensorType::get(
-                                    {1}, state.getType(),
-                                    LayoutAttr::get(op.getContext(), layout)),
-                                state)
-              : state);
-    return tiles;
-  };
-  SmallVector<Value> values = asTiles(op.getValues());
+  SmallVector<Value> values = asTiles(builder, loc, op.getValues(), layout);
   auto owned = PanelScanOp::create(
       builder, loc, ValueRange(values).getTypes(),
-      ValueRange(values).getTypes(), values, asTiles(op.getInits()),
-      op.getMemory(), op.getPanel(), op.getMember(), op.getTurn(),
-      op.getMembers(), op.getCopies(), op.getOffset(), op.getBytes(),
-      /*by_owners=*/true);
+      ValueRange(values).getTypes(), values,
+      asTiles(builder, loc, op.getInits(), layout), op.getMemory(),
+      op.getPanel(), op.getMember(), op.getTurn(), op.getMembers(),
+      op.getCopies(), op.getOffset(), op.getBytes(), /*by_owners=*/true);
   IRMapping mapping;
   op.getCombiner().cloneInto(&owned.getCombiner(), mapping);
   SmallVector<Value> results;
   for (ValueRange states :
-       {ValueRange(owned.getBefore()), ValueRange(owned.getTotals())}) {
-    SmallVector<Value> shared;
-    for (Value state : states) {
-      shared.push_back(exchange(builder, state, layout, indexBits));
-      if (!shared.back())
-        return op.emitOpError("FUS-3202: no exchange of partial results");
+       {ValueRange(owned.getBefore()), ValueRange(owned.getTotals())})
+    llvm::append_range(results,
+                       handOut(builder, loc, states, op.getValues().getTypes(),
+                               layout, op.getCombiner(), indexBits));
+  if (results.size() != op.getNumResults())
+    return op.emitOpError("FUS-3202: no exchange of partial results");
+  op.replaceAllUsesWith(results);
+  op.erase();
+  return success();
+}
+
+/// Each element of `shape` in one warp, and in as many as there are: neighbours
+/// in registers, then in lanes.
+static LinearLayout spreadOverWarps(ArrayRef<int64_t> shape, unsigned warpBits,
+                                    unsigned laneBits) {
+  SmallVector<Coords> steps;
+  for (size_t dim = shape.size(); dim-- > 0;)
+    for (int64_t step = 1; step < shape[dim]; step *= 2) {
+      steps.push_back(Coords(shape.size(), 0));
+      steps.back()[dim] = static_cast<int32_t>(step);
     }
-    if (isScalar) {
-      auto only = ReduceOp::create(builder, loc, op.getValues().getTypes(),
-                                   shared, /*dim=*/0, /*within_warp=*/false);
-      IRMapping inner;
-      op.getCombiner().cloneInto(&only.getCombiner(), inner);
-      shared.assign(only.getResults().begin(), only.getResults().end());
-    }
-    llvm::append_range(results, shared);
+  auto takeLast = [&](unsigned bits) {
+    SmallVector<Coords> taken;
+    while (taken.size() < bits && !steps.empty())
+      taken.push_back(steps.pop_back_val());
+    std::reverse(taken.begin(), taken.end());
+    taken.resize(bits, Coords(shape.size(), 0));
+    return taken;
+  };
+  SmallVector<Coords> warps = takeLast(warpBits), lanes = takeLast(laneBits);
+  return *LinearLayout::fromBases(shape, steps, lanes, warps);
+}
+
+/// Deals what several warps would exchange with other blocks, each for itself,
+/// out to them: each reads the words of a part of the elements, again and again
+/// until they are there, and the others get what it combined.
+static LogicalResult dealToWarps(PanelReduceOp op, int64_t numWarps,
+                                 int64_t indexBits) {
+  Type type = op.getValues().front().getType();
+  LinearLayout layout = getExchangedLayout(type, numWarps);
+  // Groups of warps with work of their own have no barrier for all.
+  if (op.getByOwners() || layout.freeWarpMask() == 0 ||
+      !isa<ProgramOp>(op->getParentOp()))
+    return success();
+  LinearLayout dealt = spreadOverWarps(
+      layout.shape(), layout.numBits(HwDim::Warp), layout.numBits(HwDim::Lane));
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> values;
+  for (Value value : asTiles(builder, loc, op.getValues(), layout)) {
+    values.push_back(
+        dealt == layout ? value : exchange(builder, value, dealt, indexBits));
+    if (!values.back())
+      return op.emitOpError("FUS-3202: no exchange of partial results");
   }
+  auto owned = PanelReduceOp::create(
+      builder, loc, ValueRange(values).getTypes(), values, op.getMemory(),
+      op.getPanel(), op.getMember(), op.getTurn(), op.getMembers(),
+      op.getCopies(), op.getOffset(), op.getBytes(), /*by_owners=*/true);
+  IRMapping mapping;
+  op.getCombiner().cloneInto(&owned.getCombiner(), mapping);
+  SmallVector<Value> results =
+      handOut(builder, loc, owned.getResults(), op.getValues().getTypes(),
+              layout, op.getCombiner(), indexBits);
+  if (results.empty())
+    return op.emitOpError("FUS-3202: no exchange of partial results");
   op.replaceAllUsesWith(results);
   op.erase();
   return success();
@@ -424,6 +503,12 @@ public:
     program.getBody().walk([&](PanelScanOp op) { overBlocks.push_back(op); });
     for (PanelScanOp op : overBlocks)
       if (failed(leaveToOwners(op, program.getNumWarps(), indexBits)))
+        return signalPassFailure();
+    SmallVector<PanelReduceOp> reducedOverBlocks;
+    program.getBody().walk(
+        [&](PanelReduceOp op) { reducedOverBlocks.push_back(op); });
+    for (PanelReduceOp op : reducedOverBlocks)
+      if (failed(dealToWarps(op, program.getNumWarps(), indexBits)))
         return signalPassFailure();
     SmallVector<WarpTotals> known;
     for (ScanOp scan : scans)

@@ -151,6 +151,9 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     all members have read what a word held before it is written again, since none
     is more than one exchange ahead of another.
 
+    With `by_owners`, of warps that hold the same elements only the first has
+    results, and waits: what the others have there is not defined.
+
     All members must reach the exchange without any other member's help but in
     exchanges before it. Blocks of lower numbers begin first, and those of a
     panel have consecutive numbers: they run together as soon as there is room
@@ -162,14 +165,15 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
                        AnyType:$memory,
                        Index:$panel, Index:$member, Index:$turn,
                        I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
-                       I64Attr:$bytes);
+                       I64Attr:$bytes, UnitAttr:$by_owners);
   let results = (outs Variadic<AnyTypeOf<[AnyStaticShapeTensor,
                                           AnySignlessInteger,
                                           AnyFloat]>>:$results);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
     $values `through` $memory `[` $panel `,` $member `,` $turn `]`
-    `members` $members `copies` $copies `at` $offset `of` $bytes attr-dict
+    `members` $members `copies` $copies `at` $offset `of` $bytes
+    (`by_owners` $by_owners^)? attr-dict
     `:` type($memory) `,` type($values) `->` type($results) $combiner
   }];
   let extraClassDeclaration = [{

@@ -1,0 +1,77 @@
+//===- LoopSchedule.h - How kernels without products run --------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the schedules of kernels without products: which there
+// are, what each costs, and the one that planning prices a kernel by and that
+// it is then run with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_SCHEDULING_LOOPSCHEDULE_H
+#define FUSION_SCHEDULING_LOOPSCHEDULE_H
+
+#include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Analysis/KernelEstimate.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "llvm/ADT/bit.h"
+
+namespace mlir::fusion {
+
+/// What is done with one dimension of a kernel's body (#fusion.axis).
+struct LoopAxis {
+  AxisKind kind = AxisKind::Grid;
+  int64_t tile = 1;
+  int64_t vector = 1;
+  int64_t strip = 1;
+  int64_t steps = 1;
+  int64_t split = 1;
+};
+
+/// How a kernel without products is executed (#fusion.schedule).
+struct LoopSchedule {
+  Strategy strategy = Strategy::Pointwise;
+  /// One for each dimension of the kernel's body.
+  SmallVector<LoopAxis> axes;
+  int64_t warps = 1;
+
+  LoopSchedule() = default;
+  LoopSchedule(Strategy strategy, unsigned dims)
+      : strategy(strategy), axes(dims) {}
+
+  LoopAxis &operator[](unsigned dim) { return axes[dim]; }
+  const LoopAxis &operator[](unsigned dim) const { return axes[dim]; }
+  /// Elements of a block's tile.
+  int64_t tileElements() const;
+  /// The same as an attribute on `kernel`, which has `body`.
+  ScheduleAttr toAttr(KernelOp kernel, const KernelBody &body,
+                      const IterationSpace &space) const;
+};
+
+/// A schedule and its price.
+struct PricedSchedule {
+  LoopSchedule schedule;
+  KernelEstimate estimate;
+};
+
+/// The schedules of `body`, which has no product and no problem, on `target`,
+/// the fastest first. Never empty.
+std::vector<PricedSchedule> getLoopSchedules(const KernelBody &body,
+                                             const TargetInfo &target);
+
+/// The price of `body`, which has no problem: of its product, or of the
+/// schedule that its loops will have.
+KernelEstimate priceKernel(const KernelBody &body, const TargetInfo &target);
+
+/// What scheduling says of scans that it had to leave to one block; empty
+/// otherwise.
+StringRef getUnsplitScanReason(const KernelBody &body,
+                               const TargetInfo &target);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_SCHEDULING_LOOPSCHEDULE_H

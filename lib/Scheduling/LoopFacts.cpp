@@ -1,0 +1,200 @@
+//===- LoopFacts.cpp - What schedules of loops depend on ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the collection of facts from a kernel's body.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopFacts.h"
+
+#include "fusion/Support/Counts.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+double KernelTensor::elements() const {
+  double product = 1;
+  for (int64_t size : shape)
+    product *= static_cast<double>(size);
+  return product;
+}
+
+unsigned LoopFacts::getDimOfLoop(const BodyInstance &instance,
+                                 unsigned loop) const {
+  return cast<AffineDimExpr>(instance.loops[loop]).getPosition();
+}
+
+bool LoopFacts::reduces(const BodyInstance &instance, unsigned dim) const {
+  const GraphNode &node = body.getNode(instance);
+  for (auto [loop, isReduced] : llvm::enumerate(node.reduced))
+    if (isReduced && getDimOfLoop(instance, loop) == dim)
+      return true;
+  return false;
+}
+
+unsigned LoopFacts::getFastest() const {
+  unsigned fastest = order.front();
+  for (unsigned dim : order)
+    if (contiguousBytes[dim] > contiguousBytes[fastest])
+      fastest = dim;
+  return fastest;
+}
+
+static std::optional<unsigned> getDim(AffineExpr coord) {
+  if (auto dim = dyn_cast<AffineDimExpr>(coord))
+    return dim.getPosition();
+  return std::nullopt;
+}
+
+/// The dimension that a result's `coord` follows: a dimension itself, or
+/// granules of one.
+static std::optional<unsigned> getDimOfResult(AffineExpr coord) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(coord);
+  if (binary && binary.getKind() == AffineExprKind::FloorDiv)
+    return getDim(binary.getLHS());
+  return getDim(coord);
+}
+
+void LoopFacts::findKinds() {
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (auto op = dyn_cast<linalg::LinalgOp>(node.op))
+      operations += std::distance(op.getBlock()->begin(), op.getBlock()->end());
+    if (node.kind == NodeKind::Pointwise)
+      continue;
+    // Walked along the node's own dimensions.
+    for (unsigned loop = 0; loop < node.extents.size(); ++loop) {
+      unsigned dim = getDimOfLoop(instance, loop);
+      if (node.reduced[loop])
+        reduced.set(dim);
+      if (static_cast<int>(loop) == node.scanned)
+        scanned.set(dim);
+    }
+  }
+}
+
+void LoopFacts::findTensors() {
+  const ComputeGraph &graph = body.getGraph();
+  for (const BodyAccess &access : body.getInputs()) {
+    auto *known = llvm::find_if(inputs, [&](const KernelTensor &tensor) {
+      return tensor.value == access.value;
+    });
+    if (known == inputs.end()) {
+      const GraphValue &value = graph.getValue(access.value);
+      inputs.push_back({access.value, value.shape, {}, value.elementBytes});
+      known = &inputs.back();
+      known->dims.resize(value.shape.size());
+    }
+    // Of several reads, one may be a gather.
+    for (auto [dim, coord] : llvm::zip_equal(known->dims, access.coords))
+      if (!dim)
+        dim = getDim(coord);
+  }
+  for (const BodyOutput &output : body.getOutputs()) {
+    const BodyInstance &instance = body.getInstances()[output.instance];
+    KernelTensor tensor{output.value,
+                        SmallVector<int64_t>(body.getStoredShape(output)),
+                        {},
+                        graph.getValue(output.value).elementBytes};
+    // Of what is written in place the kernel has the loops alone.
+    bool inPlace = body.getNode(instance).inPlace;
+    for (AffineExpr coord : inPlace ? ArrayRef<AffineExpr>(instance.loops)
+                                    : ArrayRef<AffineExpr>(output.coords))
+      tensor.dims.push_back(getDimOfResult(coord));
+    for (std::optional<unsigned> dim : tensor.dims)
+      if (dim)
+        root.set(*dim);
+    outputs.push_back(std::move(tensor));
+  }
+  llvm::sort(outputs, [](const KernelTensor &a, const KernelTensor &b) {
+    return a.value < b.value;
+  });
+}
+
+void LoopFacts::orderDims() {
+  // The result of the largest rank, then of the largest size.
+  const KernelTensor *first = nullptr;
+  for (const KernelTensor &output : outputs)
+    if (!first || output.shape.size() > first->shape.size() ||
+        (output.shape.size() == first->shape.size() &&
+         output.elements() > first->elements()))
+      first = &output;
+  llvm::SmallBitVector isPlaced(extents.size());
+  auto place = [&](unsigned dim) {
+    if (!isPlaced.test(dim))
+      order.push_back(dim);
+    isPlaced.set(dim);
+  };
+  if (first)
+    primary = first->dims;
+  for (std::optional<unsigned> dim : primary)
+    if (dim)
+      place(*dim);
+  for (const KernelTensor &output : outputs)
+    for (std::optional<unsigned> dim : output.dims)
+      if (dim)
+        place(*dim);
+  for (unsigned dim = 0; dim < extents.size(); ++dim)
+    place(dim);
+}
+
+LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
+    : body(body), target(target) {
+  unsigned numDims = body.getExtents().size();
+  extents.assign(numDims, 1);
+  for (llvm::SmallBitVector *set : {&root, &reduced, &scanned, &repeats})
+    set->resize(numDims);
+  contiguousBytes.assign(numDims, 0);
+  findKinds();
+  findTensors();
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (root.test(dim) || reduced.test(dim) || scanned.test(dim))
+      extents[dim] = toCount(body.getExtents()[dim]);
+  // Sizes of 0 are priced as 1, but have no tiles to share.
+  for (const BodyInstance &instance : body.getInstances())
+    for (auto [loop, size] : llvm::enumerate(body.getNode(instance).extents))
+      if (auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
+          dim && size == 0)
+        extents[dim.getPosition()] = 0;
+  orderDims();
+
+  auto note = [&](const KernelTensor &tensor) {
+    if (tensor.shape.empty())
+      return;
+    auto elementBytes =
+        static_cast<int64_t>(std::ceil(std::max(1.0, tensor.elementBytes)));
+    widestElement = std::max(widestElement, elementBytes);
+    narrowestElement = std::min(narrowestElement, elementBytes);
+    double total = tensor.elements() * static_cast<double>(elementBytes);
+    bytes += total;
+    for (unsigned i = tensor.shape.size(); i-- > 0;) {
+      if (tensor.shape[i] == 1)
+        continue;
+      if (tensor.dims[i])
+        contiguousBytes[*tensor.dims[i]] += total;
+      break;
+    }
+  };
+  for (const KernelTensor &tensor : inputs) {
+    note(tensor);
+    if (tensor.shape.empty())
+      continue;
+    for (unsigned dim = 0; dim < numDims; ++dim)
+      if (root.test(dim) && extents[dim] > 1 &&
+          !llvm::is_contained(tensor.dims, std::optional(dim)))
+        repeats.set(dim);
+  }
+  for (const KernelTensor &tensor : outputs)
+    note(tensor);
+  // What is no result's and is not walked is in no tile.
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (extents[dim] == 1 && body.getExtents()[dim] > 1)
+      contiguousBytes[dim] = 0;
+}

@@ -1,0 +1,88 @@
+//===- LoopFacts.h - What schedules of loops depend on ----------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the facts of a kernel without products that its schedules
+// depend on: what its dimensions are, and how they lie in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_SCHEDULING_LOOPFACTS_H
+#define FUSION_LIB_SCHEDULING_LOOPFACTS_H
+
+#include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Scheduling/LoopSchedule.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// A tensor that a kernel reads or writes.
+struct KernelTensor {
+  unsigned value;
+  /// Sizes of what the kernel has of it, and the iteration dimension that runs
+  /// along each, if one does.
+  SmallVector<int64_t> shape;
+  SmallVector<std::optional<unsigned>> dims;
+  double elementBytes;
+
+  double elements() const;
+};
+
+/// The facts of a kernel that its schedule depends on. Dimensions are those of
+/// its body.
+struct LoopFacts {
+  const KernelBody &body;
+  const TargetInfo &target;
+  /// A typical size for each that is dynamic; 1 for those that are neither of
+  /// results nor walked by reductions or scans.
+  SmallVector<int64_t> extents;
+  /// Dimensions of results; those that reductions, and scans, walk. Also those
+  /// of size 1.
+  llvm::SmallBitVector root, reduced, scanned;
+  /// Those of the primary result from the outermost, of the other results, then
+  /// the rest.
+  SmallVector<unsigned> order;
+  /// Those of the primary result, outermost first; nothing where no dimension
+  /// runs along it.
+  SmallVector<std::optional<unsigned>> primary;
+  SmallVector<KernelTensor> inputs, outputs;
+  /// Bytes of tensors whose fastest dimension this is, and of all.
+  SmallVector<double> contiguousBytes;
+  double bytes = 0;
+  /// Bytes of the widest and the narrowest element of a tensor.
+  int64_t widestElement = 1;
+  int64_t narrowestElement = 8;
+  /// Dimensions of results that some operand lacks, so that tiles along them
+  /// read the operand again.
+  llvm::SmallBitVector repeats;
+  /// Operations in the bodies of the kernel's structured operations.
+  int64_t operations = 0;
+
+  LoopFacts(const KernelBody &body, const TargetInfo &target);
+
+  unsigned getNumDims() const { return extents.size(); }
+  std::optional<int64_t> getStaticExtent(unsigned dim) const {
+    return body.isStatic(dim) ? std::optional(extents[dim]) : std::nullopt;
+  }
+  /// The iteration dimension of loop `loop` of the node of `instance`.
+  unsigned getDimOfLoop(const BodyInstance &instance, unsigned loop) const;
+  /// `instance` is a reduction along `dim`.
+  bool reduces(const BodyInstance &instance, unsigned dim) const;
+  /// The dimension that most bytes are contiguous along.
+  unsigned getFastest() const;
+
+private:
+  void findKinds();
+  void findTensors();
+  void orderDims();
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_SCHEDULING_LOOPFACTS_H

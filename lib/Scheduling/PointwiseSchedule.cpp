@@ -1,0 +1,91 @@
+//===- PointwiseSchedule.cpp - Schedules of pointwise kernels -------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the schedules of kernels whose blocks compute tiles of
+// results, each element on its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopFamilies.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Operations per element from which on a thread has registers for one vector
+/// of elements only; a counter-based random generator alone has about 100.
+static constexpr int64_t kLongBody = 64;
+
+LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
+  LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
+  // One 16-byte access a thread for each operand: more of them in flight did
+  // not help at full occupancy, more blocks did. Where an operand repeats along
+  // a dimension, four in half the threads, so that registers keep it; but not
+  // with long bodies, whose registers then do not suffice (sm_90a, 2026-11-21).
+  int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
+  vector = std::min<int64_t>(vector, 8);
+  bool several = facts.repeats.any() && facts.operations <= kLongBody;
+  int64_t threads = several ? 128 : 256;
+  int64_t budget = threads * vector * (several ? 4 : 1);
+  bool square = false;
+
+  // Dimensions along which some operand is contiguous, most bytes first.
+  SmallVector<unsigned> fast;
+  for (unsigned i : facts.order)
+    if (facts.contiguousBytes[i] > 0 && facts.root.test(i) &&
+        facts.extents[i] > 1)
+      fast.push_back(i);
+  llvm::stable_sort(fast, [&](unsigned a, unsigned b) {
+    return facts.contiguousBytes[a] > facts.contiguousBytes[b];
+  });
+  if (fast.size() > 1 &&
+      facts.contiguousBytes[fast[1]] * 16 > facts.contiguousBytes[fast[0]]) {
+    // Two directions: a square tile that both read in whole cache lines.
+    square = true;
+    for (unsigned i = 0; i < 2; ++i) {
+      draft[fast[i]].tile =
+          std::min<int64_t>(64, nextPowerOfTwo(facts.extents[fast[i]]));
+      draft[fast[i]].vector = vector;
+    }
+  }
+  auto rank = static_cast<int64_t>(facts.primary.size());
+  // A few steps along a dimension that an operand lacks: the block reads that
+  // operand once for all of them.
+  for (int64_t i = rank - 2; i >= 0 && draft.tileElements() < 2; --i) {
+    std::optional<unsigned> dim = facts.primary[i];
+    if (dim && facts.repeats.test(*dim) && several)
+      draft[*dim].tile =
+          std::min<int64_t>(8, nextPowerOfTwo(facts.extents[*dim]));
+  }
+  // Fill the tile from the fastest dimension of the primary result outwards.
+  for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
+    if (!facts.primary[i])
+      continue;
+    LoopAxis &axis = draft[*facts.primary[i]];
+    // The steps are more where the dimensions inside are short.
+    int64_t room = budget / draft.tileElements() * axis.tile;
+    axis.tile =
+        std::min(room, nextPowerOfTwo(facts.extents[*facts.primary[i]]));
+    if (axis.vector == 1 && i == rank - 1)
+      axis.vector = vector;
+  }
+  // A small problem is spread over the chip before threads get several
+  // elements each.
+  int64_t least = 128;
+  while (gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
+         draft.tileElements() > least) {
+    unsigned widest = facts.order.front();
+    for (unsigned dim : facts.order)
+      if (draft[dim].tile > draft[widest].tile)
+        widest = dim;
+    draft[widest].tile /= 2;
+  }
+  int64_t perThread = several && !square ? 4 * vector : vector;
+  draft.warps =
+      warpsFor(draft.tileElements(), perThread, square ? 16 : threads / 32);
+  return {draft};
+}

@@ -1,0 +1,415 @@
+//===- PriceSchedule.cpp - The time of kernels without products -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the price of a schedule: what its blocks ask memory for,
+// what its threads compute and keep, and what they wait for. The formulas are
+// explained in docs/CostModel.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopFamilies.h"
+#include "fusion/Analysis/CostModel.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Instructions of a thread for each load or store, whatever its width, and to
+/// convert an element that is narrower than a register.
+static constexpr double kAccessInstructions = 8, kConvertInstructions = 2;
+/// Steps of a scan over lanes, with a selection each: of five to combine, five
+/// to go on from what comes before.
+static constexpr double kLaneSteps = 10;
+/// Elements that a thread computes on at a time: of what ptxas gave kernels
+/// that keep 25 to 100 (sm_90a, 2026-11-23).
+static constexpr double kElementsAtATime = 4;
+/// Bytes that a thread asks for at a time, at most: loads of 16 bytes, as many
+/// as wait for each other.
+static constexpr double kMostInFlight = 128;
+/// Of the time of a walk's step, that in which its loads are on their way.
+static constexpr double kWalkingShare = 0.4;
+
+namespace {
+/// A tensor that the kernel reads or writes at one place.
+struct Stream {
+  const GraphValue &value;
+  ArrayRef<int64_t> shape;
+  ArrayRef<AffineExpr> coords;
+  DimMask mask;
+  /// The sweeps over what is walked in which it is needed, a bit each.
+  uint64_t sweeps;
+  bool isWrite;
+  /// Bytes that it is the first to touch.
+  double uniqueBytes;
+};
+
+class SchedulePricer {
+public:
+  SchedulePricer(const LoopFacts &facts, const LoopSchedule &schedule)
+      : facts(facts), body(facts.body), schedule(schedule) {
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      measure(dim);
+    threads = static_cast<double>(schedule.warps * facts.target.warpSize);
+    perThread = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      perThread *= static_cast<double>(schedule[dim].tile) *
+                   static_cast<double>(schedule[dim].strip);
+    perThread = std::max(1.0, perThread / threads);
+    findStreams();
+  }
+
+  KernelEstimate price();
+
+private:
+  void measure(unsigned dim);
+  void findStreams();
+
+  /// Of `sweeps`, those in which values of `mask` are computed or read anew.
+  double countSweeps(DimMask mask, uint64_t sweeps) const;
+  /// Blocks along dimensions that `mask` lacks: each has its own copy.
+  double countCopies(DimMask mask) const;
+  /// Elements of dimension `number` of a tensor that a tile, or a block in all,
+  /// touches; the share of what lies between them that is used.
+  double getSpan(const Stream &stream, unsigned number,
+                 ArrayRef<double> have) const;
+  double getDensity(const Stream &stream, unsigned number) const;
+  bool isGather(const Stream &stream) const;
+  /// Elements that lie side by side in what a tile touches of the tensor.
+  double getRun(const Stream &stream) const;
+  /// Elements of one load or store of a thread.
+  double getVector(const Stream &stream, double run) const;
+
+  void addStream(const Stream &stream);
+  void addArithmetic();
+  void addSteps();
+  void setRegisters();
+  /// Registers of what a thread loads at a time, and of what it keeps from one
+  /// sweep to a later one.
+  double countLoaded() const;
+  double countKeptRegisters() const;
+  double getBytesInFlight() const;
+
+  const LoopFacts &facts;
+  const KernelBody &body;
+  const LoopSchedule &schedule;
+  /// For each dimension: blocks along it, elements of a tile and of a block in
+  /// all, steps of a walk.
+  SmallVector<double> blocksOf, tileOf, coverOf;
+  double blocks = 1, trips = 1, threads, perThread;
+  bool walks = false, isSplit = false;
+  std::vector<Stream> streams;
+  KernelCost cost;
+  KernelShape shape;
+};
+} // namespace
+
+void SchedulePricer::measure(unsigned dim) {
+  const LoopAxis &axis = schedule[dim];
+  auto extent = static_cast<double>(std::max<int64_t>(facts.extents[dim], 1));
+  double own = 1, cover = extent;
+  auto tile = static_cast<double>(axis.tile);
+  if (axis.kind == AxisKind::Loop) {
+    own = static_cast<double>(axis.split);
+    cover = std::ceil(extent / own);
+    trips *= std::ceil(cover / tile);
+    walks |= facts.reduced.test(dim) || facts.scanned.test(dim);
+    isSplit |= axis.split > 1;
+  } else {
+    double covered = tile * static_cast<double>(axis.strip * axis.steps);
+    own = std::ceil(extent / covered);
+    cover = std::min(extent, covered);
+    isSplit |= axis.kind == AxisKind::Full && own > 1;
+  }
+  blocks *= own;
+  blocksOf.push_back(own);
+  tileOf.push_back(std::min(extent, tile * static_cast<double>(axis.strip)));
+  coverOf.push_back(cover);
+}
+
+void SchedulePricer::findStreams() {
+  const ComputeGraph &graph = body.getGraph();
+  SmallVector<double> touches = getFirstTouches(body);
+  for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
+    const GraphValue &value = graph.getValue(access.value);
+    uint64_t sweeps = body.getInstances()[access.instance].sweeps;
+    auto known = llvm::find_if(streams, [&](const Stream &stream) {
+      return &stream.value == &value &&
+             stream.coords == ArrayRef<AffineExpr>(access.coords);
+    });
+    if (known != streams.end()) {
+      known->sweeps |= sweeps;
+      continue;
+    }
+    streams.push_back({value, value.shape, access.coords, access.mask, sweeps,
+                       /*isWrite=*/false, touched});
+  }
+  for (const BodyOutput &output : body.getOutputs()) {
+    const GraphValue &value = graph.getValue(output.value);
+    streams.push_back({value, body.getStoredShape(output), output.coords,
+                       output.mask, /*sweeps=*/1, /*isWrite=*/true,
+                       body.getStoredElements(output) * value.elementBytes});
+  }
+}
+
+double SchedulePricer::countSweeps(DimMask mask, uint64_t sweeps) const {
+  if (!walks || schedule.strategy == Strategy::Scan)
+    return 1;
+  bool isWalked = false;
+  for (unsigned dim : facts.reduced.set_bits())
+    isWalked |= schedule[dim].kind == AxisKind::Loop && (mask >> dim & 1);
+  return isWalked ? std::max(1, llvm::popcount(sweeps)) : 1;
+}
+
+double SchedulePricer::countCopies(DimMask mask) const {
+  double copies = 1;
+  for (auto [dim, own] : llvm::enumerate(blocksOf))
+    if (!(mask >> dim & 1))
+      copies *= own;
+  return copies;
+}
+
+/// The change of `expr` when dimension `dim` grows by one, where that is known
+/// and the same everywhere; splits by division count as their quotient.
+static double getSlope(AffineExpr expr, unsigned dim) {
+  if (auto own = dyn_cast<AffineDimExpr>(expr))
+    return own.getPosition() == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  double left = getSlope(binary.getLHS(), dim);
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  double factor = constant ? static_cast<double>(constant.getValue()) : 1;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return left + getSlope(binary.getRHS(), dim);
+  case AffineExprKind::Mul:
+    return left * factor;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return factor ? left / factor : left;
+  default:
+    return left;
+  }
+}
+
+bool SchedulePricer::isGather(const Stream &stream) const {
+  bool isUnknown = false;
+  for (AffineExpr coord : stream.coords)
+    coord.walk(
+        [&](AffineExpr part) { isUnknown |= isa<AffineSymbolExpr>(part); });
+  return isUnknown && stream.mask;
+}
+
+double SchedulePricer::getSpan(const Stream &stream, unsigned number,
+                               ArrayRef<double> have) const {
+  auto size = static_cast<double>(stream.shape[number]);
+  double span = 1;
+  for (auto [dim, count] : llvm::enumerate(have))
+    span += std::abs(getSlope(stream.coords[number], dim)) * (count - 1);
+  return std::clamp(span, 1.0, std::max(size, 1.0));
+}
+
+double SchedulePricer::getDensity(const Stream &stream, unsigned number) const {
+  double least = 0;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    double slope = std::abs(getSlope(stream.coords[number], dim));
+    if (slope > 0 && facts.extents[dim] > 1)
+      least = least > 0 ? std::min(least, slope) : slope;
+  }
+  return least > 1 ? 1 / least : 1;
+}
+
+double SchedulePricer::getRun(const Stream &stream) const {
+  double run = 1;
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    double span = getSpan(stream, number, tileOf);
+    run *= span;
+    if (span < static_cast<double>(stream.shape[number]))
+      break;
+  }
+  return run;
+}
+
+double SchedulePricer::getVector(const Stream &stream, double run) const {
+  // Rows that begin anywhere are read element by element.
+  int64_t row = 1;
+  double vector = std::max(1.0, 16 / stream.value.elementBytes);
+  vector = std::min({vector, perThread, run});
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    if (stream.shape[number] == 1)
+      continue;
+    if (!isa<AffineDimExpr>(stream.coords[number]))
+      return 1;
+    row *= stream.shape[number];
+    double span = getSpan(stream, number, tileOf);
+    if (span < static_cast<double>(stream.shape[number]) || number == 0)
+      break;
+  }
+  auto width = static_cast<int64_t>(llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(1, static_cast<int64_t>(vector))));
+  while (width > 1 && row % width != 0)
+    width /= 2;
+  return static_cast<double>(width);
+}
+
+void SchedulePricer::addStream(const Stream &stream) {
+  double elementBytes = stream.value.elementBytes;
+  double sweeps = countSweeps(stream.mask, stream.sweeps);
+  double points = body.getPoints(stream.mask) * countCopies(stream.mask);
+  if (stream.isWrite)
+    points = stream.uniqueBytes / elementBytes;
+  AccessCost access;
+  access.uniqueBytes = stream.uniqueBytes;
+  access.isWrite = stream.isWrite;
+  double run = 1, inBlock = elementBytes;
+  if (isGather(stream)) {
+    access.requestedBytes = points * std::max(elementBytes, cost::kSectorBytes);
+    inBlock = access.requestedBytes / blocks;
+  } else {
+    run = getRun(stream);
+    double density = 1;
+    for (unsigned number = 0; number < stream.shape.size(); ++number) {
+      inBlock *= getSpan(stream, number, coverOf);
+      density = getDensity(stream, number);
+    }
+    // Sectors that a run shares with what lies beside it come twice from L2.
+    double bytes = run * elementBytes;
+    double rest = std::fmod(bytes, cost::kSectorBytes);
+    double waste = rest == 0 ? 0 : cost::kSectorBytes - elementBytes;
+    access.requestedBytes = inBlock * blocks * (1 + waste / bytes);
+    access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
+    if (access.factor > 1)
+      access.requestedBytes /= access.factor;
+  }
+  access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
+  access.reuseDistanceBytes = stream.uniqueBytes;
+  cost.accesses.push_back(access);
+  // What a later sweep reads again, all resident blocks have read meanwhile.
+  double resident =
+      std::min(blocks, 2 * static_cast<double>(facts.target.numSMs));
+  if (sweeps > 1) {
+    cost.sweptBytes += access.requestedBytes * (sweeps - 1);
+    cost.sweepDistanceBytes += inBlock * resident;
+  }
+
+  double vector = getVector(stream, run);
+  double instructions = kAccessInstructions / vector +
+                        (elementBytes < 4 ? kConvertInstructions : 0);
+  cost.fp32Flops += 2 * points * sweeps * instructions;
+}
+
+void SchedulePricer::addArithmetic() {
+  for (const BodyInstance &instance : body.getInstances()) {
+    const OpCost &each = body.getNode(instance).perPoint;
+    double points = body.getPoints(instance.mask) * countCopies(instance.mask) *
+                    countSweeps(instance.mask, instance.sweeps);
+    cost.fp32Flops += each.fp32 * points;
+    cost.fp64Flops += each.fp64 * points;
+    cost.sfuOps += each.sfu * points;
+    // Lanes tell each other what they have.
+    if (body.getNode(instance).kind == NodeKind::Scan)
+      cost.fp32Flops += 2 * each.fp32 * points * kLaneSteps / perThread;
+  }
+}
+
+void SchedulePricer::addSteps() {
+  unsigned levels = 0;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind != NodeKind::Pointwise)
+      levels = std::max(levels, instance.level + 1);
+  cost.reductionSteps = levels;
+  if (!isSplit)
+    return;
+  cost.gridSteps = levels;
+  if (schedule.strategy != Strategy::Scan)
+    return;
+  // Of an exchange in each round, all but the first have the traffic of the
+  // next round meanwhile.
+  double moved = cost.uniqueBytes() / trips / facts.target.dramBytesPerSecond;
+  cost.gridSteps =
+      1 + (trips - 1) * std::max(0.0, 1 - moved / cost::kGridStepSeconds);
+}
+
+void SchedulePricer::setRegisters() {
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  // Of one element: what is computed at a time.
+  SmallVector<LiveValue> live;
+  SmallVector<int64_t> lastUse(instances.size());
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    lastUse[i] = i;
+    for (unsigned producer : instance.producers)
+      lastUse[producer] = i;
+  }
+  double together = std::min(perThread, kElementsAtATime);
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    const GraphValue &value =
+        body.getGraph().getValue(body.getNode(instance).writes.front().value);
+    live.push_back({static_cast<int64_t>(i), lastUse[i],
+                    together * std::max(1.0, value.elementBytes / 4)});
+  }
+  live.push_back({0, static_cast<int64_t>(instances.size()),
+                  std::max(countLoaded(), countKeptRegisters())});
+  shape.registers = estimateRegisters(live, streams.size());
+}
+
+double SchedulePricer::countLoaded() const {
+  double loaded = 0;
+  for (const KernelTensor &tensor : facts.inputs) {
+    double elements = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      if (llvm::is_contained(tensor.dims, std::optional(dim)))
+        elements *= tileOf[dim];
+    loaded += std::max(1.0, elements / threads) * tensor.elementBytes / 4;
+  }
+  return loaded;
+}
+
+double SchedulePricer::countKeptRegisters() const {
+  double most = 0;
+  for (unsigned dim : facts.reduced.set_bits()) {
+    if (schedule[dim].kind != AxisKind::Full || schedule[dim].tile == 1)
+      continue;
+    KeptValues kept = countKept(facts, dim);
+    // Half of the late operands' elements are on their way at a time.
+    double elements =
+        static_cast<double>(kept.elements) + static_cast<double>(kept.late) / 2;
+    most = std::max(most, elements * perThread);
+  }
+  return most;
+}
+
+double SchedulePricer::getBytesInFlight() const {
+  double bytes = 0;
+  for (const Stream &stream : streams)
+    if (!stream.isWrite)
+      bytes += stream.value.elementBytes * perThread;
+  // A walk has one step's loads on their way, and none while it computes.
+  return std::clamp(bytes, 4.0, kMostInFlight) * (walks ? kWalkingShare : 1);
+}
+
+KernelEstimate SchedulePricer::price() {
+  for (const Stream &stream : streams)
+    addStream(stream);
+  addArithmetic();
+  addSteps();
+  setRegisters();
+  shape.threads = static_cast<int64_t>(threads);
+  shape.blocks = std::max<int64_t>(1, toCount(blocks));
+  shape.bytesInFlightPerThread = getBytesInFlight();
+  KernelEstimate estimate;
+  estimate.cost = cost;
+  estimate.shape = shape;
+  estimate.time = estimateTime(cost, shape, facts.target);
+  return estimate;
+}
+
+KernelEstimate mlir::fusion::priceSchedule(const LoopFacts &facts,
+                                           const LoopSchedule &schedule) {
+  return SchedulePricer(facts, schedule).price();
+}
