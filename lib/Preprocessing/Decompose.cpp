@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Fusion/FusionInterfaces.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,12 +76,50 @@ LogicalResult fusion::decomposeFusionOps(Operation *root, bool all) {
   return success();
 }
 
+/// Makes `op` a fusion.softmax, of f32 where its elements are f8, which that op
+/// does not have.
+static LogicalResult nameSoftmax(linalg::SoftmaxOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getInput().getType());
+  if (!type)
+    return success();
+  if (!isa<FloatType>(type.getElementType()))
+    return op.emitOpError("needs floats, got ") << type.getElementType();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  bool isWidened = type.getElementTypeBitWidth() < 16;
+  Value value = op.getInput();
+  if (isWidened)
+    value = arith::ExtFOp::create(builder, loc,
+                                  type.clone(builder.getF32Type()), value);
+  auto softmax = SoftmaxOp::create(builder, loc, value.getType(), value,
+                                   static_cast<int64_t>(op.getDimension()));
+  softmax->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  value = softmax;
+  if (isWidened)
+    value = arith::TruncFOp::create(builder, loc, type, value);
+  Value result = op->getResult(0);
+  if (value.getType() != result.getType())
+    value = tensor::CastOp::create(builder, loc, result.getType(), value);
+  result.replaceAllUsesWith(value);
+  op->erase();
+  return success();
+}
+
+LogicalResult fusion::nameSoftmaxOps(Operation *root) {
+  WalkResult result = root->walk([](linalg::SoftmaxOp op) {
+    return failed(nameSoftmax(op)) ? WalkResult::interrupt()
+                                   : WalkResult::skip();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct DecomposePass : public fusion::impl::DecomposePassBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(decomposeFusionOps(getOperation(), all)))
+    if (failed(nameSoftmaxOps(getOperation())) ||
+        failed(decomposeFusionOps(getOperation(), all)))
       signalPassFailure();
   }
 };

@@ -213,20 +213,6 @@ struct GeneralizeNamed : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
-/// Ops that stand for several, such as linalg.softmax.
-struct DecomposeAggregated
-    : public OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
-                                PatternRewriter &rewriter) const override {
-    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
-    if (failed(values))
-      return rewriter.notifyMatchFailure(op, "has no decomposition");
-    rewriter.replaceOp(op, *values);
-    return success();
-  }
-};
-
 /// linalg.pack as pad, reshape and transpose.
 struct LowerPack : public OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -288,8 +274,8 @@ struct GeneralizePass
     RewritePatternSet patterns(context);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
-                 ConvertInsert, ConvertRank, ConvertSplat, DecomposeAggregated,
-                 GeneralizeNamed, InlineSplat, LowerPack, LowerUnpack>(context);
+                 ConvertInsert, ConvertRank, ConvertSplat, GeneralizeNamed,
+                 InlineSplat, LowerPack, LowerUnpack>(context);
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);

@@ -61,21 +61,6 @@ using namespace mlir;
 
 namespace {
 
-/// Decomposes one op that breaks up into others by interface.
-struct DecomposeAggregate
-    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
-                                PatternRewriter &rewriter) const override {
-    FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
-    if (failed(results))
-      return failure();
-    rewriter.replaceOp(op, *results);
-    return success();
-  }
-};
-
 /// Packs and unpacks as pads, reshapes and transpositions.
 struct LowerPack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -118,7 +103,7 @@ struct DecomposeForLoopsPass
     : fusion::impl::DecomposeForLoopsPassBase<DecomposeForLoopsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate, LowerPack, LowerUnPack>(&getContext());
+    patterns.add<LowerPack, LowerUnPack>(&getContext());
     fusion::populateScatterToLoops(patterns);
     fusion::populateSlicesToElements(patterns);
     linalg::populateDecomposePadPatterns(patterns);

@@ -20,6 +20,7 @@
 
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Preprocessing/Passes.h"
+#include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Reference/Passes.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -142,7 +143,7 @@ static LogicalResult lower(ModuleOp module, FormulaTable &formulas,
         }
         return success(diagnostic.getSeverity() != DiagnosticSeverity::Remark);
       });
-  if (failed(verifyStaticSizes(module)))
+  if (failed(verifyStaticSizes(module)) || failed(nameSoftmaxOps(module)))
     return failure();
   PassManager input(module.getContext());
   input.addPass(createLowerGlobalsPass());

@@ -57,7 +57,7 @@ func.func @named(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %z: tensor<64x64x
 
 // Each part of what stands for several.
 // CHECK-LABEL: func @softmax
-// CHECK-COUNT-4: attrs = {fusion.never}
+// CHECK-COUNT-3: attrs = {fusion.never}
 func.func @softmax(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %e = tensor.empty() : tensor<64x64xf32>
   %a = linalg.softmax {fusion.never} dimension(1) ins(%x : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>

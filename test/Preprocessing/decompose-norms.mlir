@@ -26,6 +26,31 @@ func.func @softmax(%x: tensor<?x8x4xf16>) -> tensor<?x8x4xf16> {
   return %0 : tensor<?x8x4xf16>
 }
 
+// The sum of a softmax by any name is f32, that of f8 too.
+// CHECK-LABEL: func.func @linalg_softmax
+// CHECK-NOT: linalg.softmax
+// CHECK: arith.maximumf {{.*}} : f32
+// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.divf {{.*}} : f32
+// CHECK: arith.truncf {{.*}} : f32 to f16
+func.func @linalg_softmax(%x: tensor<?x8xf16>, %o: tensor<4x8xf16>)
+    -> tensor<4x8xf16> {
+  %0 = linalg.softmax dimension(0) ins(%x : tensor<?x8xf16>)
+      outs(%o : tensor<4x8xf16>) -> tensor<4x8xf16>
+  return %0 : tensor<4x8xf16>
+}
+
+// CHECK-LABEL: func.func @linalg_softmax_f8
+// CHECK: arith.extf {{.*}} : tensor<4x8xf8E4M3FN> to tensor<4x8xf32>
+// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.truncf {{.*}} : tensor<4x8xf32> to tensor<4x8xf8E4M3FN>
+func.func @linalg_softmax_f8(%x: tensor<4x8xf8E4M3FN>,
+    %o: tensor<4x8xf8E4M3FN>) -> tensor<4x8xf8E4M3FN> {
+  %0 = linalg.softmax dimension(1) ins(%x : tensor<4x8xf8E4M3FN>)
+      outs(%o : tensor<4x8xf8E4M3FN>) -> tensor<4x8xf8E4M3FN>
+  return %0 : tensor<4x8xf8E4M3FN>
+}
+
 // CHECK-LABEL: func.func @log_softmax
 // CHECK: math.log
 // CHECK: arith.subf

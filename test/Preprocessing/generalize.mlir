@@ -29,18 +29,6 @@ func.func @named(%a: tensor<4x8xf32>, %d: tensor<8x4xf32>, %r: tensor<8xf32>,
   return %e : tensor<8x8xf32>
 }
 
-// CHECK-LABEL: func.func @softmax
-// CHECK-NOT: linalg.softmax
-// CHECK: arith.max
-// CHECK: math.exp
-// CHECK: arith.divf
-func.func @softmax(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>)
-    -> tensor<4x8xf32> {
-  %0 = linalg.softmax dimension(1) ins(%x : tensor<4x8xf32>)
-      outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
-  return %0 : tensor<4x8xf32>
-}
-
 // CHECK-LABEL: func.func @pack
 // CHECK-NOT: linalg.pack
 // CHECK: tensor.pad

@@ -21,7 +21,9 @@ def DecomposePass : Pass<"fusion-input-decompose"> {
     Input: any module. Output: no op with `DecomposeInterface` is left, but
     those that the code generator handles itself (`fusion.row_groups`,
     `fusion.scan`), unless `all`.
-    Structural ops (`fusion.kernel`) are entered, not replaced.
+    Structural ops (`fusion.kernel`) are entered, not replaced. A
+    `linalg.softmax` is the `fusion.softmax` of its operand, since its own
+    decomposition rounds each sum to the element type.
 
     ```mlir
     %y = fusion.relu %x : tensor<?xf32>
@@ -34,9 +36,9 @@ def DecomposePass : Pass<"fusion-input-decompose"> {
            "Also replace the ops that the code generator handles itself">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::arith::ArithDialect", "::mlir::fusion::FusionDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -47,10 +49,10 @@ def GeneralizePass
     Input: linalg and tensor ops on tensors. Output: of linalg only `generic`
     and `fill`; of tensor no `splat` (a fill), `generate`, `insert` and
     `from_elements` (generics), `rank` (a constant) and `bitcast` of elements
-    (a generic). `linalg.softmax` goes by its own decomposition, `pack` and
-    `unpack` by padding, reshaping, transposing and slicing. Elementwise arith
-    and math ops on tensors become generics, in which constants with one value
-    are scalars. A named op's rounding stays as it is declared.
+    (a generic). `pack` and `unpack` go by padding, reshaping, transposing and
+    slicing. Elementwise arith and math ops on tensors become generics, in which
+    constants with one value are scalars. A named op's rounding stays as it is
+    declared.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -34,6 +34,12 @@ void buildInputPipeline(OpPassManager &manager,
 /// Registers the pipeline as "fusion-input".
 void registerInputPipeline();
 
+/// Makes every `linalg.softmax` of tensors below `root` a `fusion.softmax`.
+/// Nothing in its meaning rounds the sum of a row to the element type, as its
+/// own decomposition does: that of more than 65504 exponentials is no f16.
+/// Fails on one of integers, with an error on the op.
+LogicalResult nameSoftmaxOps(Operation *root);
+
 /// Replaces every op below `root` that has a DecomposeInterface; those that the
 /// code generator handles itself only with `all`. Fails where an op has no
 /// decomposition, with an error on the op.

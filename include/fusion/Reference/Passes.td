@@ -52,8 +52,8 @@ def DecomposeForLoopsPass
     : Pass<"fusion-reference-decompose", "::mlir::ModuleOp"> {
   let summary = "Break up tensor ops that have no loop form of their own";
   let description = [{
-    Decomposes aggregate linalg ops (softmax), pads, packs and concatenations
-    into structured ops and slices, and makes all structured ops generics.
+    Decomposes pads, packs and concatenations into structured ops and slices,
+    and makes all structured ops generics.
   }];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "linalg::LinalgDialect", "tensor::TensorDialect"];
