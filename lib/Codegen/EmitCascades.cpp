@@ -75,7 +75,7 @@ AffineExpr TileEmitter::getWalkedExtent(unsigned dim) const {
 
 scf::ForOp TileEmitter::openParts(unsigned axis, int64_t steps,
                                   ValueRange sums) {
-  auto [begin, end] = getWalk(axes[axis]);
+  auto [begin, end, step] = getWalk(axes[axis]);
   Value length =
       arith::ConstantIndexOp::create(builder, loc, axes[axis].tile * steps);
   auto parts = scf::ForOp::create(builder, loc, begin, end, length, sums);

@@ -210,10 +210,12 @@ static Bounds boundsOf(AffineExpr expr, ArrayRef<Axis> axes,
     // A part may lie beyond the extent as a whole, where its tile does not.
     if (isGrouped)
       size += axis.tile - 1;
+    else if (axis.lead > 0)
+      size += axis.step() - 1;
     else if (!axis.exact)
       size = llvm::alignTo(size,
                            axis.whole ? axes[*axis.whole].tile : axis.step());
-    return Bounds({0, std::max<int64_t>(size - 1, 0)});
+    return Bounds({-axis.lead, std::max<int64_t>(size - 1, 0)});
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)

@@ -342,6 +342,7 @@ LogicalResult TileEmitter::emitGrid() {
   if (rowGroups > 1)
     openRowGroups(rowGroups);
   placeTile(block, gridAxes);
+  leadTiles();
   return success();
 }
 

@@ -117,13 +117,15 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
     // Whole chunks, so that what lies in a chunk does not depend on the part.
     AffineExpr all = getWalkedExtent(own.dim);
     int64_t chunk = schedule.getAxes()[own.dim].getTile();
-    AffineExpr part = all.ceilDiv(chunk).ceilDiv(own.members) * chunk;
+    AffineExpr part =
+        (all + getMostLead(own.dim)).ceilDiv(chunk).ceilDiv(own.members) *
+        chunk;
     Value end = sizeOf(all), length = sizeOf(part);
     // Past the end where there are fewer chunks: that is known to be a multiple
     // of the chunk, which the end is not.
     own.begin = arith::MulIOp::create(builder, loc, own.member, length);
-    Value last = arith::AddIOp::create(builder, loc, own.begin, length);
-    own.end = arith::MinUIOp::create(builder, loc, last, end);
+    own.past = arith::AddIOp::create(builder, loc, own.begin, length);
+    own.end = arith::MinUIOp::create(builder, loc, own.past, end);
   }
   if (gridDepth == 0) {
     own.turn = index(0);
@@ -135,22 +137,27 @@ LogicalResult TileEmitter::openPanel(ArrayRef<unsigned> gridAxes,
   return success();
 }
 
-std::pair<Value, Value> TileEmitter::getWalk(const Axis &axis) {
+TileEmitter::WalkBounds TileEmitter::getWalk(const Axis &axis) {
+  if (Value lead = getLead(axis))
+    return getLeadingWalk(axis, lead);
   bool isPart = panel && panel->begin && axis.dim == panel->dim;
   Value begin =
       isPart ? panel->begin : arith::ConstantIndexOp::create(builder, loc, 0);
   Value end = isPart ? panel->end : sizeOf(axis.extent);
-  if (axis.piece == Piece::All)
-    return {begin, end};
+  Value step = arith::ConstantIndexOp::create(builder, loc, axis.step());
+  if (axis.piece == Piece::All || axis.piece == Piece::Ends)
+    return {begin, end, step};
   Value whole = sizeOf(axis.extent.floorDiv(axis.step()) * axis.step());
   if (axis.piece == Piece::Rest)
     return {isPart ? arith::MaxUIOp::create(builder, loc, begin, whole) : whole,
-            end};
+            end, step};
   return {begin,
-          isPart ? arith::MinUIOp::create(builder, loc, end, whole) : whole};
+          isPart ? arith::MinUIOp::create(builder, loc, end, whole) : whole,
+          step};
 }
 
-SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t step) const {
+SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t step,
+                                             bool inOrder) {
   AffineExpr extent = getWalkedExtent(dim);
   auto known = dyn_cast<AffineConstantExpr>(extent);
   bool isCut = (schedule.getStrategy() == Strategy::Reduction ||
@@ -158,6 +165,9 @@ SmallVector<Piece, 2> TileEmitter::getPieces(unsigned dim, int64_t step) const {
                strips.empty() && granuleAxes.empty() &&
                !tilesExactly(extent, step) &&
                (!known || known.getValue() > step);
+  if (isCut && getMostLead(dim) > 0)
+    return inOrder ? SmallVector<Piece, 2>{Piece::All}
+                   : SmallVector<Piece, 2>{Piece::Ends, Piece::Whole};
   if (isCut)
     return {Piece::Whole, Piece::Rest};
   return {Piece::All};

@@ -310,7 +310,9 @@ void TileEmitter::dropNaN(const Reduction &reduction,
 }
 
 bool TileEmitter::Reduction::decidesBy(unsigned number) const {
-  // The positions of other elements come before those that there are not.
+  // The positions of other elements come before those that there are not. Those
+  // before a row come first, but have a key that does not replace the initial
+  // one, as no element with that key does.
   return !selection || number == selection->getKeyState() ||
          (selection->keepsLast && number + 1 == combiners.size());
 }

@@ -257,7 +257,7 @@ LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
     }
 
   // Backwards, the last piece comes first.
-  SmallVector<Piece, 2> pieces = getPieces(dim, walked.step());
+  SmallVector<Piece, 2> pieces = getPieces(dim, walked.step(), true);
   if (first.getReverse())
     std::reverse(pieces.begin(), pieces.end());
   for (auto [number, piece] : llvm::enumerate(pieces)) {

@@ -197,8 +197,7 @@ unsigned TileEmitter::openLoop(std::optional<unsigned> dim, AffineExpr extent,
 
 scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   Axis &axis = axes[number];
-  auto [begin, end] = getWalk(axis);
-  Value step = arith::ConstantIndexOp::create(builder, loc, axis.step());
+  auto [begin, end, step] = getWalk(axis);
   auto loop = scf::ForOp::create(builder, loc, begin, end, step, inits);
   if (inits.empty())
     loop.getBody()->getTerminator()->erase();
@@ -209,8 +208,9 @@ scf::ForOp TileEmitter::openLoopOn(unsigned number, ValueRange inits) {
   builder.setInsertionPointToEnd(loop.getBody());
   axis.offset = loop.getInductionVar();
   axis.depth = scopes.size() - 1;
-  axis.exact =
-      axis.piece == Piece::Whole || tilesExactly(axis.extent, axis.step());
+  axis.lead = axis.dim ? getMostLead(*axis.dim) : 0;
+  axis.exact = axis.piece == Piece::Whole ||
+               (axis.lead == 0 && tilesExactly(axis.extent, axis.step()));
   if (axis.dim)
     bound[*axis.dim] = number;
   return loop;
@@ -327,8 +327,9 @@ LogicalResult TileEmitter::storeRoot(unsigned result) {
     if (divided != granuleAxes.end() && isUsed(*coords, divided->second.parts))
       continue;
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        axis.offset, zero);
+    Value first =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                              axis.unled ? axis.unled : axis.offset, zero);
     predicate = predicate
                     ? arith::AndIOp::create(builder, loc, predicate, first)
                     : first;
@@ -366,7 +367,7 @@ LogicalResult TileEmitter::emitRootGroup(ArrayRef<unsigned> results,
   int64_t tile = schedule.getAxes()[dim].getTile();
   SmallVector<Piece, 2> pieces{Piece::All};
   if (loopDims.size() == 1)
-    pieces = getPieces(dim, tile);
+    pieces = getPieces(dim, tile, /*inOrder=*/false);
   for (Piece piece : pieces) {
     insertAt(scopes.size() - 1);
     axes.push_back({dim, space.getDims()[dim].extent, tile});

@@ -35,8 +35,9 @@ struct Tile {
 };
 
 /// What a walk along an axis covers: all tiles, those that lie in the extent as
-/// a whole, or the one that does not.
-enum class Piece { All, Whole, Rest };
+/// a whole, or the one that does not; where tiles begin before the extent, the
+/// first and the last one.
+enum class Piece { All, Whole, Rest, Ends };
 
 /// One axis of the tile space: an iteration dimension bound in some scope. The
 /// coordinate along it is `offset` plus the position in the tile.
@@ -69,6 +70,10 @@ struct Axis {
   /// Tiles of a round of the walk, one for each of so many blocks. The last
   /// round may have tiles that lie past the extent as a whole.
   int64_t round = 1;
+  /// The most elements that tiles begin before the extent does.
+  int64_t lead = 0;
+  /// Where this tile would begin without.
+  Value unled;
 
   /// How far a step of the walk goes.
   int64_t step() const { return tile * round; }
@@ -435,6 +440,8 @@ private:
     /// The part of the dimension that the block walks; null where it has tiles
     /// of it.
     Value begin, end;
+    /// Where it would end if the dimension went on.
+    Value past;
     /// This block's panel, its number in it, and how many tiles it had before.
     Value panel, member, turn;
     tile::ScratchOp memory;
@@ -452,16 +459,22 @@ private:
   /// grid, when the schedule has panels.
   LogicalResult openPanel(ArrayRef<unsigned> gridAxes, Value first,
                           Value number);
-  /// Begin and end of a walk along `axis`: of its piece, or what the block has
-  /// of that.
-  std::pair<Value, Value> getWalk(const Axis &axis);
+  struct WalkBounds {
+    Value begin, end, step;
+  };
+  /// The steps of a walk along `axis`: of its piece, or what the block has of
+  /// that.
+  WalkBounds getWalk(const Axis &axis);
+  /// The same where the present row begins `lead` elements into its first tile.
+  WalkBounds getLeadingWalk(const Axis &axis, Value lead);
   /// The dimensions that a walk along `dim` runs through, which come before it
   /// and are merged with it, and their elements.
   SmallVector<unsigned> getWalkedDims(unsigned dim) const;
   AffineExpr getWalkedExtent(unsigned dim) const;
   /// The pieces that a walk along `dim` in steps of `step` is cut into, so that
-  /// only the last asks what lies in the extent.
-  SmallVector<Piece, 2> getPieces(unsigned dim, int64_t step) const;
+  /// only the last, or the first and the last, asks what lies in the extent;
+  /// `inOrder`: in the order of positions.
+  SmallVector<Piece, 2> getPieces(unsigned dim, int64_t step, bool inOrder);
   /// What a block's `part` is together with those of the panel's others.
   FailureOr<SmallVector<Tile>> combineInPanel(ArrayRef<Tile> parts,
                                               const Reduction &reduction);
@@ -469,6 +482,26 @@ private:
   Value getPanelMemory();
   /// Gives the exchanges their memory, which the last block leaves as it was.
   LogicalResult closePanel();
+
+  // Rows that begin at odd addresses (EmitRowStarts.cpp).
+  /// Where rows along a dimension begin in memory, modulo the elements that one
+  /// instruction moves: the sum of positions times strides.
+  struct RowStart {
+    int64_t elements = 1;
+    SmallVector<std::pair<unsigned, int64_t>> rows;
+  };
+  /// Where the rows of `tensor` along `dim` begin, unless all do at multiples
+  /// of what one instruction moves.
+  std::optional<RowStart> matchRowStart(Value tensor, unsigned dim) const;
+  /// What decides where tiles along `dim` begin; null: position 0.
+  const RowStart *getRowStart(unsigned dim);
+  /// The most elements that tiles along `dim` begin before position 0.
+  int64_t getMostLead(unsigned dim);
+  /// How many elements that is for the present row; null where tiles along the
+  /// axis begin at position 0 in all rows.
+  Value getLead(const Axis &axis);
+  /// Lets the tiles of the grid, and those that blocks hold, begin early.
+  void leadTiles();
 
   // Scans (EmitScans.cpp).
   /// A scan along the axis that is walked now.
@@ -606,6 +639,7 @@ private:
 
   /// When rows are reduced of which several blocks have parts.
   std::optional<Panel> panel;
+  DenseMap<unsigned, std::optional<RowStart>> rowStarts;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexSymbols;
   SmallVector<unsigned> symbolArguments;

@@ -343,7 +343,7 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   e.axes[axis].piece = piece;
   scf::ForOp parts;
   SmallVector<Value> before(carried);
-  if (steps[i] && piece != Piece::Rest) {
+  if (steps[i] && (piece == Piece::All || piece == Piece::Whole)) {
     parts = e.openParts(axis, steps[i], carried);
     for (auto [sum, init, whole, adder] :
          llvm::zip(before, inits, parts.getRegionIterArgs(), adders))
@@ -377,9 +377,12 @@ TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
   if (i == walkAxes.size())
     return addElements(std::move(carried));
   SmallVector<Piece, 2> pieces{Piece::All};
+  bool isOrdered = llvm::any_of(group, [](const Reduction &member) {
+    return member.selection.has_value();
+  });
   if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
       turns == 1 && !grouped && !hasDots())
-    pieces = e.getPieces(walks[i].dim, walks[i].tile);
+    pieces = e.getPieces(walks[i].dim, walks[i].tile, /*inOrder=*/isOrdered);
   for (Piece piece : pieces) {
     FailureOr<SmallVector<Value>> walked =
         walkPiece(i, std::move(carried), piece);

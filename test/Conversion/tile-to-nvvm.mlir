@@ -67,3 +67,30 @@ tile.program @bits(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1
   tile.store %t, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xi1, #l>, !tile.view<32xi1>
   tile.return
 }
+
+// -----
+
+// The 16 bytes at the end of memory are moved at once where all of them are in
+// bounds, and element by element where a part is.
+
+// CHECK-LABEL: llvm.func @divided
+// CHECK: %[[FIRST:.*]] = arith.cmpi ult
+// CHECK: %[[LAST:.*]] = arith.cmpi ult
+// CHECK: %[[PART:.*]] = arith.xori %[[FIRST]], %[[LAST]] : i1
+// CHECK: %[[WHOLE:.*]] = arith.andi %[[FIRST]], %[[LAST]] : i1
+// CHECK: ld.global.nc.v4.b32 {{.*}} %{{.*}}, %[[WHOLE]],
+// CHECK: %[[LOADED:.*]]:8 = scf.if %[[PART]]
+// CHECK-COUNT-8: llvm.load {{.*}} : !llvm.ptr<1> -> f16
+// CHECK: %[[PART:.*]] = arith.xori
+// CHECK: %[[WHOLE:.*]] = arith.andi
+// CHECK: scf.if %[[PART]]
+// CHECK-COUNT-8: llvm.store %{{.*}} : f16, !llvm.ptr<1>
+// CHECK: scf.if %[[WHOLE]]
+// CHECK-NEXT: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<1>
+tile.program @divided(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<251xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<251xf16>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [true] : !tile.view<251xf16> -> tensor<256xf16, #tile.layout<"{reg=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[], shape=[256]}">>
+  tile.store %t, %y[affine_map<(a) -> (a)>] () checked [true] : tensor<256xf16, #tile.layout<"{reg=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[], shape=[256]}">>, !tile.view<251xf16>
+  tile.return
+}

@@ -29,6 +29,8 @@ struct ProgramLowering::AccessPlan {
   const tile::LinearLayout *layout = nullptr;
   /// Register bits that make up one access, and how many elements it moves.
   SmallVector<unsigned> vectorBits;
+  /// Some of these elements may be in bounds where others are not.
+  bool isDivided = false;
   /// Per view dimension: coefficients of the tile's dimensions, and the
   /// coordinate of register 0, where the coordinate is linear.
   SmallVector<std::optional<SmallVector<int64_t>>> linear;

@@ -154,8 +154,10 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
         unsigned most = llvm::Log2_64(tile::getVectorWidth(access, dim));
         if (bits.size() > most)
           bits.resize(most);
-        if (bits.size() > plan.vectorBits.size())
-          plan.vectorBits.assign(bits.begin(), bits.end());
+        if (bits.size() <= plan.vectorBits.size())
+          continue;
+        plan.vectorBits.assign(bits.begin(), bits.end());
+        plan.isDivided = tile::mayDivide(access, dim, plan.width());
       }
   }
 
@@ -397,67 +399,122 @@ SmallVector<Value> ProgramLowering::loadWhere(const AccessPlan &plan,
   return values;
 }
 
+void ProgramLowering::loadInWords(const AccessPlan &plan, const Place &place,
+                                  unsigned reg, Type element,
+                                  Scalars &results) {
+  Type stored = memoryType(element);
+  unsigned inWord = 32 / stored.getIntOrFloatBitWidth();
+  SmallVector<Value> words = loadWhere(plan, place, plan.width() / inWord);
+  for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
+    Value value = words[i / inWord];
+    if (inWord > 1)
+      value = extractElement(
+          LLVM::BitcastOp::create(builder, loc, VectorType::get(inWord, stored),
+                                  value),
+          i % inWord);
+    else if (value.getType() != stored)
+      value = LLVM::BitcastOp::create(builder, loc, stored, value);
+    results[member] = fromMemory(value, element);
+  }
+}
+
+void ProgramLowering::loadVector(const AccessPlan &plan, const Place &place,
+                                 unsigned reg, Type element, bool readOnly,
+                                 Scalars &results) {
+  Type stored = memoryType(element);
+  unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
+  unsigned width = plan.width();
+  auto [address, condition] = addressOf(plan, place);
+  Type type = width == 1 ? stored : Type(VectorType::get(width, stored));
+  auto load = LLVM::LoadOp::create(builder, loc, type, address,
+                                   /*alignment=*/width * bytes);
+  load.setInvariant(readOnly);
+  Value loaded = load;
+  // Zeros instead of what is outside; for pairs of 16 bits at once.
+  bool inPairs = condition && width > 1 && isa<FloatType>(stored) &&
+                 stored.getIntOrFloatBitWidth() == 16;
+  if (inPairs) {
+    Value zero = LLVM::ZeroOp::create(builder, loc, type);
+    loaded = arith::SelectOp::create(builder, loc, condition, loaded, zero);
+  }
+  for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
+    Value value = width == 1 ? loaded : extractElement(loaded, i);
+    value = fromMemory(value, element);
+    if (condition && !inPairs) {
+      Value zero =
+          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+      value = arith::SelectOp::create(builder, loc, condition, value, zero);
+    }
+    results[member] = value;
+  }
+}
+
 LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
   AccessPlan plan = planAccess(tile::Access::of(op), op.getIndices());
   Type element = tile::getTileElementType(op.getType());
-  Type stored = memoryType(element);
-  unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
+  unsigned bytes =
+      std::max(memoryType(element).getIntOrFloatBitWidth() / 8, 1u);
   unsigned count = numScalars(op.getType());
   unsigned vectorMask = 0;
   for (unsigned bit : plan.vectorBits)
     vectorMask |= 1u << bit;
   bool readOnly = !writtenViews.contains(op.getView());
+  bool inWords = readOnly && bytes <= 4 && plan.width() * bytes >= 4;
   Scalars results(count);
-  unsigned width = plan.width();
-  bool inWords = readOnly && bytes <= 4 && width * bytes >= 4;
   for (unsigned reg = 0; reg < count; ++reg) {
     if (reg & vectorMask)
       continue;
+    Place place = placeOf(plan, reg);
+    Value isDivided;
+    if (plan.isDivided)
+      isDivided = takeWhole(plan, reg, place);
     // What may be outside is loaded under its condition: no address is chosen
     // before, no value after.
-    Place place = placeOf(plan, reg);
-    if (inWords && place.condition) {
-      SmallVector<Value> words = loadWhere(plan, place, width * bytes / 4);
-      unsigned inWord = 4 / bytes;
-      for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
-        Value value = words[i / inWord];
-        if (inWord > 1)
-          value = extractElement(
-              LLVM::BitcastOp::create(builder, loc,
-                                      VectorType::get(inWord, stored), value),
-              i % inWord);
-        else if (value.getType() != stored)
-          value = LLVM::BitcastOp::create(builder, loc, stored, value);
-        results[member] = fromMemory(value, element);
-      }
-      continue;
-    }
-    auto [address, condition] = addressOf(plan, place);
-    Type type = width == 1 ? stored : Type(VectorType::get(width, stored));
-    auto load = LLVM::LoadOp::create(builder, loc, type, address,
-                                     /*alignment=*/width * bytes);
-    load.setInvariant(readOnly);
-    Value loaded = load;
-    // Zeros instead of what is outside; for pairs of 16 bits at once.
-    bool inPairs = condition && width > 1 && isa<FloatType>(stored) &&
-                   stored.getIntOrFloatBitWidth() == 16;
-    if (inPairs) {
-      Value zero = LLVM::ZeroOp::create(builder, loc, type);
-      loaded = arith::SelectOp::create(builder, loc, condition, loaded, zero);
-    }
-    for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
-      Value value = width == 1 ? loaded : extractElement(loaded, i);
-      value = fromMemory(value, element);
-      if (condition && !inPairs) {
-        Value zero = arith::ConstantOp::create(builder, loc,
-                                               builder.getZeroAttr(element));
-        value = arith::SelectOp::create(builder, loc, condition, value, zero);
-      }
-      results[member] = value;
-    }
+    if (inWords && place.condition)
+      loadInWords(plan, place, reg, element, results);
+    else
+      loadVector(plan, place, reg, element, readOnly, results);
+    if (isDivided)
+      loadDivided(plan, reg, isDivided, element, results);
   }
   values[op.getResult()] = results;
   return success();
+}
+
+Value ProgramLowering::takeWhole(AccessPlan &plan, unsigned reg, Place &place) {
+  Value last = placeOf(plan, plan.groupOf(reg).back()).condition;
+  Value isDivided = arith::XOrIOp::create(builder, loc, place.condition, last);
+  place.condition = arith::AndIOp::create(builder, loc, place.condition, last);
+  return isDivided;
+}
+
+void ProgramLowering::loadDivided(AccessPlan &plan, unsigned reg,
+                                  Value isDivided, Type element,
+                                  Scalars &results) {
+  tile::RegisterMap members = plan.groupOf(reg);
+  SmallVector<Type> types(members.size(), element);
+  auto branch = scf::IfOp::create(builder, loc, types, isDivided,
+                                  /*withElseRegion=*/true);
+  Scalars single, whole;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    for (unsigned member : members) {
+      auto [address, condition] = addressOf(plan, member);
+      Value loaded =
+          LLVM::LoadOp::create(builder, loc, memoryType(element), address);
+      single.push_back(arith::SelectOp::create(
+          builder, loc, condition, fromMemory(loaded, element), zero));
+      whole.push_back(results[member]);
+    }
+    scf::YieldOp::create(builder, loc, single);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, loc, whole);
+  }
+  for (auto [member, value] : llvm::zip(members, branch.getResults()))
+    results[member] = value;
 }
 
 /// Lets LLVM compute `value`, a vector of at least 32 bits, before the branch
@@ -477,6 +534,21 @@ Value ProgramLowering::keepBeforeBranch(Value value) {
     kept.push_back(
         inlineAsm(builder.getI32Type(), extractElement(pieces, i), "", "=r,0"));
   return LLVM::BitcastOp::create(builder, loc, vector, buildVector(kept));
+}
+
+void ProgramLowering::storeDivided(AccessPlan &plan, unsigned reg,
+                                   Value isDivided, ValueRange elements) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto branch = scf::IfOp::create(builder, loc, isDivided,
+                                  /*withElseRegion=*/false);
+  for (auto [member, element] : llvm::zip(plan.groupOf(reg), elements)) {
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    auto [address, condition] = addressOf(plan, member);
+    auto inside = scf::IfOp::create(builder, loc, condition,
+                                    /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(inside.thenBlock());
+    LLVM::StoreOp::create(builder, loc, element, address);
+  }
 }
 
 LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
@@ -501,18 +573,27 @@ LogicalResult ProgramLowering::lowerStore(tile::StoreOp op) {
   for (unsigned reg = 0; reg < scalars.size(); ++reg) {
     if (reg & skipped)
       continue;
-    auto [address, condition] = addressOf(plan, reg);
-    if (owner)
-      condition = condition
-                      ? arith::AndIOp::create(builder, loc, condition, owner)
-                      : owner;
+    Place place = placeOf(plan, reg);
+    Value isDivided;
+    if (plan.isDivided)
+      isDivided = takeWhole(plan, reg, place);
+    auto [address, condition] = addressOf(plan, place);
+    auto whereOwned = [&](Value given) -> Value {
+      return owner && given
+                 ? arith::AndIOp::create(builder, loc, given, owner).getResult()
+             : owner ? owner
+                     : given;
+    };
+    condition = whereOwned(condition);
     SmallVector<Value> members;
     for (unsigned member : plan.groupOf(reg))
       members.push_back(toMemory(scalars[member]));
     Value value = members.size() == 1 ? members.front() : buildVector(members);
-    OpBuilder::InsertionGuard guard(builder);
     if (condition && inParts)
       value = keepBeforeBranch(value);
+    if (isDivided)
+      storeDivided(plan, reg, whereOwned(isDivided), members);
+    OpBuilder::InsertionGuard guard(builder);
     if (condition) {
       auto guarded = scf::IfOp::create(builder, loc, condition,
                                        /*withElseRegion=*/false);

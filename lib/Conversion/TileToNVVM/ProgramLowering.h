@@ -106,6 +106,20 @@ private:
   /// Words of 32 bits from where `place` says; zeros where its condition fails.
   SmallVector<Value> loadWhere(const AccessPlan &plan, Place place,
                                unsigned words);
+  /// Loads the group of register `reg` from `place`, zeros where that does not
+  /// hold: by a predicate, or from another place to be replaced.
+  void loadInWords(const AccessPlan &plan, const Place &place, unsigned reg,
+                   Type element, Scalars &results);
+  void loadVector(const AccessPlan &plan, const Place &place, unsigned reg,
+                  Type element, bool readOnly, Scalars &results);
+  /// Lets `place`, of the group of register `reg`, hold where all of the group
+  /// is in bounds. Returns the condition that a part of it alone is.
+  Value takeWhole(AccessPlan &plan, unsigned reg, Place &place);
+  /// Loads, or stores, the elements of such a part one by one.
+  void loadDivided(AccessPlan &plan, unsigned reg, Value isDivided,
+                   Type element, Scalars &results);
+  void storeDivided(AccessPlan &plan, unsigned reg, Value isDivided,
+                    ValueRange elements);
   Value expand(AffineExpr expr, ArrayRef<Value> dims, ArrayRef<Value> symbols);
   static bool isNonNegative(AffineExpr expr);
   /// Between a value and its form in memory.

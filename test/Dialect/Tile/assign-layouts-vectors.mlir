@@ -58,3 +58,46 @@ tile.program @clamped(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps 
   }
   tile.return
 }
+
+// Row r of 331 begins s = 331 r mod 8 elements after a multiple of 8, and the
+// tile s before the row: at one. The last elements of memory are one
+// instruction's but in part. What begins anywhere goes element by element, and
+// so do rows of which each ends in the middle.
+
+// CHECK-LABEL: tile.program @rows
+// CHECK: tile.load {{.*}} -> tensor<512xf16, #tile.layout<"{reg={{\[\[}}1],[2],[4],[256]], lane={{\[\[}}8],
+tile.program @rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c7 = arith.constant 7 : index
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<40x331xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<40x331xf16>
+  %r = gpu.block_id x
+  %s = arith.muli %r, %c3 : index
+  %m = arith.andi %s, %c7 : index
+  %b = arith.subi %c0, %m : index
+  %t = tile.load %x[affine_map<(a)[r, b] -> (r, a + b)>] (%r, %b) checked [false, true] : !tile.view<40x331xf16> -> tensor<512xf16>
+  tile.store %t, %y[affine_map<(a)[r, b] -> (r, a + b)>] (%r, %b) checked [false, true] : tensor<512xf16>, !tile.view<40x331xf16>
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @end
+// CHECK: tile.load {{.*}} -> tensor<512xf16, #tile.layout<"{reg={{\[\[}}1],[2],[4],[256]], lane={{\[\[}}8],
+tile.program @end(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<331xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<331xf16>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [true] : !tile.view<331xf16> -> tensor<512xf16>
+  tile.store %t, %y[affine_map<(a) -> (a)>] () checked [true] : tensor<512xf16>, !tile.view<331xf16>
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @anywhere
+// CHECK: tile.load {{.*}} -> tensor<512xf16, #tile.layout<"{reg={{\[\[}}32],
+tile.program @anywhere(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<40x331xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<40x331xf16>
+  %r = gpu.block_id x
+  %t = tile.load %x[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : !tile.view<40x331xf16> -> tensor<512xf16>
+  tile.store %t, %y[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : tensor<512xf16>, !tile.view<40x331xf16>
+  tile.return
+}

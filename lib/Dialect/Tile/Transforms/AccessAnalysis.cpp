@@ -21,13 +21,17 @@ using namespace mlir;
 using namespace mlir::tile;
 
 Access Access::of(LoadOp load) {
-  return {load.getView(), load.getMap(), load.getSymbols(), load.getChecked(),
-          load.getType()};
+  return {load.getView(),    load.getMap(),  load.getSymbols(),
+          load.getChecked(), load.getType(), /*isDivisible=*/true};
 }
 
 Access Access::of(StoreOp store) {
-  return {store.getView(), store.getMap(), store.getSymbols(),
-          store.getChecked(), store.getValue().getType()};
+  return {store.getView(),
+          store.getMap(),
+          store.getSymbols(),
+          store.getChecked(),
+          store.getValue().getType(),
+          /*isDivisible=*/true};
 }
 
 Access Access::of(CopyStartOp copy) {
@@ -49,7 +53,8 @@ uint64_t tile::getDivisor(Value value) {
     return 1;
   }
   Operation *op = value.getDefiningOp();
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp>(op))
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp,
+          arith::MaxUIOp, arith::MaxSIOp>(op))
     return std::gcd(getDivisor(op->getOperand(0)),
                     getDivisor(op->getOperand(1)));
   if (isa<arith::MulIOp>(op)) {
@@ -160,6 +165,134 @@ std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
   return result;
 }
 
+namespace {
+/// A sum of values, each times a number, modulo a power of two.
+class Residue {
+public:
+  explicit Residue(int64_t modulus) : modulus(modulus) {}
+
+  void addConstant(int64_t number) { constant = reduce(constant + number); }
+  void add(Value value, int64_t factor);
+  /// Adds `expr` times `factor`, of which `axis` counts groups and no other
+  /// position of the tile may matter; false where it is no such sum.
+  bool add(AffineExpr expr, int64_t factor, unsigned axis, ValueRange symbols);
+  bool isZero() const {
+    return constant == 0 && llvm::all_of(terms, [](const auto &term) {
+             return term.second == 0;
+           });
+  }
+
+private:
+  int64_t reduce(int64_t number) const { return number & (modulus - 1); }
+  /// The factors of what is no sum itself.
+  void addTerm(Value value, int64_t factor) {
+    int64_t &sum = terms[value];
+    sum = reduce(sum + factor);
+  }
+
+  int64_t modulus;
+  int64_t constant = 0;
+  llvm::SmallDenseMap<Value, int64_t> terms;
+};
+} // namespace
+
+void Residue::add(Value value, int64_t factor) {
+  factor = reduce(factor);
+  if (factor == 0)
+    return;
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return addConstant(factor * number.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    // Steps of a loop that are multiples leave what it begins with.
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar() &&
+        getDivisor(loop.getStep()) % modulus == 0)
+      return add(loop.getLowerBound(), factor);
+    return addTerm(value, factor);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::AddIOp, arith::SubIOp>(op)) {
+    add(op->getOperand(0), factor);
+    return add(op->getOperand(1), isa<arith::AddIOp>(op) ? factor : -factor);
+  }
+  bool isConstant = isa<arith::MulIOp, arith::AndIOp, arith::RemUIOp>(op) &&
+                    matchPattern(op->getOperand(1), m_ConstantInt(&number));
+  if (isConstant && isa<arith::MulIOp>(op))
+    return add(op->getOperand(0), factor * number.getSExtValue());
+  // Only bits above those that count are cleared.
+  if (isConstant && isa<arith::AndIOp>(op) && number.isMask() &&
+      (number + 1).urem(modulus) == 0)
+    return add(op->getOperand(0), factor);
+  if (isConstant && isa<arith::RemUIOp>(op) && number.urem(modulus) == 0)
+    return add(op->getOperand(0), factor);
+  addTerm(value, factor);
+}
+
+bool Residue::add(AffineExpr expr, int64_t factor, unsigned axis,
+                  ValueRange symbols) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+    addConstant(reduce(number.getValue()) * reduce(factor));
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition() == axis || reduce(factor) == 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    if (symbol.getPosition() >= symbols.size())
+      return false;
+    add(symbols[symbol.getPosition()], factor);
+    return true;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add)
+    return add(binary.getLHS(), factor, axis, symbols) &&
+           add(binary.getRHS(), factor, axis, symbols);
+  auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && number &&
+         add(binary.getLHS(), reduce(factor) * reduce(number.getValue()), axis,
+             symbols);
+}
+
+bool tile::isAlignedTogether(const Access &access, unsigned axis,
+                             int64_t width) {
+  Residue offset(width);
+  SmallVector<int64_t> strides = getViewStrides(access.view.getType());
+  for (auto [dim, expr] : llvm::enumerate(access.map.getResults()))
+    if (ShapedType::isDynamic(strides[dim]) ||
+        !offset.add(expr, strides[dim], axis, access.symbols))
+      return false;
+  return offset.isZero();
+}
+
+/// True when what an instruction moves along `axis` may be in bounds in part,
+/// as its ends tell, and seldom is: at the end of memory, or of rows that tiles
+/// begin before, which are no shorter.
+static bool isDivisible(const Access &access, unsigned axis, int64_t width) {
+  if (!access.isDivisible)
+    return false;
+  for (auto [dim, expr] : llvm::enumerate(access.map.getResults())) {
+    if (!access.checked[dim] || !expr.isFunctionOfDim(axis))
+      continue;
+    int64_t size = access.view.getType().getShape()[dim];
+    std::optional<Run> run = runOf(expr, axis, width, access.symbols);
+    if (!run || run->stride != 1)
+      return false;
+    bool beginsBefore = run->base % width != 0;
+    bool isOutermost =
+        llvm::all_of(access.view.getType().getShape().take_front(dim),
+                     [](int64_t other) { return other == 1; });
+    if (beginsBefore ? ShapedType::isDynamic(size) || size < width
+                     : !isOutermost)
+      return false;
+  }
+  return true;
+}
+
+bool tile::mayDivide(const Access &access, unsigned axis, int64_t width) {
+  std::optional<AccessRun> run = getAccessRun(access, axis, width);
+  return !run || !run->uniformMask;
+}
+
 int64_t tile::getVectorWidth(const Access &access, unsigned axis) {
   Type element = access.view.getType().getElementType();
   // One bit is stored as a byte.
@@ -168,8 +301,11 @@ int64_t tile::getVectorWidth(const Access &access, unsigned axis) {
       std::min<int64_t>(getTileShape(access.tile)[axis], 128 / bits);
   for (; width > 1; width /= 2) {
     std::optional<AccessRun> run = getAccessRun(access, axis, width);
-    if (run && run->stride == 1 && run->alignment % width == 0 &&
-        run->uniformMask)
+    if (!run || run->stride != 1)
+      continue;
+    bool isAligned =
+        run->alignment % width == 0 || isAlignedTogether(access, axis, width);
+    if (isAligned && (run->uniformMask || isDivisible(access, axis, width)))
       return width;
   }
   return 1;

@@ -138,6 +138,8 @@ static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
 std::optional<CopyPlan> tile::planCopy(LoadOp load, unsigned numWarps,
                                        bool byReader, bool mayCut) {
   Access access = Access::of(load);
+  // Copies have no second way for what lies in bounds in part.
+  access.isDivisible = false;
   ArrayRef<int64_t> shape = getTileShape(load.getType());
   Type element = getTileElementType(load.getType());
   if (shape.size() != 2 || !element.isIntOrFloat() ||

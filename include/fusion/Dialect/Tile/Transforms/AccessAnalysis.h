@@ -27,6 +27,9 @@ struct Access {
   ArrayRef<bool> checked;
   /// Type of the tile.
   Type tile;
+  /// What an instruction moves may be done element by element where a part of
+  /// it is out of bounds: at the ends of rows that begin at odd addresses.
+  bool isDivisible = false;
 
   static Access of(LoadOp load);
   static Access of(StoreOp store);
@@ -55,9 +58,18 @@ struct AccessRun {
 std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
                                       int64_t width);
 
+/// True when the offset of every group of `width` elements along `axis` is a
+/// multiple of `width` because of what its parts have in common: in r N - s + i
+/// with s = (r N) mod 8 and multiples of 8 for i no part is one.
+bool isAlignedTogether(const Access &access, unsigned axis, int64_t width);
+
 /// The number of elements along `axis` that one instruction can move: a power
 /// of two of at most 16 bytes.
 int64_t getVectorWidth(const Access &access, unsigned axis);
+
+/// True when some of the `width` elements along `axis` that one instruction
+/// moves may be in bounds where others are not.
+bool mayDivide(const Access &access, unsigned axis, int64_t width);
 
 /// True when neighbours along `axis` are neighbours in memory.
 bool isContiguous(const Access &access, unsigned axis);
