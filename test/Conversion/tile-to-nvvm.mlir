@@ -79,7 +79,7 @@ tile.program @bits(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1
 // CHECK: %[[PART:.*]] = arith.xori %[[FIRST]], %[[LAST]] : i1
 // CHECK: %[[WHOLE:.*]] = arith.andi %[[FIRST]], %[[LAST]] : i1
 // CHECK: ld.global.nc.v4.b32 {{.*}} %{{.*}}, %[[WHOLE]],
-// CHECK: %[[LOADED:.*]]:8 = scf.if %[[PART]]
+// CHECK: %{{.*}}:4 = scf.if %[[PART]]
 // CHECK-COUNT-8: llvm.load {{.*}} : !llvm.ptr<1> -> f16
 // CHECK: %[[PART:.*]] = arith.xori
 // CHECK: %[[WHOLE:.*]] = arith.andi

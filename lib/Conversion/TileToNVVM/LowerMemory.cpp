@@ -399,12 +399,58 @@ SmallVector<Value> ProgramLowering::loadWhere(const AccessPlan &plan,
   return values;
 }
 
-void ProgramLowering::loadInWords(const AccessPlan &plan, const Place &place,
-                                  unsigned reg, Type element,
+Value ProgramLowering::takeWhole(AccessPlan &plan, unsigned reg, Place &place) {
+  Value last = placeOf(plan, plan.groupOf(reg).back()).condition;
+  Value isDivided = arith::XOrIOp::create(builder, loc, place.condition, last);
+  place.condition = arith::AndIOp::create(builder, loc, place.condition, last);
+  return isDivided;
+}
+
+SmallVector<Value> ProgramLowering::loadElements(AccessPlan &plan, unsigned reg,
+                                                 Type element) {
+  Type stored = memoryType(element);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
+  SmallVector<Value> elements;
+  for (unsigned member : plan.groupOf(reg)) {
+    auto [address, condition] = addressOf(plan, member);
+    Value loaded = LLVM::LoadOp::create(builder, loc, stored, address);
+    elements.push_back(
+        arith::SelectOp::create(builder, loc, condition, loaded, zero));
+  }
+  return elements;
+}
+
+SmallVector<Value>
+ProgramLowering::divide(Value isDivided, ValueRange whole,
+                        function_ref<SmallVector<Value>()> buildParts) {
+  if (!isDivided)
+    return llvm::to_vector(whole);
+  auto branch = scf::IfOp::create(builder, loc, whole.getTypes(), isDivided,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, buildParts());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, whole);
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+void ProgramLowering::loadInWords(AccessPlan &plan, const Place &place,
+                                  Value isDivided, unsigned reg, Type element,
                                   Scalars &results) {
   Type stored = memoryType(element);
   unsigned inWord = 32 / stored.getIntOrFloatBitWidth();
   SmallVector<Value> words = loadWhere(plan, place, plan.width() / inWord);
+  words = divide(isDivided, words, [&] {
+    auto type = VectorType::get(words.size(), builder.getI32Type());
+    Value packed = LLVM::BitcastOp::create(
+        builder, loc, type, buildVector(loadElements(plan, reg, element)));
+    SmallVector<Value> parts;
+    for (unsigned i = 0; i < words.size(); ++i)
+      parts.push_back(extractElement(packed, i));
+    return parts;
+  });
   for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
     Value value = words[i / inWord];
     if (inWord > 1)
@@ -418,9 +464,9 @@ void ProgramLowering::loadInWords(const AccessPlan &plan, const Place &place,
   }
 }
 
-void ProgramLowering::loadVector(const AccessPlan &plan, const Place &place,
-                                 unsigned reg, Type element, bool readOnly,
-                                 Scalars &results) {
+void ProgramLowering::loadVector(AccessPlan &plan, const Place &place,
+                                 Value isDivided, unsigned reg, Type element,
+                                 bool readOnly, Scalars &results) {
   Type stored = memoryType(element);
   unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
   unsigned width = plan.width();
@@ -437,7 +483,8 @@ void ProgramLowering::loadVector(const AccessPlan &plan, const Place &place,
     Value zero = LLVM::ZeroOp::create(builder, loc, type);
     loaded = arith::SelectOp::create(builder, loc, condition, loaded, zero);
   }
-  for (auto [i, member] : llvm::enumerate(plan.groupOf(reg))) {
+  SmallVector<Value> elements;
+  for (unsigned i = 0; i < width; ++i) {
     Value value = width == 1 ? loaded : extractElement(loaded, i);
     value = fromMemory(value, element);
     if (condition && !inPairs) {
@@ -445,8 +492,16 @@ void ProgramLowering::loadVector(const AccessPlan &plan, const Place &place,
           arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
       value = arith::SelectOp::create(builder, loc, condition, value, zero);
     }
-    results[member] = value;
+    elements.push_back(value);
   }
+  elements = divide(isDivided, elements, [&] {
+    SmallVector<Value> parts = loadElements(plan, reg, element);
+    for (Value &part : parts)
+      part = fromMemory(part, element);
+    return parts;
+  });
+  for (auto [member, value] : llvm::zip_equal(plan.groupOf(reg), elements))
+    results[member] = value;
 }
 
 LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
@@ -471,50 +526,12 @@ LogicalResult ProgramLowering::lowerLoad(tile::LoadOp op) {
     // What may be outside is loaded under its condition: no address is chosen
     // before, no value after.
     if (inWords && place.condition)
-      loadInWords(plan, place, reg, element, results);
+      loadInWords(plan, place, isDivided, reg, element, results);
     else
-      loadVector(plan, place, reg, element, readOnly, results);
-    if (isDivided)
-      loadDivided(plan, reg, isDivided, element, results);
+      loadVector(plan, place, isDivided, reg, element, readOnly, results);
   }
   values[op.getResult()] = results;
   return success();
-}
-
-Value ProgramLowering::takeWhole(AccessPlan &plan, unsigned reg, Place &place) {
-  Value last = placeOf(plan, plan.groupOf(reg).back()).condition;
-  Value isDivided = arith::XOrIOp::create(builder, loc, place.condition, last);
-  place.condition = arith::AndIOp::create(builder, loc, place.condition, last);
-  return isDivided;
-}
-
-void ProgramLowering::loadDivided(AccessPlan &plan, unsigned reg,
-                                  Value isDivided, Type element,
-                                  Scalars &results) {
-  tile::RegisterMap members = plan.groupOf(reg);
-  SmallVector<Type> types(members.size(), element);
-  auto branch = scf::IfOp::create(builder, loc, types, isDivided,
-                                  /*withElseRegion=*/true);
-  Scalars single, whole;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-    for (unsigned member : members) {
-      auto [address, condition] = addressOf(plan, member);
-      Value loaded =
-          LLVM::LoadOp::create(builder, loc, memoryType(element), address);
-      single.push_back(arith::SelectOp::create(
-          builder, loc, condition, fromMemory(loaded, element), zero));
-      whole.push_back(results[member]);
-    }
-    scf::YieldOp::create(builder, loc, single);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, loc, whole);
-  }
-  for (auto [member, value] : llvm::zip(members, branch.getResults()))
-    results[member] = value;
 }
 
 /// Lets LLVM compute `value`, a vector of at least 32 bits, before the branch

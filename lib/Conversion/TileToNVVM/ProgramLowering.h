@@ -106,18 +106,22 @@ private:
   /// Words of 32 bits from where `place` says; zeros where its condition fails.
   SmallVector<Value> loadWhere(const AccessPlan &plan, Place place,
                                unsigned words);
-  /// Loads the group of register `reg` from `place`, zeros where that does not
-  /// hold: by a predicate, or from another place to be replaced.
-  void loadInWords(const AccessPlan &plan, const Place &place, unsigned reg,
-                   Type element, Scalars &results);
-  void loadVector(const AccessPlan &plan, const Place &place, unsigned reg,
-                  Type element, bool readOnly, Scalars &results);
   /// Lets `place`, of the group of register `reg`, hold where all of the group
   /// is in bounds. Returns the condition that a part of it alone is.
   Value takeWhole(AccessPlan &plan, unsigned reg, Place &place);
-  /// Loads, or stores, the elements of such a part one by one.
-  void loadDivided(AccessPlan &plan, unsigned reg, Value isDivided,
-                   Type element, Scalars &results);
+  /// The elements of this group as in memory, one by one; zeros out of bounds.
+  SmallVector<Value> loadElements(AccessPlan &plan, unsigned reg, Type element);
+  /// `whole`, or where `isDivided` holds, in a branch, what `buildParts`
+  /// builds; a null condition never holds.
+  SmallVector<Value> divide(Value isDivided, ValueRange whole,
+                            function_ref<SmallVector<Value>()> buildParts);
+  /// Loads the group from `place`, zeros where that does not hold: by a
+  /// predicate, or from another place to be replaced.
+  void loadInWords(AccessPlan &plan, const Place &place, Value isDivided,
+                   unsigned reg, Type element, Scalars &results);
+  void loadVector(AccessPlan &plan, const Place &place, Value isDivided,
+                  unsigned reg, Type element, bool readOnly, Scalars &results);
+  /// Stores the elements of a group of which a part is in bounds one by one.
   void storeDivided(AccessPlan &plan, unsigned reg, Value isDivided,
                     ValueRange elements);
   Value expand(AffineExpr expr, ArrayRef<Value> dims, ArrayRef<Value> symbols);

@@ -117,10 +117,12 @@ func.func @extended(%x: tensor<1x4x4xf8E4M3FN>, %y: tensor<1x4x4xf8E4M3FN>,
 }
 
 //--- cut.mlir
-// The larger of two integers is that of registers.
-func.func @cut(%x: tensor<5x129xf64>, %y: tensor<5x129xi8>)
+// The larger of two integers is that of registers, of rows that go element by
+// element.
+func.func @cut(%x: tensor<5x129xf64>, %w: tensor<5x131xi8>)
     -> tensor<5x129xi8> {
   %c = arith.fptosi %x : tensor<5x129xf64> to tensor<5x129xi8>
+  %y = tensor.extract_slice %w[0, 1] [5, 129] [1, 1] : tensor<5x131xi8> to tensor<5x129xi8>
   %z = math.ctlz %y : tensor<5x129xi8>
   %r = arith.maxui %z, %c : tensor<5x129xi8>
   return %r : tensor<5x129xi8>
