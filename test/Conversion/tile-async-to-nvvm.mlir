@@ -12,7 +12,7 @@
 
 // What the launch must know of the maps.
 // CHECK-LABEL: llvm.func @roles
-// CHECK-SAME: %[[A:arg[0-9]+]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>
+// CHECK-SAME: %[[A:arg[0-9]+]]: !llvm.ptr<1> {{{.*}}}, %{{.*}}: !llvm.ptr<1> {{{.*}}}, %{{.*}}: !llvm.ptr<1>
 // CHECK-SAME: %[[MA:arg[0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // CHECK-SAME: %[[MB:arg[0-9]+]]: !llvm.ptr {
 // CHECK-SAME: %[[MC:arg[0-9]+]]: !llvm.ptr {

@@ -6,7 +6,7 @@
 #l = #tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
 
 // CHECK-LABEL: llvm.func @exchange
-// CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
 // CHECK-SAME: tile.scratches = [{bytes = 32 : i64, signals = true}, {bytes = 8192 : i64, signals = false}]
 // A slot has 2048 bytes; threads have 16 of each 1024.
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
@@ -64,7 +64,7 @@ tile.program @twice(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
 #part = #tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
 
 // CHECK-LABEL: llvm.func @reduce
-// CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
 // CHECK-SAME: tile.together = 2
 // CHECK: %[[THREAD:.*]] = llvm.getelementptr %[[SLOTS]]
 // CHECK: %[[OWN:.*]] = llvm.getelementptr %[[THREAD]]

@@ -7,7 +7,7 @@
 #rows = #tile.layout<"{reg=[[8]], lane=[[0],[0],[1],[2],[4]], warp=[[16]], shape=[32]}">
 
 // CHECK-LABEL: llvm.func @panel
-// CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %[[MEMORY:[^:]*]]: !llvm.ptr<1>)
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[MEMORY:[^:]*]]: !llvm.ptr<1>)
 // CHECK-SAME: tile.together = 8 : i64
 // CHECK: scf.if
 // CHECK: llvm.getelementptr %[[MEMORY]]

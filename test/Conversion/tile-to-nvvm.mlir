@@ -6,7 +6,7 @@
 #l = #tile.layout<"{reg=[[1],[2],[128]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[256]}">
 
 // CHECK: llvm.mlir.global external @fusion_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-// CHECK-LABEL: llvm.func @copy(%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>)
+// CHECK-LABEL: llvm.func @copy(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64})
 // CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>
 // CHECK-SAME: tile.shared_bytes = 0
 // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x

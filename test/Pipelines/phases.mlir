@@ -29,7 +29,7 @@
 
 // GPU-NOT: tile.program
 // GPU: gpu.module @kernels
-// GPU: llvm.func @{{.*}}(%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64)
+// GPU: llvm.func @{{.*}}(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: i64)
 // GPU-SAME: nvvm.kernel
 // GPU-NOT: tensor<
 

@@ -180,12 +180,16 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
     plan.linear.push_back(linear);
     AffineExpr first = expr;
     int64_t constant = 0;
-    if (auto sum = dyn_cast<AffineBinaryOpExpr>(first);
-        linear && sum && sum.getKind() == AffineExprKind::Add)
+    if (auto whole = dyn_cast<AffineConstantExpr>(first); linear && whole) {
+      constant = whole.getValue();
+      first = builder.getAffineConstantExpr(0);
+    } else if (auto sum = dyn_cast<AffineBinaryOpExpr>(first);
+               linear && sum && sum.getKind() == AffineExprKind::Add) {
       if (auto last = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
         constant = last.getValue();
         first = sum.getLHS();
       }
+    }
     plan.constants.push_back(constant);
     plan.firstCoordinates.push_back(linear ? expand(first, dims, plan.symbols)
                                            : Value());
@@ -270,22 +274,39 @@ std::pair<Value, Value> ProgramLowering::addressOf(AccessPlan &plan,
   return addressOf(plan, placeOf(plan, reg));
 }
 
+/// True when `view` surely has an element number `constant`, and any offset
+/// that this much is added to for an element's fits an index of 32 bits.
+static bool staysInside(tile::ViewType view, int64_t constant) {
+  int64_t elements = 1;
+  for (int64_t size : view.getShape())
+    if (ShapedType::isDynamic(size) ||
+        llvm::MulOverflow(elements, size, elements))
+      return false;
+  return constant < elements &&
+         elements <= std::numeric_limits<int32_t>::max() / 2;
+}
+
 std::pair<Value, Value> ProgramLowering::addressOf(const AccessPlan &plan,
                                                    const Place &place) {
   auto [offset, constantPart, condition] = place;
   Type element = memoryType(plan.access.view.getType().getElementType());
   auto pointer = cast<LLVM::LLVMPointerType>(plan.base.getType());
   // Without the constants of its map an offset may not fit an index: they are
-  // added as indices are, which wrap.
+  // added as indices are, which wrap, unless the tensor is surely small enough.
   bool shifted = llvm::any_of(plan.constants, [](int64_t c) { return c != 0; });
-  if (constantPart && (condition || shifted)) {
+  // Where there is nothing, the same is read of the tensor's beginning, so that
+  // accesses of one condition have one offset.
+  int64_t nothing = std::max<int64_t>(-constantPart, 0);
+  bool keeps = staysInside(plan.access.view.getType(), constantPart + nothing);
+  if (constantPart && !keeps && (condition || shifted)) {
     offset = arith::AddIOp::create(builder, loc, offset,
                                    constantIndex(constantPart));
     constantPart = 0;
+    nothing = 0;
   }
   if (condition)
     offset = arith::SelectOp::create(builder, loc, condition, offset,
-                                     constantIndex(0));
+                                     constantIndex(nothing));
   Value address = LLVM::GEPOp::create(builder, loc, pointer, element, plan.base,
                                       ArrayRef<LLVM::GEPArg>{offset});
   // Constants last: they become immediate offsets of the instruction.

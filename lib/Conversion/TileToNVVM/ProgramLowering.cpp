@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -108,6 +109,34 @@ Value ProgramLowering::pureAsm(Type result, ValueRange operands,
                  /*hasSideEffects=*/false);
 }
 
+/// Bytes of a multiple of which the runtime demands that tensors begin.
+static constexpr int64_t kArgumentAlignment = 16;
+
+/// Tells LLVM how arguments are aligned: it makes one access of those of a
+/// thread that lie side by side. It may take an aligned one that is wider than
+/// all of them too, so that a tensor is aligned by no more than its size is:
+/// what is aligned then does not reach past its end.
+void ProgramLowering::describeAlignment() {
+  SmallVector<int64_t> alignments(program.getArguments().size(), 0);
+  program.getBody().walk([&](tile::MakeViewOp view) {
+    auto argument = dyn_cast<BlockArgument>(view.getBase());
+    if (!argument || argument.getOwner() != &program.getBody().front())
+      return;
+    tile::ViewType type = view.getType();
+    int64_t bytes =
+        llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+    for (int64_t size : type.getShape())
+      bytes = std::gcd(kArgumentAlignment,
+                       ShapedType::isDynamic(size) ? bytes : bytes * size);
+    int64_t &alignment = alignments[argument.getArgNumber()];
+    alignment = std::gcd(alignment, bytes);
+  });
+  for (auto [number, alignment] : llvm::enumerate(alignments))
+    if (alignment > 1)
+      function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(alignment));
+}
+
 FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
   SmallVector<Type> arguments;
   for (Type type : program.getArgumentTypes())
@@ -142,6 +171,7 @@ FailureOr<LLVM::LLVMFuncOp> ProgramLowering::run() {
     lastThreadOp = last;
 
   hasTensorCopies = !tensorMaps.empty();
+  describeAlignment();
   describeScratches();
   describeTensorMaps();
   prepareCluster();

@@ -272,6 +272,7 @@ private:
 
   // Exchange between blocks of the grid (LowerGrid.cpp).
   void collectScratches(SmallVectorImpl<Type> &arguments);
+  void describeAlignment();
   void describeScratches();
   /// Where this thread's registers of tiles lie in slot `number`.
   struct SlotPlan;

@@ -1,0 +1,27 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(tile.program(tile-assign-layouts,tile-allocate-shared-memory),fusion-convert-tile-to-nvvm)' | FileCheck %s
+
+// A tensor is aligned by what divides its size, 16 bytes at most. Accesses under
+// one condition have one address and displacements; where there is nothing they
+// read as far from the tensor's beginning.
+
+// CHECK-LABEL: llvm.func @condition
+// CHECK-SAME: (%[[P:[a-z0-9]+]]: !llvm.ptr<1> {llvm.align = 4 : i64}, %{{[a-z0-9]+}}: !llvm.ptr<1> {llvm.align = 16 : i64})
+// CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: %[[AT:.*]] = arith.select %[[IN]], %{{.*}}, %c0_i32
+// CHECK: %[[A:.*]] = llvm.getelementptr %[[P]][%[[AT]]]
+// CHECK: llvm.getelementptr %{{.*}}[1]
+// CHECK: arith.cmpi ult
+// CHECK: %[[MINUS:.*]] = arith.select %{{.*}}, %{{.*}}, %c2_i32
+// CHECK: %[[B:.*]] = llvm.getelementptr %[[P]][%[[MINUS]]]
+// CHECK: llvm.getelementptr %[[B]][-2]
+tile.program @condition(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<27x2xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xf16>
+  %s = tile.load %x[affine_map<(a) -> (a, 0)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
+  %t = tile.load %x[affine_map<(a) -> (a, 1)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
+  %v = tile.load %x[affine_map<(a) -> (a - 1, 0)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
+  %u = arith.addf %s, %t : tensor<32xf16>
+  %w = arith.addf %u, %v : tensor<32xf16>
+  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf16>, !tile.view<32xf16>
+  tile.return
+}
