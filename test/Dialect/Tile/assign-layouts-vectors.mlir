@@ -101,3 +101,34 @@ tile.program @anywhere(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps
   tile.store %t, %y[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : tensor<512xf16>, !tile.view<40x331xf16>
   tile.return
 }
+
+// Most is read at any element: lanes have an element each, and only what is
+// stored eight at a time is exchanged. Where as much is accessed either way
+// threads have eight.
+
+// CHECK-LABEL: tile.program @shifted
+// CHECK-COUNT-2: tile.load {{.*}} -> tensor<1024xf16, #tile.layout<"{reg={{\[\[}}128],[256],[512]], lane={{\[\[}}1],
+// CHECK: arith.addf {{.*}}reg={{\[\[}}128],[256],[512]]
+// CHECK: tile.convert_layout {{.*}} -> tensor<1024xf16, #tile.layout<"{reg={{\[\[}}1],[2],[4]],
+// CHECK-NEXT: tile.store
+// CHECK-LABEL: tile.program @single
+// CHECK: tile.load {{.*}} -> tensor<1024xf16, #tile.layout<"{reg={{\[\[}}128],[256],[512]], lane={{\[\[}}1],
+// CHECK: tile.convert_layout
+// CHECK: math.absf {{.*}}reg={{\[\[}}1],[2],[4]]
+tile.program @shifted(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<1032xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<1024xf16>
+  %s = tile.load %x[affine_map<(a) -> (a + 1)>] () checked [false] : !tile.view<1032xf16> -> tensor<1024xf16>
+  %t = tile.load %x[affine_map<(a) -> (a + 3)>] () checked [false] : !tile.view<1032xf16> -> tensor<1024xf16>
+  %u = arith.addf %s, %t : tensor<1024xf16>
+  tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<1024xf16>, !tile.view<1024xf16>
+  tile.return
+}
+tile.program @single(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<1032xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<1024xf16>
+  %s = tile.load %x[affine_map<(a) -> (a + 1)>] () checked [false] : !tile.view<1032xf16> -> tensor<1024xf16>
+  %u = math.absf %s : tensor<1024xf16>
+  tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<1024xf16>, !tile.view<1024xf16>
+  tile.return
+}

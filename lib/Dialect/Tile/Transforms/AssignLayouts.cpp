@@ -301,6 +301,30 @@ LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
   return LinearLayout::fromBits(shape, regs, lanes, warps);
 }
 
+/// How many neighbours a thread holds of what is accessed by `widths` elements
+/// at most: as is done with the fewest instructions.
+static int64_t chooseWidth(ArrayRef<int64_t> widths) {
+  // What an element costs, over an instruction, that is exchanged through
+  // shared memory: where threads hold several and it goes alone, or hold fewer
+  // than are accessed at once.
+  constexpr double kExchange = 0.8;
+  int64_t best = 1;
+  std::optional<double> least;
+  int64_t widest = widths.empty() ? 1 : *llvm::max_element(widths);
+  for (int64_t vector = 1; vector <= widest; vector *= 2) {
+    double instructions = 0;
+    for (int64_t width : widths)
+      instructions +=
+          1.0 / static_cast<double>(width) +
+          (width > vector || (width == 1 && vector > 1) ? kExchange : 0);
+    if (!least || instructions <= *least) {
+      least = instructions;
+      best = vector;
+    }
+  }
+  return best;
+}
+
 LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   unsigned rank = group.shape.size();
   if (group.isAccumulator)
@@ -308,7 +332,7 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
                          std::min<int64_t>(4, group.shape.back()),
                          llvm::SmallBitVector(rank));
   SmallVector<double> bytes(rank, 0);
-  SmallVector<int64_t> vectors(rank, 1);
+  SmallVector<SmallVector<int64_t>> widths(rank);
   for (const Access &access : group.accesses) {
     unsigned width = std::max(
         access.view.getType().getElementType().getIntOrFloatBitWidth(), 8u);
@@ -316,24 +340,22 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
       if (group.shape[dim] == 1 || !isContiguous(access, dim))
         continue;
       bytes[dim] += width;
-      vectors[dim] = std::max(vectors[dim], getVectorWidth(access, dim));
+      widths[dim].push_back(getVectorWidth(access, dim));
     }
   }
   unsigned fastest = rank - 1;
   for (unsigned dim = rank; dim-- > 0;)
     if (bytes[dim] > bytes[fastest])
       fastest = dim;
+  int64_t vector = chooseWidth(widths[fastest]);
   // Sums of a cluster are read from shared memory 16 bytes at a time.
   for (Value value : group.values)
     if (value.getDefiningOp<ClusterReduceOp>())
-      vectors[fastest] = std::max<int64_t>(
-          vectors[fastest],
-          std::min<int64_t>(
-              group.shape[fastest],
-              128 /
-                  getTileElementType(value.getType()).getIntOrFloatBitWidth()));
+      vector = std::max<int64_t>(
+          vector, std::min<int64_t>(group.shape[fastest],
+                                    128 / getTileElementType(value.getType())
+                                              .getIntOrFloatBitWidth()));
   // No more elements a thread than there are to go around.
-  int64_t vector = vectors[fastest];
   int64_t threads = program.getNumWarps() * 32;
   while (vector > 1 && numElements(group.shape) < vector * threads)
     vector /= 2;
