@@ -37,14 +37,37 @@ static std::optional<unsigned> getLoop(AffineMap map, unsigned dim) {
   return std::nullopt;
 }
 
-/// True when the loops of `op` index its tensors plainly, each dimension by a
-/// loop of its own or by zero, and nothing but the results' shape decides on
-/// its tiles: products have a choice of their own.
-static bool isPlain(linalg::LinalgOp op) {
-  return isa<linalg::GenericOp, linalg::FillOp>(op) && !isContraction(op) &&
-         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
-           return map.isProjectedPermutation(/*allowZeroInResults=*/true);
-         });
+/// Products have a choice of their own; other bodies are rewritten.
+static bool isRewritten(linalg::LinalgOp op) {
+  return isa<linalg::GenericOp, linalg::FillOp>(op) && !isContraction(op);
+}
+
+/// Coordinates that add up a loop of the result and a window of one element are
+/// those of the result.
+static void dropSingleTaps(linalg::GenericOp op) {
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  Builder b(op.getContext());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (auto [map, operand] : llvm::zip(maps, op->getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    SmallVector<AffineExpr> results(map.getResults());
+    for (auto [dim, expr] : llvm::enumerate(results)) {
+      if (isa<AffineDimExpr>(expr))
+        continue;
+      AffineExpr left = expr;
+      for (unsigned loop : reduced)
+        if (ranges[loop] == 1)
+          left = left.replace(b.getAffineDimExpr(loop),
+                              b.getAffineConstantExpr(0));
+      auto whole = dyn_cast<AffineDimExpr>(left);
+      if (whole && type && ranges[whole.getPosition()] == type.getDimSize(dim))
+        expr = left;
+    }
+    map = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
+  }
+  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
 namespace {
@@ -140,6 +163,11 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op,
     return false;
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     Builder b(op.getContext());
+    // Coordinates of windows count along them as they are.
+    for (AffineExpr expr : map.getResults())
+      if (!isa<AffineDimExpr>(expr) &&
+          (expr.isFunctionOfDim(first) || expr.isFunctionOfDim(second)))
+        return false;
     auto a = map.getResultPosition(b.getAffineDimExpr(first));
     auto c = map.getResultPosition(b.getAffineDimExpr(second));
     return a.has_value() == c.has_value() && (!a || *a + 1 == *c);
@@ -424,11 +452,13 @@ void DimCollapser::rewriteOutside(
 
 void DimCollapser::run() {
   Block &block = kernel.getBlock();
-  // Windows and products are scheduled along the dimensions that they have.
+  // Products are scheduled along the dimensions that they have.
   if (kernel.getScheduleAttr() ||
       llvm::any_of(block.getOps<linalg::LinalgOp>(),
-                   [](linalg::LinalgOp op) { return !isPlain(op); }))
+                   [](linalg::LinalgOp op) { return !isRewritten(op); }))
     return;
+  for (auto op : block.getOps<linalg::GenericOp>())
+    dropSingleTaps(op);
   addTensors();
   block.walk([&](Operation *op) { addOp(op); });
   chooseClasses();
