@@ -39,6 +39,12 @@ bool LoopFacts::reduces(const BodyInstance &instance, unsigned dim) const {
   return false;
 }
 
+bool LoopFacts::contains(Operation *op) const {
+  return llvm::any_of(body.getInstances(), [&](const BodyInstance &instance) {
+    return body.getNode(instance).op == op;
+  });
+}
+
 unsigned LoopFacts::getFastest() const {
   unsigned fastest = order.front();
   for (unsigned dim : order)

@@ -74,6 +74,8 @@ struct LoopFacts {
   unsigned getDimOfLoop(const BodyInstance &instance, unsigned loop) const;
   /// `instance` is a reduction along `dim`.
   bool reduces(const BodyInstance &instance, unsigned dim) const;
+  /// The kernel computes `op`.
+  bool contains(Operation *op) const;
   /// The dimension that most bytes are contiguous along.
   unsigned getFastest() const;
 

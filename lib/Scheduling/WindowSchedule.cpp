@@ -15,9 +15,13 @@
 
 #include "LoopFamilies.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -32,8 +36,9 @@ static constexpr int64_t kMaxWritten = 1400;
 /// Strips of a thread, and walks along a dimension, at most.
 static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 
-/// Threads of a block and places of a thread along one dimension at most.
-static constexpr int64_t kThreads = 128, kMaxStrip = 8;
+/// Threads of a block, and places of a thread along one dimension and strips of
+/// it at most.
+static constexpr int64_t kThreads = 128, kMaxStrip = 8, kMaxRepeats = 8;
 
 //===----------------------------------------------------------------------===//
 // Constants, fitted on sm_90a on 2026-11-21 to 200 schedules of nine depthwise
@@ -75,6 +80,21 @@ static constexpr double kLoneWarp = 1.04;
 /// clock.
 static constexpr double kLanes = 113, kBytesPerClock = 17;
 
+//===----------------------------------------------------------------------===//
+// Constants of the chip
+//===----------------------------------------------------------------------===//
+
+/// Bytes that the second cache gives and takes at a time, and in a clock of a
+/// multiprocessor (5.5 TB/s).
+static constexpr int64_t kSectorBytes = 32;
+static constexpr double kSectorBytesPerClock = 25;
+/// Bytes of a line of the first cache, and lines that it looks up in a clock:
+/// rows of half a line are no slower (the schedules above).
+static constexpr int64_t kLineBytes = 128;
+static constexpr double kLinesPerClock = 2;
+/// Lanes of a warp.
+static constexpr unsigned kLogLanes = 5;
+
 namespace {
 /// A dimension of the result along which windows lie.
 struct WindowDim {
@@ -83,6 +103,9 @@ struct WindowDim {
 
   /// Elements that the windows of `places` neighbours cover.
   int64_t reads(int64_t places) const {
+    // Every so many elements, windows of neighbours are a run or apart.
+    if (int64_t step = stride / dilation; stride % dilation == 0)
+      return taps >= step ? (places - 1) * step + taps : places * taps;
     std::set<int64_t> read;
     for (int64_t place = 0; place < places; ++place)
       for (int64_t tap = 0; tap < taps; ++tap)
@@ -98,17 +121,40 @@ struct Windows {
   int64_t taps = 1;
   /// Elements of windows have factors, which a thread keeps.
   bool weighted = false;
+  /// Elements of the largest operand with windows, bytes of each, and how many
+  /// of them lie from one place to the next, by dimension.
+  int64_t elements = 0, bytes = 1;
+  SmallVector<int64_t> distances;
+  /// Instructions that make one of them of what is in memory.
+  double work = 0;
+  /// Dimensions along which it is padded.
+  llvm::SmallBitVector padded;
+
+  const WindowDim *find(unsigned dim) const {
+    const auto *found = llvm::find_if(
+        dims, [&](const WindowDim &window) { return window.dim == dim; });
+    return found == dims.end() ? nullptr : found;
+  }
+};
+
+/// Elements of an access of a thread.
+struct AccessWidths {
+  int64_t read = 1, write = 1;
 };
 
 /// What a thread and a block have of the result.
 struct Choice {
   int64_t vector = 1, channels = 1;
-  /// Places of a thread along the last two dimensions of windows.
-  int64_t strips[2] = {1, 1};
+  /// Places of a thread along the last two dimensions of windows, and how many
+  /// such strips it has, as far apart as its block's threads reach.
+  int64_t strips[2] = {1, 1}, repeats = 1;
   /// Strips of a block along the dimensions but the channels, the last first.
   SmallVector<int64_t> tiles;
   /// Strips that a thread walks along the second of these dimensions.
   int64_t steps = 1;
+
+  int64_t getPlaces() const { return strips[0] * strips[1] * repeats; }
+
   /// Elements of windows that a strip reads, those that the strip before it did
   /// not, and factors that a thread reads; its registers.
   int64_t reads = 1, fresh = 1, weights = 0;
@@ -138,8 +184,68 @@ static int64_t getFactor(AffineExpr expr, unsigned dim) {
   return getFactor(binary.getLHS(), dim) * constant.getValue();
 }
 
+/// Instructions, about, that make an element of `operand` of what the kernel
+/// reads.
+static double getWork(Value operand, const LoopFacts &facts) {
+  constexpr double kLongSequence = 8;
+  Operation *producer = operand.getDefiningOp();
+  if (!producer || !facts.contains(producer))
+    return 0;
+  double work = 0;
+  if (auto op = dyn_cast<linalg::LinalgOp>(producer)) {
+    for (Operation &inner : op.getBlock()->without_terminator())
+      work += isa<math::MathDialect>(inner.getDialect()) ||
+                      isa<arith::DivFOp>(inner)
+                  ? kLongSequence
+                  : 1;
+    for (Value input : op.getDpsInputs())
+      work += getWork(input, facts);
+  } else if (auto pad = dyn_cast<tensor::PadOp>(producer)) {
+    work = getWork(pad.getSource(), facts);
+  }
+  return work;
+}
+
+/// Notes how far apart places along each dimension of the result are in
+/// `operand`, which `instance` reads at `map`, when it is the largest with
+/// windows.
+static void noteDistances(const BodyInstance &instance, AffineMap map,
+                          Value operand, const LoopFacts &facts,
+                          Windows &windows) {
+  auto op = cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> strides(type.getRank(), 1);
+  int64_t elements = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    strides[dim] = elements;
+    // Rows of unknown size are long.
+    elements *= type.isDynamicDim(dim) ? kLineBytes : type.getDimSize(dim);
+  }
+  if (elements <= windows.elements)
+    return;
+  windows.elements = elements;
+  windows.bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  windows.distances.assign(facts.getNumDims(), 0);
+  windows.work = getWork(operand, facts);
+  windows.padded.clear();
+  windows.padded.resize(facts.getNumDims());
+  auto pad = operand.getDefiningOp<tensor::PadOp>();
+  if (pad && !facts.contains(pad))
+    pad = nullptr;
+  SmallVector<unsigned> parallel;
+  op.getParallelDims(parallel);
+  for (unsigned loop : parallel)
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      int64_t factor = getFactor(expr, loop);
+      unsigned dim = facts.getDimOfLoop(instance, loop);
+      windows.distances[dim] += factor * strides[i];
+      if (factor != 0 && pad && pad.getPaddedDims().test(i))
+        windows.padded.set(dim);
+    }
+}
+
 /// Adds the windows of `instance`; false when its reduction is none over
-/// windows that slide over dimensions other than the last.
+/// windows that slide.
 static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
                        Windows &windows) {
   auto op = cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
@@ -147,7 +253,7 @@ static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
   op.getReductionDims(reduced);
   op.getParallelDims(parallel);
   // Windows overlap or touch: a coordinate adds up a loop of the result and one
-  // of the window; the last, of the channels, does not.
+  // of the window.
   auto isOfWindow = [&](AffineExpr expr) {
     return !isa<AffineDimExpr>(expr) &&
            llvm::any_of(reduced, [&](unsigned loop) {
@@ -155,7 +261,8 @@ static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
            });
   };
   bool slides = false;
-  for (AffineMap map : op.getIndexingMapsArray()) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
     ArrayRef<AffineExpr> results = map.getResults();
     if (llvm::none_of(results, isOfWindow)) {
       // The loops of the window and others: a factor of each element.
@@ -165,18 +272,15 @@ static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
                           });
       continue;
     }
-    if (isOfWindow(results.back()))
-      continue;
     slides = true;
+    noteDistances(instance, map, operand.get(), facts, windows);
     for (AffineExpr expr : results)
       for (unsigned place : parallel)
         for (unsigned tap : reduced) {
           int64_t stride = getFactor(expr, place);
           int64_t dilation = getFactor(expr, tap);
           unsigned dim = facts.getDimOfLoop(instance, place);
-          if (stride <= 0 || dilation <= 0 ||
-              llvm::any_of(windows.dims,
-                           [&](const WindowDim &d) { return d.dim == dim; }))
+          if (stride <= 0 || dilation <= 0 || windows.find(dim))
             continue;
           std::optional<int64_t> taps =
               facts.getStaticExtent(facts.getDimOfLoop(instance, tap));
@@ -202,10 +306,12 @@ static std::optional<Windows> findWindows(const LoopFacts &facts) {
         !addWindows(instance, facts, windows))
       return std::nullopt;
   SmallVector<WindowDim> ordered;
-  for (std::optional<unsigned> dim : llvm::reverse(facts.primary))
-    for (const WindowDim &window : windows.dims)
-      if (window.dim == dim)
-        ordered.push_back(window);
+  for (std::optional<unsigned> dim : llvm::reverse(facts.primary)) {
+    const WindowDim *window = dim ? windows.find(*dim) : nullptr;
+    // Windows of one element share nothing.
+    if (window && (window->taps > 1 || windows.weighted))
+      ordered.push_back(*window);
+  }
   windows.dims = ordered;
   return windows;
 }
@@ -220,30 +326,50 @@ namespace {
 class WindowScheduler {
 public:
   WindowScheduler(const Windows &windows, ArrayRef<int64_t> sizes,
-                  ArrayRef<unsigned> dims, const LoopFacts &facts, bool canWalk)
-      : windows(windows), sizes(sizes), dims(dims), facts(facts),
-        multiprocessors(static_cast<int64_t>(facts.target.numSMs)),
-        canWalk(canWalk) {
-    for (int64_t size : sizes)
-      elements *= size;
-    bytesPerElement = facts.bytes / elements;
-  }
+                  ArrayRef<unsigned> dims, const LoopFacts &facts,
+                  bool canWalk);
 
   Choice search();
+  /// Places of a thread along dimension `number` of the result, of one step.
+  int64_t stripOf(const Choice &choice, unsigned number) const;
 
 private:
-  void tryThread(int64_t vector, int64_t row, int64_t column, int64_t steps);
+  void tryThread(int64_t vector, int64_t row, int64_t column, int64_t repeats,
+                 int64_t steps);
+  /// Prices `choice` with `lanes` along the last dimension.
+  void tryLanes(Choice choice, int64_t lanes);
   /// Deals `left` threads of a block to the dimensions from `number` on.
   /// `waste` is what is computed over what is asked for, `reread` what blocks
   /// read over what there is.
   void spread(Choice choice, unsigned number, int64_t left, double waste,
               double reread);
-  /// Clocks of a multiprocessor for one element of the result.
+  /// What blocks read over what there is, along dimension `number`.
+  double getReread(unsigned number, int64_t places) const;
+  /// Clocks of a multiprocessor for one element of the result; of the caches
+  /// alone.
   double getClocks(const Choice &choice, double waste, double reread) const;
-  int64_t stripOf(const Choice &choice, unsigned number) const;
+  double getCacheClocks(const Choice &choice, double waste) const;
+  /// Sectors, or lines, of `bytes` each that an access of a warp touches, when
+  /// threads have `accessBytes` at places `distances` apart.
+  int64_t countTouched(const Choice &choice, ArrayRef<int64_t> distances,
+                       int64_t elementBytes, int64_t accessBytes,
+                       int64_t bytes) const;
+  /// What a thread has side by side in memory is accessed at once.
+  AccessWidths getWidths(const Choice &choice) const;
+  /// Bytes of the sectors that a block reads, over those that it needs.
+  double getSectorWaste(const Choice &choice) const;
+  int64_t getTile(const Choice &choice, unsigned number) const {
+    return number == 0 ? choice.channels : choice.tiles[number - 1];
+  }
+  /// Places of a thread along dimension `number`, of all steps.
+  int64_t walkOf(const Choice &choice, unsigned number) const;
   /// The numbers of steps, from strips of `row` places, that cover the walked
   /// dimension in equal parts.
   SmallVector<int64_t> getWalks(int64_t row) const;
+  /// How many strips a thread may have.
+  SmallVector<int64_t> getRepeats(int64_t vector) const;
+  /// Lengths of strips along the window dimension `number`.
+  SmallVector<int64_t> getStrips(unsigned number) const;
 
   const Windows &windows;
   /// Of the result, the last dimension (channels) first.
@@ -253,18 +379,47 @@ private:
   int64_t multiprocessors;
   /// Whether threads may walk along the second dimension of windows.
   bool canWalk;
+  /// Elements from one place to the next, of what is read and of the result, by
+  /// dimension of the result, and those that one access has at most.
+  SmallVector<int64_t> reads, writes;
+  int64_t width = 1;
   /// Of the result, and what the kernel moves for each.
   double elements = 1, bytesPerElement = 0;
   std::optional<Choice> best;
 };
 } // namespace
 
+WindowScheduler::WindowScheduler(const Windows &windows,
+                                 ArrayRef<int64_t> sizes,
+                                 ArrayRef<unsigned> dims,
+                                 const LoopFacts &facts, bool canWalk)
+    : windows(windows), sizes(sizes), dims(dims), facts(facts),
+      multiprocessors(static_cast<int64_t>(facts.target.numSMs)),
+      canWalk(canWalk) {
+  int64_t distance = 1;
+  for (auto [number, size] : llvm::enumerate(sizes)) {
+    elements *= size;
+    writes.push_back(distance);
+    distance *= size;
+    reads.push_back(windows.distances[dims[number]]);
+  }
+  bytesPerElement = facts.bytes / elements;
+  // Windows along the last dimension begin at any element.
+  if (!windows.find(dims.front()))
+    width = sizes.front() & -sizes.front();
+}
+
 /// Places of a thread along dimension `number` of the result.
 int64_t WindowScheduler::stripOf(const Choice &choice, unsigned number) const {
   for (auto [i, window] : llvm::enumerate(windows.dims))
     if (i < 2 && window.dim == dims[number])
-      return choice.strips[i] * (i == 1 ? choice.steps : 1);
+      return choice.strips[i];
   return 1;
+}
+
+int64_t WindowScheduler::walkOf(const Choice &choice, unsigned number) const {
+  bool isWalked = choice.steps > 1 && windows.dims[1].dim == dims[number];
+  return stripOf(choice, number) * (isWalked ? choice.steps : 1);
 }
 
 SmallVector<int64_t> WindowScheduler::getWalks(int64_t row) const {
@@ -281,19 +436,194 @@ SmallVector<int64_t> WindowScheduler::getWalks(int64_t row) const {
   return walks;
 }
 
+SmallVector<int64_t> WindowScheduler::getStrips(unsigned number) const {
+  SmallVector<int64_t> strips = {1};
+  if (number >= windows.dims.size())
+    return strips;
+  const WindowDim &window = windows.dims[number];
+  auto position = llvm::find(dims, window.dim) - dims.begin();
+  // What shares nothing need not be of any length.
+  bool shares = window.reads(2) < 2 * window.taps;
+  for (int64_t strip = 2; strip <= std::min(kMaxStrip, sizes[position]);
+       strip += shares || windows.weighted ? 1 : strip)
+    strips.push_back(strip);
+  return strips;
+}
+
+SmallVector<int64_t> WindowScheduler::getRepeats(int64_t vector) const {
+  SmallVector<int64_t> repeats = {1};
+  // Factors are kept for places side by side. Accesses are as wide as what a
+  // thread has allows.
+  if (windows.weighted || vector < std::min(width, 16 / facts.narrowestElement))
+    return repeats;
+  for (int64_t more = 2; more <= kMaxRepeats; more *= 2)
+    repeats.push_back(more);
+  return repeats;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+AccessWidths WindowScheduler::getWidths(const Choice &choice) const {
+  int64_t own = std::min(width, choice.vector);
+  AccessWidths widths = {own, own};
+  // The first dimension that a thread has not whole; nothing else follows it
+  // in memory.
+  unsigned number = 0;
+  int64_t inside = 1;
+  while (number < sizes.size() && !windows.find(dims[number]) &&
+         sizes[number] == (number == 0 ? own : 1))
+    inside *= sizes[number++];
+  if (windows.weighted || number == sizes.size() || reads[number] % inside != 0)
+    return widths;
+  // The ends of a dimension are conditions of each access.
+  int64_t strip = stripOf(choice, number);
+  const WindowDim *window = windows.find(dims[number]);
+  if (windows.padded.test(dims[number]) ||
+      sizes[number] % (getTile(choice, number) * strip) != 0)
+    return widths;
+  // So are those of others, of which only single elements have a plain load.
+  bool isRagged = windows.padded.any();
+  for (unsigned other = number + 1; other < sizes.size(); ++other)
+    isRagged |=
+        sizes[other] % (getTile(choice, other) * walkOf(choice, other)) != 0;
+  if (isRagged && own > 1)
+    return widths;
+  auto limit = [](int64_t run, int64_t elementBytes) {
+    return std::min<int64_t>(llvm::bit_floor<uint64_t>(run),
+                             std::max<int64_t>(16 / elementBytes, 1));
+  };
+  int64_t taps = window ? window->taps : 1;
+  bool hasGaps = reads[number] != inside * (window ? window->stride : 1) ||
+                 (window && window->dilation > 1);
+  int64_t run = strip;
+  if (window && taps >= window->stride)
+    run = (strip - 1) * window->stride + taps;
+  else if (window)
+    run = taps;
+  bool isWhole = strip == sizes[number];
+  int64_t readAlignment = isWhole ? 0 : strip * reads[number],
+          writeAlignment = isWhole ? 0 : strip * writes[number];
+  for (unsigned other = number + 1; other < sizes.size(); ++other)
+    if (sizes[other] > 1) {
+      readAlignment = std::gcd(readAlignment, reads[other]);
+      writeAlignment = std::gcd(writeAlignment, writes[other]);
+    }
+  auto align = [](int64_t alignment) {
+    return alignment == 0 ? 16 : alignment & -alignment;
+  };
+  if (!hasGaps)
+    widths.read = std::max(own, std::min(align(readAlignment),
+                                         limit(run * inside, windows.bytes)));
+  widths.write =
+      std::max(own, std::min(align(writeAlignment),
+                             limit(strip * inside, facts.narrowestElement)));
+  return widths;
+}
+
+int64_t WindowScheduler::countTouched(const Choice &choice,
+                                      ArrayRef<int64_t> distances,
+                                      int64_t elementBytes, int64_t accessBytes,
+                                      int64_t bytes) const {
+  // Lanes follow the last dimension first, as layouts do, beyond the elements
+  // of an access.
+  SmallVector<int64_t, 1 << kLogLanes> offsets = {0};
+  for (unsigned number = 0;
+       number < sizes.size() && offsets.size() < (1u << kLogLanes); ++number) {
+    int64_t distance =
+        distances[number] * walkOf(choice, number) * elementBytes;
+    for (int64_t place = number == 0 ? std::min(width, choice.vector) : 1;
+         place < getTile(choice, number) && offsets.size() < (1u << kLogLanes);
+         place *= 2)
+      for (unsigned lane = 0, lanes = offsets.size(); lane < lanes; ++lane)
+        offsets.push_back(offsets[lane] + place * distance);
+  }
+  SmallVector<int64_t, 2 << kLogLanes> touched;
+  for (int64_t offset : offsets)
+    for (int64_t part = offset / bytes;
+         part <= (offset + accessBytes - 1) / bytes; ++part)
+      touched.push_back(part);
+  llvm::sort(touched);
+  return std::unique(touched.begin(), touched.end()) - touched.begin();
+}
+
+double WindowScheduler::getSectorWaste(const Choice &choice) const {
+  // The run of memory along the dimensions that the block has whole, and the
+  // next.
+  int64_t run = 1;
+  for (auto [number, size] : llvm::enumerate(sizes)) {
+    int64_t places =
+        std::min(size, getTile(choice, number) * walkOf(choice, number));
+    const WindowDim *window = windows.find(dims[number]);
+    int64_t span = window ? (places - 1) * window->stride +
+                                (window->taps - 1) * window->dilation + 1
+                          : places;
+    int64_t step = window ? reads[number] / window->stride : reads[number];
+    if (step > run)
+      break;
+    run += (span - 1) * step;
+    if (places < size)
+      break;
+  }
+  // A run begins and ends at any byte. What rows of whole sectors cost with
+  // factors is part of the constants above.
+  int64_t bytes = run * windows.bytes;
+  return windows.weighted && bytes % kSectorBytes == 0
+             ? 1
+             : static_cast<double>(bytes + kSectorBytes) / bytes;
+}
+
+double WindowScheduler::getCacheClocks(const Choice &choice,
+                                       double waste) const {
+  AccessWidths widths = getWidths(choice);
+  int64_t readBytes = widths.read * windows.bytes;
+  double lines = static_cast<double>(
+      countTouched(choice, reads, windows.bytes, readBytes, kLineBytes));
+  double readClocks =
+      std::max({1.0, lines / kLinesPerClock,
+                static_cast<double>(readBytes << kLogLanes) / kLineBytes});
+  int64_t storeBytes = widths.write * facts.narrowestElement;
+  int64_t sectors = countTouched(choice, writes, facts.narrowestElement,
+                                 storeBytes, kSectorBytes);
+  // Of one element of the result: an access brings as many elements to each
+  // lane as are side by side.
+  double lanes = (1 << kLogLanes) / waste;
+  double stored =
+      static_cast<double>(sectors * kSectorBytes) / (lanes * widths.write);
+  double needed = windows.bytes;
+  for (const WindowDim &window : windows.dims)
+    needed *= static_cast<double>(std::min(window.stride, window.taps));
+  double places = static_cast<double>(choice.getPlaces());
+  double accesses = readClocks * static_cast<double>(choice.reads) /
+                        (places * lanes * widths.read) +
+                    1 / (lanes * widths.write);
+  return std::max(accesses, (stored + needed * getSectorWaste(choice)) /
+                                kSectorBytesPerClock);
+}
+
+double WindowScheduler::getReread(unsigned number, int64_t places) const {
+  const WindowDim *window = windows.find(dims[number]);
+  return window ? static_cast<double>(window->reads(places)) /
+                      (places * std::min(window->stride, window->taps))
+                : 1;
+}
+
 double WindowScheduler::getClocks(const Choice &choice, double waste,
                                   double reread) const {
-  double places = choice.strips[0] * choice.strips[1];
+  double places = choice.getPlaces();
   double steps = choice.steps;
   // Factors, and of the first strip what later ones keep, once for all steps.
   double loads =
       choice.fresh + (choice.reads - choice.fresh + choice.weights) / steps;
-  double instructions = windows.taps + kPlaceInstructions +
-                        (choice.reads + choice.weights / steps +
-                         loads * kLoadInstructions / choice.vector +
-                         (steps > 1 ? kKeepInstructions * choice.reads : 0)) /
-                            places +
-                        kThreadInstructions / (places * choice.vector * steps);
+  double vector = choice.vector;
+  double instructions =
+      windows.taps + kPlaceInstructions +
+      (choice.reads * (1 + windows.work) + choice.weights / steps +
+       loads * kLoadInstructions / getWidths(choice).read +
+       (steps > 1 ? kKeepInstructions * choice.reads : 0)) /
+          places +
+      kThreadInstructions / (places * vector * steps);
   // Blocks of a multiprocessor, and those that it holds at once.
   double registers = llvm::alignTo(std::min<int64_t>(choice.registers, 255), 8);
   double most =
@@ -310,58 +640,86 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
       bytesPerElement / kBytesPerClock * (1 + kBorderShare * (reread - 1));
   if (row < kRowBytes && choice.channels < sizes[0])
     memory *= kNarrowRows;
-  double clocks =
-      std::max(arithmetic, memory) +
-      (steps > 1 ? kWalkExposed : kExposed) * std::min(arithmetic, memory);
   // However little a step has to do, it waits for what was loaded ahead.
   double waits = std::ceil(std::ceil(blocks) / most) * (steps + kFirstSteps) *
                  kStepClocks * multiprocessors / elements;
-  return std::pow(std::pow(clocks, 4) + std::pow(waits, 4), 0.25) *
-         (choice.threads <= 32 ? kLoneWarp : 1);
+  auto getTotal = [&] {
+    double clocks =
+        std::max(arithmetic, memory) +
+        (steps > 1 ? kWalkExposed : kExposed) * std::min(arithmetic, memory);
+    return std::pow(std::pow(clocks, 4) + std::pow(waits, 4), 0.25) *
+           (choice.threads <= 32 ? kLoneWarp : 1);
+  };
+  double least = getTotal();
+  if (best && least >= best->clocks)
+    return least;
+  double caches = getCacheClocks(choice, waste);
+  if (caches <= memory)
+    return least;
+  memory = caches;
+  return getTotal();
 }
 
 void WindowScheduler::spread(Choice choice, unsigned number, int64_t left,
                              double waste, double reread) {
   if (number == sizes.size()) {
+    // Threads of less than a warp would have the same elements.
+    choice.threads /= choice.repeats;
+    if (choice.repeats > 1 && choice.threads < (1 << kLogLanes))
+      return;
     if (waste > 1)
       choice.registers *= kRaggedRegisters;
     else if (choice.settles)
       choice.registers = std::min<double>(choice.registers, kSettledRegisters);
-    choice.clocks = getClocks(choice, waste, reread);
+    if (choice.threads < (1 << kLogLanes))
+      waste *= static_cast<double>(1 << kLogLanes) / choice.threads;
+    choice.clocks = getClocks(choice, waste, reread * getSectorWaste(choice));
     if (!best || choice.clocks < best->clocks)
       best = choice;
     return;
   }
-  int64_t strip = stripOf(choice, number);
+  int64_t strip = walkOf(choice, number);
   for (int64_t tile = 1; tile <= left; tile *= 2) {
     if (tile > 1 && tile / 2 * strip >= sizes[number])
       break;
-    double again = 1;
-    for (const WindowDim &window : windows.dims)
-      if (window.dim == dims[number])
-        again = static_cast<double>(window.reads(tile * strip)) /
-                (tile * strip * std::min(window.stride, window.taps));
     Choice next = choice;
     next.tiles.push_back(tile);
     next.threads *= tile;
     next.blocks *= llvm::divideCeil(sizes[number], tile * strip);
     spread(next, number + 1, left / tile,
-           waste * getWaste(sizes[number], tile * strip), reread * again);
+           waste * getWaste(sizes[number], tile * strip),
+           reread * getReread(number, tile * strip));
   }
 }
 
-/// Prices threads of `vector` channels at `row` by `column` places, `steps`
-/// times.
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+void WindowScheduler::tryLanes(Choice choice, int64_t lanes) {
+  int64_t strip = walkOf(choice, 0);
+  choice.channels = lanes * choice.vector;
+  choice.threads = lanes;
+  choice.blocks = llvm::divideCeil(sizes[0], choice.channels * strip);
+  spread(choice, 1, kThreads * choice.repeats / lanes,
+         getWaste(sizes[0], choice.channels * strip),
+         getReread(0, choice.channels * strip));
+}
+
+/// Prices threads of `vector` channels at `repeats` times `row` by `column`
+/// places, `steps` times.
 void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
-                                int64_t steps) {
+                                int64_t repeats, int64_t steps) {
   Choice choice;
   choice.vector = vector;
   choice.steps = steps;
   choice.strips[0] = column;
   choice.strips[1] = row;
-  int64_t places = row * column;
+  choice.repeats = repeats;
+  int64_t places = choice.getPlaces();
   if (places > 1 && places * windows.taps > kMaxWritten)
     return;
+  choice.reads = choice.fresh = repeats;
   for (auto [number, window] : llvm::enumerate(windows.dims)) {
     int64_t own = window.reads(number < 2 ? choice.strips[number] : int64_t(1));
     choice.reads *= own;
@@ -371,7 +729,10 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
   }
   choice.weights = windows.weighted ? windows.taps : 0;
   // As they are read: all at once, or what is kept and what comes next.
-  int64_t words = llvm::divideCeil(vector * facts.narrowestElement, 4);
+  // What is loaded alone has a register alone.
+  int64_t own = std::min(width, vector);
+  int64_t words =
+      vector / own * llvm::divideCeil(own * facts.narrowestElement, 4);
   choice.registers =
       kOtherRegisters + (steps > 1 ? words * (choice.reads + choice.fresh) +
                                          vector * choice.weights
@@ -390,15 +751,18 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
   bool isLeast = places == 1 && vector * facts.narrowestElement <= 4;
   if (choice.registers > kMaxRegisters && !isLeast)
     return;
-  // Channels of a block: as many lanes of a warp as waste little.
-  int64_t lanes = 1;
-  for (int64_t more = 2; more <= 32 && more / 2 * vector < sizes[0]; more *= 2)
-    if (getWaste(sizes[0], more * vector) <= 1.125)
+  // Channels of a block: as many lanes of a warp as waste little, or, where
+  // there is little to compute, as many as there are.
+  int64_t lanes = 1, all = 1, covered = vector * walkOf(choice, 0);
+  for (int64_t more = 2; more <= 32 && more / 2 * covered < sizes[0];
+       more *= 2) {
+    all = more;
+    if (getWaste(sizes[0], more * covered) <= 1.125)
       lanes = more;
-  choice.channels = lanes * vector;
-  choice.threads = lanes;
-  choice.blocks = llvm::divideCeil(sizes[0], choice.channels);
-  spread(choice, 1, kThreads / lanes, getWaste(sizes[0], choice.channels), 1);
+  }
+  tryLanes(choice, lanes);
+  if (all != lanes && !windows.weighted)
+    tryLanes(choice, all);
 }
 
 Choice WindowScheduler::search() {
@@ -406,17 +770,19 @@ Choice WindowScheduler::search() {
   int64_t most = std::clamp<int64_t>(16 / narrowest, 1, 8);
   most = std::min<int64_t>(most, llvm::PowerOf2Ceil(sizes[0]));
   int64_t least = std::min<int64_t>(std::max<int64_t>(4 / narrowest, 1), most);
-  auto mostPlaces = [&](unsigned number) -> int64_t {
-    if (number >= windows.dims.size())
-      return 1;
-    auto position = llvm::find(dims, windows.dims[number].dim) - dims.begin();
-    return std::min<int64_t>(kMaxStrip, sizes[position]);
-  };
+  // Elements that no access has side by side may go to a lane each where no
+  // factors are shared, and do where windows lie along them: only stores could
+  // be wide.
+  if (!windows.weighted)
+    least = std::min(least, width);
+  if (windows.find(dims.front()))
+    most = least = 1;
   for (int64_t vector = most; vector >= least; vector /= 2)
-    for (int64_t column = 1; column <= mostPlaces(0); ++column)
-      for (int64_t row = 1; row <= mostPlaces(1); ++row)
-        for (int64_t steps : getWalks(row))
-          tryThread(vector, row, column, steps);
+    for (int64_t column : getStrips(0))
+      for (int64_t row : getStrips(1))
+        for (int64_t repeats : getRepeats(vector))
+          for (int64_t steps : getWalks(row))
+            tryThread(vector, row, column, repeats, steps);
   return *best;
 }
 
@@ -440,28 +806,20 @@ LoopSchedules mlir::fusion::getWindowSchedules(const LoopFacts &facts) {
   bool canWalk = windows->weighted && windows->dims.size() > 1 &&
                  windows->dims[1].taps > 2 * windows->dims[1].stride &&
                  facts.getStaticExtent(windows->dims[1].dim).has_value();
-  Choice choice =
-      WindowScheduler(*windows, sizes, dims, facts, canWalk).search();
+  WindowScheduler scheduler(*windows, sizes, dims, facts, canWalk);
+  Choice choice = scheduler.search();
 
-  LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
-  for (unsigned id = 0; id < facts.getNumDims(); ++id) {
-    LoopAxis &axis = draft[id];
-    if (facts.reduced.test(id))
-      axis.kind = AxisKind::Loop;
-    auto known = llvm::find(dims, id);
-    if (known == dims.begin()) {
-      axis.tile = choice.channels;
-      axis.vector = choice.vector;
-    } else if (known != dims.end()) {
-      axis.tile = choice.tiles[known - dims.begin() - 1];
-      for (auto [number, window] : llvm::enumerate(windows->dims)) {
-        if (number > 1 || window.dim != id)
-          continue;
-        axis.strip = choice.strips[number];
-        axis.steps = number == 1 ? choice.steps : 1;
-      }
-    }
+  LoopSchedule schedule(Strategy::Reduction, facts.getNumDims());
+  for (unsigned id : facts.reduced.set_bits())
+    schedule[id].kind = AxisKind::Loop;
+  for (auto [number, dim] : llvm::enumerate(dims)) {
+    LoopAxis &axis = schedule[dim];
+    axis.tile = number == 0 ? choice.channels : choice.tiles[number - 1];
+    axis.vector = number == 0 ? choice.vector : 1;
+    axis.strip = scheduler.stripOf(choice, number);
+    if (choice.steps > 1 && windows->dims[1].dim == dim)
+      axis.steps = choice.steps;
   }
-  draft.warps = std::max<int64_t>(choice.threads / 32, 1);
-  return {draft};
+  schedule.warps = std::max<int64_t>(choice.threads / 32, 1);
+  return {schedule};
 }

@@ -79,9 +79,10 @@ def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
   let summary = "Give kernels one loop for dimensions that lie side by side";
   let description = [{
     Input: functions of `fusion.kernel` operations. Output: the same, where no
-    kernel without products and windows has two static dimensions that lie side
-    by side, in the same order, in every tensor that has one of them, that no
-    operation tells apart, and that are both reduced or both kept. The kernel
+    kernel without products has two static dimensions that lie side by side, in
+    the same order, in every tensor that has one of them, that no operation tells
+    apart, that no windows of several elements slide along, and that are both
+    reduced or both kept. The kernel
     works on tensors of fewer dimensions; its operands are views
     (`tensor.collapse_shape`), and so is what its users see of its results
     (`tensor.expand_shape`). A kernel that has its schedule stays as it is.
