@@ -151,9 +151,8 @@ ProgramLowering::planAccess(const tile::Access &access, ValueRange indices) {
     if (indices.empty())
       for (unsigned dim = 0; dim < rank; ++dim) {
         auto bits = plan.layout->vectorRegisterBits(dim);
-        unsigned most = llvm::Log2_64(tile::getVectorWidth(access, dim));
-        if (bits.size() > most)
-          bits.resize(most);
+        bits.resize(llvm::Log2_64(
+            tile::getVectorWidth(access, dim, int64_t(1) << bits.size())));
         if (bits.size() <= plan.vectorBits.size())
           continue;
         plan.vectorBits.assign(bits.begin(), bits.end());

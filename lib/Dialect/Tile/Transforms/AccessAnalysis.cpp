@@ -268,7 +268,9 @@ bool tile::isAlignedTogether(const Access &access, unsigned axis,
 /// as its ends tell, and seldom is: at the end of memory, or of rows that tiles
 /// begin before, which are no shorter.
 static bool isDivisible(const Access &access, unsigned axis, int64_t width) {
-  if (!access.isDivisible)
+  // The branch costs more than the loads of two elements.
+  constexpr int64_t kLeastDivided = 4;
+  if (!access.isDivisible || width < kLeastDivided)
     return false;
   for (auto [dim, expr] : llvm::enumerate(access.map.getResults())) {
     if (!access.checked[dim] || !expr.isFunctionOfDim(axis))
@@ -293,12 +295,13 @@ bool tile::mayDivide(const Access &access, unsigned axis, int64_t width) {
   return !run || !run->uniformMask;
 }
 
-int64_t tile::getVectorWidth(const Access &access, unsigned axis) {
+int64_t tile::getVectorWidth(const Access &access, unsigned axis,
+                             int64_t most) {
   Type element = access.view.getType().getElementType();
   // One bit is stored as a byte.
   unsigned bits = std::max(element.getIntOrFloatBitWidth(), 8u);
   int64_t width =
-      std::min<int64_t>(getTileShape(access.tile)[axis], 128 / bits);
+      std::min({getTileShape(access.tile)[axis], int64_t(128 / bits), most});
   for (; width > 1; width /= 2) {
     std::optional<AccessRun> run = getAccessRun(access, axis, width);
     if (!run || run->stride != 1)
