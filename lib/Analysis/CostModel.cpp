@@ -283,8 +283,10 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   }
   if (largest < time.launch)
     time.bound = Bound::Launch;
-  // A block that is alone on its multiprocessor loads, then computes.
-  double overlap = cost::kOverlap * (1 - 1 / (ofSM * ofSM));
+  // A block that is alone on its multiprocessor loads, then computes; but for
+  // the next step of a walk it loads ahead.
+  double overlap =
+      cost::kOverlap * (cost.loadsAhead ? 1 : 1 - 1 / (ofSM * ofSM));
   time.total = time.launch + largest + (1 - overlap) * (sum - largest);
   return time;
 }

@@ -77,11 +77,52 @@ bool mlir::fusion::isContraction(linalg::LinalgOp op) {
   return false;
 }
 
+/// The arithmetic of a point of `op`'s loops. What depends on some of them is
+/// computed once for all points that differ in the others: the reciprocal of a
+/// row's sum.
+static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
+  llvm::SmallBitVector none(extents.size());
+  DenseMap<Value, llvm::SmallBitVector> loops;
+  for (OpOperand &operand : op->getOpOperands()) {
+    llvm::SmallBitVector used = none;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      used[loop] = map.isFunctionOfDim(loop);
+    // An accumulator changes with each element.
+    bool accumulates = op.isDpsInit(&operand) && op.getNumReductionLoops() > 0;
+    loops[op.getMatchingBlockArgument(&operand)] =
+        accumulates ? llvm::SmallBitVector(extents.size(), true) : used;
+  }
+  OpCost sum;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    llvm::SmallBitVector used = none;
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      used.set(index.getDim());
+    inner.walk([&](Operation *part) {
+      for (Value operand : part->getOperands())
+        if (auto known = loops.find(operand); known != loops.end())
+          used |= known->second;
+    });
+    OpCost cost = getOpCost(&inner);
+    for (Region &region : inner.getRegions())
+      cost += getRegionCost(region);
+    double times = 1;
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      times *= used.test(loop)
+                   ? 1
+                   : static_cast<double>(std::max<int64_t>(extents[loop], 1));
+    sum += {cost.fp32 / times, cost.fp64 / times, cost.sfu / times};
+    for (Value result : inner.getResults())
+      loops[result] = used;
+  }
+  return sum;
+}
+
 void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
   setLoops(node, op.getStaticLoopRanges());
   for (utils::IteratorType type : op.getIteratorTypesArray())
     node.reduced.push_back(type == utils::IteratorType::reduction);
-  node.perPoint = getRegionCost(op->getRegion(0));
+  node.perPoint = getBodyCost(op, node.extents);
 
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (isa<RankedTensorType>(input->get().getType()))

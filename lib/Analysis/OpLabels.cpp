@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -85,6 +86,8 @@ static StringRef getMoveLabel(linalg::LinalgOp op) {
 }
 
 static std::string getReductionLabel(linalg::LinalgOp op) {
+  if (matchRescaledSum(op))
+    return "max_exp_sum";
   // The combiner is what the carried value goes into.
   for (BlockArgument argument : op.getRegionOutputArgs())
     for (Operation *user : argument.getUsers()) {

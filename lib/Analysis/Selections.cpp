@@ -354,6 +354,8 @@ mlir::fusion::getPartialTypes(linalg::LinalgOp op) {
   }
   if (static_cast<int64_t>(types.size()) == op.getNumDpsInits())
     return types;
+  if (std::optional<RescaledSum> sum = matchRescaledSum(op))
+    return SmallVector<Type>(2, sum->type);
   std::optional<Selection> selection = matchSelection(op);
   if (!selection)
     return std::nullopt;

@@ -33,8 +33,10 @@ using namespace mlir::fusion;
 /// than these nothing is divided, nor are more registers wanted.
 static constexpr int64_t kTerms = 512;
 
-bool TileEmitter::isCascaded(const Combiner &combiner) {
-  return isa_and_present<arith::AddFOp>(combiner.op) && combiner.type.isF32();
+bool TileEmitter::Reduction::isCascaded(unsigned number) const {
+  const Combiner &combiner = combiners[number];
+  return combiner.type.isF32() &&
+         (rescaled || isa_and_present<arith::AddFOp>(combiner.op));
 }
 
 SmallVector<int64_t>

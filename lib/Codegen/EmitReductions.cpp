@@ -70,6 +70,14 @@ TileEmitter::makeReduction(linalg::LinalgOp op, Coords coords,
     takeGroupOfTile(reduction);
     return reduction;
   }
+  reduction.rescaled = matchRescaledSum(op);
+  if (reduction.rescaled) {
+    const RescaledSum &sum = *reduction.rescaled;
+    std::array<TypedAttr, 2> neutral = sum.getNeutral();
+    reduction.combiners = {{nullptr, sum.element, neutral[0], sum.type},
+                           {nullptr, sum.one, neutral[1], sum.type}};
+    return reduction;
+  }
   reduction.selection = matchSelection(op);
   if (!reduction.selection)
     return std::nullopt;
@@ -103,6 +111,8 @@ SmallVector<Value> TileEmitter::Reduction::combine(OpBuilder &builder,
                                                    bool inOrder) const {
   if (selection)
     return selection->combine(builder, loc, kept, next, inOrder);
+  if (rescaled)
+    return rescaled->combine(builder, loc, kept, next);
   SmallVector<Value> combined;
   for (auto [combiner, a, b] : llvm::zip_equal(combiners, kept, next)) {
     combined.push_back(
@@ -312,7 +322,10 @@ void TileEmitter::dropNaN(const Reduction &reduction,
 bool TileEmitter::Reduction::decidesBy(unsigned number) const {
   // The positions of other elements come before those that there are not. Those
   // before a row come first, but have a key that does not replace the initial
-  // one, as no element with that key does.
+  // one, as no element with that key does. What is relative to a maximum of
+  // nothing adds nothing.
+  if (rescaled)
+    return number == 0;
   return !selection || number == selection->getKeyState() ||
          (selection->keepsLast && number + 1 == combiners.size());
 }
@@ -503,11 +516,52 @@ TileEmitter::finishSelection(const Reduction &reduction,
 }
 
 FailureOr<SmallVector<Tile>>
+TileEmitter::finishRescaled(const Reduction &reduction,
+                            SmallVector<Tile> states,
+                            ArrayRef<unsigned> reduced) {
+  for (unsigned axis : reduced)
+    states = reduceAlong(reduction, states, axis);
+  if (reduction.inPanel) {
+    FailureOr<SmallVector<Tile>> whole = combineInPanel(states, reduction);
+    if (failed(whole))
+      return failure();
+    states = *whole;
+  }
+  linalg::LinalgOp op = reduction.op;
+  auto isNeutral = [&](unsigned i) {
+    return isIdentityFill(op.getDpsInitOperand(i)->get(),
+                          reduction.combiners[i]);
+  };
+  if (isNeutral(0) && isNeutral(1))
+    return states;
+  SmallVector<Tile> tiles;
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    FailureOr<Tile> init = evaluateInit(reduction, i);
+    if (failed(init))
+      return failure();
+    tiles.push_back(*init);
+  }
+  llvm::append_range(tiles, states);
+  SmallVector<unsigned> all = unify(tiles);
+  SmallVector<Value> values;
+  for (const Tile &tile : tiles)
+    values.push_back(tile.value);
+  SmallVector<Tile> results;
+  for (Value value : reduction.combine(
+           builder, loc, ArrayRef(values).take_front(states.size()),
+           ArrayRef(values).drop_front(states.size()), /*inOrder=*/false))
+    results.push_back({value, all});
+  return results;
+}
+
+FailureOr<SmallVector<Tile>>
 TileEmitter::finishReduction(const Reduction &reduction,
                              SmallVector<Tile> states,
                              ArrayRef<unsigned> reduced) {
   if (reduction.selection)
     return finishSelection(reduction, std::move(states), reduced);
+  if (reduction.rescaled)
+    return finishRescaled(reduction, std::move(states), reduced);
   SmallVector<Tile> results;
   for (auto [i, state] : llvm::enumerate(states)) {
     FailureOr<Tile> tile = finishCombiner(reduction, i, state, reduced);

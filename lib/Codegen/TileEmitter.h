@@ -209,6 +209,7 @@ private:
     /// what it carries besides and the position, which has no element.
     SmallVector<Combiner> combiners;
     std::optional<Selection> selection;
+    std::optional<RescaledSum> rescaled;
     /// A sum of what belongs to the group of the tile's rows.
     bool ofGroup = false;
     /// Of a dimension that the blocks of a panel have parts of.
@@ -217,6 +218,8 @@ private:
     /// True when what combiner `number` has of an element that there is not
     /// has to be its identity; else another combiner's is enough.
     bool decidesBy(unsigned number) const;
+    /// True for what is made of parts (EmitCascades.cpp).
+    bool isCascaded(unsigned number) const;
     /// Combines what is accumulated, scalars or tiles, by combiner. `inOrder`:
     /// all elements of `next` come after those of `kept`.
     SmallVector<Value> combine(OpBuilder &builder, Location loc,
@@ -236,8 +239,6 @@ private:
   FailureOr<Tile> emitTreeReduction(std::vector<Reduction> group,
                                     unsigned result);
   // Sums of many terms (EmitCascades.cpp).
-  /// True for a sum that is made of parts.
-  static bool isCascaded(const Combiner &combiner);
   /// After how many steps of each of the loops around each other, outermost
   /// first, another part begins; 0: never. `trips` are their steps where known,
   /// of which each of the innermost adds `terms`.
@@ -278,6 +279,9 @@ private:
   FailureOr<SmallVector<Tile>> finishSelection(const Reduction &reduction,
                                                SmallVector<Tile> states,
                                                ArrayRef<unsigned> reduced);
+  FailureOr<SmallVector<Tile>> finishRescaled(const Reduction &reduction,
+                                              SmallVector<Tile> states,
+                                              ArrayRef<unsigned> reduced);
   /// What result `result` of a selection is for the element at `position`.
   FailureOr<Tile> evaluateAt(const Reduction &reduction, unsigned result,
                              Tile position);

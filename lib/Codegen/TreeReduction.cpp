@@ -14,13 +14,11 @@
 
 #include "TileEmitter.h"
 
+#include "fusion/Scheduling/LoopSchedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-/// Elements of a window up to which they are written out.
-static constexpr int64_t kMaxTurns = 32;
 
 namespace mlir::fusion {
 /// A group of reductions along the same dimensions while it is emitted.
@@ -100,8 +98,8 @@ private:
   // By accumulator.
   SmallVector<SmallVector<unsigned>> accumulatorAxes;
   SmallVector<Value> inits;
-  /// The sums that are made of parts; null for others.
-  SmallVector<Operation *> adders;
+  /// It is made of parts, each of which begins anew.
+  SmallVector<bool> cascaded;
   /// Steps of a part of each walk; 0: one part.
   SmallVector<int64_t> steps;
   /// Blocks have parts of a contraction.
@@ -151,7 +149,7 @@ void TreeReduction::writeOutWindows() {
   for (Walk &walk : llvm::reverse(walks)) {
     std::optional<int64_t> extent = walk.getStaticExtent();
     if (!elementwise || !extent || isShared(walk) ||
-        (e.strips.empty() && *extent * turns > kMaxTurns))
+        (e.strips.empty() && *extent * turns > kMaxWrittenOut))
       break;
     walk.steps = extent;
     turns *= *extent;
@@ -224,7 +222,7 @@ FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
       return failure();
     SmallVector<unsigned> all = element->axes;
     all.append(fullAxes.begin(), fullAxes.end());
-    if (only.selection)
+    if (only.selection || only.rescaled)
       llvm::append_range(all, e.axesOf(only.coords));
     llvm::sort(all);
     all.erase(llvm::unique(all), all.end());
@@ -260,8 +258,8 @@ void TreeReduction::openAccumulators() {
       accumulatorAxes.push_back(all);
       Value init = e.broadcast({e.constant(combiner.neutral), {}}, all).value;
       inits.push_back(dot ? e.addParts(init, reduced.front()) : init);
-      adders.push_back(TileEmitter::isCascaded(combiner) ? combiner.op
-                                                         : nullptr);
+      cascaded.push_back(
+          member.isCascaded(&combiner - member.combiners.begin()));
     }
   }
 }
@@ -276,8 +274,7 @@ void TreeReduction::planParts() {
           *extent, walk.tile * (isShared(walk) ? e.panel->members : 1));
   }
   steps.assign(walkAxes.size(), 0);
-  if (llvm::any_of(adders, [](Operation *adder) { return adder; }) &&
-      !hasDots() && !grouped)
+  if (llvm::is_contained(cascaded, true) && !hasDots() && !grouped)
     steps = TileEmitter::divideSums(trips, turns);
 }
 
@@ -345,9 +342,9 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   SmallVector<Value> before(carried);
   if (steps[i] && (piece == Piece::All || piece == Piece::Whole)) {
     parts = e.openParts(axis, steps[i], carried);
-    for (auto [sum, init, whole, adder] :
-         llvm::zip(before, inits, parts.getRegionIterArgs(), adders))
-      sum = adder ? init : whole;
+    for (auto [sum, init, whole, isCascaded] :
+         llvm::zip(before, inits, parts.getRegionIterArgs(), cascaded))
+      sum = isCascaded ? init : whole;
   }
   scf::ForOp loop = e.openLoopOn(axis, before);
   if (parts)
@@ -365,10 +362,17 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   carried = llvm::to_vector_of<Value>(e.closeLoop(*inner).getResults());
   if (!parts)
     return carried;
-  for (auto [sum, whole, adder] :
-       llvm::zip(carried, parts.getRegionIterArgs(), adders))
-    if (adder)
-      sum = combineValues(e.builder, adder->getLoc(), adder, whole, sum);
+  unsigned position = 0;
+  for (const Reduction &member : group) {
+    unsigned count = member.combiners.size();
+    ValueRange whole = parts.getRegionIterArgs().slice(position, count);
+    SmallVector<Value> both = member.combine(
+        e.builder, e.loc, whole, ArrayRef(carried).slice(position, count),
+        /*inOrder=*/walks.size() == 1);
+    for (unsigned i = 0; i < count; ++i, ++position)
+      if (cascaded[position])
+        carried[position] = both[i];
+  }
   return llvm::to_vector_of<Value>(e.closeLoop(carried).getResults());
 }
 

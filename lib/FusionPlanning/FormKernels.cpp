@@ -19,6 +19,7 @@
 #include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/FusionPlanning/RescaleSums.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -250,6 +251,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     moved = moveScales(func, targetInfo, options);
     repackOperands(func, targetInfo, options, moved);
     llvm::append_range(moved, splitReductions(func, targetInfo, options));
+    rescaleSums(func, targetInfo, options, moved);
     nestReductions(func, targetInfo, options, moved);
   }
   FailureOr<ComputeGraph> graph =

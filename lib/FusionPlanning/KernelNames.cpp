@@ -37,8 +37,9 @@ static StringRef getFamily(const ComputeGraph &graph,
     maxReduced =
         std::max<unsigned>(maxReduced, llvm::count(node.reduced, true));
   }
-  if (labels.contains("reduce_max") && labels.contains("sum") &&
-      ops.contains("math.exp")) {
+  if (labels.contains("max_exp_sum") ||
+      (labels.contains("reduce_max") && labels.contains("sum") &&
+       ops.contains("math.exp"))) {
     if (!ops.contains("math.log"))
       return "softmax";
     return ops.contains("tensor.extract") ? "cross_entropy" : "log_softmax";
@@ -72,8 +73,8 @@ std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
   StringRef family = getFamily(graph, nodes);
   // What finishes the family's formula goes without saying.
   auto isFinish = [](StringRef label) {
-    return label.contains("div") || label.contains("sqrt") ||
-           label.contains("log");
+    return label == "sub_add" || label.contains("div") ||
+           label.contains("sqrt") || label.contains("log");
   };
   for (auto [i, id] : llvm::enumerate(nodes)) {
     const std::string &label = graph.getNode(id).label;

@@ -14,6 +14,7 @@
 
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/Reductions.h"
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +34,7 @@ static constexpr double kElementsAtATime = 4;
 /// as wait for each other.
 static constexpr double kMostInFlight = 128;
 /// Of the time of a walk's step, that in which its loads are on their way.
-static constexpr double kWalkingShare = 0.4;
+static constexpr double kWalkingShare = 0.5;
 
 namespace {
 /// A tensor that the kernel reads or writes at one place.
@@ -61,6 +62,7 @@ public:
       perThread *= static_cast<double>(schedule[dim].tile) *
                    static_cast<double>(schedule[dim].strip);
     perThread = std::max(1.0, perThread / threads);
+    findTurns();
     findStreams();
   }
 
@@ -68,20 +70,24 @@ public:
 
 private:
   void measure(unsigned dim);
+  void findTurns();
   void findStreams();
 
   /// Of `sweeps`, those in which values of `mask` are computed or read anew.
   double countSweeps(DimMask mask, uint64_t sweeps) const;
   /// Blocks along dimensions that `mask` lacks: each has its own copy.
   double countCopies(DimMask mask) const;
+  /// Points that threads compute: with those beyond the ends of dimensions.
+  double countPoints(DimMask mask) const;
   /// Elements of dimension `number` of a tensor that a tile, or a block in all,
   /// touches; the share of what lies between them that is used.
   double getSpan(const Stream &stream, unsigned number,
                  ArrayRef<double> have) const;
   double getDensity(const Stream &stream, unsigned number) const;
   bool isGather(const Stream &stream) const;
-  /// Elements that lie side by side in what a tile touches of the tensor.
-  double getRun(const Stream &stream) const;
+  /// Elements that lie side by side in what a tile, or a block in all, touches
+  /// of the tensor.
+  double getRun(const Stream &stream, ArrayRef<double> have) const;
   /// Elements of one load or store of a thread.
   double getVector(const Stream &stream, double run) const;
 
@@ -93,15 +99,20 @@ private:
   /// sweep to a later one.
   double countLoaded() const;
   double countKeptRegisters() const;
+  /// Of what a walk accumulates, element by element.
+  double countAccumulators() const;
   double getBytesInFlight() const;
 
   const LoopFacts &facts;
   const KernelBody &body;
   const LoopSchedule &schedule;
   /// For each dimension: blocks along it, elements of a tile and of a block in
-  /// all, steps of a walk.
-  SmallVector<double> blocksOf, tileOf, coverOf;
+  /// all, and how many elements threads have over those that there are.
+  SmallVector<double> blocksOf, tileOf, coverOf, paddingOf;
   double blocks = 1, trips = 1, threads, perThread;
+  /// Steps of a walk that are written out, so that their loads are on their way
+  /// together.
+  double turns = 1;
   bool walks = false, isSplit = false;
   std::vector<Stream> streams;
   KernelCost cost;
@@ -117,12 +128,15 @@ void SchedulePricer::measure(unsigned dim) {
   if (axis.kind == AxisKind::Loop) {
     own = static_cast<double>(axis.split);
     cover = std::ceil(extent / own);
-    trips *= std::ceil(cover / tile);
+    double steps = std::ceil(cover / tile);
+    trips *= steps;
+    paddingOf.push_back(steps * tile * own / extent);
     walks |= facts.reduced.test(dim) || facts.scanned.test(dim);
     isSplit |= axis.split > 1;
   } else {
     double covered = tile * static_cast<double>(axis.strip * axis.steps);
     own = std::ceil(extent / covered);
+    paddingOf.push_back(own * covered / extent);
     cover = std::min(extent, covered);
     isSplit |= axis.kind == AxisKind::Full && own > 1;
   }
@@ -130,6 +144,24 @@ void SchedulePricer::measure(unsigned dim) {
   blocksOf.push_back(own);
   tileOf.push_back(std::min(extent, tile * static_cast<double>(axis.strip)));
   coverOf.push_back(cover);
+}
+
+void SchedulePricer::findTurns() {
+  bool hasStrips = false;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    const LoopAxis &axis = schedule[dim];
+    hasStrips |= axis.strip > 1;
+    if (!facts.reduced.test(dim) || facts.extents[dim] == 1)
+      continue;
+    if (axis.kind != AxisKind::Loop || axis.tile > 1 || axis.split > 1 ||
+        !facts.getStaticExtent(dim))
+      return;
+  }
+  if (schedule.strategy == Strategy::Reduction &&
+      (hasStrips || trips <= static_cast<double>(kMaxWrittenOut))) {
+    turns = trips;
+    walks = false;
+  }
 }
 
 void SchedulePricer::findStreams() {
@@ -172,6 +204,14 @@ double SchedulePricer::countCopies(DimMask mask) const {
     if (!(mask >> dim & 1))
       copies *= own;
   return copies;
+}
+
+double SchedulePricer::countPoints(DimMask mask) const {
+  double points = body.getPoints(mask) * countCopies(mask);
+  for (auto [dim, padding] : llvm::enumerate(paddingOf))
+    if (mask >> dim & 1)
+      points *= padding;
+  return points;
 }
 
 /// The change of `expr` when dimension `dim` grows by one, where that is known
@@ -225,10 +265,11 @@ double SchedulePricer::getDensity(const Stream &stream, unsigned number) const {
   return least > 1 ? 1 / least : 1;
 }
 
-double SchedulePricer::getRun(const Stream &stream) const {
+double SchedulePricer::getRun(const Stream &stream,
+                              ArrayRef<double> have) const {
   double run = 1;
   for (unsigned number = stream.shape.size(); number-- > 0;) {
-    double span = getSpan(stream, number, tileOf);
+    double span = getSpan(stream, number, have);
     run *= span;
     if (span < static_cast<double>(stream.shape[number]))
       break;
@@ -262,8 +303,6 @@ void SchedulePricer::addStream(const Stream &stream) {
   double elementBytes = stream.value.elementBytes;
   double sweeps = countSweeps(stream.mask, stream.sweeps);
   double points = body.getPoints(stream.mask) * countCopies(stream.mask);
-  if (stream.isWrite)
-    points = stream.uniqueBytes / elementBytes;
   AccessCost access;
   access.uniqueBytes = stream.uniqueBytes;
   access.isWrite = stream.isWrite;
@@ -272,14 +311,15 @@ void SchedulePricer::addStream(const Stream &stream) {
     access.requestedBytes = points * std::max(elementBytes, cost::kSectorBytes);
     inBlock = access.requestedBytes / blocks;
   } else {
-    run = getRun(stream);
+    run = getRun(stream, tileOf);
     double density = 1;
     for (unsigned number = 0; number < stream.shape.size(); ++number) {
       inBlock *= getSpan(stream, number, coverOf);
       density = getDensity(stream, number);
     }
-    // Sectors that a run shares with what lies beside it come twice from L2.
-    double bytes = run * elementBytes;
+    // Sectors that a block's run shares with what lies beside it come twice
+    // from L2.
+    double bytes = getRun(stream, coverOf) * elementBytes;
     double rest = std::fmod(bytes, cost::kSectorBytes);
     double waste = rest == 0 ? 0 : cost::kSectorBytes - elementBytes;
     access.requestedBytes = inBlock * blocks * (1 + waste / bytes);
@@ -301,13 +341,13 @@ void SchedulePricer::addStream(const Stream &stream) {
   double vector = getVector(stream, run);
   double instructions = kAccessInstructions / vector +
                         (elementBytes < 4 ? kConvertInstructions : 0);
-  cost.fp32Flops += 2 * points * sweeps * instructions;
+  cost.fp32Flops += 2 * countPoints(stream.mask) * sweeps * instructions;
 }
 
 void SchedulePricer::addArithmetic() {
   for (const BodyInstance &instance : body.getInstances()) {
     const OpCost &each = body.getNode(instance).perPoint;
-    double points = body.getPoints(instance.mask) * countCopies(instance.mask) *
+    double points = countPoints(instance.mask) *
                     countSweeps(instance.mask, instance.sweeps);
     cost.fp32Flops += each.fp32 * points;
     cost.fp64Flops += each.fp64 * points;
@@ -353,8 +393,9 @@ void SchedulePricer::setRegisters() {
     live.push_back({static_cast<int64_t>(i), lastUse[i],
                     together * std::max(1.0, value.elementBytes / 4)});
   }
-  live.push_back({0, static_cast<int64_t>(instances.size()),
-                  std::max(countLoaded(), countKeptRegisters())});
+  live.push_back(
+      {0, static_cast<int64_t>(instances.size()),
+       std::max(countLoaded() + countAccumulators(), countKeptRegisters())});
   shape.registers = estimateRegisters(live, streams.size());
 }
 
@@ -370,6 +411,20 @@ double SchedulePricer::countLoaded() const {
   return loaded;
 }
 
+/// Registers of each element of what `facts` reduces along `dim` to several
+/// results at once: all elements have all of them before they are combined.
+static double countStates(const LoopFacts &facts, unsigned dim) {
+  double most = 0;
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
+    if (!op || op.getNumDpsInits() == 1 || !facts.reduces(instance, dim))
+      continue;
+    if (std::optional<SmallVector<Type>> types = getPartialTypes(op))
+      most = std::max(most, static_cast<double>(types->size()));
+  }
+  return most;
+}
+
 double SchedulePricer::countKeptRegisters() const {
   double most = 0;
   for (unsigned dim : facts.reduced.set_bits()) {
@@ -377,18 +432,35 @@ double SchedulePricer::countKeptRegisters() const {
       continue;
     KeptValues kept = countKept(facts, dim);
     // Half of the late operands' elements are on their way at a time.
-    double elements =
-        static_cast<double>(kept.elements) + static_cast<double>(kept.late) / 2;
+    double elements = static_cast<double>(kept.elements) +
+                      static_cast<double>(kept.late) / 2 +
+                      countStates(facts, dim);
     most = std::max(most, elements * perThread);
   }
   return most;
+}
+
+double SchedulePricer::countAccumulators() const {
+  if (!walks || schedule.strategy != Strategy::Reduction)
+    return 0;
+  // Reductions of one level walk together.
+  SmallVector<double> states;
+  for (const BodyInstance &instance : body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (!op || op.getNumReductionLoops() == 0)
+      continue;
+    std::optional<SmallVector<Type>> types = getPartialTypes(op);
+    states.resize(std::max<size_t>(states.size(), instance.level + 1));
+    states[instance.level] += types ? static_cast<double>(types->size()) : 1;
+  }
+  return perThread * *llvm::max_element(states);
 }
 
 double SchedulePricer::getBytesInFlight() const {
   double bytes = 0;
   for (const Stream &stream : streams)
     if (!stream.isWrite)
-      bytes += stream.value.elementBytes * perThread;
+      bytes += stream.value.elementBytes * perThread * turns;
   // A walk has one step's loads on their way, and none while it computes.
   return std::clamp(bytes, 4.0, kMostInFlight) * (walks ? kWalkingShare : 1);
 }
@@ -402,6 +474,7 @@ KernelEstimate SchedulePricer::price() {
   shape.threads = static_cast<int64_t>(threads);
   shape.blocks = std::max<int64_t>(1, toCount(blocks));
   shape.bytesInFlightPerThread = getBytesInFlight();
+  cost.loadsAhead = walks;
   KernelEstimate estimate;
   estimate.cost = cost;
   estimate.shape = shape;

@@ -24,7 +24,7 @@ using namespace mlir::fusion;
 
 /// Elements of a column reduction's tile: with the width of a cache line, rows
 /// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
-static constexpr int64_t kColumnTile = 16384;
+static constexpr int64_t kColumnTile = 16384, kSmallColumnTile = 4096;
 /// Elements of a chunk of contiguous elements that one block walks, and that
 /// each of several does: fewer blocks have to have more loads in flight.
 static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
@@ -323,23 +323,25 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
       rowsAreContiguous
           ? 1
           : addColumns(facts, kLineBytes / facts.narrowestElement, draft);
-  LoopSchedule alone = draft;
-  addChunks(facts, reduced,
-            rowsAreContiguous ? kRowChunk : kColumnTile / columns, alone);
-  addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
-                 alone);
-  found.push_back(addWarps(alone, kMaxShareElements));
-  double groups = gridBlocks(alone, facts);
-  for (int64_t chunk : {kSplitChunk, kRowChunk}) {
+  // Of columns, fewer elements a thread where what is accumulated of each takes
+  // many registers.
+  SmallVector<int64_t> chunks{kSplitChunk, kRowChunk};
+  if (!rowsAreContiguous)
+    chunks = {kColumnTile / columns, kSmallColumnTile / columns};
+  for (auto [number, chunk] : llvm::enumerate(chunks)) {
+    LoopSchedule alone = draft;
+    addChunks(facts, reduced, rowsAreContiguous ? kRowChunk : chunk, alone);
+    addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
+                   alone);
+    if (!rowsAreContiguous || number == 0)
+      found.push_back(addWarps(alone, kMaxShareElements));
     LoopSchedule split = alone;
     if (rowsAreContiguous)
       addChunks(facts, reduced, chunk, split);
-    splitWalk(facts, reduced, groups, split);
+    splitWalk(facts, reduced, gridBlocks(alone, facts), split);
     if (llvm::any_of(split.axes,
                      [](const LoopAxis &axis) { return axis.split > 1; }))
       found.push_back(addWarps(split, kMaxShareElements));
-    if (!rowsAreContiguous)
-      break;
   }
 }
 

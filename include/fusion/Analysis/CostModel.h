@@ -94,6 +94,8 @@ struct KernelCost {
   double reductionSteps = 0;
   /// Steps in which co-resident blocks wait for each other, in sequence.
   double gridSteps = 0;
+  /// Blocks load ahead of what they compute.
+  bool loadsAhead = false;
 
   /// Bytes read from and written to memory, each element once: the figure of
   /// the report.

@@ -15,6 +15,7 @@
 #define FUSION_ANALYSIS_REDUCTIONS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <array>
 #include <optional>
 
 namespace mlir::fusion {
@@ -96,6 +97,32 @@ struct Selection {
 
 /// The selection that `op` is, if it is one.
 std::optional<Selection> matchSelection(linalg::LinalgOp op);
+
+/// A maximum together with the sum, relative to it, of exponentials of the same
+/// elements, in one reduction: m = max x, s = sum exp(x - m). Where parts meet,
+/// the sum of the one with the smaller maximum is scaled by the exponential of
+/// the difference (Milakov and Gimelshein, "Online normalizer calculation for
+/// softmax", 2018). Elements of negative infinity add nothing; what s is where
+/// m is no finite number has no meaning.
+struct RescaledSum {
+  /// What m is the maximum of; a value of the body.
+  Value element;
+  /// What the sum of one element is, 1; a value of the body.
+  Value one;
+  /// The operation that combines maxima.
+  Operation *maximum = nullptr;
+  FloatType type;
+
+  /// m and s of the elements of `kept` and `next` together, as scalars or as
+  /// tiles.
+  SmallVector<Value> combine(OpBuilder &builder, Location loc, ValueRange kept,
+                             ValueRange next) const;
+  /// m and s of no elements.
+  std::array<TypedAttr, 2> getNeutral() const;
+};
+
+/// The form of `op` when it is such a reduction.
+std::optional<RescaledSum> matchRescaledSum(linalg::LinalgOp op);
 
 /// Types of the values that parts of the reduction `op` are combined by; none
 /// when its elements can only be combined one after the other.

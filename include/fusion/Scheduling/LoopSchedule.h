@@ -52,6 +52,10 @@ struct LoopSchedule {
                       const IterationSpace &space) const;
 };
 
+/// Elements of a window up to which the steps of its walk are written out;
+/// where threads have strips, all are.
+constexpr int64_t kMaxWrittenOut = 32;
+
 /// A schedule and its price.
 struct PricedSchedule {
   LoopSchedule schedule;

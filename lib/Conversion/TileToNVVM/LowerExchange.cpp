@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -133,6 +134,11 @@ Scalars ProgramLowering::combine(Region &combiner, const Scalars &lhs,
   for (auto [argument, value] :
        llvm::zip(block.getArguments(), llvm::concat<const Value>(lhs, rhs)))
     mapping.map(argument, value);
+  // Constants are outside.
+  llvm::SetVector<Value> above;
+  getUsedValuesDefinedAbove(combiner, above);
+  for (Value value : above)
+    mapping.map(value, getScalar(value));
   for (Operation &inner : block.without_terminator())
     builder.clone(inner, mapping);
   Scalars results;

@@ -60,12 +60,12 @@ func.func @gather_large(%table: tensor<32000x4096xbf16>, %rows: tensor<8192xi32>
 
 // Two tensors one after the other along the contracted dimension.
 // REMARK: several-sources {{.*}}Function=along_k
-func.func @along_k(%a: tensor<192x128xbf16>, %b: tensor<192x192xbf16>, %w: tensor<320x128xbf16>) -> tensor<192x128xf32> {
+func.func @along_k(%a: tensor<192x64xbf16>, %b: tensor<192x96xbf16>, %w: tensor<160x128xbf16>) -> tensor<192x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %x = tensor.concat dim(1) %a, %b : (tensor<192x128xbf16>, tensor<192x192xbf16>) -> tensor<192x320xbf16>
+  %x = tensor.concat dim(1) %a, %b : (tensor<192x64xbf16>, tensor<192x96xbf16>) -> tensor<192x160xbf16>
   %e = tensor.empty() : tensor<192x128xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<192x128xf32>) -> tensor<192x128xf32>
-  %m = linalg.matmul ins(%x, %w : tensor<192x320xbf16>, tensor<320x128xbf16>) outs(%f : tensor<192x128xf32>) -> tensor<192x128xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<192x160xbf16>, tensor<160x128xbf16>) outs(%f : tensor<192x128xf32>) -> tensor<192x128xf32>
   return %m : tensor<192x128xf32>
 }
 

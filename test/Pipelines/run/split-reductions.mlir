@@ -59,7 +59,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   // Both inputs are kept, so that blocks have fewer rows.
   // CHECK-LABEL: func.func @two_inputs
   // CHECK-SAME: kernels_after = 1 : i64
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 32, vector = 4>, #fusion.axis<full, tile = 256>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 8, vector = 4>, #fusion.axis<full, tile = 1024>]
   func.func @two_inputs(%x: tensor<1500x45xf32>, %t: tensor<1500x45xf32>) -> tensor<45xf32> {
     %p = fusion.log_softmax %x axis(0) : tensor<1500x45xf32>
     %q = fusion.log_softmax %t axis(0) : tensor<1500x45xf32>

@@ -1,0 +1,44 @@
+//===- RescaleSums.h - Sums relative to a maximum ---------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the rewrite of a maximum and of a sum of exponentials
+// relative to it to one reduction, which reads its elements once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_RESCALESUMS_H
+#define FUSION_FUSIONPLANNING_RESCALESUMS_H
+
+#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// m = max x along some dimensions, and sum exp(x - m) along the same ones.
+struct RescalableSum {
+  linalg::LinalgOp maximum, sum;
+};
+
+/// The maximum that `sum` is relative to, if it is such a sum. Where its terms
+/// are computed, by how many operations, does not matter.
+std::optional<RescalableSum> findRescalableSum(linalg::LinalgOp sum);
+
+/// Makes one reduction of the two (fusion/Analysis/Reductions.h, RescaledSum),
+/// which are erased; returns it.
+linalg::GenericOp rescaleSum(const RescalableSum &sum);
+
+/// Rewrites sums of `func` where that is predicted to be faster. Adds what was
+/// rewritten to `entries`, with the operation that shows it.
+void rescaleSums(FunctionOpInterface func, const TargetInfo &target,
+                 const PlanOptions &options,
+                 SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_RESCALESUMS_H

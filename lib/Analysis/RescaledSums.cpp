@@ -1,0 +1,129 @@
+//===- RescaledSums.cpp - Sums relative to a maximum ----------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the recognition of sums of exponentials that are made
+// together with the maximum that they are relative to, and how parts of them
+// are combined. The two keep to one form:
+//
+//   hi = max(m, x)                  where = x > m
+//   lo = minimum(m, x)              larger = where ? t : s
+//   e = exp(lo - hi)                smaller = where ? s : t
+//   f = lo == -inf ? 0 : e          s' = smaller * f + larger
+//
+// of the states (m, s) and (x, t); one element has t = 1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/Reductions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// A constant of `like`'s type, a float or a tile of floats.
+static Value buildSplat(OpBuilder &builder, Location loc, Value like,
+                        const APFloat &value) {
+  Type type = like.getType();
+  TypedAttr attr = FloatAttr::get(getElementTypeOrSelf(type), value);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped.cloneWith({}, attr.getType()), attr);
+  return arith::ConstantOp::create(builder, loc, attr);
+}
+
+SmallVector<Value> RescaledSum::combine(OpBuilder &builder, Location loc,
+                                        ValueRange kept,
+                                        ValueRange next) const {
+  Value m = kept[0], s = kept[1], x = next[0], t = next[1];
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  Value hi = combineValues(builder, loc, maximum, m, x);
+  Value lo = arith::MinimumFOp::create(builder, loc, m, x);
+  Value difference = arith::SubFOp::create(builder, loc, lo, hi);
+  Value factor = math::ExpOp::create(builder, loc, difference);
+  Value isNone = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OEQ, lo,
+      buildSplat(builder, loc, lo, APFloat::getInf(semantics, true)));
+  Value zero = buildSplat(builder, loc, lo, APFloat::getZero(semantics));
+  factor = arith::SelectOp::create(builder, loc, isNone, zero, factor);
+  Value where =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, x, m);
+  Value larger = arith::SelectOp::create(builder, loc, where, t, s);
+  Value smaller = arith::SelectOp::create(builder, loc, where, s, t);
+  Value scaled = arith::MulFOp::create(builder, loc, smaller, factor);
+  Value sum = arith::AddFOp::create(builder, loc, scaled, larger);
+  return {hi, sum};
+}
+
+std::array<TypedAttr, 2> RescaledSum::getNeutral() const {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  return {FloatAttr::get(type, APFloat::getInf(semantics, /*Negative=*/true)),
+          FloatAttr::get(type, APFloat::getZero(semantics))};
+}
+
+/// True for a float constant equal to `number`.
+static bool isNumber(Value value, double number) {
+  FloatAttr constant;
+  return matchPattern(value, m_Constant(&constant)) &&
+         constant.getValue().convertToDouble() == number;
+}
+
+/// True when `value` is made by an `Op` of `operands`.
+template <typename Op>
+static bool isMadeBy(Value value, ArrayRef<Value> operands) {
+  auto op = value.getDefiningOp<Op>();
+  return op && llvm::equal(op->getOperands(), operands);
+}
+
+/// The factor of the smaller sum, when `value` is it.
+static bool isFactor(Value value, Value m, Value x, Value hi) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  if (!select || !isNumber(select.getTrueValue(), 0))
+    return false;
+  auto isNone = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  auto exponential = select.getFalseValue().getDefiningOp<math::ExpOp>();
+  if (!isNone || !exponential ||
+      isNone.getPredicate() != arith::CmpFPredicate::OEQ ||
+      !isNumber(isNone.getRhs(), -std::numeric_limits<double>::infinity()))
+    return false;
+  Value lo = isNone.getLhs();
+  return isMadeBy<arith::MinimumFOp>(lo, {m, x}) &&
+         isMadeBy<arith::SubFOp>(exponential.getOperand(), {lo, hi});
+}
+
+std::optional<RescaledSum> mlir::fusion::matchRescaledSum(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 2 || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  Block *block = op.getBlock();
+  ArrayRef<BlockArgument> accumulators = block->getArguments().take_back(2);
+  Value m = accumulators[0], s = accumulators[1];
+  Value hi = block->getTerminator()->getOperand(0);
+  auto sum =
+      block->getTerminator()->getOperand(1).getDefiningOp<arith::AddFOp>();
+  Operation *maximum = hi.getDefiningOp();
+  auto type = dyn_cast<FloatType>(m.getType());
+  if (!sum || !isa_and_present<arith::MaximumFOp, arith::MaxNumFOp>(maximum) ||
+      maximum->getOperand(0) != m || !type || s.getType() != type)
+    return std::nullopt;
+  Value x = maximum->getOperand(1);
+  auto scaled = sum.getLhs().getDefiningOp<arith::MulFOp>();
+  auto larger = sum.getRhs().getDefiningOp<arith::SelectOp>();
+  if (!scaled || !larger || dependsOn(x, accumulators))
+    return std::nullopt;
+  Value where = larger.getCondition(), one = larger.getTrueValue();
+  auto comparison = where.getDefiningOp<arith::CmpFOp>();
+  if (!comparison || comparison.getPredicate() != arith::CmpFPredicate::OGT ||
+      comparison.getLhs() != x || comparison.getRhs() != m ||
+      !isNumber(one, 1) || larger.getFalseValue() != s ||
+      !isMadeBy<arith::SelectOp>(scaled.getLhs(), {where, s, one}) ||
+      !isFactor(scaled.getRhs(), m, x, hi))
+    return std::nullopt;
+  return RescaledSum{x, one, maximum, type};
+}
