@@ -96,8 +96,9 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
   OpCost sum;
   for (Operation &inner : op.getBlock()->without_terminator()) {
     llvm::SmallBitVector used = none;
-    if (auto index = dyn_cast<linalg::IndexOp>(inner))
-      used.set(index.getDim());
+    // Where elements of other tensors are looked up nothing is computed once.
+    if (isa<linalg::IndexOp>(inner))
+      used.set();
     inner.walk([&](Operation *part) {
       for (Value operand : part->getOperands())
         if (auto known = loops.find(operand); known != loops.end())

@@ -13,6 +13,7 @@
 
 #include "BodyPricer.h"
 #include "fusion/Support/Counts.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <algorithm>
 
@@ -161,7 +162,10 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
       std::min(64.0, stagedBytes * (tm + tn) * kContractionDepth /
                          static_cast<double>(threads));
   double steps = ceilDiv(depth, kContractionDepth);
-  bool isWindow = llvm::popcount(body.getReducedMask(*root)) > 1;
+  auto op = cast<linalg::LinalgOp>(rootNode.op);
+  bool isWindow = llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return !map.isProjectedPermutation(/*allowZeroInResults=*/true);
+  });
   bool shares = !isWindow && std::min(m, n) <= kFewRows;
   double sharing = shares ? static_cast<double>(threads / target.warpSize) : 1;
   keep(cost, shape, ceilDiv(steps, sharing) * kStepSeconds);

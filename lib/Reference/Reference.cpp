@@ -19,6 +19,7 @@
 #include "StaticSizes.h"
 
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Reference/Passes.h"
@@ -101,7 +102,7 @@ static LogicalResult isolateEntry(ModuleOp module, func::FuncOp entry) {
   dropContracts(module);
   entry.setName(kEntry);
   entry.setPublic();
-  module.getContext()->loadDialect<tensor::TensorDialect>();
+  module.getContext()->loadDialect<tensor::TensorDialect, FusionDialect>();
   entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                  UnitAttr::get(module.getContext()));
   returnTensors(entry);
