@@ -65,8 +65,7 @@ bool isAlignedTogether(const Access &access, unsigned axis, int64_t width);
 
 /// The number of elements along `axis` that one instruction can move: a power
 /// of two of at most 16 bytes and `most` elements.
-int64_t getVectorWidth(const Access &access, unsigned axis,
-                       int64_t most = 16);
+int64_t getVectorWidth(const Access &access, unsigned axis, int64_t most = 16);
 
 /// True when some of the `width` elements along `axis` that one instruction
 /// moves may be in bounds where others are not.
