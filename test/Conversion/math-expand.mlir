@@ -82,6 +82,36 @@ func.func @sin_f16(%x: f16) -> f16 {
   return %y : f16
 }
 
+// The logarithm of a sum of exponentials: one plus what is at most one has no
+// exponent to split off, and no special cases. Alone, nothing is known of the
+// operand; nor is it where the exponent may be positive.
+// CHECK-LABEL: func.func @log1p_of_fraction(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK-NEXT:    %[[E:.*]] = llvm.intr.fma
+// CHECK-NOT:     llvm.call_intrinsic
+// CHECK-NOT:     bitcast
+// CHECK:         return
+// ALONE-LABEL: func.func @log1p_of_fraction(
+// ALONE:         llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"
+func.func @log1p_of_fraction(%x: f32) -> f32 {
+  %a = math.absf %x : f32
+  %n = arith.negf %a : f32
+  %e = math.exp %n : f32
+  %y = math.log1p %e : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @log1p_of_positive(
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"
+// ALONE-LABEL: func.func @log1p_of_positive(
+func.func @log1p_of_positive(%x: f32) -> f32 {
+  %a = math.absf %x : f32
+  %e = math.exp %a : f32
+  %y = math.log1p %e : f32
+  return %y : f32
+}
+
 // The exact division stays; a logistic function's is a reciprocal, unless
 // operations are expanded alone.
 // CHECK-LABEL: func.func @divisions(

@@ -62,6 +62,20 @@ inline constexpr float logF32[] = {
     -0x1.8eeeb40000000p-6f,
 };
 
+/// log(1 + f) = f + f^2 Q(f) for 0 <= f <= 1.
+/// Weighted error 2^-27.0.
+inline constexpr float log1pOfFractionF32[] = {
+    -0x1.0000000000000p-1f,
+    0x1.55527e0000000p-2f,
+    -0x1.ff7d560000000p-3f,
+    0x1.94f9a20000000p-3f,
+    -0x1.3eda640000000p-3f,
+    0x1.c38b6a0000000p-4f,
+    -0x1.f2f7640000000p-5f,
+    0x1.6648940000000p-6f,
+    -0x1.e1c4dc0000000p-9f,
+};
+
 /// log(m) = 2 s + s^3 Q(s^2), s = (m - 1) / (m + 1), |s| <= 0.1733.
 /// Weighted error 2^-66.3.
 inline constexpr double logF64[] = {

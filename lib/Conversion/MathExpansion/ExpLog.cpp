@@ -150,3 +150,8 @@ Num mlir::fusion::log1pKernel(Num x, const KernelOptions &options) {
   Num result = fma(exponent, x.c(ln2F64Hi), logNearOne(f));
   return guardLogarithm(u, copysign(result, x));
 }
+
+Num mlir::fusion::log1pOfFractionKernel(Num x) {
+  // 0 stays 0, of which nothing is divided, and NaN NaN.
+  return fma(x * x, poly(x, coefficients::log1pOfFractionF32), x);
+}

@@ -46,10 +46,12 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
 
   void runOnOperation() override {
     RewritePatternSet first(&getContext());
-    if (alone)
+    if (alone) {
       populateFloat8InstructionPatterns(first);
-    else
+    } else {
       populateLogisticPatterns(first);
+      populateFractionPatterns(first);
+    }
     walkAndApplyPatterns(getOperation(), std::move(first));
 
     RewritePatternSet patterns(&getContext());

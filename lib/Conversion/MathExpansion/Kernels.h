@@ -38,6 +38,8 @@ Num logKernel(Num x, const KernelOptions &options);
 Num log2Kernel(Num x, const KernelOptions &options);
 Num log10Kernel(Num x, const KernelOptions &options);
 Num log1pKernel(Num x, const KernelOptions &options);
+/// log(1 + x) of an f32 in [0, 1] or NaN.
+Num log1pOfFractionKernel(Num x);
 Num powKernel(Num x, Num y, const KernelOptions &options);
 
 // Hyperbolic functions and their inverses.
