@@ -24,6 +24,11 @@ using namespace mlir::fusion;
 /// Bytes of states that a thread holds of a tile: with its elements and results
 /// there are registers enough for them. No more elements than the second.
 static constexpr int64_t kStateBytes = 64, kMostElements = 16;
+/// Bytes of states, at most, of a thread that holds all of what is scanned:
+/// such a scan takes no other threads.
+static constexpr int64_t kWholeBytes = 128;
+/// Bytes of an access for which the lanes of a warp take whole sectors.
+static constexpr int64_t kLaneBytes = 4;
 /// Warps of a block that has neighbours on its multiprocessor, and those that a
 /// multiprocessor is given, to hide the time of loads.
 static constexpr int64_t kWarps = 4, kWarpsWanted = 24, kMostWarps = 32;
@@ -35,7 +40,10 @@ static constexpr int64_t kLeastTile = 16;
 static constexpr int64_t kMostBlocks = 112;
 /// Columns that threads hold one by one.
 static constexpr int64_t kColumns = 64;
-static constexpr int64_t kCacheLine = 128;
+static constexpr int64_t kCacheLine = 128, kSector = 32;
+/// Of the chip's multiprocessors, those with a block of their own that are as
+/// good as all: more blocks of a row would wait for each other.
+static constexpr double kBusyShare = 2.0 / 3;
 
 void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
@@ -70,6 +78,8 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
   if (sizes.stateWords == 0)
     return;
   double groups = countBlocks(sizes, tiles);
+  if (groups >= kBusyShare * static_cast<double>(target.numSMs))
+    return;
   double elements = static_cast<double>(sizes.scanned) *
                     static_cast<double>(tiles.columns * tiles.rows);
   int64_t split = std::min<int64_t>(
@@ -93,11 +103,26 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
   }
   int64_t perThread =
       std::clamp<int64_t>(kStateBytes / sizes.stateBytes, 2, kMostElements);
-  int64_t elements = 32 * kWarps * perThread;
   int64_t longest = nextPowerOfTwo(sizes.scanned);
+  if (int64_t whole = longest * sizes.stateBytes; whole <= kWholeBytes) {
+    perThread = std::max(perThread, longest);
+    // Beside memory's neighbours, as many as an access of a word has.
+    if (sizes.columns > 1)
+      perThread = std::max(
+          perThread,
+          std::min(kWholeBytes / whole,
+                   std::max<int64_t>(kLaneBytes / sizes.narrowestElement, 1)) *
+              longest);
+  }
+  int64_t elements = 32 * kWarps * perThread;
   tiles.columns =
       std::min(nextPowerOfTwo(sizes.columns),
                std::max<int64_t>(kCacheLine / sizes.narrowestElement, 1));
+  // Blocks that take less of a row of memory need none that walk with them.
+  while (tiles.columns * sizes.narrowestElement > kSector &&
+         countBlocks(sizes, tiles) <
+             kBusyShare * static_cast<double>(multiprocessors))
+    tiles.columns /= 2;
   tiles.scanned =
       std::min(longest, std::max(kLeastTile, elements / tiles.columns));
   // What is short has several rows in a block, and more columns, but not so
@@ -120,5 +145,8 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
     tiles.scanned *= 2;
     tiles.warps *= 2;
   }
+  // No more blocks than the tiles are now.
+  tiles.split = std::min(tiles.split, static_cast<int64_t>(llvm::divideCeil(
+                                          sizes.scanned, tiles.scanned)));
   return tiles;
 }

@@ -83,6 +83,14 @@ static void cloneCombiner(OpBuilder &builder, Location loc, Block &from,
   tile::YieldOp::create(builder, loc, yielded);
 }
 
+/// Whether a term may go through one combination for each of `extent` elements
+/// (docs/Numerics.md).
+static bool mayGoInOrder(AffineExpr extent) {
+  constexpr int64_t kMostInOrder = 64;
+  auto constant = dyn_cast<AffineConstantExpr>(extent);
+  return constant && constant.getValue() <= kMostInOrder;
+}
+
 LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
                                     ValueRange states,
                                     SmallVectorImpl<Value> &next) {
@@ -116,7 +124,8 @@ LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
   auto scanned = tile::ScanOp::create(
       builder, loc, ValueRange(elements).getTypes(), totals, elements, before,
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
-      op.getExclusiveAttr(), op.getReverseAttr());
+      op.getExclusiveAttr(), op.getReverseAttr(),
+      mayGoInOrder(axes[axis].extent) ? builder.getUnitAttr() : UnitAttr());
   cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
                 scanned.getCombiner());
   unsigned depth = depthOf(scan.coords);
@@ -142,7 +151,7 @@ TileEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
   auto own = tile::ScanOp::create(
       builder, loc, elements.getTypes(), totals, elements, ValueRange(),
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
-      /*exclusive=*/UnitAttr(), op.getReverseAttr());
+      /*exclusive=*/UnitAttr(), op.getReverseAttr(), /*in_order=*/UnitAttr());
   cloneCombiner(builder, loc, combiner, scan.types, own.getCombiner());
   auto exchange = tile::PanelScanOp::create(
       builder, loc, totals, totals, own.getTotals(), states, getPanelMemory(),

@@ -24,9 +24,17 @@ using namespace mlir::fusion;
 /// Instructions of a thread for each load or store, whatever its width, and to
 /// convert an element that is narrower than a register.
 static constexpr double kAccessInstructions = 8, kConvertInstructions = 2;
-/// Steps of a scan over lanes, with a selection each: of five to combine, five
-/// to go on from what comes before.
-static constexpr double kLaneSteps = 10;
+/// Instructions of a scan: of a special function in what it combines by, beside
+/// the flops that are counted for it; of a step over lanes, beside the
+/// combination; of an element that is exchanged through shared memory so that
+/// threads have runs.
+static constexpr double kFunctionInstructions = 3, kLaneStepInstructions = 3,
+                        kExchangeInstructions = 8;
+/// Combinations that a thread makes of all its elements, beside those of steps
+/// over lanes: of what lanes and warps before it have, and for the next tile.
+static constexpr double kCarriedSteps = 3;
+/// Elements of a scan that are combined one by one, at most (EmitScans.cpp).
+static constexpr double kMostInOrder = 64;
 /// Elements that a thread computes on at a time: of what ptxas gave kernels
 /// that keep 25 to 100 (sm_90a, 2026-11-23).
 static constexpr double kElementsAtATime = 4;
@@ -93,6 +101,11 @@ private:
 
   void addStream(const Stream &stream);
   void addArithmetic();
+  /// Instructions of a thread for each element of a scan that combines by
+  /// `each`.
+  double countScanInstructions(const OpCost &each) const;
+  /// The dimension along which memory is accessed.
+  unsigned getAlongMemory() const;
   void addSteps();
   void setRegisters();
   /// Registers of what a thread loads at a time, and of what it keeps from one
@@ -349,13 +362,61 @@ void SchedulePricer::addArithmetic() {
     const OpCost &each = body.getNode(instance).perPoint;
     double points = countPoints(instance.mask) *
                     countSweeps(instance.mask, instance.sweeps);
+    if (body.getNode(instance).kind == NodeKind::Scan) {
+      double &flops = each.fp64 > 0 ? cost.fp64Flops : cost.fp32Flops;
+      flops += 2 * countScanInstructions(each) * points;
+      continue;
+    }
     cost.fp32Flops += each.fp32 * points;
     cost.fp64Flops += each.fp64 * points;
     cost.sfuOps += each.sfu * points;
-    // Lanes tell each other what they have.
-    if (body.getNode(instance).kind == NodeKind::Scan)
-      cost.fp32Flops += 2 * each.fp32 * points * kLaneSteps / perThread;
   }
+}
+
+double SchedulePricer::countScanInstructions(const OpCost &each) const {
+  unsigned scanned = facts.scanned.find_first();
+  double one = each.fp32 + each.fp64 + kFunctionInstructions * each.sfu;
+  auto extent =
+      static_cast<double>(std::max<int64_t>(facts.extents[scanned], 1));
+  auto tile = static_cast<double>(schedule[scanned].tile);
+  // Of a walk element by element, too.
+  double padding = 1, others = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    auto size = static_cast<double>(schedule[dim].tile);
+    if (dim == scanned)
+      continue;
+    others *= size;
+    padding *= std::max(1.0, size / static_cast<double>(std::max<int64_t>(
+                                        facts.extents[dim], 1)));
+  }
+  // Threads that share a tile's elements of one scan, and what each has.
+  double sharing = std::max(1.0, threads / others);
+  double run = std::max(1.0, tile / sharing);
+  if (sharing == 1)
+    return padding * (tile == 1 || extent <= kMostInOrder ? one : 2 * one);
+  padding *= std::ceil(extent / tile) * tile / extent;
+  auto count = [&](double neighbours) {
+    double steps = std::log2(sharing) + kCarriedSteps;
+    return 2 * one + steps * (one + kLaneStepInstructions) / neighbours;
+  };
+  double instructions = count(run);
+  // Along memory threads have what one access brings, unless exchanges give
+  // them more.
+  if (getAlongMemory() == scanned) {
+    double vector = std::max(
+        1.0, std::min(run, 16 / static_cast<double>(facts.narrowestElement)));
+    double moved = kExchangeInstructions * static_cast<double>(streams.size());
+    instructions = std::min(count(vector), instructions + moved);
+  }
+  return padding * instructions;
+}
+
+unsigned SchedulePricer::getAlongMemory() const {
+  unsigned along = 0;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    if (facts.contiguousBytes[dim] > facts.contiguousBytes[along])
+      along = dim;
+  return along;
 }
 
 void SchedulePricer::addSteps() {

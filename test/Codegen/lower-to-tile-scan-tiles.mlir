@@ -85,3 +85,24 @@ func.func @main(%a: tensor<100xf32>) -> tensor<100xf32> {
   }
   return %r : tensor<100xf32>
 }
+
+// -----
+
+// So few elements may be combined one by one.
+
+// CHECK-LABEL: tile.program @in_order
+// CHECK: tile.scan {{.*}} along 1 in_order :
+func.func @main(%a: tensor<30x100xf32>) -> tensor<30x100xf32> {
+  %r = fusion.kernel @in_order ins(%a : tensor<30x100xf32>) -> (tensor<30x100xf32>)
+      attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32>, #fusion.axis<grid, tile = 128>], warps = 4>} {
+  ^bb0(%x: tensor<30x100xf32>):
+    %zero = arith.constant 0.0 : f32
+    %s = fusion.scan ins(%x : tensor<30x100xf32>) inits(%zero : f32) axis(0) -> tensor<30x100xf32> {
+    ^bb1(%u: f32, %v: f32):
+      %w = arith.addf %u, %v : f32
+      fusion.yield %w : f32
+    }
+    fusion.yield %s : tensor<30x100xf32>
+  }
+  return %r : tensor<30x100xf32>
+}

@@ -72,3 +72,36 @@ tile.program @warps(%a: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
   }
   tile.return
 }
+
+// -----
+
+// A thread that has all of the dimension: one combination an element, in order
+// or, without leave, each after those of the thread before it.
+
+#l = #tile.layout<"{reg=[[0,1],[0,2]], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[], shape=[32,4]}">
+#c = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+
+// CHECK-LABEL: llvm.func @in_order
+// CHECK-COUNT-4: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: arith.mulf
+// CHECK-COUNT-4: arith.mulf
+tile.program @in_order(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<32x4xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32x4xf32>
+  %z = tile.splat %zero : f32 -> tensor<32xf32, #c>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<32x4xf32> -> tensor<32x4xf32, #l>
+  %r, %total = tile.scan %t inits(%z : tensor<32xf32, #c>) along 1 in_order : tensor<32x4xf32, #l> -> tensor<32x4xf32, #l> totals tensor<32xf32, #c> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %r2, %total2 = tile.scan %r inits(%total : tensor<32xf32, #c>) along 1 : tensor<32x4xf32, #l> -> tensor<32x4xf32, #l> totals tensor<32xf32, #c> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.mulf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %r2, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<32x4xf32, #l>, !tile.view<32x4xf32>
+  tile.return
+}

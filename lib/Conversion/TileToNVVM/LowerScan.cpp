@@ -222,6 +222,15 @@ LogicalResult ProgramLowering::lowerScan(tile::ScanOp op) {
     std::optional<Scalars> before;
     if (!op.getInits().empty())
       before = at(op.getInits(), part.outer);
+    if (before && op.getInOrder() && !lanes.bits && part.rounds.size() == 1) {
+      for (unsigned reg : part.rounds.front()) {
+        Scalars upTo = combine(combiner, *before, at(op.getInputs(), reg));
+        set(results, reg, op.getExclusive() ? *before : upTo);
+        before = upTo;
+      }
+      set(totals, part.outer, *before);
+      continue;
+    }
     for (const auto &round : part.rounds) {
       SmallVector<Scalars> own;
       for (unsigned reg : round) {

@@ -70,11 +70,11 @@ tile.program @rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4
 
 // -----
 
-// Across memory, neighbours along the scan are in one thread, so that there is
-// one total for each warp.
+// Across memory, lanes follow memory and neighbours along the scan are in one
+// thread, so that there is one total for each warp and no step over lanes.
 
 // CHECK-LABEL: tile.program @columns
-// CHECK: tile.load {{.*}} -> tensor<32x64xf32, #tile.layout<"{reg={{\[\[}}1,0],[2,0],[0,1],[0,2]], lane={{\[\[}}4,0],[8,0],[16,0],[0,4],[0,8]], warp={{\[\[}}0,16],[0,32]], shape=[32,64]}">>
+// CHECK: tile.load {{.*}} -> tensor<32x64xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2],[0,4],[0,8]], lane={{\[\[}}1,0],[2,0],[4,0],[8,0],[16,0]], warp={{\[\[}}0,16],[0,32]], shape=[32,64]}">>
 // CHECK: tile.scan {{.*}} along 1 parts 4 :
 tile.program @columns(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
   %zero = arith.constant 0.0 : f32
@@ -88,5 +88,33 @@ tile.program @columns(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps 
     tile.yield %w : f32
   }
   tile.store %r, %y[affine_map<(a, b) -> (b, a)>] () checked [false, false] : tensor<32x64xf32>, !tile.view<64x32xf32>
+  tile.return
+}
+
+// -----
+
+// An expensive combination is worth an exchange on both sides: threads have
+// runs of 16. A sum is not (@row).
+
+// CHECK-LABEL: tile.program @logarithms
+// CHECK: tile.load {{.*}} -> tensor<2048xf32, #tile.layout<"{reg={{\[\[}}1],[2],[512],[1024]]
+// CHECK: tile.scan {{.*}} along 0 parts 4 : tensor<2048xf32, #tile.layout<"{reg={{\[\[}}1],[2],[4],[8]], lane={{\[\[}}16]
+tile.program @logarithms(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<2048xf32> -> tensor<2048xf32>
+  %r, %next = tile.scan %t inits(%zero : f32) along 0 : tensor<2048xf32> -> tensor<2048xf32> totals f32 {
+  ^bb0(%u: f32, %v: f32):
+    %m = arith.maximumf %u, %v : f32
+    %d = arith.subf %u, %v : f32
+    %a = math.absf %d : f32
+    %n = arith.negf %a : f32
+    %e = math.exp %n : f32
+    %l = math.log1p %e : f32
+    %w = arith.addf %m, %l : f32
+    tile.yield %w : f32
+  }
+  tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<2048xf32>, !tile.view<2048xf32>
   tile.return
 }

@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -53,8 +54,9 @@ struct Group {
   SmallVector<Access> accesses;
   /// Dimensions that a reduction or scan of the group combines.
   llvm::SmallBitVector reduced;
-  /// Those of them that a scan goes through in order.
+  /// Those of them that a scan goes through in order, and the scans.
   llvm::SmallBitVector scanned;
+  SmallVector<ScanOp> scans;
   bool isAccumulator = false;
   /// The layout that the instruction of the group's products gives it.
   std::optional<LinearLayout> fragment;
@@ -93,12 +95,14 @@ private:
                              const llvm::SmallBitVector &reduced,
                              const llvm::SmallBitVector &scanned = {}) const;
   LinearLayout voteLayout(const Group &group) const;
+  LinearLayout voteScanLayout(const Group &group, unsigned fastest,
+                              int64_t widest) const;
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
   std::optional<LinearLayout> spreadLayout(const Group &group);
   LinearLayout preferredLayout(const Access &access, const LinearLayout &used,
-                               bool once = false) const;
+                               bool once = false, bool scans = false) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
   void convertResult(OpBuilder &builder, Value result,
                      std::optional<LinearLayout> made);
@@ -212,6 +216,7 @@ void LayoutAssigner::collect() {
     } else if (auto scan = dyn_cast<ScanOp>(op)) {
       groupOf(scan.getInputs().front()).reduced.set(scan.getDim());
       groupOf(scan.getInputs().front()).scanned.set(scan.getDim());
+      groupOf(scan.getInputs().front()).scans.push_back(scan);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       addProduct(groupOf(dot.getResult()), getDotAccumulatorLayout(dot));
     } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
@@ -359,8 +364,76 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   int64_t threads = program.getNumWarps() * 32;
   while (vector > 1 && numElements(group.shape) < vector * threads)
     vector /= 2;
+  if (!group.scans.empty())
+    return voteScanLayout(group, fastest, vector);
   return blockedLayout(group.shape, fastest, vector, group.reduced,
                        group.scanned);
+}
+
+/// Sectors of memory that a request of a warp in `layout` asks for, `vector`
+/// elements of so many bytes a lane, beyond those that hold as many bytes.
+static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
+                                 double vector, double bytes) {
+  constexpr double kSector = 32;
+  double together = vector * bytes;
+  auto next = static_cast<int32_t>(layout.vectorWidth(fastest));
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
+    Coords basis = layout.basis(HwDim::Lane, bit);
+    if (basis[fastest] != next || llvm::count(basis, 0) + 1 < layout.rank())
+      break;
+    together *= 2;
+    next *= 2;
+  }
+  double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
+  return together < kSector ? asked / together - asked / kSector : 0;
+}
+
+/// How threads hold what is scanned: as memory has it, or so that they have
+/// longer runs, with narrower accesses or exchanges between these and the scan;
+/// as is done with the fewest instructions.
+LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
+                                            unsigned fastest,
+                                            int64_t widest) const {
+  // Of an access, of a sector that it asks for in vain, and of an element that
+  // is exchanged through shared memory.
+  constexpr double kAccess = 1.5, kSector = 1, kExchange = 8;
+  std::optional<LinearLayout> best;
+  double least = 0;
+  auto consider = [&](const LinearLayout &layout, double vector) {
+    double instructions = 0;
+    for (ScanOp scan : group.scans)
+      instructions += countScanInstructions(scan, layout);
+    for (const Access &access : group.accesses) {
+      auto width = static_cast<double>(getVectorWidth(access, fastest));
+      bool isExchanged =
+          preferredLayout(access, layout, false, /*scans=*/true) != layout;
+      if (isExchanged) {
+        instructions += kAccess / width + kExchange;
+        continue;
+      }
+      width = std::min(width, vector);
+      unsigned bits =
+          access.view.getType().getElementType().getIntOrFloatBitWidth();
+      double wasted =
+          countWastedSectors(layout, fastest, width, std::max(bits / 8.0, 1.0));
+      instructions += (kAccess + kSector * wasted) / width;
+    }
+    if (!best || instructions < least) {
+      least = instructions;
+      best = layout;
+    }
+  };
+  ScanOp first = group.scans.front();
+  unsigned scanned = first.getDim();
+  for (int64_t vector = widest; vector > 0; vector /= 2) {
+    consider(blockedLayout(group.shape, fastest, vector, group.reduced,
+                           group.scanned),
+             static_cast<double>(vector));
+    consider(getRunLayout(group.shape, scanned, fastest, vector,
+                          program.getNumWarps()),
+             static_cast<double>(vector));
+  }
+  return *best;
 }
 
 std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
@@ -499,10 +572,11 @@ void LayoutAssigner::choose() {
 
 /// The layout in which `access` itself is best done when its values are used in
 /// layout `used`. A tile that warps would read several times is read once where
-/// `once` says so.
+/// `once` says so. Where threads have runs of what they scan, `scans`, narrow
+/// accesses are as good, but no gaps between lanes.
 LinearLayout LayoutAssigner::preferredLayout(const Access &access,
                                              const LinearLayout &used,
-                                             bool once) const {
+                                             bool once, bool scans) const {
   ArrayRef<int64_t> shape = getTileShape(access.tile);
   if (numElements(shape) < kLeastExchange)
     return used;
@@ -521,6 +595,9 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
+  if (scans && !first.empty())
+    follows = std::abs(first[best]) <=
+              std::min<int64_t>(vector, used.vectorWidth(best));
   if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
     return used;
   if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)
@@ -590,9 +667,16 @@ void LayoutAssigner::apply() {
   }
   SmallVector<Operation *> ops;
   // Conversions, which have no group, soon stand before these.
-  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps;
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans;
   program.getBody().walk([&](Operation *op) {
     ops.push_back(op);
+    auto load = dyn_cast<LoadOp>(op);
+    auto store = dyn_cast<StoreOp>(op);
+    Value accessed = load    ? Value(load.getResult())
+                     : store ? store.getValue()
+                             : Value();
+    if (accessed && isTile(accessed) && !groupOf(accessed).scans.empty())
+      ofScans.insert(op);
     if (auto reduce = dyn_cast<ReduceOp>(op);
         reduce && isShared(groupOf(reduce.getInputs().front())))
       sumsOfWarps.insert(op);
@@ -698,7 +782,8 @@ void LayoutAssigner::apply() {
       std::optional<PipelineAttr> pipeline = program.getPipeline();
       bool once = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
                   getTileShape(load.getType()).size() == 2;
-      LinearLayout wanted = preferredLayout(Access::of(load), used, once);
+      LinearLayout wanted =
+          preferredLayout(Access::of(load), used, once, ofScans.contains(op));
       if (wanted == used)
         continue;
       auto type = cast<RankedTensorType>(load.getType());
@@ -713,7 +798,8 @@ void LayoutAssigner::apply() {
       if (!isTile(store.getValue()))
         continue;
       LinearLayout used = getLayout(store.getValue().getType()).getLinear();
-      LinearLayout wanted = preferredLayout(Access::of(store), used);
+      LinearLayout wanted =
+          preferredLayout(Access::of(store), used, false, ofScans.contains(op));
       if (wanted != used)
         store.getValueMutable().assign(
             convert(builder, store.getValue(), wanted));

@@ -185,7 +185,8 @@ static ScanOp createScan(OpBuilder &builder, ScanOp op, ValueRange inputs,
   auto scan = ScanOp::create(
       builder, op.getLoc(), inputs.getTypes(), totals, inputs, inits,
       op.getDimAttr(), parts ? builder.getI64IntegerAttr(parts) : IntegerAttr(),
-      exclusive ? builder.getUnitAttr() : UnitAttr(), op.getReverseAttr());
+      exclusive ? builder.getUnitAttr() : UnitAttr(), op.getReverseAttr(),
+      op.getInOrderAttr());
   IRMapping mapping;
   op.getCombiner().cloneInto(&scan.getCombiner(), mapping);
   return scan;

@@ -212,7 +212,9 @@ def Tile_ScanOp : Tile_Op<"scan", [
     Order and grouping of combinations are fixed by the layout, so that a result
     is the same in every run. Along `dim` the layout's steps are registers, then
     lanes in order, then warps in order, then registers again; inputs and results
-    share it. What one warp has is combined in registers and by shuffles; see
+    share it. With `in_order`, a thread that has all of the dimension combines
+    each element with what the one before has: one combination an element, where
+    combining its own elements first takes two. What one warp has is combined in registers and by shuffles; see
     `tile-lower-exchanges` for a dimension that warps share.
 
     Example:
@@ -228,14 +230,15 @@ def Tile_ScanOp : Tile_Op<"scan", [
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs,
                        Variadic<AnyType>:$inits, I64Attr:$dim,
                        OptionalAttr<I64Attr>:$parts,
-                       UnitAttr:$exclusive, UnitAttr:$reverse);
+                       UnitAttr:$exclusive, UnitAttr:$reverse,
+                       UnitAttr:$in_order);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results,
                       Variadic<AnyType>:$totals);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
     $inputs (`inits` `(` $inits^ `:` type($inits) `)`)? `along` $dim
     (`parts` $parts^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)?
-    attr-dict `:` type($inputs) `->` type($results) `totals` type($totals)
+    (`in_order` $in_order^)? attr-dict `:` type($inputs) `->` type($results) `totals` type($totals)
     $combiner
   }];
   let hasVerifier = 1;

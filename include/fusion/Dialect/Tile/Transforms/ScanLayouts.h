@@ -1,0 +1,34 @@
+//===- ScanLayouts.h - How threads hold what they scan ----------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the layouts in which threads hold runs of what is scanned,
+// and what a scan costs in a layout.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H
+#define FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H
+
+#include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+
+namespace mlir::tile {
+
+/// The layout of a tile in which threads hold as long runs of dimension
+/// `scanned` as there are, with lanes along the others as far as they go:
+/// along `fastest` first, of which a thread has `vector` neighbours, unless
+/// that is the scanned dimension itself.
+LinearLayout getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
+                          unsigned fastest, int64_t vector, int64_t numWarps);
+
+/// Instructions of a thread, about, for each element of `op` in `layout`.
+double countScanInstructions(ScanOp op, const LinearLayout &layout);
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H

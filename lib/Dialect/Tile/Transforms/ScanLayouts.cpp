@@ -1,0 +1,104 @@
+//===- ScanLayouts.cpp - How threads hold what they scan ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the layouts in which threads hold runs of what is
+// scanned, and what a scan costs in a layout.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::tile;
+
+LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
+                                unsigned fastest, int64_t vector,
+                                int64_t numWarps) {
+  SmallVector<unsigned> order;
+  if (fastest != scanned)
+    order.push_back(fastest);
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (dim != fastest && dim != scanned)
+      order.push_back(dim);
+  SmallVector<unsigned> left, used(shape.size(), 0);
+  for (int64_t size : shape)
+    left.push_back(llvm::Log2_64(size));
+  SmallVector<BitTarget> regs, lanes, warps;
+  auto take = [&](SmallVector<BitTarget> &bits, unsigned dim, unsigned most) {
+    for (; bits.size() < most && left[dim] > 0; --left[dim])
+      bits.push_back({static_cast<int>(dim), used[dim]++});
+  };
+  unsigned warpBits = llvm::Log2_64(numWarps);
+  if (fastest != scanned) {
+    take(regs, fastest, llvm::Log2_64(vector));
+    take(lanes, fastest, 5);
+  }
+  // What is left of a scan to lanes costs less than what is left to warps.
+  for (unsigned dim : order)
+    take(warps, dim, warpBits);
+  order.push_back(scanned);
+  for (unsigned dim : order)
+    take(lanes, dim, 5);
+  for (unsigned dim : order)
+    take(warps, dim, warpBits);
+  for (unsigned dim : order)
+    take(regs, dim, 64);
+  unsigned next = 0;
+  for (SmallVector<BitTarget> *bits : {&regs, &lanes, &warps})
+    for (BitTarget &bit : *bits)
+      if (bit.dim == static_cast<int>(scanned))
+        bit.log2 = next++;
+  lanes.resize(5, BitTarget::replicated());
+  warps.resize(warpBits, BitTarget::replicated());
+  return LinearLayout::fromBits(shape, regs, lanes, warps);
+}
+
+/// Instructions, about, that combine two states.
+static double countCombination(ScanOp op) {
+  constexpr double kFunction = 8;
+  double count = 0;
+  for (Operation &inner : op.getCombiner().front().without_terminator())
+    count += isa<math::MathDialect>(inner.getDialect()) &&
+                     !isa<math::AbsFOp, math::FmaOp>(inner)
+                 ? kFunction
+                 : 1;
+  return count;
+}
+
+double tile::countScanInstructions(ScanOp op, const LinearLayout &layout) {
+  // A shuffle, a comparison and a selection of each lane step; a barrier, the
+  // stores before it and the loads after it.
+  constexpr double kLaneStep = 3, kExchange = 16;
+  std::optional<ScanPlan> plan = getScanPlan(layout, op.getDim());
+  if (!plan)
+    return std::numeric_limits<double>::infinity();
+  double one = countCombination(op);
+  double step = one + kLaneStep * static_cast<double>(op.getInputs().size());
+  auto run = static_cast<double>(int64_t(1) << plan->regBits);
+  // A thread's elements first, then those of lanes, then each element again.
+  double ofLanes = plan->laneBits * step / run;
+  double count = one * (run - 1) / run + ofLanes;
+  if (!plan->laneBits && !plan->warpBits)
+    return op.getInOrder() ? one : count + one;
+  bool forTotals = op.getInits().empty();
+  if (!forTotals)
+    count += one + (plan->laneBits ? step / run : 0);
+  unsigned rounds = layout.dimLog2(op.getDim()) - plan->bitsOfWarp();
+  auto held = static_cast<double>(int64_t(1)
+                                  << (plan->regBits + rounds - plan->warpBits));
+  if (!plan->warpBits)
+    return count + (rounds ? step / run : 0);
+  // Lanes find the totals of warps apart from their elements.
+  return count + (forTotals ? 0 : ofLanes) +
+         ((rounds + 1) * step + kExchange) / held;
+}
