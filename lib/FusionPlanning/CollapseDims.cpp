@@ -84,6 +84,7 @@ private:
   void addTensor(Value value);
   void addTensors();
   void addLinalgOp(linalg::LinalgOp op);
+  void addScan(ScanOp op);
   void addSize(tensor::DimOp op);
   void addView(Operation *op);
   void addOp(Operation *op);
@@ -103,6 +104,7 @@ private:
   RankedTensorType getCollapsedType(Value value) const;
 
   void rewriteGeneric(linalg::GenericOp op);
+  void rewriteScan(ScanOp op);
   void rewriteSizes();
   void rewriteViews();
   void rewriteInside();
@@ -199,6 +201,23 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
       add(op.getTiedOpResult(&init), op.getMatchingIndexingMap(&init));
 }
 
+/// All tensors of a scan have the same dimensions, of which the scanned one
+/// stays.
+void DimCollapser::addScan(ScanOp op) {
+  unsigned first = boundaries.at(op.getInputs().front());
+  auto scanned = static_cast<unsigned>(op.getAxis());
+  auto rank = static_cast<unsigned>(
+      cast<RankedTensorType>(op.getInputs().front().getType()).getRank());
+  for (unsigned dim = 0; dim + 1 < rank; ++dim) {
+    if (dim == scanned || dim + 1 == scanned)
+      blocked.set(first + dim);
+    for (ValueRange values :
+         {ValueRange(op.getInputs()), ValueRange(op.getResults())})
+      for (Value value : values)
+        classes.join(first + dim, boundaries.at(value) + dim);
+  }
+}
+
 /// The dimension that `op` asks for stays.
 void DimCollapser::addSize(tensor::DimOp op) {
   std::optional<int64_t> dim = op.getConstantIndex();
@@ -247,6 +266,8 @@ void DimCollapser::addOp(Operation *op) {
     return blockAll(op->getOperands());
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return addLinalgOp(linalgOp);
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return addScan(scan);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return addSize(dim);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
@@ -355,6 +376,14 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
       [&](linalg::IndexOp index) { index.setDim(numbers[index.getDim()]); });
 }
 
+/// The scanned dimension has a new number.
+void DimCollapser::rewriteScan(ScanOp op) {
+  auto number = static_cast<int64_t>(op.getAxis());
+  for (int64_t before = number; before > 0; --before)
+    number -= falls(op.getInputs().front(), before - 1);
+  op.setAxis(number);
+}
+
 /// Sizes are those of the dimensions' new numbers.
 void DimCollapser::rewriteSizes() {
   OpBuilder builder(kernel.getContext());
@@ -400,6 +429,8 @@ void DimCollapser::rewriteInside() {
   // What says how before types, which say what falls together.
   for (auto op : kernel.getBlock().getOps<linalg::GenericOp>())
     rewriteGeneric(op);
+  for (auto op : kernel.getBlock().getOps<ScanOp>())
+    rewriteScan(op);
   rewriteSizes();
   rewriteViews();
   SmallVector<RankedTensorType> types;

@@ -276,3 +276,21 @@ func.func @steps(%x: tensor<2x3x8xf16>) -> tensor<2x2x6xf16> {
   }
   return %y : tensor<2x2x6xf16>
 }
+
+// What a scan does not scan falls together on both sides of what it does.
+// CHECK-LABEL: func @scan
+// CHECK: fusion.kernel @scan ins(%{{.*}} : tensor<6x7x20xf32>) -> (tensor<6x7x20xf32>)
+// CHECK: fusion.scan ins(%{{.*}} : tensor<6x7x20xf32>) inits(%{{.*}} : f32) axis(1) -> tensor<6x7x20xf32>
+func.func @scan(%x: tensor<2x3x7x4x5xf32>) -> tensor<2x3x7x4x5xf32> {
+  %y = fusion.kernel @scan ins(%x : tensor<2x3x7x4x5xf32>) -> (tensor<2x3x7x4x5xf32>) {
+  ^bb0(%a: tensor<2x3x7x4x5xf32>):
+    %zero = arith.constant 0.0 : f32
+    %s = fusion.scan ins(%a : tensor<2x3x7x4x5xf32>) inits(%zero : f32) axis(2) -> tensor<2x3x7x4x5xf32> {
+    ^bb0(%u: f32, %v: f32):
+      %w = arith.addf %u, %v : f32
+      fusion.yield %w : f32
+    }
+    fusion.yield %s : tensor<2x3x7x4x5xf32>
+  }
+  return %y : tensor<2x3x7x4x5xf32>
+}
