@@ -105,3 +105,33 @@ tile.program @in_order(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps
   tile.store %r2, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<32x4xf32, #l>, !tile.view<32x4xf32>
   tile.return
 }
+
+// -----
+
+// What lanes combine for a total serves the scan from what the total led to:
+// one more shuffle, for what lies before each lane.
+
+#l = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[], shape=[64]}">
+
+// CHECK-LABEL: llvm.func @after_total
+// CHECK-COUNT-5: nvvm.shfl.sync up
+// CHECK: nvvm.shfl.sync idx
+// CHECK: nvvm.shfl.sync up
+// CHECK-NOT: nvvm.shfl.sync
+tile.program @after_total(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #l>
+  %o, %total = tile.scan %t along 0 : tensor<64xf32, #l> -> tensor<64xf32, #l> totals f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %r, %next = tile.scan %t inits(%total : f32) along 0 : tensor<64xf32, #l> -> tensor<64xf32, #l> totals f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
+  tile.return
+}

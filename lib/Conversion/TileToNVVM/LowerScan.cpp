@@ -184,6 +184,90 @@ getScanRegisters(tile::ScanOp op, const LinearLayout &layout,
   return numFound == layout.numRegs() ? std::optional(result) : std::nullopt;
 }
 
+/// Writes `states` at `reg`.
+static void setStates(MutableArrayRef<Scalars> tiles, unsigned reg,
+                      const Scalars &states) {
+  for (auto [tile, state] : llvm::zip_equal(tiles, states))
+    tile[reg] = state;
+}
+
+/// Of a scan that is done for its totals, or of one part, shuffles are left
+/// out: nothing else would drop them.
+static bool isUsed(ResultRange tiles) {
+  return llvm::any_of(tiles, [](Value tile) { return !tile.use_empty(); });
+}
+
+Scalars ProgramLowering::getStates(ValueRange tiles, unsigned reg) {
+  Scalars states;
+  for (Value tile : tiles)
+    states.push_back(get(tile)[reg]);
+  return states;
+}
+
+SmallVector<ProgramLowering::ScannedRound>
+ProgramLowering::takeScannedRounds(tile::ScanOp op) {
+  for (auto &[known, rounds] : scannedRounds)
+    if (known->getBlock() == op->getBlock() &&
+        known.getInputs() == op.getInputs() && known.getDim() == op.getDim() &&
+        known.getParts() == op.getParts() &&
+        known.getReverse() == op.getReverse() &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &known.getCombiner(), &op.getCombiner(),
+            OperationEquivalence::IgnoreLocations))
+      return std::move(rounds);
+  return {};
+}
+
+ProgramLowering::ScannedRound
+ProgramLowering::scanRound(const ScanLanes &lanes, tile::ScanOp op,
+                           ArrayRef<unsigned> round) {
+  Region &combiner = op.getCombiner();
+  ScannedRound result;
+  for (unsigned reg : round) {
+    Scalars element = getStates(op.getInputs(), reg);
+    result.own.push_back(result.own.empty()
+                             ? element
+                             : combine(combiner, result.own.back(), element));
+  }
+  result.scanned = result.own.back();
+  if (lanes.bits)
+    result.scanned = scanLanes(lanes, combiner, result.own.back());
+  return result;
+}
+
+Scalars ProgramLowering::scanInOrder(tile::ScanOp op,
+                                     ArrayRef<unsigned> registers,
+                                     Scalars before,
+                                     MutableArrayRef<Scalars> results) {
+  for (unsigned reg : registers) {
+    Scalars upTo =
+        combine(op.getCombiner(), before, getStates(op.getInputs(), reg));
+    setStates(results, reg, op.getExclusive() ? before : upTo);
+    before = std::move(upTo);
+  }
+  return before;
+}
+
+std::optional<Scalars> ProgramLowering::scanRounds(
+    const ScanLanes &lanes, tile::ScanOp op,
+    ArrayRef<SmallVector<unsigned>> rounds, std::optional<Scalars> before,
+    ArrayRef<ScannedRound> scanned, MutableArrayRef<Scalars> results) {
+  bool needsResults = isUsed(op.getResults());
+  bool needsTotals = isUsed(op.getTotals());
+  for (auto [round, known] : llvm::zip_equal(rounds, scanned)) {
+    SmallVector<Scalars> placed =
+        needsResults ? placeAfter(lanes, op, before, known.scanned, known.own)
+                     : known.own;
+    for (auto [reg, states] : llvm::zip_equal(round, placed))
+      setStates(results, reg, states);
+    if (&round == &rounds.back() && !needsTotals)
+      break;
+    Scalars total = lastOf(lanes, known.scanned);
+    before = before ? combine(op.getCombiner(), *before, total) : total;
+  }
+  return before;
+}
+
 LogicalResult ProgramLowering::lowerScan(tile::ScanOp op) {
   const LinearLayout &layout =
       tile::getLayout(op.getInputs().front().getType()).getLinear();
@@ -195,70 +279,31 @@ LogicalResult ProgramLowering::lowerScan(tile::ScanOp op) {
     return op.emitOpError("FUS-3328: scan crosses warps; run "
                           "tile-lower-exchanges first");
   ScanLanes lanes = findLanes(*plan, op.getReverse());
-  Region &combiner = op.getCombiner();
-  auto at = [&](ValueRange tiles, unsigned reg) {
-    Scalars states;
-    for (Value tile : tiles)
-      states.push_back(get(tile)[reg]);
-    return states;
-  };
   unsigned numStates = op.getInputs().size();
   SmallVector<Scalars> results(numStates, Scalars(layout.numRegs()));
   SmallVector<Scalars> totals(numStates, Scalars(registers->numOuter));
-  auto set = [](MutableArrayRef<Scalars> tiles, unsigned reg,
-                const Scalars &states) {
-    for (auto [tile, state] : llvm::zip_equal(tiles, states))
-      tile[reg] = state;
-  };
-  // Of a scan that is done for its totals, or of one part, shuffles are left
-  // out: nothing else would drop them.
-  auto isUsed = [](ResultRange tiles) {
-    return llvm::any_of(tiles, [](Value tile) { return !tile.use_empty(); });
-  };
-  bool needsResults = isUsed(op.getResults());
-  bool needsTotals = isUsed(op.getTotals());
+  SmallVector<ScannedRound> known = takeScannedRounds(op), scanned;
   for (const ScanRegisters::Part &part : registers->parts) {
     // What lies before a round; nothing before the first without inits.
     std::optional<Scalars> before;
     if (!op.getInits().empty())
-      before = at(op.getInits(), part.outer);
+      before = getStates(op.getInits(), part.outer);
     if (before && op.getInOrder() && !lanes.bits && part.rounds.size() == 1) {
-      for (unsigned reg : part.rounds.front()) {
-        Scalars upTo = combine(combiner, *before, at(op.getInputs(), reg));
-        set(results, reg, op.getExclusive() ? *before : upTo);
-        before = upTo;
-      }
-      set(totals, part.outer, *before);
-      continue;
+      before = scanInOrder(op, part.rounds.front(), *before, results);
+    } else {
+      size_t first = scanned.size();
+      for (const auto &round : part.rounds)
+        scanned.push_back(known.empty() ? scanRound(lanes, op, round)
+                                        : known[scanned.size()]);
+      before = scanRounds(lanes, op, part.rounds, before,
+                          ArrayRef(scanned).drop_front(first), results);
     }
-    for (const auto &round : part.rounds) {
-      SmallVector<Scalars> own;
-      for (unsigned reg : round) {
-        Scalars element = at(op.getInputs(), reg);
-        own.push_back(own.empty() ? element
-                                  : combine(combiner, own.back(), element));
-      }
-      Scalars scanned = own.back();
-      if (lanes.bits)
-        scanned = scanLanes(lanes, combiner, own.back());
-      if (needsResults) {
-        SmallVector<Scalars> placed =
-            placeAfter(lanes, op, before, scanned, own);
-        for (auto [reg, states] : llvm::zip_equal(round, placed))
-          set(results, reg, states);
-      } else {
-        for (auto [reg, states] : llvm::zip_equal(round, own))
-          set(results, reg, states);
-      }
-      bool isLast = &round == &part.rounds.back();
-      if (isLast && !needsTotals)
-        break;
-      Scalars total = lastOf(lanes, scanned);
-      before = before ? combine(combiner, *before, total) : total;
-    }
-    set(totals, part.outer,
-        before ? *before : at(op.getInputs(), part.rounds.front().front()));
+    setStates(totals, part.outer,
+              before ? *before
+                     : getStates(op.getInputs(), part.rounds.front().front()));
   }
+  if (op.getInits().empty())
+    scannedRounds.push_back({op, std::move(scanned)});
   for (auto [value, scalars] : llvm::zip(op.getResults(), results))
     values[value] = scalars;
   for (auto [value, scalars] : llvm::zip(op.getTotals(), totals))

@@ -178,6 +178,31 @@ private:
                                   const std::optional<Scalars> &before,
                                   const Scalars &scanned,
                                   ArrayRef<Scalars> own);
+  /// The states at register `reg` of `tiles`.
+  Scalars getStates(ValueRange tiles, unsigned reg);
+  /// What threads combine of a round before anything comes before it: of their
+  /// own elements up to each, and of those and what the lanes before have.
+  struct ScannedRound {
+    SmallVector<Scalars> own;
+    Scalars scanned;
+  };
+  ScannedRound scanRound(const ScanLanes &lanes, tile::ScanOp op,
+                         ArrayRef<unsigned> round);
+  /// The rounds of `op` where a scan before it, for the totals of warps or
+  /// blocks, has combined them; else none.
+  SmallVector<ScannedRound> takeScannedRounds(tile::ScanOp op);
+  /// Writes the results of the rounds of a part, given what lies before them,
+  /// if anything does; returns what lies before the next part.
+  std::optional<Scalars> scanRounds(const ScanLanes &lanes, tile::ScanOp op,
+                                    ArrayRef<SmallVector<unsigned>> rounds,
+                                    std::optional<Scalars> before,
+                                    ArrayRef<ScannedRound> scanned,
+                                    MutableArrayRef<Scalars> results);
+  /// The same where the thread has all elements, one combination for each.
+  Scalars scanInOrder(tile::ScanOp op, ArrayRef<unsigned> registers,
+                      Scalars before, MutableArrayRef<Scalars> results);
+  /// Scans without initial values, with their rounds.
+  SmallVector<std::pair<tile::ScanOp, SmallVector<ScannedRound>>> scannedRounds;
   Scalars selectAll(Value condition, const Scalars &yes, const Scalars &no);
 
   // Shared memory (SharedPlace.cpp).

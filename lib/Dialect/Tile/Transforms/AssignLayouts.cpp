@@ -45,6 +45,58 @@ static int64_t numElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
+/// Sectors of memory that a request of a warp in `layout` asks for, `vector`
+/// elements of so many bytes a lane, beyond those that hold as many bytes.
+static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
+                                 double vector, double bytes) {
+  constexpr double kSector = 32;
+  double together = vector * bytes;
+  auto next = static_cast<int32_t>(layout.vectorWidth(fastest));
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
+    Coords basis = layout.basis(HwDim::Lane, bit);
+    if (basis[fastest] != next || llvm::count(basis, 0) + 1 < layout.rank())
+      break;
+    together *= 2;
+    next *= 2;
+  }
+  double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
+  return together < kSector ? asked / together - asked / kSector : 0;
+}
+
+/// Instructions of an access.
+static constexpr double kScanAccess = 1.5;
+
+/// Around a scan, instructions of an element that threads access as they hold
+/// it; none where lanes do not follow memory, which runs along `fastest`.
+static std::optional<double> countDirect(const Access &access,
+                                         const LinearLayout &layout,
+                                         unsigned fastest) {
+  // Of a sector that is asked for in vain; bytes of one.
+  constexpr double kWastedSector = 1, kSector = 32;
+  unsigned bits =
+      access.view.getType().getElementType().getIntOrFloatBitWidth();
+  double bytes = std::max(bits / 8.0, 1.0);
+  if (layout.numBits(HwDim::Lane) == 0)
+    return std::nullopt;
+  int64_t held = layout.vectorWidth(fastest);
+  int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
+  int64_t width = std::min(getVectorWidth(access, fastest), held);
+  bool leavesGaps =
+      gap > width && (width == 1 || static_cast<double>(gap) * bytes > kSector);
+  if (gap == 0 || leavesGaps)
+    return std::nullopt;
+  auto vector = static_cast<double>(width);
+  double wasted = countWastedSectors(layout, fastest, vector, bytes);
+  return (kScanAccess + kWastedSector * wasted) / vector;
+}
+
+/// The same where elements are exchanged through shared memory.
+static double countExchanged(const Access &access, unsigned fastest) {
+  constexpr double kExchange = 8;
+  return kScanAccess / static_cast<double>(getVectorWidth(access, fastest)) +
+         kExchange;
+}
+
 namespace {
 /// Values that share one layout.
 struct Group {
@@ -370,53 +422,34 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
                        group.scanned);
 }
 
-/// Sectors of memory that a request of a warp in `layout` asks for, `vector`
-/// elements of so many bytes a lane, beyond those that hold as many bytes.
-static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
-                                 double vector, double bytes) {
-  constexpr double kSector = 32;
-  double together = vector * bytes;
-  auto next = static_cast<int32_t>(layout.vectorWidth(fastest));
-  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
-    Coords basis = layout.basis(HwDim::Lane, bit);
-    if (basis[fastest] != next || llvm::count(basis, 0) + 1 < layout.rank())
-      break;
-    together *= 2;
-    next *= 2;
-  }
-  double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
-  return together < kSector ? asked / together - asked / kSector : 0;
-}
-
 /// How threads hold what is scanned: as memory has it, or so that they have
 /// longer runs, with narrower accesses or exchanges between these and the scan;
 /// as is done with the fewest instructions.
 LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
                                             unsigned fastest,
                                             int64_t widest) const {
-  // Of an access, of a sector that it asks for in vain, and of an element that
-  // is exchanged through shared memory.
-  constexpr double kAccess = 1.5, kSector = 1, kExchange = 8;
+  // What a scan is done for its totals for, another does again.
+  auto isTotalOfOther = [&](ScanOp scan) {
+    return scan.getInits().empty() &&
+           llvm::any_of(group.scans, [&](ScanOp other) {
+             return scan != other && scan.getInputs() == other.getInputs();
+           });
+  };
+  SmallVector<ScanOp> scans;
+  llvm::copy_if(group.scans, std::back_inserter(scans),
+                [&](ScanOp scan) { return !isTotalOfOther(scan); });
   std::optional<LinearLayout> best;
   double least = 0;
-  auto consider = [&](const LinearLayout &layout, double vector) {
+  auto consider = [&](const LinearLayout &layout) {
     double instructions = 0;
-    for (ScanOp scan : group.scans)
+    for (ScanOp scan : scans)
       instructions += countScanInstructions(scan, layout);
     for (const Access &access : group.accesses) {
-      auto width = static_cast<double>(getVectorWidth(access, fastest));
-      bool isExchanged =
-          preferredLayout(access, layout, false, /*scans=*/true) != layout;
-      if (isExchanged) {
-        instructions += kAccess / width + kExchange;
-        continue;
-      }
-      width = std::min(width, vector);
-      unsigned bits =
-          access.view.getType().getElementType().getIntOrFloatBitWidth();
-      double wasted =
-          countWastedSectors(layout, fastest, width, std::max(bits / 8.0, 1.0));
-      instructions += (kAccess + kSector * wasted) / width;
+      bool isDirect = preferredLayout(access, layout, /*once=*/false,
+                                      /*scans=*/true) == layout;
+      std::optional<double> direct = countDirect(access, layout, fastest);
+      instructions +=
+          isDirect && direct ? *direct : countExchanged(access, fastest);
     }
     if (!best || instructions < least) {
       least = instructions;
@@ -427,11 +460,9 @@ LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
   unsigned scanned = first.getDim();
   for (int64_t vector = widest; vector > 0; vector /= 2) {
     consider(blockedLayout(group.shape, fastest, vector, group.reduced,
-                           group.scanned),
-             static_cast<double>(vector));
+                           group.scanned));
     consider(getRunLayout(group.shape, scanned, fastest, vector,
-                          program.getNumWarps()),
-             static_cast<double>(vector));
+                          program.getNumWarps()));
   }
   return *best;
 }
@@ -595,9 +626,11 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
-  if (scans && !first.empty())
-    follows = std::abs(first[best]) <=
-              std::min<int64_t>(vector, used.vectorWidth(best));
+  if (scans) {
+    std::optional<double> direct = countDirect(access, used, best);
+    follows = direct && *direct <= countExchanged(access, best);
+    leavesGaps = false;
+  }
   if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
     return used;
   if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)

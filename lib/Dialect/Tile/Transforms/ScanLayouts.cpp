@@ -98,7 +98,5 @@ double tile::countScanInstructions(ScanOp op, const LinearLayout &layout) {
                                   << (plan->regBits + rounds - plan->warpBits));
   if (!plan->warpBits)
     return count + (rounds ? step / run : 0);
-  // Lanes find the totals of warps apart from their elements.
-  return count + (forTotals ? 0 : ofLanes) +
-         ((rounds + 1) * step + kExchange) / held;
+  return count + ((rounds + 1) * step + kExchange) / held;
 }
