@@ -27,6 +27,10 @@ static constexpr int64_t kStateBytes = 64, kMostElements = 16;
 /// Bytes of states, at most, of a thread that holds all of what is scanned:
 /// such a scan takes no other threads.
 static constexpr int64_t kWholeBytes = 128;
+/// Instructions of a combination from which on it is worth a walk of longer
+/// steps to make fewer of them; of a special function, beside the flops that
+/// are counted for it.
+static constexpr double kExpensive = 8, kFunctionInstructions = 3;
 /// Bytes of an access for which the lanes of a warp take whole sectors.
 static constexpr int64_t kLaneBytes = 4;
 /// Warps of a block that has neighbours on its multiprocessor, and those that a
@@ -64,6 +68,19 @@ void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
   }
   if (!isExchanged)
     sizes.stateWords = 0;
+}
+
+double mlir::fusion::countCombination(const OpCost &cost) {
+  return cost.fp32 + cost.fp64 + kFunctionInstructions * cost.sfu;
+}
+
+/// Whether threads walk what is scanned on their own: there are enough rows and
+/// columns to fill the chip, and each element is then combined twice at most.
+static bool walksAlone(const ScanSizes &sizes, const TargetInfo &target) {
+  double threads =
+      static_cast<double>(sizes.columns) * static_cast<double>(sizes.rows);
+  double wanted = 32.0 * kWarpsWanted * static_cast<double>(target.numSMs);
+  return sizes.combination >= kExpensive && threads >= wanted / 2;
 }
 
 static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {
@@ -104,6 +121,10 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
   int64_t perThread =
       std::clamp<int64_t>(kStateBytes / sizes.stateBytes, 2, kMostElements);
   int64_t longest = nextPowerOfTwo(sizes.scanned);
+  bool isAlone = walksAlone(sizes, target);
+  if (isAlone)
+    longest = std::min(
+        longest, std::max<int64_t>(kWholeBytes / sizes.stateBytes, kLeastTile));
   if (int64_t whole = longest * sizes.stateBytes; whole <= kWholeBytes) {
     perThread = std::max(perThread, longest);
     // Beside memory's neighbours, as many as an access of a word has.
@@ -135,6 +156,8 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
       *tile *= 2;
   tiles.warps =
       std::clamp<int64_t>(tiles.elements() / (32 * perThread), 1, kWarps);
+  if (isAlone)
+    return tiles;
   splitWalk(sizes, target, tiles);
   // Few blocks have longer tiles, of more warps.
   while (tiles.warps < kMostWarps &&

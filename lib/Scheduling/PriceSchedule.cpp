@@ -15,6 +15,7 @@
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include <algorithm>
 #include <cmath>
 
@@ -24,12 +25,9 @@ using namespace mlir::fusion;
 /// Instructions of a thread for each load or store, whatever its width, and to
 /// convert an element that is narrower than a register.
 static constexpr double kAccessInstructions = 8, kConvertInstructions = 2;
-/// Instructions of a scan: of a special function in what it combines by, beside
-/// the flops that are counted for it; of a step over lanes, beside the
-/// combination; of an element that is exchanged through shared memory so that
-/// threads have runs.
-static constexpr double kFunctionInstructions = 3, kLaneStepInstructions = 3,
-                        kExchangeInstructions = 8;
+/// Instructions of a scan: of a step over lanes, beside the combination; of an
+/// element that is exchanged through shared memory so that threads have runs.
+static constexpr double kLaneStepInstructions = 3, kExchangeInstructions = 8;
 /// Combinations that a thread makes of all its elements, beside those of steps
 /// over lanes: of what lanes and warps before it have, and for the next tile.
 static constexpr double kCarriedSteps = 3;
@@ -375,7 +373,7 @@ void SchedulePricer::addArithmetic() {
 
 double SchedulePricer::countScanInstructions(const OpCost &each) const {
   unsigned scanned = facts.scanned.find_first();
-  double one = each.fp32 + each.fp64 + kFunctionInstructions * each.sfu;
+  double one = countCombination(each);
   auto extent =
       static_cast<double>(std::max<int64_t>(facts.extents[scanned], 1));
   auto tile = static_cast<double>(schedule[scanned].tile);
@@ -389,24 +387,28 @@ double SchedulePricer::countScanInstructions(const OpCost &each) const {
     padding *= std::max(1.0, size / static_cast<double>(std::max<int64_t>(
                                         facts.extents[dim], 1)));
   }
-  // Threads that share a tile's elements of one scan, and what each has.
-  double sharing = std::max(1.0, threads / others);
-  double run = std::max(1.0, tile / sharing);
-  if (sharing == 1)
-    return padding * (tile == 1 || extent <= kMostInOrder ? one : 2 * one);
-  padding *= std::ceil(extent / tile) * tile / extent;
-  auto count = [&](double neighbours) {
+  if (tile == 1)
+    return padding * one;
+  // Of so many threads that share a tile's elements of one scan.
+  auto count = [&](double sharing) {
+    if (sharing == 1)
+      return extent <= kMostInOrder ? one : 2 * one;
     double steps = std::log2(sharing) + kCarriedSteps;
-    return 2 * one + steps * (one + kLaneStepInstructions) / neighbours;
+    return 2 * one + steps * (one + kLaneStepInstructions) * sharing / tile;
   };
-  double instructions = count(run);
+  double sharing = std::clamp(threads / others, 1.0, tile);
+  double instructions = count(sharing);
+  // Registers past the end have nothing to do.
+  double steps = std::ceil(extent / tile) * tile / extent;
+  if (sharing > 1 || extent > tile)
+    padding *= steps;
   // Along memory threads have what one access brings, unless exchanges give
   // them more.
   if (getAlongMemory() == scanned) {
-    double vector = std::max(
-        1.0, std::min(run, 16 / static_cast<double>(facts.narrowestElement)));
+    double vector = 16 / static_cast<double>(facts.narrowestElement);
     double moved = kExchangeInstructions * static_cast<double>(streams.size());
-    instructions = std::min(count(vector), instructions + moved);
+    instructions =
+        std::min(count(std::max(sharing, tile / vector)), instructions + moved);
   }
   return padding * instructions;
 }

@@ -39,8 +39,12 @@ static ScanSizes getSizes(const LoopFacts &facts) {
   ScanSizes sizes;
   SmallVector<ScanOp> scans;
   for (const BodyInstance &instance : facts.body.getInstances())
-    if (auto scan = dyn_cast<ScanOp>(facts.body.getNode(instance).op))
+    if (auto scan = dyn_cast<ScanOp>(facts.body.getNode(instance).op)) {
       scans.push_back(scan);
+      sizes.combination =
+          std::max(sizes.combination,
+                   countCombination(facts.body.getNode(instance).perPoint));
+    }
   describeStates(scans, sizes);
   sizes.narrowestElement = facts.narrowestElement;
   sizes.scanned = facts.extents[facts.scanned.find_first()];

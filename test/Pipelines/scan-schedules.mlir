@@ -118,3 +118,61 @@ func.func @unknown(%x: tensor<8192x8192xf32>) -> tensor<8192x8192xf32> {
   }
   return %y : tensor<8192x8192xf32>
 }
+
+// An expensive combination along short rows, of which there are enough for the
+// chip: each thread has all of a step. A sum goes on in tiles that lanes share.
+// CHECK-LABEL: func.func @logarithms
+// CHECK: axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 32>], warps = 4>
+func.func @logarithms(%x: tensor<200000x96xf32>) -> tensor<200000x96xf32> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %y = fusion.scan ins(%x : tensor<200000x96xf32>) inits(%lowest : f32) axis(1) -> tensor<200000x96xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %b : f32
+    %d = arith.subf %a, %b : f32
+    %p = math.absf %d : f32
+    %q = arith.negf %p : f32
+    %e = math.exp %q : f32
+    %l = math.log1p %e : f32
+    %s = arith.addf %m, %l : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<200000x96xf32>
+}
+
+// CHECK-LABEL: func.func @sums
+// CHECK: axes = [#fusion.axis<grid, tile = 16>, #fusion.axis<loop, tile = 128>], warps = 4>
+func.func @sums(%x: tensor<200000x96xf32>) -> tensor<200000x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = fusion.scan ins(%x : tensor<200000x96xf32>) inits(%zero : f32) axis(1) -> tensor<200000x96xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<200000x96xf32>
+}
+
+// Short columns: a thread has all of one, and the block as many as threads.
+// CHECK-LABEL: func.func @short_columns
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 32>, #fusion.axis<grid, tile = 128>], warps = 4>
+func.func @short_columns(%x: tensor<64x19x65536xf32>) -> tensor<64x19x65536xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = fusion.scan ins(%x : tensor<64x19x65536xf32>) inits(%zero : f32) axis(1) -> tensor<64x19x65536xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<64x19x65536xf32>
+}
+
+// Few columns: blocks take a sector of each row, so that none waits for others.
+// CHECK-LABEL: func.func @few_columns
+// CHECK: axes = [#fusion.axis<loop, tile = 1024>, #fusion.axis<grid, tile = 16>], warps = 32>
+func.func @few_columns(%x: tensor<3294x1824xbf16>) -> tensor<3294x1824xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %y = fusion.scan ins(%x : tensor<3294x1824xbf16>) inits(%zero : bf16) axis(0) -> tensor<3294x1824xbf16> {
+  ^bb0(%a: bf16, %b: bf16):
+    %s = arith.addf %a, %b : bf16
+    fusion.yield %s : bf16
+  }
+  return %y : tensor<3294x1824xbf16>
+}

@@ -14,6 +14,7 @@
 #ifndef FUSION_ANALYSIS_SCANTILES_H
 #define FUSION_ANALYSIS_SCANTILES_H
 
+#include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
@@ -32,6 +33,8 @@ struct ScanSizes {
   /// States of an element, each of which is a word that blocks exchange; 0
   /// where they can exchange none.
   int64_t stateWords = 0;
+  /// Instructions, about, that combine two elements' states.
+  double combination = 1;
   /// Bytes of the narrowest element that is read or written.
   int64_t narrowestElement = 4;
 };
@@ -49,6 +52,9 @@ struct ScanTiles {
 
 /// Sets what `sizes` says about the states of `scans`.
 void describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes);
+
+/// Instructions, about, of a combination that costs so much.
+double countCombination(const OpCost &cost);
 
 /// Tiles, which all threads of a block scan together, where that is possible;
 /// else one element a step, with columns in threads.
