@@ -88,6 +88,14 @@ static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {
          static_cast<double>(llvm::divideCeil(sizes.rows, tiles.rows));
 }
 
+/// Whether `split` blocks that walk together have memory to exchange in: that
+/// of whole rounds and of the last one, each twice.
+static bool fitsExchanges(const ScanSizes &sizes, const ScanTiles &tiles,
+                          int64_t split) {
+  int64_t words = 4 * sizes.stateWords * tiles.columns * tiles.rows;
+  return fitsExchange(countBlocks(sizes, tiles), split, words);
+}
+
 /// Gives the walk of `tiles` to several blocks where there are too few to fill
 /// the chip.
 static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
@@ -102,11 +110,28 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
   int64_t split = std::min<int64_t>(
       {kMostBlocks, getWalkSplit(groups, elements, target),
        static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned))});
-  // The exchanges of whole rounds and of the last one have memory of their own,
-  // and each twice.
-  int64_t words = 4 * sizes.stateWords * tiles.columns * tiles.rows;
-  if (split > 1 && fitsExchange(groups, split, words))
+  if (split > 1 && fitsExchanges(sizes, tiles, split))
     tiles.split = split;
+}
+
+/// Gives few blocks longer tiles, of more warps.
+static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
+                          ScanTiles &tiles) {
+  // A few more blocks can save that.
+  int64_t most = std::min(kMostBlocks, tiles.split + tiles.split / 8);
+  double wanted =
+      static_cast<double>(kWarpsWanted) * static_cast<double>(target.numSMs);
+  while (tiles.warps < kMostWarps && tiles.scanned * most < sizes.scanned &&
+         countBlocks(sizes, tiles) *
+                 static_cast<double>(tiles.split * tiles.warps) <
+             wanted) {
+    tiles.scanned *= 2;
+    tiles.warps *= 2;
+  }
+  auto needed =
+      static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned));
+  if (tiles.split > 1 && needed <= most && fitsExchanges(sizes, tiles, needed))
+    tiles.split = needed;
 }
 
 ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
@@ -159,17 +184,6 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
   if (isAlone)
     return tiles;
   splitWalk(sizes, target, tiles);
-  // Few blocks have longer tiles, of more warps.
-  while (tiles.warps < kMostWarps &&
-         tiles.scanned * tiles.split < sizes.scanned &&
-         countBlocks(sizes, tiles) *
-                 static_cast<double>(tiles.split * tiles.warps) <
-             static_cast<double>(multiprocessors * kWarpsWanted)) {
-    tiles.scanned *= 2;
-    tiles.warps *= 2;
-  }
-  // No more blocks than the tiles are now.
-  tiles.split = std::min(tiles.split, static_cast<int64_t>(llvm::divideCeil(
-                                          sizes.scanned, tiles.scanned)));
+  lengthenTiles(sizes, target, tiles);
   return tiles;
 }

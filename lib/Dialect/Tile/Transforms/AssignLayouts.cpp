@@ -51,7 +51,7 @@ static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
                                  double vector, double bytes) {
   constexpr double kSector = 32;
   double together = vector * bytes;
-  auto next = static_cast<int32_t>(layout.vectorWidth(fastest));
+  auto next = static_cast<int32_t>(vector);
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
     Coords basis = layout.basis(HwDim::Lane, bit);
     if (basis[fastest] != next || llvm::count(basis, 0) + 1 < layout.rank())
