@@ -60,8 +60,31 @@ static bool isOnePlus(Value value) {
          (isOne(sum.getRhs()) && isFunction(sum.getLhs()));
 }
 
+/// Expressions deeper than this are no divisors that have a form of their own.
+static constexpr unsigned kMaxDepth = 10;
+
+/// True for sums and products of exponentials, at least one, and positive
+/// constants.
+static bool isMadeOfExponentials(Value value, bool &hasOne, unsigned depth) {
+  value = findSource(value);
+  if (matchPattern(value, m_PosZeroFloat()) || depth == kMaxDepth)
+    return false;
+  APFloat constant(0.0f);
+  if (matchPattern(value, m_ConstantFloat(&constant)))
+    return !constant.isNegative();
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<math::ExpOp>(op))
+    return hasOne = true;
+  return isa_and_present<arith::AddFOp, arith::MulFOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isMadeOfExponentials(operand, hasOne, depth + 1);
+         });
+}
+
 bool fusion::isSigmoid(Operation *op) {
+  bool hasExponential = false;
   if (isa<arith::DivFOp>(op))
-    return isOnePlus<math::ExpOp>(op->getOperand(1));
+    return isMadeOfExponentials(op->getOperand(1), hasExponential, 0) &&
+           hasExponential;
   return isa<arith::AddFOp>(op) && isOnePlus<math::TanhOp>(op->getResult(0));
 }

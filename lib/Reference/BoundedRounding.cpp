@@ -216,7 +216,7 @@ static Accuracy getAccuracy(Function function) {
   case Function::Acos:
     return {0.501, 1.5};
   case Function::Atan:
-    return {0.501, 1.7};
+    return {2.4, 1.7};
   case Function::Erf:
     return {2.2, 1.2};
   case Function::Erfc:

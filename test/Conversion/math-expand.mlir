@@ -141,6 +141,29 @@ func.func @divisions(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
   return %q, %sigmoid, %silu, %other : f32, f32, f32, f32
 }
 
+// Other quotients by exponentials: a reciprocal where the divisor is known to
+// have a normal one, the approximate division where it may be too large, the
+// exact one where the divisor may be 0.
+// CHECK-LABEL: func.func @quotients_by_exponentials(
+// CHECK:         %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK-NEXT:    arith.mulf %{{.*}}, %[[R]]
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.div.full"
+// CHECK:         arith.divf
+func.func @quotients_by_exponentials(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %two = arith.constant 2.0 : f32
+  %twenty = arith.constant 20.0 : f32
+  %least = arith.minimumf %y, %twenty : f32
+  %a = math.exp %least : f32
+  %b = arith.mulf %a, %a : f32
+  %c = arith.addf %b, %two : f32
+  %bounded = arith.divf %x, %c : f32
+  %d = math.exp %y : f32
+  %e = arith.addf %d, %two : f32
+  %unbounded = arith.divf %x, %e : f32
+  %small = arith.divf %x, %d : f32
+  return %bounded, %unbounded, %small : f32, f32, f32
+}
+
 // The half of one factor and the two of the other cancel.
 // CHECK-LABEL: func.func @gelu(
 // CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32

@@ -41,14 +41,22 @@ func.func @gelu(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // The softplus inside does not overflow: log1p(exp(-|x|)) + max(x, 0).
 // CHECK-LABEL: func.func @mish
-// CHECK-DAG: arith.maximumf
-// CHECK-DAG: math.absf
-// CHECK: arith.negf
-// CHECK: math.exp
-// CHECK: math.log1p
-// CHECK: math.tanh
+// CHECK: %[[M:.*]] = arith.minimumf
+// CHECK: %[[E:.*]] = math.exp %[[M]]
+// CHECK: %[[S:.*]] = arith.addf %[[E]], %[[TWO:.*]] : f32
+// CHECK: %[[N:.*]] = arith.mulf %[[E]], %[[S]]
+// CHECK: %[[D:.*]] = arith.addf %[[N]], %[[TWO]]
+// CHECK: arith.divf %[[N]], %[[D]]
+// CHECK-NOT: math.tanh
+// CHECK-LABEL: func.func @hard_swish
+// CHECK-NOT: arith.divf
 func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = fusion.mish %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+func.func @hard_swish(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = fusion.hard_swish %x : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 

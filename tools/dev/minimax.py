@@ -240,6 +240,12 @@ def main():
                64)
     emit("atanF64", c, e, 64, "atan(x) = x + x^3 Q(x^2) for |x| <= tan(pi/8).")
 
+    # The same up to 1, the error relative to atan itself.
+    c, e = fit(odd_tail(mpmath.atan, mpf(-1) / 3),
+               lambda z: z * sqrt(z) / mpmath.atan(sqrt(z)) if z else mpf(0),
+               range(8), 0, 1, 32)
+    emit("atanF32", c, e, 32, "atan(x) = x + x^3 Q(x^2) for |x| <= 1.")
+
     # asin(x) = x + x^3 Q(x^2), |x| <= 1/2.
     c, e = fit(odd_tail(mpmath.asin, mpf(1) / 6), lambda z: z, range(13), 0,
                mpf("0.2501"), 64)

@@ -228,6 +228,19 @@ inline constexpr double atanF64[] = {
     0x1.e819d74d16e3dp-7,
 };
 
+/// atan(x) = x + x^3 Q(x^2) for |x| <= 1.
+/// Weighted error 2^-25.8.
+inline constexpr float atanF32[] = {
+    -0x1.5554dc0000000p-2f,
+    0x1.9978ec0000000p-3f,
+    -0x1.230a960000000p-3f,
+    0x1.b4ded40000000p-4f,
+    -0x1.3551560000000p-4f,
+    0x1.61f0480000000p-5f,
+    -0x1.0c1a580000000p-6f,
+    0x1.7eacb60000000p-9f,
+};
+
 /// asin(x) = x + x^3 Q(x^2) for |x| <= 1/2.
 /// Weighted error 2^-59.8.
 inline constexpr double asinF64[] = {

@@ -38,6 +38,9 @@ inline constexpr double ln2F64Lo = 0x1.abc9e3b39803fp-56;
 inline constexpr double halfPiF32Hi = 0x1.921fb4p+0;
 inline constexpr double halfPiF32Mid = 0x1.4442dp-24;
 inline constexpr double halfPiF32Lo = 0x1.84698ap-48;
+// Two floats whose product is pi/2 to within 2^-45.
+inline constexpr double halfPiF32FactorA = 0x1.aee9d60000000p+0;
+inline constexpr double halfPiF32FactorB = 0x1.ddcb020000000p-1;
 inline constexpr double halfPiF64Hi = 0x1.921fb54442d18p+0;
 inline constexpr double halfPiF64Mid = 0x1.1a62633145c06p-54;
 inline constexpr double halfPiF64Lo = 0x1.c1cd129024e09p-107;

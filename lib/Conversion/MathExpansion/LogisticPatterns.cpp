@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FloatRange.h"
 #include "Logistic.h"
 #include "Operands.h"
 
@@ -34,20 +35,29 @@ struct ExpandLogistic final : OpRewritePattern<OpTy> {
   }
 };
 
-/// x / (1 + exp(y)): the divisor is at least 1, which the exact division's slow
-/// path for extreme divisors does not need to know.
+/// The least number whose approximate reciprocal is 0.
+constexpr double kLargeDivisor = 0x1p126;
+
+/// Quotients by 1 + exp(y) and others by positive numbers and exponentials: the
+/// divisor is no smaller than the constant in it, which the exact division's
+/// slow path for extreme divisors does not need to know.
 struct ExpandLogisticDivision final : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(arith::DivFOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!Logistic::getExponential(op.getRhs()) ||
+    FloatRange range = FloatRange::of(op.getRhs());
+    // A constant that is no less than 2^-60 keeps the divisor normal.
+    if (!isMadeOfExponentials(op.getRhs()) || range.low < 0x1p-60 ||
         getElementTypeOrSelf(op.getType()).isF64() ||
         !isExpandableFloat(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a logistic function");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Num quotient =
-        divFull(computeNum(b, op.getLhs()), computeNum(b, op.getRhs()));
+    Num dividend = computeNum(b, op.getLhs());
+    Num divisor = computeNum(b, op.getRhs());
+    Num quotient = range.high < kLargeDivisor / 2
+                       ? dividend * rcpApproxFtz(divisor)
+                       : divFull(dividend, divisor);
     rewriter.replaceOp(op, restore(quotient, op.getType()));
     return success();
   }

@@ -80,7 +80,7 @@ Num mlir::fusion::tanKernel(Num x, const KernelOptions &options) {
 }
 
 //===----------------------------------------------------------------------===//
-// Inverses, in f64
+// Inverses
 //===----------------------------------------------------------------------===//
 
 /// atan(numerator / denominator) for 0 <= numerator, denominator, not both
@@ -106,8 +106,17 @@ static Num atanOfRatio(Num numerator, Num denominator) {
 }
 
 Num mlir::fusion::atanKernel(Num x, const KernelOptions &) {
-  return throughF64(
-      x, [](Num x) { return copysign(atanOfRatio(fabs(x), x.c(1.0)), x); });
+  if (x.isF64())
+    return copysign(atanOfRatio(fabs(x), x.c(1.0)), x);
+  // atan(a) directly up to 1, pi/2 - atan(1 / a) beyond, where pi/2 as a
+  // product of two floats has the digits that one would lose.
+  Num magnitude = fabs(x);
+  Num steep = magnitude > x.c(1.0);
+  Num t = select(steep, rcpApproxFtz(magnitude), magnitude);
+  Num z = t * t;
+  Num angle = fma(t * z, poly(z, coefficients::atanF32), t);
+  Num rest = fma(x.c(halfPiF32FactorA), x.c(halfPiF32FactorB), -angle);
+  return copysign(select(steep, rest, angle), x);
 }
 
 Num mlir::fusion::atan2Kernel(Num y, Num x, const KernelOptions &options) {

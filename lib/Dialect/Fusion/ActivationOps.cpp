@@ -76,13 +76,17 @@ Value SiluOp::buildScalar(OpBuilder &builder, Location loc, Value value) {
 Value MishOp::buildScalar(OpBuilder &builder, Location loc, Value value) {
   ImplicitLocOpBuilder b(loc, builder);
   Scalar x(b, value);
-  return x * tanh(buildSoftplus(x));
+  // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2), e being exp(x): above 20
+  // that is 1 in every format, and below nothing overflows or cancels.
+  Scalar power = exp(min(x, x.constant(20.0)));
+  Scalar n = power * (power + 2.0);
+  return x * (n / (n + 2.0));
 }
 
 Value HardSwishOp::buildScalar(OpBuilder &builder, Location loc, Value value) {
   ImplicitLocOpBuilder b(loc, builder);
   Scalar x(b, value);
-  return x * min(max(x + 3.0, x.constant(0.0)), x.constant(6.0)) / 6.0;
+  return x * min(max(x + 3.0, x.constant(0.0)), x.constant(6.0)) * (1.0 / 6.0);
 }
 
 Value HardSigmoidOp::buildScalar(OpBuilder &builder, Location loc,

@@ -57,7 +57,10 @@ static Real logSigmoid(const Real &x) {
 }
 static Real silu(const Real &x) { return x * sigmoid(x); }
 static Real mish(const Real &x) { return x * tanh(softplus(x)); }
-static Real hardSwish(const Real &x) { return x * min(max(x + 3, 0), 6) / 6; }
+/// A sixth may be a factor: the rounding of 1/6 is another.
+static Real hardSwish(const Real &x) {
+  return (x * min(max(x + 3, 0), 6) / 6).loosen(1);
+}
 
 static Results hardSigmoid(HardSigmoidOp op, const Operands &in) {
   double alpha = op.getAlpha().convertToDouble();

@@ -52,7 +52,7 @@ inline const Function functions[] = {
     {"tan", tanl, 3.2, 3.2, 3.5},
     {"asin", asinl, 0.501, 0.501, 1.8},
     {"acos", acosl, 0.501, 0.501, 1.5},
-    {"atan", atanl, 0.501, 0.501, 1.7},
+    {"atan", atanl, 1.4, 2.4, 1.7},
     {"erf", erfl, 1.1, 2.2, 1.2},
     {"erfc", erfcl, 0.501, 0.501, 4},
     {"sqrt", sqrtl, 0.5, 0.5, 0.5},

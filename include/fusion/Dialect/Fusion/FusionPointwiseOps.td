@@ -96,8 +96,8 @@ def Fusion_MishOp : Fusion_PlainActivationOp<"mish"> {
   let summary = "x * tanh(softplus(x))";
   let description = [{
     `y = x tanh(log(1 + exp(x)))` (Misra, 2019). As
-    `torch.nn.functional.mish`. The softplus is `max(x, 0) + log1p(exp(-|x|))`,
-    which does not overflow.
+    `torch.nn.functional.mish`. Computed as `x n / (n + 2)` with
+    `n = exp(x) (exp(x) + 2)`, which is the same and has one exponential.
   }];
 }
 
