@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FlatIndices.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -92,7 +93,7 @@ private:
   void chooseClasses();
   /// True when every element of loop `first` of `op` is followed by one of
   /// `second` in each of its tensors that has either.
-  bool areOneLoop(linalg::LinalgOp op, const llvm::SmallBitVector &counted,
+  bool areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                   unsigned first, unsigned second) const;
 
   /// True when dimensions `dim` and `dim` + 1 of `value` become one.
@@ -156,12 +157,11 @@ void DimCollapser::blockAll(ValueRange values) {
                       1);
 }
 
-bool DimCollapser::areOneLoop(linalg::LinalgOp op,
-                              const llvm::SmallBitVector &counted,
+bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                               unsigned first, unsigned second) const {
   auto iterators = op.getIteratorTypesArray();
-  if (iterators[first] != iterators[second] || counted.test(first) ||
-      counted.test(second))
+  if (iterators[first] != iterators[second] ||
+      !indices.areOneLoop(first, second))
     return false;
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     Builder b(op.getContext());
@@ -177,15 +177,14 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op,
 }
 
 void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
-  llvm::SmallBitVector counted(op.getNumLoops());
-  op->walk([&](linalg::IndexOp index) { counted.set(index.getDim()); });
+  FlatIndices indices(op);
   DenseMap<std::pair<unsigned, unsigned>, unsigned> ofLoops;
   auto add = [&](Value value, AffineMap map) {
     for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim) {
       unsigned boundary = boundaries.lookup(value) + dim;
       std::optional<unsigned> first = getLoop(map, dim);
       std::optional<unsigned> second = getLoop(map, dim + 1);
-      if (!first || !second || !areOneLoop(op, counted, *first, *second)) {
+      if (!first || !second || !areOneLoop(op, indices, *first, *second)) {
         blocked.set(boundary);
         continue;
       }
@@ -372,6 +371,7 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
   }
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   op.setIteratorTypesAttr(b.getArrayAttr(iterators));
+  FlatIndices::merge(op, follows);
   op->walk(
       [&](linalg::IndexOp index) { index.setDim(numbers[index.getDim()]); });
 }

@@ -294,3 +294,117 @@ func.func @scan(%x: tensor<2x3x7x4x5xf32>) -> tensor<2x3x7x4x5xf32> {
   }
   return %y : tensor<2x3x7x4x5xf32>
 }
+
+// A body that numbers the elements, as a counter-based generator does, numbers
+// those of the one loop; one that compares indices keeps its loops. Where the
+// number is of two loops of three, these become one.
+// CHECK-LABEL: func @numbered
+// CHECK: fusion.kernel @numbered ins({{.*}} : tensor<210xi64>)
+// CHECK: ^bb0(%[[IN:.*]]: i64, %{{.*}}: i64):
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK-NOT: linalg.index
+// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK: arith.addi %[[IN]], %[[N]]
+// CHECK-LABEL: func @triangle
+// CHECK: fusion.kernel @triangle ins({{.*}} : tensor<5x6x7xi64>)
+// CHECK-LABEL: func @numbered_rows
+// CHECK: fusion.kernel @numbered_rows ins({{.*}} : tensor<30x7xi64>)
+// CHECK-LABEL: func @other_factor
+// CHECK: fusion.kernel @other_factor ins({{.*}} : tensor<5x42xi64>)
+// CHECK-NOT: arith.constant 6 : i64
+// CHECK: %[[FACTOR:.*]] = arith.constant 77 : i64
+// CHECK: arith.muli %{{.*}}, %[[FACTOR]]
+func.func @numbered(%x: tensor<5x6x7xi64>) -> tensor<5x6x7xi64> {
+  %y = fusion.kernel @numbered ins(%x : tensor<5x6x7xi64>) -> (tensor<5x6x7xi64>) {
+  ^bb0(%a: tensor<5x6x7xi64>):
+    %six = arith.constant 6 : i64
+    %seven = arith.constant 7 : i64
+    %e = tensor.empty() : tensor<5x6x7xi64>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<5x6x7xi64>) outs(%e : tensor<5x6x7xi64>) {
+    ^bb0(%v: i64, %o: i64):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %k = linalg.index 2 : index
+      %0 = arith.index_cast %i : index to i64
+      %1 = arith.muli %0, %six : i64
+      %2 = arith.index_cast %j : index to i64
+      %3 = arith.addi %1, %2 : i64
+      %4 = arith.muli %3, %seven : i64
+      %5 = arith.index_cast %k : index to i64
+      %6 = arith.addi %4, %5 : i64
+      %7 = arith.addi %v, %6 : i64
+      linalg.yield %7 : i64
+    } -> tensor<5x6x7xi64>
+    fusion.yield %r : tensor<5x6x7xi64>
+  }
+  return %y : tensor<5x6x7xi64>
+}
+func.func @triangle(%x: tensor<5x6x7xi64>) -> tensor<5x6x7xi64> {
+  %y = fusion.kernel @triangle ins(%x : tensor<5x6x7xi64>) -> (tensor<5x6x7xi64>) {
+  ^bb0(%a: tensor<5x6x7xi64>):
+    %seven = arith.constant 7 : index
+    %e = tensor.empty() : tensor<5x6x7xi64>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<5x6x7xi64>) outs(%e : tensor<5x6x7xi64>) {
+    ^bb0(%v: i64, %o: i64):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %k = linalg.index 2 : index
+      %c = arith.cmpi sle, %i, %j : index
+      %0 = arith.muli %j, %seven : index
+      %1 = arith.addi %0, %k : index
+      %2 = arith.index_cast %1 : index to i64
+      %s = arith.select %c, %v, %2 : i64
+      linalg.yield %s : i64
+    } -> tensor<5x6x7xi64>
+    fusion.yield %r : tensor<5x6x7xi64>
+  }
+  return %y : tensor<5x6x7xi64>
+}
+func.func @numbered_rows(%x: tensor<5x6x7xi64>) -> tensor<5x6x7xi64> {
+  %y = fusion.kernel @numbered_rows ins(%x : tensor<5x6x7xi64>) -> (tensor<5x6x7xi64>) {
+  ^bb0(%a: tensor<5x6x7xi64>):
+    %six = arith.constant 6 : index
+    %e = tensor.empty() : tensor<5x6x7xi64>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<5x6x7xi64>) outs(%e : tensor<5x6x7xi64>) {
+    ^bb0(%v: i64, %o: i64):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %k = linalg.index 2 : index
+      %0 = arith.muli %i, %six : index
+      %1 = arith.addi %0, %j : index
+      %2 = arith.xori %1, %k : index
+      %3 = arith.index_cast %2 : index to i64
+      linalg.yield %3 : i64
+    } -> tensor<5x6x7xi64>
+    fusion.yield %r : tensor<5x6x7xi64>
+  }
+  return %y : tensor<5x6x7xi64>
+}
+func.func @other_factor(%x: tensor<5x6x7xi64>) -> tensor<5x6x7xi64> {
+  %y = fusion.kernel @other_factor ins(%x : tensor<5x6x7xi64>) -> (tensor<5x6x7xi64>) {
+  ^bb0(%a: tensor<5x6x7xi64>):
+    %eleven = arith.constant 11 : i64
+    %seven = arith.constant 7 : i64
+    %e = tensor.empty() : tensor<5x6x7xi64>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<5x6x7xi64>) outs(%e : tensor<5x6x7xi64>) {
+    ^bb0(%v: i64, %o: i64):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %k = linalg.index 2 : index
+      %0 = arith.index_cast %i : index to i64
+      %1 = arith.muli %0, %eleven : i64
+      %2 = arith.index_cast %j : index to i64
+      %3 = arith.addi %1, %2 : i64
+      %4 = arith.muli %3, %seven : i64
+      %5 = arith.index_cast %k : index to i64
+      %6 = arith.addi %4, %5 : i64
+      linalg.yield %6 : i64
+    } -> tensor<5x6x7xi64>
+    fusion.yield %r : tensor<5x6x7xi64>
+  }
+  return %y : tensor<5x6x7xi64>
+}
