@@ -53,7 +53,13 @@ unsigned LoopFacts::getFastest() const {
   return fastest;
 }
 
+/// The dimension that `coord` is, but for where it begins: slices and pads run
+/// along memory as what they are cut from does.
 static std::optional<unsigned> getDim(AffineExpr coord) {
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(coord);
+      sum && sum.getKind() == AffineExprKind::Add &&
+      isa<AffineConstantExpr>(sum.getRHS()))
+    coord = sum.getLHS();
   if (auto dim = dyn_cast<AffineDimExpr>(coord))
     return dim.getPosition();
   return std::nullopt;
@@ -94,10 +100,18 @@ void LoopFacts::findTensors() {
     });
     if (known == inputs.end()) {
       const GraphValue &value = graph.getValue(access.value);
-      inputs.push_back({access.value, value.shape, {}, value.elementBytes});
+      inputs.push_back({access.value,
+                        value.shape,
+                        {},
+                        value.elementBytes,
+                        llvm::SmallBitVector(extents.size())});
       known = &inputs.back();
       known->dims.resize(value.shape.size());
     }
+    for (AffineExpr coord : access.coords)
+      for (unsigned dim = 0; dim < extents.size(); ++dim)
+        if (coord.isFunctionOfDim(dim))
+          known->follows.set(dim);
     // Of several reads, one may be a gather.
     for (auto [dim, coord] : llvm::zip_equal(known->dims, access.coords))
       if (!dim)
@@ -108,7 +122,8 @@ void LoopFacts::findTensors() {
     KernelTensor tensor{output.value,
                         SmallVector<int64_t>(body.getStoredShape(output)),
                         {},
-                        graph.getValue(output.value).elementBytes};
+                        graph.getValue(output.value).elementBytes,
+                        {}};
     // Of what is written in place the kernel has the loops alone.
     bool inPlace = body.getNode(instance).inPlace;
     for (AffineExpr coord : inPlace ? ArrayRef<AffineExpr>(instance.loops)
@@ -193,8 +208,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
     if (tensor.shape.empty())
       continue;
     for (unsigned dim = 0; dim < numDims; ++dim)
-      if (root.test(dim) && extents[dim] > 1 &&
-          !llvm::is_contained(tensor.dims, std::optional(dim)))
+      if (root.test(dim) && extents[dim] > 1 && !tensor.follows.test(dim))
         repeats.set(dim);
   }
   for (const KernelTensor &tensor : outputs)

@@ -30,6 +30,8 @@ struct KernelTensor {
   SmallVector<int64_t> shape;
   SmallVector<std::optional<unsigned>> dims;
   double elementBytes;
+  /// Of what is read: the dimensions that its indices depend on.
+  llvm::SmallBitVector follows;
 
   double elements() const;
 };

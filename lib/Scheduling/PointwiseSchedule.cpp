@@ -20,6 +20,46 @@ using namespace mlir::fusion;
 /// of elements only; a counter-based random generator alone has about 100.
 static constexpr int64_t kLongBody = 64;
 
+/// Elements along each side of a square tile: whole cache lines of 16-bit ones.
+static constexpr int64_t kSquareSide = 64;
+
+/// Where dimension `fast` is shorter than a side of a square tile, the side
+/// goes on along what lies outside of it in memory, in the largest tensor that
+/// is contiguous along it. `other` is that of the other side.
+static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
+                     unsigned other) {
+  const KernelTensor *largest = nullptr;
+  auto visit = [&](const KernelTensor &tensor) {
+    auto isLong = [](int64_t size) { return size > 1; };
+    auto last = llvm::find_if(llvm::reverse(tensor.shape), isLong);
+    if (last == tensor.shape.rend())
+      return;
+    unsigned number = tensor.shape.rend() - last - 1;
+    if (tensor.dims[number] == fast &&
+        (!largest || tensor.elements() > largest->elements()))
+      largest = &tensor;
+  };
+  llvm::for_each(facts.inputs, visit);
+  llvm::for_each(facts.outputs, visit);
+  if (!largest)
+    return;
+  int64_t side = 1;
+  for (unsigned number = largest->shape.size(); number-- > 0;) {
+    if (largest->shape[number] == 1)
+      continue;
+    std::optional<unsigned> dim = largest->dims[number];
+    if (!dim || *dim == other || !facts.root.test(*dim) || side >= kSquareSide)
+      return;
+    LoopAxis &axis = draft[*dim];
+    axis.tile = std::max(
+        axis.tile, std::min<int64_t>(kSquareSide / side,
+                                     nextPowerOfTwo(facts.extents[*dim])));
+    side *= axis.tile;
+    if (axis.tile < facts.extents[*dim])
+      return;
+  }
+}
+
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   // One 16-byte access a thread for each operand: more of them in flight did
@@ -47,10 +87,12 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
     // Two directions: a square tile that both read in whole cache lines.
     square = true;
     for (unsigned i = 0; i < 2; ++i) {
-      draft[fast[i]].tile =
-          std::min<int64_t>(64, nextPowerOfTwo(facts.extents[fast[i]]));
+      draft[fast[i]].tile = std::min<int64_t>(
+          kSquareSide, nextPowerOfTwo(facts.extents[fast[i]]));
       draft[fast[i]].vector = vector;
     }
+    for (unsigned i = 0; i < 2; ++i)
+      growSide(draft, facts, fast[i], fast[1 - i]);
   }
   auto rank = static_cast<int64_t>(facts.primary.size());
   // A few steps along a dimension that an operand lacks: the block reads that

@@ -91,6 +91,9 @@ private:
                  ArrayRef<double> have) const;
   double getDensity(const Stream &stream, unsigned number) const;
   bool isGather(const Stream &stream) const;
+  /// Of the blocks, those that have elements of the tensor: the others are in
+  /// what pads it, or in what is joined to it.
+  double getShareInside(const Stream &stream) const;
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
@@ -276,6 +279,20 @@ double SchedulePricer::getDensity(const Stream &stream, unsigned number) const {
   return least > 1 ? 1 / least : 1;
 }
 
+double SchedulePricer::getShareInside(const Stream &stream) const {
+  double share = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
+      if (getSlope(coord, dim) != 1)
+        continue;
+      // A tile begins anywhere.
+      double inside =
+          (static_cast<double>(size) + coverOf[dim] - 1) / coverOf[dim];
+      share *= std::min(1.0, inside / blocksOf[dim]);
+    }
+  return share;
+}
+
 double SchedulePricer::getRun(const Stream &stream,
                               ArrayRef<double> have) const {
   double run = 1;
@@ -333,7 +350,8 @@ void SchedulePricer::addStream(const Stream &stream) {
     double bytes = getRun(stream, coverOf) * elementBytes;
     double rest = std::fmod(bytes, cost::kSectorBytes);
     double waste = rest == 0 ? 0 : cost::kSectorBytes - elementBytes;
-    access.requestedBytes = inBlock * blocks * (1 + waste / bytes);
+    access.requestedBytes =
+        inBlock * blocks * getShareInside(stream) * (1 + waste / bytes);
     access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
     if (access.factor > 1)
       access.requestedBytes /= access.factor;
