@@ -132,3 +132,27 @@ tile.program @single(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps =
   tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<1024xf16>, !tile.view<1024xf16>
   tile.return
 }
+
+// One row of several has one end, where alone an instruction is in bounds in
+// part; rows that blocks choose have an end each.
+
+// CHECK-LABEL: tile.program @first_row
+// CHECK: tile.load {{.*}} -> tensor<1024xf16, #tile.layout<"{reg={{\[\[}}1],[2],[4]],
+// CHECK-NEXT: tile.store
+// CHECK-LABEL: tile.program @any_row
+// CHECK: tile.load {{.*}} -> tensor<1024xf16, #tile.layout<"{reg={{\[\[}}128],
+tile.program @first_row(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x1003xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<1003xf16>
+  %s = tile.load %x[affine_map<(a) -> (0, a)>] () checked [false, true] : !tile.view<2x1003xf16> -> tensor<1024xf16>
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [true] : tensor<1024xf16>, !tile.view<1003xf16>
+  tile.return
+}
+tile.program @any_row(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x1003xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2x1003xf16>
+  %r = gpu.block_id x
+  %s = tile.load %x[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : !tile.view<2x1003xf16> -> tensor<1024xf16>
+  tile.store %s, %y[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : tensor<1024xf16>, !tile.view<2x1003xf16>
+  tile.return
+}

@@ -280,9 +280,14 @@ static bool isDivisible(const Access &access, unsigned axis, int64_t width) {
     if (!run || run->stride != 1)
       return false;
     bool beginsBefore = run->base % width != 0;
+    // Of one row in all, cut from many perhaps.
     bool isOutermost =
-        llvm::all_of(access.view.getType().getShape().take_front(dim),
-                     [](int64_t other) { return other == 1; });
+        llvm::all_of(llvm::zip(access.view.getType().getShape().take_front(dim),
+                               access.map.getResults()),
+                     [](auto outer) {
+                       auto [size, coord] = outer;
+                       return size == 1 || isa<AffineConstantExpr>(coord);
+                     });
     if (beginsBefore ? ShapedType::isDynamic(size) || size < width
                      : !isOutermost)
       return false;
