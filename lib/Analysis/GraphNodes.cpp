@@ -44,6 +44,7 @@ void ComputeGraphBuilder::addFill(GraphNode &node, Value result) {
     // A comparison with each offset.
     int64_t size = getSizes(groups.getOffsets().getType()).front();
     node.perPoint.fp32 = 2.0 * static_cast<double>(size);
+    node.perPoint.instructions = node.perPoint.fp32;
     addRead(node, groups.getOffsets(), {getUnknownCoord({})});
     return;
   }
@@ -179,7 +180,7 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
 void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {
   setResultLoops(node, op.getResult());
   // A comparison and a selection.
-  node.perPoint.fp32 = 2;
+  node.perPoint.fp32 = node.perPoint.instructions = 2;
   SmallVector<AffineExpr> coords;
   SmallVector<unsigned> parts;
   for (auto [d, low] : llvm::enumerate(op.getMixedLowPad())) {
@@ -196,6 +197,7 @@ void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
   AffineExpr offset = constant(0);
   for (Value input : op.getInputs()) {
     node.perPoint.fp32 += 2;
+    node.perPoint.instructions += 2;
     auto type = cast<RankedTensorType>(input.getType());
     SmallVector<AffineExpr> coords;
     for (unsigned d = 0; d < node.extents.size(); ++d)
@@ -258,7 +260,7 @@ void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
   if (node.inPlace)
     return addInsertInPlace(node, op);
   setResultLoops(node, op.getResult());
-  node.perPoint.fp32 = 2;
+  node.perPoint.fp32 = node.perPoint.instructions = 2;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> coords;
   SmallVector<unsigned> parts;

@@ -6,20 +6,128 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the arithmetic cost of scalar ops. Transcendentals count
-// the special functions they are built from and the polynomial around them.
+// This file implements the arithmetic cost of scalar ops: the instructions that
+// they become.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/OpCosts.h"
+#include "fusion/Support/FloatRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Flops beside the special functions, and the special functions, of one op.
+namespace {
+/// Instructions of an op: in all, and of the special function units.
+struct Instructions {
+  double all, special = 0;
+  /// Those that are of f64 even where the op is not.
+  double ofF64 = 0;
+};
+} // namespace
+
+/// 1 + tanh(x), which is made of one exponential and a reciprocal.
+static bool isLogistic(math::TanhOp tanh) {
+  if (!tanh->hasOneUse())
+    return false;
+  auto sum = dyn_cast<arith::AddFOp>(*tanh->user_begin());
+  return sum && llvm::any_of(sum->getOperands(), [](Value term) {
+           return matchPattern(term, m_OneFloat());
+         });
+}
+
+/// The instructions of an elementary function of f32, or narrower floats. Those
+/// of the table in docs/Numerics.md; MathPricesTest compares them with the
+/// expansions.
+static std::optional<Instructions> getFunction(Operation *op) {
+  using Result = std::optional<Instructions>;
+  auto type =
+      dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  bool isNarrow = type && type.getWidth() < 32;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](math::ExpOp) {
+        return isNarrow ? Instructions{2, 1} : Instructions{6, 1};
+      })
+      .Case<math::Exp2Op, math::RsqrtOp>(
+          [](auto) { return Instructions{1, 1}; })
+      .Case([](math::ExpM1Op) { return Instructions{19}; })
+      .Case<math::LogOp, math::Log2Op>([](auto) { return Instructions{26, 1}; })
+      .Case([](math::Log10Op) { return Instructions{28, 1}; })
+      .Case([](math::Log1pOp log) {
+        FloatRange range = FloatRange::of(log.getOperand());
+        return range.low >= 0 && range.high <= 1 ? Instructions{10}
+                                                 : Instructions{26, 1};
+      })
+      .Case([](math::TanhOp tanh) {
+        return isLogistic(tanh) ? Instructions{4, 2} : Instructions{16, 2};
+      })
+      .Case<math::SinOp, math::CosOp>([](auto) { return Instructions{23}; })
+      .Case([](math::TanOp) { return Instructions{31, 1}; })
+      .Case([](math::AtanOp) { return Instructions{18, 1}; })
+      .Case([](math::ErfOp) { return Instructions{20, 1}; })
+      // The exact root and quotient: an approximation, a step of correction and
+      // a branch for extreme operands.
+      .Case([](math::SqrtOp) { return Instructions{9, 1}; })
+      .Case([](math::SinhOp) { return Instructions{2, 0, 77}; })
+      .Case([](math::CoshOp) { return Instructions{2, 0, 41}; })
+      .Case([](math::AsinhOp) { return Instructions{2, 0, 99}; })
+      .Case([](math::AcoshOp) { return Instructions{2, 0, 108}; })
+      .Case([](math::AtanhOp) { return Instructions{2, 0, 60}; })
+      .Case([](math::AsinOp) { return Instructions{2, 0, 32}; })
+      .Case([](math::AcosOp) { return Instructions{2, 0, 44}; })
+      .Case([](math::Atan2Op) { return Instructions{2, 0, 57}; })
+      .Case([](math::ErfcOp) { return Instructions{2, 0, 97}; })
+      .Case([](math::CbrtOp) { return Instructions{2, 0, 44}; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+static Instructions getPower(math::PowFOp op) {
+  APFloat exponent(0.0f);
+  if (!matchPattern(op.getRhs(), m_ConstantFloat(&exponent)))
+    return {2, 0, 104};
+  double value = std::abs(exponent.convertToDouble());
+  if (value == 0.5 || value == 1 || value == 2 || value == 3)
+    return {3, value < 1 ? 1.0 : 0.0};
+  return {2, 0, 104};
+}
+
+static Instructions getQuotient(arith::DivFOp op) {
+  if (!isMadeOfExponentials(op.getRhs()))
+    return {10, 1};
+  // The reciprocal, and a product where it is not all.
+  return {matchPattern(op.getLhs(), m_OneFloat()) ? 1.0 : 2.0, 1};
+}
+
+static Instructions getInstructions(Operation *op) {
+  if (std::optional<Instructions> function = getFunction(op))
+    return *function;
+  return llvm::TypeSwitch<Operation *, Instructions>(op)
+      .Case([](math::PowFOp power) { return getPower(power); })
+      .Case([](arith::DivFOp quotient) { return getQuotient(quotient); })
+      .Case<arith::RemFOp>([](auto) { return Instructions{40, 1}; })
+      // Integer division is a sequence of about twenty instructions.
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [](auto) { return Instructions{20}; })
+      // One instruction narrows two elements.
+      .Case([](arith::TruncFOp) { return Instructions{0.5}; })
+      // Other names for registers, and what other instructions do on the way.
+      .Case<arith::BitcastOp, arith::IndexCastOp, arith::IndexCastUIOp,
+            arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp, arith::NegFOp,
+            math::AbsFOp>([](auto) { return Instructions{0}; })
+      .Default([](Operation *) { return Instructions{1}; });
+}
+
+/// Flops beside the special functions, and the special functions, of one op, as
+/// if all functions were approximate.
 static std::pair<double, double> getFlopsAndSfu(Operation *op) {
   using Pair = std::pair<double, double>;
   return llvm::TypeSwitch<Operation *, Pair>(op)
@@ -53,6 +161,7 @@ OpCost mlir::fusion::getOpCost(Operation *op) {
   if (dialect != "arith" && dialect != "math")
     return cost;
   auto [flops, sfu] = getFlopsAndSfu(op);
+  Instructions instructions = getInstructions(op);
   bool isDouble = llvm::any_of(op->getOperandTypes(),
                                [](Type type) { return type.isF64(); }) ||
                   op->getResult(0).getType().isF64();
@@ -60,15 +169,90 @@ OpCost mlir::fusion::getOpCost(Operation *op) {
   // multiply-adds each.
   if (isDouble) {
     cost.fp64 = flops + 20 * sfu;
+    cost.doubles =
+        instructions.all + instructions.ofF64 + 10 * instructions.special;
     return cost;
   }
   cost.fp32 = flops;
   cost.sfu = sfu;
+  cost.instructions = instructions.all;
+  cost.doubles = instructions.ofF64;
   return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How many elements have a value in common: those of a group, or all.
+class Sharing {
+public:
+  explicit Sharing(Region &region) : region(region) {}
+
+  /// Elements for which `op` is computed once; infinity for those before all.
+  double add(Operation *op);
+
+private:
+  static constexpr double kAll = std::numeric_limits<double>::infinity();
+  /// A thread has no more elements side by side, of a group.
+  static constexpr double kMostElements = 4;
+
+  struct Use {
+    double elements;
+    /// It follows from loop indices alone.
+    bool isIndex;
+  };
+  Use get(Value value) const {
+    auto known = uses.find(value);
+    if (known != uses.end())
+      return known->second;
+    bool isInside = region.isAncestor(value.getParentRegion());
+    return isInside ? Use{1, false} : Use{kAll, true};
+  }
+
+  Region &region;
+  DenseMap<Value, Use> uses;
+};
+} // namespace
+
+double Sharing::add(Operation *op) {
+  Use use{kAll, true};
+  if (isa<linalg::IndexOp>(op)) {
+    use.elements = 1;
+  } else if (!op->hasTrait<OpTrait::ConstantLike>()) {
+    for (Value operand : op->getOperands()) {
+      use.elements = std::min(use.elements, get(operand).elements);
+      use.isIndex &= get(operand).isIndex;
+    }
+    if (op->getNumRegions() > 0 || !isMemoryEffectFree(op))
+      use = {1, false};
+  }
+  // Neighbours have indices whose quotient is the same.
+  APInt number;
+  if (use.isIndex && use.elements == 1 && op->getNumOperands() == 2 &&
+      matchPattern(op->getOperand(1), m_ConstantInt(&number))) {
+    if (isa<arith::ShRUIOp, arith::ShRSIOp>(op) && number.ult(16))
+      use.elements = std::ldexp(1.0, static_cast<int>(number.getZExtValue()));
+    if (isa<arith::DivUIOp, arith::FloorDivSIOp>(op) && number.ugt(1) &&
+        number.getActiveBits() < 32)
+      use.elements = static_cast<double>(number.getZExtValue());
+    use.elements = std::min(use.elements, kMostElements);
+  }
+  for (Value result : op->getResults())
+    uses[result] = use;
+  return use.elements;
 }
 
 OpCost mlir::fusion::getRegionCost(Region &region) {
   OpCost cost;
-  region.walk([&](Operation *op) { cost += getOpCost(op); });
+  Sharing sharing(region);
+  region.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    OpCost own = getOpCost(op);
+    double elements = sharing.add(op);
+    own.instructions /= elements;
+    own.doubles /= elements;
+    cost += own;
+  });
   return cost;
 }

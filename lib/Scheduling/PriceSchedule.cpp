@@ -315,9 +315,15 @@ double SchedulePricer::getVector(const Stream &stream, double run) const {
       continue;
     if (!isa<AffineDimExpr>(stream.coords[number]))
       return 1;
+    // Of one row in all, no other begins anywhere.
+    if (llvm::all_of(stream.shape.take_front(number),
+                     [](int64_t size) { return size == 1; })) {
+      row = 0;
+      break;
+    }
     row *= stream.shape[number];
-    double span = getSpan(stream, number, tileOf);
-    if (span < static_cast<double>(stream.shape[number]) || number == 0)
+    if (getSpan(stream, number, tileOf) <
+        static_cast<double>(stream.shape[number]))
       break;
   }
   auto width = static_cast<int64_t>(llvm::bit_floor<uint64_t>(
@@ -381,6 +387,14 @@ void SchedulePricer::addArithmetic() {
     if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.fp64 > 0 ? cost.fp64Flops : cost.fp32Flops;
       flops += 2 * countScanInstructions(each) * points;
+      continue;
+    }
+    if (schedule.strategy == Strategy::Pointwise) {
+      // The chip's peak counts a multiply-add, which takes the turn of any
+      // other instruction, as two.
+      cost.fp32Flops += 2 * each.instructions * points;
+      cost.fp64Flops += 2 * each.doubles * points;
+      cost.sfuOps += each.sfu * points;
       continue;
     }
     cost.fp32Flops += each.fp32 * points;

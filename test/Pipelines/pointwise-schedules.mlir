@@ -39,3 +39,27 @@ func.func @short_directions(%x: tensor<112447x4x2x56x2xbf16>) -> tensor<112447x5
   %y = linalg.transpose ins(%x : tensor<112447x4x2x56x2xbf16>) outs(%e : tensor<112447x56x2x2x4xbf16>) permutation = [0, 3, 2, 4, 1]
   return %y : tensor<112447x56x2x2x4xbf16>
 }
+
+// Planes that are cut from others do not repeat: a thread has neighbours.
+// CHECK-LABEL: func.func @planes
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 4>, #fusion.axis<grid, tile = 512, vector = 8>, #fusion.axis<grid, tile = 1>], warps = 8
+func.func @planes(%x: tensor<7x512x512xbf16>) -> tensor<4x512x512xbf16> {
+  %s = tensor.extract_slice %x[1, 0, 0] [4, 512, 512] [1, 1, 1] : tensor<7x512x512xbf16> to tensor<4x512x512xbf16>
+  return %s : tensor<4x512x512xbf16>
+}
+
+// Padding a transposed tensor is part of its kernel, whose tile is square; its
+// side goes on beyond rows of 13.
+// CHECK-LABEL: func.func @padded_transpose
+// CHECK-SAME: kernels_after = 1 : i64
+// CHECK: axes = [#fusion.axis<grid, tile = 16, vector = 8>, #fusion.axis<grid, tile = 4>, #fusion.axis<grid, tile = 64, vector = 8>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 16
+func.func @padded_transpose(%x: tensor<4096x61x13xf16>) -> tensor<16x65x4096xf16> {
+  %c = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<13x61x4096xf16>
+  %t = linalg.transpose ins(%x : tensor<4096x61x13xf16>) outs(%e : tensor<13x61x4096xf16>) permutation = [2, 1, 0]
+  %p = tensor.pad %t low[3, 1, 0] high[0, 3, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f16
+  } : tensor<13x61x4096xf16> to tensor<16x65x4096xf16>
+  return %p : tensor<16x65x4096xf16>
+}

@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FloatRange.h"
 #include "Logistic.h"
 #include "Operands.h"
 
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
+#include "fusion/Support/FloatRange.h"
 
 using namespace mlir;
 using namespace mlir::fusion;

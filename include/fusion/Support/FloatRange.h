@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSION_LIB_CONVERSION_MATHEXPANSION_FLOATRANGE_H
-#define FUSION_LIB_CONVERSION_MATHEXPANSION_FLOATRANGE_H
+#ifndef FUSION_SUPPORT_FLOATRANGE_H
+#define FUSION_SUPPORT_FLOATRANGE_H
 
 #include "mlir/IR/Value.h"
 
@@ -37,4 +37,4 @@ bool isMadeOfExponentials(Value value);
 
 } // namespace mlir::fusion
 
-#endif // FUSION_LIB_CONVERSION_MATHEXPANSION_FLOATRANGE_H
+#endif // FUSION_SUPPORT_FLOATRANGE_H
