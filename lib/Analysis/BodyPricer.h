@@ -62,7 +62,7 @@ private:
   /// True when the products of `node` run on tensor cores. Products that differ
   /// share no tile, and are made by plain arithmetic.
   bool onTensorCores(const GraphNode &node) const {
-    return node.kind == NodeKind::Contraction && node.perPoint.fp64 == 0 &&
+    return node.kind == NodeKind::Contraction && node.perPoint.doubles == 0 &&
            (!product->obstacle || product->byWarps);
   }
   void addArithmetic(KernelCost &cost, const BodyInstance &instance,

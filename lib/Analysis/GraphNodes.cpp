@@ -43,8 +43,7 @@ void ComputeGraphBuilder::addFill(GraphNode &node, Value result) {
   if (auto groups = result.getDefiningOp<RowGroupsOp>()) {
     // A comparison with each offset.
     int64_t size = getSizes(groups.getOffsets().getType()).front();
-    node.perPoint.fp32 = 2.0 * static_cast<double>(size);
-    node.perPoint.instructions = node.perPoint.fp32;
+    node.perPoint.instructions = 2.0 * static_cast<double>(size);
     addRead(node, groups.getOffsets(), {getUnknownCoord({})});
     return;
   }
@@ -94,30 +93,27 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
     loops[op.getMatchingBlockArgument(&operand)] =
         accumulates ? llvm::SmallBitVector(extents.size(), true) : used;
   }
-  OpCost sum;
-  for (Operation &inner : op.getBlock()->without_terminator()) {
+  Block *body = op.getBlock();
+  return getRegionCost(*body->getParent(), [&](Operation *inner) {
+    if (inner->getBlock() != body)
+      return 1.0;
     llvm::SmallBitVector used = none;
     // Where elements of other tensors are looked up nothing is computed once.
     if (isa<linalg::IndexOp>(inner))
       used.set();
-    inner.walk([&](Operation *part) {
+    inner->walk([&](Operation *part) {
       for (Value operand : part->getOperands())
         if (auto known = loops.find(operand); known != loops.end())
           used |= known->second;
     });
-    OpCost cost = getOpCost(&inner);
-    for (Region &region : inner.getRegions())
-      cost += getRegionCost(region);
-    double times = 1;
-    for (unsigned loop = 0; loop < extents.size(); ++loop)
-      times *= used.test(loop)
-                   ? 1
-                   : static_cast<double>(std::max<int64_t>(extents[loop], 1));
-    sum += {cost.fp32 / times, cost.fp64 / times, cost.sfu / times};
-    for (Value result : inner.getResults())
+    for (Value result : inner->getResults())
       loops[result] = used;
-  }
-  return sum;
+    double elements = 1;
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      if (!used.test(loop))
+        elements *= static_cast<double>(std::max<int64_t>(extents[loop], 1));
+    return elements;
+  });
 }
 
 void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
@@ -166,21 +162,22 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
         Type type = getElementTypeOrSelf(input->get().getType());
         return type.isF16() || type.isBF16() || type.isInteger(8);
       });
-  // The tensor cores convert operands on the way.
+  // A product and a sum are one instruction. The tensor cores convert operands
+  // on the way.
+  OpCost &each = node.perPoint;
   if (node.tensorCore)
-    node.perPoint = {/*fp32=*/2, /*fp64=*/0, /*sfu=*/0};
+    each = {/*instructions=*/1, /*doubles=*/0, /*sfu=*/0};
+  else
+    (each.doubles > 0 ? each.doubles : each.instructions) -= 1;
   // A row meets the matrix of one group.
-  if (grouped) {
-    double groups = node.extents[grouped->loop];
-    node.perPoint = {node.perPoint.fp32 / groups, node.perPoint.fp64 / groups,
-                     node.perPoint.sfu / groups};
-  }
+  if (grouped)
+    each = each / static_cast<double>(node.extents[grouped->loop]);
 }
 
 void ComputeGraphBuilder::addPad(GraphNode &node, tensor::PadOp op) {
   setResultLoops(node, op.getResult());
   // A comparison and a selection.
-  node.perPoint.fp32 = node.perPoint.instructions = 2;
+  node.perPoint.instructions = 2;
   SmallVector<AffineExpr> coords;
   SmallVector<unsigned> parts;
   for (auto [d, low] : llvm::enumerate(op.getMixedLowPad())) {
@@ -196,7 +193,6 @@ void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
   unsigned axis = op.getDim();
   AffineExpr offset = constant(0);
   for (Value input : op.getInputs()) {
-    node.perPoint.fp32 += 2;
     node.perPoint.instructions += 2;
     auto type = cast<RankedTensorType>(input.getType());
     SmallVector<AffineExpr> coords;
@@ -260,7 +256,7 @@ void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
   if (node.inPlace)
     return addInsertInPlace(node, op);
   setResultLoops(node, op.getResult());
-  node.perPoint.fp32 = node.perPoint.instructions = 2;
+  node.perPoint.instructions = 2;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> coords;
   SmallVector<unsigned> parts;

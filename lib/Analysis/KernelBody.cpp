@@ -180,9 +180,7 @@ bool KernelBody::recomputes() const {
   DimMask contracted = reducedMask & ~getProductMask(*this);
   return llvm::any_of(instances, [&](const BodyInstance &instance) {
     const GraphNode &node = getNode(instance);
-    const OpCost &cost = node.perPoint;
-    if (node.kind != NodeKind::Pointwise ||
-        cost.fp32 + cost.fp64 + cost.sfu == 0)
+    if (node.kind != NodeKind::Pointwise || node.perPoint.isFree())
       return false;
     return !instance.natural || (contracts && (instance.mask & contracted));
   });

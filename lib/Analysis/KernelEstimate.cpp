@@ -202,11 +202,11 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
     double rate = product->obstacle ? target.warpProductShare : 1;
-    cost.tensorFlops += node.perPoint.fp32 * points / rate;
+    cost.tensorFlops += 2 * node.perPoint.instructions * points / rate;
     return;
   }
-  cost.fp32Flops += node.perPoint.fp32 * points;
-  cost.fp64Flops += node.perPoint.fp64 * points;
+  cost.fp32Flops += 2 * node.perPoint.instructions * points;
+  cost.fp64Flops += 2 * node.perPoint.doubles * points;
   cost.sfuOps += node.perPoint.sfu * points;
 }
 

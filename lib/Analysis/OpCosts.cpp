@@ -126,32 +126,6 @@ static Instructions getInstructions(Operation *op) {
       .Default([](Operation *) { return Instructions{1}; });
 }
 
-/// Flops beside the special functions, and the special functions, of one op, as
-/// if all functions were approximate.
-static std::pair<double, double> getFlopsAndSfu(Operation *op) {
-  using Pair = std::pair<double, double>;
-  return llvm::TypeSwitch<Operation *, Pair>(op)
-      // exp(x) is ex2(x * log2(e)); log(x) is lg2(x) * ln(2).
-      .Case<math::ExpOp, math::LogOp, math::Log10Op>(
-          [](auto) { return Pair(1, 1); })
-      .Case<math::Exp2Op, math::Log2Op, math::RsqrtOp, math::TanhOp>(
-          [](auto) { return Pair(0, 1); })
-      .Case<math::SqrtOp>([](auto) { return Pair(1, 1); })
-      .Case<math::SinOp, math::CosOp>([](auto) { return Pair(4, 1); })
-      .Case<math::ExpM1Op, math::Log1pOp>([](auto) { return Pair(8, 1); })
-      .Case<math::PowFOp>([](auto) { return Pair(4, 2); })
-      // Polynomials with one exponential.
-      .Case<math::ErfOp>([](auto) { return Pair(14, 1); })
-      .Case<math::FmaOp>([](auto) { return Pair(2, 0); })
-      // A reciprocal and one step of correction.
-      .Case<arith::DivFOp, arith::RemFOp>([](auto) { return Pair(4, 1); })
-      // Integer division is a sequence of about twenty instructions.
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [](auto) { return Pair(20, 0); })
-      .Default([](Operation *) { return Pair(1, 0); });
-}
-
 OpCost mlir::fusion::getOpCost(Operation *op) {
   OpCost cost;
   if (op->getNumResults() == 0 || op->hasTrait<OpTrait::ConstantLike>() ||
@@ -160,23 +134,17 @@ OpCost mlir::fusion::getOpCost(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect != "arith" && dialect != "math")
     return cost;
-  auto [flops, sfu] = getFlopsAndSfu(op);
   Instructions instructions = getInstructions(op);
   bool isDouble = llvm::any_of(op->getOperandTypes(),
                                [](Type type) { return type.isF64(); }) ||
                   op->getResult(0).getType().isF64();
   // The special function units have no f64: those are sequences of about ten
   // multiply-adds each.
-  if (isDouble) {
-    cost.fp64 = flops + 20 * sfu;
+  if (isDouble)
     cost.doubles =
         instructions.all + instructions.ofF64 + 10 * instructions.special;
-    return cost;
-  }
-  cost.fp32 = flops;
-  cost.sfu = sfu;
-  cost.instructions = instructions.all;
-  cost.doubles = instructions.ofF64;
+  else
+    cost = {instructions.all, instructions.ofF64, instructions.special};
   return cost;
 }
 
@@ -244,15 +212,16 @@ double Sharing::add(Operation *op) {
   return use.elements;
 }
 
-OpCost mlir::fusion::getRegionCost(Region &region) {
+OpCost
+mlir::fusion::getRegionCost(Region &region,
+                            function_ref<double(Operation *)> countSharers) {
   OpCost cost;
   Sharing sharing(region);
   region.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    OpCost own = getOpCost(op);
     double elements = sharing.add(op);
-    own.instructions /= elements;
-    own.doubles /= elements;
-    cost += own;
+    if (countSharers)
+      elements = std::max(elements, countSharers(op));
+    cost += getOpCost(op) / elements;
   });
   return cost;
 }

@@ -28,9 +28,8 @@ static constexpr int64_t kStateBytes = 64, kMostElements = 16;
 /// such a scan takes no other threads.
 static constexpr int64_t kWholeBytes = 128;
 /// Instructions of a combination from which on it is worth a walk of longer
-/// steps to make fewer of them; of a special function, beside the flops that
-/// are counted for it.
-static constexpr double kExpensive = 8, kFunctionInstructions = 3;
+/// steps to make fewer of them.
+static constexpr double kExpensive = 8;
 /// Bytes of an access for which the lanes of a warp take whole sectors.
 static constexpr int64_t kLaneBytes = 4;
 /// Warps of a block that has neighbours on its multiprocessor, and those that a
@@ -71,7 +70,7 @@ void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
 }
 
 double mlir::fusion::countCombination(const OpCost &cost) {
-  return cost.fp32 + cost.fp64 + kFunctionInstructions * cost.sfu;
+  return cost.instructions + cost.doubles;
 }
 
 /// Whether threads walk what is scanned on their own: there are enough rows and

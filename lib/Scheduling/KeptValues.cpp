@@ -85,7 +85,8 @@ void SweepLives::findBasis(unsigned id) {
   const GraphNode &node = body.getNode(instance);
   constexpr double kFewInstructions = 4;
   if (node.kind != NodeKind::Pointwise || node.perPoint.sfu > 0 ||
-      node.perPoint.fp64 > 0 || node.perPoint.fp32 > kFewInstructions)
+      node.perPoint.doubles > 0 ||
+      node.perPoint.instructions > kFewInstructions)
     return;
   llvm::SmallDenseSet<unsigned, 2> sources;
   for (const BodyAccess &access : body.getInputs())

@@ -385,20 +385,14 @@ void SchedulePricer::addArithmetic() {
     double points = countPoints(instance.mask) *
                     countSweeps(instance.mask, instance.sweeps);
     if (body.getNode(instance).kind == NodeKind::Scan) {
-      double &flops = each.fp64 > 0 ? cost.fp64Flops : cost.fp32Flops;
+      double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
       flops += 2 * countScanInstructions(each) * points;
       continue;
     }
-    if (schedule.strategy == Strategy::Pointwise) {
-      // The chip's peak counts a multiply-add, which takes the turn of any
-      // other instruction, as two.
-      cost.fp32Flops += 2 * each.instructions * points;
-      cost.fp64Flops += 2 * each.doubles * points;
-      cost.sfuOps += each.sfu * points;
-      continue;
-    }
-    cost.fp32Flops += each.fp32 * points;
-    cost.fp64Flops += each.fp64 * points;
+    // The chip's peak counts a multiply-add, which takes the turn of any other
+    // instruction, as two.
+    cost.fp32Flops += 2 * each.instructions * points;
+    cost.fp64Flops += 2 * each.doubles * points;
     cost.sfuOps += each.sfu * points;
   }
 }

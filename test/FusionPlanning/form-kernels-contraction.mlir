@@ -83,15 +83,14 @@ func.func @dequantized(%x: tensor<16x8192xbf16>, %w: tensor<8192x8192xi8>) -> te
 }
 
 // Without tensor cores for f32, three kernels; the scale goes with the first
-// product, the division by the sums with the second. With them a tile has whole
-// rows.
+// product. With them a tile has whole rows.
 // CHECK-LABEL: func @attention
 // CHECK-SAME: kernels_after = 2 : i64
 // PLAIN-LABEL: func @attention
 // PLAIN-SAME: kernels_after = 3 : i64
 // PLAIN: %[[S:.*]] = fusion.kernel @matmul_mul
-// PLAIN: %[[P:.*]]:2 = fusion.kernel @softmax ins(%[[S]] :
-// PLAIN: fusion.kernel @div_matmul ins(%[[P]]#0, %[[P]]#1, %arg2 :
+// PLAIN: %[[P:.*]] = fusion.kernel @softmax ins(%[[S]] :
+// PLAIN: fusion.kernel @matmul_1 ins(%[[P]], %arg2 :
 // PLAIN-NOT: fusion.kernel
 // PLAIN: return %{{.*}} : tensor<8x128x64xf32>
 func.func @attention(%q: tensor<8x128x64xf32>, %k: tensor<8x64x128xf32>, %v: tensor<8x128x64xf32>) -> tensor<8x128x64xf32> {

@@ -19,35 +19,38 @@
 
 namespace mlir::fusion {
 
-/// Arithmetic of one evaluation.
+/// Arithmetic of one evaluation: instructions that are emitted, one for a
+/// multiply-add.
 struct OpCost {
-  /// What kernels that combine elements are priced by.
-  double fp32 = 0;
-  double fp64 = 0;
-  double sfu = 0;
-  /// Instructions that are emitted, and those of f64 beside them: what
-  /// pointwise kernels are priced by.
+  /// All but those of f64, with those of the special function units.
   double instructions = 0;
+  /// Those of f64.
   double doubles = 0;
+  /// Those of the special function units.
+  double sfu = 0;
 
   OpCost &operator+=(const OpCost &other) {
-    fp32 += other.fp32;
-    fp64 += other.fp64;
-    sfu += other.sfu;
     instructions += other.instructions;
     doubles += other.doubles;
+    sfu += other.sfu;
     return *this;
   }
+  OpCost operator/(double elements) const {
+    return {instructions / elements, doubles / elements, sfu / elements};
+  }
+  bool isFree() const { return instructions + doubles == 0; }
 };
 
 /// The arithmetic of one scalar op, not counting its regions. Ops that move
 /// values only cost nothing.
 OpCost getOpCost(Operation *op);
 
-/// The arithmetic of all ops of `region`, each counted once. Instructions are
-/// those for each element: what follows from values outside is computed before,
-/// and what follows from the index of a group of elements once for the group.
-OpCost getRegionCost(Region &region);
+/// The arithmetic of all ops of `region` for each element: what follows from
+/// values outside is computed before, what follows from the index of a group of
+/// elements once for the group, and an op that `countSharers` gives a number of
+/// elements, once for those.
+OpCost getRegionCost(Region &region,
+                     function_ref<double(Operation *)> countSharers = {});
 
 } // namespace mlir::fusion
 
