@@ -37,12 +37,25 @@ static std::string formatNumber(double value) {
   return text;
 }
 
+/// Byte `number` of an element of `bytes` that was not written.
+static uint8_t getPoisonByte(size_t number, size_t bytes) {
+  return number + 1 == bytes ? 0xFF : 0xF5;
+}
+
+void mlir::fusion::poison(HostTensor &tensor) {
+  size_t bytes = fusionpkg::getStorageBits(tensor.getDType()) / 8;
+  for (size_t i = 0; i < tensor.getNumBytes(); ++i)
+    tensor.data()[i] = getPoisonByte(i % bytes, bytes);
+}
+
 /// True if every bit of the element is as it was before the run.
 static bool isPoison(const HostTensor &tensor, int64_t index) {
   size_t bytes = fusionpkg::getStorageBits(tensor.getDType()) / 8;
   const uint8_t *begin = tensor.data() + index * bytes;
-  return std::all_of(begin, begin + bytes,
-                     [](uint8_t byte) { return byte == kPoisonByte; });
+  for (size_t i = 0; i < bytes; ++i)
+    if (begin[i] != getPoisonByte(i, bytes))
+      return false;
+  return true;
 }
 
 namespace {

@@ -283,9 +283,10 @@ public:
               allocate(output.getNumBytes(), "output " + std::to_string(i),
                        result.address))
         return error;
-      if (llvm::Error error =
-              check(fusionRtFill(session.device, result.address, kPoisonByte,
-                                 output.getNumBytes(), /*stream=*/nullptr)))
+      poison(output);
+      if (llvm::Error error = check(fusionRtCopyToDevice(
+              session.device, result.address, output.data(),
+              output.getNumBytes(), /*stream=*/nullptr)))
         return error;
       results.push_back(result);
     }

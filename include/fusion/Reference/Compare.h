@@ -23,10 +23,10 @@
 
 namespace mlir::fusion {
 
-/// The byte that outputs are filled with before a run, so that an element that
-/// no kernel writes is found: all floats made of it are NaNs that no
-/// instruction makes.
-constexpr uint8_t kPoisonByte = 0xFF;
+/// Fills `tensor` with what an element has that no kernel wrote: of floats of
+/// 16 bits and more NaNs that no instruction makes. Those that one makes have
+/// the first bit of their fraction alone or all of them, and either sign.
+void poison(HostTensor &tensor);
 
 /// The share of elements that may go unchecked in an output that is verified.
 constexpr double kMaxUncheckedShare = 0.01;

@@ -62,7 +62,7 @@ public:
   bool hasDynamicSizes() const;
 
   /// Copies `inputs` to the device, runs the entry, and copies its outputs
-  /// back. Outputs are filled with kPoisonByte before the run.
+  /// back. Outputs are poisoned before the run.
   llvm::Expected<SmallVector<HostTensor>> run(ArrayRef<HostTensor> inputs);
 
   /// Times the entry. CUDA only.

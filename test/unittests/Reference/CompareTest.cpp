@@ -94,13 +94,28 @@ TEST(CompareTest, InfinityThatIsAGuessIsNotChecked) {
 
 TEST(CompareTest, ElementsThatWereNeverWritten) {
   HostTensor got = makeTensor(DType::F32, {1, 2});
-  std::fill_n(got.data() + 4, 4, kPoisonByte);
+  float first = 1;
+  poison(got);
+  std::memcpy(got.data(), &first, sizeof(first));
   for (Bounded second : {Bounded(2), Bounded(NAN), Bounded::unknown()}) {
     OutputReport report =
         compareOutput(got, makeExpected(DType::F32, {1.0, second}));
     EXPECT_EQ(report.verdict, Verdict::Wrong);
     EXPECT_EQ(report.failingIndex, 1);
     EXPECT_NE(report.failure.find("was never written"), std::string::npos);
+  }
+}
+
+// Every float that is poisoned is one that is not a number; what instructions
+// make is not poisoned.
+TEST(CompareTest, PoisonIsNoResult) {
+  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    HostTensor got = makeTensor(dtype, {1});
+    poison(got);
+    EXPECT_TRUE(std::isnan(got.getDouble(0)));
+    std::fill_n(got.data(), got.getNumBytes(), 0xFF);
+    EXPECT_TRUE(
+        compareOutput(got, makeExpected(dtype, {Bounded(NAN)})).isVerified());
   }
 }
 
@@ -151,7 +166,7 @@ TEST(CompareTest, TruthValues) {
   EXPECT_EQ(compare(DType::I1, {1}, {openTruth(true)}).verdict,
             Verdict::NotChecked);
   HostTensor got = makeTensor(DType::I1, {1});
-  got.data()[0] = kPoisonByte;
+  poison(got);
   OutputReport report = compareOutput(got, makeExpected(DType::I1, {1.0}));
   EXPECT_EQ(report.failure,
             "is the byte 255, which is neither 0 nor 1 (never written)");
