@@ -69,8 +69,7 @@ ProductFinder::ProductFinder(const KernelBody &body)
 void ProductFinder::numberDims() {
   const BodyOutput *primary = nullptr;
   auto size = [&](const BodyOutput &output) {
-    return std::pair(body.getStoredShape(output).size(),
-                     body.getStoredElements(output));
+    return std::pair(output.shape.size(), body.getStoredElements(output));
   };
   for (const BodyOutput &output : body.getOutputs())
     if (!primary || size(output) > size(*primary))

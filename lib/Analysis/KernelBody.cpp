@@ -144,15 +144,9 @@ DimMask KernelBody::getMask(AffineExpr expr) const {
   return mask;
 }
 
-ArrayRef<int64_t> KernelBody::getStoredShape(const BodyOutput &output) const {
-  const GraphNode &node = getNode(instances[output.instance]);
-  return node.inPlace ? ArrayRef<int64_t>(node.extents)
-                      : graph->getValue(output.value).shape;
-}
-
 double KernelBody::getStoredElements(const BodyOutput &output) const {
   double product = 1;
-  for (int64_t size : getStoredShape(output))
+  for (int64_t size : output.shape)
     product *= static_cast<double>(size);
   return product;
 }
@@ -417,6 +411,8 @@ void KernelBodyBuilder::addOutputs(unsigned node, unsigned naturalInstance) {
     output.value = write.value;
     output.instance = naturalInstance;
     const GraphNode &info = graph.getNode(node);
+    output.shape =
+        info.inPlace ? info.extents : graph.getValue(write.value).shape;
     for (int loop : write.loops) {
       output.coords.push_back(
           loop >= 0 ? instance.loops[loop]
@@ -469,6 +465,7 @@ void KernelBodyBuilder::addReads(unsigned id) {
       straighten(coords, /*isOfProduct=*/false);
       BodyAccess access;
       access.value = read.value;
+      access.shape = graph.getValue(read.value).shape;
       access.instance = id;
       for (AffineExpr coord : coords)
         access.mask |= body.getMask(coord);

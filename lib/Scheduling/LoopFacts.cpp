@@ -101,12 +101,12 @@ void LoopFacts::findTensors() {
     if (known == inputs.end()) {
       const GraphValue &value = graph.getValue(access.value);
       inputs.push_back({access.value,
-                        value.shape,
+                        access.shape,
                         {},
                         value.elementBytes,
                         llvm::SmallBitVector(extents.size())});
       known = &inputs.back();
-      known->dims.resize(value.shape.size());
+      known->dims.resize(access.shape.size());
     }
     for (AffineExpr coord : access.coords)
       for (unsigned dim = 0; dim < extents.size(); ++dim)
@@ -120,7 +120,7 @@ void LoopFacts::findTensors() {
   for (const BodyOutput &output : body.getOutputs()) {
     const BodyInstance &instance = body.getInstances()[output.instance];
     KernelTensor tensor{output.value,
-                        SmallVector<int64_t>(body.getStoredShape(output)),
+                        output.shape,
                         {},
                         graph.getValue(output.value).elementBytes,
                         {}};

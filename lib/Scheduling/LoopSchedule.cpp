@@ -105,5 +105,5 @@ KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
                                          const TargetInfo &target) {
   if (body.has(NodeKind::Contraction))
     return estimateContraction(body, target);
-  return getLoopSchedules(body, target).front().estimate;
+  return getLoopSchedules(body.mergeDims(), target).front().estimate;
 }

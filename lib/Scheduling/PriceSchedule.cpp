@@ -192,13 +192,13 @@ void SchedulePricer::findStreams() {
       known->sweeps |= sweeps;
       continue;
     }
-    streams.push_back({value, value.shape, access.coords, access.mask, sweeps,
+    streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
                        /*isWrite=*/false, touched});
   }
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = graph.getValue(output.value);
-    streams.push_back({value, body.getStoredShape(output), output.coords,
-                       output.mask, /*sweeps=*/1, /*isWrite=*/true,
+    streams.push_back({value, output.shape, output.coords, output.mask,
+                       /*sweeps=*/1, /*isWrite=*/true,
                        body.getStoredElements(output) * value.elementBytes});
   }
 }

@@ -48,6 +48,7 @@ struct BodyInstance {
 /// A read of a tensor from outside the kernel.
 struct BodyAccess {
   unsigned value = 0;
+  SmallVector<int64_t> shape;
   SmallVector<AffineExpr> coords;
   DimMask mask = 0;
   unsigned instance = 0;
@@ -56,6 +57,9 @@ struct BodyAccess {
 /// A tensor that the kernel stores.
 struct BodyOutput {
   unsigned value = 0;
+  /// Sizes of what the kernel writes: of an output that is written in place the
+  /// slice's.
+  SmallVector<int64_t> shape;
   SmallVector<AffineExpr> coords;
   DimMask mask = 0;
   unsigned instance = 0;
@@ -109,9 +113,6 @@ public:
   const GraphNode &getNode(const BodyInstance &instance) const {
     return graph->getNode(instance.node);
   }
-  /// Sizes of what the kernel writes of an output: of one that is written in
-  /// place the slice's.
-  ArrayRef<int64_t> getStoredShape(const BodyOutput &output) const;
   double getStoredElements(const BodyOutput &output) const;
   /// Dimensions that reductions or contractions of the body reduce, or that
   /// scans walk.
@@ -136,8 +137,14 @@ public:
   /// a contraction's result.
   bool recomputes() const;
 
+  /// The same computation with one dimension for those that lie side by side in
+  /// memory, as kernels without products get it (CollapseDims.cpp): the last of
+  /// them has all elements, the others one.
+  KernelBody mergeDims() const;
+
 private:
   friend class KernelBodyBuilder;
+  friend class DimMerger;
   const ComputeGraph *graph = nullptr;
   BodyProblem problem = BodyProblem::None;
   unsigned problemNode = 0;

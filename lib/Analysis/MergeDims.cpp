@@ -1,0 +1,192 @@
+//===- MergeDims.cpp - One dimension for those side by side ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what CollapseDims.cpp does to kernels on their analysis,
+// so that planning prices the loops that kernels will have. Dimensions keep
+// their numbers, and expressions stay as they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/KernelBody.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace mlir::fusion {
+class DimMerger {
+public:
+  explicit DimMerger(KernelBody &body)
+      : body(body), stays(body.extents.size()), follower(stays.size()) {}
+
+  void run();
+
+private:
+  /// A dimension of a tensor that is not of size 1: its number there, and the
+  /// iteration dimension that is all of it, if one is.
+  struct Place {
+    unsigned number;
+    std::optional<unsigned> dim;
+  };
+  using Places = SmallVector<Place>;
+  template <typename Access>
+  Places getPlaces(const Access &access) const;
+
+  /// Lets those that `exprs` depend on stay.
+  void keep(ArrayRef<AffineExpr> exprs);
+  template <typename Access>
+  void addTensor(const Access &access);
+  void addInstance(const BodyInstance &instance);
+  /// `next` directly follows `dim` wherever one of the two is.
+  bool follows(unsigned next, unsigned dim) const;
+  template <typename Access>
+  void mergeIn(Access &access) const;
+  void mergeExtents();
+
+  KernelBody &body;
+  SmallVector<Places> tensors;
+  /// Dimensions that stay as they are.
+  llvm::SmallBitVector stays;
+  /// The dimension that each becomes one with.
+  SmallVector<std::optional<unsigned>> follower;
+};
+} // namespace mlir::fusion
+
+void DimMerger::keep(ArrayRef<AffineExpr> exprs) {
+  for (AffineExpr expr : exprs)
+    for (unsigned dim = 0; dim < stays.size(); ++dim)
+      if (expr.isFunctionOfDim(dim))
+        stays.set(dim);
+}
+
+template <typename Access>
+DimMerger::Places DimMerger::getPlaces(const Access &access) const {
+  Places places;
+  for (auto [number, size] : llvm::enumerate(access.shape)) {
+    if (size == 1)
+      continue;
+    places.push_back({static_cast<unsigned>(number), std::nullopt});
+    auto dim = dyn_cast<AffineDimExpr>(access.coords[number]);
+    if (dim && body.extents[dim.getPosition()] == static_cast<double>(size))
+      places.back().dim = dim.getPosition();
+  }
+  return places;
+}
+
+template <typename Access>
+void DimMerger::addTensor(const Access &access) {
+  Places &places = tensors.emplace_back(getPlaces(access));
+  for (auto [coord, size] : llvm::zip(access.coords, access.shape)) {
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    if (!dim || body.extents[dim.getPosition()] != static_cast<double>(size))
+      keep(coord);
+  }
+  for (unsigned i = 0; i + 1 < places.size(); ++i)
+    if (places[i].dim && places[i + 1].dim)
+      follower[*places[i].dim] = places[i + 1].dim;
+}
+
+/// Dimensions of what is not a plain walk through tensors stay, and so do those
+/// that scans walk and those of bodies that look elements up.
+void DimMerger::addInstance(const BodyInstance &instance) {
+  const GraphNode &node = body.getNode(instance);
+  bool isScan = isa<ScanOp>(node.op);
+  bool looksUp = false;
+  node.op->walk([&](linalg::IndexOp) { looksUp = true; });
+  if ((!isScan && !isa<linalg::LinalgOp>(node.op)) || looksUp ||
+      !instance.natural || node.inPlace || node.granuleLoop >= 0)
+    keep(instance.loops);
+  else if (isScan)
+    keep(instance.loops[node.scanned]);
+}
+
+bool DimMerger::follows(unsigned next, unsigned dim) const {
+  DimMask both = DimMask(1) << dim | DimMask(1) << next;
+  auto isOfOne = [&](DimMask mask) {
+    return (mask & both) != 0 && (mask & both) != both;
+  };
+  // Loops of one kind, and of the same operations.
+  if (llvm::any_of(body.instances, [&](const BodyInstance &instance) {
+        return isOfOne(instance.mask) || isOfOne(instance.outerMask);
+      }))
+    return false;
+  return llvm::all_of(tensors, [&](const Places &places) {
+    auto is = [](unsigned wanted) {
+      return [wanted](const Place &place) { return place.dim == wanted; };
+    };
+    const Place *first = llvm::find_if(places, is(dim));
+    const Place *second = llvm::find_if(places, is(next));
+    if (first == places.end() || second == places.end())
+      return first == second;
+    return first + 1 == second && llvm::count_if(places, is(dim)) == 1 &&
+           llvm::count_if(places, is(next)) == 1;
+  });
+}
+
+template <typename Access>
+void DimMerger::mergeIn(Access &access) const {
+  Places places = getPlaces(access);
+  for (unsigned i = 0; i + 1 < places.size(); ++i) {
+    if (!places[i].dim || !follower[*places[i].dim])
+      continue;
+    access.shape[places[i + 1].number] *= access.shape[places[i].number];
+    access.shape[places[i].number] = 1;
+    access.mask &= ~(DimMask(1) << *places[i].dim);
+  }
+}
+
+void DimMerger::mergeExtents() {
+  DimMask gone = 0;
+  SmallVector<double> merged = body.extents;
+  for (unsigned dim = 0; dim < stays.size(); ++dim) {
+    if (!follower[dim])
+      continue;
+    unsigned last = dim;
+    while (follower[last])
+      last = *follower[last];
+    merged[last] *= body.extents[dim];
+    merged[dim] = 1;
+    gone |= DimMask(1) << dim;
+  }
+  body.extents = merged;
+  for (BodyInstance &instance : body.instances) {
+    instance.mask &= ~gone;
+    instance.outerMask &= ~gone;
+  }
+  body.reducedMask &= ~gone;
+  body.units |= gone;
+}
+
+void DimMerger::run() {
+  for (const BodyAccess &access : body.inputs)
+    addTensor(access);
+  for (const BodyOutput &output : body.outputs)
+    addTensor(output);
+  for (const BodyInstance &instance : body.instances)
+    addInstance(instance);
+  for (unsigned dim = 0; dim < stays.size(); ++dim) {
+    std::optional<unsigned> &next = follower[dim];
+    if (next && (stays.test(dim) || stays.test(*next) || body.dynamic[dim] ||
+                 body.dynamic[*next] || !follows(*next, dim)))
+      next = std::nullopt;
+  }
+  for (BodyAccess &access : body.inputs)
+    mergeIn(access);
+  for (BodyOutput &output : body.outputs)
+    mergeIn(output);
+  mergeExtents();
+}
+
+KernelBody KernelBody::mergeDims() const {
+  KernelBody merged = *this;
+  if (merged.problem == BodyProblem::None && !merged.has(NodeKind::Contraction))
+    DimMerger(merged).run();
+  return merged;
+}
