@@ -37,20 +37,25 @@ static std::string formatNumber(double value) {
   return text;
 }
 
+/// Bytes of an element; of two that share one, that.
+static size_t getBytes(const HostTensor &tensor) {
+  return std::max<size_t>(1, fusionpkg::getStorageBits(tensor.getDType()) / 8);
+}
+
 /// Byte `number` of an element of `bytes` that was not written.
 static uint8_t getPoisonByte(size_t number, size_t bytes) {
   return number + 1 == bytes ? 0xFF : 0xF5;
 }
 
 void mlir::fusion::poison(HostTensor &tensor) {
-  size_t bytes = fusionpkg::getStorageBits(tensor.getDType()) / 8;
+  size_t bytes = getBytes(tensor);
   for (size_t i = 0; i < tensor.getNumBytes(); ++i)
     tensor.data()[i] = getPoisonByte(i % bytes, bytes);
 }
 
 /// True if every bit of the element is as it was before the run.
 static bool isPoison(const HostTensor &tensor, int64_t index) {
-  size_t bytes = fusionpkg::getStorageBits(tensor.getDType()) / 8;
+  size_t bytes = getBytes(tensor);
   const uint8_t *begin = tensor.data() + index * bytes;
   for (size_t i = 0; i < bytes; ++i)
     if (begin[i] != getPoisonByte(i, bytes))

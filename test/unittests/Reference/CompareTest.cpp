@@ -109,6 +109,9 @@ TEST(CompareTest, ElementsThatWereNeverWritten) {
 // Every float that is poisoned is one that is not a number; what instructions
 // make is not poisoned.
 TEST(CompareTest, PoisonIsNoResult) {
+  HostTensor packed = makeTensor(DType::I4, {1, 2});
+  poison(packed);
+  EXPECT_EQ(packed.data()[0], 0xFF);
   for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
     HostTensor got = makeTensor(dtype, {1});
     poison(got);
