@@ -296,3 +296,41 @@ KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
   }
   return best;
 }
+
+KernelEstimate
+mlir::fusion::estimateTogether(ArrayRef<const KernelEstimate *> kernels,
+                               const TargetInfo &target) {
+  KernelEstimate all;
+  all.shape.blocks = all.shape.threads = all.shape.registers = 0;
+  all.cost.loadsAhead = true;
+  double inFlight = 0, longest = 0;
+  for (const KernelEstimate *kernel : kernels) {
+    const KernelCost &cost = kernel->cost;
+    KernelCost &sum = all.cost;
+    llvm::append_range(sum.accesses, cost.accesses);
+    sum.fp32Flops += cost.fp32Flops;
+    sum.fp64Flops += cost.fp64Flops;
+    sum.tensorFlops += cost.tensorFlops;
+    sum.sfuOps += cost.sfuOps;
+    sum.sharedBytes += cost.sharedBytes;
+    sum.sweptBytes += cost.sweptBytes;
+    sum.sweepDistanceBytes += cost.sweepDistanceBytes;
+    sum.reductionSteps = std::max(sum.reductionSteps, cost.reductionSteps);
+    sum.gridSteps = std::max(sum.gridSteps, cost.gridSteps);
+    sum.loadsAhead &= cost.loadsAhead;
+    const KernelShape &shape = kernel->shape;
+    all.shape.blocks += shape.blocks;
+    all.shape.threads = std::max(all.shape.threads, shape.threads);
+    all.shape.registers = std::max(all.shape.registers, shape.registers);
+    all.shape.sharedBytes = std::max(all.shape.sharedBytes, shape.sharedBytes);
+    inFlight +=
+        static_cast<double>(shape.blocks) * shape.bytesInFlightPerThread;
+    longest = std::max(longest, kernel->seconds());
+  }
+  all.shape.bytesInFlightPerThread =
+      inFlight / static_cast<double>(std::max<int64_t>(1, all.shape.blocks));
+  all.time = estimateTime(all.cost, all.shape, target);
+  // The few blocks of one are not faster for those of others beside them.
+  all.time.total = std::max(all.time.total, longest);
+  return all;
+}

@@ -197,6 +197,15 @@ FailureOr<std::string> Compilation::pack(CompileReport &report) {
       failed(assemblePackage(*model, options.lineInfo, module)))
     return failure();
   fillReport(ledgers, getPlanNames(*model), report);
+  // Of kernels that start together planning did not know.
+  report.predictedUs = 0;
+  for (const fusionpkg::Entry &entry : model->entries) {
+    report.predictedUs += entry.summary.predictedMicroseconds;
+    report.launches +=
+        llvm::count_if(entry.steps, [](const fusionpkg::Step &step) {
+          return step.kind == fusionpkg::StepKind::Launch;
+        });
+  }
   model->ledgerJson = report.ledgerJson;
   fusionpkg::Result<std::string> bytes = fusionpkg::writePackage(*model);
   if (!bytes)

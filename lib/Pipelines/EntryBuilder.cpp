@@ -274,14 +274,8 @@ void EntryBuilder::addScratches(ArrayAttr scratches, fusionpkg::Step &step) {
   }
 }
 
-LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
-  auto program = kernel->getAttrOfType<FlatSymbolRefAttr>("program");
-  auto known = program ? kernels.find(program.getValue()) : kernels.end();
-  if (known == kernels.end())
-    return kernel.emitError("FUS-4006: kernel has no code; run the phases "
-                            "before this one");
-  const PackagedKernel &packaged = known->second;
-  fusionpkg::Step step;
+LogicalResult EntryBuilder::addArguments(KernelOp kernel,
+                                         fusionpkg::Step &step) {
   for (Value input : kernel.getInputs()) {
     if (!isa<RankedTensorType>(input.getType())) {
       FailureOr<Arg> scalar = getScalar(input);
@@ -305,6 +299,21 @@ LogicalResult EntryBuilder::addLaunch(KernelOp kernel) {
     }
     step.args.push_back(Arg::buffer(buffers[result]));
   }
+  return success();
+}
+
+LogicalResult EntryBuilder::addLaunch(ArrayRef<KernelOp> launched) {
+  KernelOp kernel = launched.front();
+  auto program = kernel->getAttrOfType<FlatSymbolRefAttr>("program");
+  auto known = program ? kernels.find(program.getValue()) : kernels.end();
+  if (known == kernels.end())
+    return kernel.emitError("FUS-4006: kernel has no code; run the phases "
+                            "before this one");
+  const PackagedKernel &packaged = known->second;
+  fusionpkg::Step step;
+  for (KernelOp member : launched)
+    if (failed(addArguments(member, step)))
+      return failure();
   for (int64_t symbol : packaged.sizeArguments)
     step.args.push_back(
         Arg::i64(convert(getAffineSymbolExpr(symbol, func.getContext()))));
@@ -400,13 +409,37 @@ void EntryBuilder::buildSummary() {
     summary.bytesAfter = entry.exprs.constant(*bytes);
 }
 
+/// `first`, and the kernels after it that start together with it.
+static SmallVector<KernelOp> getLaunched(KernelOp first) {
+  SmallVector<KernelOp> launched = {first};
+  LaunchAttr launch = first.getLaunchAttr();
+  for (Operation *op = first->getNextNode(); launch && op;
+       op = op->getNextNode()) {
+    auto kernel = dyn_cast<KernelOp>(op);
+    if (!kernel)
+      continue;
+    if (kernel.getLaunchAttr() != launch)
+      break;
+    launched.push_back(kernel);
+  }
+  return launched;
+}
+
 FailureOr<fusionpkg::Entry> EntryBuilder::build() {
   if (failed(buildSignature()))
     return failure();
+  // The kernels of the last launch that are still to come.
+  unsigned launchedBefore = 0;
   for (Operation &op : func.getBody().front()) {
     if (auto kernel = dyn_cast<KernelOp>(op)) {
-      if (failed(addLaunch(kernel)))
+      if (launchedBefore > 0) {
+        --launchedBefore;
+        continue;
+      }
+      SmallVector<KernelOp> launched = getLaunched(kernel);
+      if (failed(addLaunch(launched)))
         return failure();
+      launchedBefore = launched.size() - 1;
     } else if (isa<func::ReturnOp>(op)) {
       if (failed(addReturn(&op)))
         return failure();

@@ -48,7 +48,10 @@ private:
   std::optional<FillPattern> getUniformValue(Value tensor);
   FailureOr<fusionpkg::Arg> getScalar(Value scalar);
 
-  LogicalResult addLaunch(KernelOp kernel);
+  /// Adds the tensors and the scalars of `kernel` to the arguments of `step`.
+  LogicalResult addArguments(KernelOp kernel, fusionpkg::Step &step);
+  /// Adds the launch of `kernels`, which start together.
+  LogicalResult addLaunch(ArrayRef<KernelOp> kernels);
   // The tensor maps that a kernel takes (TensorMaps.cpp).
   LogicalResult addTensorMaps(KernelOp kernel, ArrayAttr maps,
                               fusionpkg::Step &step);

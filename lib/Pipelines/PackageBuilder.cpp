@@ -105,9 +105,15 @@ static void addPredictions(func::FuncOp func, const PackagedKernels &kernels,
     if (known == kernels.end() || !estimate)
       continue;
     fusionpkg::Kernel &kernel = model.kernels[known->second.index];
-    kernel.predicted.registers = estimate.getRegisters();
-    kernel.predicted.sharedBytes = estimate.getSharedBytes();
-    kernel.predictedMicroseconds = estimate.getTimeUs();
+    // Of kernels that start together, what the neediest takes.
+    fusionpkg::KernelResources &needs = kernel.predicted;
+    needs.registers =
+        std::max<int64_t>(needs.registers, estimate.getRegisters());
+    needs.sharedBytes =
+        std::max<int64_t>(needs.sharedBytes, estimate.getSharedBytes());
+    LaunchAttr launch = op.getLaunchAttr();
+    kernel.predictedMicroseconds =
+        launch ? launch.getTimeUs() : estimate.getTimeUs();
   }
 }
 

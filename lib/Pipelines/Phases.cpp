@@ -79,6 +79,11 @@ void fusion::buildSchedulePipeline(OpPassManager &manager,
   SelectSchedulesPassOptions scheduleOptions;
   scheduleOptions.representativeSize = options.representativeSize;
   manager.addPass(createSelectSchedulesPass(scheduleOptions));
+  if (!options.fuse)
+    return;
+  PackLaunchesPassOptions launchOptions;
+  launchOptions.representativeSize = options.representativeSize;
+  manager.addPass(createPackLaunchesPass(launchOptions));
 }
 
 void fusion::buildTilePipeline(OpPassManager &manager,
@@ -110,6 +115,7 @@ void fusion::buildGpuPipeline(OpPassManager &manager,
   TileToNVVMPassOptions lowering;
   lowering.plainFactors = options.opaqueFloats;
   manager.addPass(createTileToNVVMPass(lowering));
+  manager.addPass(createPackKernelsPass());
   manager.addPass(createCheckLimitsPass());
 }
 

@@ -43,7 +43,11 @@ std::string fusion::formatBytes(double bytes) {
 
 void fusion::printReport(const CompileReport &report, raw_ostream &os) {
   os << "kernels: " << report.kernelsBefore << " unfused -> "
-     << report.kernelsAfter << "\n";
+     << report.kernelsAfter;
+  if (report.launches > 0 && report.launches < report.kernelsAfter)
+    os << ", started by " << report.launches
+       << (report.launches == 1 ? " launch" : " launches");
+  os << "\n";
   os << "traffic: " << formatBytes(report.bytesBefore) << " unfused -> "
      << formatBytes(report.bytesAfter) << "\n";
   os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us";

@@ -44,6 +44,12 @@ struct KernelEstimate {
 KernelEstimate estimateContraction(const KernelBody &body,
                                    const TargetInfo &target);
 
+/// The price of `kernels`, which do not depend on each other, as one launch:
+/// each has blocks of its own, all with the registers and the shared memory of
+/// the neediest, and those of one may run beside those of another.
+KernelEstimate estimateTogether(ArrayRef<const KernelEstimate *> kernels,
+                                const TargetInfo &target);
+
 /// Bytes of the tensors that `body` reads, for each access: what it brings in
 /// beyond what earlier ones of the same tensor did.
 SmallVector<double> getFirstTouches(const KernelBody &body);

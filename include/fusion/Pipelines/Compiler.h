@@ -71,6 +71,8 @@ struct KernelSummary {
 /// the sizes that the planner assumed.
 struct CompileReport {
   int64_t kernelsBefore = 0, kernelsAfter = 0;
+  /// Launches that start the kernels; 0 where there is no package.
+  int64_t launches = 0;
   /// DRAM traffic of one run, unfused and fused.
   int64_t bytesBefore = 0, bytesAfter = 0;
   double predictedUs = 0;

@@ -50,6 +50,26 @@ def MergeProgramsPass
   }];
 }
 
+def PackKernelsPass : Pass<"fusion-gpu-pack-kernels", "::mlir::ModuleOp"> {
+  let summary = "Makes one kernel of those that start in one launch";
+  let description = [{
+    Input: `fusion.kernel`s, some with a `launch`, and the `llvm.func`s of their
+    programs. Output: for the kernels of a launch one `llvm.func`, with the
+    parameters of all and the blocks of all: a block finds the program that it
+    is of by its number. Programs that nobody launches any more are gone.
+
+    ```mlir
+    llvm.func @a(%x) {tile.grid = 3}  llvm.func @b(%y) {tile.grid = 5}
+      ==>
+    llvm.func @a_and_1_more(%x, %y) {tile.grid = 8} {
+      scf.if (%block < 3) { a(%x) } else { b(%y), of block %block - 3 }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def SplitKernelsPass : Pass<"fusion-ptx-split-kernels", "::mlir::ModuleOp"> {
   let summary = "Gives every kernel a gpu.module of its own";
   let description = [{

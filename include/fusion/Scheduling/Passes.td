@@ -34,4 +34,25 @@ def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
   ];
 }
 
+def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
+  let summary = "Lets small kernels that are independent start in one launch";
+  let description = [{
+    Input: kernels with schedules. Kernels of a function that do not depend on
+    each other get the same `launch` where starting them together is predicted
+    to be faster: each then has blocks of its own in one grid, all with the
+    registers and the shared memory of the neediest. They are moved next to each
+    other. Kernels of products, of sizes that the run alone knows, that write in
+    place, or whose blocks wait for each other, start on their own; a remark says
+    why.
+  }];
+  let dependentDialects = ["::mlir::fusion::FusionDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "",
+           "chip to schedule for; the module's fusion.target when empty, sm_90a "
+           "when it has none">,
+    Option<"representativeSize", "representative-size", "int64_t", "1024",
+           "elements that tiles are chosen for along a dynamic dimension">,
+  ];
+}
+
 #endif // FUSION_SCHEDULING_PASSES_TD

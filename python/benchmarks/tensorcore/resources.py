@@ -14,7 +14,7 @@ from . import schedules
 
 _KERNEL = re.compile(
     r"fusion\.kernel @(\w+) .*?estimate = #fusion\.estimate<(.*?)>"
-    r".*?program = @(\w+)(.*)")
+    r"(.*?)program = @(\w+)(.*)")
 _PROGRAM = re.compile(r"tile\.program @(\w+)\(.*?\) attributes \{(.*)\} \{")
 _PROPERTIES = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                          r"(\d+) bytes spill loads")
@@ -67,18 +67,41 @@ def _number(key, text):
     return int(found.group(1)) if found else 0
 
 
+def _name_launch(programs, known):
+    """The name of the kernel that starts `programs` together: fusion-gpu-
+    pack-kernels gives it."""
+    name = f"{programs[0]}_and_{len(programs) - 1}_more"
+    names = [name] + [f"{name}_{i}" for i in range(len(known))]
+    return next(each for each in names
+                if known.setdefault(each, programs) == programs)
+
+
 def read_kernels(text):
-    """The kernels of a module after the tile phase, by name."""
+    """The kernels of a module after the tile phase, by name. Of those that
+    start together, the needs of the neediest."""
     programs = {name: attributes
                 for name, attributes in _PROGRAM.findall(text)}
-    kernels = {}
-    for _, estimate, program, rest in _KERNEL.findall(text):
+    kernels, launches, alone = {}, {}, set()
+    for _, estimate, between, program, rest in _KERNEL.findall(text):
+        launch = re.search(r"launch = #fusion\.launch<(\d+)", between)
+        if launch:
+            launches.setdefault(launch.group(1), []).append(program)
+        else:
+            alone.add(program)
         found = schedules.find(rest)
         kernels[program] = Kernel(
             program, found[0] if found else None,
             _number("registers", estimate), _number("shared_bytes", estimate),
             _number("shared_bytes", programs[program]))
-    return kernels
+    result, known = {name: kernels[name] for name in alone}, {}
+    for started in launches.values():
+        members = [kernels[program] for program in started]
+        name = _name_launch(started, known)
+        result[name] = Kernel(
+            name, None, max(each.predicted_registers for each in members),
+            max(each.predicted_shared for each in members),
+            max(each.shared for each in members))
+    return result
 
 
 def split_modules(ptx):

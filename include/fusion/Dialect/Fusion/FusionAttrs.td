@@ -229,6 +229,32 @@ def Fusion_EstimateAttr : Fusion_Attr<"Estimate", "estimate"> {
   let genVerifyDecl = 1;
 }
 
+def Fusion_LaunchAttr : Fusion_Attr<"Launch", "launch"> {
+  let summary = "the launch that starts a kernel together with others";
+  let description = [{
+    Kernels of a function with the same `number`, which follow each other and do
+    not read each other's results, start in one launch: each has blocks of its
+    own in one grid. `time_us` is predicted for all of them together, in
+    microseconds.
+
+    Example: `#fusion.launch<0, time_us = 3.2>`.
+  }];
+  let parameters = (ins
+    "int64_t":$number,
+    APFloatParameter<"time in microseconds, a double">:$time
+  );
+  let builders = [
+    AttrBuilder<(ins "int64_t":$number, "double":$timeUs), [{
+      return $_get($_ctxt, number, ::llvm::APFloat(timeUs));
+    }]>
+  ];
+  let assemblyFormat = "`<` $number `,` `time_us` `=` custom<Double>($time) `>`";
+  let extraClassDeclaration = [{
+    /// Predicted time in microseconds.
+    double getTimeUs() const { return getTime().convertToDouble(); }
+  }];
+}
+
 def Fusion_TargetAttr : Fusion_Attr<"Target", "target"> {
   let summary = "the chip that a module is compiled for";
   let description = [{

@@ -51,7 +51,8 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [
     SymbolNameAttr:$kernel_name,
     Variadic<Fusion_KernelOperand>:$inputs,
     OptionalAttr<Fusion_ScheduleAttr>:$schedule,
-    OptionalAttr<Fusion_EstimateAttr>:$estimate
+    OptionalAttr<Fusion_EstimateAttr>:$estimate,
+    OptionalAttr<Fusion_LaunchAttr>:$launch
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
