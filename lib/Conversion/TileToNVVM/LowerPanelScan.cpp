@@ -20,19 +20,13 @@
 
 using namespace mlir;
 using namespace mlir::fusion;
-using tile::LinearLayout;
 
-class ProgramLowering::PanelScanLowering {
+class ProgramLowering::PanelScanLowering : PanelExchange {
 public:
   PanelScanLowering(ProgramLowering &lowering, tile::PanelScanOp op,
-                    const LinearLayout &layout, const PanelDeal &deal)
-      : lowering(lowering), builder(lowering.builder), loc(lowering.loc),
-        op(op), layout(layout), deal(deal), numStates(op.getValues().size()),
-        perThread(deal.perThread * numStates),
-        perWarp(deal.perWarp * numStates),
-        members(static_cast<int64_t>(op.getMembers())),
-        dealers(int64_t(1) << deal.dealt.size()),
-        perLane(llvm::divideCeil(members, dealers)) {}
+                    const PanelDeal &deal)
+      : PanelExchange(lowering, op, deal, /*states=*/op.getValues().size()),
+        op(op), perLane(llvm::divideCeil(members, dealers)) {}
 
   /// Lowers the operation.
   void run();
@@ -41,26 +35,14 @@ private:
   /// The states of each of a thread's elements.
   using Elements = SmallVector<Scalars>;
 
-  Value index(int64_t value) { return lowering.constantIndex(value); }
-  Value add(Value a, Value b) {
-    return arith::AddIOp::create(builder, loc, a, b);
-  }
-  Value times(Value value, int64_t factor) {
-    return arith::MulIOp::create(builder, loc, value, index(factor));
-  }
   Value isBelow(Value a, Value b) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
-  }
-  Scalars combine(const Scalars &left, const Scalars &right) {
-    return lowering.combine(op.getCombiner(), left, right);
   }
   /// Each lane has as many members as the next.
   bool isEven() const { return members == dealers * perLane; }
 
-  void findPlace();
-  /// The address of the thread's words among those of `member`.
-  Value getWords(Value member);
-  void publish();
+  /// Finds the members of this lane.
+  void findMembers();
   /// Words of the members from `firstMember` on, numbers `begin` to `end`.
   Scalars readMembers(int64_t begin, int64_t end);
   /// Combines the members that fall to this lane: all of them, and those before
@@ -72,18 +54,9 @@ private:
   /// this block's, then those of all.
   Scalars exchange();
 
-  ProgramLowering &lowering;
-  OpBuilder &builder;
-  Location loc;
   tile::PanelScanOp op;
-  const LinearLayout &layout;
-  const PanelDeal &deal;
-  int64_t numStates, perThread, perWarp, members;
-  /// Lanes that share the members of an element, and members of each.
-  int64_t dealers, perLane;
-  /// The number of the exchange; bytes from the start of the memory to the
-  /// thread's words among those of member 0.
-  Value number, place;
+  /// Members of each of the lanes that share them.
+  int64_t perLane;
   /// The number of this block, and of the lane among those that share.
   Value member, rank;
   /// The first member of this lane, and the first that it reads.
@@ -91,25 +64,9 @@ private:
   Elements all, before;
 };
 
-void ProgramLowering::PanelScanLowering::findPlace() {
-  Value turn = lowering.getScalar(op.getTurn());
-  number = arith::AddIOp::create(builder, loc, lowering.toI32(turn),
-                                 lowering.constant32(1));
-  Value copy = arith::RemUIOp::create(
-      builder, loc, turn, index(static_cast<int64_t>(op.getCopies())));
-  Value warpPlace =
-      add(times(copy, deal.numWarps), lowering.applyBits(deal.warps));
-  place = add(times(warpPlace, members * perWarp),
-              times(lowering.applyBits(deal.lanes), perThread));
-  place = add(times(place, kWordBytes),
-              index(static_cast<int64_t>(op.getOffset())));
-  place = add(place, times(lowering.getScalar(op.getPanel()),
-                           static_cast<int64_t>(op.getBytes())));
+void ProgramLowering::PanelScanLowering::findMembers() {
   member = lowering.getScalar(op.getMember());
-  SmallVector<std::pair<unsigned, uint64_t>> bits;
-  for (auto [i, bit] : llvm::enumerate(deal.dealt))
-    bits.push_back({bit, uint64_t(1) << i});
-  rank = lowering.applyBits(bits);
+  rank = getRank();
   ownMember = firstMember = times(rank, perLane);
   // The last lanes read what others have as well, instead of words that nobody
   // writes.
@@ -118,54 +75,15 @@ void ProgramLowering::PanelScanLowering::findPlace() {
                                          index(members - perLane));
 }
 
-Value ProgramLowering::PanelScanLowering::getWords(Value member) {
-  Value memory = lowering.getScalar(op.getMemory());
-  Value offset = add(place, times(member, perWarp * kWordBytes));
-  return LLVM::GEPOp::create(builder, loc, memory.getType(),
-                             builder.getI8Type(), memory,
-                             ArrayRef<LLVM::GEPArg>{offset});
-}
-
-void ProgramLowering::PanelScanLowering::publish() {
-  Type i64 = builder.getI64Type();
-  Value address = getWords(member);
-  Value high = arith::ShLIOp::create(
-      builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
-      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
-  SmallVector<Value> words;
-  for (int64_t reg = 0; reg < deal.perThread; ++reg)
-    for (Value tile : op.getValues()) {
-      Value bits = lowering.toMemory(lowering.get(tile)[reg]);
-      Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
-      if (bits.getType() != own)
-        bits = arith::BitcastOp::create(builder, loc, own, bits);
-      Value low = arith::ExtUIOp::create(builder, loc, i64, bits);
-      words.push_back(arith::OrIOp::create(builder, loc, low, high));
-    }
-  int64_t perAccess = getWordsOfAccess(perThread);
-  for (int64_t i = 0; i < perThread; i += perAccess) {
-    std::string at = "[$0+" + std::to_string(i * kWordBytes) + "], ";
-    if (perAccess == 1)
-      lowering.inlineAsm(nullptr, {address, words[i]},
-                         "st.relaxed.gpu.global.b64 " + at + "$1;",
-                         "l,l,~{memory}");
-    else
-      lowering.inlineAsm(nullptr, {address, words[i], words[i + 1]},
-                         "st.relaxed.gpu.global.v2.b64 " + at + "{$1, $2};",
-                         "l,l,l,~{memory}");
-  }
-}
-
 Scalars ProgramLowering::PanelScanLowering::readMembers(int64_t begin,
                                                         int64_t end) {
   // Members without other threads' words between them lie side by side.
-  if (isEven() && perWarp == perThread)
+  if (isEven() && memberBytes == perThread * kWordBytes)
     return lowering.readPanel({getWords(firstMember), number,
-                               begin * perWarp * kWordBytes, 0,
+                               begin * memberBytes, 0,
                                (end - begin) * perThread, 1});
-  return lowering.readPanel({getWords(firstMember), number,
-                             begin * perWarp * kWordBytes, perWarp * kWordBytes,
-                             perThread, end - begin});
+  return lowering.readPanel({getWords(firstMember), number, begin * memberBytes,
+                             memberBytes, perThread, end - begin});
 }
 
 void ProgramLowering::PanelScanLowering::combineOwn() {
@@ -179,19 +97,19 @@ void ProgramLowering::PanelScanLowering::combineOwn() {
       // False for the first that is this lane's own, and those before it.
       Value continues = isEven() ? Value() : isBelow(ownMember, current);
       for (int64_t reg = 0; reg < deal.perThread; ++reg) {
-        Scalars states;
-        for (auto [s, tile] : llvm::enumerate(op.getValues()))
-          states.push_back(lowering.takeFromWord(
-              words[(i - begin) * perThread + reg * numStates + s],
-              tile::getTileElementType(tile.getType())));
+        Scalars next;
+        for (auto [s, tile] : llvm::enumerate(values))
+          next.push_back(lowering.takeFromWord(
+              words[(i - begin) * perThread + reg * states + s],
+              lowering.scalarType(tile.getType())));
         if (i == 0) {
-          all.push_back(states);
-          before.push_back(states);
+          all.push_back(next);
+          before.push_back(next);
           continue;
         }
-        Scalars longer = combine(all[reg], states);
+        Scalars longer = combine(all[reg], next);
         all[reg] =
-            continues ? lowering.selectAll(continues, longer, states) : longer;
+            continues ? lowering.selectAll(continues, longer, next) : longer;
         before[reg] = lowering.selectAll(isBefore, all[reg], before[reg]);
       }
     }
@@ -227,10 +145,14 @@ void ProgramLowering::PanelScanLowering::combineLanes() {
 
 Scalars ProgramLowering::PanelScanLowering::exchange() {
   findPlace();
-  if (Value owner = lowering.isOwner(layout))
-    lowering.ifThread(owner, [&] { publish(); });
-  else
-    publish();
+  findMembers();
+  publishOnce([&] {
+    Scalars own;
+    for (int64_t reg = 0; reg < deal.perThread; ++reg)
+      for (Value tile : values)
+        own.push_back(lowering.get(tile)[reg]);
+    store(getWords(member), 0, own);
+  });
   combineOwn();
   combineLanes();
   Value hasBefore = isBelow(index(0), member);
@@ -248,20 +170,12 @@ Scalars ProgramLowering::PanelScanLowering::exchange() {
 }
 
 void ProgramLowering::PanelScanLowering::run() {
-  Scalars results;
-  if (op.getByOwners()) {
-    Scalars none;
-    for (int64_t reg = 0; reg < deal.perThread; ++reg)
-      for (int64_t half = 0; half < 2; ++half)
-        for (Value init : op.getInits())
-          none.push_back(lowering.get(init)[reg]);
-    results = lowering.runByOwners(layout, none, [&] { return exchange(); });
-  } else {
-    // Warps with the same elements have read what is written over now.
-    if (layout.freeWarpMask() != 0)
-      lowering.lowerBarrier();
-    results = exchange();
-  }
+  Scalars none;
+  for (int64_t reg = 0; reg < deal.perThread; ++reg)
+    for (int64_t half = 0; half < 2; ++half)
+      for (Value init : op.getInits())
+        none.push_back(lowering.get(init)[reg]);
+  Scalars results = runExchange(none, [&] { return exchange(); });
   const Value *next = results.begin();
   for (int64_t reg = 0; reg < deal.perThread; ++reg)
     for (ResultRange tiles : {op.getBefore(), op.getTotals()})
@@ -270,13 +184,9 @@ void ProgramLowering::PanelScanLowering::run() {
 }
 
 LogicalResult ProgramLowering::lowerPanelScan(tile::PanelScanOp op) {
-  LinearLayout layout =
-      getThreadLayout(op.getValues().front().getType(), program.getNumWarps());
-  std::optional<PanelDeal> deal =
-      dealPanel(layout, static_cast<int64_t>(op.getMembers()));
-  if (!deal)
-    return op.emitOpError("FUS-3326: threads hold an element of the tile more "
-                          "than once");
-  PanelScanLowering(*this, op, layout, *deal).run();
+  FailureOr<PanelDeal> deal = dealPanel(op, op.getValues(), op.getMembers());
+  if (failed(deal))
+    return failure();
+  PanelScanLowering(*this, op, *deal).run();
   return success();
 }

@@ -28,6 +28,8 @@ constexpr int64_t kMostInFlight = 16;
 
 /// How the threads of a warp share out the words of an exchange.
 struct PanelDeal {
+  /// Which threads hold which elements.
+  tile::LinearLayout layout;
   /// Bits of the thread's number with what they add to the place of its words
   /// among those of the warp, and to the place of the warp's among the block's.
   SmallVector<std::pair<unsigned, uint64_t>> lanes, warps;
@@ -36,13 +38,6 @@ struct PanelDeal {
   /// Words of a thread, of a warp, and how many warps have words of their own.
   int64_t perThread = 1, perWarp = 1, numWarps = 1;
 };
-
-/// None when some element has no place of its own.
-std::optional<PanelDeal> dealPanel(const tile::LinearLayout &layout,
-                                   int64_t members);
-
-/// How threads hold `type`; all have a scalar.
-tile::LinearLayout getThreadLayout(Type type, int64_t numWarps);
 
 /// Words of one access to `words` that lie side by side.
 inline int64_t getWordsOfAccess(int64_t words) {
@@ -54,6 +49,70 @@ inline int64_t getWordsOfAccess(int64_t words) {
 struct ProgramLowering::PanelRead {
   Value first, number;
   int64_t offset, memberBytes, perThread, members;
+};
+
+/// The exchange of one operation: where a thread's words lie, how it writes its
+/// own and which warps take part.
+class ProgramLowering::PanelExchange {
+protected:
+  /// `states` words of an element lie side by side.
+  template <typename OpTy>
+  PanelExchange(ProgramLowering &lowering, OpTy op, const PanelDeal &deal,
+                int64_t states)
+      : lowering(lowering), builder(lowering.builder), loc(lowering.loc),
+        deal(deal), states(states), perThread(deal.perThread * states),
+        members(static_cast<int64_t>(op.getMembers())),
+        dealers(int64_t(1) << deal.dealt.size()),
+        memberBytes(deal.perWarp * states * kWordBytes), values(op.getValues()),
+        memory(op.getMemory()), panel(op.getPanel()), turn(op.getTurn()),
+        copies(static_cast<int64_t>(op.getCopies())),
+        firstByte(static_cast<int64_t>(op.getOffset())),
+        panelBytes(static_cast<int64_t>(op.getBytes())),
+        byOwners(op.getByOwners()), combiner(op.getCombiner()) {}
+
+  Value index(int64_t value) { return lowering.constantIndex(value); }
+  Value add(Value a, Value b);
+  Value times(Value value, int64_t factor);
+  Scalars combine(const Scalars &left, const Scalars &right) {
+    return lowering.combine(combiner, left, right);
+  }
+
+  /// Computes `number` and `place`.
+  void findPlace();
+  /// The number of the lane among those that share the members of an element.
+  Value getRank();
+  /// The address of the thread's words among those of `member`.
+  Value getWords(Value member);
+  /// Writes the thread's `scalars` as words that lie side by side, from
+  /// `offset` bytes after `address` on.
+  void store(Value address, int64_t offset, ArrayRef<Value> scalars);
+  /// Lets the first of the threads with the same elements do `publish`.
+  void publishOnce(llvm::function_ref<void()> publish);
+  /// What `exchange` gives; where only owners take part, others have `others`.
+  Scalars runExchange(const Scalars &others,
+                      llvm::function_ref<Scalars()> exchange);
+
+  ProgramLowering &lowering;
+  OpBuilder &builder;
+  Location loc;
+  const PanelDeal &deal;
+  /// Words of an element, and of a thread, side by side; members.
+  int64_t states, perThread, members;
+  /// Lanes that share the members of an element, and bytes between the words of
+  /// two members.
+  int64_t dealers, memberBytes;
+  ValueRange values;
+  /// The number of the exchange; bytes from the start of the memory to the
+  /// thread's words among those of member 0.
+  Value number, place;
+
+private:
+  Scalars runByOwners(const Scalars &others, llvm::function_ref<Scalars()> run);
+
+  Value memory, panel, turn;
+  int64_t copies, firstByte, panelBytes;
+  bool byOwners;
+  Region &combiner;
 };
 
 } // namespace mlir::fusion

@@ -33,6 +33,8 @@ namespace mlir::fusion {
 /// The scalars of a value that one thread holds.
 using Scalars = SmallVector<Value>;
 
+struct PanelDeal;
+
 /// Lowers one program into a kernel function.
 class ProgramLowering {
 public:
@@ -313,19 +315,19 @@ private:
   LogicalResult lowerGridReduce(tile::GridReduceOp op);
   FailureOr<PartPlan> planParts(tile::GridReduceOp op);
 
-  // Panels of blocks (LowerPanels.cpp).
-  class PanelReduceLowering;
-  LogicalResult lowerPanelReduce(tile::PanelReduceOp op);
-  /// What `run` gives in the first of the warps that hold the same elements of
-  /// `layout`, and `others` in the rest.
-  Scalars runByOwners(const tile::LinearLayout &layout, const Scalars &others,
-                      llvm::function_ref<Scalars()> run);
+  // Panels of blocks (PanelExchange.cpp).
+  class PanelExchange;
+  /// How threads share out the words of `op`, which exchanges `values`.
+  FailureOr<PanelDeal> dealPanel(Operation *op, ValueRange values,
+                                 int64_t members);
   /// Reads words of an exchange until all of them are there.
   struct PanelRead;
   Scalars readPanel(const PanelRead &read);
   /// The element that `word` of an exchange has in its lower half.
   Value takeFromWord(Value word, Type element);
-  /// Lowers the one operation (LowerPanelScan.cpp).
+  /// Lower the one operation (LowerPanels.cpp, LowerPanelScan.cpp).
+  class PanelReduceLowering;
+  LogicalResult lowerPanelReduce(tile::PanelReduceOp op);
   class PanelScanLowering;
   LogicalResult lowerPanelScan(tile::PanelScanOp op);
   LogicalResult lowerPanelLeave(tile::PanelLeaveOp op);

@@ -1,0 +1,221 @@
+//===- PanelExchange.cpp - Words that the blocks of a panel exchange ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what exchanges between the blocks of a panel have in
+// common. A warp exchanges with the warps of the same number in the other
+// blocks, whose lanes hold the same elements: no tile is rearranged, and the
+// warps of a block do not wait for each other. Lanes that hold the same
+// elements deal out the members among themselves, so that each word is read
+// once in a warp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PanelExchange.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::HwDim;
+using tile::LinearLayout;
+
+/// None when some element has no place of its own.
+static std::optional<PanelDeal> dealWords(const LinearLayout &layout,
+                                          int64_t members) {
+  PanelDeal deal{layout, {}, {}, {}};
+  if (!layout.isInjective() || layout.freeRegMask() != 0)
+    return std::nullopt;
+  deal.perThread = layout.numRegs();
+  unsigned taken = 0;
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
+    if (!(layout.freeLaneMask() >> bit & 1))
+      deal.lanes.push_back({bit, uint64_t(1) << taken++});
+    else if (members >= int64_t(2) << deal.dealt.size())
+      deal.dealt.push_back(bit);
+  }
+  deal.perWarp = deal.perThread << taken;
+  taken = 0;
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit)
+    if (!(layout.freeWarpMask() >> bit & 1))
+      deal.warps.push_back({kLaneBits + bit, uint64_t(1) << taken++});
+  deal.numWarps = int64_t(1) << taken;
+  if (deal.perWarp * deal.numWarps != layout.numElements())
+    return std::nullopt;
+  return deal;
+}
+
+FailureOr<PanelDeal>
+ProgramLowering::dealPanel(Operation *op, ValueRange values, int64_t members) {
+  // All threads have a scalar.
+  Type type = values.front().getType();
+  LinearLayout layout =
+      isa<RankedTensorType>(type)
+          ? tile::getLayout(type).getLinear()
+          : LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits,
+                                  program.getNumWarps());
+  std::optional<PanelDeal> deal = dealWords(layout, members);
+  if (!deal)
+    return op->emitOpError("FUS-3326: threads hold an element of the tile more "
+                           "than once");
+  return *deal;
+}
+
+Scalars ProgramLowering::readPanel(const PanelRead &read) {
+  int64_t perAccess = getWordsOfAccess(read.perThread);
+  int64_t words = read.members * read.perThread;
+  std::string base = "[$" + std::to_string(words) + "+";
+  std::string number = "$" + std::to_string(words + 1);
+  std::string loads, checks, constraints;
+  for (int64_t i = 0; i < words; ++i) {
+    std::string word = "$" + std::to_string(i);
+    int64_t bytes = read.offset + i / read.perThread * read.memberBytes +
+                    i % read.perThread * kWordBytes;
+    if (perAccess == 1)
+      loads += "ld.relaxed.gpu.global.b64 " + word;
+    else if (i % 2 == 0)
+      loads += "ld.relaxed.gpu.global.v2.b64 {" + word + ", $" +
+               std::to_string(i + 1) + "}";
+    if (perAccess == 1 || i % 2 == 0)
+      loads += ", " + base + std::to_string(bytes) + "];\n";
+    checks += "mov.b64 {low, high}, " + word + ";\n";
+    checks += i == 0 ? "setp.ne.u32 waits, high, " + number + ";\n"
+                     : "setp.ne.or.u32 waits, high, " + number + ", waits;\n";
+    constraints += "=&l,";
+  }
+  Type result = builder.getI64Type();
+  if (words > 1)
+    result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                              SmallVector<Type>(words, result));
+  Value all = inlineAsm(result, {read.first, read.number},
+                        "{\n.reg .pred waits;\n.reg .b32 low, high;\nagain:\n" +
+                            loads + checks + "@waits bra again;\n}",
+                        constraints + "l,r,~{memory}");
+  if (words == 1)
+    return {all};
+  Scalars scalars;
+  for (int64_t i = 0; i < words; ++i)
+    scalars.push_back(
+        LLVM::ExtractValueOp::create(builder, loc, all, ArrayRef<int64_t>{i}));
+  return scalars;
+}
+
+Value ProgramLowering::takeFromWord(Value word, Type element) {
+  Type stored = memoryType(element);
+  unsigned width = stored.getIntOrFloatBitWidth();
+  Value bits = arith::TruncIOp::create(builder, loc,
+                                       builder.getIntegerType(width), word);
+  if (bits.getType() != stored)
+    bits = arith::BitcastOp::create(builder, loc, stored, bits);
+  return fromMemory(bits, element);
+}
+
+Value ProgramLowering::PanelExchange::add(Value a, Value b) {
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+Value ProgramLowering::PanelExchange::times(Value value, int64_t factor) {
+  return arith::MulIOp::create(builder, loc, value, index(factor));
+}
+
+void ProgramLowering::PanelExchange::findPlace() {
+  Value scalar = lowering.getScalar(turn);
+  number = arith::AddIOp::create(builder, loc, lowering.toI32(scalar),
+                                 lowering.constant32(1));
+  Value copy = arith::RemUIOp::create(builder, loc, scalar, index(copies));
+  Value warpPlace =
+      add(times(copy, deal.numWarps), lowering.applyBits(deal.warps));
+  place = add(times(warpPlace, members * deal.perWarp * states),
+              times(lowering.applyBits(deal.lanes), perThread));
+  place = add(times(place, kWordBytes), index(firstByte));
+  place = add(place, times(lowering.getScalar(panel), panelBytes));
+}
+
+Value ProgramLowering::PanelExchange::getRank() {
+  SmallVector<std::pair<unsigned, uint64_t>> bits;
+  for (auto [i, bit] : llvm::enumerate(deal.dealt))
+    bits.push_back({bit, uint64_t(1) << i});
+  return lowering.applyBits(bits);
+}
+
+Value ProgramLowering::PanelExchange::getWords(Value member) {
+  Value base = lowering.getScalar(memory);
+  Value offset = add(place, times(member, memberBytes));
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                             base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+void ProgramLowering::PanelExchange::store(Value address, int64_t offset,
+                                           ArrayRef<Value> scalars) {
+  Type i64 = builder.getI64Type();
+  Value high = arith::ShLIOp::create(
+      builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
+  auto toWord = [&](Value scalar) -> Value {
+    Value bits = lowering.toMemory(scalar);
+    Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
+    if (bits.getType() != own)
+      bits = arith::BitcastOp::create(builder, loc, own, bits);
+    Value low = arith::ExtUIOp::create(builder, loc, i64, bits);
+    return arith::OrIOp::create(builder, loc, low, high);
+  };
+  auto perAccess = static_cast<size_t>(getWordsOfAccess(scalars.size()));
+  for (size_t i = 0; i < scalars.size(); i += perAccess) {
+    SmallVector<Value> operands{address};
+    for (Value scalar : scalars.slice(i, perAccess))
+      operands.push_back(toWord(scalar));
+    std::string at =
+        "[$0+" + std::to_string(offset + static_cast<int64_t>(i) * kWordBytes) +
+        "], ";
+    if (perAccess == 1)
+      lowering.inlineAsm(nullptr, operands,
+                         "st.relaxed.gpu.global.b64 " + at + "$1;",
+                         "l,l,~{memory}");
+    else
+      lowering.inlineAsm(nullptr, operands,
+                         "st.relaxed.gpu.global.v2.b64 " + at + "{$1, $2};",
+                         "l,l,l,~{memory}");
+  }
+}
+
+void ProgramLowering::PanelExchange::publishOnce(
+    llvm::function_ref<void()> publish) {
+  if (Value owner = lowering.isOwner(deal.layout))
+    lowering.ifThread(owner, [&] { publish(); });
+  else
+    publish();
+}
+
+Scalars
+ProgramLowering::PanelExchange::runByOwners(const Scalars &others,
+                                            llvm::function_ref<Scalars()> run) {
+  Value bits = arith::AndIOp::create(
+      builder, loc, lowering.warpNumber(),
+      lowering.constant32(static_cast<int32_t>(deal.layout.freeWarpMask())));
+  Value isOwner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        bits, lowering.constant32(0));
+  auto owners = scf::IfOp::create(builder, loc, ValueRange(others).getTypes(),
+                                  isOwner, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(owners.thenBlock());
+  scf::YieldOp::create(builder, loc, run());
+  builder.setInsertionPointToStart(owners.elseBlock());
+  scf::YieldOp::create(builder, loc, others);
+  return llvm::to_vector_of<Value>(owners.getResults());
+}
+
+Scalars ProgramLowering::PanelExchange::runExchange(
+    const Scalars &others, llvm::function_ref<Scalars()> exchange) {
+  bool isShared = deal.layout.freeWarpMask() != 0;
+  if (isShared && byOwners)
+    return runByOwners(others, exchange);
+  // Warps with the same elements have read what is written over now.
+  if (isShared)
+    lowering.lowerBarrier();
+  return exchange();
+}
