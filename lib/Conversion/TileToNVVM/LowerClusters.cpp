@@ -12,10 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "ClusterBarriers.h"
+#include "OpEmitter.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,34 +25,126 @@ using namespace mlir::fusion;
 using tile::HwDim;
 using tile::LinearLayout;
 
-static constexpr int64_t kBarrierBytes = 8;
 /// On the first barrier the shares of a sum arrive, on the second the blocks
 /// meet when they have read theirs. They take turns: nobody comes to one again
 /// before all have left it, since all have then come to the other.
 static constexpr unsigned kNumMeetings = 2;
 
-void ProgramLowering::arriveAtCluster() {
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+void mlir::fusion::arriveAtCluster(ThreadBuilder &builder) {
   // The fence that follows the initialisation of barriers is what others must
   // know of; waiting for all else would take microseconds.
-  NVVM::ClusterArriveRelaxedOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterArriveRelaxedOp::create(builder, builder.getUnitAttr());
 }
 
-void ProgramLowering::waitForCluster() {
-  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+void mlir::fusion::waitForCluster(ThreadBuilder &builder) {
+  NVVM::ClusterWaitOp::create(builder, builder.getUnitAttr());
 }
 
-void ProgramLowering::clusterBarrier() {
-  arriveAtCluster();
-  waitForCluster();
-}
-
-LLVM::LLVMPointerType ProgramLowering::clusterPointerType() {
+LLVM::LLVMPointerType
+mlir::fusion::getClusterPointerType(MLIRContext *context) {
   return LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+      context, static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
 }
 
-void ProgramLowering::prepareCluster() {
+void mlir::fusion::arriveAt(ThreadBuilder &builder, Value remote) {
+  builder.inlineAsm(nullptr, {remote},
+                    "mbarrier.arrive.shared::cluster.b64 _, [$0];",
+                    "l,~{memory}");
+}
+
+namespace {
+/// What the consumers of a cluster meet at.
+struct ClusterMeetings {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ClusterMeetings)
+  /// Where the barriers lie.
+  SharedPlace place;
+  /// Blocks have arrived at the cluster's barrier, none has waited there.
+  bool awaitsCluster = false;
+};
+
+struct ClusterRankLowering : public TileOpLowering<tile::ClusterRankOp> {
+  LogicalResult lower(tile::ClusterRankOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+struct ClusterReduceLowering : public TileOpLowering<tile::ClusterReduceOp> {
+  /// Makes the barriers.
+  LogicalResult beginKernel(ProgramLowering &lowering) const override;
+  LogicalResult lower(tile::ClusterReduceOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds a sum over the blocks of a cluster.
+class ClusterReduceEmitter : public OpEmitter {
+public:
+  ClusterReduceEmitter(ProgramLowering &lowering, tile::ClusterReduceOp op)
+      : OpEmitter(lowering), op(op),
+        meetings(lowering.getState<ClusterMeetings>().place),
+        whole(tile::getLayout(op.getValue().getType()).getLinear()),
+        part(tile::getLayout(op.getType()).getLinear()),
+        shared(op.getBuffer().getType().getLayout().getShared()),
+        blocks(lowering.getProgram().getCluster().value_or(1)),
+        dim(op.getDim()), firstBit(part.dimLog2(dim)) {}
+
+  LogicalResult emit();
+
+private:
+  /// What threads send: the accesses to the buffer, and for lane and warp what
+  /// their bits add to the place of an element within its part, and to the
+  /// number of the part.
+  struct Shares {
+    tile::SharedAccess access;
+    tile::BitMatrix places[2], parts[2];
+    /// Threads may differ in the part that their elements belong to, and so in
+    /// the block that they write to.
+    bool threadsDiffer = false;
+  };
+
+  /// The bytes that the bits of `number` move a place along the dimension,
+  /// from the first bit of a part's number on.
+  uint64_t offsetOfPart(unsigned number) const;
+  unsigned partOf(unsigned reg) const {
+    return whole.elementOf(reg, 0, 0)[dim] >> firstBit;
+  }
+  std::optional<tile::SharedAccess> findAccess() const;
+  FailureOr<Shares> planShares();
+  /// Announces the bytes of the other blocks' shares.
+  void expectShares();
+  /// Writes to each block of the cluster this block's share of the part that it
+  /// finishes: the part whose number is the upper bits of a coordinate.
+  LogicalResult pushParts();
+  /// Offset of the thread's first element in another block's buffer, and the
+  /// bits of it that differ between threads and blocks.
+  std::pair<Value, uint64_t> findOffset(const Shares &shares);
+  /// The buffer and the barrier of the block that finishes each part, for
+  /// register part 0 of this thread.
+  std::pair<SmallVector<Value>, SmallVector<Value>>
+  findTargets(const Shares &shares);
+  /// Stores `value`, so many bytes, to another block; the store counts at a
+  /// barrier of that block.
+  void sendAsync(Value value, unsigned bytes, Value address, Value barrier);
+  /// Sums up the shares that lie in the buffer.
+  LogicalResult addShares();
+  /// Arrives, as all consumers do, and waits for the phase to complete.
+  void arriveAndWait(const SharedPlace &barrier);
+  /// Waits until the consumers of all blocks have come here.
+  void meetCluster();
+
+  tile::ClusterReduceOp op;
+  SharedPlace meetings;
+  const LinearLayout &whole, &part;
+  const tile::SharedLayout &shared;
+  unsigned blocks, dim, firstBit;
+};
+} // namespace
+
+LogicalResult
+ClusterReduceLowering::beginKernel(ProgramLowering &lowering) const {
+  tile::ProgramOp program = lowering.getProgram();
   bool isSpecialized = false, reduces = false, reducesOnce = true;
   program.getBody().walk([&](Operation *op) {
     isSpecialized |= isa<tile::SpecializeOp>(op);
@@ -59,106 +153,105 @@ void ProgramLowering::prepareCluster() {
       reducesOnce &= op->getParentOp() == program;
   });
   if (!reduces)
-    return;
+    return success();
   // Allocation left room for the barriers at the end.
-  meetings = SharedPlace::at(program.getSharedBytes().value_or(0) -
-                             kNumMeetings * kBarrierBytes);
+  ThreadBuilder &builder = lowering.getBuilder();
+  SharedMemory &sharedMemory = lowering.getSharedMemory();
+  auto &[place, awaitsCluster] = lowering.getState<ClusterMeetings>();
+  place = SharedPlace::at(program.getSharedBytes().value_or(0) -
+                          kNumMeetings * kBarrierBytes);
   // All threads arrive at their own block's, at the second one of each other
   // block does too.
-  int32_t threads = program.getNumWarps() * 32;
+  int32_t threads = program.getNumWarps() * kWarpThreads;
   int32_t others = program.getCluster().value_or(1) - 1;
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      thread, constant32(0));
-  ifThread(first, [&] {
+  SharedPlace at = place;
+  builder.ifThread(lowering.getThreads().isFirst(), [&] {
     for (unsigned i = 0; i < kNumMeetings; ++i)
       NVVM::MBarrierInitOp::create(
-          builder, loc, sharedAddress(meetings.plus(i * kBarrierBytes)),
-          constant32(threads + (i == 0 ? 0 : others)), /*predicate=*/Value());
-    NVVM::FenceMbarrierInitOp::create(builder, loc);
+          builder, sharedMemory.getAddress(at.plus(i * kBarrierBytes)),
+          builder.constant32(threads + (i == 0 ? 0 : others)),
+          /*predicate=*/Value());
+    NVVM::FenceMbarrierInitOp::create(builder);
   });
   if (isSpecialized)
-    return;
+    return success();
   // Other blocks matter when the first share is sent: loads need not wait for
   // them to begin.
-  arriveAtCluster();
+  arriveAtCluster(builder);
   awaitsCluster = reducesOnce;
   if (!awaitsCluster)
-    waitForCluster();
-}
-
-LogicalResult ProgramLowering::lowerClusterRank(tile::ClusterRankOp op) {
-  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
-  values[op.getResult()] = {toIndex(rank)};
+    waitForCluster(builder);
   return success();
 }
 
-void ProgramLowering::arriveAndWait(const SharedPlace &barrier) {
-  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
-                                           sharedAddress(barrier));
-  // Not at cluster scope, which waits for all of a thread's writes to be known
-  // everywhere: what passes between blocks here is ordered by the barrier.
-  inlineAsm(nullptr, {address},
-            "{\n"
-            ".reg .pred done;\n"
-            ".reg .b64 phase;\n"
-            "mbarrier.arrive.shared::cta.b64 phase, [$0];\n"
-            "again:\n"
-            "mbarrier.try_wait.shared::cta.b64 done, [$0], phase;\n"
-            "@!done bra again;\n"
-            "}",
-            "r,~{memory}");
+LogicalResult ClusterRankLowering::lower(tile::ClusterRankOp op,
+                                         ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Value rank = NVVM::ClusterId::create(builder, builder.getI32Type());
+  lowering.set(op.getResult(), {builder.toIndex(rank)});
+  return success();
 }
 
-/// Waits until the consumers of all blocks have come here.
-void ProgramLowering::meetCluster() {
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void ClusterReduceEmitter::arriveAndWait(const SharedPlace &barrier) {
+  Value address = sharedMemory.getAddress32(barrier);
+  // Not at cluster scope, which waits for all of a thread's writes to be known
+  // everywhere: what passes between blocks here is ordered by the barrier.
+  builder.inlineAsm(nullptr, {address},
+                    "{\n"
+                    ".reg .pred done;\n"
+                    ".reg .b64 phase;\n"
+                    "mbarrier.arrive.shared::cta.b64 phase, [$0];\n"
+                    "again:\n"
+                    "mbarrier.try_wait.shared::cta.b64 done, [$0], phase;\n"
+                    "@!done bra again;\n"
+                    "}",
+                    "r,~{memory}");
+}
+
+void ClusterReduceEmitter::meetCluster() {
   SharedPlace place = meetings.plus(kBarrierBytes);
-  lowerBarrier();
-  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      thread, constant32(0));
-  int32_t blocks = program.getCluster().value_or(1);
-  ifThread(first, [&] {
-    for (int32_t step = 1; step < blocks; ++step) {
+  lowering.getRole().createBarrier();
+  Value rank = NVVM::ClusterId::create(builder, builder.getI32Type());
+  Value first = threads.isFirst();
+  builder.ifThread(first, [&] {
+    for (int32_t step = 1; step < int32_t(blocks); ++step) {
       Value other = arith::AndIOp::create(
-          builder, loc,
-          arith::AddIOp::create(builder, loc, rank, constant32(step)),
-          constant32(blocks - 1));
-      arriveAt(NVVM::MapaOp::create(builder, loc, clusterPointerType(),
-                                    sharedAddress(place), other));
+          builder,
+          arith::AddIOp::create(builder, rank, builder.constant32(step)),
+          builder.constant32(blocks - 1));
+      arriveAt(builder,
+               NVVM::MapaOp::create(builder,
+                                    getClusterPointerType(builder.getContext()),
+                                    sharedMemory.getAddress(place), other));
     }
   });
   arriveAndWait(place);
 }
 
-void ProgramLowering::arriveAt(Value remote) {
-  inlineAsm(nullptr, {remote}, "mbarrier.arrive.shared::cluster.b64 _, [$0];",
-            "l,~{memory}");
-}
-
-/// The bytes that the bits of `number` move a place along dimension `dim` of
-/// `shared`, from bit `first` of its coordinate on.
-static uint64_t offsetOfPart(const tile::SharedLayout &shared, unsigned dim,
-                             unsigned first, unsigned number) {
+uint64_t ClusterReduceEmitter::offsetOfPart(unsigned number) const {
   uint64_t offset = 0;
   for (unsigned bit = 0; number >> bit; ++bit)
     if (number >> bit & 1)
-      offset ^= shared.offsetBasis(dim, first + bit);
+      offset ^= shared.offsetBasis(dim, firstBit + bit);
   return offset;
 }
 
-void ProgramLowering::sendAsync(Value value, unsigned bytes, Value address,
-                                Value barrier) {
+void ClusterReduceEmitter::sendAsync(Value value, unsigned bytes, Value address,
+                                     Value barrier) {
   unsigned words = bytes / 4;
   Type word = builder.getI32Type();
   auto vector = VectorType::get(words, word);
-  value =
-      LLVM::BitcastOp::create(builder, loc, words == 1 ? word : vector, value);
+  value = LLVM::BitcastOp::create(builder, words == 1 ? word : vector, value);
   SmallVector<Value> operands{address, barrier};
   std::string text = "st.async.weak.shared::cluster.mbarrier::complete_tx::"
                      "bytes",
               list, constraints = "l,l";
   for (unsigned i = 0; i < words; ++i) {
-    operands.push_back(words == 1 ? value : extractElement(value, i));
+    operands.push_back(words == 1 ? value : builder.extractElement(value, i));
     list += (i ? ", $" : "$") + std::to_string(i + 2);
     constraints += ",r";
   }
@@ -166,147 +259,141 @@ void ProgramLowering::sendAsync(Value value, unsigned bytes, Value address,
     text += ".v" + std::to_string(words);
     list = "{" + list + "}";
   }
-  inlineAsm(nullptr, operands, text + ".b32 [$0], " + list + ", [$1];",
-            constraints + ",~{memory}");
+  builder.inlineAsm(nullptr, operands, text + ".b32 [$0], " + list + ", [$1];",
+                    constraints + ",~{memory}");
 }
 
-LogicalResult ProgramLowering::pushParts(tile::ClusterReduceOp op,
-                                         unsigned firstBit) {
-  unsigned blocks = program.getCluster().value_or(1), dim = op.getDim();
-  const LinearLayout &layout =
-      tile::getLayout(op.getValue().getType()).getLinear();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
+std::optional<tile::SharedAccess> ClusterReduceEmitter::findAccess() const {
   // A vector goes to one block: no more elements than lie in one part.
-  auto partOf = [&](unsigned reg) {
-    return layout.elementOf(reg, 0, 0)[dim] >> firstBit;
-  };
   auto mixesParts = [&](const tile::SharedAccess::Group &group) {
     return llvm::any_of(group.regs, [&](unsigned reg) {
       return partOf(reg) != partOf(group.regs.front());
     });
   };
-  unsigned width = tile::getWidestSharedVector(layout, shared);
+  unsigned width = tile::getWidestSharedVector(whole, shared);
   std::optional<tile::SharedAccess> access =
-      tile::getSharedAccess(layout, shared, width);
+      tile::getSharedAccess(whole, shared, width);
   for (; access && llvm::any_of(access->groups, mixesParts); width /= 2)
-    access = tile::getSharedAccess(layout, shared, width / 2);
+    access = tile::getSharedAccess(whole, shared, width / 2);
+  return access;
+}
+
+FailureOr<ClusterReduceEmitter::Shares> ClusterReduceEmitter::planShares() {
+  std::optional<tile::SharedAccess> access = findAccess();
   if (!access)
     return op.emitOpError("FUS-3307: no access of this layout to the buffer");
-  // Threads may differ in the part that their elements belong to, and so in the
-  // block that they write to.
-  tile::BitMatrix placeOfThread[2], partOfThread[2];
-  bool threadsDiffer = false;
+  Shares shares{*access, {}, {}};
   for (HwDim hw : {HwDim::Lane, HwDim::Warp}) {
     SmallVector<uint64_t, 5> places, parts;
-    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit) {
-      unsigned part = layout.basis(hw, bit)[dim] >> firstBit;
+    for (unsigned bit = 0; bit < whole.numBits(hw); ++bit) {
+      unsigned number = whole.basis(hw, bit)[dim] >> firstBit;
       const tile::BitMatrix &offsets =
           hw == HwDim::Lane ? access->laneOffset : access->warpOffset;
-      places.push_back(offsets.column(bit) ^
-                       offsetOfPart(shared, dim, firstBit, part));
-      parts.push_back(part);
-      threadsDiffer |= part != 0;
+      places.push_back(offsets.column(bit) ^ offsetOfPart(number));
+      parts.push_back(number);
+      shares.threadsDiffer |= number != 0;
     }
     unsigned rows = access->laneOffset.numRows();
-    placeOfThread[hw == HwDim::Warp] = tile::BitMatrix(places, rows);
-    partOfThread[hw == HwDim::Warp] = tile::BitMatrix(parts, rows);
+    shares.places[hw == HwDim::Warp] = tile::BitMatrix(places, rows);
+    shares.parts[hw == HwDim::Warp] = tile::BitMatrix(parts, rows);
   }
+  return shares;
+}
 
+std::pair<Value, uint64_t>
+ClusterReduceEmitter::findOffset(const Shares &shares) {
   // In the buffer of the block that finishes a part, this block's share of it
   // lies where the part of this block's rank would.
-  Value offset = applyToThread(placeOfThread[0], placeOfThread[1]);
-  Value rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+  Value offset = threads.apply(shares.places[0], shares.places[1]);
+  Value rank = NVVM::ClusterId::create(builder, builder.getI32Type());
   uint64_t mask = 0;
-  for (const tile::BitMatrix &places : placeOfThread)
+  for (const tile::BitMatrix &places : shares.places)
     for (uint64_t column : places.getColumns())
       mask |= column;
   for (unsigned bit = 0; 1u << bit < blocks; ++bit) {
     uint64_t step = shared.offsetBasis(dim, firstBit + bit);
     Value set = arith::AndIOp::create(
-        builder, loc,
-        arith::ShRUIOp::create(builder, loc, rank, constant32(bit)),
-        constant32(1));
-    offset = arith::XOrIOp::create(
-        builder, loc, offset,
-        toIndex(arith::MulIOp::create(builder, loc, set, constant32(step))));
+        builder, arith::ShRUIOp::create(builder, rank, builder.constant32(bit)),
+        builder.constant32(1));
+    offset =
+        arith::XOrIOp::create(builder, offset,
+                              builder.toIndex(arith::MulIOp::create(
+                                  builder, set, builder.constant32(step))));
     mask |= step;
   }
-  LLVM::LLVMPointerType cluster = clusterPointerType();
+  return {offset, mask};
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+ClusterReduceEmitter::findTargets(const Shares &shares) {
+  LLVM::LLVMPointerType cluster = getClusterPointerType(builder.getContext());
   SmallVector<Value> bases, barriers;
-  Value own = sharedAddress(placeOf(op.getBuffer()));
-  Value ofThread = threadsDiffer
-                       ? toI32(applyToThread(partOfThread[0], partOfThread[1]))
-                       : Value();
+  Value own = sharedMemory.getAddress(sharedMemory.getPlace(op.getBuffer()));
+  Value ofThread =
+      shares.threadsDiffer
+          ? builder.toI32(threads.apply(shares.parts[0], shares.parts[1]))
+          : Value();
   for (unsigned block = 0; block < blocks; ++block) {
-    Value number = constant32(block);
+    Value number = builder.constant32(block);
     if (ofThread)
-      number = arith::XOrIOp::create(builder, loc, ofThread, number);
-    bases.push_back(NVVM::MapaOp::create(builder, loc, cluster, own, number));
-    barriers.push_back(NVVM::MapaOp::create(builder, loc, cluster,
-                                            sharedAddress(meetings), number));
+      number = arith::XOrIOp::create(builder, ofThread, number);
+    bases.push_back(NVVM::MapaOp::create(builder, cluster, own, number));
+    barriers.push_back(NVVM::MapaOp::create(
+        builder, cluster, sharedMemory.getAddress(meetings), number));
   }
-  const Scalars &source = get(op.getValue());
+  return {bases, barriers};
+}
+
+LogicalResult ClusterReduceEmitter::pushParts() {
+  FailureOr<Shares> shares = planShares();
+  if (failed(shares))
+    return failure();
+  auto [offset, mask] = findOffset(*shares);
+  auto [bases, barriers] = findTargets(*shares);
+  const Scalars &source = lowering.get(op.getValue());
   // Bytes are counted: of threads that have the same elements one sends them.
   OpBuilder::InsertionGuard guard(builder);
-  if (Value owner = isOwner(layout)) {
-    auto guarded = scf::IfOp::create(builder, loc, owner,
+  if (Value owner = threads.isOwner(whole)) {
+    auto guarded = scf::IfOp::create(builder, owner,
                                      /*withElseRegion=*/false);
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
-  for (const tile::SharedAccess::Group &group : access->groups) {
-    unsigned part = partOf(group.regs.front());
-    uint64_t place = group.offset ^ offsetOfPart(shared, dim, firstBit, part);
+  for (const tile::SharedAccess::Group &group : shares->access.groups) {
+    unsigned number = partOf(group.regs.front());
+    uint64_t place = group.offset ^ offsetOfPart(number);
     SmallVector<Value> members;
     for (unsigned reg : group.regs)
-      members.push_back(toMemory(source[reg]));
-    Value value = members.size() == 1 ? members.front() : buildVector(members);
+      members.push_back(source[reg]);
+    Value value = builder.packForMemory(members);
     Value moved = offset;
     if (place & mask)
-      moved = arith::XOrIOp::create(builder, loc, offset,
-                                    constantIndex(place & mask));
-    Value address =
-        LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
-                            bases[part], ArrayRef<LLVM::GEPArg>{moved});
+      moved = arith::XOrIOp::create(builder, offset,
+                                    builder.constantIndex(place & mask));
+    Value address = builder.advance(bases[number], moved);
     if (int32_t constant = place & ~mask)
-      address = LLVM::GEPOp::create(builder, loc, cluster, builder.getI8Type(),
-                                    address, ArrayRef<LLVM::GEPArg>{constant});
+      address = builder.advance(address, constant);
     unsigned bytes = shared.elementBytes() * members.size();
     if (bytes % 4 != 0)
       return op.emitOpError("FUS-3317: shares are sent in pieces of 4 bytes, "
                             "this layout has ")
              << bytes;
-    sendAsync(value, bytes, address, barriers[part]);
+    sendAsync(value, bytes, address, barriers[number]);
   }
   return success();
 }
 
-LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
-  unsigned blocks = program.getCluster().value_or(1), dim = op.getDim();
-  const LinearLayout &part = tile::getLayout(op.getType()).getLinear();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
-  if (!llvm::isPowerOf2_32(blocks))
-    return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
-  if (awaitsCluster)
-    waitForCluster();
-  awaitsCluster = false;
-  unsigned firstBit = part.dimLog2(dim);
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      thread, constant32(0));
-  ifThread(first, [&] {
-    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
-                                             sharedAddress(meetings));
-    inlineAsm(nullptr, {address, constant32(shared.sizeInBytes())},
-              "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;",
-              "r,r,~{memory}");
+void ClusterReduceEmitter::expectShares() {
+  builder.ifThread(threads.isFirst(), [&] {
+    builder.inlineAsm(
+        nullptr,
+        {sharedMemory.getAddress32(meetings),
+         builder.constant32(shared.sizeInBytes())},
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;",
+        "r,r,~{memory}");
   });
-  // Stores to other blocks cost no waiting, where loads from them would; each
-  // counts at the barrier of the block it goes to.
-  if (failed(pushParts(op, firstBit)))
-    return failure();
-  arriveAndWait(meetings);
+}
 
+LogicalResult ClusterReduceEmitter::addShares() {
   // The shares of the blocks lie in the buffer one after the other.
   SmallVector<tile::Coords> bases[3];
   for (HwDim hw : {HwDim::Register, HwDim::Lane, HwDim::Warp})
@@ -320,9 +407,9 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
         *inWhole, shared, tile::getWidestSharedVector(*inWhole, shared));
   if (!access)
     return op.emitOpError("FUS-3307: no access of this layout to the buffer");
-  Value offset = applyToThread(access->laneOffset, access->warpOffset);
-  SharedPlace place = placeOf(op.getBuffer());
-  Type element = scalarType(op.getType());
+  Value offset = threads.apply(access->laneOffset, access->warpOffset);
+  SharedPlace place = sharedMemory.getPlace(op.getBuffer());
+  Type element = lowering.scalarType(op.getType());
   Type stored = memoryType(element);
   Scalars results(part.numRegs());
   for (const tile::SharedAccess::Group &group : access->groups) {
@@ -330,30 +417,51 @@ LogicalResult ProgramLowering::lowerClusterReduce(tile::ClusterReduceOp op) {
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
     // In the order of ranks, so that the sum is the same in every run.
     for (unsigned block = 0; block < blocks; ++block) {
-      uint64_t at = group.offset ^ offsetOfPart(shared, dim, firstBit, block);
-      Value address = sharedAddress(place, offset, at & access->threadMask,
-                                    at & ~access->threadMask);
-      Value loaded = LLVM::LoadOp::create(builder, loc, type, address,
+      uint64_t at = group.offset ^ offsetOfPart(block);
+      Value address = sharedMemory.getAddress(
+          place, offset, at & access->threadMask, at & ~access->threadMask);
+      Value loaded = LLVM::LoadOp::create(builder, type, address,
                                           shared.elementBytes() * count);
       for (auto [i, reg] : llvm::enumerate(group.regs)) {
-        Value value = fromMemory(
-            count == 1 ? loaded : extractElement(loaded, i), element);
-        if (block == 0)
-          results[reg] = value;
-        else if (isa<FloatType>(element))
-          results[reg] =
-              arith::AddFOp::create(builder, loc, results[reg], value);
-        else
-          results[reg] =
-              arith::AddIOp::create(builder, loc, results[reg], value);
+        Value value = builder.fromMemory(
+            count == 1 ? loaded : builder.extractElement(loaded, i), element);
+        results[reg] =
+            block == 0 ? value : builder.createSum(results[reg], value);
       }
     }
   }
   for (unsigned reg = 0; reg < part.numRegs(); ++reg)
     results[reg] = results[access->holder[reg]];
-  values[op.getResult()] = results;
+  lowering.set(op.getResult(), results);
+  return success();
+}
+
+LogicalResult ClusterReduceEmitter::emit() {
+  if (!llvm::isPowerOf2_32(blocks))
+    return op.emitOpError("FUS-3317: a cluster of ") << blocks << " blocks";
+  bool &awaitsCluster = lowering.getState<ClusterMeetings>().awaitsCluster;
+  if (awaitsCluster)
+    waitForCluster(builder);
+  awaitsCluster = false;
+  expectShares();
+  // Stores to other blocks cost no waiting, where loads from them would; each
+  // counts at the barrier of the block it goes to.
+  if (failed(pushParts()))
+    return failure();
+  arriveAndWait(meetings);
+  if (failed(addShares()))
+    return failure();
   // Nobody may write shares of another sum here before all of these are read.
   if (op->getParentOfType<scf::ForOp>())
     meetCluster();
   return success();
+}
+
+LogicalResult ClusterReduceLowering::lower(tile::ClusterReduceOp op,
+                                           ProgramLowering &lowering) const {
+  return ClusterReduceEmitter(lowering, op).emit();
+}
+
+void mlir::fusion::populateClusterLowerings(LoweringSet &lowerings) {
+  lowerings.add<ClusterRankLowering, ClusterReduceLowering>();
 }

@@ -13,44 +13,84 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "OpEmitter.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include <map>
 
 using namespace mlir;
 using namespace mlir::fusion;
 using tile::LinearLayout;
 
-/// Bytes of the widest access of a thread, and of a signal.
+/// Bytes of the widest access of a threads.getThread(), and of a signal.
 static constexpr int64_t kWidestBytes = 16, kWordBytes = 4;
 /// Reads of a thread that are in flight together.
 static constexpr size_t kMostInFlight = 12, kMostPartsInFlight = 32;
 
-void ProgramLowering::collectScratches(SmallVectorImpl<Type> &arguments) {
-  program.getBody().walk([&](tile::ScratchOp op) {
-    scratches[op] = arguments.size();
-    arguments.push_back(op.getType());
-  });
+//===----------------------------------------------------------------------===//
+// Memory that the launch provides
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The memory is a parameter.
+struct ScratchLowering : public TileOpLowering<tile::ScratchOp> {
+  LogicalResult addParameters(ProgramLowering &lowering) const override;
+  LogicalResult beginKernel(ProgramLowering &lowering) const override;
+  LogicalResult lower(tile::ScratchOp op,
+                      ProgramLowering &lowering) const override;
+};
+} // namespace
+
+LogicalResult ScratchLowering::addParameters(ProgramLowering &lowering) const {
+  lowering.getProgram().getBody().walk(
+      [&](tile::ScratchOp op) { lowering.addParameter(op, op.getType()); });
+  return success();
 }
 
-void ProgramLowering::describeScratches() {
-  if (scratches.empty())
-    return;
+LogicalResult ScratchLowering::beginKernel(ProgramLowering &lowering) const {
   // In the order of the parameters, which follow those of the sizes.
+  ThreadBuilder &builder = lowering.getBuilder();
   SmallVector<Attribute> descriptions;
-  for (auto [op, parameter] : scratches) {
-    auto scratch = cast<tile::ScratchOp>(op);
+  lowering.getProgram().getBody().walk([&](tile::ScratchOp op) {
     descriptions.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("bytes", scratch.getBytesAttr()),
+        {builder.getNamedAttr("bytes", op.getBytesAttr()),
          builder.getNamedAttr("signals",
-                              builder.getBoolAttr(scratch.getSignals()))}));
-  }
-  function->setAttr("tile.scratches", builder.getArrayAttr(descriptions));
+                              builder.getBoolAttr(op.getSignals()))}));
+  });
+  if (!descriptions.empty())
+    lowering.getKernel()->setAttr("tile.scratches",
+                                  builder.getArrayAttr(descriptions));
+  return success();
 }
 
-struct ProgramLowering::SlotPlan {
+LogicalResult ScratchLowering::lower(tile::ScratchOp op,
+                                     ProgramLowering &lowering) const {
+  lowering.set(op.getResult(), {lowering.getParameter(op)});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that one block hands to another
+//===----------------------------------------------------------------------===//
+
+/// The bytes of an element of `tile`.
+static int64_t elementBytes(const ProgramLowering &lowering, Type tile) {
+  return lowering.scalarType(tile).getIntOrFloatBitWidth() / 8;
+}
+
+/// The widest access that all of `tiles` are made of.
+static int64_t accessBytes(const ProgramLowering &lowering, TypeRange tiles) {
+  int64_t width = kWidestBytes;
+  for (Type tile : tiles)
+    width = std::min<int64_t>(width, lowering.numScalars(tile) *
+                                         elementBytes(lowering, tile));
+  return width;
+}
+
+namespace {
+/// Where this thread's registers of tiles lie in a slot.
+struct SlotPlan {
   /// The thread's first byte in the slot, and its warp's signal.
   Value first, signal;
   /// Registers that lie next to each other, and how far after `first`.
@@ -61,49 +101,89 @@ struct ProgramLowering::SlotPlan {
   SmallVector<Group> groups;
 };
 
-FailureOr<ProgramLowering::SlotPlan>
-ProgramLowering::planSlot(Operation *op, ValueRange tiles, Value slots,
-                          Value signals, Value number) {
+/// What the ways to hand tiles over have in common.
+class GridEmitter : public OpEmitter {
+protected:
+  explicit GridEmitter(ProgramLowering &lowering) : OpEmitter(lowering) {}
+
+  Value times(Value value, int64_t factor) {
+    return arith::MulIOp::create(builder, value, builder.constantIndex(factor));
+  }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
+  /// Lets one thread of the warp do `text` to its signal.
+  void signalFromWarp(Value signal, StringRef text);
+  int64_t getNumWarps() { return lowering.getProgram().getNumWarps(); }
+};
+
+/// Builds the way of tiles through a slot.
+class SlotEmitter : public GridEmitter {
+public:
+  explicit SlotEmitter(ProgramLowering &lowering) : GridEmitter(lowering) {}
+
+  LogicalResult publish(tile::PublishOp op);
+  LogicalResult collect(tile::CollectOp op);
+
+private:
+  /// Where registers of `tiles` lie in slot `number`.
+  FailureOr<SlotPlan> planSlot(Operation *op, ValueRange tiles, Value slots,
+                               Value signals, Value number);
+};
+
+struct PublishLowering : public TileOpLowering<tile::PublishOp> {
+  LogicalResult lower(tile::PublishOp op,
+                      ProgramLowering &lowering) const override {
+    return SlotEmitter(lowering).publish(op);
+  }
+};
+
+struct CollectLowering : public TileOpLowering<tile::CollectOp> {
+  LogicalResult lower(tile::CollectOp op,
+                      ProgramLowering &lowering) const override {
+    return SlotEmitter(lowering).collect(op);
+  }
+};
+} // namespace
+
+void GridEmitter::signalFromWarp(Value signal, StringRef text) {
+  builder.ifThread(builder.isEqual(threads.getLane(), 0), [&] {
+    builder.inlineAsm(nullptr, {signal}, text, "l,~{memory}");
+  });
+}
+
+FailureOr<SlotPlan> SlotEmitter::planSlot(Operation *op, ValueRange tiles,
+                                          Value slots, Value signals,
+                                          Value number) {
   SlotPlan plan;
-  int64_t warps = program.getNumWarps(), threads = warps * 32;
-  int64_t offset = 0, bytesOfTiles = 0, width = kWidestBytes;
-  for (Value tile : tiles)
-    width = std::min<int64_t>(
-        width, numScalars(tile.getType()) *
-                   scalarType(tile.getType()).getIntOrFloatBitWidth() / 8);
+  int64_t numThreads = getNumWarps() * kWarpThreads;
+  int64_t offset = 0, bytesOfTiles = 0;
+  int64_t width = accessBytes(lowering, tiles.getTypes());
   for (auto [position, tile] : llvm::enumerate(tiles)) {
-    int64_t bytes = scalarType(tile.getType()).getIntOrFloatBitWidth() / 8;
+    int64_t bytes = elementBytes(lowering, tile.getType());
     bytesOfTiles +=
         cast<RankedTensorType>(tile.getType()).getNumElements() * bytes;
     unsigned count = width / bytes;
-    for (unsigned reg = 0; reg < numScalars(tile.getType()); reg += count) {
+    for (unsigned reg = 0; reg < lowering.numScalars(tile.getType());
+         reg += count) {
       plan.groups.push_back({unsigned(position), reg, count, offset});
-      offset += threads * width;
+      offset += numThreads * width;
     }
   }
   if (offset != bytesOfTiles)
     return op->emitOpError("FUS-3324: threads hold ")
            << offset << " bytes of tiles that have " << bytesOfTiles;
-  auto pointer = cast<LLVM::LLVMPointerType>(slots.getType());
-  auto at = [&](Value base, Value index) -> Value {
-    return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(),
-                               getScalar(base), ArrayRef<LLVM::GEPArg>{index});
+  Value slot = lowering.getScalar(number);
+  auto at = [&](Value base, int64_t slotBytes, Value unit, int64_t bytes) {
+    Value first = times(slot, slotBytes);
+    Value own = times(builder.toIndex(unit), bytes);
+    return builder.advance(lowering.getScalar(base), add(first, own));
   };
-  auto times = [&](Value value, int64_t factor) -> Value {
-    return arith::MulIOp::create(builder, loc, value, constantIndex(factor));
-  };
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddIOp::create(builder, loc, a, b);
-  };
-  Value slot = getScalar(number);
-  plan.first =
-      at(slots, add(times(slot, offset), times(toIndex(thread), width)));
-  plan.signal = at(signals, add(times(slot, warps * kWordBytes),
-                                times(toIndex(warpNumber()), kWordBytes)));
+  plan.first = at(slots, offset, threads.getThread(), width);
+  plan.signal =
+      at(signals, getNumWarps() * kWordBytes, threads.getWarp(), kWordBytes);
   return plan;
 }
 
-LogicalResult ProgramLowering::lowerPublish(tile::PublishOp op) {
+LogicalResult SlotEmitter::publish(tile::PublishOp op) {
   FailureOr<SlotPlan> plan = planSlot(op, op.getValues(), op.getSlots(),
                                       op.getSignals(), op.getNumber());
   if (failed(plan))
@@ -112,72 +192,65 @@ LogicalResult ProgramLowering::lowerPublish(tile::PublishOp op) {
     SmallVector<Value> members;
     for (unsigned i = 0; i < group.count; ++i)
       members.push_back(
-          toMemory(get(op.getValues()[group.tile])[group.reg + i]));
-    Value value = members.size() == 1 ? members.front() : buildVector(members);
-    Value address = LLVM::GEPOp::create(
-        builder, loc, plan->first.getType(), builder.getI8Type(), plan->first,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(group.offset)});
+          lowering.get(op.getValues()[group.tile])[group.reg + i]);
+    Value value = builder.packForMemory(members);
+    Value address =
+        builder.advance(plan->first, static_cast<int32_t>(group.offset));
     unsigned bytes =
-        group.count * members.front().getType().getIntOrFloatBitWidth() / 8;
-    LLVM::StoreOp::create(builder, loc, value, address, bytes);
+        group.count *
+        memoryType(members.front().getType()).getIntOrFloatBitWidth() / 8;
+    LLVM::StoreOp::create(builder, value, address, bytes);
   }
   // What the warp has written is known wherever its signal is.
-  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
+  builder.syncWarp();
   signalFromWarp(plan->signal, "st.release.gpu.global.u32 [$0], 1;");
   return success();
 }
 
-void ProgramLowering::signalFromWarp(Value signal, StringRef text) {
-  Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      lane, constant32(0));
-  ifThread(first, [&] { inlineAsm(nullptr, {signal}, text, "l,~{memory}"); });
-}
-
-LogicalResult ProgramLowering::lowerCollect(tile::CollectOp op) {
+LogicalResult SlotEmitter::collect(tile::CollectOp op) {
   FailureOr<SlotPlan> plan = planSlot(op, op.getValues(), op.getSlots(),
                                       op.getSignals(), op.getNumber());
   if (failed(plan))
     return failure();
-  inlineAsm(nullptr, {plan->signal},
-            "{\n"
-            ".reg .pred waits;\n"
-            ".reg .b32 word;\n"
-            "again:\n"
-            "ld.acquire.gpu.global.u32 word, [$0];\n"
-            "setp.eq.u32 waits, word, 0;\n"
-            "@waits bra again;\n"
-            "}",
-            "l,~{memory}");
-  for (auto [value, result] : llvm::zip(op.getValues(), op.getResults()))
-    values[result] = Scalars(get(value));
+  builder.inlineAsm(nullptr, {plan->signal},
+                    "{\n"
+                    ".reg .pred waits;\n"
+                    ".reg .b32 word;\n"
+                    "again:\n"
+                    "ld.acquire.gpu.global.u32 word, [$0];\n"
+                    "setp.eq.u32 waits, word, 0;\n"
+                    "@waits bra again;\n"
+                    "}",
+                    "l,~{memory}");
+  SmallVector<Scalars> sums;
+  for (Value value : op.getValues())
+    sums.push_back(lowering.get(value));
   for (auto [number, group] : llvm::enumerate(plan->groups)) {
     // ptxas moves no read over a barrier, and else so many to the front that
     // the sums are short of registers.
     if (number % kMostInFlight == 0 && number != 0)
-      lowerBarrier();
-    Value result = op.getResult(group.tile);
-    Type element = scalarType(result.getType());
+      lowering.getRole().createBarrier();
+    Type element = lowering.scalarType(op.getResult(group.tile).getType());
     Type stored = memoryType(element);
     Type type =
         group.count == 1 ? stored : Type(VectorType::get(group.count, stored));
-    Value address = LLVM::GEPOp::create(
-        builder, loc, plan->first.getType(), builder.getI8Type(), plan->first,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(group.offset)});
+    Value address =
+        builder.advance(plan->first, static_cast<int32_t>(group.offset));
     Value loaded =
-        LLVM::LoadOp::create(builder, loc, type, address,
+        LLVM::LoadOp::create(builder, type, address,
                              group.count * stored.getIntOrFloatBitWidth() / 8);
     for (unsigned i = 0; i < group.count; ++i) {
-      Value share = fromMemory(
-          group.count == 1 ? loaded : extractElement(loaded, i), element);
-      Value &sum = values[result][group.reg + i];
-      sum = isa<FloatType>(element)
-                ? arith::AddFOp::create(builder, loc, sum, share).getResult()
-                : arith::AddIOp::create(builder, loc, sum, share).getResult();
+      Value share = builder.fromMemory(
+          group.count == 1 ? loaded : builder.extractElement(loaded, i),
+          element);
+      Value &sum = sums[group.tile][group.reg + i];
+      sum = builder.createSum(sum, share);
     }
   }
+  for (auto [result, scalars] : llvm::zip_equal(op.getResults(), sums))
+    lowering.set(result, scalars);
   // The signal is zero again for the next launch; all of the warp have seen it.
-  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
+  builder.syncWarp();
   signalFromWarp(plan->signal, "st.relaxed.gpu.global.u32 [$0], 0;");
   return success();
 }
@@ -186,9 +259,10 @@ LogicalResult ProgramLowering::lowerCollect(tile::CollectOp op) {
 // Sums that blocks share
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// A slot has the parts of the tiles one after the other, so that a block reads
 /// its part of all slots at the same place.
-struct ProgramLowering::PartPlan {
+struct PartPlan {
   /// Registers that lie next to each other: the first of each part's among
   /// those of the tile, the first of the result's, and where they are in a
   /// part of a slot.
@@ -200,18 +274,15 @@ struct ProgramLowering::PartPlan {
   SmallVector<Group> groups;
   int64_t width = 0, partBytes = 0;
 };
+} // namespace
 
-FailureOr<ProgramLowering::PartPlan>
-ProgramLowering::planParts(tile::GridReduceOp op) {
+static FailureOr<PartPlan> planParts(const ProgramLowering &lowering,
+                                     tile::GridReduceOp op) {
   PartPlan plan;
-  unsigned blocks = program.getTogether().value_or(1), dim = op.getDim();
-  int64_t threads = program.getNumWarps() * 32;
-  plan.width = kWidestBytes;
-  for (Value result : op.getResults())
-    plan.width = std::min<int64_t>(
-        plan.width, numScalars(result.getType()) *
-                        scalarType(result.getType()).getIntOrFloatBitWidth() /
-                        8);
+  unsigned blocks = lowering.getProgram().getTogether().value_or(1),
+           dim = op.getDim();
+  int64_t threads = lowering.getProgram().getNumWarps() * kWarpThreads;
+  plan.width = accessBytes(lowering, op.getResultTypes());
   for (auto [number, value] : llvm::enumerate(op.getValues())) {
     Type type = op.getResult(number).getType();
     const LinearLayout &whole = tile::getLayout(value.getType()).getLinear();
@@ -224,7 +295,8 @@ ProgramLowering::planParts(tile::GridReduceOp op) {
     for (unsigned reg = whole.numRegs(); reg-- > 0;)
       registers[whole.elementOf(reg, 0, 0)] = reg;
     int64_t size = tile::getTileShape(type)[dim];
-    unsigned count = plan.width * 8 / scalarType(type).getIntOrFloatBitWidth();
+    unsigned count =
+        plan.width * 8 / lowering.scalarType(type).getIntOrFloatBitWidth();
     for (unsigned first = 0; first < part.numRegs(); first += count) {
       PartPlan::Group group{unsigned(number), first, {}, plan.partBytes};
       for (unsigned block = 0; block < blocks; ++block) {
@@ -239,148 +311,209 @@ ProgramLowering::planParts(tile::GridReduceOp op) {
       plan.partBytes += threads * plan.width;
     }
   }
-  return plan;
-}
-
-LogicalResult ProgramLowering::lowerGridReduce(tile::GridReduceOp op) {
-  FailureOr<PartPlan> planned = planParts(op);
-  if (failed(planned))
-    return failure();
-  const PartPlan &plan = *planned;
-  int64_t blocks = program.getTogether().value_or(1);
-  int64_t warps = program.getNumWarps();
-  auto pointer = cast<LLVM::LLVMPointerType>(op.getSlots().getType());
-  auto at = [&](Value base, Value index) -> Value {
-    return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
-                               ArrayRef<LLVM::GEPArg>{index});
-  };
-  auto plus = [&](Value base, int64_t offset) -> Value {
-    return LLVM::GEPOp::create(
-        builder, loc, pointer, builder.getI8Type(), base,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-  };
-  auto times = [&](Value value, int64_t factor) -> Value {
-    return arith::MulIOp::create(builder, loc, value, constantIndex(factor));
-  };
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddIOp::create(builder, loc, a, b);
-  };
-  Value block = getScalar(op.getBlock()), rank = getScalar(op.getRank());
-  Value firstBlock = arith::SubIOp::create(builder, loc, block, rank);
   int64_t slotBytes = plan.partBytes * blocks, bytesOfTiles = 0;
-  for (Value value : op.getValues())
-    bytesOfTiles += cast<RankedTensorType>(value.getType()).getNumElements() *
-                    scalarType(value.getType()).getIntOrFloatBitWidth() / 8;
+  for (Type type : op.getValues().getTypes())
+    bytesOfTiles += cast<RankedTensorType>(type).getNumElements() *
+                    elementBytes(lowering, type);
   if (slotBytes != bytesOfTiles)
     return op.emitOpError("FUS-3324: threads hold ")
            << slotBytes << " bytes of tiles that have " << bytesOfTiles;
-  Value ofThread =
-      at(getScalar(op.getSlots()), times(toIndex(thread), plan.width));
-  Value own = at(ofThread, times(block, slotBytes));
+  return plan;
+}
+
+namespace {
+struct GridReduceLowering : public TileOpLowering<tile::GridReduceOp> {
+  LogicalResult lower(tile::GridReduceOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds a sum of which each block finishes a part.
+class GridReduceEmitter : public GridEmitter {
+public:
+  GridReduceEmitter(ProgramLowering &lowering, tile::GridReduceOp op,
+                    const PartPlan &plan);
+
+  void emit();
+
+private:
+  Value plus(Value base, int64_t offset) {
+    return builder.advance(base, static_cast<int32_t>(offset));
+  }
+  /// Writes what other blocks finish to this block's slot.
+  void storeParts();
+  /// Signals to the other blocks and waits for their signals.
+  void meet();
+  /// Where the part lies in the slots of the other blocks.
+  SmallVector<Value> findShares();
+  /// The part that this block finishes, of registers of `group`.
+  Scalars pickOwn(const PartPlan::Group &group);
+  void addShares();
+
+  tile::GridReduceOp op;
+  const PartPlan &plan;
+  int64_t blocks;
+  Value block, rank, rank32, firstBlock;
+  /// The thread's place in slot 0, and the warp's signal.
+  Value ofThread, signal;
+  /// For each part, whether this block finishes it.
+  SmallVector<Value> isOwn;
+};
+} // namespace
+
+GridReduceEmitter::GridReduceEmitter(ProgramLowering &lowering,
+                                     tile::GridReduceOp op,
+                                     const PartPlan &plan)
+    : GridEmitter(lowering), op(op), plan(plan),
+      blocks(lowering.getProgram().getTogether().value_or(1)),
+      block(lowering.getScalar(op.getBlock())),
+      rank(lowering.getScalar(op.getRank())) {}
+
+void GridReduceEmitter::storeParts() {
+  firstBlock = arith::SubIOp::create(builder, block, rank);
+  ofThread =
+      builder.advance(lowering.getScalar(op.getSlots()),
+                      times(builder.toIndex(threads.getThread()), plan.width));
+  Value own = builder.advance(ofThread, times(block, plan.partBytes * blocks));
   // What another block finishes goes to this one's slot, part by part; what
   // this one does stays in registers.
-  Value rank32 = toI32(rank);
-  SmallVector<Value> isOwn;
+  rank32 = builder.toI32(rank);
   for (int64_t part = 0; part < blocks; ++part)
-    isOwn.push_back(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, rank32, constant32(part)));
+    isOwn.push_back(builder.isEqual(rank32, part));
   for (int64_t part = 0; part < blocks; ++part) {
-    Value isOther = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, rank32, constant32(part));
-    ifThread(isOther, [&] {
+    Value isOther = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
+                                          rank32, builder.constant32(part));
+    builder.ifThread(isOther, [&] {
       for (const PartPlan::Group &group : plan.groups) {
+        const Scalars &source = lowering.get(op.getValues()[group.tile]);
         SmallVector<Value> members;
         for (unsigned reg : group.regs[part])
-          members.push_back(toMemory(get(op.getValues()[group.tile])[reg]));
-        Value value =
-            members.size() == 1 ? members.front() : buildVector(members);
-        LLVM::StoreOp::create(builder, loc, value,
+          members.push_back(source[reg]);
+        Value value = builder.packForMemory(members);
+        LLVM::StoreOp::create(builder, value,
                               plus(own, part * plan.partBytes + group.offset),
                               plan.width);
       }
     });
   }
+}
+
+void GridReduceEmitter::meet() {
   // Each block counts the others' signals, warp by warp: what a warp reads the
   // same warp of the other blocks has written. A lane signals to each block.
-  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
-  Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
+  builder.syncWarp();
+  Value lane = threads.getLane();
   Value signals =
-      at(getScalar(op.getSignals()), times(toIndex(warpNumber()), kWordBytes));
+      builder.advance(lowering.getScalar(op.getSignals()),
+                      times(builder.toIndex(threads.getWarp()), kWordBytes));
   auto signalOf = [&](Value number) {
-    return at(signals, times(number, warps * kWordBytes));
+    return builder.advance(signals, times(number, getNumWarps() * kWordBytes));
   };
-  Value signal = signalOf(block);
-  Value signaled = signalOf(add(firstBlock, toIndex(lane)));
-  Value isSignaling = arith::AndIOp::create(
-      builder, loc,
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lane,
-                            constant32(blocks)),
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, lane,
-                            rank32));
-  ifThread(isSignaling, [&] {
-    inlineAsm(nullptr, {signaled}, "red.release.gpu.global.add.u32 [$0], 1;",
-              "l,~{memory}");
+  signal = signalOf(block);
+  Value signaled = signalOf(add(firstBlock, builder.toIndex(lane)));
+  Value isBlock = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                        lane, builder.constant32(blocks));
+  Value isOther =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, lane, rank32);
+  Value isSignaling = arith::AndIOp::create(builder, isBlock, isOther);
+  builder.ifThread(isSignaling, [&] {
+    builder.inlineAsm(nullptr, {signaled},
+                      "red.release.gpu.global.add.u32 [$0], 1;", "l,~{memory}");
   });
-  inlineAsm(nullptr, {signal, constant32(blocks - 1)},
-            "{\n"
-            ".reg .pred waits;\n"
-            ".reg .b32 word;\n"
-            "again:\n"
-            "ld.acquire.gpu.global.u32 word, [$0];\n"
-            "setp.ne.u32 waits, word, $1;\n"
-            "@waits bra again;\n"
-            "}",
-            "l,r,~{memory}");
-  // Where the part lies in the slots of the next blocks, the first after the
-  // last: a sum begins with the share of the block that finishes it, and so is
-  // the same in every run.
+  builder.inlineAsm(nullptr, {signal, builder.constant32(blocks - 1)},
+                    "{\n"
+                    ".reg .pred waits;\n"
+                    ".reg .b32 word;\n"
+                    "again:\n"
+                    "ld.acquire.gpu.global.u32 word, [$0];\n"
+                    "setp.ne.u32 waits, word, $1;\n"
+                    "@waits bra again;\n"
+                    "}",
+                    "l,r,~{memory}");
+}
+
+SmallVector<Value> GridReduceEmitter::findShares() {
+  // In the slots of the next blocks, the first after the last: a sum begins
+  // with the share of the block that finishes it, and so is the same in every
+  // run.
   SmallVector<Value> shares;
   for (int64_t step = 1; step < blocks; ++step) {
+    Value next = add(rank, builder.constantIndex(step));
     Value other =
-        arith::AndIOp::create(builder, loc, add(rank, constantIndex(step)),
-                              constantIndex(blocks - 1));
-    shares.push_back(at(ofThread, add(times(add(firstBlock, other), slotBytes),
-                                      times(rank, plan.partBytes))));
+        arith::AndIOp::create(builder, next, builder.constantIndex(blocks - 1));
+    Value slot = times(add(firstBlock, other), plan.partBytes * blocks);
+    shares.push_back(
+        builder.advance(ofThread, add(slot, times(rank, plan.partBytes))));
   }
+  return shares;
+}
+
+Scalars GridReduceEmitter::pickOwn(const PartPlan::Group &group) {
+  const Scalars &source = lowering.get(op.getValues()[group.tile]);
+  Scalars own;
+  for (unsigned i = 0; i < group.regs.front().size(); ++i) {
+    Value value = source[group.regs.back()[i]];
+    for (int64_t part = blocks - 1; part-- > 0;)
+      value = arith::SelectOp::create(builder, isOwn[part],
+                                      source[group.regs[part][i]], value);
+    own.push_back(value);
+  }
+  return own;
+}
+
+void GridReduceEmitter::addShares() {
+  SmallVector<Value> shares = findShares();
+  SmallVector<Scalars> results;
   for (Value result : op.getResults())
-    values[result] = Scalars(numScalars(result.getType()));
+    results.push_back(Scalars(lowering.numScalars(result.getType())));
   size_t inFlight = 0;
   for (const PartPlan::Group &group : plan.groups) {
-    Value result = op.getResult(group.tile);
-    Type element = scalarType(result.getType());
+    Type element = lowering.scalarType(op.getResult(group.tile).getType());
     Type stored = memoryType(element);
     unsigned count = group.regs.front().size();
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
     // As in `tile.collect`.
     if (inFlight != 0 && inFlight + shares.size() > kMostPartsInFlight) {
-      lowerBarrier();
+      lowering.getRole().createBarrier();
       inFlight = 0;
     }
     inFlight += shares.size();
-    Scalars source = get(op.getValues()[group.tile]);
-    for (unsigned i = 0; i < count; ++i) {
-      Value sum = source[group.regs.back()[i]];
-      for (int64_t part = blocks - 1; part-- > 0;)
-        sum = arith::SelectOp::create(builder, loc, isOwn[part],
-                                      source[group.regs[part][i]], sum);
-      values[result][group.result + i] = sum;
-    }
+    Scalars sums = pickOwn(group);
     for (Value share : shares) {
       Value loaded = LLVM::LoadOp::create(
-          builder, loc, type, plus(share, group.offset), plan.width);
-      for (unsigned i = 0; i < count; ++i) {
-        Value more = fromMemory(count == 1 ? loaded : extractElement(loaded, i),
-                                element);
-        Value &sum = values[result][group.result + i];
-        sum = isa<FloatType>(element)
-                  ? arith::AddFOp::create(builder, loc, sum, more).getResult()
-                  : arith::AddIOp::create(builder, loc, sum, more).getResult();
-      }
+          builder, type, plus(share, group.offset), plan.width);
+      for (unsigned i = 0; i < count; ++i)
+        sums[i] = builder.createSum(
+            sums[i],
+            builder.fromMemory(count == 1 ? loaded
+                                          : builder.extractElement(loaded, i),
+                               element));
     }
+    llvm::copy(sums, results[group.tile].begin() + group.result);
   }
+  for (auto [result, scalars] : llvm::zip_equal(op.getResults(), results))
+    lowering.set(result, scalars);
+}
+
+void GridReduceEmitter::emit() {
+  storeParts();
+  meet();
+  addShares();
   // The signals are zero again for the next launch; all of the warp have seen
   // them.
-  NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
+  builder.syncWarp();
   signalFromWarp(signal, "st.relaxed.gpu.global.u32 [$0], 0;");
+}
+
+LogicalResult GridReduceLowering::lower(tile::GridReduceOp op,
+                                        ProgramLowering &lowering) const {
+  FailureOr<PartPlan> plan = planParts(lowering, op);
+  if (failed(plan))
+    return failure();
+  GridReduceEmitter(lowering, op, *plan).emit();
   return success();
+}
+
+void mlir::fusion::populateGridLowerings(LoweringSet &lowerings) {
+  lowerings.add<ScratchLowering, PublishLowering, CollectLowering,
+                GridReduceLowering>();
 }

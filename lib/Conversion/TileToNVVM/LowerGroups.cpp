@@ -13,11 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -25,7 +24,6 @@ using namespace mlir::fusion;
 
 /// Offsets that a thread reads together, so that their latency is there once.
 static constexpr int32_t kAtOnce = 4;
-static constexpr int32_t kLanes = 32;
 
 namespace {
 /// What is known of the range that has the tile: its number, its first row and
@@ -37,9 +35,9 @@ struct FoundRange {
 /// Builds one search, in integers of 32 bits.
 class GroupSearch {
 public:
-  GroupSearch(OpBuilder &builder, Location loc, tile::FindGroupOp op,
-              Value base, Value wanted)
-      : builder(builder), loc(loc), base(base), wanted(wanted),
+  GroupSearch(ThreadBuilder &builder, tile::FindGroupOp op, Value base,
+              Value wanted)
+      : builder(builder), base(base), wanted(wanted),
         last(op.getOffsets().getType().getShape().front() - 1),
         tile(op.getTile()), rows(constant(op.getRows())) {}
 
@@ -51,7 +49,7 @@ public:
   Value getBegin() {
     Value within = sub(wanted, found.tile);
     return add(found.row,
-               arith::MulIOp::create(builder, loc, within, constant(tile)));
+               arith::MulIOp::create(builder, within, constant(tile)));
   }
 
   FoundRange found;
@@ -59,31 +57,21 @@ public:
 
 private:
   Value constant(int64_t value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getI32IntegerAttr(value));
+    return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(value));
   }
-  Value add(Value a, Value b) {
-    return arith::AddIOp::create(builder, loc, a, b);
-  }
-  Value sub(Value a, Value b) {
-    return arith::SubIOp::create(builder, loc, a, b);
-  }
-  Value min(Value a, Value b) {
-    return arith::MinSIOp::create(builder, loc, a, b);
-  }
-  Value max(Value a, Value b) {
-    return arith::MaxSIOp::create(builder, loc, a, b);
-  }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
+  Value sub(Value a, Value b) { return arith::SubIOp::create(builder, a, b); }
+  Value min(Value a, Value b) { return arith::MinSIOp::create(builder, a, b); }
+  Value max(Value a, Value b) { return arith::MaxSIOp::create(builder, a, b); }
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+    return arith::CmpIOp::create(builder, predicate, a, b);
   }
   Value choose(Value condition, Value a, Value b) {
-    return arith::SelectOp::create(builder, loc, condition, a, b);
+    return arith::SelectOp::create(builder, condition, a, b);
   }
   Value shuffle(NVVM::ShflKind kind, Value value, Value lane, int32_t clamp) {
-    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(),
-                                constant(-1), value, lane, constant(clamp),
-                                kind, UnitAttr());
+    return NVVM::ShflOp::create(builder, builder.getI32Type(), constant(-1),
+                                value, lane, constant(clamp), kind, UnitAttr());
   }
   /// The row that range `number`, of those up to the last offset, ends with.
   /// What is `invariant` may be kept in registers from one tile to the next.
@@ -91,7 +79,7 @@ private:
   /// Tiles of the range from `row` to `end`.
   Value countTiles(Value row, Value end) {
     return arith::DivUIOp::create(
-        builder, loc, add(sub(end, row), constant(tile - 1)), constant(tile));
+        builder, add(sub(end, row), constant(tile - 1)), constant(tile));
   }
   /// True in the range that has the tile: before it the difference is larger,
   /// behind it negative.
@@ -105,8 +93,7 @@ private:
             choose(condition, a.end, b.end)};
   }
 
-  OpBuilder &builder;
-  Location loc;
+  ThreadBuilder &builder;
   Value base, wanted;
   /// The last range but one begins with the last offset's group.
   int64_t last, tile;
@@ -117,10 +104,10 @@ private:
 Value GroupSearch::loadEnd(Value number, bool invariant) {
   Value place = min(number, constant(last));
   Value address =
-      LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI32Type(),
-                          base, ArrayRef<LLVM::GEPArg>{place});
+      LLVM::GEPOp::create(builder, base.getType(), builder.getI32Type(), base,
+                          ArrayRef<LLVM::GEPArg>{place});
   Value offset = LLVM::LoadOp::create(
-      builder, loc, builder.getI32Type(), address, /*alignment=*/4,
+      builder, builder.getI32Type(), address, /*alignment=*/4,
       /*isVolatile=*/false, /*isNonTemporal=*/false, invariant);
   return max(min(offset, rows), constant(0));
 }
@@ -129,9 +116,9 @@ void GroupSearch::findAlone() {
   // Producers have few registers: where the range lies is read again. Beyond
   // the last offset ranges are empty.
   Value zero = constant(0);
-  auto loop = scf::ForOp::create(
-      builder, loc, zero, constant(last + 1), constant(kAtOnce),
-      ValueRange{zero, zero, constant(last + 2), wanted});
+  auto loop =
+      scf::ForOp::create(builder, zero, constant(last + 1), constant(kAtOnce),
+                         ValueRange{zero, zero, constant(last + 2), wanted});
   Value row, tiles;
   auto take = [&](ValueRange state) {
     row = state[0];
@@ -160,7 +147,7 @@ void GroupSearch::findAlone() {
     }
     for (auto [number, end] : ends)
       visit(number, end);
-    scf::YieldOp::create(builder, loc,
+    scf::YieldOp::create(builder,
                          ValueRange{row, tiles, found.number, found.tile});
   }
   take(loop.getResults());
@@ -180,8 +167,8 @@ void GroupSearch::findByWarp(Value lane) {
   found = {constant(last + 1), rows, wanted, rows};
   total = constant(0);
   Value before = total;
-  constexpr int32_t clampUp = 0, clampIndex = kLanes - 1;
-  for (int64_t first = 0; first < last + 2; first += kLanes) {
+  constexpr int32_t clampUp = 0, clampIndex = kWarpThreads - 1;
+  for (int64_t first = 0; first < last + 2; first += kWarpThreads) {
     Value number = add(lane, constant(first));
     Value next =
         choose(compare(arith::CmpIPredicate::sgt, number, constant(last)), rows,
@@ -190,19 +177,19 @@ void GroupSearch::findByWarp(Value lane) {
         choose(compare(arith::CmpIPredicate::eq, lane, constant(0)), before,
                shuffle(NVVM::ShflKind::up, next, constant(1), clampUp));
     Value end = max(row, next), count = countTiles(row, end), sum = count;
-    for (int32_t distance = 1; distance < kLanes; distance *= 2) {
+    for (int32_t distance = 1; distance < kWarpThreads; distance *= 2) {
       Value other =
           shuffle(NVVM::ShflKind::up, sum, constant(distance), clampUp);
       Value adds = compare(arith::CmpIPredicate::sge, lane, constant(distance));
       sum = add(sum, choose(adds, other, constant(0)));
     }
     Value tiles = add(total, sub(sum, count));
-    Value ballot = NVVM::VoteSyncOp::create(builder, loc, builder.getI32Type(),
+    Value ballot = NVVM::VoteSyncOp::create(builder, builder.getI32Type(),
                                             constant(-1), isFound(tiles, count),
                                             NVVM::VoteSyncKind::ballot);
     Value isHere = compare(arith::CmpIPredicate::ne, ballot, constant(0));
     Value place = LLVM::CountTrailingZerosOp::create(
-        builder, loc, builder.getI32Type(), ballot, /*is_zero_poison=*/false);
+        builder, builder.getI32Type(), ballot, /*is_zero_poison=*/false);
     auto ofPlace = [&](Value value) {
       return shuffle(NVVM::ShflKind::idx, value, place, clampIndex);
     };
@@ -211,7 +198,7 @@ void GroupSearch::findByWarp(Value lane) {
                          ofPlace(tiles), ofPlace(end)},
                         found);
     auto ofLast = [&](Value value) {
-      return shuffle(NVVM::ShflKind::idx, value, constant(kLanes - 1),
+      return shuffle(NVVM::ShflKind::idx, value, constant(kWarpThreads - 1),
                      clampIndex);
     };
     total = add(total, ofLast(sum));
@@ -226,22 +213,30 @@ Value GroupSearch::getGroup() {
   return choose(isFirst, none, min(sub(found.number, constant(1)), none));
 }
 
-LogicalResult ProgramLowering::lowerFindGroup(tile::FindGroupOp op) {
-  Value base =
-      getScalar(op.getOffsets().getDefiningOp<tile::MakeViewOp>().getBase());
-  Value number = getScalar(op.getNumber());
-  if (number.getType() != builder.getI32Type())
-    number =
-        arith::TruncIOp::create(builder, loc, builder.getI32Type(), number);
-  GroupSearch search(builder, loc, op, base, number);
-  if (inProducer)
+namespace {
+struct FindGroupLowering : public TileOpLowering<tile::FindGroupOp> {
+  LogicalResult lower(tile::FindGroupOp op,
+                      ProgramLowering &lowering) const override;
+};
+} // namespace
+
+LogicalResult FindGroupLowering::lower(tile::FindGroupOp op,
+                                       ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  auto view = op.getOffsets().getDefiningOp<tile::MakeViewOp>();
+  GroupSearch search(builder, op, lowering.getScalar(view.getBase()),
+                     builder.toI32(lowering.getScalar(op.getNumber())));
+  if (lowering.getRole().isProducer())
     search.findAlone();
   else
-    search.findByWarp(
-        arith::AndIOp::create(builder, loc, thread, constant32(kLanes - 1)));
-  values[op.getGroup()] = {toIndex(search.getGroup())};
-  values[op.getBegin()] = {toIndex(search.getBegin())};
-  values[op.getEnd()] = {toIndex(search.found.end)};
-  values[op.getTotal()] = {toIndex(search.total)};
+    search.findByWarp(lowering.getThreads().getLane());
+  lowering.set(op.getGroup(), {builder.toIndex(search.getGroup())});
+  lowering.set(op.getBegin(), {builder.toIndex(search.getBegin())});
+  lowering.set(op.getEnd(), {builder.toIndex(search.found.end)});
+  lowering.set(op.getTotal(), {builder.toIndex(search.total)});
   return success();
+}
+
+void mlir::fusion::populateRowGroupLowerings(LoweringSet &lowerings) {
+  lowerings.add<FindGroupLowering>();
 }

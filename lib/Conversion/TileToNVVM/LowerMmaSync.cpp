@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the distribution of products to mma.sync and of reads of
-// their operands to ldmatrix. Whether and how is read off the layouts alone.
+// This file implements the distribution of products to mma.sync. Whether and
+// how is read off the layouts alone.
 //
 //===----------------------------------------------------------------------===//
 
+#include "MmaOperands.h"
+#include "OpEmitter.h"
 #include "PackPairs.h"
-#include "ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
-#include "fusion/Dialect/Tile/IR/MatrixAccess.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,6 +71,30 @@ struct Fragment {
 
 /// One instruction: registers of the accumulator in its order.
 using Group = SmallVector<unsigned, 4>;
+
+/// A product of two-dimensional tiles as instructions see it.
+struct MmaSyncPlan {
+  LinearLayout acc;
+  /// The operands that have the instruction's rows and its columns.
+  Value rows, columns;
+  Fragment rowFragment, columnFragment;
+  /// The depths that a thread has.
+  SmallVector<int32_t> depths;
+  Type rowType, columnType, accType;
+  /// Elements of a register, and registers of an operand along the depth.
+  unsigned wordElements, words;
+  /// The instruction's accumulator has two rows.
+  bool hasRowBit;
+  /// Products of f32 to f32's precision.
+  bool isPrecise;
+
+  unsigned perStep() const { return wordElements * words; }
+  unsigned numSteps() const { return depths.size() / perStep(); }
+  /// Depths of register `number` along the depth.
+  ArrayRef<int32_t> depthsOf(unsigned number) const {
+    return ArrayRef(depths).slice(number * wordElements, wordElements);
+  }
+};
 } // namespace
 
 /// `depths` with those that are `distance` apart side by side.
@@ -133,6 +158,88 @@ static SmallVector<Group> groupsOf(const LinearLayout &acc, bool hasRowBit) {
   return groups;
 }
 
+/// Every register of an instruction is one that the thread has.
+static bool isComplete(const MmaSyncPlan &plan) {
+  auto has = [&](const Fragment &fragment, int32_t place) {
+    return llvm::all_of(plan.depths, [&](int32_t depth) {
+      return fragment.find(place, depth).has_value();
+    });
+  };
+  for (const Group &group : groupsOf(plan.acc, plan.hasRowBit)) {
+    Coords at = plan.acc.elementOf(group.front(), 0, 0);
+    if (!has(plan.rowFragment, at[0]) || !has(plan.columnFragment, at[1]))
+      return false;
+    if (plan.hasRowBit &&
+        !has(plan.rowFragment, plan.acc.elementOf(group[2], 0, 0)[0]))
+      return false;
+  }
+  return true;
+}
+
+/// A product to f32's precision is one of instructions only where that is the
+/// plan.
+static bool isPreciseByPlan(tile::DotOp op) {
+  std::optional<tile::PipelineAttr> pipeline =
+      op->getParentOfType<tile::ProgramOp>().getPipeline();
+  return pipeline && pipeline->getKind() == tile::MmaKind::MmaSync;
+}
+
+/// None when the layouts are not those of an instruction.
+static std::optional<MmaSyncPlan> planMmaSync(tile::DotOp op) {
+  Value rows = op.getA(), columns = op.getB();
+  Type rowType = tile::getTileElementType(rows.getType());
+  Type columnType = tile::getTileElementType(columns.getType());
+  Type accType = tile::getTileElementType(op.getType());
+  LinearLayout acc = tile::getLayout(op.getType()).getLinear();
+  SmallVector<bool> isPart(acc.numBits(HwDim::Warp), false);
+  if (acc.rank() == 3) {
+    for (unsigned bit = 0; bit < isPart.size(); ++bit)
+      isPart[bit] = acc.basis(HwDim::Warp, bit)[0] != 0;
+    if (unsigned(llvm::count(isPart, true)) != acc.dimLog2(0))
+      return std::nullopt;
+    acc = acc.selectDims({1, 2});
+  }
+  bool isPrecise = rowType.isF32() && !op.getTf32();
+  if (isPrecise && !isPreciseByPlan(op))
+    return std::nullopt;
+  if (!tile::hasMmaSync(rowType, columnType, accType) || acc.numLanes() != 32 ||
+      acc.numBits(HwDim::Register) < 1)
+    return std::nullopt;
+  if (tile::isMmaSyncSwapped(acc)) {
+    acc = acc.permuteDims({1, 0});
+    std::swap(rows, columns);
+    std::swap(rowType, columnType);
+  }
+  unsigned bits = rowType.getIntOrFloatBitWidth();
+  bool hasRowBit = bits != 64;
+  if (hasRowBit && (acc.numBits(HwDim::Register) < 2 ||
+                    acc.basis(HwDim::Register, 1)[1] != 0))
+    return std::nullopt;
+  const LinearLayout &a = tile::getLayout(rows.getType()).getLinear();
+  const LinearLayout &b = tile::getLayout(columns.getType()).getLinear();
+  constexpr unsigned columnBit = 0;
+  if (!threadsMatch(acc, a, b, columnBit, isPart))
+    return std::nullopt;
+  MmaSyncPlan plan{acc,
+                   rows,
+                   columns,
+                   Fragment(a),
+                   Fragment(b),
+                   {},
+                   rowType,
+                   columnType,
+                   accType,
+                   /*wordElements=*/bits < 32 ? 32 / bits : 1,
+                   /*words=*/hasRowBit ? 2u : 1u,
+                   hasRowBit,
+                   isPrecise};
+  plan.depths = plan.rowFragment.depths();
+  if (plan.depths != plan.columnFragment.depths() ||
+      plan.depths.size() % plan.perStep() != 0 || !isComplete(plan))
+    return std::nullopt;
+  return plan;
+}
+
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//
@@ -164,266 +271,194 @@ namespace {
 struct SplitFactor {
   Value high, finite, low;
 
-  static SplitFactor of(OpBuilder &builder, Location loc, Value factor);
+  static SplitFactor of(ThreadBuilder &builder, Value factor);
 };
 } // namespace
 
-SplitFactor SplitFactor::of(OpBuilder &builder, Location loc, Value factor) {
+SplitFactor SplitFactor::of(ThreadBuilder &builder, Value factor) {
   Type i32 = builder.getI32Type(), f32 = factor.getType();
   auto bits = [&](Value value) -> Value {
-    return arith::BitcastOp::create(builder, loc, i32, value);
+    return arith::BitcastOp::create(builder, i32, value);
   };
   auto constant = [&](int32_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, i32, value);
+    return arith::ConstantIntOp::create(builder, i32, value);
   };
   // Cut, not rounded: the largest numbers stay finite, and the rest is exact.
   constexpr int32_t kCutBits = 13, kHalf = 1 << (kCutBits - 1);
   SplitFactor split;
-  split.high = arith::AndIOp::create(builder, loc, bits(factor),
-                                     constant(-(1 << kCutBits)));
+  split.high =
+      arith::AndIOp::create(builder, bits(factor), constant(-(1 << kCutBits)));
   Value rest = arith::SubFOp::create(
-      builder, loc, factor,
-      arith::BitcastOp::create(builder, loc, f32, split.high));
+      builder, factor, arith::BitcastOp::create(builder, f32, split.high));
   // The instruction cuts the rest, which half of its last place makes a
   // rounding.
-  Value low = arith::AddIOp::create(builder, loc, bits(rest), constant(kHalf));
+  Value low = arith::AddIOp::create(builder, bits(rest), constant(kHalf));
   // NaN is what remains of an infinity, and of NaN.
   Value isInfinite = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OEQ,
-      LLVM::FAbsOp::create(builder, loc, factor),
+      builder, arith::CmpFPredicate::OEQ, LLVM::FAbsOp::create(builder, factor),
       arith::ConstantOp::create(
-          builder, loc,
+          builder,
           builder.getFloatAttr(f32, APFloat::getInf(APFloat::IEEEsingle()))));
   Value zero = constant(0);
-  split.low = arith::SelectOp::create(builder, loc, isInfinite, zero, low);
-  split.finite =
-      arith::SelectOp::create(builder, loc, isInfinite, zero, split.high);
+  split.low = arith::SelectOp::create(builder, isInfinite, zero, low);
+  split.finite = arith::SelectOp::create(builder, isInfinite, zero, split.high);
   return split;
 }
 
-Value ProgramLowering::packOperand(ArrayRef<Value> elements) {
-  Type type = elements.front().getType();
-  if (type.isF64())
-    return elements.front();
-  Type i32 = builder.getI32Type();
-  if (type.isF32()) // The instruction would cut the mantissa off, not round it.
-    return LLVM::CallIntrinsicOp::create(
-               builder, loc, i32, builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
-               elements.front())
-        .getResult(0);
-  Value vector;
-  if (elements.size() == 2 && !plainFactors)
-    vector = packPair(builder, loc, elements[0], elements[1]);
-  if (!vector) {
-    SmallVector<Value> stored;
-    for (Value element : elements)
-      stored.push_back(toMemory(element));
-    vector = buildVector(stored);
-  }
-  if (type.isF16())
-    return vector;
-  return LLVM::BitcastOp::create(builder, loc, i32, vector);
-}
+namespace {
+/// Builds a product by instructions.
+class MmaSyncEmitter : public OpEmitter {
+public:
+  MmaSyncEmitter(ProgramLowering &lowering, MmaSyncPlan ofOp,
+                 bool plainFactors);
 
-bool ProgramLowering::lowerMmaSync(tile::DotOp op) {
-  Type aType = tile::getTileElementType(op.getA().getType());
-  Type bType = tile::getTileElementType(op.getB().getType());
-  Type accType = tile::getTileElementType(op.getType());
-  LinearLayout acc = tile::getLayout(op.getType()).getLinear();
-  SmallVector<bool> isPart(acc.numBits(HwDim::Warp), false);
-  if (acc.rank() == 3) {
-    for (unsigned bit = 0; bit < isPart.size(); ++bit)
-      isPart[bit] = acc.basis(HwDim::Warp, bit)[0] != 0;
-    if (unsigned(llvm::count(isPart, true)) != acc.dimLog2(0))
-      return false;
-    acc = acc.selectDims({1, 2});
-  }
-  // Products of f32 to f32's precision: only where that is the plan.
-  bool isPrecise = aType.isF32() && !op.getTf32();
-  std::optional<tile::PipelineAttr> pipeline =
-      op->getParentOfType<tile::ProgramOp>().getPipeline();
-  if (isPrecise && (!pipeline || pipeline->getKind() != tile::MmaKind::MmaSync))
-    return false;
-  if (!tile::hasMmaSync(aType, bType, accType) || acc.numLanes() != 32 ||
-      acc.numBits(HwDim::Register) < 1)
-    return false;
-  LinearLayout a = tile::getLayout(op.getA().getType()).getLinear();
-  LinearLayout b = tile::getLayout(op.getB().getType()).getLinear();
-  const Scalars *as = &get(op.getA()), *bs = &get(op.getB());
-  constexpr unsigned columnBit = 0;
-  if (tile::isMmaSyncSwapped(acc)) {
-    acc = acc.permuteDims({1, 0});
-    std::swap(a, b);
-    std::swap(as, bs);
-    std::swap(aType, bType);
-  }
-  unsigned bits = aType.getIntOrFloatBitWidth();
-  bool hasRowBit = bits != 64;
-  if (hasRowBit && (acc.numBits(HwDim::Register) < 2 ||
-                    acc.basis(HwDim::Register, 1)[1] != 0))
-    return false;
-  if (!threadsMatch(acc, a, b, columnBit, isPart))
-    return false;
-  Fragment aFragment(a), bFragment(b);
-  SmallVector<int32_t> depths = aFragment.depths();
-  unsigned wordElements = bits < 32 ? 32 / bits : 1;
-  unsigned words = hasRowBit ? 2 : 1;
-  unsigned perStep = wordElements * words;
-  if (depths != bFragment.depths() || depths.size() % perStep != 0)
-    return false;
+  /// The sums `sums` with the products.
+  Scalars emit(Scalars sums);
 
-  if (wordElements == 2)
-    for (auto [fragment, scalars] :
-         {std::pair(&aFragment, as), std::pair(&bFragment, bs)}) {
-      unsigned distance = fragment->pairDistance(depths, *scalars);
-      if (distance == 1)
-        continue;
-      depths = interleave(depths, distance);
-      break;
-    }
-
-  // A product to f32's precision is three of tf32: what is left out, that of
-  // both rests, is 2^-20 of it at most.
-  bool split = isPrecise && !plainFactors;
+private:
+  /// The parts of a factor to f32's precision.
   enum Term { Whole, High = Whole, Finite, Low, numTerms };
+  enum Operand { Rows, Columns, numOperands };
 
-  // Each operand register once, however many instructions take it.
-  std::map<std::pair<int32_t, int32_t>, std::array<Value, numTerms>> packed[2];
-  bool complete = true;
-  auto word = [&](bool ofB, int32_t place, unsigned number,
-                  Term term) -> Value {
-    std::array<Value, numTerms> &known =
-        packed[ofB][{place, static_cast<int32_t>(number)}];
-    if (known[Whole])
-      return known[term];
-    SmallVector<Value> elements;
-    for (unsigned i = 0; i < wordElements; ++i) {
-      std::optional<unsigned> reg =
-          (ofB ? bFragment : aFragment)
-              .find(place, depths[number * wordElements + i]);
-      if (!reg) {
-        complete = false;
-        return Value();
-      }
-      elements.push_back((*(ofB ? bs : as))[*reg]);
-    }
-    if (split) {
-      SplitFactor factor = SplitFactor::of(builder, loc, elements.front());
-      known = {factor.high, factor.finite, factor.low};
-    } else {
-      known[Whole] = packOperand(elements);
-    }
-    return known[term];
-  };
+  /// Register `number` along the depth of the row or column `place`: each is
+  /// made once, however many instructions take it.
+  Value word(Operand operand, int32_t place, unsigned number, Term term);
+  /// The sums `onto` with the products of a step for one instruction's group.
+  Scalars multiply(unsigned step, const Group &group, Term ofRows,
+                   Term ofColumns, Scalars onto);
+  /// The same to f32's precision.
+  Scalars multiplyPrecisely(unsigned step, const Group &group, Scalars onto);
 
-  Type result = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(hasRowBit ? 4 : 2, accType));
-  auto name = builder.getStringAttr(intrinsicName(aType, bType));
-  Scalars results = get(op.getAcc());
-  // The sums `onto` with the products of a step for one instruction's group.
-  auto multiply = [&](unsigned step, const Group &group, Term ofA, Term ofB,
-                      Scalars onto) {
-    Coords at = acc.elementOf(group.front(), 0, 0);
-    SmallVector<Value> operands;
-    for (unsigned half = 0; half < words; ++half) {
-      operands.push_back(word(false, at[0], step * words + half, ofA));
-      if (hasRowBit)
-        operands.push_back(word(false, acc.elementOf(group[2], 0, 0)[0],
-                                step * words + half, ofA));
-    }
-    for (unsigned half = 0; half < words; ++half)
-      operands.push_back(word(true, at[1], step * words + half, ofB));
-    if (!complete)
-      return onto;
-    llvm::append_range(operands, onto);
-    Value products =
-        LLVM::CallIntrinsicOp::create(builder, loc, result, name, operands)
-            .getResult(0);
-    for (auto [i, sum] : llvm::enumerate(onto))
-      sum = LLVM::ExtractValueOp::create(
-          builder, loc, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
-    return onto;
-  };
-  // Step by step along the depth, so that products in a row are independent.
-  for (unsigned step = 0; step < depths.size() / perStep; ++step)
-    for (const Group &group : groupsOf(acc, hasRowBit)) {
-      Scalars sums;
-      for (unsigned reg : group)
-        sums.push_back(results[reg]);
-      if (split) {
-        // The instruction cuts sums off where an addition rounds: it adds up a
-        // step, an addition the steps.
-        Scalars own(sums.size(),
-                    arith::ConstantOp::create(builder, loc,
-                                              builder.getZeroAttr(accType)));
-        own = multiply(step, group, Low, Finite, own);
-        own = multiply(step, group, Finite, Low, own);
-        own = multiply(step, group, High, High, own);
-        for (auto [sum, part] : llvm::zip(sums, own))
-          sum = arith::AddFOp::create(builder, loc, sum, part);
-      } else {
-        sums = multiply(step, group, Whole, Whole, sums);
-      }
-      if (!complete)
-        return false;
-      for (auto [sum, reg] : llvm::zip(sums, group))
-        results[reg] = sum;
-    }
-  values[op.getResult()] = results;
-  return true;
+  MmaSyncPlan plan;
+  bool plainFactors;
+  /// A product to f32's precision is three of tf32: what is left out, that of
+  /// both rests, is 2^-20 of it at most.
+  bool split;
+  Type result;
+  StringAttr name;
+  std::map<std::pair<int32_t, int32_t>, std::array<Value, numTerms>>
+      packed[numOperands];
+};
+} // namespace
+
+MmaSyncEmitter::MmaSyncEmitter(ProgramLowering &lowering, MmaSyncPlan ofOp,
+                               bool plainFactors)
+    : OpEmitter(lowering), plan(std::move(ofOp)), plainFactors(plainFactors),
+      split(plan.isPrecise && !plainFactors),
+      result(LLVM::LLVMStructType::getLiteral(
+          builder.getContext(),
+          SmallVector<Type>(plan.hasRowBit ? 4 : 2, plan.accType))),
+      name(
+          builder.getStringAttr(intrinsicName(plan.rowType, plan.columnType))) {
+  if (plan.wordElements != 2)
+    return;
+  for (auto [fragment, operand] :
+       {std::pair(&plan.rowFragment, plan.rows),
+        std::pair(&plan.columnFragment, plan.columns)}) {
+    unsigned distance =
+        fragment->pairDistance(plan.depths, lowering.get(operand));
+    if (distance == 1)
+      continue;
+    plan.depths = interleave(plan.depths, distance);
+    break;
+  }
 }
 
-//===----------------------------------------------------------------------===//
-// Reading operands
-//===----------------------------------------------------------------------===//
-
-bool ProgramLowering::lowerLoadMatrix(tile::LocalLoadOp op) {
-  const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
-  std::optional<tile::MatrixAccess> access =
-      tile::getMatrixAccess(layout, shared);
-  if (!access)
-    return false;
-  Type i32 = builder.getI32Type();
-  Type element = scalarType(op.getType());
-  Type stored = memoryType(element);
-  unsigned perWord = access->groups.front().regs.front().size();
-  Type result = access->matrices == 1
-                    ? i32
-                    : Type(LLVM::LLVMStructType::getLiteral(
-                          builder.getContext(),
-                          SmallVector<Type>(access->matrices, i32)));
-  auto name = builder.getStringAttr(
-      "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + Twine(access->matrices) +
-      (access->transposed ? ".trans" : "") + ".b16");
-  SharedPlace place = placeOf(op.getBuffer());
-  Value threadOffset = applyToThread(access->laneOffset, access->warpOffset);
-  Scalars results(layout.numRegs());
-  for (const tile::MatrixAccess::Group &group : access->groups) {
-    Value address = sharedAddress(place, threadOffset, access->xorPart(group),
-                                  access->immediatePart(group));
-    Value loaded =
-        LLVM::CallIntrinsicOp::create(builder, loc, result, name, address)
-            .getResult(0);
-    for (auto [matrix, members] : llvm::enumerate(group.regs)) {
-      Value word = loaded;
-      if (access->matrices != 1)
-        word = LLVM::ExtractValueOp::create(
-            builder, loc, loaded,
-            ArrayRef<int64_t>{static_cast<int64_t>(matrix)});
-      Type type = perWord == 1 ? stored : VectorType::get(perWord, stored);
-      Value parts =
-          type == i32
-              ? word
-              : LLVM::BitcastOp::create(builder, loc, type, word).getResult();
-      for (auto [i, reg] : llvm::enumerate(members))
-        results[reg] = fromMemory(
-            perWord == 1 ? parts : extractElement(parts, i), element);
-    }
+Value MmaSyncEmitter::word(Operand operand, int32_t place, unsigned number,
+                           Term term) {
+  std::array<Value, numTerms> &known =
+      packed[operand][{place, static_cast<int32_t>(number)}];
+  if (known[Whole])
+    return known[term];
+  const Fragment &fragment =
+      operand == Rows ? plan.rowFragment : plan.columnFragment;
+  const Scalars &scalars =
+      lowering.get(operand == Rows ? plan.rows : plan.columns);
+  SmallVector<Value> elements;
+  for (int32_t depth : plan.depthsOf(number))
+    elements.push_back(scalars[*fragment.find(place, depth)]);
+  if (split) {
+    SplitFactor factor = SplitFactor::of(builder, elements.front());
+    known = {factor.high, factor.finite, factor.low};
+  } else {
+    known[Whole] = packOperand(builder, elements, plainFactors);
   }
-  for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
-    results[reg] = results[access->holder[reg]];
-  values[op.getResult()] = results;
-  return true;
+  return known[term];
+}
+
+Scalars MmaSyncEmitter::multiply(unsigned step, const Group &group, Term ofRows,
+                                 Term ofColumns, Scalars onto) {
+  Coords at = plan.acc.elementOf(group.front(), 0, 0);
+  SmallVector<Value> operands;
+  unsigned first = step * plan.words;
+  for (unsigned half = 0; half < plan.words; ++half) {
+    operands.push_back(word(Rows, at[0], first + half, ofRows));
+    if (plan.hasRowBit)
+      operands.push_back(word(Rows, plan.acc.elementOf(group[2], 0, 0)[0],
+                              first + half, ofRows));
+  }
+  for (unsigned half = 0; half < plan.words; ++half)
+    operands.push_back(word(Columns, at[1], first + half, ofColumns));
+  llvm::append_range(operands, onto);
+  Value products =
+      LLVM::CallIntrinsicOp::create(builder, result, name, operands)
+          .getResult(0);
+  for (auto [i, sum] : llvm::enumerate(onto))
+    sum = LLVM::ExtractValueOp::create(
+        builder, products, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+  return onto;
+}
+
+Scalars MmaSyncEmitter::multiplyPrecisely(unsigned step, const Group &group,
+                                          Scalars onto) {
+  // The instruction cuts sums off where an addition rounds: it adds up a step,
+  // an addition the steps.
+  Scalars own(onto.size(), arith::ConstantOp::create(
+                               builder, builder.getZeroAttr(plan.accType)));
+  own = multiply(step, group, Low, Finite, own);
+  own = multiply(step, group, Finite, Low, own);
+  own = multiply(step, group, High, High, own);
+  for (auto [sum, part] : llvm::zip(onto, own))
+    sum = arith::AddFOp::create(builder, sum, part);
+  return onto;
+}
+
+Scalars MmaSyncEmitter::emit(Scalars sums) {
+  // Step by step along the depth, so that products in a row are independent.
+  for (unsigned step = 0; step < plan.numSteps(); ++step)
+    for (const Group &group : groupsOf(plan.acc, plan.hasRowBit)) {
+      Scalars own;
+      for (unsigned reg : group)
+        own.push_back(sums[reg]);
+      own = split ? multiplyPrecisely(step, group, own)
+                  : multiply(step, group, Whole, Whole, own);
+      for (auto [sum, reg] : llvm::zip(own, group))
+        sums[reg] = sum;
+    }
+  return sums;
+}
+
+namespace {
+class MmaSyncLowering : public TileOpLowering<tile::DotOp> {
+public:
+  explicit MmaSyncLowering(bool plainFactors) : plainFactors(plainFactors) {}
+
+  bool matches(tile::DotOp op) const override {
+    return planMmaSync(op).has_value();
+  }
+  LogicalResult lower(tile::DotOp op,
+                      ProgramLowering &lowering) const override {
+    MmaSyncEmitter emitter(lowering, *planMmaSync(op), plainFactors);
+    lowering.set(op.getResult(), emitter.emit(lowering.get(op.getAcc())));
+    return success();
+  }
+
+private:
+  bool plainFactors;
+};
+} // namespace
+
+void mlir::fusion::populateMmaSyncLowerings(LoweringSet &lowerings,
+                                            const TileToNVVMOptions &options) {
+  lowerings.add<MmaSyncLowering>(options.plainFactors);
 }

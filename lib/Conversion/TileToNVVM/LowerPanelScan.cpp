@@ -14,17 +14,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "PanelExchange.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-class ProgramLowering::PanelScanLowering : PanelExchange {
+namespace {
+struct PanelScanLowering : public TileOpLowering<tile::PanelScanOp> {
+  LogicalResult lower(tile::PanelScanOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds a scan over the blocks of a panel.
+class PanelScanEmitter : PanelExchange {
 public:
-  PanelScanLowering(ProgramLowering &lowering, tile::PanelScanOp op,
-                    const PanelDeal &deal)
+  PanelScanEmitter(ProgramLowering &lowering, tile::PanelScanOp op,
+                   const PanelDeal &deal)
       : PanelExchange(lowering, op, deal, /*states=*/op.getValues().size()),
         op(op), perLane(llvm::divideCeil(members, dealers)) {}
 
@@ -36,7 +43,7 @@ private:
   using Elements = SmallVector<Scalars>;
 
   Value isBelow(Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, a, b);
   }
   /// Each lane has as many members as the next.
   bool isEven() const { return members == dealers * perLane; }
@@ -63,30 +70,29 @@ private:
   Value ownMember, firstMember;
   Elements all, before;
 };
+} // namespace
 
-void ProgramLowering::PanelScanLowering::findMembers() {
+void PanelScanEmitter::findMembers() {
   member = lowering.getScalar(op.getMember());
   rank = getRank();
   ownMember = firstMember = times(rank, perLane);
   // The last lanes read what others have as well, instead of words that nobody
   // writes.
   if (!isEven())
-    firstMember = arith::MinUIOp::create(builder, loc, ownMember,
-                                         index(members - perLane));
+    firstMember =
+        arith::MinUIOp::create(builder, ownMember, index(members - perLane));
 }
 
-Scalars ProgramLowering::PanelScanLowering::readMembers(int64_t begin,
-                                                        int64_t end) {
+Scalars PanelScanEmitter::readMembers(int64_t begin, int64_t end) {
   // Members without other threads' words between them lie side by side.
   if (isEven() && memberBytes == perThread * kWordBytes)
-    return lowering.readPanel({getWords(firstMember), number,
-                               begin * memberBytes, 0,
-                               (end - begin) * perThread, 1});
-  return lowering.readPanel({getWords(firstMember), number, begin * memberBytes,
-                             memberBytes, perThread, end - begin});
+    return readPanel({getWords(firstMember), number, begin * memberBytes, 0,
+                      (end - begin) * perThread, 1});
+  return readPanel({getWords(firstMember), number, begin * memberBytes,
+                    memberBytes, perThread, end - begin});
 }
 
-void ProgramLowering::PanelScanLowering::combineOwn() {
+void PanelScanEmitter::combineOwn() {
   int64_t perRead = std::max<int64_t>(1, kMostInFlight / perThread);
   for (int64_t begin = 0; begin < perLane; begin += perRead) {
     int64_t end = std::min(perLane, begin + perRead);
@@ -99,9 +105,9 @@ void ProgramLowering::PanelScanLowering::combineOwn() {
       for (int64_t reg = 0; reg < deal.perThread; ++reg) {
         Scalars next;
         for (auto [s, tile] : llvm::enumerate(values))
-          next.push_back(lowering.takeFromWord(
-              words[(i - begin) * perThread + reg * states + s],
-              lowering.scalarType(tile.getType())));
+          next.push_back(
+              takeFromWord(words[(i - begin) * perThread + reg * states + s],
+                           lowering.scalarType(tile.getType())));
         if (i == 0) {
           all.push_back(next);
           before.push_back(next);
@@ -109,32 +115,32 @@ void ProgramLowering::PanelScanLowering::combineOwn() {
         }
         Scalars longer = combine(all[reg], next);
         all[reg] =
-            continues ? lowering.selectAll(continues, longer, next) : longer;
-        before[reg] = lowering.selectAll(isBefore, all[reg], before[reg]);
+            continues ? builder.selectAll(continues, longer, next) : longer;
+        before[reg] = builder.selectAll(isBefore, all[reg], before[reg]);
       }
     }
   }
 }
 
-void ProgramLowering::PanelScanLowering::combineLanes() {
-  NVVM::SyncWarpOp::create(builder, loc, lowering.constant32(-1));
+void PanelScanEmitter::combineLanes() {
+  builder.syncWarp();
   for (size_t i = 0; i < deal.dealt.size(); ++i) {
     // The right half of so many lanes has the members from `right` on.
     int64_t half = int64_t(1) << i;
-    Value distance = lowering.constant32(1 << deal.dealt[i]);
-    Value right = arith::AndIOp::create(builder, loc, rank, index(-2 * half));
+    Value distance = builder.constant32(1 << deal.dealt[i]);
+    Value right = arith::AndIOp::create(builder, rank, index(-2 * half));
     Value isRight = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne,
-        arith::AndIOp::create(builder, loc, rank, index(half)), index(0));
+        builder, arith::CmpIPredicate::ne,
+        arith::AndIOp::create(builder, rank, index(half)), index(0));
     right = times(add(right, index(half)), perLane);
     auto meet = [&](Scalars &own, Value exists) {
       Scalars other;
       for (Value state : own)
-        other.push_back(lowering.shuffle(state, distance, /*butterfly=*/true));
-      Scalars first = lowering.selectAll(isRight, other, own);
-      Scalars second = lowering.selectAll(isRight, own, other);
+        other.push_back(builder.shuffle(state, distance, NVVM::ShflKind::bfly));
+      Scalars first = builder.selectAll(isRight, other, own);
+      Scalars second = builder.selectAll(isRight, own, other);
       Scalars both = combine(first, second);
-      own = exists ? lowering.selectAll(exists, both, first) : both;
+      own = exists ? builder.selectAll(exists, both, first) : both;
     };
     for (Scalars &states : all)
       meet(states, isEven() ? Value() : isBelow(right, index(members)));
@@ -143,7 +149,7 @@ void ProgramLowering::PanelScanLowering::combineLanes() {
   }
 }
 
-Scalars ProgramLowering::PanelScanLowering::exchange() {
+Scalars PanelScanEmitter::exchange() {
   findPlace();
   findMembers();
   publishOnce([&] {
@@ -163,30 +169,41 @@ Scalars ProgramLowering::PanelScanLowering::exchange() {
       inits.push_back(lowering.get(init)[reg]);
     llvm::append_range(
         results,
-        lowering.selectAll(hasBefore, combine(inits, before[reg]), inits));
+        builder.selectAll(hasBefore, combine(inits, before[reg]), inits));
     llvm::append_range(results, combine(inits, all[reg]));
   }
   return results;
 }
 
-void ProgramLowering::PanelScanLowering::run() {
+void PanelScanEmitter::run() {
   Scalars none;
   for (int64_t reg = 0; reg < deal.perThread; ++reg)
     for (int64_t half = 0; half < 2; ++half)
       for (Value init : op.getInits())
         none.push_back(lowering.get(init)[reg]);
   Scalars results = runExchange(none, [&] { return exchange(); });
-  const Value *next = results.begin();
-  for (int64_t reg = 0; reg < deal.perThread; ++reg)
-    for (ResultRange tiles : {op.getBefore(), op.getTotals()})
-      for (Value tile : tiles)
-        lowering.values[tile].push_back(*next++);
+  // By register: of each state what is before, then what is of all.
+  int64_t first = 0;
+  for (ResultRange tiles : {op.getBefore(), op.getTotals()})
+    for (Value tile : tiles) {
+      Scalars own;
+      for (int64_t reg = 0; reg < deal.perThread; ++reg)
+        own.push_back(results[reg * 2 * states + first]);
+      lowering.set(tile, own);
+      ++first;
+    }
 }
 
-LogicalResult ProgramLowering::lowerPanelScan(tile::PanelScanOp op) {
-  FailureOr<PanelDeal> deal = dealPanel(op, op.getValues(), op.getMembers());
+LogicalResult PanelScanLowering::lower(tile::PanelScanOp op,
+                                       ProgramLowering &lowering) const {
+  FailureOr<PanelDeal> deal =
+      dealPanel(lowering, op, op.getValues(), op.getMembers());
   if (failed(deal))
     return failure();
-  PanelScanLowering(*this, op, *deal).run();
+  PanelScanEmitter(lowering, op, *deal).run();
   return success();
+}
+
+void mlir::fusion::populatePanelScanLowerings(LoweringSet &lowerings) {
+  lowerings.add<PanelScanLowering>();
 }

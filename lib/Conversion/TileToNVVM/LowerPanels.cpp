@@ -13,17 +13,30 @@
 //===----------------------------------------------------------------------===//
 
 #include "PanelExchange.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-class ProgramLowering::PanelReduceLowering : PanelExchange {
+namespace {
+struct PanelReduceLowering : public TileOpLowering<tile::PanelReduceOp> {
+  LogicalResult lower(tile::PanelReduceOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+struct PanelLeaveLowering : public TileOpLowering<tile::PanelLeaveOp> {
+  LogicalResult lower(tile::PanelLeaveOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds a reduction over the blocks of a panel.
+class PanelReduceEmitter : PanelExchange {
 public:
-  PanelReduceLowering(ProgramLowering &lowering, tile::PanelReduceOp op,
-                      const PanelDeal &deal)
+  PanelReduceEmitter(ProgramLowering &lowering, tile::PanelReduceOp op,
+                     const PanelDeal &deal)
       : PanelExchange(lowering, op, deal, /*states=*/1), op(op),
         numValues(op.getValues().size()),
         valueBytes(op.getNumWords() * kWordBytes) {}
@@ -50,29 +63,30 @@ private:
   /// For each register, what is combined of the values.
   SmallVector<Scalars> sums;
 };
+} // namespace
 
-void ProgramLowering::PanelReduceLowering::accumulate(
-    Value first, int64_t offset, int64_t step, int64_t count, Value isMember) {
+void PanelReduceEmitter::accumulate(Value first, int64_t offset, int64_t step,
+                                    int64_t count, Value isMember) {
   SmallVector<Scalars> words;
   for (int64_t i = 0; i < numValues; ++i)
-    words.push_back(lowering.readPanel(
+    words.push_back(readPanel(
         {first, number, offset + i * valueBytes, step, deal.perThread, count}));
   for (int64_t at = 0; at < count * deal.perThread; ++at) {
     Scalars next;
     for (auto [own, tile] : llvm::zip_equal(words, values))
       next.push_back(
-          lowering.takeFromWord(own[at], lowering.scalarType(tile.getType())));
+          takeFromWord(own[at], lowering.scalarType(tile.getType())));
     size_t reg = at % deal.perThread;
     if (sums.size() <= reg) {
       sums.push_back(next);
       continue;
     }
     Scalars sum = combine(sums[reg], next);
-    sums[reg] = isMember ? lowering.selectAll(isMember, sum, sums[reg]) : sum;
+    sums[reg] = isMember ? builder.selectAll(isMember, sum, sums[reg]) : sum;
   }
 }
 
-void ProgramLowering::PanelReduceLowering::combineOwn() {
+void PanelReduceEmitter::combineOwn() {
   Value rank = getRank();
   int64_t together =
       std::max<int64_t>(1, kMostInFlight / (deal.perThread * numValues));
@@ -85,25 +99,25 @@ void ProgramLowering::PanelReduceLowering::combineOwn() {
     return;
   Value member = add(rank, index(rounds * dealers));
   Value last = index(members - 1);
-  Value isMember = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ule, member, last);
-  Value inside = arith::MinUIOp::create(builder, loc, member, last);
+  Value isMember =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ule, member, last);
+  Value inside = arith::MinUIOp::create(builder, member, last);
   accumulate(getWords(inside), 0, 0, 1, isMember);
 }
 
-void ProgramLowering::PanelReduceLowering::combineLanes() {
-  NVVM::SyncWarpOp::create(builder, loc, lowering.constant32(-1));
+void PanelReduceEmitter::combineLanes() {
+  builder.syncWarp();
   for (unsigned bit : deal.dealt)
     for (Scalars &sum : sums) {
       Scalars other;
       for (Value state : sum)
-        other.push_back(lowering.shuffle(state, lowering.constant32(1 << bit),
-                                         /*butterfly=*/true));
+        other.push_back(builder.shuffle(state, builder.constant32(1 << bit),
+                                        NVVM::ShflKind::bfly));
       sum = combine(sum, other);
     }
 }
 
-Scalars ProgramLowering::PanelReduceLowering::exchange() {
+Scalars PanelReduceEmitter::exchange() {
   findPlace();
   publishOnce([&] {
     Value address = getWords(lowering.getScalar(op.getMember()));
@@ -119,68 +133,78 @@ Scalars ProgramLowering::PanelReduceLowering::exchange() {
   return results;
 }
 
-void ProgramLowering::PanelReduceLowering::run() {
+void PanelReduceEmitter::run() {
   Scalars own;
   for (int64_t reg = 0; reg < deal.perThread; ++reg)
     for (Value tile : values)
       own.push_back(lowering.get(tile)[reg]);
   Scalars results = runExchange(own, [&] { return exchange(); });
-  const Value *next = results.begin();
-  for (int64_t reg = 0; reg < deal.perThread; ++reg)
-    for (Value result : op.getResults())
-      lowering.values[result].push_back(*next++);
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    Scalars own;
+    for (int64_t reg = 0; reg < deal.perThread; ++reg)
+      own.push_back(results[reg * numValues + static_cast<int64_t>(i)]);
+    lowering.set(result, own);
+  }
 }
 
-LogicalResult ProgramLowering::lowerPanelReduce(tile::PanelReduceOp op) {
-  FailureOr<PanelDeal> deal = dealPanel(op, op.getValues(), op.getMembers());
+LogicalResult PanelReduceLowering::lower(tile::PanelReduceOp op,
+                                         ProgramLowering &lowering) const {
+  FailureOr<PanelDeal> deal =
+      dealPanel(lowering, op, op.getValues(), op.getMembers());
   if (failed(deal))
     return failure();
-  PanelReduceLowering(*this, op, *deal).run();
+  PanelReduceEmitter(lowering, op, *deal).run();
   return success();
 }
 
-LogicalResult ProgramLowering::lowerPanelLeave(tile::PanelLeaveOp op) {
+LogicalResult PanelLeaveLowering::lower(tile::PanelLeaveOp op,
+                                        ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  ThreadIndex &threads = lowering.getThreads();
   // All warps of the group have read what they wait for.
-  lowerBarrier();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        warpNumber(), constant32(0));
-  ifThread(isFirst, [&] {
-    Value lane = arith::AndIOp::create(builder, loc, thread, constant32(31));
-    Value offset = arith::MulIOp::create(builder, loc, getScalar(op.getPanel()),
-                                         constantIndex(op.getBytes()));
-    Value memory = getScalar(op.getMemory());
+  lowering.getRole().createBarrier();
+  Value isFirst = builder.isEqual(threads.getWarp(), 0);
+  builder.ifThread(isFirst, [&] {
+    Value lane = threads.getLane();
+    Value offset =
+        arith::MulIOp::create(builder, lowering.getScalar(op.getPanel()),
+                              builder.constantIndex(op.getBytes()));
+    Value memory = lowering.getScalar(op.getMemory());
     auto at = [&](Value bytes) -> Value {
-      return LLVM::GEPOp::create(builder, loc, memory.getType(),
-                                 builder.getI8Type(), memory,
-                                 ArrayRef<LLVM::GEPArg>{bytes});
+      return builder.advance(memory, bytes);
     };
-    Value before = inlineAsm(builder.getI32Type(), {at(offset), lane},
-                             "{\n"
-                             ".reg .pred first;\n"
-                             "setp.eq.u32 first, $2, 0;\n"
-                             "mov.u32 $0, 0;\n"
-                             "@first atom.add.acq_rel.gpu.global.u32 $0, [$1], "
-                             "1;\n"
-                             "}",
-                             "=&r,l,r,~{memory}");
-    before = shuffle(before, constant32(0), /*butterfly=*/false);
-    NVVM::SyncWarpOp::create(builder, loc, constant32(-1));
-    Value isLast = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, before,
-        constant32(static_cast<int32_t>(op.getArrivals()) - 1));
-    ifThread(isLast, [&] {
-      Value begin = arith::MulIOp::create(builder, loc, toIndex(lane),
-                                          constantIndex(kWidestBytes));
-      auto loop =
-          scf::ForOp::create(builder, loc, begin, constantIndex(op.getBytes()),
-                             constantIndex(kWidestBytes << kLaneBits));
+    Value before =
+        builder.inlineAsm(builder.getI32Type(), {at(offset), lane},
+                          "{\n"
+                          ".reg .pred first;\n"
+                          "setp.eq.u32 first, $2, 0;\n"
+                          "mov.u32 $0, 0;\n"
+                          "@first atom.add.acq_rel.gpu.global.u32 $0, [$1], "
+                          "1;\n"
+                          "}",
+                          "=&r,l,r,~{memory}");
+    before =
+        builder.shuffle(before, builder.constant32(0), NVVM::ShflKind::idx);
+    builder.syncWarp();
+    Value isLast =
+        builder.isEqual(before, static_cast<int32_t>(op.getArrivals()) - 1);
+    builder.ifThread(isLast, [&] {
+      Value begin = arith::MulIOp::create(builder, builder.toIndex(lane),
+                                          builder.constantIndex(kWidestBytes));
+      auto loop = scf::ForOp::create(
+          builder, begin, builder.constantIndex(op.getBytes()),
+          builder.constantIndex(kWidestBytes << kLaneBits));
       builder.setInsertionPointToStart(loop.getBody());
       Value zero = LLVM::ZeroOp::create(
-          builder, loc, VectorType::get(4, builder.getI32Type()));
+          builder, VectorType::get(4, builder.getI32Type()));
       Value place =
-          arith::AddIOp::create(builder, loc, offset, loop.getInductionVar());
-      LLVM::StoreOp::create(builder, loc, zero, at(place), kWidestBytes);
+          arith::AddIOp::create(builder, offset, loop.getInductionVar());
+      LLVM::StoreOp::create(builder, zero, at(place), kWidestBytes);
     });
   });
   return success();
+}
+
+void mlir::fusion::populatePanelLowerings(LoweringSet &lowerings) {
+  lowerings.add<PanelReduceLowering, PanelLeaveLowering>();
 }

@@ -6,123 +6,145 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the branch into the roles of warps, and barriers among
-// those that share a role.
+// This file implements the branch into the roles of warps.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "ClusterBarriers.h"
+#include "OpEmitter.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Barrier 0 is the whole block's; from this one on each group of consumers has
-/// one, and then one for each of its warpgroups.
-static constexpr int32_t kConsumerBarrier = 1;
+namespace {
+struct SpecializeLowering : public TileOpLowering<tile::SpecializeOp> {
+  LogicalResult lower(tile::SpecializeOp op,
+                      ProgramLowering &lowering) const override;
+};
 
-void ProgramLowering::namedBarrier(Value number, int32_t threads) {
-  NVVM::BarrierOp::create(builder, loc, /*res=*/Type(), number,
-                          constant32(threads), NVVM::BarrierReductionAttr(),
-                          /*reductionPredicate=*/Value());
+struct GroupNumberLowering : public TileOpLowering<tile::GroupNumberOp> {
+  LogicalResult lower(tile::GroupNumberOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds the branches into roles.
+class RoleEmitter : public OpEmitter {
+public:
+  RoleEmitter(ProgramLowering &lowering, tile::SpecializeOp op)
+      : OpEmitter(lowering), op(op), role(lowering.getRole()),
+        numWarps(lowering.getProgram().getNumWarps()) {}
+
+  LogicalResult emit();
+
+private:
+  void setRegisters(unsigned number, NVVM::SetMaxRegisterAction action);
+  /// Lowers the code of a producer, in one thread of warp `warp`.
+  LogicalResult lowerProducer(Region &region, int32_t warp);
+  LogicalResult lowerConsumer();
+  /// Makes the code that follows that of the groups, which are the last to have
+  /// code: thread, warp and buffers are those of a group.
+  void enterGroup();
+
+  tile::SpecializeOp op;
+  WarpRole &role;
+  int32_t numWarps;
+};
+} // namespace
+
+void RoleEmitter::setRegisters(unsigned number,
+                               NVVM::SetMaxRegisterAction action) {
+  if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
+    NVVM::SetMaxRegisterOp::create(builder, (*registers)[number], action);
 }
 
-Value ProgramLowering::barrierOfGroup(Value number) {
-  if (!groupNumber)
-    return number;
-  constexpr int32_t kWarpgroup = 4;
-  int32_t each = 1 + (program.getNumWarps() + kWarpgroup - 1) / kWarpgroup;
-  return arith::AddIOp::create(
-      builder, loc, number,
-      arith::MulIOp::create(builder, loc, groupNumber, constant32(each)));
-}
-
-void ProgramLowering::lowerBarrier() {
-  if (inConsumer)
-    namedBarrier(barrierOfGroup(constant32(kConsumerBarrier)),
-                 program.getNumWarps() * 32);
-  else
-    NVVM::BarrierOp::create(builder, loc);
-}
-
-void ProgramLowering::enterGroup(tile::SpecializeOp op) {
+void RoleEmitter::enterGroup() {
   // From here on a thread's number is that in its group.
-  int32_t warps = program.getNumWarps();
-  groupNumber = arith::ShRUIOp::create(builder, loc, warpNumber(),
-                                       constant32(llvm::Log2_32(warps)));
-  thread =
-      arith::AndIOp::create(builder, loc, thread, constant32(warps * 32 - 1));
-  lastThreadOp = thread.getDefiningOp();
-  warp = nullptr;
-  threadValues.clear();
+  Value group = arith::ShRUIOp::create(
+      builder, threads.getWarp(), builder.constant32(llvm::Log2_32(numWarps)));
+  Value thread =
+      arith::AndIOp::create(builder, threads.getThread(),
+                            builder.constant32(numWarps * kWarpThreads - 1));
+  role.setGroup(group);
+  threads.setThread(thread, thread.getDefiningOp());
   op.getConsumer().walk([&](tile::AllocOp alloc) {
-    ringBuffers[alloc] = {static_cast<int64_t>(*alloc.getOffset()), groupNumber,
-                          static_cast<int64_t>(*op.getGroupBytes())};
+    sharedMemory.setPlace(alloc,
+                          {static_cast<int64_t>(*alloc.getOffset()), group,
+                           static_cast<int64_t>(*op.getGroupBytes())});
   });
 }
 
-void ProgramLowering::ifThread(Value condition, function_ref<void()> body) {
-  auto guarded = scf::IfOp::create(builder, loc, condition,
-                                   /*withElseRegion=*/false);
+LogicalResult RoleEmitter::lowerProducer(Region &region, int32_t warp) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  body();
+  Value mine = builder.isEqual(threads.getWarp(), warp);
+  auto ofWarp = scf::IfOp::create(builder, mine, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(ofWarp.thenBlock());
+  Value elected = NVVM::ElectSyncOp::create(builder, builder.getI1Type(),
+                                            /*membermask=*/Value());
+  auto ofThread = scf::IfOp::create(builder, elected, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(ofThread.thenBlock());
+  role.setKind(WarpRole::Kind::Producer);
+  LogicalResult lowered = lowering.lowerBlock(region.front());
+  role.setKind(WarpRole::Kind::Block);
+  return lowered;
 }
 
-LogicalResult ProgramLowering::lowerSpecialize(tile::SpecializeOp op) {
-  // Barriers of rings made before are ready from here on.
-  if (program.getCluster().value_or(1) > 1)
-    clusterBarrier();
-  else
-    NVVM::BarrierOp::create(builder, loc);
-  int32_t consumers = program.getNumWarps() * op.getGroups();
-  Value number = warpNumber();
-  auto setRegisters = [&](unsigned role, NVVM::SetMaxRegisterAction action) {
-    if (std::optional<ArrayRef<int64_t>> registers = op.getRegisters())
-      NVVM::SetMaxRegisterOp::create(builder, loc, (*registers)[role], action);
-  };
+LogicalResult RoleEmitter::lowerConsumer() {
+  setRegisters(1, NVVM::SetMaxRegisterAction::increase);
+  role.setKind(WarpRole::Kind::Consumer);
+  if (op.getGroups() > 1)
+    enterGroup();
+  LogicalResult lowered = lowering.lowerBlock(op.getConsumer().front());
+  role.setKind(WarpRole::Kind::Block);
+  return lowered;
+}
 
+LogicalResult RoleEmitter::emit() {
+  // Barriers of rings made before are ready from here on.
+  if (lowering.getProgram().getCluster().value_or(1) > 1) {
+    arriveAtCluster(builder);
+    waitForCluster(builder);
+  } else {
+    NVVM::BarrierOp::create(builder);
+  }
   // ptxas gives a kernel that moves registers an even share of them only where
   // the number of resident blocks is said, and else may refuse to move any.
   if (op.getRegisters())
-    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                      builder.getI32IntegerAttr(1));
-
+    lowering.getKernel()->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                                  builder.getI32IntegerAttr(1));
+  int32_t consumers = numWarps * op.getGroups();
   OpBuilder::InsertionGuard guard(builder);
-  Value produces = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::uge, number, constant32(consumers));
-  auto roles = scf::IfOp::create(builder, loc, produces,
-                                 /*withElseRegion=*/true);
+  Value produces =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::uge,
+                            threads.getWarp(), builder.constant32(consumers));
+  auto roles = scf::IfOp::create(builder, produces, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(roles.thenBlock());
   setRegisters(0, NVVM::SetMaxRegisterAction::decrease);
-  for (auto [i, region] : llvm::enumerate(op.getProducers())) {
-    OpBuilder::InsertionGuard inner(builder);
-    Value mine =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
-                              constant32(consumers + static_cast<int>(i)));
-    auto ofWarp = scf::IfOp::create(builder, loc, mine,
-                                    /*withElseRegion=*/false);
-    builder.setInsertionPointToStart(ofWarp.thenBlock());
-    Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
-                                              /*membermask=*/Value());
-    auto ofThread = scf::IfOp::create(builder, loc, elected,
-                                      /*withElseRegion=*/false);
-    builder.setInsertionPointToStart(ofThread.thenBlock());
-    inProducer = true;
-    LogicalResult lowered = lowerBlock(region.front());
-    inProducer = false;
-    if (failed(lowered))
+  for (auto [i, region] : llvm::enumerate(op.getProducers()))
+    if (failed(lowerProducer(region, consumers + static_cast<int32_t>(i))))
       return failure();
-  }
   builder.setInsertionPointToStart(roles.elseBlock());
-  setRegisters(1, NVVM::SetMaxRegisterAction::increase);
-  inConsumer = true;
-  if (op.getGroups() > 1)
-    enterGroup(op);
-  LogicalResult result = lowerBlock(op.getConsumer().front());
-  inConsumer = false;
-  return result;
+  return lowerConsumer();
+}
+
+LogicalResult SpecializeLowering::lower(tile::SpecializeOp op,
+                                        ProgramLowering &lowering) const {
+  return RoleEmitter(lowering, op).emit();
+}
+
+LogicalResult GroupNumberLowering::lower(tile::GroupNumberOp op,
+                                         ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Value group = lowering.getRole().getGroup();
+  lowering.set(op.getResult(),
+               {group ? builder.toIndex(group) : builder.constantIndex(0)});
+  return success();
+}
+
+void mlir::fusion::populateRoleLowerings(LoweringSet &lowerings) {
+  lowerings.add<SpecializeLowering, GroupNumberLowering>();
 }

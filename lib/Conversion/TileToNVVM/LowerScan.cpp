@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "OpEmitter.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -20,8 +21,13 @@ using namespace mlir;
 using namespace mlir::fusion;
 using tile::LinearLayout;
 
+//===----------------------------------------------------------------------===//
+// Which registers and lanes
+//===----------------------------------------------------------------------===//
+
+namespace {
 /// The lanes that a scan goes through.
-struct ProgramLowering::ScanLanes {
+struct ScanLanes {
   unsigned shift = 0;
   unsigned bits = 0;
   bool reverse = false;
@@ -37,92 +43,6 @@ struct ProgramLowering::ScanLanes {
   }
 };
 
-Scalars ProgramLowering::selectAll(Value condition, const Scalars &yes,
-                                   const Scalars &no) {
-  Scalars selected;
-  for (auto [a, b] : llvm::zip_equal(yes, no))
-    selected.push_back(arith::SelectOp::create(builder, loc, condition, a, b));
-  return selected;
-}
-
-Scalars ProgramLowering::scanLanes(const ScanLanes &lanes, Region &combiner,
-                                   Scalars states) {
-  for (unsigned bit = 0; bit < lanes.bits; ++bit) {
-    Value distance = constant32(lanes.step() << bit);
-    Scalars before;
-    for (Value state : states)
-      before.push_back(shuffle(state, distance, lanes.towardsLater()));
-    Value hasSuch =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
-                              lanes.place, constant32(1 << bit));
-    states = selectAll(hasSuch, combine(combiner, before, states), states);
-  }
-  return states;
-}
-
-ProgramLowering::ScanLanes
-ProgramLowering::findLanes(const tile::ScanPlan &plan, bool reverse) {
-  ScanLanes lanes{plan.laneShift, plan.laneBits, reverse, nullptr, nullptr};
-  if (lanes.bits == 0)
-    return lanes;
-  Value mask = constant32(lanes.mask());
-  lanes.place =
-      arith::ShRUIOp::create(builder, loc, thread, constant32(lanes.shift));
-  lanes.place = arith::AndIOp::create(builder, loc, lanes.place, mask);
-  if (reverse)
-    lanes.place = arith::XOrIOp::create(builder, loc, lanes.place, mask);
-  lanes.hasBefore = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ne, lanes.place, constant32(0));
-  return lanes;
-}
-
-Scalars ProgramLowering::lastOf(const ScanLanes &lanes, const Scalars &states) {
-  if (!lanes.bits)
-    return states;
-  Value last = arith::AndIOp::create(builder, loc, thread, constant32(31));
-  Value spread = constant32(lanes.mask() << lanes.shift);
-  last = arith::OrIOp::create(builder, loc, last, spread);
-  if (lanes.reverse)
-    last = arith::XOrIOp::create(builder, loc, last, spread);
-  Scalars moved;
-  for (Value state : states)
-    moved.push_back(shuffle(state, last, NVVM::ShflKind::idx));
-  return moved;
-}
-
-SmallVector<Scalars>
-ProgramLowering::placeAfter(const ScanLanes &lanes, tile::ScanOp op,
-                            const std::optional<Scalars> &before,
-                            const Scalars &scanned, ArrayRef<Scalars> own) {
-  Region &combiner = op.getCombiner();
-  // What lies before the elements of this thread.
-  std::optional<Scalars> start = before;
-  if (lanes.bits) {
-    Scalars lower;
-    for (Value state : scanned)
-      lower.push_back(
-          shuffle(state, constant32(lanes.step()), lanes.towardsLater()));
-    start = before ? selectAll(lanes.hasBefore,
-                               combine(combiner, *before, lower), *before)
-                   : lower;
-  }
-  if (!start)
-    return SmallVector<Scalars>(own);
-  SmallVector<Scalars> placed;
-  for (unsigned i = 0; i < own.size(); ++i) {
-    if (op.getExclusive()) {
-      placed.push_back(i == 0 ? *start : combine(combiner, *start, own[i - 1]));
-      continue;
-    }
-    placed.push_back(combine(combiner, *start, own[i]));
-    // Nothing stands before the first lane without inits.
-    if (!before)
-      placed.back() = selectAll(lanes.hasBefore, placed.back(), own[i]);
-  }
-  return placed;
-}
-
-namespace {
 /// Which registers a thread combines: those of one round follow each other, and
 /// lanes come between rounds.
 struct ScanRegisters {
@@ -184,6 +104,10 @@ getScanRegisters(tile::ScanOp op, const LinearLayout &layout,
   return numFound == layout.numRegs() ? std::optional(result) : std::nullopt;
 }
 
+//===----------------------------------------------------------------------===//
+// Building a scan
+//===----------------------------------------------------------------------===//
+
 /// Writes `states` at `reg`.
 static void setStates(MutableArrayRef<Scalars> tiles, unsigned reg,
                       const Scalars &states) {
@@ -197,16 +121,79 @@ static bool isUsed(ResultRange tiles) {
   return llvm::any_of(tiles, [](Value tile) { return !tile.use_empty(); });
 }
 
-Scalars ProgramLowering::getStates(ValueRange tiles, unsigned reg) {
-  Scalars states;
-  for (Value tile : tiles)
-    states.push_back(get(tile)[reg]);
-  return states;
-}
+namespace {
+/// What threads combine of a round before anything comes before it: of their
+/// own elements up to each, and of those and what the lanes before have.
+struct ScannedRound {
+  SmallVector<Scalars> own;
+  Scalars scanned;
+};
 
-SmallVector<ProgramLowering::ScannedRound>
-ProgramLowering::takeScannedRounds(tile::ScanOp op) {
-  for (auto &[known, rounds] : scannedRounds)
+/// Scans without initial values, with their rounds.
+struct ScannedRounds {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScannedRounds)
+  SmallVector<std::pair<tile::ScanOp, SmallVector<ScannedRound>>> scans;
+
+  /// The rounds of `op` where a scan before it, for the totals of warps or
+  /// blocks, has combined them; else none.
+  SmallVector<ScannedRound> take(tile::ScanOp op);
+};
+
+struct ScanLowering : public TileOpLowering<tile::ScanOp> {
+  LogicalResult lower(tile::ScanOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds the scan of the registers in question.
+class ScanEmitter : public OpEmitter {
+public:
+  ScanEmitter(ProgramLowering &lowering, tile::ScanOp op,
+              const tile::ScanPlan &plan, const ScanRegisters &registers)
+      : OpEmitter(lowering), op(op), combiner(op.getCombiner()),
+        registers(registers),
+        results(op.getInputs().size(),
+                Scalars(lowering.numScalars(op.getInputs().front().getType()))),
+        totals(op.getInputs().size(), Scalars(registers.numOuter)) {
+    findLanes(plan);
+  }
+
+  void emit();
+
+private:
+  void findLanes(const tile::ScanPlan &plan);
+  /// For the states of a thread, those of the lanes up to it, combined.
+  Scalars scanLanes(Scalars states);
+  /// The states of the last lane.
+  Scalars lastOf(const Scalars &states);
+  /// What a thread's elements, combined up to each in `round`, are after those
+  /// of the lanes before it and after what is `before` all of them, if anything
+  /// is.
+  SmallVector<Scalars> placeAfter(const std::optional<Scalars> &before,
+                                  const ScannedRound &round);
+  /// The states at register `reg` of `tiles`.
+  Scalars getStates(ValueRange tiles, unsigned reg);
+  Scalars combine(const Scalars &before, const Scalars &after) {
+    return lowering.combine(combiner, before, after);
+  }
+  ScannedRound scanRound(ArrayRef<unsigned> round);
+  /// Writes the results of the rounds of a part, given what lies before them,
+  /// if anything does; returns what lies before the next part.
+  std::optional<Scalars> scanRounds(ArrayRef<SmallVector<unsigned>> rounds,
+                                    std::optional<Scalars> before,
+                                    ArrayRef<ScannedRound> scanned);
+  /// The same where the thread has all elements, one combination for each.
+  Scalars scanInOrder(ArrayRef<unsigned> part, Scalars before);
+
+  tile::ScanOp op;
+  Region &combiner;
+  const ScanRegisters &registers;
+  ScanLanes lanes;
+  SmallVector<Scalars> results, totals;
+};
+} // namespace
+
+SmallVector<ScannedRound> ScannedRounds::take(tile::ScanOp op) {
+  for (auto &[known, rounds] : scans)
     if (known->getBlock() == op->getBlock() &&
         known.getInputs() == op.getInputs() && known.getDim() == op.getDim() &&
         known.getParts() == op.getParts() &&
@@ -218,57 +205,159 @@ ProgramLowering::takeScannedRounds(tile::ScanOp op) {
   return {};
 }
 
-ProgramLowering::ScannedRound
-ProgramLowering::scanRound(const ScanLanes &lanes, tile::ScanOp op,
-                           ArrayRef<unsigned> round) {
-  Region &combiner = op.getCombiner();
+void ScanEmitter::findLanes(const tile::ScanPlan &plan) {
+  lanes = {plan.laneShift, plan.laneBits, op.getReverse(), nullptr, nullptr};
+  if (lanes.bits == 0)
+    return;
+  Value mask = builder.constant32(lanes.mask());
+  lanes.place = arith::ShRUIOp::create(builder, threads.getThread(),
+                                       builder.constant32(lanes.shift));
+  lanes.place = arith::AndIOp::create(builder, lanes.place, mask);
+  if (lanes.reverse)
+    lanes.place = arith::XOrIOp::create(builder, lanes.place, mask);
+  lanes.hasBefore = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
+                                          lanes.place, builder.constant32(0));
+}
+
+Scalars ScanEmitter::scanLanes(Scalars states) {
+  for (unsigned bit = 0; bit < lanes.bits; ++bit) {
+    Value distance = builder.constant32(lanes.step() << bit);
+    Scalars before;
+    for (Value state : states)
+      before.push_back(builder.shuffle(state, distance, lanes.towardsLater()));
+    Value hasSuch =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, lanes.place,
+                              builder.constant32(1 << bit));
+    states = builder.selectAll(hasSuch, combine(before, states), states);
+  }
+  return states;
+}
+
+Scalars ScanEmitter::lastOf(const Scalars &states) {
+  if (!lanes.bits)
+    return states;
+  Value last = threads.getLane();
+  Value spread = builder.constant32(lanes.mask() << lanes.shift);
+  last = arith::OrIOp::create(builder, last, spread);
+  if (lanes.reverse)
+    last = arith::XOrIOp::create(builder, last, spread);
+  Scalars moved;
+  for (Value state : states)
+    moved.push_back(builder.shuffle(state, last, NVVM::ShflKind::idx));
+  return moved;
+}
+
+SmallVector<Scalars>
+ScanEmitter::placeAfter(const std::optional<Scalars> &before,
+                        const ScannedRound &round) {
+  // What lies before the elements of this thread.
+  std::optional<Scalars> start = before;
+  if (lanes.bits) {
+    Scalars lower;
+    for (Value state : round.scanned)
+      lower.push_back(builder.shuffle(state, builder.constant32(lanes.step()),
+                                      lanes.towardsLater()));
+    start = before ? builder.selectAll(lanes.hasBefore, combine(*before, lower),
+                                       *before)
+                   : lower;
+  }
+  if (!start)
+    return SmallVector<Scalars>(round.own);
+  SmallVector<Scalars> placed;
+  for (unsigned i = 0; i < round.own.size(); ++i) {
+    if (op.getExclusive()) {
+      placed.push_back(i == 0 ? *start : combine(*start, round.own[i - 1]));
+      continue;
+    }
+    placed.push_back(combine(*start, round.own[i]));
+    // Nothing stands before the first lane without inits.
+    if (!before)
+      placed.back() =
+          builder.selectAll(lanes.hasBefore, placed.back(), round.own[i]);
+  }
+  return placed;
+}
+
+Scalars ScanEmitter::getStates(ValueRange tiles, unsigned reg) {
+  Scalars states;
+  for (Value tile : tiles)
+    states.push_back(lowering.get(tile)[reg]);
+  return states;
+}
+
+ScannedRound ScanEmitter::scanRound(ArrayRef<unsigned> round) {
   ScannedRound result;
   for (unsigned reg : round) {
     Scalars element = getStates(op.getInputs(), reg);
-    result.own.push_back(result.own.empty()
-                             ? element
-                             : combine(combiner, result.own.back(), element));
+    result.own.push_back(
+        result.own.empty() ? element : combine(result.own.back(), element));
   }
   result.scanned = result.own.back();
   if (lanes.bits)
-    result.scanned = scanLanes(lanes, combiner, result.own.back());
+    result.scanned = scanLanes(result.own.back());
   return result;
 }
 
-Scalars ProgramLowering::scanInOrder(tile::ScanOp op,
-                                     ArrayRef<unsigned> registers,
-                                     Scalars before,
-                                     MutableArrayRef<Scalars> results) {
-  for (unsigned reg : registers) {
-    Scalars upTo =
-        combine(op.getCombiner(), before, getStates(op.getInputs(), reg));
+Scalars ScanEmitter::scanInOrder(ArrayRef<unsigned> part, Scalars before) {
+  for (unsigned reg : part) {
+    Scalars upTo = combine(before, getStates(op.getInputs(), reg));
     setStates(results, reg, op.getExclusive() ? before : upTo);
     before = std::move(upTo);
   }
   return before;
 }
 
-std::optional<Scalars> ProgramLowering::scanRounds(
-    const ScanLanes &lanes, tile::ScanOp op,
-    ArrayRef<SmallVector<unsigned>> rounds, std::optional<Scalars> before,
-    ArrayRef<ScannedRound> scanned, MutableArrayRef<Scalars> results) {
+std::optional<Scalars>
+ScanEmitter::scanRounds(ArrayRef<SmallVector<unsigned>> rounds,
+                        std::optional<Scalars> before,
+                        ArrayRef<ScannedRound> scanned) {
   bool needsResults = isUsed(op.getResults());
   bool needsTotals = isUsed(op.getTotals());
   for (auto [round, known] : llvm::zip_equal(rounds, scanned)) {
     SmallVector<Scalars> placed =
-        needsResults ? placeAfter(lanes, op, before, known.scanned, known.own)
-                     : known.own;
+        needsResults ? placeAfter(before, known) : known.own;
     for (auto [reg, states] : llvm::zip_equal(round, placed))
       setStates(results, reg, states);
     if (&round == &rounds.back() && !needsTotals)
       break;
-    Scalars total = lastOf(lanes, known.scanned);
-    before = before ? combine(op.getCombiner(), *before, total) : total;
+    Scalars total = lastOf(known.scanned);
+    before = before ? combine(*before, total) : total;
   }
   return before;
 }
 
-LogicalResult ProgramLowering::lowerScan(tile::ScanOp op) {
+void ScanEmitter::emit() {
+  auto &state = lowering.getState<ScannedRounds>();
+  SmallVector<ScannedRound> known = state.take(op), scanned;
+  for (const ScanRegisters::Part &part : registers.parts) {
+    // What lies before a round; nothing before the first without inits.
+    std::optional<Scalars> before;
+    if (!op.getInits().empty())
+      before = getStates(op.getInits(), part.outer);
+    if (before && op.getInOrder() && !lanes.bits && part.rounds.size() == 1) {
+      before = scanInOrder(part.rounds.front(), *before);
+    } else {
+      size_t first = scanned.size();
+      for (const auto &round : part.rounds)
+        scanned.push_back(known.empty() ? scanRound(round)
+                                        : known[scanned.size()]);
+      before =
+          scanRounds(part.rounds, before, ArrayRef(scanned).drop_front(first));
+    }
+    setStates(totals, part.outer,
+              before ? *before
+                     : getStates(op.getInputs(), part.rounds.front().front()));
+  }
+  if (op.getInits().empty())
+    state.scans.push_back({op, std::move(scanned)});
+  for (auto [value, scalars] : llvm::zip(op.getResults(), results))
+    lowering.set(value, scalars);
+  for (auto [value, scalars] : llvm::zip(op.getTotals(), totals))
+    lowering.set(value, scalars);
+}
+
+LogicalResult ScanLowering::lower(tile::ScanOp op,
+                                  ProgramLowering &lowering) const {
   const LinearLayout &layout =
       tile::getLayout(op.getInputs().front().getType()).getLinear();
   std::optional<tile::ScanPlan> plan = tile::getScanPlan(layout, op.getDim());
@@ -278,35 +367,10 @@ LogicalResult ProgramLowering::lowerScan(tile::ScanOp op) {
   if (!registers)
     return op.emitOpError("FUS-3328: scan crosses warps; run "
                           "tile-lower-exchanges first");
-  ScanLanes lanes = findLanes(*plan, op.getReverse());
-  unsigned numStates = op.getInputs().size();
-  SmallVector<Scalars> results(numStates, Scalars(layout.numRegs()));
-  SmallVector<Scalars> totals(numStates, Scalars(registers->numOuter));
-  SmallVector<ScannedRound> known = takeScannedRounds(op), scanned;
-  for (const ScanRegisters::Part &part : registers->parts) {
-    // What lies before a round; nothing before the first without inits.
-    std::optional<Scalars> before;
-    if (!op.getInits().empty())
-      before = getStates(op.getInits(), part.outer);
-    if (before && op.getInOrder() && !lanes.bits && part.rounds.size() == 1) {
-      before = scanInOrder(op, part.rounds.front(), *before, results);
-    } else {
-      size_t first = scanned.size();
-      for (const auto &round : part.rounds)
-        scanned.push_back(known.empty() ? scanRound(lanes, op, round)
-                                        : known[scanned.size()]);
-      before = scanRounds(lanes, op, part.rounds, before,
-                          ArrayRef(scanned).drop_front(first), results);
-    }
-    setStates(totals, part.outer,
-              before ? *before
-                     : getStates(op.getInputs(), part.rounds.front().front()));
-  }
-  if (op.getInits().empty())
-    scannedRounds.push_back({op, std::move(scanned)});
-  for (auto [value, scalars] : llvm::zip(op.getResults(), results))
-    values[value] = scalars;
-  for (auto [value, scalars] : llvm::zip(op.getTotals(), totals))
-    values[value] = scalars;
+  ScanEmitter(lowering, op, *plan, *registers).emit();
   return success();
+}
+
+void mlir::fusion::populateScanLowerings(LoweringSet &lowerings) {
+  lowerings.add<ScanLowering>();
 }

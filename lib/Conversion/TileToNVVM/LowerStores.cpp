@@ -1,4 +1,4 @@
-//===- LowerStores.cpp - Stores through shared memory ---------------------===//
+//===- LowerStores.cpp - Stores by the tensor copy engine -----------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,16 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements stores by the tensor copy engine, and stmatrix for the
-// way into shared memory.
+// This file implements tensor copies from shared to global memory.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "OpEmitter.h"
+#include "RingStages.h"
+#include "SharedStores.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -25,115 +26,10 @@ using tile::LinearLayout;
 
 static constexpr unsigned kWarpgroupWarps = 4;
 static constexpr int32_t kWarpgroupThreads = 128;
-/// Barriers from this one on belong to a warpgroup each; before it are the
-/// block's and the consumers'.
-static constexpr int32_t kWarpgroupBarriers = 2;
 
 //===----------------------------------------------------------------------===//
-// stmatrix
+// Who stores together
 //===----------------------------------------------------------------------===//
-
-/// Stores tiles whose registers are rows of 8x8 matrices of 16-bit elements:
-/// the accumulators of matrix instructions, as they are or transposed.
-bool ProgramLowering::storeMatrices(const Scalars &source,
-                                    const LinearLayout &layout,
-                                    const tile::SharedLayout &shared,
-                                    const SharedPlace &place) {
-  constexpr unsigned kLaneBits = 5;
-  if (shared.elementBytes() != 2 || layout.numLanes() != 32 ||
-      layout.numBits(HwDim::Block) != 0 || !layout.isInjective() ||
-      layout.freeLaneMask() || layout.freeWarpMask() || layout.freeRegMask() ||
-      source.size() < 2)
-    return false;
-  tile::BitMatrix offsets = shared.matrix();
-  auto offsetOf = [&](HwDim dim, unsigned bit) {
-    return offsets.apply(layout.linearBasis(dim, bit));
-  };
-  // Two elements of a row in a register, four lanes along it, eight lanes down
-  // the rows; with the rows of the tile for columns when transposed.
-  uint64_t pair = offsetOf(HwDim::Register, 0);
-  uint64_t lanes[kLaneBits];
-  for (unsigned bit = 0; bit < kLaneBits; ++bit)
-    lanes[bit] = offsetOf(HwDim::Lane, bit);
-  bool plain = pair == 2 && lanes[0] == 4 && lanes[1] == 8;
-  bool transposed = lanes[2] == 2 && lanes[3] == 4 && lanes[4] == 8;
-  if (!plain && !transposed)
-    return false;
-  SmallVector<uint64_t, 5> rows;
-  if (plain)
-    rows = {lanes[2], lanes[3], lanes[4]};
-  else
-    rows = {pair, lanes[0], lanes[1]};
-  // The next bits of the register number choose among up to four matrices.
-  unsigned chosen = std::min(layout.numBits(HwDim::Register) - 1, 2u);
-  for (unsigned bit = 0; bit < chosen; ++bit)
-    rows.push_back(offsetOf(HwDim::Register, 1 + bit));
-  // Lanes beyond the matrices' rows give no address.
-  rows.resize(kLaneBits, 0);
-  uint64_t threadMask = 0;
-  for (uint64_t row : rows)
-    threadMask |= row;
-  SmallVector<uint64_t, 5> warps;
-  for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit) {
-    warps.push_back(offsetOf(HwDim::Warp, bit));
-    threadMask |= warps.back();
-  }
-  constexpr uint64_t kRowMask = 15;
-  if (threadMask & kRowMask)
-    return false;
-  Value threadOffset = applyToThread(tile::BitMatrix(rows, offsets.numRows()),
-                                     tile::BitMatrix(warps, offsets.numRows()));
-  MLIRContext *context = builder.getContext();
-  auto shape = NVVM::LdStMatrixShapeAttr::get(context, 8, 8);
-  Type i32 = builder.getI32Type();
-  unsigned step = 2u << chosen;
-  for (unsigned reg = 0; reg < source.size(); reg += step) {
-    uint64_t offset = 0;
-    for (unsigned bit = 0; bit < layout.numBits(HwDim::Register); ++bit)
-      if (reg >> bit & 1)
-        offset ^= offsetOf(HwDim::Register, bit);
-    SmallVector<Value> words;
-    for (unsigned i = 0; i < step; i += 2)
-      words.push_back(LLVM::BitcastOp::create(
-          builder, loc, i32,
-          buildVector(
-              {toMemory(source[reg + i]), toMemory(source[reg + i + 1])})));
-    Value address = sharedAddress(place, threadOffset, offset & threadMask,
-                                  offset & ~threadMask);
-    NVVM::StMatrixOp::create(builder, loc, address, words,
-                             plain ? NVVM::MMALayout::row
-                                   : NVVM::MMALayout::col,
-                             shape, NVVM::LdStMatrixEltType::B16);
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Copies to global memory
-//===----------------------------------------------------------------------===//
-
-Value ProgramLowering::storesAlone(bool byWarpgroup) {
-  Value number = thread;
-  if (byWarpgroup)
-    number = arith::AndIOp::create(builder, loc, thread,
-                                   constant32(kWarpgroupThreads - 1));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
-                               constant32(0));
-}
-
-void ProgramLowering::bulkWait(unsigned pending) {
-  ifThread(storesAlone(/*byWarpgroup=*/true), [&] {
-    NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, pending,
-                                         builder.getUnitAttr());
-  });
-}
-
-void ProgramLowering::fenceCopies() {
-  NVVM::FenceProxyOp::create(
-      builder, loc, NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
-}
 
 /// The coordinate bit that each bit of the warpgroup's number flips, when every
 /// box of `box` elements belongs to one warpgroup: pairs of dimension and bit.
@@ -176,6 +72,10 @@ warpgroupBits(tile::AsyncStoreOp op) {
                        box);
 }
 
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
 /// How many of the copies started last may go on when `op` fills its buffer:
 /// those of the stores since the last use of the buffer. In a loop the last
 /// store comes before the first.
@@ -212,87 +112,171 @@ static bool isFirstUse(tile::AsyncStoreOp op) {
          });
 }
 
-LogicalResult ProgramLowering::lowerAsyncStore(tile::AsyncStoreOp op) {
-  const LinearLayout &layout =
-      tile::getLayout(op.getValue().getType()).getLinear();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
-  tile::TensorMapType map = op.getMap().getType();
-  auto swizzle = static_cast<tile::TmaSwizzle>(map.getSwizzle());
-  auto boxes = tile::getCopyBoxes(shared, map.getBox(), op.getDims(), swizzle);
-  SharedPlace place = placeOf(op.getBuffer());
+/// True in the one thread of those that store together which starts their
+/// copies and waits for them.
+static Value storesAlone(ProgramLowering &lowering, bool byWarpgroup) {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Value number = lowering.getThreads().getThread();
+  if (byWarpgroup)
+    number = arith::AndIOp::create(builder, number,
+                                   builder.constant32(kWarpgroupThreads - 1));
+  return builder.isEqual(number, 0);
+}
+
+/// Waits until so many of the copies that this thread has started are pending.
+static void waitForCopies(ProgramLowering &lowering, unsigned pending) {
+  ThreadBuilder &builder = lowering.getBuilder();
+  builder.ifThread(storesAlone(lowering, /*byWarpgroup=*/true), [&] {
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, pending,
+                                         builder.getUnitAttr());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AsyncStoreLowering : public TileOpLowering<tile::AsyncStoreOp> {
+  LogicalResult lower(tile::AsyncStoreOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+struct AsyncStoreWaitLowering : public TileOpLowering<tile::AsyncStoreWaitOp> {
+  LogicalResult lower(tile::AsyncStoreWaitOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+/// Builds the store of a tile.
+class AsyncStoreEmitter : public OpEmitter {
+public:
+  AsyncStoreEmitter(ProgramLowering &lowering, tile::AsyncStoreOp op)
+      : OpEmitter(lowering), op(op), groupBits(warpgroupBits(op)),
+        shared(op.getBuffer().getType().getLayout().getShared()),
+        swizzle(
+            static_cast<tile::TmaSwizzle>(op.getMap().getType().getSwizzle())) {
+  }
+
+  LogicalResult emit();
+
+private:
+  /// Waits for all who store together.
+  void meet();
+  /// The first box of a warpgroup, against that of the first one: how far its
+  /// coordinates and its place in the buffer are shifted. Null where they are
+  /// not.
+  void findShift();
+  void startCopies(ArrayRef<tile::CopyBox> boxes, const SharedPlace &place);
+
+  tile::AsyncStoreOp op;
+  /// Who stores together: each warpgroup, or all.
+  std::optional<SmallVector<std::pair<unsigned, unsigned>>> groupBits;
+  const tile::SharedLayout &shared;
+  tile::TmaSwizzle swizzle;
+  /// The number of the warpgroup.
+  Value group;
+  SmallVector<Value> shift;
+  Value shiftOffset;
+};
+} // namespace
+
+void AsyncStoreEmitter::meet() {
+  if (groupBits)
+    lowering.getRole().createWarpgroupBarrier(group);
+  else
+    lowering.getRole().createBarrier();
+}
+
+void AsyncStoreEmitter::findShift() {
+  shift.assign(op.getDims().size(), Value());
+  if (!groupBits)
+    return;
+  auto add = [&](Value &sum, Value part) {
+    sum = sum ? arith::AddIOp::create(builder, sum, part) : part;
+  };
+  for (auto [i, target] : llvm::enumerate(*groupBits)) {
+    auto [dim, bit] = target;
+    Value set = arith::AndIOp::create(
+        builder, arith::ShRUIOp::create(builder, group, builder.constant32(i)),
+        builder.constant32(1));
+    add(shift[dim],
+        arith::MulIOp::create(builder, set, builder.constant32(1 << bit)));
+    int64_t step = tile::swizzleAddress(shared.offsetBasis(dim, bit), swizzle);
+    add(shiftOffset,
+        arith::MulIOp::create(builder, set, builder.constant32(step)));
+  }
+}
+
+void AsyncStoreEmitter::startCopies(ArrayRef<tile::CopyBox> boxes,
+                                    const SharedPlace &place) {
+  findShift();
+  auto isFirstGroups = [&](const tile::CopyBox &box) {
+    return !groupBits || llvm::none_of(*groupBits, [&](auto target) {
+      return box.start[target.first] >> target.second & 1;
+    });
+  };
+  Value parameter = lowering.getParameter(op.getMap().getDefiningOp());
+  for (const tile::CopyBox &box : boxes) {
+    if (!isFirstGroups(box))
+      continue;
+    SmallVector<Value> at = getBoxCoordinates(lowering, op.getCoordinates(),
+                                              op.getDims(), box.start);
+    for (auto [dim, by] : llvm::zip(op.getDims(), shift))
+      if (by) {
+        // From the fastest dimension on.
+        Value &own = at[at.size() - 1 - dim];
+        own = arith::AddIOp::create(builder, own, by);
+      }
+    Value from = sharedMemory.getAddress(
+        place.plus(box.offset),
+        shiftOffset ? builder.toIndex(shiftOffset) : Value());
+    NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+        builder, parameter, from, at, /*l2CacheHint=*/Value(),
+        NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+  }
+  NVVM::CpAsyncBulkCommitGroupOp::create(builder);
+}
+
+LogicalResult AsyncStoreEmitter::emit() {
+  auto boxes = tile::getCopyBoxes(shared, op.getMap().getType().getBox(),
+                                  op.getDims(), swizzle);
+  SharedPlace place = sharedMemory.getPlace(op.getBuffer());
   if (!boxes || place.alignment() < tile::getSwizzleAlignment(swizzle))
     return op.emitOpError("FUS-3311: copies with this map do not take the "
                           "buffer's layout");
-  // Who stores together: each warpgroup, or all.
-  auto groupBits = warpgroupBits(op);
-  bool byWarpgroup = groupBits.has_value();
-  Value group;
-  if (byWarpgroup)
-    group = arith::ShRUIOp::create(builder, loc, warpNumber(),
-                                   constant32(llvm::Log2_32(kWarpgroupWarps)));
-  auto meet = [&] {
-    if (!byWarpgroup)
-      return lowerBarrier();
-    Value number = arith::AddIOp::create(builder, loc, group,
-                                         constant32(kWarpgroupBarriers));
-    namedBarrier(barrierOfGroup(number), kWarpgroupThreads);
-  };
-
+  if (groupBits)
+    group = arith::ShRUIOp::create(
+        builder, threads.getWarp(),
+        builder.constant32(llvm::Log2_32(kWarpgroupWarps)));
   // All who may have started copies wait for theirs: another store may have
   // used the buffer in the other way.
   if (!isFirstUse(op)) {
-    bulkWait(pendingStores(op));
+    waitForCopies(lowering, pendingStores(op));
     meet();
   }
-  if (failed(storeShared(op, get(op.getValue()), layout, shared, place)))
+  if (failed(storeShared(lowering, op, lowering.get(op.getValue()),
+                         tile::getLayout(op.getValue().getType()).getLinear(),
+                         shared, place)))
     return failure();
-  fenceCopies();
+  fenceCopies(builder);
   meet();
-
-  ifThread(storesAlone(byWarpgroup), [&] {
-    // The first box of a warpgroup, against that of the first one.
-    SmallVector<Value> shift(op.getDims().size());
-    Value shiftOffset;
-    auto add = [&](Value &sum, Value part) {
-      sum = sum ? arith::AddIOp::create(builder, loc, sum, part) : part;
-    };
-    if (byWarpgroup)
-      for (auto [i, target] : llvm::enumerate(*groupBits)) {
-        auto [dim, bit] = target;
-        Value set = arith::AndIOp::create(
-            builder, loc,
-            arith::ShRUIOp::create(builder, loc, group, constant32(i)),
-            constant32(1));
-        add(shift[dim],
-            arith::MulIOp::create(builder, loc, set, constant32(1 << bit)));
-        int64_t step =
-            tile::swizzleAddress(shared.offsetBasis(dim, bit), swizzle);
-        add(shiftOffset,
-            arith::MulIOp::create(builder, loc, set, constant32(step)));
-      }
-    auto isFirstGroups = [&](const tile::CopyBox &part) {
-      return !byWarpgroup || llvm::none_of(*groupBits, [&](auto target) {
-        return part.start[target.first] >> target.second & 1;
-      });
-    };
-    Value parameter =
-        entry->getArgument(tensorMaps.lookup(op.getMap().getDefiningOp()));
-    for (const tile::CopyBox &part : *boxes) {
-      if (!isFirstGroups(part))
-        continue;
-      SmallVector<Value> at =
-          boxCoordinates(op.getCoordinates(), op.getDims(), part.start);
-      for (auto [dim, by] : llvm::zip(op.getDims(), shift))
-        if (by)
-          add(at[at.size() - 1 - dim], by);
-      Value from = sharedAddress(place.plus(part.offset),
-                                 shiftOffset ? toIndex(shiftOffset) : Value());
-      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-          builder, loc, parameter, from, at, /*l2CacheHint=*/Value(),
-          NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
-    }
-    NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);
-  });
+  builder.ifThread(storesAlone(lowering, groupBits.has_value()),
+                   [&] { startCopies(*boxes, place); });
   return success();
+}
+
+LogicalResult AsyncStoreLowering::lower(tile::AsyncStoreOp op,
+                                        ProgramLowering &lowering) const {
+  return AsyncStoreEmitter(lowering, op).emit();
+}
+
+LogicalResult AsyncStoreWaitLowering::lower(tile::AsyncStoreWaitOp op,
+                                            ProgramLowering &lowering) const {
+  // Threads that have started no copies have none to wait for.
+  waitForCopies(lowering, /*pending=*/0);
+  return success();
+}
+
+void mlir::fusion::populateAsyncStoreLowerings(LoweringSet &lowerings) {
+  lowerings.add<AsyncStoreLowering, AsyncStoreWaitLowering>();
 }

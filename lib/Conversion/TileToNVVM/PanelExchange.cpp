@@ -18,7 +18,7 @@
 #include "PanelExchange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -50,15 +50,16 @@ static std::optional<PanelDeal> dealWords(const LinearLayout &layout,
   return deal;
 }
 
-FailureOr<PanelDeal>
-ProgramLowering::dealPanel(Operation *op, ValueRange values, int64_t members) {
+FailureOr<PanelDeal> mlir::fusion::dealPanel(const ProgramLowering &lowering,
+                                             Operation *op, ValueRange values,
+                                             int64_t members) {
   // All threads have a scalar.
   Type type = values.front().getType();
   LinearLayout layout =
       isa<RankedTensorType>(type)
           ? tile::getLayout(type).getLinear()
           : LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits,
-                                  program.getNumWarps());
+                                  lowering.getProgram().getNumWarps());
   std::optional<PanelDeal> deal = dealWords(layout, members);
   if (!deal)
     return op->emitOpError("FUS-3326: threads hold an element of the tile more "
@@ -66,7 +67,7 @@ ProgramLowering::dealPanel(Operation *op, ValueRange values, int64_t members) {
   return *deal;
 }
 
-Scalars ProgramLowering::readPanel(const PanelRead &read) {
+Scalars PanelExchange::readPanel(const PanelRead &read) {
   int64_t perAccess = getWordsOfAccess(read.perThread);
   int64_t words = read.members * read.perThread;
   std::string base = "[$" + std::to_string(words) + "+";
@@ -92,7 +93,8 @@ Scalars ProgramLowering::readPanel(const PanelRead &read) {
   if (words > 1)
     result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                               SmallVector<Type>(words, result));
-  Value all = inlineAsm(result, {read.first, read.number},
+  Value all =
+      builder.inlineAsm(result, {read.first, read.number},
                         "{\n.reg .pred waits;\n.reg .b32 low, high;\nagain:\n" +
                             loads + checks + "@waits bra again;\n}",
                         constraints + "l,r,~{memory}");
@@ -101,68 +103,66 @@ Scalars ProgramLowering::readPanel(const PanelRead &read) {
   Scalars scalars;
   for (int64_t i = 0; i < words; ++i)
     scalars.push_back(
-        LLVM::ExtractValueOp::create(builder, loc, all, ArrayRef<int64_t>{i}));
+        LLVM::ExtractValueOp::create(builder, all, ArrayRef<int64_t>{i}));
   return scalars;
 }
 
-Value ProgramLowering::takeFromWord(Value word, Type element) {
+Value PanelExchange::takeFromWord(Value word, Type element) {
   Type stored = memoryType(element);
   unsigned width = stored.getIntOrFloatBitWidth();
-  Value bits = arith::TruncIOp::create(builder, loc,
-                                       builder.getIntegerType(width), word);
+  Value bits =
+      arith::TruncIOp::create(builder, builder.getIntegerType(width), word);
   if (bits.getType() != stored)
-    bits = arith::BitcastOp::create(builder, loc, stored, bits);
-  return fromMemory(bits, element);
+    bits = arith::BitcastOp::create(builder, stored, bits);
+  return builder.fromMemory(bits, element);
 }
 
-Value ProgramLowering::PanelExchange::add(Value a, Value b) {
-  return arith::AddIOp::create(builder, loc, a, b);
+Value PanelExchange::add(Value a, Value b) {
+  return arith::AddIOp::create(builder, a, b);
 }
 
-Value ProgramLowering::PanelExchange::times(Value value, int64_t factor) {
-  return arith::MulIOp::create(builder, loc, value, index(factor));
+Value PanelExchange::times(Value value, int64_t factor) {
+  return arith::MulIOp::create(builder, value, index(factor));
 }
 
-void ProgramLowering::PanelExchange::findPlace() {
+void PanelExchange::findPlace() {
   Value scalar = lowering.getScalar(turn);
-  number = arith::AddIOp::create(builder, loc, lowering.toI32(scalar),
-                                 lowering.constant32(1));
-  Value copy = arith::RemUIOp::create(builder, loc, scalar, index(copies));
-  Value warpPlace =
-      add(times(copy, deal.numWarps), lowering.applyBits(deal.warps));
+  number = arith::AddIOp::create(builder, builder.toI32(scalar),
+                                 builder.constant32(1));
+  Value copy = arith::RemUIOp::create(builder, scalar, index(copies));
+  Value warpPlace = add(times(copy, deal.numWarps), threads.apply(deal.warps));
   place = add(times(warpPlace, members * deal.perWarp * states),
-              times(lowering.applyBits(deal.lanes), perThread));
+              times(threads.apply(deal.lanes), perThread));
   place = add(times(place, kWordBytes), index(firstByte));
   place = add(place, times(lowering.getScalar(panel), panelBytes));
 }
 
-Value ProgramLowering::PanelExchange::getRank() {
+Value PanelExchange::getRank() {
   SmallVector<std::pair<unsigned, uint64_t>> bits;
   for (auto [i, bit] : llvm::enumerate(deal.dealt))
     bits.push_back({bit, uint64_t(1) << i});
-  return lowering.applyBits(bits);
+  return threads.apply(bits);
 }
 
-Value ProgramLowering::PanelExchange::getWords(Value member) {
+Value PanelExchange::getWords(Value member) {
   Value base = lowering.getScalar(memory);
   Value offset = add(place, times(member, memberBytes));
-  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
-                             base, ArrayRef<LLVM::GEPArg>{offset});
+  return builder.advance(base, offset);
 }
 
-void ProgramLowering::PanelExchange::store(Value address, int64_t offset,
-                                           ArrayRef<Value> scalars) {
+void PanelExchange::store(Value address, int64_t offset,
+                          ArrayRef<Value> scalars) {
   Type i64 = builder.getI64Type();
   Value high = arith::ShLIOp::create(
-      builder, loc, arith::ExtUIOp::create(builder, loc, i64, number),
-      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32)));
+      builder, arith::ExtUIOp::create(builder, i64, number),
+      arith::ConstantOp::create(builder, builder.getI64IntegerAttr(32)));
   auto toWord = [&](Value scalar) -> Value {
-    Value bits = lowering.toMemory(scalar);
+    Value bits = builder.toMemory(scalar);
     Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
     if (bits.getType() != own)
-      bits = arith::BitcastOp::create(builder, loc, own, bits);
-    Value low = arith::ExtUIOp::create(builder, loc, i64, bits);
-    return arith::OrIOp::create(builder, loc, low, high);
+      bits = arith::BitcastOp::create(builder, own, bits);
+    Value low = arith::ExtUIOp::create(builder, i64, bits);
+    return arith::OrIOp::create(builder, low, high);
   };
   auto perAccess = static_cast<size_t>(getWordsOfAccess(scalars.size()));
   for (size_t i = 0; i < scalars.size(); i += perAccess) {
@@ -173,49 +173,46 @@ void ProgramLowering::PanelExchange::store(Value address, int64_t offset,
         "[$0+" + std::to_string(offset + static_cast<int64_t>(i) * kWordBytes) +
         "], ";
     if (perAccess == 1)
-      lowering.inlineAsm(nullptr, operands,
-                         "st.relaxed.gpu.global.b64 " + at + "$1;",
-                         "l,l,~{memory}");
+      builder.inlineAsm(nullptr, operands,
+                        "st.relaxed.gpu.global.b64 " + at + "$1;",
+                        "l,l,~{memory}");
     else
-      lowering.inlineAsm(nullptr, operands,
-                         "st.relaxed.gpu.global.v2.b64 " + at + "{$1, $2};",
-                         "l,l,l,~{memory}");
+      builder.inlineAsm(nullptr, operands,
+                        "st.relaxed.gpu.global.v2.b64 " + at + "{$1, $2};",
+                        "l,l,l,~{memory}");
   }
 }
 
-void ProgramLowering::PanelExchange::publishOnce(
-    llvm::function_ref<void()> publish) {
-  if (Value owner = lowering.isOwner(deal.layout))
-    lowering.ifThread(owner, [&] { publish(); });
+void PanelExchange::publishOnce(llvm::function_ref<void()> publish) {
+  if (Value owner = threads.isOwner(deal.layout))
+    builder.ifThread(owner, [&] { publish(); });
   else
     publish();
 }
 
-Scalars
-ProgramLowering::PanelExchange::runByOwners(const Scalars &others,
-                                            llvm::function_ref<Scalars()> run) {
+Scalars PanelExchange::runByOwners(const Scalars &others,
+                                   llvm::function_ref<Scalars()> run) {
   Value bits = arith::AndIOp::create(
-      builder, loc, lowering.warpNumber(),
-      lowering.constant32(static_cast<int32_t>(deal.layout.freeWarpMask())));
-  Value isOwner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        bits, lowering.constant32(0));
-  auto owners = scf::IfOp::create(builder, loc, ValueRange(others).getTypes(),
+      builder, threads.getWarp(),
+      builder.constant32(static_cast<int32_t>(deal.layout.freeWarpMask())));
+  Value isOwner = builder.isEqual(bits, 0);
+  auto owners = scf::IfOp::create(builder, ValueRange(others).getTypes(),
                                   isOwner, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(owners.thenBlock());
-  scf::YieldOp::create(builder, loc, run());
+  scf::YieldOp::create(builder, run());
   builder.setInsertionPointToStart(owners.elseBlock());
-  scf::YieldOp::create(builder, loc, others);
+  scf::YieldOp::create(builder, others);
   return llvm::to_vector_of<Value>(owners.getResults());
 }
 
-Scalars ProgramLowering::PanelExchange::runExchange(
-    const Scalars &others, llvm::function_ref<Scalars()> exchange) {
+Scalars PanelExchange::runExchange(const Scalars &others,
+                                   llvm::function_ref<Scalars()> exchange) {
   bool isShared = deal.layout.freeWarpMask() != 0;
   if (isShared && byOwners)
     return runByOwners(others, exchange);
   // Warps with the same elements have read what is written over now.
   if (isShared)
-    lowering.lowerBarrier();
+    lowering.getRole().createBarrier();
   return exchange();
 }

@@ -14,15 +14,13 @@
 #ifndef FUSION_LIB_CONVERSION_TILETONVVM_PANELEXCHANGE_H
 #define FUSION_LIB_CONVERSION_TILETONVVM_PANELEXCHANGE_H
 
-#include "ProgramLowering.h"
+#include "OpEmitter.h"
 
 namespace mlir::fusion {
 
 /// Bytes of an element with the number of its exchange, and of the widest
 /// access.
 constexpr int64_t kWordBytes = 8, kWidestBytes = 16;
-/// Bits of a thread's number that are its lane's.
-constexpr unsigned kLaneBits = 5;
 /// Words that a thread reads at a time, of two registers each.
 constexpr int64_t kMostInFlight = 16;
 
@@ -35,7 +33,8 @@ struct PanelDeal {
   SmallVector<std::pair<unsigned, uint64_t>> lanes, warps;
   /// Bits of the lane that the members are dealt out by.
   SmallVector<unsigned> dealt;
-  /// Words of a thread, of a warp, and how many warps have words of their own.
+  /// Words of a threads.getThread(), of a warp, and how many warps have words
+  /// of their own.
   int64_t perThread = 1, perWarp = 1, numWarps = 1;
 };
 
@@ -44,23 +43,27 @@ inline int64_t getWordsOfAccess(int64_t words) {
   return words % 2 == 0 ? kWidestBytes / kWordBytes : 1;
 }
 
+/// Emits an error when some element has no place of its own.
+FailureOr<PanelDeal> dealPanel(const ProgramLowering &lowering, Operation *op,
+                               ValueRange values, int64_t members);
+
 /// The words of `members` members, so many bytes apart, from `offset` bytes
 /// after `first` on.
-struct ProgramLowering::PanelRead {
+struct PanelRead {
   Value first, number;
   int64_t offset, memberBytes, perThread, members;
 };
 
 /// The exchange of one operation: where a thread's words lie, how it writes its
 /// own and which warps take part.
-class ProgramLowering::PanelExchange {
+class PanelExchange : public OpEmitter {
 protected:
   /// `states` words of an element lie side by side.
   template <typename OpTy>
   PanelExchange(ProgramLowering &lowering, OpTy op, const PanelDeal &deal,
                 int64_t states)
-      : lowering(lowering), builder(lowering.builder), loc(lowering.loc),
-        deal(deal), states(states), perThread(deal.perThread * states),
+      : OpEmitter(lowering), deal(deal), states(states),
+        perThread(deal.perThread * states),
         members(static_cast<int64_t>(op.getMembers())),
         dealers(int64_t(1) << deal.dealt.size()),
         memberBytes(deal.perWarp * states * kWordBytes), values(op.getValues()),
@@ -70,7 +73,7 @@ protected:
         panelBytes(static_cast<int64_t>(op.getBytes())),
         byOwners(op.getByOwners()), combiner(op.getCombiner()) {}
 
-  Value index(int64_t value) { return lowering.constantIndex(value); }
+  Value index(int64_t value) { return builder.constantIndex(value); }
   Value add(Value a, Value b);
   Value times(Value value, int64_t factor);
   Scalars combine(const Scalars &left, const Scalars &right) {
@@ -86,17 +89,18 @@ protected:
   /// Writes the thread's `scalars` as words that lie side by side, from
   /// `offset` bytes after `address` on.
   void store(Value address, int64_t offset, ArrayRef<Value> scalars);
+  /// Reads words of an exchange until all of them are there.
+  Scalars readPanel(const PanelRead &read);
+  /// The element that `word` of an exchange has in its lower half.
+  Value takeFromWord(Value word, Type element);
   /// Lets the first of the threads with the same elements do `publish`.
   void publishOnce(llvm::function_ref<void()> publish);
   /// What `exchange` gives; where only owners take part, others have `others`.
   Scalars runExchange(const Scalars &others,
                       llvm::function_ref<Scalars()> exchange);
 
-  ProgramLowering &lowering;
-  OpBuilder &builder;
-  Location loc;
   const PanelDeal &deal;
-  /// Words of an element, and of a thread, side by side; members.
+  /// Words of an element, and of a threads.getThread(), side by side; members.
   int64_t states, perThread, members;
   /// Lanes that share the members of an element, and bytes between the words of
   /// two members.

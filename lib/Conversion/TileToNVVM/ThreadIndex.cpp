@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/ThreadIndex.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,10 +22,7 @@ using namespace mlir::fusion;
 using tile::HwDim;
 using tile::LinearLayout;
 
-/// Bit of the thread's number that lane bits and warp bits are.
-static constexpr unsigned kLaneBits = 5;
-
-Value ProgramLowering::applyBits(ArrayRef<std::pair<unsigned, uint64_t>> bits) {
+Value ThreadIndex::apply(ArrayRef<std::pair<unsigned, uint64_t>> bits) {
   // Split into single bits, gathered by how far each moves.
   std::map<int, uint32_t> masks; // left shift -> bits of the thread's number
   std::vector<std::pair<unsigned, uint64_t>> key;
@@ -36,35 +33,35 @@ Value ProgramLowering::applyBits(ArrayRef<std::pair<unsigned, uint64_t>> bits) {
       if (value >> target & 1)
         masks[static_cast<int>(target) - static_cast<int>(bit)] |= 1u << bit;
   }
-  auto known = threadValues.find(key);
-  if (known != threadValues.end())
-    return known->second;
+  auto found = known.find(key);
+  if (found != known.end())
+    return found->second;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(lastThreadOp);
+  builder.setInsertionPointAfter(last);
   Type i32 = builder.getI32Type();
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
+    return arith::ConstantOp::create(builder,
                                      builder.getIntegerAttr(i32, value));
   };
   Value result;
   for (auto [shift, mask] : masks) {
-    Value part = arith::AndIOp::create(builder, loc, thread, constant(mask));
+    Value part = arith::AndIOp::create(builder, thread, constant(mask));
     if (shift > 0)
-      part = arith::ShLIOp::create(builder, loc, part, constant(shift));
+      part = arith::ShLIOp::create(builder, part, constant(shift));
     else if (shift < 0)
-      part = arith::ShRUIOp::create(builder, loc, part, constant(-shift));
-    result = result ? arith::XOrIOp::create(builder, loc, result, part) : part;
+      part = arith::ShRUIOp::create(builder, part, constant(-shift));
+    result = result ? arith::XOrIOp::create(builder, result, part) : part;
   }
   if (!result)
     result = constant(0);
-  if (indexType.getWidth() != 32)
-    result = arith::ExtUIOp::create(builder, loc, indexType, result);
-  lastThreadOp = result.getDefiningOp();
-  threadValues[key] = result;
+  if (builder.getIndexType().getWidth() != 32)
+    result = arith::ExtUIOp::create(builder, builder.getIndexType(), result);
+  last = result.getDefiningOp();
+  known[key] = result;
   return result;
 }
 
-Value ProgramLowering::warpNumber() {
+Value ThreadIndex::getWarp() {
   if (warp)
     return warp;
   OpBuilder::InsertionGuard guard(builder);
@@ -72,42 +69,61 @@ Value ProgramLowering::warpNumber() {
   // The shuffle tells ptxas that the warp agrees: branches on the number and
   // matrix descriptors made of it stay in uniform registers.
   Value number =
-      arith::ShRUIOp::create(builder, loc, thread, constant32(kLaneBits));
+      arith::ShRUIOp::create(builder, thread, builder.constant32(kLaneBits));
   return warp = NVVM::ShflOp::create(
-             builder, loc, number.getType(), constant32(-1), number,
-             constant32(0), constant32(31), NVVM::ShflKind::idx, UnitAttr());
+             builder, number.getType(), builder.constant32(-1), number,
+             builder.constant32(0), builder.constant32(31), NVVM::ShflKind::idx,
+             UnitAttr());
 }
 
-Value ProgramLowering::threadCoord(const LinearLayout &layout, unsigned dim) {
+Value ThreadIndex::getCoordinate(const LinearLayout &layout, unsigned dim) {
   SmallVector<std::pair<unsigned, uint64_t>> bits;
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit)
     bits.push_back({bit, layout.basis(HwDim::Lane, bit)[dim]});
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit)
     bits.push_back({kLaneBits + bit, layout.basis(HwDim::Warp, bit)[dim]});
-  return applyBits(bits);
+  return apply(bits);
 }
 
-Value ProgramLowering::applyToThread(const tile::BitMatrix &lane,
-                                     const tile::BitMatrix &warp) {
+Value ThreadIndex::apply(const tile::BitMatrix &lane,
+                         const tile::BitMatrix &warp) {
   SmallVector<std::pair<unsigned, uint64_t>> bits;
   for (unsigned bit = 0; bit < lane.numColumns(); ++bit)
     bits.push_back({bit, lane.column(bit)});
   for (unsigned bit = 0; bit < warp.numColumns(); ++bit)
     bits.push_back({kLaneBits + bit, warp.column(bit)});
-  return applyBits(bits);
+  return apply(bits);
 }
 
-Value ProgramLowering::isOwner(const LinearLayout &layout) {
+Value ThreadIndex::getCoordinate(const LinearLayout &layout, unsigned dim,
+                                 int64_t registerPart) {
+  Value threadPart = getCoordinate(layout, dim);
+  if (registerPart == 0)
+    return threadPart;
+  // The bits of the two parts are disjoint except in swizzled layouts.
+  return arith::XOrIOp::create(builder, threadPart,
+                               builder.constantIndex(registerPart));
+}
+
+Value ThreadIndex::isOwner(const LinearLayout &layout) {
   uint32_t mask = layout.freeLaneMask() | layout.freeWarpMask() << kLaneBits;
   if (mask == 0)
     return nullptr;
-  Type i32 = builder.getI32Type();
   Value bits = arith::AndIOp::create(
-      builder, loc, thread,
-      arith::ConstantOp::create(builder, loc,
-                                builder.getIntegerAttr(i32, mask)));
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(i32, 0));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
-                               zero);
+      builder, thread, builder.constant32(static_cast<int32_t>(mask)));
+  return builder.isEqual(bits, 0);
+}
+
+Value ThreadIndex::isFirst() { return builder.isEqual(thread, 0); }
+
+Value ThreadIndex::getLane() {
+  return arith::AndIOp::create(builder, thread,
+                               builder.constant32(kWarpThreads - 1));
+}
+
+void ThreadIndex::setThread(Value number, Operation *behind) {
+  thread = number;
+  warp = nullptr;
+  last = behind;
+  known.clear();
 }

@@ -1,0 +1,164 @@
+//===- LowerControlFlow.cpp - Loops and branches of one thread ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the distribution of control flow: tiles that loops carry
+// and branches yield become the scalars that a thread holds of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FirstProducts.h"
+#include "fusion/Conversion/TileToNVVM/ProgramLowering.h"
+#include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+struct ForLowering : public TileOpLowering<scf::ForOp> {
+  LogicalResult lower(scf::ForOp op, ProgramLowering &lowering) const override;
+};
+
+struct IfLowering : public TileOpLowering<scf::IfOp> {
+  LogicalResult lower(scf::IfOp op, ProgramLowering &lowering) const override;
+};
+
+struct BlockIdLowering : public TileOpLowering<gpu::BlockIdOp> {
+  LogicalResult lower(gpu::BlockIdOp op,
+                      ProgramLowering &lowering) const override;
+};
+
+struct ReturnLowering : public TileOpLowering<tile::ReturnOp> {
+  LogicalResult lower(tile::ReturnOp op,
+                      ProgramLowering &lowering) const override;
+};
+} // namespace
+
+/// Whether `loop` carries its tile `number` as it was loaded, so that two of
+/// its elements of 16 bits are best left in the register they were read into.
+static bool carriesPairs(scf::ForOp loop, unsigned number, unsigned count) {
+  Value value = loop.getYieldedValues()[number];
+  Type element = tile::getTileElementType(value.getType());
+  return count % 2 == 0 && (element.isF16() || element.isBF16()) &&
+         (value.getDefiningOp<tile::LoadOp>() ||
+          llvm::is_contained(loop.getRegionIterArgs(), value));
+}
+
+LogicalResult ForLowering::lower(scf::ForOp op,
+                                 ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  // Carried tiles are scalars, or pairs of them, one after the other.
+  auto flatten = [&](ValueRange carried, bool isInit = false) {
+    Scalars flat;
+    for (auto [number, value] : llvm::enumerate(carried)) {
+      Scalars scalars;
+      if (isInit && isSumOfFirstProduct(op.getInitArgsMutable()[number]))
+        // The first product writes them.
+        scalars.append(lowering.numScalars(value.getType()),
+                       LLVM::PoisonOp::create(
+                           builder, lowering.scalarType(value.getType())));
+      else
+        scalars = lowering.get(value);
+      if (carriesPairs(op, number, scalars.size()))
+        for (unsigned i = 0; i < scalars.size(); i += 2)
+          flat.push_back(builder.buildVector({scalars[i], scalars[i + 1]}));
+      else
+        llvm::append_range(flat, scalars);
+    }
+    return flat;
+  };
+  auto unflatten = [&](ValueRange flat, ValueRange carried) {
+    for (auto [number, value] : llvm::enumerate(carried)) {
+      unsigned count = lowering.numScalars(value.getType());
+      Scalars scalars;
+      if (carriesPairs(op, number, count)) {
+        for (Value pair : flat.take_front(count / 2))
+          scalars.append({builder.extractElement(pair, 0),
+                          builder.extractElement(pair, 1)});
+        flat = flat.drop_front(count / 2);
+      } else {
+        scalars = llvm::to_vector(flat.take_front(count));
+        flat = flat.drop_front(count);
+      }
+      lowering.set(value, scalars);
+    }
+  };
+  auto loop = scf::ForOp::create(
+      builder, lowering.getScalar(op.getLowerBound()),
+      lowering.getScalar(op.getUpperBound()), lowering.getScalar(op.getStep()),
+      flatten(op.getInitArgs(), /*isInit=*/true));
+  Block *body = loop.getBody();
+  if (!body->empty())
+    body->getTerminator()->erase();
+  lowering.set(op.getInductionVar(), {loop.getInductionVar()});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(body);
+    unflatten(loop.getRegionIterArgs(), op.getRegionIterArgs());
+    if (failed(lowering.lowerBlock(*op.getBody())))
+      return failure();
+    scf::YieldOp::create(builder, flatten(op.getYieldedValues()));
+  }
+  unflatten(loop.getResults(), op.getResults());
+  return success();
+}
+
+LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.append(lowering.numScalars(type), lowering.scalarType(type));
+  auto conditional =
+      scf::IfOp::create(builder, types, lowering.getScalar(op.getCondition()),
+                        /*addThenBlock=*/true, op.elseBlock() != nullptr);
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [from, to] :
+       llvm::zip(op->getRegions(), conditional->getRegions())) {
+    if (from.empty())
+      continue;
+    builder.setInsertionPointToStart(&to.front());
+    if (failed(lowering.lowerBlock(from.front())))
+      return failure();
+    Scalars yielded;
+    for (Value value : from.front().getTerminator()->getOperands())
+      llvm::append_range(yielded, lowering.get(value));
+    scf::YieldOp::create(builder, yielded);
+  }
+  ValueRange flat = conditional.getResults();
+  for (Value result : op.getResults()) {
+    unsigned count = lowering.numScalars(result.getType());
+    lowering.set(result, llvm::to_vector(flat.take_front(count)));
+    flat = flat.drop_front(count);
+  }
+  return success();
+}
+
+LogicalResult BlockIdLowering::lower(gpu::BlockIdOp op,
+                                     ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Value id = NVVM::BlockIdXOp::create(builder, builder.getI32Type());
+  IntegerType indexType = builder.getIndexType();
+  if (indexType.getWidth() != 32)
+    id = arith::ExtUIOp::create(builder, indexType, id);
+  lowering.set(op.getResult(), {id});
+  return success();
+}
+
+LogicalResult ReturnLowering::lower(tile::ReturnOp op,
+                                    ProgramLowering &lowering) const {
+  LLVM::ReturnOp::create(lowering.getBuilder(), ValueRange());
+  return success();
+}
+
+void mlir::fusion::populateControlFlowLowerings(LoweringSet &lowerings) {
+  lowerings.add<ForLowering, IfLowering, NoCodeLowering<scf::YieldOp>,
+                BlockIdLowering, ReturnLowering>();
+}
