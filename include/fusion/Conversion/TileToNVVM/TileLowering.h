@@ -9,7 +9,8 @@
 // This file declares what a lowering of tile operations to the code of a thread
 // is, and the sets that lowerings are found in. They are to
 // `OpConversionPattern` and `RewritePatternSet` what a tile is to its scalars:
-// a value has as many as a thread holds of it.
+// a value has as many as a thread holds of it. docs/Rationale/TileLevel.md says
+// how to add one.
 //
 //===----------------------------------------------------------------------===//
 

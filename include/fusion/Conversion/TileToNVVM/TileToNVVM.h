@@ -78,7 +78,7 @@ void populateTileToNVVMLowerings(LoweringSet &lowerings,
 class TileLoweringInterface
     : public DialectInterface::Base<TileLoweringInterface> {
 public:
-  using Base::Base;
+  explicit TileLoweringInterface(Dialect *dialect) : Base(dialect) {}
 
   /// Adds lowerings to those above; they come before them.
   virtual void populateLowerings(LoweringSet &lowerings) const = 0;
