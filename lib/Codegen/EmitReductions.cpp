@@ -384,20 +384,44 @@ void TileEmitter::Reduction::addCombiner(OpBuilder &builder, Location loc,
                                 /*inOrder=*/false));
 }
 
+FailureOr<SmallVector<Tile>>
+TileEmitter::reduceStates(const Reduction &reduction, SmallVector<Tile> states,
+                          ArrayRef<unsigned> reduced) {
+  for (unsigned axis : reduced)
+    states = reduceAlong(reduction, states, axis);
+  if (!reduction.inPanel)
+    return states;
+  return combineInPanel(states, reduction);
+}
+
+SmallVector<Tile> TileEmitter::combineStates(const Reduction &reduction,
+                                             ArrayRef<Tile> kept,
+                                             ArrayRef<Tile> next) {
+  SmallVector<Tile> tiles(kept);
+  llvm::append_range(tiles, next);
+  SmallVector<unsigned> all = unify(tiles);
+  SmallVector<Value> values;
+  for (const Tile &tile : tiles)
+    values.push_back(tile.value);
+  SmallVector<Tile> combined;
+  for (Value value :
+       reduction.combine(builder, loc, ArrayRef(values).take_front(kept.size()),
+                         ArrayRef(values).drop_front(kept.size()),
+                         /*inOrder=*/false))
+    combined.push_back({value, all});
+  return combined;
+}
+
 FailureOr<Tile> TileEmitter::finishCombiner(const Reduction &reduction,
                                             unsigned result, Tile sum,
                                             ArrayRef<unsigned> reduced) {
   Reduction single = reduction;
   single.combiners.assign(1, reduction.combiners[result]);
   const Combiner &combiner = single.combiners.front();
-  for (unsigned axis : reduced)
-    sum = reduceAlong(single, sum, axis).front();
-  if (reduction.inPanel) {
-    FailureOr<SmallVector<Tile>> whole = combineInPanel(sum, single);
-    if (failed(whole))
-      return failure();
-    sum = whole->front();
-  }
+  FailureOr<SmallVector<Tile>> whole = reduceStates(single, {sum}, reduced);
+  if (failed(whole))
+    return failure();
+  sum = whole->front();
   if (reduction.ofGroup)
     sum = clearUngrouped(sum, combiner.neutral);
   linalg::LinalgOp op = reduction.op;
@@ -406,11 +430,7 @@ FailureOr<Tile> TileEmitter::finishCombiner(const Reduction &reduction,
     FailureOr<Tile> initial = evaluateInit(reduction, result);
     if (failed(initial))
       return failure();
-    std::array<Tile, 2> pair{castTile(*initial, combiner.type), sum};
-    SmallVector<unsigned> all = unify(pair);
-    sum = {combineValues(builder, combiner.op->getLoc(), combiner.op,
-                         pair[0].value, pair[1].value),
-           all};
+    sum = combineStates(single, castTile(*initial, combiner.type), sum).front();
   }
   return castTile(sum, getElementTypeOrSelf(init.getType()));
 }
@@ -461,14 +481,10 @@ TileEmitter::finishSelection(const Reduction &reduction,
                              ArrayRef<unsigned> reduced) {
   const Selection &selection = *reduction.selection;
   linalg::LinalgOp op = reduction.op;
-  for (unsigned axis : reduced)
-    states = reduceAlong(reduction, states, axis);
-  if (reduction.inPanel) {
-    FailureOr<SmallVector<Tile>> whole = combineInPanel(states, reduction);
-    if (failed(whole))
-      return failure();
-    states = *whole;
-  }
+  FailureOr<SmallVector<Tile>> whole =
+      reduceStates(reduction, std::move(states), reduced);
+  if (failed(whole))
+    return failure();
   // What it starts from comes before all elements, and has no position.
   SmallVector<Tile> initial, tiles;
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
@@ -481,16 +497,9 @@ TileEmitter::finishSelection(const Reduction &reduction,
   }
   TypedAttr none = builder.getIntegerAttr(selection.positionType, -1);
   tiles.push_back({constant(none), {}});
-  unsigned count = tiles.size();
-  llvm::append_range(tiles, states);
-  SmallVector<unsigned> all = unify(tiles);
-  SmallVector<Value> values;
-  for (const Tile &tile : tiles)
-    values.push_back(tile.value);
-  SmallVector<Value> combined =
-      selection.combine(builder, loc, ArrayRef(values).take_front(count),
-                        ArrayRef(values).drop_front(count), /*inOrder=*/false);
-  Tile position{combined.back(), all};
+  SmallVector<Tile> combined = combineStates(reduction, tiles, *whole);
+  Tile position = combined.back();
+  ArrayRef<unsigned> all = position.axes;
   Value zero =
       broadcast(
           {constant(builder.getIntegerAttr(selection.positionType, 0)), {}},
@@ -498,13 +507,13 @@ TileEmitter::finishSelection(const Reduction &reduction,
           .value;
   Tile isInit{arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                     position.value, zero),
-              all};
+              position.axes};
   SmallVector<Tile> results;
   unsigned carried = 0;
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
     Type element = getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
     if (selection.elements[i]) {
-      results.push_back(castTile({combined[carried++], all}, element));
+      results.push_back(castTile(combined[carried++], element));
       continue;
     }
     FailureOr<Tile> own = evaluateAt(reduction, i, position);
@@ -519,39 +528,25 @@ FailureOr<SmallVector<Tile>>
 TileEmitter::finishRescaled(const Reduction &reduction,
                             SmallVector<Tile> states,
                             ArrayRef<unsigned> reduced) {
-  for (unsigned axis : reduced)
-    states = reduceAlong(reduction, states, axis);
-  if (reduction.inPanel) {
-    FailureOr<SmallVector<Tile>> whole = combineInPanel(states, reduction);
-    if (failed(whole))
-      return failure();
-    states = *whole;
-  }
+  FailureOr<SmallVector<Tile>> whole =
+      reduceStates(reduction, std::move(states), reduced);
+  if (failed(whole))
+    return failure();
   linalg::LinalgOp op = reduction.op;
   auto isNeutral = [&](unsigned i) {
     return isIdentityFill(op.getDpsInitOperand(i)->get(),
                           reduction.combiners[i]);
   };
   if (isNeutral(0) && isNeutral(1))
-    return states;
-  SmallVector<Tile> tiles;
+    return *whole;
+  SmallVector<Tile> initial;
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
     FailureOr<Tile> init = evaluateInit(reduction, i);
     if (failed(init))
       return failure();
-    tiles.push_back(*init);
+    initial.push_back(*init);
   }
-  llvm::append_range(tiles, states);
-  SmallVector<unsigned> all = unify(tiles);
-  SmallVector<Value> values;
-  for (const Tile &tile : tiles)
-    values.push_back(tile.value);
-  SmallVector<Tile> results;
-  for (Value value : reduction.combine(
-           builder, loc, ArrayRef(values).take_front(states.size()),
-           ArrayRef(values).drop_front(states.size()), /*inOrder=*/false))
-    results.push_back({value, all});
-  return results;
+  return combineStates(reduction, initial, *whole);
 }
 
 FailureOr<SmallVector<Tile>>

@@ -270,6 +270,14 @@ private:
   FailureOr<Tile> evaluateInit(const Reduction &reduction, unsigned result);
   SmallVector<Tile> reduceAlong(const Reduction &reduction,
                                 ArrayRef<Tile> states, unsigned axis);
+  /// What is accumulated in `states`, of the axes `reduced` and of all blocks
+  /// that have parts of them.
+  FailureOr<SmallVector<Tile>> reduceStates(const Reduction &reduction,
+                                            SmallVector<Tile> states,
+                                            ArrayRef<unsigned> reduced);
+  /// Combines states element by element.
+  SmallVector<Tile> combineStates(const Reduction &reduction,
+                                  ArrayRef<Tile> kept, ArrayRef<Tile> next);
   /// The results of what is accumulated over `reduced`.
   FailureOr<SmallVector<Tile>> finishReduction(const Reduction &reduction,
                                                SmallVector<Tile> states,
