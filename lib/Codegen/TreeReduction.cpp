@@ -74,6 +74,8 @@ private:
                                          SmallVector<Value> carried);
   FailureOr<SmallVector<Value>>
   walkPiece(unsigned i, SmallVector<Value> carried, Piece piece);
+  /// Adds what came before a part to what it gave, where parts begin anew.
+  void addWhole(ValueRange whole, MutableArrayRef<Value> part, bool inOrder);
   FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
   bool hasDots() const {
     return llvm::any_of(dots, [](auto &dot) { return dot.has_value(); });
@@ -334,6 +336,32 @@ TreeReduction::addElements(SmallVector<Value> carried) {
   return carried;
 }
 
+void TreeReduction::addWhole(ValueRange whole, MutableArrayRef<Value> part,
+                             bool inOrder) {
+  unsigned position = 0;
+  for (const Reduction &member : group) {
+    Reduction own = member;
+    own.combiners.clear();
+    SmallVector<unsigned> places;
+    SmallVector<Value> kept, next;
+    for (const Combiner &combiner : member.combiners) {
+      if (cascaded[position]) {
+        own.combiners.push_back(combiner);
+        places.push_back(position);
+        kept.push_back(whole[position]);
+        next.push_back(part[position]);
+      }
+      ++position;
+    }
+    if (places.empty())
+      continue;
+    SmallVector<Value> both =
+        own.combine(e.builder, e.loc, kept, next, inOrder);
+    for (auto [place, value] : llvm::zip_equal(places, both))
+      part[place] = value;
+  }
+}
+
 FailureOr<SmallVector<Value>>
 TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   unsigned axis = walkAxes[i];
@@ -362,17 +390,8 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   carried = llvm::to_vector_of<Value>(e.closeLoop(*inner).getResults());
   if (!parts)
     return carried;
-  unsigned position = 0;
-  for (const Reduction &member : group) {
-    unsigned count = member.combiners.size();
-    ValueRange whole = parts.getRegionIterArgs().slice(position, count);
-    SmallVector<Value> both = member.combine(
-        e.builder, e.loc, whole, ArrayRef(carried).slice(position, count),
-        /*inOrder=*/walks.size() == 1);
-    for (unsigned i = 0; i < count; ++i, ++position)
-      if (cascaded[position])
-        carried[position] = both[i];
-  }
+  addWhole(parts.getRegionIterArgs(), carried,
+           /*inOrder=*/walks.size() == 1);
   return llvm::to_vector_of<Value>(e.closeLoop(carried).getResults());
 }
 

@@ -1,4 +1,5 @@
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --fusion-codegen-lower-to-tile --split-input-file | FileCheck %s --check-prefix=BUILT
 
 // A sum along a dimension of unknown size: parts of 512 steps, each from zero.
 // A maximum beside it goes on through all parts. What lies beyond the last whole
@@ -20,6 +21,13 @@
 // CHECK: %[[REST:.*]]:2 = scf.for {{.*}} step %[[STEP]] iter_args(%{{.*}} = %[[ALL]]#0, %{{.*}} = %[[ALL]]#1)
 // CHECK:   tile.load {{.*}} checked [true] :
 // CHECK: tile.reduce %[[REST]]#0
+//
+// The maximum is not even combined where a part ends.
+// BUILT-LABEL: tile.program @unknown
+// BUILT: arith.maximumf
+// BUILT: scf.yield
+// BUILT-NOT: arith.maximumf
+// BUILT: scf.yield
 func.func @unknown(%x: tensor<?xf32>) -> (tensor<f32>, tensor<f32>) {
   %0:2 = fusion.kernel @unknown ins(%x : tensor<?xf32>) -> (tensor<f32>, tensor<f32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 32>], warps = 1>} {
