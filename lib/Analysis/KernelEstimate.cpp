@@ -70,9 +70,7 @@ double mlir::fusion::getUniqueBytes(const KernelBody &body) {
   return bytes;
 }
 
-/// The change of `expr` when dimension `position` grows by one, where that is
-/// known and the same everywhere; splits by division count as their quotient.
-static double getSlope(AffineExpr expr, unsigned position) {
+double mlir::fusion::getSlope(AffineExpr expr, unsigned position) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dim.getPosition() == position ? 1 : 0;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -95,8 +93,7 @@ static double getSlope(AffineExpr expr, unsigned position) {
   }
 }
 
-/// True when `expr` is known only at run time.
-static bool isUnknown(AffineExpr expr) {
+bool mlir::fusion::isKnownAtRunTime(AffineExpr expr) {
   bool unknown = false;
   expr.walk([&](AffineExpr part) { unknown |= isa<AffineSymbolExpr>(part); });
   return unknown;
@@ -116,7 +113,7 @@ std::pair<double, bool> Pricer::getFactor(ArrayRef<AffineExpr> coords,
       innermost = mask;
     if (mask & fastBit) {
       // A gather: neighbours may lie anywhere.
-      if (isUnknown(coords[d]))
+      if (isKnownAtRunTime(coords[d]))
         fastStride += std::max(stride, cost::kSectorBytes);
       else
         fastStride += std::abs(getSlope(coords[d], fast)) * stride;

@@ -228,36 +228,8 @@ double SchedulePricer::countPoints(DimMask mask) const {
   return points;
 }
 
-/// The change of `expr` when dimension `dim` grows by one, where that is known
-/// and the same everywhere; splits by division count as their quotient.
-static double getSlope(AffineExpr expr, unsigned dim) {
-  if (auto own = dyn_cast<AffineDimExpr>(expr))
-    return own.getPosition() == dim;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return 0;
-  double left = getSlope(binary.getLHS(), dim);
-  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  double factor = constant ? static_cast<double>(constant.getValue()) : 1;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return left + getSlope(binary.getRHS(), dim);
-  case AffineExprKind::Mul:
-    return left * factor;
-  case AffineExprKind::FloorDiv:
-  case AffineExprKind::CeilDiv:
-    return factor ? left / factor : left;
-  default:
-    return left;
-  }
-}
-
 bool SchedulePricer::isGather(const Stream &stream) const {
-  bool isUnknown = false;
-  for (AffineExpr coord : stream.coords)
-    coord.walk(
-        [&](AffineExpr part) { isUnknown |= isa<AffineSymbolExpr>(part); });
-  return isUnknown && stream.mask;
+  return stream.mask && llvm::any_of(stream.coords, isKnownAtRunTime);
 }
 
 double SchedulePricer::getSpan(const Stream &stream, unsigned number,

@@ -54,6 +54,14 @@ KernelEstimate estimateTogether(ArrayRef<const KernelEstimate *> kernels,
 /// beyond what earlier ones of the same tensor did.
 SmallVector<double> getFirstTouches(const KernelBody &body);
 
+/// The change of `expr` when dimension `position` grows by one, where that is
+/// known and the same everywhere; splits by division count as their quotient.
+double getSlope(AffineExpr expr, unsigned position);
+
+/// True when `expr` is known only at run time: elements at such coordinates may
+/// lie anywhere.
+bool isKnownAtRunTime(AffineExpr expr);
+
 /// Bytes that a kernel of `body` reads and writes, each element once.
 double getUniqueBytes(const KernelBody &body);
 
