@@ -63,140 +63,12 @@ public:
 private:
   LogicalResult planFunction(FunctionOpInterface func,
                              const TargetInfo &target);
-  /// Moves scales past products where that is allowed and faster. Returns what
-  /// was considered, with the product that shows it.
-  SmallVector<std::pair<Operation *, LedgerEntry>>
-  moveScales(FunctionOpInterface func, const TargetInfo &target,
-             const PlanOptions &options);
-  /// Lets products begin reductions of their results where that is faster.
-  /// Returns what was considered, with the product that shows it.
-  SmallVector<std::pair<Operation *, LedgerEntry>>
-  splitReductions(FunctionOpInterface func, const TargetInfo &target,
-                  const PlanOptions &options);
 
   PlanObserver observer;
   /// Names taken in this module.
   llvm::StringSet<> names;
 };
 } // namespace
-
-/// Products whose operand's scale is considered; each costs a plan.
-static constexpr unsigned kMaxMovedScales = 16;
-
-/// Operations of `func` with a scale that can be moved past products.
-static SmallVector<linalg::GenericOp> findScales(FunctionOpInterface func) {
-  SmallVector<linalg::GenericOp> producers;
-  for (auto generic :
-       func.getFunctionBody().front().getOps<linalg::GenericOp>())
-    if (producers.size() < kMaxMovedScales && findMovableScale(generic))
-      producers.push_back(generic);
-  return producers;
-}
-
-SmallVector<std::pair<Operation *, LedgerEntry>>
-FormKernelsPass::moveScales(FunctionOpInterface func, const TargetInfo &target,
-                            const PlanOptions &options) {
-  SmallVector<std::pair<Operation *, LedgerEntry>> entries;
-  unsigned next = 0;
-  // The number of scales shrinks by one with each that is moved.
-  while (true) {
-    SmallVector<linalg::GenericOp> producers = findScales(func);
-    if (next >= producers.size())
-      return entries;
-    MovableScale scale = *findMovableScale(producers[next]);
-    Operation *product = scale.uses.front()->getOwner();
-    LedgerEntry entry;
-    entry.producer = getOpLabel(scale.producer, NodeKind::Pointwise);
-    entry.consumer = getOpLabel(product, NodeKind::Contraction);
-    entry.reason = ReasonCode::ScaleRounding;
-    if (fastNumerics) {
-      OwningOpRef<Operation *> copy = func->clone();
-      auto changed = cast<FunctionOpInterface>(copy.get());
-      moveScale(*findMovableScale(findScales(changed)[next]));
-      FailureOr<FusionPlan> before = planFusion(func, target, options);
-      FailureOr<FusionPlan> after = planFusion(changed, target, options);
-      entry.reason = ReasonCode::NotProfitable;
-      if (succeeded(before) && succeeded(after))
-        compareRewrite(*before, *after, options, entry);
-      if (entry.accepted) {
-        entry.reason = ReasonCode::ScalePastProduct;
-        moveScale(scale);
-      }
-    }
-    entries.emplace_back(product, entry);
-    next += !entry.accepted;
-  }
-}
-
-/// Reductions of products' results that are considered; each costs a plan.
-static constexpr unsigned kMaxSplitReductions = 16;
-
-static SmallVector<linalg::LinalgOp>
-findSplittableReductions(FunctionOpInterface func) {
-  // Sums that take their maximum along first.
-  SmallVector<linalg::LinalgOp> reductions, others;
-  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-    if (auto reduction = findSplittableReduction(op))
-      (reduction->maximum ? reductions : others).push_back(op);
-  llvm::append_range(reductions, others);
-  if (reductions.size() > kMaxSplitReductions)
-    reductions.truncate(kMaxSplitReductions);
-  return reductions;
-}
-
-/// True when `plan` puts `op` into a kernel with a product.
-static bool isBesideProduct(Operation *op, const ComputeGraph &graph,
-                            const FusionPlan &plan) {
-  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
-    bool has = false, contracts = false;
-    for (unsigned node : kernel.nodes) {
-      has |= graph.getNode(node).op == op;
-      contracts |= graph.getNode(node).kind == NodeKind::Contraction;
-    }
-    return has && contracts;
-  });
-}
-
-SmallVector<std::pair<Operation *, LedgerEntry>>
-FormKernelsPass::splitReductions(FunctionOpInterface func,
-                                 const TargetInfo &target,
-                                 const PlanOptions &options) {
-  SmallVector<std::pair<Operation *, LedgerEntry>> entries;
-  unsigned next = 0;
-  // The number of reductions shrinks by one with each that is split.
-  while (true) {
-    SmallVector<linalg::LinalgOp> reductions = findSplittableReductions(func);
-    if (next >= reductions.size())
-      return entries;
-    SplittableReduction reduction = *findSplittableReduction(reductions[next]);
-    LedgerEntry entry;
-    entry.producer = getOpLabel(reduction.product, NodeKind::Contraction);
-    entry.consumer = getOpLabel(reduction.op, NodeKind::Reduction);
-    entry.reason = ReasonCode::NotProfitable;
-    bool fits = false;
-    OwningOpRef<Operation *> copy = func->clone();
-    auto changed = cast<FunctionOpInterface>(copy.get());
-    Operation *parts = splitReduction(
-        *findSplittableReduction(findSplittableReductions(changed)[next]));
-    FailureOr<FusionPlan> before = planFusion(func, target, options);
-    FailureOr<ComputeGraph> graph =
-        ComputeGraph::build(changed.getFunctionBody().front(), options.graph);
-    if (succeeded(before) && succeeded(graph)) {
-      FusionPlan after = planFusion(*graph, target, options);
-      compareRewrite(*before, after, options, entry);
-      // Otherwise the plan says why the reduction stays out of the product.
-      fits = isBesideProduct(parts, *graph, after);
-      entry.accepted &= fits;
-    }
-    if (entry.accepted) {
-      entry.reason = ReasonCode::BegunByTiles;
-      splitReduction(reduction);
-    }
-    if (fits)
-      entries.emplace_back(reduction.product, entry);
-    next += !entry.accepted;
-  }
-}
 
 /// The line of the program that `op` comes from, 0 if that is not known.
 static unsigned getLine(Operation *op) {
@@ -246,13 +118,14 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
-  SmallVector<std::pair<Operation *, LedgerEntry>> moved;
+  RewriteDriver rewrites(func, targetInfo, options);
   if (fuse) {
-    moved = moveScales(func, targetInfo, options);
-    repackOperands(func, targetInfo, options, moved);
-    llvm::append_range(moved, splitReductions(func, targetInfo, options));
-    rescaleSums(func, targetInfo, options, moved);
-    nestReductions(func, targetInfo, options, moved);
+    rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
+    repackOperands(func, targetInfo, options, rewrites.getEntries());
+    rewrites.forgetPlan();
+    for (const PricedRewrite &rewrite :
+         {getSplitRewrite(), getRescaleRewrite(), getNestRewrite()})
+      rewrites.run(rewrite);
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);
@@ -260,7 +133,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     return failure();
   FusionPlan plan = planFusion(*graph, targetInfo, options);
   plan.ledger.function = func.getName().str();
-  for (auto &[product, entry] : llvm::reverse(moved)) {
+  for (auto &[product, entry] : llvm::reverse(rewrites.getEntries())) {
     for (auto [id, node] : llvm::enumerate(graph->getNodes()))
       if (node.op == product)
         entry.producerNode = entry.consumerNode = id;

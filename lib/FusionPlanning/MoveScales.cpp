@@ -290,3 +290,33 @@ void fusion::moveScale(const MovableScale &scale) {
   }
   producer.erase();
 }
+
+//===----------------------------------------------------------------------===//
+// The decision
+//===----------------------------------------------------------------------===//
+
+PricedRewrite fusion::getScaleRewrite(bool mayRound) {
+  PricedRewrite rewrite;
+  rewrite.find = [mayRound](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>()) {
+      std::optional<MovableScale> scale = findMovableScale(op);
+      if (!scale)
+        continue;
+      Operation *product = scale->uses.front()->getOwner();
+      matches.push_back({getOpLabel(op, NodeKind::Pointwise),
+                         getOpLabel(product, NodeKind::Contraction),
+                         [scale, product]() {
+                           moveScale(*scale);
+                           return product;
+                         },
+                         product});
+      if (!mayRound)
+        matches.back().forbidden = ReasonCode::ScaleRounding;
+    }
+    return matches;
+  };
+  rewrite.reason = ReasonCode::ScalePastProduct;
+  rewrite.showsRefused = true;
+  return rewrite;
+}

@@ -24,8 +24,6 @@ using namespace mlir::fusion;
 
 /// Operations looked at on the way from a reduction to an earlier one.
 static constexpr unsigned kMaxVisited = 64;
-/// Reductions that are considered; each costs two plans.
-static constexpr unsigned kMaxNested = 16;
 
 //===----------------------------------------------------------------------===//
 // Which reductions
@@ -210,44 +208,18 @@ mlir::fusion::nestReduction(const NestedReduction &reduction) {
 // The decision
 //===----------------------------------------------------------------------===//
 
-static SmallVector<NestedReduction>
-findNestedReductions(FunctionOpInterface func) {
-  SmallVector<NestedReduction> found;
-  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-    if (auto reduction = findNestedReduction(op))
-      found.push_back(*reduction);
-  return found;
-}
-
-void mlir::fusion::nestReductions(
-    FunctionOpInterface func, const TargetInfo &target,
-    const PlanOptions &options,
-    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
-  unsigned next = 0;
-  // The number of reductions that nest shrinks by one with each that does.
-  for (unsigned considered = 0; considered < kMaxNested; ++considered) {
-    SmallVector<NestedReduction> found = findNestedReductions(func);
-    if (next >= found.size())
-      return;
-    const NestedReduction &reduction = found[next];
-    LedgerEntry entry;
-    entry.producer = getOpLabel(reduction.earlier, NodeKind::Reduction);
-    entry.consumer = getOpLabel(reduction.op, NodeKind::Reduction);
-    entry.reason = ReasonCode::NotProfitable;
-    OwningOpRef<Operation *> copy = func->clone();
-    auto changed = cast<FunctionOpInterface>(copy.get());
-    nestReduction(findNestedReductions(changed)[next]);
-    FailureOr<FusionPlan> before = planFusion(func, target, options);
-    FailureOr<FusionPlan> after = planFusion(changed, target, options);
-    if (succeeded(before) && succeeded(after))
-      compareRewrite(*before, *after, options, entry);
-    next += !entry.accepted;
-    // Otherwise the plan says why the two are not one kernel.
-    if (!entry.accepted)
-      continue;
-    entry.reason = ReasonCode::BegunByRows;
-    Operation *shown = reduction.earlier;
-    nestReduction(reduction);
-    entries.emplace_back(shown, entry);
-  }
+PricedRewrite mlir::fusion::getNestRewrite() {
+  PricedRewrite rewrite;
+  rewrite.find = [](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+      if (auto reduction = findNestedReduction(op))
+        matches.push_back({getOpLabel(reduction->earlier, NodeKind::Reduction),
+                           getOpLabel(reduction->op, NodeKind::Reduction),
+                           [reduction]() { return nestReduction(*reduction); },
+                           reduction->earlier});
+    return matches;
+  };
+  rewrite.reason = ReasonCode::BegunByRows;
+  return rewrite;
 }

@@ -32,9 +32,8 @@ using namespace mlir::fusion;
 
 /// Operations on the way from a sum to what it depends on, at most.
 static constexpr unsigned kMaxDepth = 16;
-/// Sums that are considered; each costs two plans.
-static constexpr unsigned kMaxRescaled = 16;
-/// Of the time before, what a rewrite may take.
+/// Of the time before, what a rewrite may take: arithmetic grows where reading
+/// shrinks, and a gain that might be none is not worth it.
 static constexpr double kMostTime = 0.95;
 
 //===----------------------------------------------------------------------===//
@@ -356,41 +355,18 @@ linalg::GenericOp mlir::fusion::rescaleSum(const RescalableSum &found) {
 // The decision
 //===----------------------------------------------------------------------===//
 
-static SmallVector<RescalableSum> findRescalableSums(FunctionOpInterface func) {
-  SmallVector<RescalableSum> found;
-  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-    if (auto sum = findRescalableSum(op))
-      found.push_back(*sum);
-  return found;
-}
-
-void mlir::fusion::rescaleSums(
-    FunctionOpInterface func, const TargetInfo &target,
-    const PlanOptions &options,
-    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
-  unsigned next = 0;
-  for (unsigned considered = 0; considered < kMaxRescaled; ++considered) {
-    SmallVector<RescalableSum> found = findRescalableSums(func);
-    if (next >= found.size())
-      return;
-    LedgerEntry entry;
-    entry.producer = getOpLabel(found[next].maximum, NodeKind::Reduction);
-    entry.consumer = getOpLabel(found[next].sum, NodeKind::Reduction);
-    entry.reason = ReasonCode::NotProfitable;
-    OwningOpRef<Operation *> copy = func->clone();
-    auto changed = cast<FunctionOpInterface>(copy.get());
-    rescaleSum(findRescalableSums(changed)[next]);
-    FailureOr<FusionPlan> before = planFusion(func, target, options);
-    FailureOr<FusionPlan> after = planFusion(changed, target, options);
-    if (succeeded(before) && succeeded(after))
-      compareRewrite(*before, *after, options, entry);
-    // Arithmetic grows where reading shrinks: a gain that might be none is not
-    // worth it.
-    entry.accepted &= entry.timeAfterUs < kMostTime * entry.timeBeforeUs;
-    next += !entry.accepted;
-    if (!entry.accepted)
-      continue;
-    entry.reason = ReasonCode::RescaledSum;
-    entries.emplace_back(rescaleSum(found[next]), entry);
-  }
+PricedRewrite mlir::fusion::getRescaleRewrite() {
+  PricedRewrite rewrite;
+  rewrite.find = [](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+      if (auto sum = findRescalableSum(op))
+        matches.push_back({getOpLabel(sum->maximum, NodeKind::Reduction),
+                           getOpLabel(sum->sum, NodeKind::Reduction),
+                           [sum]() { return rescaleSum(*sum); }});
+    return matches;
+  };
+  rewrite.reason = ReasonCode::RescaledSum;
+  rewrite.mostTime = kMostTime;
+  return rewrite;
 }

@@ -383,3 +383,41 @@ mlir::fusion::splitReduction(const SplittableReduction &reduction) {
   maximum.erase();
   return parts;
 }
+
+//===----------------------------------------------------------------------===//
+// The decision
+//===----------------------------------------------------------------------===//
+
+/// True when `plan` puts `op` into a kernel with a product.
+static bool isBesideProduct(Operation *op, const ComputeGraph &graph,
+                            const FusionPlan &plan) {
+  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
+    bool has = false, contracts = false;
+    for (unsigned node : kernel.nodes) {
+      has |= graph.getNode(node).op == op;
+      contracts |= graph.getNode(node).kind == NodeKind::Contraction;
+    }
+    return has && contracts;
+  });
+}
+
+PricedRewrite mlir::fusion::getSplitRewrite() {
+  PricedRewrite rewrite;
+  rewrite.find = [](FunctionOpInterface func) {
+    // Sums that take their maximum along first.
+    std::vector<RewriteMatch> matches, others;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+      if (auto reduction = findSplittableReduction(op))
+        (reduction->maximum ? matches : others)
+            .push_back({getOpLabel(reduction->product, NodeKind::Contraction),
+                        getOpLabel(reduction->op, NodeKind::Reduction),
+                        [reduction]() { return splitReduction(*reduction); },
+                        reduction->product});
+    llvm::append_range(matches, others);
+    return matches;
+  };
+  rewrite.reason = ReasonCode::BegunByTiles;
+  rewrite.isServed = isBesideProduct;
+  rewrite.showsRefused = true;
+  return rewrite;
+}

@@ -15,6 +15,7 @@
 #ifndef FUSION_FUSIONPLANNING_MOVESCALES_H
 #define FUSION_FUSIONPLANNING_MOVESCALES_H
 
+#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -37,6 +38,10 @@ std::optional<MovableScale> findMovableScale(linalg::GenericOp producer);
 
 /// Moves `scale` past the products; the producer is erased.
 void moveScale(const MovableScale &scale);
+
+/// The move of all such scales; it is forbidden unless results `mayRound` in
+/// another order.
+PricedRewrite getScaleRewrite(bool mayRound);
 
 } // namespace mlir::fusion
 

@@ -14,7 +14,7 @@
 #ifndef FUSION_FUSIONPLANNING_NESTREDUCTIONS_H
 #define FUSION_FUSIONPLANNING_NESTREDUCTIONS_H
 
-#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -34,12 +34,8 @@ std::optional<NestedReduction> findNestedReduction(linalg::LinalgOp op);
 /// others; returns the first. `reduction.op` is erased.
 linalg::GenericOp nestReduction(const NestedReduction &reduction);
 
-/// Nests reductions of `func` where that is predicted to be faster. Adds what
-/// was considered to `entries`, with the operation that shows it.
-void nestReductions(
-    FunctionOpInterface func, const TargetInfo &target,
-    const PlanOptions &options,
-    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+/// The nesting of all such reductions.
+PricedRewrite getNestRewrite();
 
 } // namespace mlir::fusion
 

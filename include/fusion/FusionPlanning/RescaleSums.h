@@ -14,7 +14,7 @@
 #ifndef FUSION_FUSIONPLANNING_RESCALESUMS_H
 #define FUSION_FUSIONPLANNING_RESCALESUMS_H
 
-#include "fusion/FusionPlanning/FusionPlanner.h"
+#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -33,11 +33,8 @@ std::optional<RescalableSum> findRescalableSum(linalg::LinalgOp sum);
 /// which are erased; returns it.
 linalg::GenericOp rescaleSum(const RescalableSum &sum);
 
-/// Rewrites sums of `func` where that is predicted to be faster. Adds what was
-/// rewritten to `entries`, with the operation that shows it.
-void rescaleSums(FunctionOpInterface func, const TargetInfo &target,
-                 const PlanOptions &options,
-                 SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+/// The rewrite of all such sums.
+PricedRewrite getRescaleRewrite();
 
 } // namespace mlir::fusion
 

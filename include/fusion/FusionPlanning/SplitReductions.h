@@ -16,6 +16,7 @@
 #ifndef FUSION_FUSIONPLANNING_SPLITREDUCTIONS_H
 #define FUSION_FUSIONPLANNING_SPLITREDUCTIONS_H
 
+#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -42,6 +43,10 @@ std::optional<SplittableReduction> findSplittableReduction(linalg::LinalgOp op);
 /// Splits the reduction, which is erased, with its maximum; returns its first
 /// part.
 linalg::GenericOp splitReduction(const SplittableReduction &reduction);
+
+/// The split of all such reductions that then begin in the kernels of their
+/// products.
+PricedRewrite getSplitRewrite();
 
 } // namespace mlir::fusion
 
