@@ -52,6 +52,24 @@ static StringRef getFamily(const ComputeGraph &graph,
   return numReductions > 1 ? "layer_norm" : "rms_norm";
 }
 
+/// The results of reductions among `nodes`, which are in order, and what is
+/// computed of such results alone.
+static llvm::DenseSet<unsigned> getStatistics(const ComputeGraph &graph,
+                                              ArrayRef<unsigned> nodes) {
+  llvm::DenseSet<unsigned> statistics;
+  for (unsigned id : nodes) {
+    const GraphNode &node = graph.getNode(id);
+    bool ofStatistics =
+        !node.reads.empty() && llvm::all_of(node.reads, [&](auto &read) {
+          return statistics.contains(read.value);
+        });
+    if (node.kind == NodeKind::Reduction || ofStatistics)
+      for (const TensorWrite &write : node.writes)
+        statistics.insert(write.value);
+  }
+  return statistics;
+}
+
 std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
                                         ArrayRef<unsigned> nodes) {
   unsigned first = nodes.size(), last = 0;
@@ -71,17 +89,20 @@ std::string mlir::fusion::getKernelName(const ComputeGraph &graph,
       words.push_back(word.str());
   };
   StringRef family = getFamily(graph, nodes);
+  llvm::DenseSet<unsigned> statistics = getStatistics(graph, nodes);
   // What finishes the family's formula goes without saying.
-  auto isFinish = [](StringRef label) {
-    return label == "sub_add" || label.contains("div") ||
-           label.contains("sqrt") || label.contains("log");
+  auto isFinish = [&](const GraphNode &node) {
+    StringRef label = node.label;
+    return statistics.contains(node.writes.front().value) ||
+           label.contains("div") || label.contains("sqrt") ||
+           label.contains("log");
   };
   for (auto [i, id] : llvm::enumerate(nodes)) {
-    const std::string &label = graph.getNode(id).label;
+    const GraphNode &node = graph.getNode(id);
     if (!family.empty() && i >= first && i <= last)
       addWord(family);
-    else if (family.empty() || i < first || !isFinish(label))
-      addWord(label);
+    else if (family.empty() || i < first || !isFinish(node))
+      addWord(node.label);
   }
   if (words.empty())
     words.push_back(graph.getNode(nodes.front()).label);
