@@ -281,7 +281,7 @@ KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
   BodyProduct product;
   if (body.has(NodeKind::Contraction)) {
     product = getBodyProduct(body, target);
-    if (!product.obstacle && !hasWarpgroups(target))
+    if (!product.obstacle && !target.hasWarpgroups)
       product.obstacle = TensorCoreObstacle::Chip;
   }
   KernelEstimate best;

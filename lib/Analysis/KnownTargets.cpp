@@ -13,6 +13,8 @@
 //          Compute Capability": registers, threads, blocks, shared memory;
 //          "Throughput of Native Arithmetic Instructions": special functions a
 //          clock (16 an SM on every chip here).
+//   [PTX]  PTX ISA 9.0, "Target ISA Notes" of wgmma.mma_async (sm_90a alone)
+//          and of mma (float8 from sm_89 on).
 //   [DS]   The data sheet of the part named in the row: SMs, boost clock, L2,
 //          DRAM bandwidth, arithmetic rates (dense, without sparsity).
 //   [M]    Measured on one H200, driver 580, 2026-11-21: streaming copy
@@ -56,7 +58,8 @@ constexpr double kLaunchSeconds = 1.2e-6;
 constexpr double kDramLatencySeconds = 0.66e-6;
 } // namespace
 
-/// What every chip since sm_80 has in common [CC].
+/// What every chip since sm_80 has in common [CC], and every one since sm_89
+/// [PTX].
 static constexpr TargetInfo getCommon(llvm::StringLiteral name,
                                       llvm::StringLiteral part) {
   return TargetInfo{/*name=*/name,
@@ -83,6 +86,8 @@ static constexpr TargetInfo getCommon(llvm::StringLiteral name,
                     /*fp64FlopsPerSecond=*/0,
                     /*tensorFlopsPerSecond=*/0,
                     /*sfuPerClockPerSM=*/16,
+                    /*hasWarpgroups=*/false,
+                    /*hasFloat8Products=*/true,
                     /*warpProductShare=*/1,
                     /*launchSeconds=*/kLaunchSeconds,
                     /*dramLatencySeconds=*/kDramLatencySeconds};
@@ -114,6 +119,7 @@ static constexpr void setGroupProducts(TargetInfo &target, double rate) {
 static constexpr TargetInfo getSm80(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "A100 SXM4 80 GB");
   setCore(t, 108, 1410 * kMega, 64, 32);
+  t.hasFloat8Products = false;
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 40 * kMiB;
@@ -129,6 +135,7 @@ static constexpr TargetInfo getSm86(llvm::StringLiteral name) {
   setCore(t, 72, 1695 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
+  t.hasFloat8Products = false;
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 6 * kMiB;
@@ -144,6 +151,7 @@ static constexpr TargetInfo getSm87(llvm::StringLiteral name) {
   setCore(t, 16, 1300 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
+  t.hasFloat8Products = false;
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 4 * kMiB;
@@ -177,6 +185,13 @@ static constexpr TargetInfo getSm90(llvm::StringLiteral name) {
   t.l2Bytes = 60 * kMiB;
   t.dramBytesPerSecond = 4.38 * kTera;
   setGroupProducts(t, 802 * kTera);
+  return t;
+}
+
+/// The same part, with the instructions that only it has.
+static constexpr TargetInfo getSm90a(llvm::StringLiteral name) {
+  TargetInfo t = getSm90(name);
+  t.hasWarpgroups = true;
   return t;
 }
 

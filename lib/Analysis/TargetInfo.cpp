@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Support/DefaultChip.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,5 +83,5 @@ const TargetInfo *mlir::fusion::findTargetFor(int major, int minor) {
 }
 
 const TargetInfo &mlir::fusion::getDefaultTarget() {
-  return *lookupTarget("sm_90a");
+  return *lookupTarget(kDefaultChip);
 }

@@ -48,10 +48,6 @@ ArrayRef<TensorCoreObstacle> fusion::getAllObstacles() {
   return all;
 }
 
-bool fusion::hasWarpgroups(const TargetInfo &target) {
-  return target.name == "sm_90a";
-}
-
 /// Instructions of tf32 for one product to f32's precision.
 static constexpr double kSplitProducts = 3;
 
@@ -65,8 +61,7 @@ static bool hasSplitProducts(const TargetInfo &target) {
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
   Type a = sum.operands[0].element, b = sum.operands[1].element;
   if (isFloat8(a) && isFloat8(b))
-    return target.name != "sm_80" && target.name != "sm_86" &&
-           target.name != "sm_87";
+    return target.hasFloat8Products;
   return a == b && (a.isF16() || a.isBF16() || a.isInteger(8) || a.isF64() ||
                     (a.isF32() && (sum.tf32 || hasSplitProducts(target))));
 }

@@ -16,6 +16,7 @@
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
 #include "fusion/Support/CrashReport.h"
+#include "fusion/Support/DefaultChip.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -118,7 +119,7 @@ static FusionCompilation compileHere(StringRef text,
 /// The command line that compiles a file as these options say.
 static std::string makeCommand(const FusionCompileOptions &given) {
   std::string command = "fusion-compile THIS.mlir -o OUT.fpk --target=" +
-                        orDefault(given.target, "sm_90a");
+                        orDefault(given.target, kDefaultChip.data());
   if (given.compileTo && *given.compileTo)
     command += std::string(" --compile-to=") + given.compileTo;
   if (given.fastNumerics)

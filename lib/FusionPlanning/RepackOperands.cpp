@@ -137,7 +137,7 @@ void mlir::fusion::repackOperands(
     const PlanOptions &options,
     SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
   // More kernels are no way to keep a limit on them.
-  if (!hasWarpgroups(target) || options.maxKernels)
+  if (!target.hasWarpgroups || options.maxKernels)
     return;
   SmallVector<linalg::GenericOp> products;
   for (auto generic :

@@ -297,7 +297,7 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
   const TargetInfo &target = *limits.target;
   MmaProblem problem = describe(kernel, *product, space, limits);
   SmallVector<MmaConfig> groups, few;
-  if (hasWarpgroups(target) && !findProductObstacle(*product, space))
+  if (target.hasWarpgroups && !findProductObstacle(*product, space))
     groups = getWgmmaConfigs(problem, target);
   if (grouped)
     keepPlainConfigs(groups);

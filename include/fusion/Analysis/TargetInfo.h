@@ -61,6 +61,10 @@ struct TargetInfo {
   /// Special functions (exp2, log2, reciprocal, ...) of one SM a clock.
   double sfuPerClockPerSM;
 
+  /// Warpgroups multiply what tensor copies bring (wgmma, TMA, mbarriers).
+  bool hasWarpgroups;
+  /// Single warps multiply float8 (mma.sync).
+  bool hasFloat8Products;
   /// The share of tensorFlopsPerSecond that products of single warps (mma.sync)
   /// reach: 1 where there are no others.
   double warpProductShare;

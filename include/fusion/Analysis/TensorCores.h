@@ -34,9 +34,6 @@ StringRef describeObstacle(TensorCoreObstacle obstacle);
 /// All obstacles, in the order of the table.
 ArrayRef<TensorCoreObstacle> getAllObstacles();
 
-/// True when `target` makes products by warpgroups fed by tensor copies.
-bool hasWarpgroups(const TargetInfo &target);
-
 /// True when single warps of `target` can make the products of `sum` on tensor
 /// cores, wherever the operands come from.
 bool isMadeByWarps(const Contraction &sum, const TargetInfo &target);

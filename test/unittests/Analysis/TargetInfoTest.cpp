@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Support/DefaultChip.h"
 #include "gtest/gtest.h"
 #include <string>
 
@@ -82,9 +83,19 @@ TEST(TargetInfoTest, SingleWarpsReachWhatTheyDoOnOtherChips) {
   EXPECT_NEAR(lookupTarget("sm_100")->warpProductShare, 0.29, 0.01);
 }
 
+TEST(TargetInfoTest, SaysWhichInstructionsThereAre) {
+  // A chip's own instructions come with its own name only.
+  EXPECT_TRUE(lookupTarget("sm_90a")->hasWarpgroups);
+  EXPECT_FALSE(lookupTarget("sm_90")->hasWarpgroups);
+  EXPECT_FALSE(lookupTarget("sm_100a")->hasWarpgroups);
+  EXPECT_FALSE(lookupTarget("sm_87")->hasFloat8Products);
+  EXPECT_TRUE(lookupTarget("sm_89")->hasFloat8Products);
+  EXPECT_TRUE(lookupTarget("sm_121")->hasFloat8Products);
+}
+
 TEST(TargetInfoTest, MeasuredFiguresOfTheDefault) {
   const TargetInfo &target = getDefaultTarget();
-  EXPECT_EQ(target.name.str(), "sm_90a");
+  EXPECT_EQ(target.name.str(), kDefaultChip.str());
   EXPECT_EQ(target.numSMs, 132);
   EXPECT_EQ(target.l2Bytes, 60 * 1024 * 1024);
   EXPECT_DOUBLE_EQ(target.dramBytesPerSecond, 4.38e12);

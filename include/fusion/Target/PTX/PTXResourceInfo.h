@@ -13,6 +13,7 @@
 #ifndef FUSION_TARGET_PTX_PTXRESOURCEINFO_H
 #define FUSION_TARGET_PTX_PTXRESOURCEINFO_H
 
+#include "fusion/Support/DefaultChip.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -60,7 +61,7 @@ struct PTXResourceInfo {
 /// How to run ptxas.
 struct PTXAssemblerOptions {
   /// The chip, as in PTXOptions.
-  std::string chip = "sm_90a";
+  std::string chip = kDefaultChip.str();
   /// The program; empty takes `findPTXAssembler()`.
   std::string assembler;
   unsigned optLevel = 3;

@@ -14,6 +14,7 @@
 #ifndef FUSION_TARGET_PTX_TRANSLATETOPTX_H
 #define FUSION_TARGET_PTX_TRANSLATETOPTX_H
 
+#include "fusion/Support/DefaultChip.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -31,7 +32,7 @@ namespace fusion {
 /// options and an equal module give equal text.
 struct PTXOptions {
   /// The chip to generate for, as `ptxas -arch` spells it.
-  std::string chip = "sm_90a";
+  std::string chip = kDefaultChip.str();
   /// The PTX ISA version times ten; 0 takes `defaultPTXVersion(chip)`.
   unsigned ptxVersion = 0;
   /// LLVM's optimisation level, 0 to 3.
