@@ -184,6 +184,7 @@ static std::pair<double, double> splitTraffic(const KernelCost &cost,
 KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
                                       const KernelShape &shape,
                                       const TargetInfo &target) {
+  const KernelConstants &fitted = target.fitted->kernels;
   KernelTime time;
   time.occupancy = computeOccupancy(shape, target);
   if (time.occupancy.blocksPerSM == 0) {
@@ -201,7 +202,7 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   // Memory: the DRAM rate needs enough bytes in flight (Little's law) and
   // enough SMs, each of which can take only so much.
   auto [dramBytes, l2Bytes] = splitTraffic(cost, target);
-  double spillBytes = cost::kSpillBytes *
+  double spillBytes = fitted.spillBytes *
                       static_cast<double>(time.spilledRegisters) * threads *
                       waves.blocks;
   l2Bytes += spillBytes;
@@ -217,7 +218,7 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
     };
   };
   bool inL2 = cost.sweepDistanceBytes <=
-              cost::kKeptInL2 * static_cast<double>(target.l2Bytes);
+              fitted.keptInL2 * static_cast<double>(target.l2Bytes);
   double sweepRate = inL2 ? target.l2BytesPerSecond : target.dramBytesPerSecond;
   double sweepBytesPerClock =
       inL2 ? target.l2BytesPerClockPerSM : target.dramBytesPerClockPerSM;
@@ -240,7 +241,7 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   auto computeRate = [&](double blocks) {
     double fullest = std::ceil(blocks / numSMs);
     double balance = blocks / (fullest * numSMs);
-    double busy = std::min(1.0, fullest * threads / cost::kThreadsToSaturateSM);
+    double busy = std::min(1.0, fullest * threads / fitted.threadsToSaturateSM);
     return balance * busy;
   };
   auto compute = [&](double amount, double rate) {
@@ -253,8 +254,8 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
 
   double steps = target.dramLatencySeconds +
-                 cost.reductionSteps * cost::kReductionStepSeconds +
-                 cost.gridSteps * cost::kGridStepSeconds;
+                 cost.reductionSteps * fitted.reductionStepSeconds +
+                 cost.gridSteps * fitted.gridStepSeconds;
   time.launch = target.launchSeconds + steps;
   // What a block waits for, others of its multiprocessor use; but blocks that
   // come after it wait again, and blocks that wait for others of their group
@@ -263,7 +264,7 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   double rounds = std::ceil(time.waves);
   double waiting =
       cost.gridSteps > 0
-          ? rounds * ofSM / std::max(1.0, ofSM / cost::kWaitingBlocks)
+          ? rounds * ofSM / std::max(1.0, ofSM / fitted.waitingBlocks)
           : rounds;
   double exposed = (waiting - 1) * steps + time.memory / ofSM;
   if (cost.reductionSteps + cost.gridSteps > 0)
@@ -286,7 +287,7 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   // A block that is alone on its multiprocessor loads, then computes; but for
   // the next step of a walk it loads ahead.
   double overlap =
-      cost::kOverlap * (cost.loadsAhead ? 1 : 1 - 1 / (ofSM * ofSM));
+      fitted.overlap * (cost.loadsAhead ? 1 : 1 - 1 / (ofSM * ofSM));
   time.total = time.launch + largest + (1 - overlap) * (sum - largest);
   return time;
 }

@@ -8,8 +8,7 @@
 //
 // This file implements schedules of products with few rows and their price. The
 // larger operand decides: each of its elements is read once, and a thread reads
-// 16 bytes of it at a time. The constants follow 150 kernels of 1 to 64 rows,
-// weights of 4, 8 and 16 bits, measured on an H200 on 2026-11-21.
+// 16 bytes of it at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,35 +21,18 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// More rows than these are not few: instructions of warpgroups make as much of
-/// them. Operands that have to be unpacked stay with warps a little longer.
-static constexpr int64_t kMaxRows = 32, kMaxUnpackedRows = 64;
+/// Rows and columns of a tile, at least.
 static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
 /// Rows of the larger operand that are unpacked from neighbours in memory:
 /// eight lanes with eight each.
 static constexpr int64_t kLeastUnpacked = 64;
-/// Bytes that a block wants under way beside the stage that is read. More cost
-/// time before the first product.
-static constexpr int64_t kBytesAhead = 64 * 1024;
-/// Bytes of a row of memory from which on copies reach the memory's rate, and
-/// the share of it that shorter ones reach.
-static constexpr int64_t kLongRowBytes = 128;
-static constexpr double kShortRowShare = 0.8;
 static constexpr int64_t kLoadBits = 128, kMaxStages = 6;
 static constexpr int64_t kMaxAccumulators = 64;
 /// Bytes of shared memory that copies do not get.
 static constexpr int64_t kSharedReserve = 2048;
 
-/// From launch to the first product and from the last one to the end.
-static constexpr double kStartSeconds = 4e-6;
-/// Of the memory's rate, and bytes a second that all blocks get from L2.
-static constexpr double kTrafficShare = 0.93, kCacheBytesPerSecond = 5.5e12;
-/// A lane's clocks for an element of the larger operand: to read it, and to
-/// unpack it where it is not multiplied as it is stored.
-static constexpr double kClocksPerRead = 0.5, kClocksPerUnpack = 2.5,
-                        kLanes = 128;
-/// Multiply-adds of one multiprocessor in a clock, by mma.sync on 16 bits.
-static constexpr double kProductsPerClock = 512;
+/// Lanes of a multiprocessor.
+static constexpr double kLanes = 128;
 
 namespace {
 /// A problem seen from its larger operand.
@@ -88,6 +70,7 @@ static int64_t getStageBytes(const Sides &sides, const MmaConfig &config) {
 double fusion::getFewRowsSeconds(const MmaProblem &problem,
                                  const MmaConfig &config,
                                  const TargetInfo &target) {
+  const FewRowsConstants &fitted = target.fitted->fewRows;
   Sides sides(problem);
   auto [few, many] = getTile(sides, config);
   double tiles = double(llvm::divideCeil(sides.few, few)) *
@@ -102,31 +85,33 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
            (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   double requested =
       tiles * depth * (few * sides.fewBits + many * sides.manyBits) / 8;
-  double memory = std::max(unique / (kTrafficShare * target.dramBytesPerSecond),
-                           requested / kCacheBytesPerSecond);
+  double memory =
+      std::max(unique / (fitted.trafficShare * target.dramBytesPerSecond),
+               requested / fitted.cacheBytesPerSecond);
   if (problem.transposed[sides.large] &&
-      many * sides.manyBits / 8 < kLongRowBytes)
-    memory /= kShortRowShare;
+      many * sides.manyBits / 8 < fitted.longRowBytes)
+    memory /= fitted.shortRowShare;
 
   // The fullest multiprocessor.
   double perSM = std::ceil(tiles / target.numSMs);
-  double clocks = kClocksPerRead * sides.manyBits / 8;
+  double clocks = fitted.clocksPerRead * sides.manyBits / 8;
   if (sides.manyBits < problem.elementBits)
-    clocks += kClocksPerUnpack;
+    clocks += fitted.clocksPerUnpack;
   double instructions = elements * clocks / kLanes;
   double products =
-      elements * few / kProductsPerClock * problem.elementBits / 16.0;
+      elements * few / fitted.productsPerClock * problem.elementBits / 16.0;
   double work = perSM * (instructions + products) / target.clockHz;
   // Few blocks do not keep enough bytes in flight.
   double busy = std::min(1.0, tiles / target.numSMs);
-  return std::max(memory / busy, work) + kStartSeconds;
+  return std::max(memory / busy, work) + fitted.startSeconds;
 }
 
 llvm::SmallVector<MmaConfig>
 fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
+  const FewRowsConstants &fitted = target.fitted->fewRows;
   Sides sides(problem);
   bool isUnpacked = sides.manyBits < problem.elementBits;
-  if (sides.few > (isUnpacked ? kMaxUnpackedRows : kMaxRows) ||
+  if (sides.few > (isUnpacked ? fitted.maxUnpackedRows : fitted.maxRows) ||
       problem.sums != 1 || problem.elementBits > 16)
     return {};
   bool transposed = problem.transposed[sides.large];
@@ -159,7 +144,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       // The exchange takes the place of stages that have been read.
       int64_t room = target.maxSharedPerBlock - kSharedReserve;
       int64_t stage = getStageBytes(sides, config);
-      int64_t ahead = llvm::divideCeil(kBytesAhead, stage);
+      int64_t ahead = llvm::divideCeil(fitted.bytesAhead, stage);
       int64_t steps = problem.depth / config.depth;
       config.stages = std::min(
           {kMaxStages, ahead + 1, room / stage, std::max<int64_t>(steps, 2)});

@@ -21,9 +21,6 @@ using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
 
-/// A tile passed between two layouts through shared memory is written and read
-/// once, with some loss at the edges.
-static constexpr double kTransposeFactor = 1.1;
 /// Choices of the dimension that neighbouring threads follow.
 static constexpr unsigned kMaxFastDims = 3;
 
@@ -123,8 +120,9 @@ std::pair<double, bool> Pricer::getFactor(ArrayRef<AffineExpr> coords,
   double factor = coalescingFactor(fastStride, value.elementBytes);
   // Another dimension runs along memory: a tile of both goes through shared
   // memory, so that reads and writes are both in order.
-  if (factor > kTransposeFactor && innermost && !(innermost & fastBit))
-    return {kTransposeFactor, true};
+  double transposed = target.fitted->kernels.transposeFactor;
+  if (factor > transposed && innermost && !(innermost & fastBit))
+    return {transposed, true};
   return {factor, false};
 }
 
@@ -221,7 +219,7 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
                   double blockSeconds) {
   KernelTime time = estimateTime(cost, shape, target);
   double work = time.total - target.launchSeconds - target.dramLatencySeconds;
-  time.total = kProductStartSeconds +
+  time.total = target.fitted->mma.startSeconds +
                std::max(work, std::ceil(time.waves) * blockSeconds);
   // Of two shapes that are about as fast, the one with fewer registers.
   double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;

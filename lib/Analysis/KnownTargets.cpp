@@ -15,6 +15,9 @@
 //          clock (16 an SM on every chip here).
 //   [PTX]  PTX ISA 9.0, "Target ISA Notes" of wgmma.mma_async (sm_90a alone)
 //          and of mma (float8 from sm_89 on).
+//   [FIT]  Constants of the models, fitted on the H200 of [M]
+//   (FittedOnH200.cpp):
+//          no other chip was measured.
 //   [DS]   The data sheet of the part named in the row: SMs, boost clock, L2,
 //          DRAM bandwidth, arithmetic rates (dense, without sparsity).
 //   [M]    Measured on one H200, driver 580, 2026-11-21: streaming copy
@@ -59,7 +62,7 @@ constexpr double kDramLatencySeconds = 0.66e-6;
 } // namespace
 
 /// What every chip since sm_80 has in common [CC], and every one since sm_89
-/// [PTX].
+/// [PTX], and what is fitted [FIT].
 static constexpr TargetInfo getCommon(llvm::StringLiteral name,
                                       llvm::StringLiteral part) {
   return TargetInfo{/*name=*/name,
@@ -90,7 +93,8 @@ static constexpr TargetInfo getCommon(llvm::StringLiteral name,
                     /*hasFloat8Products=*/true,
                     /*warpProductShare=*/1,
                     /*launchSeconds=*/kLaunchSeconds,
-                    /*dramLatencySeconds=*/kDramLatencySeconds};
+                    /*dramLatencySeconds=*/kDramLatencySeconds,
+                    /*fitted=*/&kFittedOnH200};
 }
 
 /// Sets the SMs, the clock and what follows from them: `fp32PerClock` and

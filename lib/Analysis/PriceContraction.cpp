@@ -25,20 +25,12 @@ using namespace mlir::fusion::pricing;
 /// tiles are in flight.
 static constexpr int64_t kContractionDepth = 32;
 static constexpr int64_t kContractionStages = 2;
-/// A step waits for other warps and for fragments, at least (a convolution of
-/// 144 products an element took 1 us longer than by warpgroups); the warps of a
-/// block share the steps where one operand has up to so many rows.
-static constexpr double kStepSeconds = 0.42e-6;
-static constexpr double kFewRows = 64;
-/// Edge of the square of results that one thread computes from registers, and
-/// of the one that a warp group computes by tensor core instructions.
-static constexpr double kRegisterTile = 8;
 /// An accumulator in local memory is loaded and stored in each step.
 static constexpr double kSpillBytesAStep = 8;
-static constexpr double kTensorTile = 96;
 
 void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                                   const MmaConfig *config) {
+  const WarpProductConstants &fitted = target.fitted->warpProducts;
   // The dimensions of the result that only the left operand has, only the
   // right one has, and both have.
   ArrayRef<BodyInstance> instances = body.getInstances();
@@ -102,7 +94,8 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
     // Fragments go through shared memory: written once, read by every thread
     // that needs them.
     double elementBytes = onTensorCores(rootNode) ? 2 : 4;
-    double reuse = onTensorCores(rootNode) ? kTensorTile : kRegisterTile;
+    double reuse =
+        onTensorCores(rootNode) ? fitted.tensorTile : fitted.registerTile;
     cost.sharedBytes +=
         elementBytes * blocks * depth * ((tm + tn) + 2 * tm * tn / reuse);
   }
@@ -148,7 +141,7 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   cost.tensorFlops /= product->warpShare;
   // The epilogue works on a few accumulators at a time.
   double chunk = std::min(kMaxVector, tm * tn / static_cast<double>(threads));
-  shape.registers = getRegisters(chunk, accumulators + 2 * kRegisterTile);
+  shape.registers = getRegisters(chunk, accumulators + 2 * fitted.registerTile);
   // Accumulators that do not fit are touched in every step along the depth.
   double spilled =
       std::max<double>(0, shape.registers - target.maxRegistersPerThread);
@@ -166,9 +159,9 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
   bool isWindow = llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
     return !map.isProjectedPermutation(/*allowZeroInResults=*/true);
   });
-  bool shares = !isWindow && std::min(m, n) <= kFewRows;
+  bool shares = !isWindow && std::min(m, n) <= fitted.fewRows;
   double sharing = shares ? static_cast<double>(threads / target.warpSize) : 1;
-  keep(cost, shape, ceilDiv(steps, sharing) * kStepSeconds);
+  keep(cost, shape, ceilDiv(steps, sharing) * fitted.stepSeconds);
 }
 
 void Pricer::priceContraction() {

@@ -18,9 +18,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Blocks of a walk that a multiprocessor holds: each has half the threads.
-static constexpr double kBlocksPerSM = 2;
-
 bool mlir::fusion::isCombinable(linalg::LinalgOp op) {
   if (matchGranules(op) || matchGroupedSum(op))
     return false;
@@ -40,9 +37,10 @@ bool mlir::fusion::fitsExchange(double groups, int64_t blocks, int64_t words) {
 
 int64_t mlir::fusion::getWalkSplit(double groups, double elements,
                                    const TargetInfo &target) {
-  double room =
-      kBlocksPerSM * static_cast<double>(target.numSMs) / std::max(groups, 1.0);
-  double worth = elements / static_cast<double>(kMinShareElements);
+  const ReductionConstants &fitted = target.fitted->reductions;
+  double room = fitted.walkBlocksPerSM * static_cast<double>(target.numSMs) /
+                std::max(groups, 1.0);
+  double worth = elements / static_cast<double>(fitted.minShareElements);
   double split = std::min({room, worth, static_cast<double>(kMaxSplit)});
   return std::max<int64_t>(1, static_cast<int64_t>(split));
 }

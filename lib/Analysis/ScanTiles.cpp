@@ -12,6 +12,7 @@
 
 #include "fusion/Analysis/ScanTiles.h"
 
+#include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Support/Counts.h"
@@ -21,32 +22,17 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Bytes of states that a thread holds of a tile: with its elements and results
-/// there are registers enough for them. No more elements than the second.
-static constexpr int64_t kStateBytes = 64, kMostElements = 16;
-/// Bytes of states, at most, of a thread that holds all of what is scanned:
-/// such a scan takes no other threads.
-static constexpr int64_t kWholeBytes = 128;
-/// Instructions of a combination from which on it is worth a walk of longer
-/// steps to make fewer of them.
-static constexpr double kExpensive = 8;
 /// Bytes of an access for which the lanes of a warp take whole sectors.
 static constexpr int64_t kLaneBytes = 4;
-/// Warps of a block that has neighbours on its multiprocessor, and those that a
-/// multiprocessor is given, to hide the time of loads.
-static constexpr int64_t kWarps = 4, kWarpsWanted = 24, kMostWarps = 32;
+/// Warps of a block, at most.
+static constexpr int64_t kMostWarps = 32;
 /// Steps of a walk have no fewer elements of a row, so that a sum is rounded
 /// less often than it has terms (docs/Numerics.md).
 static constexpr int64_t kLeastTile = 16;
 /// Blocks that walk a row together at most. Those of 32 warps have a
 /// multiprocessor each, of which the smallest parts of sm_90a have 114.
 static constexpr int64_t kMostBlocks = 112;
-/// Columns that threads hold one by one.
-static constexpr int64_t kColumns = 64;
-static constexpr int64_t kCacheLine = 128, kSector = 32;
-/// Of the chip's multiprocessors, those with a block of their own that are as
-/// good as all: more blocks of a row would wait for each other.
-static constexpr double kBusyShare = 2.0 / 3;
+static constexpr auto kSector = static_cast<int64_t>(cost::kSectorBytes);
 
 void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
@@ -76,10 +62,12 @@ double mlir::fusion::countCombination(const OpCost &cost) {
 /// Whether threads walk what is scanned on their own: there are enough rows and
 /// columns to fill the chip, and each element is then combined twice at most.
 static bool walksAlone(const ScanSizes &sizes, const TargetInfo &target) {
+  const ScanConstants &fitted = target.fitted->scans;
   double threads =
       static_cast<double>(sizes.columns) * static_cast<double>(sizes.rows);
-  double wanted = 32.0 * kWarpsWanted * static_cast<double>(target.numSMs);
-  return sizes.combination >= kExpensive && threads >= wanted / 2;
+  double wanted =
+      32.0 * fitted.warpsWanted * static_cast<double>(target.numSMs);
+  return sizes.combination >= fitted.expensive && threads >= wanted / 2;
 }
 
 static double countBlocks(const ScanSizes &sizes, const ScanTiles &tiles) {
@@ -99,10 +87,11 @@ static bool fitsExchanges(const ScanSizes &sizes, const ScanTiles &tiles,
 /// the chip.
 static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
                       ScanTiles &tiles) {
+  const ScanConstants &fitted = target.fitted->scans;
   if (sizes.stateWords == 0)
     return;
   double groups = countBlocks(sizes, tiles);
-  if (groups >= kBusyShare * static_cast<double>(target.numSMs))
+  if (groups >= fitted.busyShare * static_cast<double>(target.numSMs))
     return;
   double elements = static_cast<double>(sizes.scanned) *
                     static_cast<double>(tiles.columns * tiles.rows);
@@ -116,10 +105,11 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
 /// Gives few blocks longer tiles, of more warps.
 static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
                           ScanTiles &tiles) {
+  const ScanConstants &fitted = target.fitted->scans;
   // A few more blocks can save that.
   int64_t most = std::min(kMostBlocks, tiles.split + tiles.split / 8);
-  double wanted =
-      static_cast<double>(kWarpsWanted) * static_cast<double>(target.numSMs);
+  double wanted = static_cast<double>(fitted.warpsWanted) *
+                  static_cast<double>(target.numSMs);
   while (tiles.warps < kMostWarps && tiles.scanned * most < sizes.scanned &&
          countBlocks(sizes, tiles) *
                  static_cast<double>(tiles.split * tiles.warps) <
@@ -135,38 +125,40 @@ static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
 
 ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
                                         const TargetInfo &target) {
+  const ScanConstants &fitted = target.fitted->scans;
   auto multiprocessors = static_cast<int64_t>(target.numSMs);
   ScanTiles tiles;
   if (sizes.stateBytes == 0) {
-    tiles.columns = std::min(kColumns, nextPowerOfTwo(sizes.columns));
+    tiles.columns = std::min(fitted.columns, nextPowerOfTwo(sizes.columns));
     tiles.warps = tiles.columns > 32 ? 2 : 1;
     return tiles;
   }
-  int64_t perThread =
-      std::clamp<int64_t>(kStateBytes / sizes.stateBytes, 2, kMostElements);
+  int64_t perThread = std::clamp<int64_t>(fitted.stateBytes / sizes.stateBytes,
+                                          2, fitted.mostElements);
   int64_t longest = nextPowerOfTwo(sizes.scanned);
   bool isAlone = walksAlone(sizes, target);
   if (isAlone)
     longest = std::min(
-        longest, std::max<int64_t>(kWholeBytes / sizes.stateBytes, kLeastTile));
-  if (int64_t whole = longest * sizes.stateBytes; whole <= kWholeBytes) {
+        longest,
+        std::max<int64_t>(fitted.wholeBytes / sizes.stateBytes, kLeastTile));
+  if (int64_t whole = longest * sizes.stateBytes; whole <= fitted.wholeBytes) {
     perThread = std::max(perThread, longest);
     // Beside memory's neighbours, as many as an access of a word has.
     if (sizes.columns > 1)
       perThread = std::max(
           perThread,
-          std::min(kWholeBytes / whole,
+          std::min(fitted.wholeBytes / whole,
                    std::max<int64_t>(kLaneBytes / sizes.narrowestElement, 1)) *
               longest);
   }
-  int64_t elements = 32 * kWarps * perThread;
+  int64_t elements = 32 * fitted.warps * perThread;
   tiles.columns =
       std::min(nextPowerOfTwo(sizes.columns),
-               std::max<int64_t>(kCacheLine / sizes.narrowestElement, 1));
+               std::max<int64_t>(cost::kLineBytes / sizes.narrowestElement, 1));
   // Blocks that take less of a row of memory need none that walk with them.
   while (tiles.columns * sizes.narrowestElement > kSector &&
          countBlocks(sizes, tiles) <
-             kBusyShare * static_cast<double>(multiprocessors))
+             fitted.busyShare * static_cast<double>(multiprocessors))
     tiles.columns /= 2;
   tiles.scanned =
       std::min(longest, std::max(kLeastTile, elements / tiles.columns));
@@ -179,7 +171,7 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
            countBlocks(sizes, tiles) >= least)
       *tile *= 2;
   tiles.warps =
-      std::clamp<int64_t>(tiles.elements() / (32 * perThread), 1, kWarps);
+      std::clamp<int64_t>(tiles.elements() / (32 * perThread), 1, fitted.warps);
   if (isAlone)
     return tiles;
   splitWalk(sizes, target, tiles);

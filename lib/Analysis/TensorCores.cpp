@@ -66,15 +66,6 @@ bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
                     (a.isF32() && (sum.tf32 || hasSplitProducts(target))));
 }
 
-/// Shares of the rate of products by warpgroups that single warps reach when
-/// their operands are copied, and when elements are loaded one by one because
-/// rows begin at no multiple of 4 bytes or are shorter than 16. Measured on an
-/// H200, 2026-11-21: tf32 with KxN operands from 4096 on at 126 TFLOP/s, bf16
-/// 777x1531x2049 and 4097x4095x4099 at 14 to 21 TFLOP/s, convolutions of three
-/// and four f16 channels at 19 and 21 TFLOP/s.
-static constexpr double kCopiedShare = 0.31;
-static constexpr double kElementShare = 0.022;
-
 bool fusion::isCopiedByThreads(RankedTensorType type) {
   constexpr int64_t kCopyBits = 32;
   int64_t last = type.getRank() ? type.getShape().back() : 1;
@@ -84,6 +75,7 @@ bool fusion::isCopiedByThreads(RankedTensorType type) {
 
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
+  const WarpProductConstants &fitted = target.fitted->warpProducts;
   bool split = sum.operands[0].element.isF32() && !sum.tf32;
   double products = split ? kSplitProducts : 1;
   // Other rates are those of single warps.
@@ -96,13 +88,13 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
     int64_t last = type.getRank() ? type.getShape().back() : 1;
     if (!isCopiedByThreads(type) ||
         last * type.getElementTypeBitWidth() < kRunBits)
-      return kElementShare / products;
+      return fitted.elementShare / products;
   }
   int64_t bits = sum.operands[0].element.getIntOrFloatBitWidth();
   // An instruction is filled up with zeros.
   int64_t filled =
       llvm::alignTo(depth, std::max<int64_t>(1, kInstructionBits / bits));
-  return kCopiedShare / products * std::min<double>(1, 16.0 / bits) *
+  return fitted.copiedShare / products * std::min<double>(1, 16.0 / bits) *
          static_cast<double>(depth) / static_cast<double>(filled);
 }
 

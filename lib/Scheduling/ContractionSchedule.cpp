@@ -313,9 +313,8 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                        MmaKind::MmaSync, config, config.warps));
   };
   // Warpgroups take about twice their price for a few rows.
-  constexpr int64_t kFewRows = 32;
-  constexpr double kFewRowsCost = 1.6;
-  double rate = problem.rows <= kFewRows ? kFewRowsCost : 1;
+  const MmaConstants &fitted = target.fitted->mma;
+  double rate = problem.rows <= fitted.fewRows ? fitted.fewRowsCost : 1;
   bool fewFirst = !few.empty() &&
                   (groups.empty() ||
                    getFewRowsSeconds(problem, few.front(), target) <

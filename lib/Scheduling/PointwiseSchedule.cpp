@@ -16,13 +16,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Operations per element from which on a thread has registers for one vector
-/// of elements only; a counter-based random generator alone has about 100.
-static constexpr int64_t kLongBody = 64;
-
-/// Elements along each side of a square tile: whole cache lines of 16-bit ones.
-static constexpr int64_t kSquareSide = 64;
-
 /// Where dimension `fast` is shorter than a side of a square tile, the side
 /// goes on along what lies outside of it in memory, in the largest tensor that
 /// is contiguous along it. `other` is that of the other side.
@@ -48,12 +41,14 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
     if (largest->shape[number] == 1)
       continue;
     std::optional<unsigned> dim = largest->dims[number];
-    if (!dim || *dim == other || !facts.root.test(*dim) || side >= kSquareSide)
+    if (!dim || *dim == other || !facts.root.test(*dim) ||
+        side >= facts.target.fitted->pointwise.squareSide)
       return;
     LoopAxis &axis = draft[*dim];
     axis.tile = std::max(
-        axis.tile, std::min<int64_t>(kSquareSide / side,
-                                     nextPowerOfTwo(facts.extents[*dim])));
+        axis.tile,
+        std::min<int64_t>(facts.target.fitted->pointwise.squareSide / side,
+                          nextPowerOfTwo(facts.extents[*dim])));
     side *= axis.tile;
     if (axis.tile < facts.extents[*dim])
       return;
@@ -68,7 +63,8 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   // with long bodies, whose registers then do not suffice (sm_90a, 2026-11-21).
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
-  bool several = facts.repeats.any() && facts.operations <= kLongBody;
+  bool several = facts.repeats.any() &&
+                 facts.operations <= facts.target.fitted->pointwise.longBody;
   int64_t threads = several ? 128 : 256;
   int64_t budget = threads * vector * (several ? 4 : 1);
   bool square = false;
@@ -87,8 +83,9 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
     // Two directions: a square tile that both read in whole cache lines.
     square = true;
     for (unsigned i = 0; i < 2; ++i) {
-      draft[fast[i]].tile = std::min<int64_t>(
-          kSquareSide, nextPowerOfTwo(facts.extents[fast[i]]));
+      draft[fast[i]].tile =
+          std::min<int64_t>(facts.target.fitted->pointwise.squareSide,
+                            nextPowerOfTwo(facts.extents[fast[i]]));
       draft[fast[i]].vector = vector;
     }
     for (unsigned i = 0; i < 2; ++i)

@@ -22,25 +22,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Instructions of a thread for each load or store, whatever its width, and to
-/// convert an element that is narrower than a register.
-static constexpr double kAccessInstructions = 8, kConvertInstructions = 2;
-/// Instructions of a scan: of a step over lanes, beside the combination; of an
-/// element that is exchanged through shared memory so that threads have runs.
-static constexpr double kLaneStepInstructions = 3, kExchangeInstructions = 8;
-/// Combinations that a thread makes of all its elements, beside those of steps
-/// over lanes: of what lanes and warps before it have, and for the next tile.
-static constexpr double kCarriedSteps = 3;
 /// Elements of a scan that are combined one by one, at most (EmitScans.cpp).
 static constexpr double kMostInOrder = 64;
-/// Elements that a thread computes on at a time: of what ptxas gave kernels
-/// that keep 25 to 100 (sm_90a, 2026-11-23).
-static constexpr double kElementsAtATime = 4;
-/// Bytes that a thread asks for at a time, at most: loads of 16 bytes, as many
-/// as wait for each other.
-static constexpr double kMostInFlight = 128;
-/// Of the time of a walk's step, that in which its loads are on their way.
-static constexpr double kWalkingShare = 0.5;
 
 namespace {
 /// A tensor that the kernel reads or writes at one place.
@@ -59,7 +42,8 @@ struct Stream {
 class SchedulePricer {
 public:
   SchedulePricer(const LoopFacts &facts, const LoopSchedule &schedule)
-      : facts(facts), body(facts.body), schedule(schedule) {
+      : facts(facts), fitted(facts.target.fitted->loops), body(facts.body),
+        schedule(schedule) {
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       measure(dim);
     threads = static_cast<double>(schedule.warps * facts.target.warpSize);
@@ -118,6 +102,7 @@ private:
   double getBytesInFlight() const;
 
   const LoopFacts &facts;
+  const LoopConstants &fitted;
   const KernelBody &body;
   const LoopSchedule &schedule;
   /// For each dimension: blocks along it, elements of a tile and of a block in
@@ -346,8 +331,8 @@ void SchedulePricer::addStream(const Stream &stream) {
   }
 
   double vector = getVector(stream, run);
-  double instructions = kAccessInstructions / vector +
-                        (elementBytes < 4 ? kConvertInstructions : 0);
+  double instructions = fitted.accessInstructions / vector +
+                        (elementBytes < 4 ? fitted.convertInstructions : 0);
   cost.fp32Flops += 2 * countPoints(stream.mask) * sweeps * instructions;
 }
 
@@ -391,8 +376,9 @@ double SchedulePricer::countScanInstructions(const OpCost &each) const {
   auto count = [&](double sharing) {
     if (sharing == 1)
       return extent <= kMostInOrder ? one : 2 * one;
-    double steps = std::log2(sharing) + kCarriedSteps;
-    return 2 * one + steps * (one + kLaneStepInstructions) * sharing / tile;
+    double steps = std::log2(sharing) + fitted.carriedSteps;
+    return 2 * one +
+           steps * (one + fitted.laneStepInstructions) * sharing / tile;
   };
   double sharing = std::clamp(threads / others, 1.0, tile);
   double instructions = count(sharing);
@@ -404,7 +390,8 @@ double SchedulePricer::countScanInstructions(const OpCost &each) const {
   // them more.
   if (getAlongMemory() == scanned) {
     double vector = 16 / static_cast<double>(facts.narrowestElement);
-    double moved = kExchangeInstructions * static_cast<double>(streams.size());
+    double moved =
+        fitted.exchangeInstructions * static_cast<double>(streams.size());
     instructions =
         std::min(count(std::max(sharing, tile / vector)), instructions + moved);
   }
@@ -433,8 +420,8 @@ void SchedulePricer::addSteps() {
   // Of an exchange in each round, all but the first have the traffic of the
   // next round meanwhile.
   double moved = cost.uniqueBytes() / trips / facts.target.dramBytesPerSecond;
-  cost.gridSteps =
-      1 + (trips - 1) * std::max(0.0, 1 - moved / cost::kGridStepSeconds);
+  double step = facts.target.fitted->kernels.gridStepSeconds;
+  cost.gridSteps = 1 + (trips - 1) * std::max(0.0, 1 - moved / step);
 }
 
 void SchedulePricer::setRegisters() {
@@ -447,7 +434,7 @@ void SchedulePricer::setRegisters() {
     for (unsigned producer : instance.producers)
       lastUse[producer] = i;
   }
-  double together = std::min(perThread, kElementsAtATime);
+  double together = std::min(perThread, fitted.elementsAtATime);
   for (auto [i, instance] : llvm::enumerate(instances)) {
     const GraphValue &value =
         body.getGraph().getValue(body.getNode(instance).writes.front().value);
@@ -523,7 +510,8 @@ double SchedulePricer::getBytesInFlight() const {
     if (!stream.isWrite)
       bytes += stream.value.elementBytes * perThread * turns;
   // A walk has one step's loads on their way, and none while it computes.
-  return std::clamp(bytes, 4.0, kMostInFlight) * (walks ? kWalkingShare : 1);
+  return std::clamp(bytes, 4.0, fitted.mostInFlight) *
+         (walks ? fitted.walkingShare : 1);
 }
 
 KernelEstimate SchedulePricer::price() {

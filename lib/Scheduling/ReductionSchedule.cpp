@@ -22,32 +22,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Elements of a column reduction's tile: with the width of a cache line, rows
-/// enough for 32 warps to have several loads in flight (sm_90a, 2026-11-21).
-static constexpr int64_t kColumnTile = 16384, kSmallColumnTile = 4096;
-/// Elements of a chunk of contiguous elements that one block walks, and that
-/// each of several does: fewer blocks have to have more loads in flight.
-static constexpr int64_t kRowChunk = 4096, kSplitChunk = 16384;
-
-/// Bytes of a cache line, which column reductions read whole.
-static constexpr int64_t kLineBytes = 128;
-
-/// Elements of a share of what blocks keep together, below which they wait for
-/// each other longer than they work; and of a column that one block keeps.
-static constexpr int64_t kMinSpreadElements = 8192, kMaxKeptColumn = 1024;
-
-/// Elements of the columns that a block keeps, of which a thread then has 32 in
-/// registers, twice, at most.
-static constexpr int64_t kKeptColumnElements = 16384;
-
-/// Threads of a block that keeps as much as its registers hold.
-static constexpr int64_t kShareThreads = 512;
-
-/// Elements of the tile of a block that has several rows, or columns.
-static constexpr int64_t kRowElements = 1024, kColumnElements = 2048;
-/// Elements that one thread reduces by itself, and threads of a block then.
-static constexpr int64_t kFewElements = 32, kFewThreads = 256;
-
 namespace {
 /// The dimensions that a kernel reduces.
 struct ReducedDims {
@@ -129,16 +103,19 @@ static int64_t addColumns(const LoopFacts &facts, int64_t width,
   return columns;
 }
 
-/// `draft` with threads for it. Elements a thread that were fastest on sm_90a,
-/// 2026-11-21: with long rows many, so that several blocks share a
-/// multiprocessor and one's barriers do not leave it idle; with short rows few.
-/// With more than `most` elements there are no more threads, which would have
-/// too few registers for what they keep.
-static LoopSchedule addWarps(LoopSchedule draft, int64_t most) {
+/// `draft` with threads for it. With long rows they have many elements, so that
+/// several blocks share a multiprocessor and one's barriers do not leave it
+/// idle; with short rows few. With more than `most` elements there are no more
+/// threads, which would have too few registers for what they keep.
+static LoopSchedule addWarps(const LoopFacts &facts, LoopSchedule draft,
+                             int64_t most) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   int64_t elements = draft.tileElements();
-  int64_t perThread = elements <= 1024 ? 8 : elements <= 4096 ? 16 : 32;
+  int64_t perThread = elements <= fitted.shortTile    ? fitted.shortPerThread
+                      : elements <= fitted.mediumTile ? fitted.mediumPerThread
+                                                      : fitted.longPerThread;
   if (elements > most)
-    perThread = elements / kShareThreads;
+    perThread = elements / fitted.shareThreads;
   draft.warps = warpsFor(elements, perThread);
   return draft;
 }
@@ -184,6 +161,7 @@ static bool areCombinable(const LoopFacts &facts, unsigned dim,
 /// once.
 static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
                         LoopSchedule draft, LoopSchedules &found) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   for (unsigned dim : reduced.dims) {
     draft[dim].kind = AxisKind::Full;
     draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
@@ -195,7 +173,7 @@ static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
       others = multiply(others, i == dim ? 1 : draft[i].tile);
     if (!isSweptAgain(facts, dim))
       continue;
-    for (int64_t share = kMaxShareElements; share >= kMinSpreadElements;
+    for (int64_t share = kMaxShareElements; share >= fitted.minSpreadElements;
          share /= 2) {
       if (others * 2 > share)
         continue;
@@ -206,7 +184,7 @@ static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
       if (blocks >= 2 && blocks <= kMaxSplit &&
           areCombinable(facts, dim, spread, words) &&
           fitsExchange(groups, blocks, words))
-        found.push_back(addWarps(spread, /*most=*/0));
+        found.push_back(addWarps(facts, spread, /*most=*/0));
     }
   }
 }
@@ -219,7 +197,7 @@ static void spreadRowsOrColumns(const LoopFacts &facts,
                                 LoopSchedules &found) {
   if (reduced.dynamic)
     return;
-  for (int64_t bytes = kLineBytes;
+  for (int64_t bytes = cost::kLineBytes;
        bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
     LoopSchedule wide = draft;
     if (hasColumns)
@@ -285,7 +263,8 @@ static void addResultTiles(const LoopFacts &facts, int64_t budget,
 /// True when a thread can reduce what is reduced to one element by itself,
 /// written out, and nothing of it is needed again.
 static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
-  return !reduced.dynamic && reduced.elements <= kFewElements &&
+  return !reduced.dynamic &&
+         reduced.elements <= facts.target.fitted->reductions.fewElements &&
          llvm::none_of(reduced.dims,
                        [&](unsigned dim) { return isSweptAgain(facts, dim); });
 }
@@ -294,12 +273,13 @@ static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
 static LoopSchedule scheduleFew(const LoopFacts &facts,
                                 const ReducedDims &reduced, int64_t vector,
                                 LoopSchedule draft) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   for (unsigned dim : reduced.dims)
     draft[dim].kind = AxisKind::Loop;
-  int64_t elements = kFewThreads * vector;
+  int64_t elements = fitted.fewThreads * vector;
   addColumns(facts, elements, draft);
   addResultTiles(facts, elements, draft);
-  draft.warps = warpsFor(draft.tileElements(), vector, kFewThreads / 32);
+  draft.warps = warpsFor(draft.tileElements(), vector, fitted.fewThreads / 32);
   return draft;
 }
 
@@ -319,29 +299,32 @@ static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
 static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
                        bool rowsAreContiguous, LoopSchedule draft,
                        LoopSchedules &found) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   int64_t columns =
       rowsAreContiguous
           ? 1
-          : addColumns(facts, kLineBytes / facts.narrowestElement, draft);
+          : addColumns(facts, cost::kLineBytes / facts.narrowestElement, draft);
   // Of columns, fewer elements a thread where what is accumulated of each takes
   // many registers.
-  SmallVector<int64_t> chunks{kSplitChunk, kRowChunk};
+  SmallVector<int64_t> chunks{fitted.splitChunk, fitted.rowChunk};
   if (!rowsAreContiguous)
-    chunks = {kColumnTile / columns, kSmallColumnTile / columns};
+    chunks = {fitted.columnTile / columns, fitted.smallColumnTile / columns};
   for (auto [number, chunk] : llvm::enumerate(chunks)) {
     LoopSchedule alone = draft;
-    addChunks(facts, reduced, rowsAreContiguous ? kRowChunk : chunk, alone);
-    addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
-                   alone);
+    addChunks(facts, reduced, rowsAreContiguous ? fitted.rowChunk : chunk,
+              alone);
+    addResultTiles(
+        facts, rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
+        alone);
     if (!rowsAreContiguous || number == 0)
-      found.push_back(addWarps(alone, kMaxShareElements));
+      found.push_back(addWarps(facts, alone, kMaxShareElements));
     LoopSchedule split = alone;
     if (rowsAreContiguous)
       addChunks(facts, reduced, chunk, split);
     splitWalk(facts, reduced, gridBlocks(alone, facts), split);
     if (llvm::any_of(split.axes,
                      [](const LoopAxis &axis) { return axis.split > 1; }))
-      found.push_back(addWarps(split, kMaxShareElements));
+      found.push_back(addWarps(facts, split, kMaxShareElements));
   }
 }
 
@@ -349,15 +332,16 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
 static LoopSchedule keepWhole(const LoopFacts &facts,
                               const ReducedDims &reduced,
                               bool rowsAreContiguous, LoopSchedule draft) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.
   if (!rowsAreContiguous) {
-    int64_t width = kLineBytes / facts.narrowestElement;
-    while (width * reduced.padded > kKeptColumnElements &&
+    int64_t width = cost::kLineBytes / facts.narrowestElement;
+    while (width * reduced.padded > fitted.keptColumnElements &&
            static_cast<double>(width * facts.narrowestElement) >
                cost::kSectorBytes)
       width /= 2;
-    while (width * reduced.padded < kColumnElements)
+    while (width * reduced.padded < fitted.columnElements)
       width *= 2;
     addColumns(facts, width, draft);
   }
@@ -365,12 +349,14 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
     draft[dim].kind = AxisKind::Full;
     draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
   }
-  addResultTiles(facts, rowsAreContiguous ? kRowElements : kColumnElements,
+  addResultTiles(facts,
+                 rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
                  draft);
-  return addWarps(draft, kMaxShareElements);
+  return addWarps(facts, draft, kMaxShareElements);
 }
 
 LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
+  const ReductionConstants &fitted = facts.target.fitted->reductions;
   LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
@@ -383,13 +369,14 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
     return {scheduleFew(facts, reduced, vector, draft)};
 
   LoopSchedules found;
-  int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : kMaxKeptColumn;
+  int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
     found.push_back(keepWhole(facts, reduced, !columns, draft));
   // What is less than a chunk is no walk.
-  int64_t columnWidth = kLineBytes / facts.narrowestElement;
+  int64_t columnWidth = cost::kLineBytes / facts.narrowestElement;
   if (!found.empty() &&
-      reduced.padded <= (columns ? kColumnTile / columnWidth : kRowChunk))
+      reduced.padded <=
+          (columns ? fitted.columnTile / columnWidth : fitted.rowChunk))
     return found;
   spreadRowsOrColumns(facts, reduced, columns, draft, found);
   walkChunks(facts, reduced, !columns, draft, found);

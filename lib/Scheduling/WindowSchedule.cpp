@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
+#include "fusion/Analysis/CostModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,58 +41,8 @@ static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 /// it at most.
 static constexpr int64_t kThreads = 128, kMaxStrip = 8, kMaxRepeats = 8;
 
-//===----------------------------------------------------------------------===//
-// Constants, fitted on sm_90a on 2026-11-21 to 200 schedules of nine depthwise
-// convolutions (mean error 6 %; the choice within 6 % of the best of each)
-//===----------------------------------------------------------------------===//
-
-/// Warps that keep a multiprocessor busy.
-static constexpr double kBusyWarps = 11;
-/// Registers of a thread beside what windows need, what is taken to leave none
-/// to spill, and how many more conditions take where tiles end beyond the
-/// result.
-static constexpr int64_t kOtherRegisters = 30, kMaxRegisters = 245;
-static constexpr double kRaggedRegisters = 1.1;
-/// Registers of a thread with which 12 warps run at a time: ptxas puts off
-/// loads of a register each until they are no more, where the accumulators are
-/// few and what is left, by a model that is off by a few, allows it.
-static constexpr int64_t kSettledRegisters = 168, kSettledError = 8,
-                         kSettledAccumulators = 64;
-/// Instructions of a thread, of each place and channel, of each load, and of
-/// each element that a walk carries, beside those of the windows.
-static constexpr double kThreadInstructions = 88, kPlaceInstructions = 4,
-                        kLoadInstructions = 1.2, kKeepInstructions = 0.5;
-/// What the borders that blocks share cost, over the bytes read twice.
-static constexpr double kBorderShare = 0.08;
-/// Bytes of a block's channels below which rows that it does not have whole
-/// cost memory more, and how much.
-static constexpr int64_t kRowBytes = 64;
-static constexpr double kNarrowRows = 1.45;
-/// What of the smaller of arithmetic and memory the larger does not hide, of
-/// threads with one strip and of those that load ahead of the next.
-static constexpr double kExposed = 0.25, kWalkExposed = 0.23;
-/// What of the time that multiprocessors wait for the last blocks counts.
-static constexpr double kRoundsShare = 0.25;
-/// Clocks of a step at least, and steps that the start of a thread is worth.
-static constexpr double kStepClocks = 800, kFirstSteps = 1.9;
-/// What blocks of a single warp cost.
-static constexpr double kLoneWarp = 1.04;
-/// Lanes that are kept busy, and bytes from memory, of a multiprocessor in a
-/// clock.
-static constexpr double kLanes = 113, kBytesPerClock = 17;
-
-//===----------------------------------------------------------------------===//
-// Constants of the chip
-//===----------------------------------------------------------------------===//
-
-/// Bytes that the second cache gives and takes at a time, and in a clock of a
-/// multiprocessor (5.5 TB/s).
-static constexpr int64_t kSectorBytes = 32;
-static constexpr double kSectorBytesPerClock = 25;
-/// Bytes of a line of the first cache, and lines that it looks up in a clock:
-/// rows of half a line are no slower (the schedules above).
-static constexpr int64_t kLineBytes = 128;
-static constexpr double kLinesPerClock = 2;
+/// Bytes that the second cache gives and takes at a time.
+static constexpr auto kSectorBytes = static_cast<int64_t>(cost::kSectorBytes);
 /// Lanes of a warp.
 static constexpr unsigned kLogLanes = 5;
 
@@ -219,7 +170,8 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     strides[dim] = elements;
     // Rows of unknown size are long.
-    elements *= type.isDynamicDim(dim) ? kLineBytes : type.getDimSize(dim);
+    elements *=
+        type.isDynamicDim(dim) ? cost::kLineBytes : type.getDimSize(dim);
   }
   if (elements <= windows.elements)
     return;
@@ -376,6 +328,7 @@ private:
   ArrayRef<int64_t> sizes;
   ArrayRef<unsigned> dims;
   const LoopFacts &facts;
+  const WindowConstants &fitted;
   int64_t multiprocessors;
   /// Whether threads may walk along the second dimension of windows.
   bool canWalk;
@@ -394,6 +347,7 @@ WindowScheduler::WindowScheduler(const Windows &windows,
                                  ArrayRef<unsigned> dims,
                                  const LoopFacts &facts, bool canWalk)
     : windows(windows), sizes(sizes), dims(dims), facts(facts),
+      fitted(facts.target.fitted->windows),
       multiprocessors(static_cast<int64_t>(facts.target.numSMs)),
       canWalk(canWalk) {
   int64_t distance = 1;
@@ -579,10 +533,10 @@ double WindowScheduler::getCacheClocks(const Choice &choice,
   AccessWidths widths = getWidths(choice);
   int64_t readBytes = widths.read * windows.bytes;
   double lines = static_cast<double>(
-      countTouched(choice, reads, windows.bytes, readBytes, kLineBytes));
-  double readClocks =
-      std::max({1.0, lines / kLinesPerClock,
-                static_cast<double>(readBytes << kLogLanes) / kLineBytes});
+      countTouched(choice, reads, windows.bytes, readBytes, cost::kLineBytes));
+  double readClocks = std::max(
+      {1.0, lines / fitted.linesPerClock,
+       static_cast<double>(readBytes << kLogLanes) / cost::kLineBytes});
   int64_t storeBytes = widths.write * facts.narrowestElement;
   int64_t sectors = countTouched(choice, writes, facts.narrowestElement,
                                  storeBytes, kSectorBytes);
@@ -599,7 +553,7 @@ double WindowScheduler::getCacheClocks(const Choice &choice,
                         (places * lanes * widths.read) +
                     1 / (lanes * widths.write);
   return std::max(accesses, (stored + needed * getSectorWaste(choice)) /
-                                kSectorBytesPerClock);
+                                fitted.sectorBytesPerClock);
 }
 
 double WindowScheduler::getReread(unsigned number, int64_t places) const {
@@ -618,12 +572,12 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
       choice.fresh + (choice.reads - choice.fresh + choice.weights) / steps;
   double vector = choice.vector;
   double instructions =
-      windows.taps + kPlaceInstructions +
+      windows.taps + fitted.placeInstructions +
       (choice.reads * (1 + windows.work) + choice.weights / steps +
-       loads * kLoadInstructions / getWidths(choice).read +
-       (steps > 1 ? kKeepInstructions * choice.reads : 0)) /
+       loads * fitted.loadInstructions / getWidths(choice).read +
+       (steps > 1 ? fitted.keepInstructions * choice.reads : 0)) /
           places +
-      kThreadInstructions / (places * vector * steps);
+      fitted.threadInstructions / (places * vector * steps);
   // Blocks of a multiprocessor, and those that it holds at once.
   double registers = llvm::alignTo(std::min<int64_t>(choice.registers, 255), 8);
   double most =
@@ -632,23 +586,24 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
   double resident = std::min(most, blocks) * choice.threads / 32;
   double rounds = blocks > most ? std::ceil(std::ceil(blocks) / most) * most
                                 : std::ceil(blocks);
-  double arithmetic = waste * instructions / kLanes *
-                      std::max(1.0, kBusyWarps / resident) *
-                      std::pow(rounds / blocks, kRoundsShare);
+  double arithmetic = waste * instructions / fitted.lanes *
+                      std::max(1.0, fitted.busyWarps / resident) *
+                      std::pow(rounds / blocks, fitted.roundsShare);
   int64_t row = choice.channels * facts.narrowestElement;
-  double memory =
-      bytesPerElement / kBytesPerClock * (1 + kBorderShare * (reread - 1));
-  if (row < kRowBytes && choice.channels < sizes[0])
-    memory *= kNarrowRows;
+  double memory = bytesPerElement / fitted.bytesPerClock *
+                  (1 + fitted.borderShare * (reread - 1));
+  if (row < fitted.rowBytes && choice.channels < sizes[0])
+    memory *= fitted.narrowRows;
   // However little a step has to do, it waits for what was loaded ahead.
-  double waits = std::ceil(std::ceil(blocks) / most) * (steps + kFirstSteps) *
-                 kStepClocks * multiprocessors / elements;
+  double waits = std::ceil(std::ceil(blocks) / most) *
+                 (steps + fitted.firstSteps) * fitted.stepClocks *
+                 multiprocessors / elements;
   auto getTotal = [&] {
-    double clocks =
-        std::max(arithmetic, memory) +
-        (steps > 1 ? kWalkExposed : kExposed) * std::min(arithmetic, memory);
+    double clocks = std::max(arithmetic, memory) +
+                    (steps > 1 ? fitted.walkExposed : fitted.exposed) *
+                        std::min(arithmetic, memory);
     return std::pow(std::pow(clocks, 4) + std::pow(waits, 4), 0.25) *
-           (choice.threads <= 32 ? kLoneWarp : 1);
+           (choice.threads <= 32 ? fitted.loneWarp : 1);
   };
   double least = getTotal();
   if (best && least >= best->clocks)
@@ -668,9 +623,10 @@ void WindowScheduler::spread(Choice choice, unsigned number, int64_t left,
     if (choice.repeats > 1 && choice.threads < (1 << kLogLanes))
       return;
     if (waste > 1)
-      choice.registers *= kRaggedRegisters;
+      choice.registers *= fitted.raggedRegisters;
     else if (choice.settles)
-      choice.registers = std::min<double>(choice.registers, kSettledRegisters);
+      choice.registers =
+          std::min<double>(choice.registers, fitted.settledRegisters);
     if (choice.threads < (1 << kLogLanes))
       waste *= static_cast<double>(1 << kLogLanes) / choice.threads;
     choice.clocks = getClocks(choice, waste, reread * getSectorWaste(choice));
@@ -733,23 +689,24 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
   int64_t own = std::min(width, vector);
   int64_t words =
       vector / own * llvm::divideCeil(own * facts.narrowestElement, 4);
-  choice.registers =
-      kOtherRegisters + (steps > 1 ? words * (choice.reads + choice.fresh) +
-                                         vector * choice.weights
-                                   : words * (choice.reads + choice.weights));
+  choice.registers = fitted.otherRegisters +
+                     (steps > 1 ? words * (choice.reads + choice.fresh) +
+                                      vector * choice.weights
+                                : words * (choice.reads + choice.weights));
   // Loads may wait where the products alone take longer than the memory: 3x3
   // windows two apart took 31.1 us by the schedule that this makes the best of,
   // 29.5 by the other.
-  bool mayWait = windows.taps / kLanes > bytesPerElement / kBytesPerClock;
+  bool mayWait =
+      windows.taps / fitted.lanes > bytesPerElement / fitted.bytesPerClock;
   if (windows.weighted && mayWait && steps == 1 && words == 1 &&
-      vector * places <= kSettledAccumulators) {
+      vector * places <= fitted.settledAccumulators) {
     int64_t line = windows.dims.empty() ? 1 : windows.dims[0].reads(column);
     choice.settles =
-        kOtherRegisters + vector * places + choice.weights + line <=
-        kSettledRegisters + kSettledError;
+        fitted.otherRegisters + vector * places + choice.weights + line <=
+        fitted.settledRegisters + fitted.settledError;
   }
   bool isLeast = places == 1 && vector * facts.narrowestElement <= 4;
-  if (choice.registers > kMaxRegisters && !isLeast)
+  if (choice.registers > fitted.maxRegisters && !isLeast)
     return;
   // Channels of a block: as many lanes of a warp as waste little, or, where
   // there is little to compute, as many as there are.

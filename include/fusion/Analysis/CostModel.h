@@ -24,36 +24,19 @@
 namespace mlir::fusion {
 
 //===----------------------------------------------------------------------===//
-// Constants
+// Constants that no chip changes; others are in FittedConstants.def
 //===----------------------------------------------------------------------===//
 
 namespace cost {
 /// The smallest unit that DRAM and L2 move, in bytes (CUDA programming guide,
 /// 2026-11-21).
 constexpr double kSectorBytes = 32;
-/// Share of the smaller of memory and compute time hidden behind the larger.
-/// Chosen 2026-11-21; XLA uses 0.95.
-constexpr double kOverlap = 0.9;
-/// Threads an SM needs to keep its arithmetic units busy: four schedulers, a
-/// latency of four clocks, four independent instructions a thread.
-constexpr double kThreadsToSaturateSM = 128;
-/// Blocks of a multiprocessor of which one at a time has passed an exchange
-/// (row lengths of 27,875 in 1 to 7 blocks, sm_90a, 2026-11-23).
-constexpr double kWaitingBlocks = 3;
-/// Share of L2 that holds what is read again a sweep later: what one half of
-/// the chip reads from the other half's part is in both.
-constexpr double kKeptInL2 = 0.5;
+/// Of a line of L1 and of L2.
+constexpr int64_t kLineBytes = 128;
 /// Registers of every kernel: addresses, indices, parameters, temporaries.
 constexpr int64_t kBaseRegisters = 16;
 /// Registers of the address of one more operand.
 constexpr int64_t kRegistersPerOperand = 2;
-/// A register too few makes ptxas spill several, each stored once and loaded
-/// where it is needed (KL divergence over columns, sm_90a, 2026-11-23).
-constexpr double kSpillBytes = 64;
-/// A thread block synchronises with this latency after each reduction step.
-constexpr double kReductionStepSeconds = 0.1e-6;
-/// Blocks give each other what they have reduced, through L2.
-constexpr double kGridStepSeconds = 0.3e-6;
 } // namespace cost
 
 //===----------------------------------------------------------------------===//

@@ -22,10 +22,6 @@
 
 namespace mlir::fusion {
 
-/// From the launch of a product, however it is made, to its first step and from
-/// its last store to the end.
-constexpr double kProductStartSeconds = 5.06e-6;
-
 /// Whole tiles of one element type that tensor copies bring in for an epilogue,
 /// or take out.
 struct MmaTiles {

@@ -26,9 +26,6 @@ constexpr int64_t kMaxSplit = 128;
 /// Elements that one of several blocks keeps on chip at most.
 constexpr int64_t kMaxShareElements = 32 * 1024;
 
-/// Elements that a block has to read to be worth waiting for.
-constexpr int64_t kMinShareElements = 8 * 1024;
-
 /// True when blocks that have parts of what `op` reduces can combine them: in
 /// any order, by values of at most 32 bits.
 bool isCombinable(linalg::LinalgOp op);

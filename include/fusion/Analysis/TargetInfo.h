@@ -14,6 +14,7 @@
 #ifndef FUSION_ANALYSIS_TARGETINFO_H
 #define FUSION_ANALYSIS_TARGETINFO_H
 
+#include "fusion/Analysis/FittedConstants.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -73,6 +74,9 @@ struct TargetInfo {
   double launchSeconds;
   /// One round trip to DRAM: no kernel that reads is shorter.
   double dramLatencySeconds;
+
+  /// What was measured of the chip, or of the one that is most like it.
+  const FittedConstants *fitted;
 
   /// Special functions a second, of the whole chip.
   double sfuPerSecond() const { return sfuPerClockPerSM * numSMs * clockHz; }

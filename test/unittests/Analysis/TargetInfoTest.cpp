@@ -13,6 +13,8 @@
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Support/DefaultChip.h"
 #include "gtest/gtest.h"
+#include <cmath>
+#include <set>
 #include <string>
 
 using namespace mlir::fusion;
@@ -121,6 +123,49 @@ TEST(TargetInfoTest, TableIsConsistent) {
     EXPECT_GT(target.tensorFlopsPerSecond, target.fp32FlopsPerSecond);
     EXPECT_GE(target.fp32FlopsPerSecond, target.fp64FlopsPerSecond);
   }
+}
+
+TEST(TargetInfoTest, AllFittedConstantsAreSet) {
+  for (const TargetInfo &target : getKnownTargets()) {
+    SCOPED_TRACE(target.name.str());
+    ASSERT_NE(target.fitted, nullptr);
+    std::set<std::string> names;
+    target.fitted->visit(
+        [&](llvm::StringRef group, llvm::StringRef name, double value) {
+          SCOPED_TRACE((group + "." + name).str());
+          EXPECT_GT(value, 0);
+          EXPECT_TRUE(std::isfinite(value));
+          EXPECT_TRUE(names.insert((group + "." + name).str()).second);
+        });
+    EXPECT_GT(names.size(), 100u);
+  }
+}
+
+TEST(TargetInfoTest, FittedSharesAreShares) {
+  for (const TargetInfo &target : getKnownTargets()) {
+    const FittedConstants &fitted = *target.fitted;
+    for (double share :
+         {fitted.kernels.overlap, fitted.kernels.keptInL2,
+          fitted.loops.walkingShare, fitted.scans.busyShare,
+          fitted.windows.exposed, fitted.windows.walkExposed,
+          fitted.mma.trafficShare, fitted.mma.clusterShare,
+          fitted.mma.wideClusterShare, fitted.warpProducts.copiedShare,
+          fitted.warpProducts.elementShare, fitted.fewRows.shortRowShare,
+          fitted.fewRows.trafficShare})
+      EXPECT_LE(share, 1);
+    // Larger clusters find less room, and loads of elements are no copies.
+    EXPECT_LE(fitted.mma.wideClusterShare, fitted.mma.clusterShare);
+    EXPECT_LT(fitted.warpProducts.elementShare,
+              fitted.warpProducts.copiedShare);
+  }
+}
+
+TEST(TargetInfoTest, FittedConstantsOfTheDefault) {
+  const FittedConstants &fitted = *getDefaultTarget().fitted;
+  EXPECT_EQ(fitted.part.str(), getDefaultTarget().part.str());
+  EXPECT_EQ(fitted.loops.accessInstructions, 8);
+  EXPECT_EQ(fitted.reductions.columnTile, 16384);
+  EXPECT_DOUBLE_EQ(fitted.mma.startSeconds, 5.06e-6);
 }
 
 } // namespace

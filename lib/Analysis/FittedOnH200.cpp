@@ -1,0 +1,246 @@
+//===- FittedOnH200.cpp - What was measured of an H200 --------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines the constants fitted on one H200 SXM, with what they were
+// fitted to. docs/CostModel.md has the errors of the models.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/FittedConstants.h"
+
+using namespace mlir::fusion;
+
+static constexpr KernelConstants getKernels() {
+  KernelConstants c;
+  // Chosen 2026-11-21; XLA uses 0.95.
+  c.overlap = 0.9;
+  // Four schedulers, a latency of four clocks, four independent instructions a
+  // thread: not measured.
+  c.threadsToSaturateSM = 128;
+  // Row lengths of 27,875 in 1 to 7 blocks, 2026-11-23.
+  c.waitingBlocks = 3;
+  // What one half of the chip reads from the other half's part is in both.
+  c.keptInL2 = 0.5;
+  // A KL divergence over columns, 2026-11-23.
+  c.spillBytes = 64;
+  c.reductionStepSeconds = 0.1e-6;
+  c.gridStepSeconds = 0.3e-6;
+  c.transposeFactor = 1.1;
+  return c;
+}
+
+static constexpr LoopConstants getLoops() {
+  LoopConstants c;
+  c.accessInstructions = 8;
+  c.convertInstructions = 2;
+  c.laneStepInstructions = 3;
+  c.exchangeInstructions = 8;
+  c.carriedSteps = 3;
+  // What ptxas gave kernels that keep 25 to 100 elements, 2026-11-23.
+  c.elementsAtATime = 4;
+  // Loads of 16 bytes, as many as wait for each other.
+  c.mostInFlight = 128;
+  c.walkingShare = 0.5;
+  return c;
+}
+
+static constexpr PointwiseConstants getPointwise() {
+  PointwiseConstants c;
+  // A counter-based random generator alone has about 100.
+  c.longBody = 64;
+  // Whole cache lines of 16-bit elements.
+  c.squareSide = 64;
+  return c;
+}
+
+static constexpr ReductionConstants getReductions() {
+  ReductionConstants c;
+  // 2026-11-21.
+  c.columnTile = 16384;
+  c.smallColumnTile = 4096;
+  c.rowChunk = 4096;
+  c.splitChunk = 16384;
+  c.minSpreadElements = 8192;
+  c.maxKeptColumn = 1024;
+  // A thread then has 32 in registers, twice, at most.
+  c.keptColumnElements = 16384;
+  // 2026-11-21.
+  c.shortTile = 1024;
+  c.shortPerThread = 8;
+  c.mediumTile = 4096;
+  c.mediumPerThread = 16;
+  c.longPerThread = 32;
+  c.shareThreads = 512;
+  c.rowElements = 1024;
+  c.columnElements = 2048;
+  c.fewElements = 32;
+  c.fewThreads = 256;
+  c.minShareElements = 8192;
+  // Each has half the threads.
+  c.walkBlocksPerSM = 2;
+  return c;
+}
+
+static constexpr ScanConstants getScans() {
+  ScanConstants c;
+  // With a thread's elements and results there are registers enough for them.
+  c.stateBytes = 64;
+  c.mostElements = 16;
+  // Such a scan takes no other threads.
+  c.wholeBytes = 128;
+  c.expensive = 8;
+  c.warps = 4;
+  c.warpsWanted = 24;
+  c.columns = 64;
+  c.busyShare = 2.0 / 3;
+  return c;
+}
+
+/// 200 schedules of nine depthwise convolutions, 2026-11-21: mean error 6 %,
+/// the choice within 6 % of the best of each.
+static constexpr WindowConstants getWindows() {
+  WindowConstants c;
+  c.busyWarps = 11;
+  c.otherRegisters = 30;
+  c.maxRegisters = 245;
+  c.raggedRegisters = 1.1;
+  c.settledRegisters = 168;
+  c.settledError = 8;
+  c.settledAccumulators = 64;
+  c.threadInstructions = 88;
+  c.placeInstructions = 4;
+  c.loadInstructions = 1.2;
+  c.keepInstructions = 0.5;
+  c.borderShare = 0.08;
+  c.rowBytes = 64;
+  c.narrowRows = 1.45;
+  c.exposed = 0.25;
+  c.walkExposed = 0.23;
+  c.roundsShare = 0.25;
+  c.stepClocks = 800;
+  c.firstSteps = 1.9;
+  c.loneWarp = 1.04;
+  c.lanes = 113;
+  c.bytesPerClock = 17;
+  // 5.5 TB/s.
+  c.sectorBytesPerClock = 25;
+  // Rows of half a line are no slower.
+  c.linesPerClock = 2;
+  return c;
+}
+
+/// Products of python/benchmarks/tensorcore, 2026-11-21.
+static constexpr MmaConstants getMma() {
+  MmaConstants c;
+  c.startSeconds = 5.06e-6;
+  c.productRate = 1.058;
+  c.narrowCost = 0.058;
+  c.loneCost = 1.055;
+  c.feedBytesPerClock = 71;
+  c.straddledBytesPerClock = 25;
+  // 55 convolutions.
+  c.windowBytesPerClock = 31;
+  c.filterBytesPerClock = 160;
+  c.outsideBytesPerClock = 13;
+  c.feedLatency = 1.4e-6;
+  c.idleLatency = 0.6;
+  // With three stages 128x256 tiles lose nothing (0.65 us a stage), 128x160
+  // tiles a tenth (0.41).
+  c.largeFeedLatency = 1.0e-6;
+  c.largeSums = 96;
+  c.epilogueSeconds = 0.34e-6;
+  c.clocksPerElement = 5;
+  c.clocksPerOp = 1.06;
+  c.clocksPerByte = 1.5;
+  // Tiles of 192x192 and 128x224.
+  c.chunkSeconds = 0.25e-6;
+  c.wideChunk = 64;
+  c.clocksPerConversion = 14;
+  // The latency of one hides the other's work: 64x8192x8192 with weights of 8
+  // bits in halves of the depth 29 us, 39 by blocks that are alone.
+  c.sharedConversion = 0.5;
+  c.clusterSeconds = 4.8e-6;
+  c.clusterFeedCost = 1.3;
+  c.multicastSeconds = 0.5e-6;
+  c.clusterShare = 120.0 / 132;
+  c.wideClusterShare = 112.0 / 132;
+  // Twelve shapes. 1x1 convolutions: 63.6 us with 64 columns, 50.4 with 160.
+  c.turnFeedCost = 0.075;
+  c.turnNarrowCost = 0.3;
+  c.oddStagesCost = 1.04;
+  c.turnPartSeconds = 0.12e-6;
+  c.aloneInEpilogue = 2.35;
+  c.turnLatency = 0.9e-6;
+  c.exchangeSeconds = 1.5e-6;
+  c.exchangeBytesPerClock = 24;
+  c.streamCost = 1.05;
+  // The epilogue's operations count for too much with long rows: layer norm of
+  // 8192 rows of 4096 and of 1024, 393 and 102 us.
+  c.panelSeconds = 0.9e-6;
+  // Tiles that leave copies no time to spare lose: 1024x1024x65536 with
+  // 128x128.
+  c.apartSeconds = 3.2e-6;
+  c.apartBytesPerClock = 10;
+  c.apartFeedCost = 1.5;
+  c.sharedCost = 1.3;
+  c.sharedEpilogue = 1.25;
+  c.trafficShare = 0.9;
+  c.overlapLoss = 0.05;
+  // 8192x1408x2048 in 64 groups takes 136 to 170 us with tiles of 128x192 to
+  // 64x128.
+  c.groupedCopies = 4.5;
+  c.fewRows = 32;
+  c.fewRowsCost = 1.6;
+  return c;
+}
+
+static constexpr WarpProductConstants getWarpProducts() {
+  WarpProductConstants c;
+  // tf32 with KxN operands from 4096 on at 126 TFLOP/s, bf16 777x1531x2049 and
+  // 4097x4095x4099 at 14 to 21 TFLOP/s, convolutions of three and four f16
+  // channels at 19 and 21 TFLOP/s, 2026-11-21.
+  c.copiedShare = 0.31;
+  c.elementShare = 0.022;
+  // A convolution of 144 products an element took 1 us longer than by
+  // warpgroups.
+  c.stepSeconds = 0.42e-6;
+  c.fewRows = 64;
+  c.registerTile = 8;
+  c.tensorTile = 96;
+  return c;
+}
+
+/// 150 kernels of 1 to 64 rows, weights of 4, 8 and 16 bits, 2026-11-21.
+static constexpr FewRowsConstants getFewRows() {
+  FewRowsConstants c;
+  c.maxRows = 32;
+  c.maxUnpackedRows = 64;
+  c.bytesAhead = 64 * 1024;
+  c.longRowBytes = 128;
+  c.shortRowShare = 0.8;
+  c.startSeconds = 4e-6;
+  c.trafficShare = 0.93;
+  c.cacheBytesPerSecond = 5.5e12;
+  c.clocksPerRead = 0.5;
+  c.clocksPerUnpack = 2.5;
+  c.productsPerClock = 512;
+  return c;
+}
+
+constexpr FittedConstants mlir::fusion::kFittedOnH200 = {
+    /*part=*/"H200 SXM",
+    /*kernels=*/getKernels(),
+    /*loops=*/getLoops(),
+    /*pointwise=*/getPointwise(),
+    /*reductions=*/getReductions(),
+    /*scans=*/getScans(),
+    /*windows=*/getWindows(),
+    /*mma=*/getMma(),
+    /*warpProducts=*/getWarpProducts(),
+    /*fewRows=*/getFewRows(),
+};
