@@ -122,7 +122,6 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (fuse) {
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     repackOperands(func, targetInfo, options, rewrites.getEntries());
-    rewrites.forgetPlan();
     for (const PricedRewrite &rewrite :
          {getSplitRewrite(), getRescaleRewrite(), getNestRewrite()})
       rewrites.run(rewrite);

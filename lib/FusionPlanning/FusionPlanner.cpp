@@ -51,8 +51,13 @@ void Planner::take(const CandidateKey &key) {
   for (unsigned group : changed)
     removeCandidates(group);
 
-  for (unsigned group : changed)
+  // Into all consumers, these stay where they are; else what is fused is behind
+  // all that its members read.
+  unsigned last = 0;
+  for (unsigned group : changed) {
     unlink(group);
+    last = std::max(last, ranks[group]);
+  }
   for (unsigned group : changed) {
     for (unsigned node : groups[group].nodes)
       llvm::erase(holders[node], group);
@@ -65,8 +70,13 @@ void Planner::take(const CandidateKey &key) {
       llvm::sort(holders[node]);
     }
   }
-  for (unsigned group : targets)
+  for (unsigned group : targets) {
+    if (key.form != Form::IntoAllConsumers)
+      ranks[group] = last;
     link(group);
+  }
+  for (unsigned group : std::exchange(misplaced, {}))
+    restoreRanks(group);
   for (unsigned group : targets)
     addCandidates(group);
 }

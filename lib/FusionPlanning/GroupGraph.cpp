@@ -14,7 +14,7 @@
 #include "Planner.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/LoopSchedule.h"
-#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -82,6 +82,7 @@ void Planner::addSingleGroups() {
     Group &group = groups.emplace_back();
     group.nodes = {id};
     holders[id] = {id};
+    ranks.push_back(id);
   }
   for (unsigned id = 0; id < numNodes; ++id) {
     Group &group = groups[id];
@@ -101,6 +102,8 @@ void Planner::link(unsigned group) {
     unsigned source = holders[producer].front();
     groups[reader].producers.insert(source);
     groups[source].consumers.insert(reader);
+    if (ranks[source] > ranks[reader])
+      misplaced.insert(source);
   };
   for (unsigned node : groups[group].nodes) {
     for (const TensorRead &read : graph.getNode(node).reads) {
@@ -130,19 +133,57 @@ void Planner::unlink(unsigned group) {
   groups[group].consumers.clear();
 }
 
+void Planner::restoreRanks(unsigned group) {
+  // Who reads it, at whatever distance, and has a smaller rank; then what it
+  // reads that has a larger one than the first of these.
+  auto collect = [&](unsigned from, auto &&getNext, auto &&isWanted) {
+    llvm::SmallSetVector<unsigned, 8> found;
+    auto add = [&](const std::set<unsigned> &groups) {
+      for (unsigned next : groups)
+        if (isWanted(ranks[next]))
+          found.insert(next);
+    };
+    add(getNext(groups[from]));
+    for (size_t i = 0; i < found.size(); ++i)
+      add(getNext(groups[found[i]]));
+    return found.takeVector();
+  };
+  unsigned own = ranks[group];
+  auto readers = collect(
+      group, [](const Group &g) -> auto & { return g.consumers; },
+      [&](unsigned rank) { return rank < own; });
+  if (readers.empty())
+    return;
+  auto byRank = [&](unsigned a, unsigned b) { return ranks[a] < ranks[b]; };
+  llvm::sort(readers, byRank);
+  unsigned first = ranks[readers.front()];
+  auto moved = collect(
+      group, [](const Group &g) -> auto & { return g.producers; },
+      [&](unsigned rank) { return rank > first; });
+  moved.push_back(group);
+  llvm::sort(moved, byRank);
+  llvm::append_range(moved, readers);
+  SmallVector<unsigned> free = llvm::map_to_vector(
+      moved, [&](unsigned member) { return ranks[member]; });
+  llvm::sort(free);
+  for (auto [member, rank] : llvm::zip_equal(moved, free))
+    ranks[member] = rank;
+}
+
 /// True when a path of reads leads from one group to the other; with
 /// `skipDirect`, one through a third group.
 bool Planner::reaches(unsigned from, unsigned to, bool skipDirect) const {
-  llvm::BitVector seen(groups.size());
+  if (ranks[from] >= ranks[to])
+    return false;
+  llvm::SmallDenseSet<unsigned> seen;
   SmallVector<unsigned> worklist;
   auto visit = [&](unsigned group) {
     for (unsigned next : groups[group].consumers) {
       if (group == from && next == to && skipDirect)
         continue;
-      if (seen.test(next))
-        continue;
-      seen.set(next);
-      worklist.push_back(next);
+      // Those behind it do not lead there.
+      if (ranks[next] <= ranks[to] && seen.insert(next).second)
+        worklist.push_back(next);
     }
   };
   visit(from);

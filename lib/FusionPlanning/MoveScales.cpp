@@ -305,7 +305,7 @@ PricedRewrite fusion::getScaleRewrite(bool mayRound) {
         continue;
       Operation *product = scale->uses.front()->getOwner();
       matches.push_back({getOpLabel(op, NodeKind::Pointwise),
-                         getOpLabel(product, NodeKind::Contraction),
+                         getOpLabel(product, NodeKind::Contraction), op,
                          [scale, product]() {
                            moveScale(*scale);
                            return product;

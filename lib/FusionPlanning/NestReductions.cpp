@@ -216,6 +216,7 @@ PricedRewrite mlir::fusion::getNestRewrite() {
       if (auto reduction = findNestedReduction(op))
         matches.push_back({getOpLabel(reduction->earlier, NodeKind::Reduction),
                            getOpLabel(reduction->op, NodeKind::Reduction),
+                           reduction->op,
                            [reduction]() { return nestReduction(*reduction); },
                            reduction->earlier});
     return matches;

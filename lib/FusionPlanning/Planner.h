@@ -127,6 +127,8 @@ private:
   SmallVector<unsigned> getStored(ArrayRef<unsigned> nodes,
                                   ArrayRef<unsigned> parts) const;
   bool reaches(unsigned from, unsigned to, bool skipDirect) const;
+  /// Gives `group`, and who reads it, larger ranks than what they read.
+  void restoreRanks(unsigned group);
   bool closesCycle(const CandidateKey &key) const;
   bool isDemanded(const CandidateKey &key) const;
   /// Groups other than itself that `group` may be fused with as siblings.
@@ -142,6 +144,12 @@ private:
   const TargetInfo &target;
   PlanOptions options;
   std::vector<Group> groups;
+  /// Of each alive group a number larger than those of the groups it reads, as
+  /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for
+  /// Directed Acyclic Graphs, 2006.
+  std::vector<unsigned> ranks;
+  /// Groups that somebody with a smaller rank reads, since `take` linked them.
+  std::set<unsigned> misplaced;
   /// Alive groups that hold each node; more than one when it is recomputed.
   std::vector<SmallVector<unsigned, 1>> holders;
   /// Alive groups that read each value from memory, ascending.

@@ -13,59 +13,64 @@
 
 #include "fusion/FusionPlanning/PricedRewrites.h"
 
+#include "Neighbourhood.h"
+
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Operations that are planned for a match, next to it: a few kernels in each
+/// direction. What lies further away changes by none of the rewrites.
+static constexpr unsigned kMostOps = 64;
 /// Matches of one rewrite that are refused before no more are looked at: each
 /// costs a plan.
 static constexpr unsigned kMaxRefused = 16;
 
 bool RewriteDriver::decide(const PricedRewrite &rewrite,
-                           const RewriteMatch &match, unsigned number,
-                           LedgerEntry &entry) {
+                           const RewriteMatch &match, LedgerEntry &entry) {
   entry.producer = match.producer;
   entry.consumer = match.consumer;
   entry.reason = match.forbidden.value_or(ReasonCode::NotProfitable);
   if (match.forbidden)
     return rewrite.showsRefused;
-  if (!current) {
-    FailureOr<FusionPlan> plan = planFusion(func, target, options);
-    if (failed(plan))
-      return rewrite.showsRefused;
-    current = std::move(*plan);
-  }
-  OwningOpRef<Operation *> copy = func->clone();
-  auto changed = cast<FunctionOpInterface>(copy.get());
-  Operation *made = rewrite.find(changed)[number].apply();
-  FailureOr<ComputeGraph> graph =
-      ComputeGraph::build(changed.getFunctionBody().front(), options.graph);
+  PlanOptions nearOptions = options;
+  nearOptions.maxKernels = std::nullopt;
+  Neighbourhood near = copyNeighbourhood(func, match.center, kMostOps);
+  FailureOr<FusionPlan> before = planFusion(near.func, target, nearOptions);
+  std::vector<RewriteMatch> matches = rewrite.find(near.func);
+  auto copy = llvm::find_if(matches, [&](const RewriteMatch &candidate) {
+    return candidate.center == near.center;
+  });
+  // What it needs may reach further than what was copied.
+  if (failed(before) || copy == matches.end())
+    return rewrite.showsRefused;
+  Operation *made = copy->apply();
+  FailureOr<ComputeGraph> graph = ComputeGraph::build(
+      near.func.getFunctionBody().front(), nearOptions.graph);
   if (failed(graph))
     return rewrite.showsRefused;
-  FusionPlan after = planFusion(*graph, target, options);
-  compareRewrite(*current, after, options, entry);
+  FusionPlan after = planFusion(*graph, target, nearOptions);
+  compareRewrite(*before, after, nearOptions, entry);
   bool isServed = rewrite.isServed(made, *graph, after);
   entry.accepted &=
       isServed && entry.timeAfterUs < rewrite.mostTime * entry.timeBeforeUs;
-  if (entry.accepted) {
+  if (entry.accepted)
     entry.reason = rewrite.reason;
-    // What is planned for the copy is planned for the function as well.
-    current = std::move(after);
-  }
   return entry.accepted || (rewrite.showsRefused && isServed);
 }
 
 void RewriteDriver::run(const PricedRewrite &rewrite) {
-  unsigned next = 0;
-  while (next < kMaxRefused) {
-    std::vector<RewriteMatch> matches = rewrite.find(func);
-    if (next >= matches.size())
-      return;
-    const RewriteMatch &match = matches[next];
+  unsigned refused = 0;
+  std::vector<RewriteMatch> matches = rewrite.find(func);
+  while (refused < kMaxRefused && refused < matches.size()) {
+    const RewriteMatch &match = matches[refused];
     LedgerEntry entry;
-    bool isShown = decide(rewrite, match, next, entry);
+    bool isShown = decide(rewrite, match, entry);
     Operation *made = entry.accepted ? match.apply() : nullptr;
     if (isShown)
       entries.emplace_back(match.shown ? match.shown : made, entry);
-    next += !entry.accepted;
+    if (entry.accepted)
+      matches = rewrite.find(func);
+    else
+      ++refused;
   }
 }

@@ -362,7 +362,7 @@ PricedRewrite mlir::fusion::getRescaleRewrite() {
     for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
       if (auto sum = findRescalableSum(op))
         matches.push_back({getOpLabel(sum->maximum, NodeKind::Reduction),
-                           getOpLabel(sum->sum, NodeKind::Reduction),
+                           getOpLabel(sum->sum, NodeKind::Reduction), sum->sum,
                            [sum]() { return rescaleSum(*sum); }});
     return matches;
   };

@@ -411,6 +411,7 @@ PricedRewrite mlir::fusion::getSplitRewrite() {
         (reduction->maximum ? matches : others)
             .push_back({getOpLabel(reduction->product, NodeKind::Contraction),
                         getOpLabel(reduction->op, NodeKind::Reduction),
+                        reduction->op,
                         [reduction]() { return splitReduction(*reduction); },
                         reduction->product});
     llvm::append_range(matches, others);

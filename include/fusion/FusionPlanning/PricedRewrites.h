@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // This file declares how rewrites of a program before planning are decided:
-// each is applied to a copy, the copy is planned, and the rewrite is kept if
-// the plan is predicted to be faster. A new rewrite says where it applies and
-// what it does there; whether it pays is the planner's word.
+// each is applied to a copy of what lies around it, the copy is planned, and
+// the rewrite is kept if the plan is predicted to be faster. A new rewrite says
+// where it applies and what it does there; whether it pays is the planner's
+// word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,8 @@ namespace mlir::fusion {
 struct RewriteMatch {
   /// What the parts compute, for the ledger.
   std::string producer, consumer;
+  /// The operation that it is found at.
+  Operation *center = nullptr;
   /// Rewrites, and returns the operation that it is about from then on.
   std::function<Operation *()> apply;
   /// The operation that shows the entry in the program; null: the one that
@@ -69,21 +72,17 @@ public:
 
   /// What was considered so far; others may add theirs.
   RewriteEntries &getEntries() { return entries; }
-  /// Others have changed the function.
-  void forgetPlan() { current.reset(); }
 
 private:
-  /// Decides on match `number` of `rewrite`, here `match`; fills `entry`. True
-  /// when the entry is to be shown.
+  /// Decides on `match` of `rewrite`; fills `entry`. True when the entry is to
+  /// be shown.
   bool decide(const PricedRewrite &rewrite, const RewriteMatch &match,
-              unsigned number, LedgerEntry &entry);
+              LedgerEntry &entry);
 
   FunctionOpInterface func;
   const TargetInfo &target;
   const PlanOptions &options;
   RewriteEntries entries;
-  /// The plan of the function as it stands, once it was needed.
-  std::optional<FusionPlan> current;
 };
 
 } // namespace mlir::fusion
