@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClusterBarriers.h"
+#include "OpEmitter.h"
 #include "RingStages.h"
 #include "SharedStores.h"
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
@@ -267,72 +268,110 @@ LogicalResult ReleaseLowering::lower(tile::ReleaseOp op,
   return success();
 }
 
-LogicalResult AsyncLoadLowering::lower(tile::AsyncLoadOp op,
-                                       ProgramLowering &lowering) const {
-  ThreadBuilder &builder = lowering.getBuilder();
-  SharedMemory &sharedMemory = lowering.getSharedMemory();
+namespace {
+/// Builds the copies that fill a buffer.
+class AsyncLoadEmitter : public OpEmitter {
+public:
+  AsyncLoadEmitter(ProgramLowering &lowering, tile::AsyncLoadOp op)
+      : OpEmitter(lowering), op(op),
+        place(sharedMemory.getPlace(op.getBuffer())),
+        blocks(op.getMulticast()
+                   ? lowering.getProgram().getCluster().value_or(1)
+                   : 1) {}
+
+  LogicalResult emit();
+
+private:
+  /// The boxes of this block: of a copy for all blocks of a cluster each makes
+  /// its part.
+  FailureOr<tile::DealtBoxes> dealBoxes();
+  /// `step` times the block's rank.
+  Value byRank(int64_t step) {
+    return arith::MulIOp::create(builder, rank, builder.constant32(step));
+  }
+  void copyBox(const tile::CopyBox &box, const tile::CopyBox &step);
+
+  tile::AsyncLoadOp op;
+  SharedPlace place;
+  int64_t blocks;
+  /// The block's rank and who gets its copies; null where each block copies
+  /// for itself.
+  Value rank, mask;
+  Value barrier, parameter;
+  /// Of windows, from the fastest dimension on.
+  SmallVector<Value> offsets;
+};
+} // namespace
+
+FailureOr<tile::DealtBoxes> AsyncLoadEmitter::dealBoxes() {
   tile::TensorMapType map = op.getMap().getType();
-  const tile::SharedLayout &shared =
-      op.getBuffer().getType().getLayout().getShared();
   auto swizzle = static_cast<tile::TmaSwizzle>(map.getSwizzle());
-  auto boxes = tile::getCopyBoxes(shared, map.getBox(), op.getDims(), swizzle);
-  SharedPlace place = sharedMemory.getPlace(op.getBuffer());
+  auto boxes =
+      tile::getCopyBoxes(op.getBuffer().getType().getLayout().getShared(),
+                         map.getBox(), op.getDims(), swizzle);
   if (!boxes || place.alignment() < tile::getSwizzleAlignment(swizzle))
     return op.emitOpError("FUS-3311: copies with this map do not give the "
                           "buffer's layout");
-  // Of a copy for all blocks of a cluster each makes its part.
-  int64_t blocks =
-      op.getMulticast() ? lowering.getProgram().getCluster().value_or(1) : 1;
   std::optional<tile::DealtBoxes> dealt = tile::dealBoxes(*boxes, blocks);
   if (!dealt || (blocks > 1 && !op.getOffsets().empty()))
     return op.emitOpError("FUS-3318: the boxes of a copy for ")
            << blocks << " blocks cannot be dealt to them";
-  Value rank, mask;
+  // Only the engine knows where the windows of later pixels start.
+  if (!op.getOffsets().empty() &&
+      llvm::any_of(dealt->first,
+                   [](const tile::CopyBox &box) { return box.start[0] != 0; }))
+    return op.emitOpError("FUS-3311: a copy of windows takes all rows of the "
+                          "buffer at once");
+  return *dealt;
+}
+
+void AsyncLoadEmitter::copyBox(const tile::CopyBox &box,
+                               const tile::CopyBox &step) {
+  Value moved = rank ? byRank(step.offset) : Value();
+  Value target = LLVM::AddrSpaceCastOp::create(
+      builder, getClusterPointerType(builder.getContext()),
+      sharedMemory.getAddress(place.plus(box.offset), moved));
+  SmallVector<Value> coordinates =
+      getBoxCoordinates(lowering, op.getCoordinates(), op.getDims(), box.start);
+  if (rank)
+    for (auto [dim, distance] : llvm::zip(op.getDims(), step.start))
+      if (distance != 0) {
+        // The instruction counts dimensions from the fastest.
+        Value &own = coordinates.rbegin()[dim];
+        own = arith::AddIOp::create(builder, own, byRank(distance));
+      }
+  auto mode =
+      offsets.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL;
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      builder, target, parameter, coordinates, barrier,
+      /*im2colOffsets=*/offsets, /*multicastMask=*/mask,
+      /*l2CacheHint=*/Value(), mode, /*isCTAOnly=*/false,
+      /*group=*/nullptr, /*predicate=*/Value());
+}
+
+LogicalResult AsyncLoadEmitter::emit() {
+  FailureOr<tile::DealtBoxes> dealt = dealBoxes();
+  if (failed(dealt))
+    return failure();
   if (blocks > 1) {
     rank = NVVM::ClusterId::create(builder, builder.getI32Type());
     mask = arith::ConstantIntOp::create(builder, builder.getI16Type(),
                                         (int64_t(1) << blocks) - 1);
   }
-  auto byRank = [&](int64_t step) {
-    return arith::MulIOp::create(builder, rank, builder.constant32(step))
-        .getResult();
-  };
-  RingStage stage = getStage(op, lowering);
-  Value barrier = sharedMemory.getAddress(stage.full);
-  Value parameter = lowering.getParameter(op.getMap().getDefiningOp());
-  // From the fastest dimension on, as the coordinates.
-  SmallVector<Value> offsets;
+  barrier = sharedMemory.getAddress(getStage(op, lowering).full);
+  parameter = lowering.getParameter(op.getMap().getDefiningOp());
   for (Value offset : llvm::reverse(op.getOffsets()))
     offsets.push_back(
         arith::TruncIOp::create(builder, builder.getI16Type(),
                                 builder.toI32(lowering.getScalar(offset))));
-  auto mode =
-      offsets.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL;
-  for (const tile::CopyBox &box : dealt->first) {
-    // Only the engine knows where the windows of later pixels start.
-    if (!offsets.empty() && box.start[0] != 0)
-      return op.emitOpError("FUS-3311: a copy of windows takes all rows of the "
-                            "buffer at once");
-    Value moved = rank ? byRank(dealt->step.offset) : Value();
-    Value target = LLVM::AddrSpaceCastOp::create(
-        builder, getClusterPointerType(builder.getContext()),
-        sharedMemory.getAddress(place.plus(box.offset), moved));
-    SmallVector<Value> coordinates = getBoxCoordinates(
-        lowering, op.getCoordinates(), op.getDims(), box.start);
-    if (rank)
-      for (auto [dim, step] : llvm::zip(op.getDims(), dealt->step.start))
-        if (step != 0) {
-          // The instruction counts dimensions from the fastest.
-          Value &own = coordinates.rbegin()[dim];
-          own = arith::AddIOp::create(builder, own, byRank(step));
-        }
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        builder, target, parameter, coordinates, barrier,
-        /*im2colOffsets=*/offsets, /*multicastMask=*/mask,
-        /*l2CacheHint=*/Value(), mode, /*isCTAOnly=*/false,
-        /*group=*/nullptr, /*predicate=*/Value());
-  }
+  for (const tile::CopyBox &box : dealt->first)
+    copyBox(box, dealt->step);
   return success();
+}
+
+LogicalResult AsyncLoadLowering::lower(tile::AsyncLoadOp op,
+                                       ProgramLowering &lowering) const {
+  return AsyncLoadEmitter(lowering, op).emit();
 }
 
 void mlir::fusion::populateRingLowerings(LoweringSet &lowerings) {

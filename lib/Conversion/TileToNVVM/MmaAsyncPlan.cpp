@@ -19,6 +19,7 @@ using tile::LinearLayout;
 
 static constexpr int64_t kInstructionColumns = 256;
 static constexpr int64_t kDepthBytes = 32;
+static constexpr int64_t kWarpgroupWarps = 4;
 
 /// How wgmma spells an operand's element type; empty when it has none such.
 static StringRef operandType(Type type) {
@@ -64,6 +65,35 @@ const tile::SharedLayout &mlir::fusion::getSharedLayout(Value buffer) {
   return cast<tile::BufferType>(buffer.getType()).getLayout().getShared();
 }
 
+/// Divides a product of so many rows and columns among warpgroups and
+/// instructions.
+static void divide(MmaAsyncPlan &plan, int64_t rows, int64_t columns,
+                   unsigned numWarps) {
+  int64_t groups = numWarps / kWarpgroupWarps;
+  plan.alongRows = std::min(groups, rows / kInstructionRows);
+  plan.alongColumns = groups / plan.alongRows;
+  plan.ownColumns = columns / plan.alongColumns;
+  plan.n = std::min(plan.ownColumns, kInstructionColumns);
+  plan.rowBlocks = rows / (kInstructionRows * plan.alongRows);
+  plan.columnBlocks = plan.ownColumns / plan.n;
+  plan.depth = kDepthBytes / (plan.aElement.getIntOrFloatBitWidth() / 8);
+  plan.steps =
+      cast<tile::BufferType>(plan.b.getType()).getShape()[1] / plan.depth;
+}
+
+/// Finds the descriptor by which an instruction reads so many rows of `buffer`.
+static LogicalResult describe(tile::MmaAsyncOp op,
+                              const SharedMemory &sharedMemory, Value buffer,
+                              int64_t rows,
+                              std::optional<tile::MatrixDescriptor> &found) {
+  found = tile::getMatrixDescriptor(getSharedLayout(buffer), rows);
+  if (!found || sharedMemory.getPlace(buffer).alignment() <
+                    tile::getSwizzleAlignment(found->swizzle))
+    return op.emitOpError("FUS-3315: no matrix descriptor reads ")
+           << buffer.getType();
+  return success();
+}
+
 FailureOr<MmaAsyncPlan> mlir::fusion::planMmaAsync(ProgramLowering &lowering,
                                                    tile::MmaAsyncOp op) {
   bool swapped = op.getSwapped();
@@ -93,44 +123,16 @@ FailureOr<MmaAsyncPlan> mlir::fusion::planMmaAsync(ProgramLowering &lowering,
     return op.emitOpError("FUS-3314: the accumulator does not have wgmma's "
                           "layout for ")
            << numWarps << " warps";
-  int64_t rows = shape[swapped ? 1 : 0], columns = shape[swapped ? 0 : 1];
-  int64_t groups = numWarps / 4;
-  plan.alongRows = std::min(groups, rows / kInstructionRows);
-  plan.alongColumns = groups / plan.alongRows;
-  plan.ownColumns = columns / plan.alongColumns;
-  plan.n = std::min(plan.ownColumns, kInstructionColumns);
-  plan.rowBlocks = rows / (kInstructionRows * plan.alongRows);
-  plan.columnBlocks = plan.ownColumns / plan.n;
-  int64_t bytes = plan.aElement.getIntOrFloatBitWidth() / 8;
-  plan.depth = kDepthBytes / bytes;
-  plan.steps =
-      cast<tile::BufferType>(plan.b.getType()).getShape()[1] / plan.depth;
-
-  auto describe =
-      [&](Value buffer,
-          int64_t instructionRows) -> FailureOr<tile::MatrixDescriptor> {
-    auto found =
-        tile::getMatrixDescriptor(getSharedLayout(buffer), instructionRows);
-    if (!found || sharedMemory.getPlace(buffer).alignment() <
-                      tile::getSwizzleAlignment(found->swizzle))
-      return op.emitOpError("FUS-3315: no matrix descriptor reads ")
-             << buffer.getType();
-    return *found;
-  };
-  auto describeInto = [&](std::optional<tile::MatrixDescriptor> &into,
-                          Value buffer, int64_t instructionRows) {
-    FailureOr<tile::MatrixDescriptor> found = describe(buffer, instructionRows);
-    if (succeeded(found))
-      into = *found;
-    return LogicalResult(found);
-  };
-  if (failed(describeInto(plan.bDescriptor, plan.b, plan.n)))
+  divide(plan, shape[swapped ? 1 : 0], shape[swapped ? 0 : 1], numWarps);
+  if (failed(describe(op, sharedMemory, plan.b, plan.n, plan.bDescriptor)))
     return failure();
   if (plan.aInShared()) {
-    if (failed(describeInto(plan.aDescriptor, plan.a, kInstructionRows)))
+    if (failed(describe(op, sharedMemory, plan.a, kInstructionRows,
+                        plan.aDescriptor)))
       return failure();
     return plan;
   }
+  int64_t bytes = plan.aElement.getIntOrFloatBitWidth() / 8;
   auto operand = LinearLayout::wgmmaOperandA(
       tile::getTileShape(plan.a.getType()), bytes, numWarps);
   tile::LayoutAttr layout = tile::getLayout(plan.a.getType());

@@ -83,26 +83,60 @@ static std::optional<Field> keepBits(Field field, unsigned low, unsigned high) {
   return field;
 }
 
+/// The field that is an element of a vector.
+static std::optional<Field> findElement(LLVM::ExtractElementOp extract) {
+  unsigned bits = extract.getType().getIntOrFloatBitWidth();
+  std::optional<int64_t> index = getConstant(extract.getPosition());
+  auto type = cast<VectorType>(extract.getVector().getType());
+  int64_t all = type.getNumElements() * bits;
+  if (!index || kWordBits % bits != 0 ||
+      (all != kHalfBits && all % kWordBits != 0))
+    return std::nullopt;
+  Field field;
+  field.vector = extract.getVector();
+  field.word = *index * bits / kWordBits;
+  field.offset = *index * bits % kWordBits;
+  field.width = bits;
+  return field;
+}
+
+/// What a mask of an integer of so many bits leaves of `field`.
+static std::optional<Field> maskField(const Field &field, int64_t constant,
+                                      unsigned bits) {
+  uint64_t mask = constant & llvm::maskTrailingOnes<uint64_t>(bits);
+  unsigned low, length;
+  if (!llvm::isShiftedMask_64(mask, low, length))
+    return std::nullopt;
+  // Beyond the field there are copies of its sign.
+  if (field.isSigned && low + length > field.position + field.width)
+    return std::nullopt;
+  return keepBits(field, low, low + length);
+}
+
+/// `field` of an integer of so many bits, shifted to lower places.
+static std::optional<Field> shiftDown(Field field, unsigned places,
+                                      bool isSigned, unsigned bits) {
+  if (field.reachesTop(bits))
+    field.isSigned = isSigned;
+  else if (field.isSigned && !isSigned)
+    return std::nullopt;
+  unsigned lost = places > field.position ? places - field.position : 0;
+  if (lost >= field.width)
+    return std::nullopt;
+  field.offset += lost;
+  field.width -= lost;
+  field.position -= places - lost;
+  return field;
+}
+
 /// `value` as a field; none when it is something else.
 static std::optional<Field> findField(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.getType().isInteger())
     return std::nullopt;
   unsigned bits = value.getType().getIntOrFloatBitWidth();
-  if (auto extract = dyn_cast<LLVM::ExtractElementOp>(op)) {
-    std::optional<int64_t> index = getConstant(extract.getPosition());
-    auto type = cast<VectorType>(extract.getVector().getType());
-    int64_t all = type.getNumElements() * bits;
-    if (!index || kWordBits % bits != 0 ||
-        (all != kHalfBits && all % kWordBits != 0))
-      return std::nullopt;
-    Field field;
-    field.vector = extract.getVector();
-    field.word = *index * bits / kWordBits;
-    field.offset = *index * bits % kWordBits;
-    field.width = bits;
-    return field;
-  }
+  if (auto extract = dyn_cast<LLVM::ExtractElementOp>(op))
+    return findElement(extract);
   if (op->getNumOperands() == 0)
     return std::nullopt;
   std::optional<Field> field = findField(op->getOperand(0));
@@ -135,16 +169,8 @@ static std::optional<Field> findField(Value value) {
                                                   : keepBits(*field, 0, bits);
   if (!constant)
     return std::nullopt;
-  if (isa<arith::AndIOp>(op)) {
-    uint64_t mask = *constant & llvm::maskTrailingOnes<uint64_t>(bits);
-    unsigned low, length;
-    if (!llvm::isShiftedMask_64(mask, low, length))
-      return std::nullopt;
-    // Beyond the field there are copies of its sign.
-    if (field->isSigned && low + length > field->position + field->width)
-      return std::nullopt;
-    return keepBits(*field, low, low + length);
-  }
+  if (isa<arith::AndIOp>(op))
+    return maskField(*field, *constant, bits);
   if (*constant < 0 || *constant >= int64_t(bits))
     return std::nullopt;
   unsigned places = *constant;
@@ -156,18 +182,7 @@ static std::optional<Field> findField(Value value) {
   }
   if (!isa<arith::ShRSIOp, arith::ShRUIOp>(op))
     return std::nullopt;
-  bool isSigned = isa<arith::ShRSIOp>(op);
-  if (field->reachesTop(bits))
-    field->isSigned = isSigned;
-  else if (field->isSigned && !isSigned)
-    return std::nullopt;
-  unsigned lost = places > field->position ? places - field->position : 0;
-  if (lost >= field->width)
-    return std::nullopt;
-  field->offset += lost;
-  field->width -= lost;
-  field->position -= places - lost;
-  return field;
+  return shiftDown(*field, places, isa<arith::ShRSIOp>(op), bits);
 }
 
 /// The field of which `value`, a float, is the conversion.
