@@ -193,27 +193,64 @@ int64_t TileEmitter::countRowGroups() const {
   return 1;
 }
 
-LogicalResult TileEmitter::emitGrid() {
-  MmaAttr mma = schedule.getMma();
-  int64_t blocks = mma ? mma.getBlocks() : 0;
-  int64_t split = mma ? mma.getSplit() : 1;
-  if (failed(findTileGroups()))
-    return failure();
-  int64_t rowGroups = countRowGroups();
-  // How many tiles there are of groups is known at run time: each block asks.
-  gridDepth = (blocks > 0 || tileGroups ? 1 : 0) + (rowGroups > 1 ? 1 : 0);
+/// Binds the axes of the grid of one kernel.
+class mlir::fusion::GridBuilder {
+public:
+  explicit GridBuilder(TileEmitter &emitter)
+      : emitter(emitter), mma(emitter.schedule.getMma()),
+        blocks(mma ? mma.getBlocks() : 0), split(mma ? mma.getSplit() : 1),
+        multicast(mma ? mma.getMulticast() : 1),
+        rowGroups(emitter.countRowGroups()) {}
 
-  SmallVector<unsigned> gridAxes, group;
-  gridSize = builder.getAffineConstantExpr(1);
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    AxisAttr decision = schedule.getAxes()[id];
+  LogicalResult build();
+
+private:
+  InFlightDiagnostic emitError(const Twine &message) {
+    return emitter.kernel.emitError(message);
+  }
+  /// The axis of rows, which columns follow.
+  unsigned rows() const { return gridAxes.rbegin()[1]; }
+  bool isReducedInGranules(unsigned axis) const {
+    return emitter.granuleAxes.contains(*emitter.axes[axis].dim);
+  }
+
+  /// Adds an axis for each dimension, or for several that are walked as one.
+  LogicalResult addAxes();
+  /// Makes what blocks of a cluster own together one tile of the grid, and
+  /// checks what groups of warps own.
+  LogicalResult joinRows();
+  /// Gives the blocks of a cluster their parts of a tile.
+  LogicalResult shareTiles();
+  /// Splits tiles whose size is no power of two, or whose dimensions would not
+  /// be in the order of axes.
+  void splitTiles();
+  /// Lets a block walk several tiles.
+  LogicalResult walkTiles();
+  /// How many tiles there are.
+  Value countTiles();
+
+  TileEmitter &emitter;
+  MmaAttr mma;
+  int64_t blocks, split, multicast, rowGroups;
+  SmallVector<unsigned> gridAxes;
+  /// Blocks that share a tile.
+  int64_t cluster = 1;
+  /// The number of the block, and that of the tile.
+  Value slot, block;
+};
+
+LogicalResult GridBuilder::addAxes() {
+  ArrayRef<AxisAttr> decisions = emitter.schedule.getAxes();
+  SmallVector<unsigned> group;
+  for (auto [id, dim] : llvm::enumerate(emitter.space.getDims())) {
+    AxisAttr decision = decisions[id];
     bool unused = decision.getKind() == AxisKind::Grid && !dim.root;
     // Dimensions that are walked as one with a next one.
     unsigned last = id;
-    while (schedule.getAxes()[last].getKind() == AxisKind::Merged &&
-           last + 1 < schedule.getAxes().size())
+    while (decisions[last].getKind() == AxisKind::Merged &&
+           last + 1 < decisions.size())
       ++last;
-    if (last != id && schedule.getStrategy() == Strategy::Reduction)
+    if (last != id && emitter.schedule.getStrategy() == Strategy::Reduction)
       continue;
     if (decision.getKind() == AxisKind::Loop ||
         decision.getKind() == AxisKind::Group || unused)
@@ -221,129 +258,173 @@ LogicalResult TileEmitter::emitGrid() {
     group.push_back(id);
     if (decision.getKind() == AxisKind::Merged)
       continue;
-    if (failed(addGridAxis(group)))
+    if (failed(emitter.addGridAxis(group)))
       return failure();
-    unsigned number = bound.lookup(id);
-    const Axis &axis = axes[number];
+    unsigned number = emitter.bound.lookup(id);
     bool single = group.size() == 1 && dim.getStaticExtent() == 1;
     group.clear();
-    if (!axis.grid || single)
-      continue;
-    gridAxes.push_back(number);
+    if (emitter.axes[number].grid && !single)
+      gridAxes.push_back(number);
   }
   if (!group.empty())
-    return kernel.emitError("FUS-3116: the last dimension of the schedule is "
-                            "merged with a next one");
-  if (failed(addPanelAxis(gridAxes)))
-    return failure();
-  if (gridAxes.empty() && rowGroups == 1) {
-    gridDepth = 0;
-    return mma && mma.getStream() ? refuseStream("there is one tile only")
-                                  : success();
-  }
-  int64_t multicast = mma ? mma.getMulticast() : 1;
+    return emitError("FUS-3116: the last dimension of the schedule is "
+                     "merged with a next one");
+  return emitter.addPanelAxis(gridAxes);
+}
+
+LogicalResult GridBuilder::joinRows() {
+  bool hasRows = gridAxes.size() >= 2;
   if (multicast > 1) {
-    if (gridAxes.size() < 2 ||
-        !llvm::isPowerOf2_64(axes[gridAxes.rbegin()[1]].tile))
-      return kernel.emitError("FUS-3118: blocks of a cluster share columns, "
-                              "but the schedule has no axis of rows with a "
-                              "power of two as its tile");
+    if (!hasRows || !llvm::isPowerOf2_64(emitter.axes[rows()].tile))
+      return emitError("FUS-3118: blocks of a cluster share columns, "
+                       "but the schedule has no axis of rows with a "
+                       "power of two as its tile");
     // What all of them own is one tile of the grid.
-    Axis &rows = axes[gridAxes.rbegin()[1]];
-    rows.tile *= multicast;
-    rows.exact = tilesExactly(rows.extent, rows.tile);
+    Axis &axis = emitter.axes[rows()];
+    axis.tile *= multicast;
+    axis.exact = tilesExactly(axis.extent, axis.tile);
   }
-  if (rowGroups > 1) {
-    unsigned rows = gridAxes.size() < 2 ? 0 : gridAxes.rbegin()[1];
-    if (gridAxes.size() < 2 || axes[rows].tile % rowGroups != 0 ||
-        !llvm::isPowerOf2_64(axes[rows].tile / rowGroups))
-      return kernel.emitError("FUS-3118: ")
-             << rowGroups << " groups share rows, but the schedule has no axis "
-             << "of rows with a power of two for each as its tile";
-    if (granuleAxes.contains(*axes[rows].dim))
-      return kernel.emitError("FUS-3119: groups of warps share a dimension "
-                              "that the kernel reduces in granules");
+  if (rowGroups == 1)
+    return success();
+  int64_t tile = hasRows ? emitter.axes[rows()].tile : 0;
+  if (!hasRows || tile % rowGroups != 0 ||
+      !llvm::isPowerOf2_64(tile / rowGroups))
+    return emitError("FUS-3118: ")
+           << rowGroups << " groups share rows, but the schedule has no axis "
+           << "of rows with a power of two for each as its tile";
+  if (isReducedInGranules(rows()))
+    return emitError("FUS-3119: groups of warps share a dimension "
+                     "that the kernel reduces in granules");
+  return success();
+}
+
+LogicalResult GridBuilder::shareTiles() {
+  cluster = split * multicast;
+  if (cluster == 1)
+    return success();
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  unsigned whole = split > 1 ? gridAxes.back() : rows();
+  if (isReducedInGranules(whole))
+    return emitError("FUS-3119: the blocks of a cluster share a "
+                     "dimension that the kernel reduces in granules");
+  emitter.addPartAxis(whole, emitter.axes[whole].tile / cluster, std::nullopt);
+  emitter.rebind(whole, emitter.axes.size() - 1);
+  Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
+  if (mma.getApart()) {
+    emitter.program.setTogether(cluster);
+    emitter.blockNumber = block;
+    emitter.clusterRank = arith::RemUIOp::create(builder, loc, block, size);
+  } else {
+    emitter.program.setCluster(cluster);
+    emitter.clusterRank =
+        tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
   }
-  for (unsigned axis : gridAxes)
-    gridSize = gridSize * getMostTiles(axis);
-  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value slot = block;
-  int64_t cluster = split * multicast;
-  if (cluster > 1) {
-    unsigned whole = split > 1 ? gridAxes.back() : gridAxes.rbegin()[1];
-    if (granuleAxes.contains(*axes[whole].dim))
-      return kernel.emitError("FUS-3119: the blocks of a cluster share a "
-                              "dimension that the kernel reduces in granules");
-    addPartAxis(whole, axes[whole].tile / cluster, std::nullopt);
-    rebind(whole, axes.size() - 1);
-    Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
-    if (mma.getApart()) {
-      program.setTogether(cluster);
-      blockNumber = block;
-      clusterRank = arith::RemUIOp::create(builder, loc, block, size);
-    } else {
-      program.setCluster(cluster);
-      clusterRank =
-          tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
-    }
-    block = arith::DivUIOp::create(builder, loc, block, size);
-    blocks /= cluster;
-  }
+  block = arith::DivUIOp::create(builder, loc, block, size);
+  blocks /= cluster;
+  return success();
+}
+
+void GridBuilder::splitTiles() {
   // Dimensions of tiles are in the order of axes: columns follow the rows that
   // a block or a group has of a tile.
   bool hasOwnRows = multicast > 1;
   for (unsigned whole : gridAxes) {
-    int64_t tile = axes[whole].tile, start = 0;
-    if (rowGroups > 1 && whole == gridAxes.rbegin()[1]) {
-      addPartAxis(whole, tile / rowGroups, std::nullopt);
-      rebind(whole, axes.size() - 1);
+    int64_t tile = emitter.axes[whole].tile, start = 0;
+    if (rowGroups > 1 && whole == rows()) {
+      emitter.addPartAxis(whole, tile / rowGroups, std::nullopt);
+      emitter.rebind(whole, emitter.axes.size() - 1);
       hasOwnRows = true;
       continue;
     }
     bool inOrder =
-        !hasOwnRows || !granuleAxes.empty() || whole != gridAxes.back();
+        !hasOwnRows || !emitter.granuleAxes.empty() || whole != gridAxes.back();
     if (llvm::isPowerOf2_64(tile) && inOrder)
       continue;
     for (; start < tile; start += llvm::bit_floor(uint64_t(tile - start))) {
-      parts.push_back(axes.size());
-      addPartAxis(whole, llvm::bit_floor(uint64_t(tile - start)), start);
+      emitter.parts.push_back(emitter.axes.size());
+      emitter.addPartAxis(whole, llvm::bit_floor(uint64_t(tile - start)),
+                          start);
     }
-    rebind(whole, parts.front());
+    emitter.rebind(whole, emitter.parts.front());
   }
+}
+
+Value GridBuilder::countTiles() {
+  Value total = emitter.sizeOf(emitter.gridSize);
+  if (!emitter.tileGroups)
+    return total;
+  total = nullptr;
+  for (unsigned axis : gridAxes) {
+    Value count = emitter.countTiles(axis);
+    total = total ? arith::MulIOp::create(emitter.builder, emitter.loc, total,
+                                          count)
+                        .getResult()
+                  : count;
+  }
+  return total;
+}
+
+LogicalResult GridBuilder::walkTiles() {
+  OpBuilder &builder = emitter.builder;
   if (mma && mma.getStream()) {
-    FailureOr<Value> tile = emitSegments(slot, block, blocks);
+    FailureOr<Value> tile = emitter.emitSegments(slot, block, blocks);
     if (failed(tile))
       return failure();
     block = *tile;
-    gridSize = builder.getAffineConstantExpr(blocks);
-  } else if (blocks > 0 || tileGroups) {
-    Value total = sizeOf(gridSize);
-    if (tileGroups) {
-      total = nullptr;
-      for (unsigned axis : gridAxes) {
-        Value count = countTiles(axis);
-        total =
-            total
-                ? arith::MulIOp::create(builder, loc, total, count).getResult()
-                : count;
-      }
-      if (blocks == 0)
-        blocks = cast<AffineConstantExpr>(gridSize).getValue();
-    }
-    Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
-    block = openPlainLoop(block, total, step).getInductionVar();
-    if (auto tiles = dyn_cast<AffineConstantExpr>(gridSize))
-      blocks = std::min(blocks, tiles.getValue());
-    gridSize = builder.getAffineConstantExpr(blocks);
+    emitter.gridSize = builder.getAffineConstantExpr(blocks);
+    return success();
   }
-  if (failed(openPanel(gridAxes, slot, block)))
-    return failure();
-  gridSize = gridSize * cluster;
-  if (rowGroups > 1)
-    openRowGroups(rowGroups);
-  placeTile(block, gridAxes);
-  leadTiles();
+  if (blocks == 0 && !emitter.tileGroups)
+    return success();
+  Value total = countTiles();
+  auto tiles = dyn_cast<AffineConstantExpr>(emitter.gridSize);
+  if (emitter.tileGroups && blocks == 0)
+    blocks = cast<AffineConstantExpr>(emitter.gridSize).getValue();
+  Value step = arith::ConstantIndexOp::create(builder, emitter.loc, blocks);
+  block = emitter.openPlainLoop(block, total, step).getInductionVar();
+  if (tiles)
+    blocks = std::min(blocks, tiles.getValue());
+  emitter.gridSize = builder.getAffineConstantExpr(blocks);
   return success();
+}
+
+LogicalResult GridBuilder::build() {
+  // How many tiles there are of groups is known at run time: each block asks.
+  emitter.gridDepth =
+      (blocks > 0 || emitter.tileGroups ? 1 : 0) + (rowGroups > 1 ? 1 : 0);
+  emitter.gridSize = emitter.builder.getAffineConstantExpr(1);
+  if (failed(addAxes()))
+    return failure();
+  if (gridAxes.empty() && rowGroups == 1) {
+    emitter.gridDepth = 0;
+    return mma && mma.getStream()
+               ? emitter.refuseStream("there is one tile only")
+               : success();
+  }
+  if (failed(joinRows()))
+    return failure();
+  for (unsigned axis : gridAxes)
+    emitter.gridSize = emitter.gridSize * emitter.getMostTiles(axis);
+  block = slot =
+      gpu::BlockIdOp::create(emitter.builder, emitter.loc, gpu::Dimension::x);
+  if (failed(shareTiles()))
+    return failure();
+  splitTiles();
+  if (failed(walkTiles()) || failed(emitter.openPanel(gridAxes, slot, block)))
+    return failure();
+  emitter.gridSize = emitter.gridSize * cluster;
+  if (rowGroups > 1)
+    emitter.openRowGroups(rowGroups);
+  emitter.placeTile(block, gridAxes);
+  emitter.leadTiles();
+  return success();
+}
+
+LogicalResult TileEmitter::emitGrid() {
+  if (failed(findTileGroups()))
+    return failure();
+  return GridBuilder(*this).build();
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,86 +28,160 @@ LogicalResult TileEmitter::refuseStream(const Twine &reason) {
          << reason;
 }
 
-FailureOr<Value> TileEmitter::emitSegments(Value slot, Value block,
-                                           int64_t blocks) {
-  auto total = dyn_cast<AffineConstantExpr>(gridSize);
+/// Shares tiles among the blocks of a kernel.
+class mlir::fusion::StreamBuilder {
+public:
+  /// Of so many blocks this one has the number `block`, and the place `slot`
+  /// for what it hands over.
+  StreamBuilder(TileEmitter &emitter, Value slot, Value block, int64_t blocks)
+      : emitter(emitter), builder(emitter.builder), loc(emitter.loc),
+        slot(slot), block(block), blocks(blocks) {}
+
+  /// Opens the walk over the block's tiles and segments; returns the number of
+  /// the tile.
+  FailureOr<Value> build();
+
+private:
+  /// Finds the loop over the contracted dimension.
+  LogicalResult findChunks();
+  LogicalResult plan();
+  /// Where the range of block `number` begins, in chunks of the shared tiles.
+  Value cut(Value number);
+  /// Opens a loop over so many tiles and segments; returns its variable.
+  Value openLoop(Value count);
+  /// Sets what the block has of tile `tile`, which begins with chunk `start`:
+  /// the chunks from `from` to `to`.
+  void setSegment(Value tile, Value start, Value from, Value to);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value add(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
+  Value sub(Value a, Value b) {
+    return arith::SubIOp::create(builder, loc, a, b);
+  }
+  Value mul(Value a, int64_t b) {
+    return b == 1 ? a : arith::MulIOp::create(builder, loc, a, index(b));
+  }
+  Value div(Value a, int64_t b) {
+    return b == 1 ? a : arith::DivUIOp::create(builder, loc, a, index(b));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, loc, condition, yes, no);
+  }
+  Value isEqual(Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
+  }
+
+  TileEmitter &emitter;
+  OpBuilder &builder;
+  Location loc;
+  Value slot, block;
+  /// Blocks whose tiles follow each other go through them in step: what they
+  /// have in common of the operands is read from memory once. Tiles and blocks
+  /// are those of a team.
+  int64_t blocks, team = 1, tiles = 0;
+  /// Elements of a chunk, chunks of a tile, and shared tiles.
+  int64_t chunk = 1, length = 0, shared = 0;
+  /// What a tile is worth, and all of the shared ones: finishing counts too.
+  int64_t worth = 0, work = 0;
+  Value zero, one;
+};
+
+LogicalResult StreamBuilder::findChunks() {
   std::optional<int64_t> steps;
-  int64_t chunk = 1;
-  for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    AxisAttr axis = schedule.getAxes()[id];
+  for (auto [id, dim] : llvm::enumerate(emitter.space.getDims())) {
+    AxisAttr axis = emitter.schedule.getAxes()[id];
     if (axis.getKind() != AxisKind::Loop || dim.getStaticExtent() == 1)
       continue;
     if (steps)
-      return refuseStream("the contraction has loops in each other");
+      return emitter.refuseStream("the contraction has loops in each other");
     chunk = axis.getTile();
     steps = llvm::divideCeil(dim.getStaticExtent().value_or(0), chunk);
   }
-  if (!total || !steps || *steps == 0)
-    return refuseStream("sizes are not known at compile time");
-  // Blocks whose tiles follow each other go through them in step: what they
-  // have in common of the operands is read from memory once. From here on tiles
-  // and blocks are those of a team.
-  int64_t team = std::gcd(total.getValue(), blocks);
-  int64_t tiles = total.getValue() / team, length = *steps;
+  length = steps.value_or(0);
+  return success();
+}
+
+LogicalResult StreamBuilder::plan() {
+  if (failed(findChunks()))
+    return failure();
+  auto total = dyn_cast<AffineConstantExpr>(emitter.gridSize);
+  if (!total || length == 0)
+    return emitter.refuseStream("sizes are not known at compile time");
+  team = std::gcd(total.getValue(), blocks);
+  tiles = total.getValue() / team;
   blocks /= team;
-  int64_t shared = tiles < blocks ? tiles : tiles % blocks;
+  shared = tiles < blocks ? tiles : tiles % blocks;
   if (shared != 0 && tiles > blocks)
     shared += blocks;
-  // What a tile is worth, and all of the shared ones: finishing counts too.
-  int64_t worth = length + schedule.getMma().getStream();
-  int64_t work = shared * worth;
+  worth = length + emitter.schedule.getMma().getStream();
+  work = shared * worth;
   if (shared == 0)
-    return refuseStream("all rounds are whole");
+    return emitter.refuseStream("all rounds are whole");
   if (shared * length < blocks)
-    return refuseStream("there are " + Twine(blocks * team) + " of them for " +
-                        Twine(shared * length * team) + " chunks");
+    return emitter.refuseStream("there are " + Twine(blocks * team) +
+                                " of them for " +
+                                Twine(shared * length * team) + " chunks");
   if (llvm::maxUIntN(31) / blocks <= static_cast<uint64_t>(work))
-    return refuseStream("there are too many chunks to count");
+    return emitter.refuseStream("there are too many chunks to count");
+  return success();
+}
 
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddIOp::create(builder, loc, a, b);
-  };
-  auto sub = [&](Value a, Value b) -> Value {
-    return arith::SubIOp::create(builder, loc, a, b);
-  };
-  auto mul = [&](Value a, int64_t b) -> Value {
-    return b == 1 ? a : arith::MulIOp::create(builder, loc, a, index(b));
-  };
-  auto div = [&](Value a, int64_t b) -> Value {
-    return b == 1 ? a : arith::DivUIOp::create(builder, loc, a, index(b));
-  };
-  auto select = [&](Value condition, Value yes, Value no) -> Value {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  };
-  Value zero = index(0), one = index(1);
+Value StreamBuilder::cut(Value number) {
+  Value place = div(mul(number, work), blocks);
+  Value tile = div(place, worth);
+  Value chunks = arith::MinUIOp::create(
+      builder, loc, sub(place, mul(tile, worth)), index(length));
+  return add(mul(tile, length), chunks);
+}
+
+Value StreamBuilder::openLoop(Value count) {
+  auto loop = scf::ForOp::create(builder, loc, zero, count, one);
+  loop.getBody()->getTerminator()->erase();
+  TileEmitter::Scope scope{loop.getBody()};
+  emitter.scopes.back().nested = loop;
+  emitter.scopes.push_back(std::move(scope));
+  builder.setInsertionPointToEnd(loop.getBody());
+  return loop.getInductionVar();
+}
+
+void StreamBuilder::setSegment(Value tile, Value start, Value from, Value to) {
+  TileEmitter::Stream &segments = emitter.stream.emplace();
+  segments.begin = mul(sub(from, start), length == 1 ? 1 : chunk);
+  segments.end = mul(sub(to, start), chunk);
+  segments.owns = isEqual(segments.end, index(length * chunk));
+  // The block that has the tile's first chunk; no other tile has any before
+  // it, so that a block with all of a tile collects nothing.
+  int64_t distanceOfTeams = team * emitter.schedule.getMma().getCluster();
+  Value isWhole = isEqual(segments.begin, zero);
+  Value first = sub(
+      div(add(mul(add(mul(tile, worth), one), blocks), index(work - 1)), work),
+      one);
+  Value distance = mul(sub(block, first), distanceOfTeams);
+  segments.slot = slot;
+  segments.firstSlot = select(isWhole, slot, sub(slot, distance));
+  segments.slotStep = distanceOfTeams;
+  segments.numSlots = blocks * distanceOfTeams;
+}
+
+FailureOr<Value> StreamBuilder::build() {
+  if (failed(plan()))
+    return failure();
+  zero = index(0);
+  one = index(1);
   Value member = arith::RemUIOp::create(builder, loc, block, index(team));
   block = div(block, team);
   // This block's range of the shared tiles' chunks, and the tiles it meets.
-  auto cut = [&](Value number) -> Value {
-    Value place = div(mul(number, work), blocks);
-    Value tile = div(place, worth);
-    Value chunks = arith::MinUIOp::create(
-        builder, loc, sub(place, mul(tile, worth)), index(length));
-    return add(mul(tile, length), chunks);
-  };
   Value begin = cut(block), end = cut(add(block, one));
   Value last = div(sub(end, one), length);
   Value count = add(sub(last, div(begin, length)), one);
   int64_t rounds = (tiles - shared) / blocks;
-  auto loop =
-      scf::ForOp::create(builder, loc, zero, add(count, index(rounds)), one);
-  loop.getBody()->getTerminator()->erase();
-  Scope scope{loop.getBody()};
-  scopes.back().nested = loop;
-  scopes.push_back(std::move(scope));
-  builder.setInsertionPointToEnd(loop.getBody());
-
+  Value number = openLoop(add(count, index(rounds)));
   // Whole tiles come first, which all blocks begin at the same time; then the
   // segments, the last first: it is the one that another block may wait for.
-  Value number = loop.getInductionVar();
   Value isShared = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge, number, index(rounds));
   Value own = add(mul(number, blocks), add(block, index(shared)));
@@ -118,25 +192,13 @@ FailureOr<Value> TileEmitter::emitSegments(Value slot, Value block,
   Value to =
       arith::MinUIOp::create(builder, loc, add(start, index(length)),
                              select(isShared, end, index(tiles * length)));
-  Stream &segments = stream.emplace();
-  segments.begin = mul(sub(from, start), length == 1 ? 1 : chunk);
-  segments.end = mul(sub(to, start), chunk);
-  segments.owns = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        segments.end, index(length * chunk));
-  // The block that has the tile's first chunk; no other tile has any before
-  // it, so that a block with all of a tile collects nothing.
-  int64_t distanceOfTeams = team * schedule.getMma().getCluster();
-  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        segments.begin, zero);
-  Value first = sub(
-      div(add(mul(add(mul(tile, worth), one), blocks), index(work - 1)), work),
-      one);
-  Value distance = mul(sub(block, first), distanceOfTeams);
-  segments.slot = slot;
-  segments.firstSlot = select(isWhole, slot, sub(slot, distance));
-  segments.slotStep = distanceOfTeams;
-  segments.numSlots = blocks * distanceOfTeams;
+  setSegment(tile, start, from, to);
   return add(mul(tile, team), member);
+}
+
+FailureOr<Value> TileEmitter::emitSegments(Value slot, Value block,
+                                           int64_t blocks) {
+  return StreamBuilder(*this, slot, block, blocks).build();
 }
 
 FailureOr<TileEmitter::Scratch> TileEmitter::makeScratch(ValueRange sums,

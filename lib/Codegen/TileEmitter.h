@@ -27,6 +27,10 @@
 
 namespace mlir::fusion {
 
+class GridBuilder;
+class StreamBuilder;
+class TreeReduction;
+
 /// A value of the tile program with the axes its dimensions stand for, in
 /// increasing order. A scalar has no axes.
 struct Tile {
@@ -83,6 +87,8 @@ struct Axis {
 /// where sizes are symbols) in which dimension `i` is axis `i`, symbols below
 /// the number of shape symbols are sizes, and further symbols are index tiles.
 class TileEmitter {
+  friend class GridBuilder;
+  friend class StreamBuilder;
   friend class TreeReduction;
 
 public:
