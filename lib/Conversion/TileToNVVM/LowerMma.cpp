@@ -24,7 +24,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-static constexpr int32_t kWarpgroupWarpsLog2 = 2;
 /// Registers of an instruction's rows in one thread.
 static constexpr unsigned kOperandWords = 4;
 /// Descriptors count in 16 bytes.
@@ -198,8 +197,7 @@ Value WgmmaEmitter::descriptorOf(Value buffer,
 
 void WgmmaEmitter::findOperands() {
   // The warpgroup's part begins at a row and a column of its own.
-  Value group = arith::ShRUIOp::create(builder, threads.getWarp(),
-                                       builder.constant32(kWarpgroupWarpsLog2));
+  Value group = threads.getWarpgroup();
   Value groupRow = arith::AndIOp::create(
       builder, group, builder.constant32(plan.alongRows - 1));
   Value groupColumn = arith::ShRUIOp::create(

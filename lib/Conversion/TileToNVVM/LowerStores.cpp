@@ -24,8 +24,7 @@ using namespace mlir::fusion;
 using tile::HwDim;
 using tile::LinearLayout;
 
-static constexpr unsigned kWarpgroupWarps = 4;
-static constexpr int32_t kWarpgroupThreads = 128;
+static constexpr int32_t kWarpgroupThreads = kWarpgroupWarps * kWarpThreads;
 
 //===----------------------------------------------------------------------===//
 // Who stores together
@@ -245,9 +244,7 @@ LogicalResult AsyncStoreEmitter::emit() {
     return op.emitOpError("FUS-3311: copies with this map do not take the "
                           "buffer's layout");
   if (groupBits)
-    group = arith::ShRUIOp::create(
-        builder, threads.getWarp(),
-        builder.constant32(llvm::Log2_32(kWarpgroupWarps)));
+    group = threads.getWarpgroup();
   // All who may have started copies wait for theirs: another store may have
   // used the buffer in the other way.
   if (!isFirstUse(op)) {

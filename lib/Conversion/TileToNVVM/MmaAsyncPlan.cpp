@@ -19,7 +19,6 @@ using tile::LinearLayout;
 
 static constexpr int64_t kInstructionColumns = 256;
 static constexpr int64_t kDepthBytes = 32;
-static constexpr int64_t kWarpgroupWarps = 4;
 
 /// How wgmma spells an operand's element type; empty when it has none such.
 static StringRef operandType(Type type) {

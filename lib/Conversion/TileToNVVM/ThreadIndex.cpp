@@ -15,7 +15,7 @@
 #include "fusion/Conversion/TileToNVVM/ThreadIndex.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -112,6 +112,11 @@ Value ThreadIndex::isOwner(const LinearLayout &layout) {
   Value bits = arith::AndIOp::create(
       builder, thread, builder.constant32(static_cast<int32_t>(mask)));
   return builder.isEqual(bits, 0);
+}
+
+Value ThreadIndex::getWarpgroup() {
+  return arith::ShRUIOp::create(
+      builder, getWarp(), builder.constant32(llvm::Log2_32(kWarpgroupWarps)));
 }
 
 Value ThreadIndex::isFirst() { return builder.isEqual(thread, 0); }

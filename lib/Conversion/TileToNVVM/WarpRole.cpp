@@ -19,7 +19,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-static constexpr int32_t kWarpgroupWarps = 4;
 /// Barrier 0 is the whole block's; from this one on each group of consumers has
 /// one, and then one for each of its warpgroups.
 static constexpr int32_t kConsumerBarrier = 1;

@@ -23,6 +23,8 @@ namespace mlir::fusion {
 /// Bits of a thread's number that are its lane's, and threads of a warp.
 constexpr unsigned kLaneBits = 5;
 constexpr int32_t kWarpThreads = 1 << kLaneBits;
+/// Warps of a warpgroup, which makes some matrix instructions together.
+constexpr int32_t kWarpgroupWarps = 4;
 
 /// The number of the thread and what is computed of it, each once and at the
 /// entry of the kernel.
@@ -38,6 +40,8 @@ public:
   Value getLane();
   /// The number of the warp in the block, known to be the same in its threads.
   Value getWarp();
+  /// The number of the warpgroup.
+  Value getWarpgroup();
 
   /// The part of the coordinate along `dim` that depends on the thread.
   Value getCoordinate(const tile::LinearLayout &layout, unsigned dim);

@@ -40,6 +40,7 @@ void populateMemoryLowerings(LoweringSet &lowerings);
 void populateSharedMemoryLowerings(LoweringSet &lowerings);
 /// Reductions, layout conversions and exchanges within a warp.
 void populateExchangeLowerings(LoweringSet &lowerings);
+/// Scans within a warp.
 void populateScanLowerings(LoweringSet &lowerings);
 /// Copies to shared memory by the threads.
 void populateCopyLowerings(LoweringSet &lowerings);
@@ -49,24 +50,26 @@ void populateTensorMapLowerings(LoweringSet &lowerings);
 void populateRingLowerings(LoweringSet &lowerings);
 /// Tensor copies to global memory.
 void populateAsyncStoreLowerings(LoweringSet &lowerings);
-/// Products by each thread.
+/// Products by each thread of its own elements.
 void populateDotLowerings(LoweringSet &lowerings);
-/// Products by the instructions of a warp; of those that these match no other
-/// lowering takes.
+/// Products by the instructions of a warp, where the layouts are those of one:
+/// to be added after those by each thread.
 void populateMmaSyncLowerings(LoweringSet &lowerings,
                               const TileToNVVMOptions &options = {});
 /// Products in flight by the instructions of a warpgroup.
 void populateMmaAsyncLowerings(LoweringSet &lowerings,
                                const TileToNVVMOptions &options = {});
-/// Roles of warps.
+/// The branch into roles of warps.
 void populateRoleLowerings(LoweringSet &lowerings);
+/// Sums over the blocks of a cluster.
 void populateClusterLowerings(LoweringSet &lowerings);
 /// Tiles that blocks of the grid hand to each other, and the memory for it.
 void populateGridLowerings(LoweringSet &lowerings);
 /// The search for the group of a tile of rows.
 void populateRowGroupLowerings(LoweringSet &lowerings);
-/// What the blocks of a panel combine.
+/// Reductions over the blocks of a panel, and their leave.
 void populatePanelLowerings(LoweringSet &lowerings);
+/// Scans over the blocks of a panel.
 void populatePanelScanLowerings(LoweringSet &lowerings);
 
 /// All of the above.
