@@ -129,20 +129,20 @@ MASKS = [
          "index(panel->members)")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerPanelScan.cpp",
-        ("members-after-included", "before[reg] = lowering.selectAll(isBefore, "
+        ("members-after-included", "before[reg] = builder.selectAll(isBefore, "
          "all[reg], before[reg]);", "before[reg] = all[reg];"),
         ("panel-lanes-out-of-order",
-         "lowering.selectAll(isRight, other, own)",
-         "lowering.selectAll(isRight, own, other)")),
+         "builder.selectAll(isRight, other, own)",
+         "builder.selectAll(isRight, own, other)")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerScan.cpp",
         ("exclusive-scan-inclusive",
-         "i == 0 ? *start : combine(combiner, *start, own[i - 1])",
-         "combine(combiner, *start, own[i])"),
-        ("scan-lanes-out-of-order", "combine(combiner, before, states)",
-         "combine(combiner, states, before)")),
+         "i == 0 ? *start : combine(*start, round.own[i - 1])",
+         "combine(*start, round.own[i])"),
+        ("scan-lanes-out-of-order", "combine(before, states)",
+         "combine(states, before)")),
     *_group(
-        "lib/Conversion/TileToNVVM/LowerMemory.cpp",
+        "lib/Conversion/TileToNVVM/AccessPlan.cpp",
         ("bounds-or-equal", "arith::CmpIPredicate::ult",
          "arith::CmpIPredicate::ule")),
 ]
@@ -157,15 +157,17 @@ LAYOUTS = [
     *_group(
         "lib/Conversion/TileToNVVM/LowerExchange.cpp",
         ("registers-not-flipped",
-         "shuffle(source[reg], source32, /*butterfly=*/false)",
-         "shuffle(source[reg], lane, /*butterfly=*/false)"),
+         "builder.shuffle(source[reg], source32, NVVM::ShflKind::idx)",
+         "builder.shuffle(source[reg], lane, NVVM::ShflKind::idx)"),
         ("register-combined-twice",
-         "combine(op.getCombiner(), states[i], states[i + 1])",
-         "combine(op.getCombiner(), states[i], states[i])"),
-        ("lanes-of-another-bit", "1 << bit", "1 << (4 - bit)"),
+         "lowering.combine(op.getCombiner(), states[i], states[i + 1])",
+         "lowering.combine(op.getCombiner(), states[i], states[i])"),
+        ("lanes-of-another-bit", "1 << bit", "1 << (4 - bit)")),
+    *_group(
+        "lib/Conversion/TileToNVVM/ThreadBuilder.cpp",
         ("high-word-twice",
-         "exchange32(arith::TruncIOp::create(builder, loc, i32, raw))",
-         "exchange32(arith::TruncIOp::create(builder, loc, i32, high))")),
+         "shuffle32(arith::TruncIOp::create(*this, i32, raw))",
+         "shuffle32(arith::TruncIOp::create(*this, i32, high))")),
     *_group(
         "lib/Conversion/MathExpansion/IntegerPatterns.cpp",
         ("byte-bias", "isSigned ? 128.0 : 0.0", "isSigned ? 127.0 : 0.0"),
