@@ -184,7 +184,7 @@ static std::pair<double, double> splitTraffic(const KernelCost &cost,
 KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
                                       const KernelShape &shape,
                                       const TargetInfo &target) {
-  const KernelConstants &fitted = target.fitted->kernels;
+  const KernelConstants &fitted = target.fitted.kernels;
   KernelTime time;
   time.occupancy = computeOccupancy(shape, target);
   if (time.occupancy.blocksPerSM == 0) {

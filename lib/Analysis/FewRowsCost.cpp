@@ -70,7 +70,7 @@ static int64_t getStageBytes(const Sides &sides, const MmaConfig &config) {
 double fusion::getFewRowsSeconds(const MmaProblem &problem,
                                  const MmaConfig &config,
                                  const TargetInfo &target) {
-  const FewRowsConstants &fitted = target.fitted->fewRows;
+  const FewRowsConstants &fitted = target.fitted.fewRows;
   Sides sides(problem);
   auto [few, many] = getTile(sides, config);
   double tiles = double(llvm::divideCeil(sides.few, few)) *
@@ -108,7 +108,7 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
 
 llvm::SmallVector<MmaConfig>
 fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
-  const FewRowsConstants &fitted = target.fitted->fewRows;
+  const FewRowsConstants &fitted = target.fitted.fewRows;
   Sides sides(problem);
   bool isUnpacked = sides.manyBits < problem.elementBits;
   if (sides.few > (isUnpacked ? fitted.maxUnpackedRows : fitted.maxRows) ||

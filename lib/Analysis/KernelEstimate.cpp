@@ -120,7 +120,7 @@ std::pair<double, bool> Pricer::getFactor(ArrayRef<AffineExpr> coords,
   double factor = coalescingFactor(fastStride, value.elementBytes);
   // Another dimension runs along memory: a tile of both goes through shared
   // memory, so that reads and writes are both in order.
-  double transposed = target.fitted->kernels.transposeFactor;
+  double transposed = target.fitted.kernels.transposeFactor;
   if (factor > transposed && innermost && !(innermost & fastBit))
     return {transposed, true};
   return {factor, false};
@@ -219,7 +219,7 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
                   double blockSeconds) {
   KernelTime time = estimateTime(cost, shape, target);
   double work = time.total - target.launchSeconds - target.dramLatencySeconds;
-  time.total = target.fitted->mma.startSeconds +
+  time.total = target.fitted.mma.startSeconds +
                std::max(work, std::ceil(time.waves) * blockSeconds);
   // Of two shapes that are about as fast, the one with fewer registers.
   double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;

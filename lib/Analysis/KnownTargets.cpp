@@ -14,7 +14,8 @@
 //          "Throughput of Native Arithmetic Instructions": special functions a
 //          clock (16 an SM on every chip here).
 //   [PTX]  PTX ISA 9.0, "Target ISA Notes" of wgmma.mma_async (sm_90a alone)
-//          and of mma (float8 from sm_89 on).
+//          and of mma (float8 from sm_89 on); mbarrier.try_wait (from sm_90
+//          on).
 //   [FIT]  Constants of the models, fitted on the H200 of [M]
 //   (FittedOnH200.cpp):
 //          no other chip was measured.
@@ -61,10 +62,10 @@ constexpr double kLaunchSeconds = 1.2e-6;
 constexpr double kDramLatencySeconds = 0.66e-6;
 } // namespace
 
-/// What every chip since sm_80 has in common [CC], and every one since sm_89
+/// What every chip since sm_80 has in common [CC], and every one since sm_90
 /// [PTX], and what is fitted [FIT].
-static constexpr TargetInfo getCommon(llvm::StringLiteral name,
-                                      llvm::StringLiteral part) {
+static TargetInfo getCommon(llvm::StringLiteral name,
+                            llvm::StringLiteral part) {
   return TargetInfo{/*name=*/name,
                     /*part=*/part,
                     /*numSMs=*/0,
@@ -89,19 +90,19 @@ static constexpr TargetInfo getCommon(llvm::StringLiteral name,
                     /*fp64FlopsPerSecond=*/0,
                     /*tensorFlopsPerSecond=*/0,
                     /*sfuPerClockPerSM=*/16,
+                    /*hasWaitingBarriers=*/true,
                     /*hasWarpgroups=*/false,
                     /*hasFloat8Products=*/true,
                     /*warpProductShare=*/1,
                     /*launchSeconds=*/kLaunchSeconds,
                     /*dramLatencySeconds=*/kDramLatencySeconds,
-                    /*fitted=*/&kFittedOnH200};
+                    /*fitted=*/kFittedOnH200};
 }
 
 /// Sets the SMs, the clock and what follows from them: `fp32PerClock` and
 /// `fp64PerClock` count fused multiply-adds of one SM a clock.
-static constexpr void setCore(TargetInfo &target, int64_t numSMs,
-                              double clockHz, double fp32PerClock,
-                              double fp64PerClock) {
+static void setCore(TargetInfo &target, int64_t numSMs, double clockHz,
+                    double fp32PerClock, double fp64PerClock) {
   target.numSMs = numSMs;
   target.clockHz = clockHz;
   target.l2BytesPerSecond = kL2BytesPerClockPerSM * numSMs * clockHz;
@@ -111,7 +112,7 @@ static constexpr void setCore(TargetInfo &target, int64_t numSMs,
 
 /// Sets the rate of products, which warps make together, and the share of it
 /// that one warp alone reaches [M].
-static constexpr void setGroupProducts(TargetInfo &target, double rate) {
+static void setGroupProducts(TargetInfo &target, double rate) {
   constexpr double kWarpFlopsPerClockPerSM =
       0.6 * 802 * kTera / (132 * 1980 * kMega);
   target.tensorFlopsPerSecond = rate;
@@ -120,10 +121,10 @@ static constexpr void setGroupProducts(TargetInfo &target, double rate) {
 }
 
 /// A100 SXM4 80 GB [DS]: 108 SMs, 1410 MHz, 40 MB L2, 2039 GB/s, 312 TFLOP/s.
-static constexpr TargetInfo getSm80(llvm::StringLiteral name) {
+static TargetInfo getSm80(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "A100 SXM4 80 GB");
   setCore(t, 108, 1410 * kMega, 64, 32);
-  t.hasFloat8Products = false;
+  t.hasWaitingBarriers = t.hasFloat8Products = false;
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 40 * kMiB;
@@ -134,12 +135,12 @@ static constexpr TargetInfo getSm80(llvm::StringLiteral name) {
 
 /// A10 [DS]: 72 SMs, 1695 MHz, 6 MB L2, 600 GB/s, 125 TFLOP/s. 8.6 has 48
 /// warps and 16 blocks an SM [CC].
-static constexpr TargetInfo getSm86(llvm::StringLiteral name) {
+static TargetInfo getSm86(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "A10");
   setCore(t, 72, 1695 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
-  t.hasFloat8Products = false;
+  t.hasWaitingBarriers = t.hasFloat8Products = false;
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 6 * kMiB;
@@ -150,12 +151,12 @@ static constexpr TargetInfo getSm86(llvm::StringLiteral name) {
 
 /// Jetson AGX Orin 64 GB [DS]: 16 SMs, 1300 MHz, 4 MB L2, 204.8 GB/s,
 /// 42.6 TFLOP/s. 8.7 has 48 warps and 16 blocks an SM [CC].
-static constexpr TargetInfo getSm87(llvm::StringLiteral name) {
+static TargetInfo getSm87(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "Jetson AGX Orin 64 GB");
   setCore(t, 16, 1300 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 16;
-  t.hasFloat8Products = false;
+  t.hasWaitingBarriers = t.hasFloat8Products = false;
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 4 * kMiB;
@@ -166,11 +167,12 @@ static constexpr TargetInfo getSm87(llvm::StringLiteral name) {
 
 /// L40S [DS]: 142 SMs, 2520 MHz, 96 MB L2, 864 GB/s, 362 TFLOP/s. 8.9 has 48
 /// warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm89(llvm::StringLiteral name) {
+static TargetInfo getSm89(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "L40S");
   setCore(t, 142, 2520 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;
+  t.hasWaitingBarriers = false;
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 96 * kMiB;
@@ -181,7 +183,7 @@ static constexpr TargetInfo getSm89(llvm::StringLiteral name) {
 
 /// H200 SXM: 132 SMs, 1980 MHz [DS]; 60 MB L2 as the driver reports, 4.38 TB/s
 /// and 802 TFLOP/s as measured [M].
-static constexpr TargetInfo getSm90(llvm::StringLiteral name) {
+static TargetInfo getSm90(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "H200 SXM");
   setCore(t, 132, 1980 * kMega, 128, 64);
   t.sharedPerSM = 228 * kKiB;
@@ -193,14 +195,14 @@ static constexpr TargetInfo getSm90(llvm::StringLiteral name) {
 }
 
 /// The same part, with the instructions that only it has.
-static constexpr TargetInfo getSm90a(llvm::StringLiteral name) {
+static TargetInfo getSm90a(llvm::StringLiteral name) {
   TargetInfo t = getSm90(name);
   t.hasWarpgroups = true;
   return t;
 }
 
 /// B200 [DS]: 148 SMs, 1965 MHz, 126 MB L2, 8 TB/s, 2250 TFLOP/s.
-static constexpr TargetInfo getSm100(llvm::StringLiteral name) {
+static TargetInfo getSm100(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "B200");
   setCore(t, 148, 1965 * kMega, 128, 64);
   t.sharedPerSM = 228 * kKiB;
@@ -212,7 +214,7 @@ static constexpr TargetInfo getSm100(llvm::StringLiteral name) {
 }
 
 /// B300 [DS]: as B200 but for doubles, of which it makes 1.25 TFLOP/s.
-static constexpr TargetInfo getSm103(llvm::StringLiteral name) {
+static TargetInfo getSm103(llvm::StringLiteral name) {
   TargetInfo t = getSm100(name);
   t.part = "B300";
   setCore(t, 148, 1965 * kMega, 128, 2);
@@ -221,7 +223,7 @@ static constexpr TargetInfo getSm103(llvm::StringLiteral name) {
 
 /// Jetson AGX Thor T5000 [DS]: 20 SMs, 1575 MHz, 32 MB L2, 273 GB/s,
 /// 258 TFLOP/s. 11.0 has 48 warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm110(llvm::StringLiteral name) {
+static TargetInfo getSm110(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "Jetson AGX Thor T5000");
   setCore(t, 20, 1575 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
@@ -236,7 +238,7 @@ static constexpr TargetInfo getSm110(llvm::StringLiteral name) {
 
 /// RTX 5090 [DS]: 170 SMs, 2407 MHz, 96 MB L2, 1792 GB/s, 209.5 TFLOP/s. 12.0
 /// has 48 warps and 24 blocks an SM [CC].
-static constexpr TargetInfo getSm120(llvm::StringLiteral name) {
+static TargetInfo getSm120(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "RTX 5090");
   setCore(t, 170, 2407 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
@@ -251,7 +253,7 @@ static constexpr TargetInfo getSm120(llvm::StringLiteral name) {
 
 /// GB10 [DS]: 48 SMs, 2418 MHz, 24 MB L2, 273 GB/s; products at the rate of
 /// sm_120 a clock and SM, 62 TFLOP/s [EST]. 12.1 is like 12.0 [CC].
-static constexpr TargetInfo getSm121(llvm::StringLiteral name) {
+static TargetInfo getSm121(llvm::StringLiteral name) {
   TargetInfo t = getSm120(name);
   t.part = "GB10";
   setCore(t, 48, 2418 * kMega, 128, 2);
@@ -262,7 +264,7 @@ static constexpr TargetInfo getSm121(llvm::StringLiteral name) {
 }
 
 llvm::ArrayRef<TargetInfo> mlir::fusion::getKnownTargets() {
-  static constexpr TargetInfo targets[] = {
+  static const TargetInfo targets[] = {
 #define FUSION_CHIP(name, describe) describe(name),
 #include "fusion/Support/Chips.def"
   };

@@ -36,7 +36,7 @@ int64_t pricing::getStageBytes(const MmaProblem &problem,
 /// Blocks of clusters of `size` that run at a time. They lie in one of the
 /// chip's parts, of which some multiprocessors remain.
 int64_t pricing::getClusterSlots(int64_t size, const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   double share = size <= 2   ? 1
                  : size <= 8 ? fitted.clusterShare
                              : fitted.wideClusterShare;
@@ -48,7 +48,7 @@ int64_t pricing::getClusterSlots(int64_t size, const TargetInfo &target) {
 static double getWindowSeconds(const MmaProblem &problem,
                                const MmaConfig &config,
                                const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   if (problem.taps == 1)
     return 0;
   auto bytes = [&](double size, unsigned side) {
@@ -123,7 +123,7 @@ int64_t pricing::getTiles(const MmaProblem &problem, const MmaConfig &config) {
 /// in its lines are the limit of the chip: fewer blocks have more each.
 static double feedClocks(const MmaProblem &problem, const MmaConfig &config,
                          const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   double busy = std::min(1.0, double(getTiles(problem, config)) * config.split *
                                   config.multicast / target.numSMs);
   double straddled =
@@ -153,7 +153,7 @@ static double getSumBytes(const MmaProblem &problem, const MmaConfig &config) {
 TileTimes pricing::getTileTimes(const MmaProblem &problem,
                                 const MmaConfig &config,
                                 const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   TileTimes times;
   // One chunk: the tensor cores' time, or that of feeding them, on one
   // multiprocessor. Narrow instructions read their operands for less work.
@@ -241,7 +241,7 @@ static double getStreamSeconds(const MmaProblem &problem,
                                const MmaConfig &config, double chunkSeconds,
                                double chunks, double epilogue,
                                const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   double tiles = getTiles(problem, config);
   double blocks = double(config.blocks) / config.multicast;
   double shared = getSharedTiles(problem, config);
@@ -256,7 +256,7 @@ static double getStreamSeconds(const MmaProblem &problem,
 
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   double tiles = getTiles(problem, config);
   double chunks =
       double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),

@@ -13,47 +13,88 @@
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Support/DefaultChip.h"
+#include "fusion/Support/ErrorCodes.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 /// The `fusion.target` of the innermost module around `op` that has one.
-static StringRef getDeclaredTarget(Operation *op) {
+static TargetAttr getDeclaredTarget(Operation *op) {
   for (; op; op = op->getParentOp())
     if (auto target =
             op->getAttrOfType<TargetAttr>(FusionDialect::kTargetAttrName))
-      return target.getChip();
-  return "";
+      return target;
+  return nullptr;
 }
 
-const TargetInfo *mlir::fusion::resolveTarget(Operation *op, StringRef option,
-                                              StringRef fallback) {
+DictionaryAttr mlir::fusion::getDeclaredConstants(Operation *op,
+                                                  StringRef name) {
+  TargetAttr declared = getDeclaredTarget(op);
+  return declared && declared.getChip() == name ? declared.getFitted()
+                                                : DictionaryAttr();
+}
+
+/// Replaces constants of `fitted` by those in `groups`.
+static llvm::Error replaceConstants(DictionaryAttr groups,
+                                    FittedConstants &fitted) {
+  for (NamedAttribute group : groups) {
+    auto constants = dyn_cast<DictionaryAttr>(group.getValue());
+    if (!constants)
+      return llvm::createStringError("'" + group.getName().strref() +
+                                     "' is no group of constants");
+    for (NamedAttribute constant : constants) {
+      auto value = dyn_cast<FloatAttr>(constant.getValue());
+      if (llvm::Error error =
+              fitted.set(group.getName(), constant.getName(),
+                         value ? value.getValueAsDouble()
+                               : std::numeric_limits<double>::quiet_NaN()))
+        return error;
+    }
+  }
+  return llvm::Error::success();
+}
+
+FailureOr<TargetInfo> mlir::fusion::resolveTarget(Operation *op,
+                                                  StringRef option,
+                                                  StringRef fallback) {
   StringRef name = option;
-  if (name.empty())
-    name = getDeclaredTarget(op);
+  if (TargetAttr declared = getDeclaredTarget(op); declared && name.empty())
+    name = declared.getChip();
   if (name.empty())
     name = fallback;
   if (name.empty())
-    return &getDefaultTarget();
+    name = kDefaultChip;
   llvm::Expected<const TargetInfo *> known = getTarget(name);
-  if (known)
-    return *known;
-  emitError(op->getLoc()) << llvm::toString(known.takeError());
-  return nullptr;
+  if (!known) {
+    emitError(op->getLoc()) << llvm::toString(known.takeError());
+    return failure();
+  }
+  TargetInfo target = **known;
+  if (DictionaryAttr constants = getDeclaredConstants(op, name))
+    if (llvm::Error error = replaceConstants(constants, target.fitted)) {
+      emitCodedError(op->getLoc(), ErrorCode::BadTargetConstants,
+                     llvm::toString(std::move(error)));
+      return failure();
+    }
+  return target;
 }
 
 std::optional<int64_t> mlir::fusion::getSharedLimit(Operation *op,
                                                     int64_t option) {
   if (option != 0)
     return option;
-  if (const TargetInfo *target = resolveTarget(op))
-    return target->maxSharedPerBlock;
-  return std::nullopt;
+  FailureOr<TargetInfo> target = resolveTarget(op);
+  if (failed(target))
+    return std::nullopt;
+  return target->maxSharedPerBlock;
 }
 
-void mlir::fusion::setTarget(ModuleOp module, const TargetInfo &target) {
+void mlir::fusion::setTarget(ModuleOp module, const TargetInfo &target,
+                             DictionaryAttr fitted) {
   MLIRContext *context = module.getContext();
   context->loadDialect<FusionDialect>();
   module->setAttr(FusionDialect::kTargetAttrName,
-                  TargetAttr::get(context, target.name));
+                  TargetAttr::get(context, target.name, fitted));
 }

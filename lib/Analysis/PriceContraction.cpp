@@ -30,7 +30,7 @@ static constexpr double kSpillBytesAStep = 8;
 
 void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                                   const MmaConfig *config) {
-  const WarpProductConstants &fitted = target.fitted->warpProducts;
+  const WarpProductConstants &fitted = target.fitted.warpProducts;
   // The dimensions of the result that only the left operand has, only the
   // right one has, and both have.
   ArrayRef<BodyInstance> instances = body.getInstances();

@@ -37,7 +37,7 @@ bool mlir::fusion::fitsExchange(double groups, int64_t blocks, int64_t words) {
 
 int64_t mlir::fusion::getWalkSplit(double groups, double elements,
                                    const TargetInfo &target) {
-  const ReductionConstants &fitted = target.fitted->reductions;
+  const ReductionConstants &fitted = target.fitted.reductions;
   double room = fitted.walkBlocksPerSM * static_cast<double>(target.numSMs) /
                 std::max(groups, 1.0);
   double worth = elements / static_cast<double>(fitted.minShareElements);

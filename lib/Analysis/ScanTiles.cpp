@@ -62,7 +62,7 @@ double mlir::fusion::countCombination(const OpCost &cost) {
 /// Whether threads walk what is scanned on their own: there are enough rows and
 /// columns to fill the chip, and each element is then combined twice at most.
 static bool walksAlone(const ScanSizes &sizes, const TargetInfo &target) {
-  const ScanConstants &fitted = target.fitted->scans;
+  const ScanConstants &fitted = target.fitted.scans;
   double threads =
       static_cast<double>(sizes.columns) * static_cast<double>(sizes.rows);
   double wanted =
@@ -87,7 +87,7 @@ static bool fitsExchanges(const ScanSizes &sizes, const ScanTiles &tiles,
 /// the chip.
 static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
                       ScanTiles &tiles) {
-  const ScanConstants &fitted = target.fitted->scans;
+  const ScanConstants &fitted = target.fitted.scans;
   if (sizes.stateWords == 0)
     return;
   double groups = countBlocks(sizes, tiles);
@@ -105,7 +105,7 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
 /// Gives few blocks longer tiles, of more warps.
 static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
                           ScanTiles &tiles) {
-  const ScanConstants &fitted = target.fitted->scans;
+  const ScanConstants &fitted = target.fitted.scans;
   // A few more blocks can save that.
   int64_t most = std::min(kMostBlocks, tiles.split + tiles.split / 8);
   double wanted = static_cast<double>(fitted.warpsWanted) *
@@ -125,7 +125,7 @@ static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
 
 ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
                                         const TargetInfo &target) {
-  const ScanConstants &fitted = target.fitted->scans;
+  const ScanConstants &fitted = target.fitted.scans;
   auto multiprocessors = static_cast<int64_t>(target.numSMs);
   ScanTiles tiles;
   if (sizes.stateBytes == 0) {

@@ -75,7 +75,7 @@ bool fusion::isCopiedByThreads(RankedTensorType type) {
 
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
-  const WarpProductConstants &fitted = target.fitted->warpProducts;
+  const WarpProductConstants &fitted = target.fitted.warpProducts;
   bool split = sum.operands[0].element.isF32() && !sum.tf32;
   double products = split ? kSplitProducts : 1;
   // Other rates are those of single warps.

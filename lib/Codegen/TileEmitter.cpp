@@ -70,15 +70,10 @@ static SmallVector<unsigned> usedSymbols(KernelOp kernel,
   return SmallVector<unsigned>(used.set_bits());
 }
 
-/// Whether threads that wait for a barrier in shared memory are suspended, as
-/// they are from sm_90 on.
+/// Whether threads that wait for a barrier in shared memory are suspended.
 static bool hasWaitingBarriers(KernelOp kernel) {
-  // The dialect verifies the name.
-  const TargetInfo *target = resolveTarget(kernel);
-  StringRef chip = target ? StringRef(target->name) : StringRef();
-  unsigned number = 0;
-  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) &&
-         number >= 90;
+  FailureOr<TargetInfo> target = resolveTarget(kernel);
+  return succeeded(target) && target->hasWaitingBarriers;
 }
 
 FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,

@@ -169,8 +169,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
 }
 
 void FormKernelsPass::runOnOperation() {
-  const TargetInfo *targetInfo = resolveTarget(getOperation(), target);
-  if (!targetInfo)
+  FailureOr<TargetInfo> targetInfo = resolveTarget(getOperation(), target);
+  if (failed(targetInfo))
     return signalPassFailure();
   names.clear();
   for (auto func : getOperation().getOps<FunctionOpInterface>())

@@ -55,8 +55,8 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    const TargetInfo *limits = resolveTarget(getOperation(), target);
-    if (!limits)
+    FailureOr<TargetInfo> limits = resolveTarget(getOperation(), target);
+    if (failed(limits))
       return signalPassFailure();
     bool fits = true;
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>())

@@ -18,6 +18,7 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/InitAll.h"
 #include "fusion/Pipelines/Phases.h"
+#include "fusion/Pipelines/TargetFile.h"
 #include "fusion/Support/CrashReport.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "fusion/Target/PTX/TranslateToPTX.h"
@@ -76,12 +77,20 @@ LogicalResult Compilation::readOptions() {
                             "'" + options.compileTo + "' is no phase");
     last = *phase;
   }
-  const TargetInfo *known =
+  FailureOr<TargetInfo> known =
       resolveTarget(module, options.target, options.defaultTarget);
-  if (!known)
+  if (failed(known))
     return failure();
   target = known->name.str();
-  setTarget(module, *known);
+  DictionaryAttr constants = getDeclaredConstants(module, target);
+  if (!options.targetFile.empty()) {
+    FailureOr<DictionaryAttr> read =
+        readTargetFile(options.targetFile, *known, module.getLoc());
+    if (failed(read))
+      return failure();
+    constants = *read;
+  }
+  setTarget(module, *known, constants);
   return success();
 }
 

@@ -28,10 +28,11 @@ struct SetTargetPass : public fusion::impl::SetTargetPassBase<SetTargetPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    const TargetInfo *chip = resolveTarget(getOperation(), target);
-    if (!chip)
+    FailureOr<TargetInfo> chip = resolveTarget(getOperation(), target);
+    if (failed(chip))
       return signalPassFailure();
-    setTarget(getOperation(), *chip);
+    setTarget(getOperation(), *chip,
+              getDeclaredConstants(getOperation(), chip->name));
   }
 };
 } // namespace

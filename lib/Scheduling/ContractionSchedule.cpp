@@ -313,7 +313,7 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                        MmaKind::MmaSync, config, config.warps));
   };
   // Warpgroups take about twice their price for a few rows.
-  const MmaConstants &fitted = target.fitted->mma;
+  const MmaConstants &fitted = target.fitted.mma;
   double rate = problem.rows <= fitted.fewRows ? fitted.fewRowsCost : 1;
   bool fewFirst = !few.empty() &&
                   (groups.empty() ||

@@ -42,12 +42,12 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
       continue;
     std::optional<unsigned> dim = largest->dims[number];
     if (!dim || *dim == other || !facts.root.test(*dim) ||
-        side >= facts.target.fitted->pointwise.squareSide)
+        side >= facts.target.fitted.pointwise.squareSide)
       return;
     LoopAxis &axis = draft[*dim];
     axis.tile = std::max(
         axis.tile,
-        std::min<int64_t>(facts.target.fitted->pointwise.squareSide / side,
+        std::min<int64_t>(facts.target.fitted.pointwise.squareSide / side,
                           nextPowerOfTwo(facts.extents[*dim])));
     side *= axis.tile;
     if (axis.tile < facts.extents[*dim])
@@ -64,7 +64,7 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
   bool several = facts.repeats.any() &&
-                 facts.operations <= facts.target.fitted->pointwise.longBody;
+                 facts.operations <= facts.target.fitted.pointwise.longBody;
   int64_t threads = several ? 128 : 256;
   int64_t budget = threads * vector * (several ? 4 : 1);
   bool square = false;
@@ -84,7 +84,7 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
     square = true;
     for (unsigned i = 0; i < 2; ++i) {
       draft[fast[i]].tile =
-          std::min<int64_t>(facts.target.fitted->pointwise.squareSide,
+          std::min<int64_t>(facts.target.fitted.pointwise.squareSide,
                             nextPowerOfTwo(facts.extents[fast[i]]));
       draft[fast[i]].vector = vector;
     }

@@ -42,7 +42,7 @@ struct Stream {
 class SchedulePricer {
 public:
   SchedulePricer(const LoopFacts &facts, const LoopSchedule &schedule)
-      : facts(facts), fitted(facts.target.fitted->loops), body(facts.body),
+      : facts(facts), fitted(facts.target.fitted.loops), body(facts.body),
         schedule(schedule) {
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       measure(dim);
@@ -420,7 +420,7 @@ void SchedulePricer::addSteps() {
   // Of an exchange in each round, all but the first have the traffic of the
   // next round meanwhile.
   double moved = cost.uniqueBytes() / trips / facts.target.dramBytesPerSecond;
-  double step = facts.target.fitted->kernels.gridStepSeconds;
+  double step = facts.target.fitted.kernels.gridStepSeconds;
   cost.gridSteps = 1 + (trips - 1) * std::max(0.0, 1 - moved / step);
 }
 

@@ -109,7 +109,7 @@ static int64_t addColumns(const LoopFacts &facts, int64_t width,
 /// threads, which would have too few registers for what they keep.
 static LoopSchedule addWarps(const LoopFacts &facts, LoopSchedule draft,
                              int64_t most) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   int64_t elements = draft.tileElements();
   int64_t perThread = elements <= fitted.shortTile    ? fitted.shortPerThread
                       : elements <= fitted.mediumTile ? fitted.mediumPerThread
@@ -161,7 +161,7 @@ static bool areCombinable(const LoopFacts &facts, unsigned dim,
 /// once.
 static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
                         LoopSchedule draft, LoopSchedules &found) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   for (unsigned dim : reduced.dims) {
     draft[dim].kind = AxisKind::Full;
     draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
@@ -264,7 +264,7 @@ static void addResultTiles(const LoopFacts &facts, int64_t budget,
 /// written out, and nothing of it is needed again.
 static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
   return !reduced.dynamic &&
-         reduced.elements <= facts.target.fitted->reductions.fewElements &&
+         reduced.elements <= facts.target.fitted.reductions.fewElements &&
          llvm::none_of(reduced.dims,
                        [&](unsigned dim) { return isSweptAgain(facts, dim); });
 }
@@ -273,7 +273,7 @@ static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
 static LoopSchedule scheduleFew(const LoopFacts &facts,
                                 const ReducedDims &reduced, int64_t vector,
                                 LoopSchedule draft) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   for (unsigned dim : reduced.dims)
     draft[dim].kind = AxisKind::Loop;
   int64_t elements = fitted.fewThreads * vector;
@@ -299,7 +299,7 @@ static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
 static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
                        bool rowsAreContiguous, LoopSchedule draft,
                        LoopSchedules &found) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   int64_t columns =
       rowsAreContiguous
           ? 1
@@ -332,7 +332,7 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
 static LoopSchedule keepWhole(const LoopFacts &facts,
                               const ReducedDims &reduced,
                               bool rowsAreContiguous, LoopSchedule draft) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.
   if (!rowsAreContiguous) {
@@ -356,7 +356,7 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
 }
 
 LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
-  const ReductionConstants &fitted = facts.target.fitted->reductions;
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
   LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);

@@ -51,10 +51,11 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    ScheduleLimits limits;
-    limits.target = resolveTarget(getOperation(), target);
-    if (!limits.target)
+    FailureOr<TargetInfo> chip = resolveTarget(getOperation(), target);
+    if (failed(chip))
       return signalPassFailure();
+    ScheduleLimits limits;
+    limits.target = &*chip;
     limits.typicalExtent = std::max<int64_t>(representativeSize, 2);
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);

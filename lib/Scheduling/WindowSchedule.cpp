@@ -347,7 +347,7 @@ WindowScheduler::WindowScheduler(const Windows &windows,
                                  ArrayRef<unsigned> dims,
                                  const LoopFacts &facts, bool canWalk)
     : windows(windows), sizes(sizes), dims(dims), facts(facts),
-      fitted(facts.target.fitted->windows),
+      fitted(facts.target.fitted.windows),
       multiprocessors(static_cast<int64_t>(facts.target.numSMs)),
       canWalk(canWalk) {
   int64_t distance = 1;

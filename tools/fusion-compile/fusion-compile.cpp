@@ -32,6 +32,10 @@ int main(int argc, char **argv) {
                "fusion.target, or sm_90a"),
       cl::value_desc("sm_90a"), cl::init(options.compile.target),
       cl::cat(category));
+  cl::opt<std::string> targetFile(
+      "target-file",
+      cl::desc("Constants measured on the chip, instead of the built-in ones"),
+      cl::value_desc("F.json"), cl::cat(category));
   cl::opt<std::string> compileTo(
       "compile-to",
       cl::desc("The last phase to run; OUT is its IR, or PTX for ptx"),
@@ -74,6 +78,7 @@ int main(int argc, char **argv) {
   options.ledger = ledger;
   options.explain = explain;
   options.compile.target = target;
+  options.compile.targetFile = targetFile;
   options.compile.compileTo = compileTo;
   options.compile.dumpPhasesTo = dump;
   options.compile.fastNumerics = numerics == "fast";

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <cstdint>
 
 namespace mlir::fusion {
@@ -38,6 +39,9 @@ struct FittedConstants {
   /// Calls `visit` with the group, the name and the value of each constant.
   void visit(llvm::function_ref<void(llvm::StringRef, llvm::StringRef, double)>
                  visit) const;
+
+  /// Makes `value` that of constant `name` of `group`, which it has to suit.
+  llvm::Error set(llvm::StringRef group, llvm::StringRef name, double value);
 };
 
 /// One H200 SXM, as of 2026-11-23.

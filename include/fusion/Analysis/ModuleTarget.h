@@ -21,18 +21,25 @@ namespace mlir::fusion {
 
 /// The chip that what is below `op` is compiled for: the one called `option`;
 /// if that is empty, the `fusion.target` of the module; without one the chip
-/// called `fallback`, or sm_90a if that is empty too. Null, with an error on
-/// `op`, when the name is not known.
-const TargetInfo *resolveTarget(Operation *op, StringRef option = "",
-                                StringRef fallback = "");
+/// called `fallback`, or the default if that is empty too. Constants that the
+/// module has for the chip count for more than those of the table. Fails, with
+/// an error on `op`, when the name or a constant is not known.
+FailureOr<TargetInfo> resolveTarget(Operation *op, StringRef option = "",
+                                    StringRef fallback = "");
 
 /// Shared memory that a block of what is below `op` can have, in bytes:
 /// `option`, or that of the chip if it is 0. Nothing, with an error on `op`,
 /// when the chip is not known.
 std::optional<int64_t> getSharedLimit(Operation *op, int64_t option);
 
-/// Makes `target` the `fusion.target` of `module`.
-void setTarget(ModuleOp module, const TargetInfo &target);
+/// Makes `target` the `fusion.target` of `module`, with `fitted` constants
+/// unless that is null.
+void setTarget(ModuleOp module, const TargetInfo &target,
+               DictionaryAttr fitted);
+
+/// The constants that the module around `op` has for the chip called `name`;
+/// null if it has none.
+DictionaryAttr getDeclaredConstants(Operation *op, StringRef name);
 
 } // namespace mlir::fusion
 

@@ -62,6 +62,8 @@ struct TargetInfo {
   /// Special functions (exp2, log2, reciprocal, ...) of one SM a clock.
   double sfuPerClockPerSM;
 
+  /// Threads that wait for an mbarrier are suspended.
+  bool hasWaitingBarriers;
   /// Warpgroups multiply what tensor copies bring (wgmma, TMA, mbarriers).
   bool hasWarpgroups;
   /// Single warps multiply float8 (mma.sync).
@@ -76,7 +78,7 @@ struct TargetInfo {
   double dramLatencySeconds;
 
   /// What was measured of the chip, or of the one that is most like it.
-  const FittedConstants *fitted;
+  FittedConstants fitted;
 
   /// Special functions a second, of the whole chip.
   double sfuPerSecond() const { return sfuPerClockPerSM * numSMs * clockHz; }

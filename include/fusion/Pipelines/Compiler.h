@@ -31,6 +31,9 @@ struct CompileOptions {
   std::string target;
   /// The target of modules that have none, if none is named; empty for sm_90a.
   std::string defaultTarget;
+  /// A file with constants of the target that count for more than those of the
+  /// table and of the module (fusion/Pipelines/TargetFile.h); empty for none.
+  std::string targetFile;
   /// The last phase to run; empty for all. The table is in Phases.def.
   std::string compileTo;
   /// A folder that gets one file per phase; empty for none.

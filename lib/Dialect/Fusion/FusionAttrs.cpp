@@ -279,7 +279,7 @@ ArrayRef<StringLiteral> TargetAttr::getKnownChips() {
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 StringRef chip) {
+                                 StringRef chip, DictionaryAttr) {
   if (llvm::is_contained(getKnownChips(), chip))
     return success();
   InFlightDiagnostic diag = emitError();

@@ -56,8 +56,8 @@ struct EmitPTX final : fusion::impl::EmitPTXPassBase<EmitPTX> {
     PTXOptions options;
     std::string chip = this->chip;
     if (chip.empty()) {
-      const TargetInfo *target = resolveTarget(module);
-      if (!target)
+      FailureOr<TargetInfo> target = resolveTarget(module);
+      if (failed(target))
         return signalPassFailure();
       chip = target->name.str();
     }

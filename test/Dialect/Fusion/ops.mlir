@@ -72,6 +72,9 @@ func.func @contracts(%x: tensor<?x8xf32> {fusion.dims = ["m", "_"]})
 // CHECK: module attributes {fusion.target = #fusion.target<chip = "sm_90a">}
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {}
 
+// CHECK: module attributes {fusion.target = #fusion.target<chip = "sm_90a", fitted = {loops = {walkingShare = 6.000000e-01 : f64}}>}
+module attributes {fusion.target = #fusion.target<chip = "sm_90a", fitted = {loops = {walkingShare = 0.6 : f64}}>} {}
+
 // CHECK: "test.axes"() {a = #fusion.axis<loop, tile = 64>
 // CHECK-SAME: b = #fusion.axis<grid, tile = 8, vector = 4>
 // CHECK-SAME: c = #fusion.schedule<pointwise, axes = [], warps = 1>

@@ -184,7 +184,7 @@ TEST(TimeTest, TheLargestTermDecidesAndOthersOverlap) {
   KernelTime time = estimateTime(cost, makeShape(66000, 256), h200());
   EXPECT_EQ(time.bound, Bound::Tensor);
   auto blocks = static_cast<double>(time.occupancy.blocksPerSM);
-  double overlap = h200().fitted->kernels.overlap * (1 - 1 / (blocks * blocks));
+  double overlap = h200().fitted.kernels.overlap * (1 - 1 / (blocks * blocks));
   EXPECT_NEAR(time.total,
               time.launch + time.tensor + (1 - overlap) * time.memory, 1e-12);
   // A block that is alone loads, then computes.

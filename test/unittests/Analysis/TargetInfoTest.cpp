@@ -90,6 +90,8 @@ TEST(TargetInfoTest, SaysWhichInstructionsThereAre) {
   EXPECT_TRUE(lookupTarget("sm_90a")->hasWarpgroups);
   EXPECT_FALSE(lookupTarget("sm_90")->hasWarpgroups);
   EXPECT_FALSE(lookupTarget("sm_100a")->hasWarpgroups);
+  EXPECT_FALSE(lookupTarget("sm_89")->hasWaitingBarriers);
+  EXPECT_TRUE(lookupTarget("sm_90")->hasWaitingBarriers);
   EXPECT_FALSE(lookupTarget("sm_87")->hasFloat8Products);
   EXPECT_TRUE(lookupTarget("sm_89")->hasFloat8Products);
   EXPECT_TRUE(lookupTarget("sm_121")->hasFloat8Products);
@@ -128,9 +130,8 @@ TEST(TargetInfoTest, TableIsConsistent) {
 TEST(TargetInfoTest, AllFittedConstantsAreSet) {
   for (const TargetInfo &target : getKnownTargets()) {
     SCOPED_TRACE(target.name.str());
-    ASSERT_NE(target.fitted, nullptr);
     std::set<std::string> names;
-    target.fitted->visit(
+    target.fitted.visit(
         [&](llvm::StringRef group, llvm::StringRef name, double value) {
           SCOPED_TRACE((group + "." + name).str());
           EXPECT_GT(value, 0);
@@ -143,7 +144,7 @@ TEST(TargetInfoTest, AllFittedConstantsAreSet) {
 
 TEST(TargetInfoTest, FittedSharesAreShares) {
   for (const TargetInfo &target : getKnownTargets()) {
-    const FittedConstants &fitted = *target.fitted;
+    const FittedConstants &fitted = target.fitted;
     for (double share :
          {fitted.kernels.overlap, fitted.kernels.keptInL2,
           fitted.loops.walkingShare, fitted.scans.busyShare,
@@ -161,11 +162,31 @@ TEST(TargetInfoTest, FittedSharesAreShares) {
 }
 
 TEST(TargetInfoTest, FittedConstantsOfTheDefault) {
-  const FittedConstants &fitted = *getDefaultTarget().fitted;
+  const FittedConstants &fitted = getDefaultTarget().fitted;
   EXPECT_EQ(fitted.part.str(), getDefaultTarget().part.str());
   EXPECT_EQ(fitted.loops.accessInstructions, 8);
   EXPECT_EQ(fitted.reductions.columnTile, 16384);
   EXPECT_DOUBLE_EQ(fitted.mma.startSeconds, 5.06e-6);
+}
+
+TEST(TargetInfoTest, FittedConstantsAreSetByName) {
+  FittedConstants fitted = getDefaultTarget().fitted;
+  EXPECT_FALSE(bool(fitted.set("loops", "accessInstructions", 5.5)));
+  EXPECT_EQ(fitted.loops.accessInstructions, 5.5);
+  EXPECT_FALSE(bool(fitted.set("reductions", "columnTile", 8192)));
+  EXPECT_EQ(fitted.reductions.columnTile, 8192);
+  auto refuse = [&](llvm::StringRef group, llvm::StringRef name, double value) {
+    return llvm::toString(fitted.set(group, name, value));
+  };
+  EXPECT_EQ(refuse("loops", "columnTile", 1),
+            "there is no constant loops.columnTile");
+  EXPECT_EQ(refuse("reductions", "columnTile", 1.5),
+            "reductions.columnTile is a whole number, not 1.5");
+  EXPECT_EQ(refuse("loops", "walkingShare", 0),
+            "loops.walkingShare is a positive number, not 0");
+  EXPECT_EQ(refuse("loops", "walkingShare", NAN),
+            "loops.walkingShare is a positive number, not nan");
+  EXPECT_EQ(fitted.reductions.columnTile, 8192);
 }
 
 } // namespace

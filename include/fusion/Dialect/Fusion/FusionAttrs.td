@@ -261,9 +261,16 @@ def Fusion_TargetAttr : Fusion_Attr<"Target", "target"> {
     Example: `module attributes {fusion.target = #fusion.target<chip =
     "sm_90a">}`. The chips known are those of
     `include/fusion/Support/Chips.def`.
+
+    `fitted` has constants of the models that were measured again, by group and
+    name (docs/CostModel.md): `fitted = {loops = {walkingShare = 0.6 : f64}}`.
   }];
-  let parameters = (ins StringRefParameter<"name of the chip">:$chip);
-  let assemblyFormat = "`<` `chip` `=` $chip `>`";
+  let parameters = (ins StringRefParameter<"name of the chip">:$chip,
+                    OptionalParameter<"::mlir::DictionaryAttr",
+                                      "constants of the chip">:$fitted);
+  let assemblyFormat = [{
+    `<` `chip` `=` $chip (`,` `fitted` `=` $fitted^)? `>`
+  }];
   let extraClassDeclaration = [{
     /// Names of the chips that the attribute accepts, oldest first.
     static ::llvm::ArrayRef<::llvm::StringLiteral> getKnownChips();
