@@ -333,13 +333,13 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    const TargetInfo *known = resolveTarget(getOperation(), target);
-    if (!known)
+    FailureOr<TargetInfo> chip = resolveTarget(getOperation(), target);
+    if (failed(chip))
       return signalPassFailure();
     int64_t typicalExtent = std::max<int64_t>(representativeSize, 2);
     for (auto func : getOperation().getOps<FunctionOpInterface>())
       if (!func.isExternal())
-        LaunchPacker(func, *known, typicalExtent).run();
+        LaunchPacker(func, *chip, typicalExtent).run();
   }
 };
 } // namespace
