@@ -17,8 +17,9 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
-/// The lives of a body's values, in sweeps along one dimension. The sweep of a
-/// value is the number of reductions along the dimension that it comes after.
+/// The lives of a body's values, in sweeps along one dimension. A reduction is
+/// made in the sweep whose number is that of the reductions along the dimension
+/// that it comes after; other values in the first one that needs them.
 class SweepLives {
 public:
   SweepLives(const LoopFacts &facts, unsigned dim);
@@ -26,6 +27,7 @@ public:
   KeptValues count() const;
 
 private:
+  void findSweeps();
   void visit(unsigned id);
   /// Notes that `sweep` needs `source`, or the input that it is made of.
   void use(unsigned source, unsigned sweep);
@@ -59,6 +61,8 @@ private:
   /// Of each input, and each value.
   SmallVector<Life> inputs, values;
   SmallVector<std::optional<unsigned>> basis;
+  /// In which each value is made first.
+  SmallVector<unsigned> sweeps;
   llvm::SmallBitVector repeats;
   unsigned numSweeps = 0;
   int64_t numResults = 0;
@@ -69,6 +73,7 @@ SweepLives::SweepLives(const LoopFacts &facts, unsigned dim)
     : facts(facts), body(facts.body), dim(dim), bit(DimMask(1) << dim),
       inputs(facts.inputs.size()), values(body.getInstances().size()),
       repeats(values.size()) {
+  findSweeps();
   for (unsigned id = 0; id < values.size(); ++id)
     visit(id);
 }
@@ -84,7 +89,8 @@ void SweepLives::findBasis(unsigned id) {
   const BodyInstance &instance = body.getInstances()[id];
   const GraphNode &node = body.getNode(instance);
   constexpr double kFewInstructions = 4;
-  if (node.kind != NodeKind::Pointwise || node.perPoint.sfu > 0 ||
+  // Functions of rows, of which each element has a small share, are made once.
+  if (node.kind != NodeKind::Pointwise || node.perPoint.sfu >= 1 ||
       node.perPoint.doubles > 0 ||
       node.perPoint.instructions > kFewInstructions)
     return;
@@ -111,14 +117,29 @@ void SweepLives::use(unsigned source, unsigned sweep) {
   (basis[source] ? inputs[*basis[source]] : values[source]).add(sweep);
 }
 
+void SweepLives::findSweeps() {
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  auto reduces = [&](unsigned id) { return facts.reduces(instances[id], dim); };
+  // Not before what they need.
+  for (const BodyInstance &instance : instances) {
+    unsigned &sweep = sweeps.emplace_back(0);
+    for (unsigned producer : instance.producers)
+      sweep = std::max(sweep, sweeps[producer] + (reduces(producer) ? 1 : 0));
+  }
+  // Not before they are needed.
+  SmallVector<std::optional<unsigned>> wanted(instances.size());
+  for (unsigned id = instances.size(); id-- > 0;) {
+    if (wanted[id] && !reduces(id))
+      sweeps[id] = *wanted[id];
+    for (unsigned producer : instances[id].producers)
+      wanted[producer] =
+          std::min(wanted[producer].value_or(sweeps[id]), sweeps[id]);
+  }
+}
+
 void SweepLives::visit(unsigned id) {
   const BodyInstance &instance = body.getInstances()[id];
-  unsigned sweep = 0;
-  for (unsigned producer : instance.producers) {
-    const BodyInstance &source = body.getInstances()[producer];
-    unsigned made = facts.reduces(source, dim) ? 1 : 0;
-    sweep = std::max(sweep, values[producer].first.value_or(0) + made);
-  }
+  unsigned sweep = sweeps[id];
   numSweeps = std::max(numSweeps, sweep + 1);
   findBasis(id);
   for (const BodyAccess &access : body.getInputs())
