@@ -21,11 +21,11 @@
 #include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/FusionPlanning/RescaleSums.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cmath>
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_FORMKERNELSPASS
@@ -45,9 +45,8 @@ static DictionaryAttr getTotals(MLIRContext *context, const Ledger &ledger) {
                       b.getI64IntegerAttr(ledger.kernelsAfter)),
        b.getNamedAttr("kernels_before",
                       b.getI64IntegerAttr(ledger.kernelsBefore)),
-       b.getNamedAttr(
-           "time_us",
-           b.getF64FloatAttr(std::round(ledger.timeAfterUs * 1000) / 1000))});
+       b.getNamedAttr("time_us", b.getF64FloatAttr(
+                                     roundToNanoseconds(ledger.timeAfterUs)))});
 }
 
 namespace {

@@ -20,7 +20,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -143,11 +142,6 @@ void KernelBuilder::addNode(Operation *op) {
   // Kept by now, and said nowhere else.
   clone->removeDiscardableAttr(FusionDialect::kMustAttrName);
   clone->removeDiscardableAttr(FusionDialect::kNeverAttrName);
-}
-
-/// The last bits of a sum are no news.
-static double roundToNanoseconds(double microseconds) {
-  return std::round(microseconds * 1000) / 1000;
 }
 
 /// The estimate as recorded on a kernel.

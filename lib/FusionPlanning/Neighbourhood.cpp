@@ -13,8 +13,6 @@
 #include "Neighbourhood.h"
 
 #include "fusion/Analysis/ComputeGraph.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -72,56 +70,58 @@ static void addShared(llvm::SetVector<Operation *> &ops) {
   }
 }
 
-Neighbourhood mlir::fusion::copyNeighbourhood(FunctionOpInterface func,
-                                              Operation *center,
-                                              unsigned mostOps) {
-  llvm::SetVector<Operation *> found = findNext(center, mostOps);
-  addShared(found);
-  SmallVector<Operation *> ops(found.begin(), found.end());
-  llvm::sort(ops, [](Operation *a, Operation *b) {
+OwningOpRef<func::FuncOp>
+mlir::fusion::copyOps(const llvm::SetVector<Operation *> &ops,
+                      ValueRange results, IRMapping &mapping) {
+  SmallVector<Operation *> sorted(ops.begin(), ops.end());
+  llvm::sort(sorted, [](Operation *a, Operation *b) {
     return a != b && a->isBeforeInBlock(b);
   });
+  Block *block = sorted.front()->getBlock();
   llvm::SetVector<Value> arguments;
-  SmallVector<Value> results;
-  for (Operation *op : ops) {
+  for (Operation *op : sorted)
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
         Operation *producer = operand.getDefiningOp();
-        bool isInside = producer
-                            ? op->isAncestor(producer) ||
-                                  (producer->getBlock() == op->getBlock() &&
-                                   found.contains(producer))
-                            : operand.getParentBlock() != op->getBlock();
-        if (!isInside)
+        bool isOfBlock = operand.getParentBlock() == block;
+        if (isOfBlock && !(producer && ops.contains(producer)))
           arguments.insert(operand);
       }
     });
+  Location loc = sorted.front()->getLoc();
+  OpBuilder builder(loc.getContext());
+  auto func = func::FuncOp::create(
+      loc, "part",
+      builder.getFunctionType(ValueRange(arguments.getArrayRef()).getTypes(),
+                              results.getTypes()));
+  Block *body = func.addEntryBlock();
+  mapping.map(arguments.getArrayRef(), body->getArguments());
+  builder.setInsertionPointToEnd(body);
+  for (Operation *op : sorted)
+    builder.clone(*op, mapping);
+  func::ReturnOp::create(
+      builder, loc,
+      llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+  return func;
+}
+
+Neighbourhood mlir::fusion::copyNeighbourhood(Operation *center,
+                                              unsigned mostOps) {
+  llvm::SetVector<Operation *> ops = findNext(center, mostOps);
+  addShared(ops);
+  // What others need of it.
+  SmallVector<Value> results;
+  for (Operation *op : ops)
     for (Value result : op->getResults())
       if (!isShared(op) &&
           llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !found.contains(
-                op->getBlock()->findAncestorOpInBlock(*user));
+            return !ops.contains(op->getBlock()->findAncestorOpInBlock(*user));
           }))
         results.push_back(result);
-  }
-  Neighbourhood near;
-  OpBuilder builder(func->getContext());
-  auto types = [](auto values) {
-    return llvm::map_to_vector(values, [](Value v) { return v.getType(); });
-  };
-  near.owner = func::FuncOp::create(
-      func.getLoc(), func.getName(),
-      builder.getFunctionType(types(arguments.getArrayRef()), types(results)));
-  near.func = near.owner.get();
-  Block *body = near.owner->addEntryBlock();
   IRMapping mapping;
-  mapping.map(arguments.getArrayRef(), body->getArguments());
-  builder.setInsertionPointToEnd(body);
-  for (Operation *op : ops)
-    builder.clone(*op, mapping);
-  func::ReturnOp::create(
-      builder, func.getLoc(),
-      llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+  Neighbourhood near;
+  near.owner = copyOps(ops, results, mapping);
+  near.func = near.owner.get();
   near.center = mapping.lookup(center);
   return near;
 }

@@ -15,8 +15,16 @@
 #define FUSION_LIB_FUSIONPLANNING_NEIGHBOURHOOD_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::fusion {
+
+/// A function of copies of `ops`, of one block, that returns `results`,
+/// computed by them; what they need of others are its arguments. `mapping` maps
+/// operations and values to their copies.
+OwningOpRef<func::FuncOp> copyOps(const llvm::SetVector<Operation *> &ops,
+                                  ValueRange results, IRMapping &mapping);
 
 /// A part of a function, as a function of its own.
 struct Neighbourhood {
@@ -29,8 +37,7 @@ struct Neighbourhood {
 /// Copies the `mostOps` operations next to `center`, by the number of
 /// operations between, and the constants and sizes that they need. What comes
 /// from further away is an argument, what goes there a result.
-Neighbourhood copyNeighbourhood(FunctionOpInterface func, Operation *center,
-                                unsigned mostOps);
+Neighbourhood copyNeighbourhood(Operation *center, unsigned mostOps);
 
 } // namespace mlir::fusion
 

@@ -34,7 +34,7 @@ bool RewriteDriver::decide(const PricedRewrite &rewrite,
     return rewrite.showsRefused;
   PlanOptions nearOptions = options;
   nearOptions.maxKernels = std::nullopt;
-  Neighbourhood near = copyNeighbourhood(func, match.center, kMostOps);
+  Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
   FailureOr<FusionPlan> before = planFusion(near.func, target, nearOptions);
   std::vector<RewriteMatch> matches = rewrite.find(near.func);
   auto copy = llvm::find_if(matches, [&](const RewriteMatch &candidate) {

@@ -13,10 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/RepackOperands.h"
+
+#include "Neighbourhood.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -36,49 +36,27 @@ struct Decision {
 /// A function of `product` and what belongs into every kernel around it. Other
 /// values that it needs are arguments.
 static OwningOpRef<func::FuncOp> extractProduct(linalg::GenericOp product) {
-  SetVector<Operation *> cloned;
-  SetVector<Value> arguments;
-  std::function<void(Operation *)> add = [&](Operation *op) {
-    auto addValue = [&](Value value) {
-      Operation *source = value.getDefiningOp();
-      if (source && (isFreeOp(source) || isa<tensor::PadOp>(source)))
-        add(source);
-      else
-        arguments.insert(value);
-    };
-    if (cloned.contains(op))
-      return;
-    for (Value operand : op->getOperands())
-      addValue(operand);
-    op->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands())
-        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-          addValue(operand);
+  SetVector<Operation *> ops;
+  ops.insert(product);
+  for (size_t i = 0; i < ops.size(); ++i)
+    ops[i]->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (source && source->getBlock() == product->getBlock() &&
+            (isFreeOp(source) || isa<tensor::PadOp>(source)))
+          ops.insert(source);
+      }
     });
-    cloned.insert(op);
-  };
-  add(product);
-
-  OpBuilder builder(product.getContext());
-  Location loc = product.getLoc();
-  SmallVector<Value> outside(arguments.begin(), arguments.end());
-  auto func = func::FuncOp::create(
-      loc, "product",
-      builder.getFunctionType(ValueRange(outside).getTypes(),
-                              product.getResultTypes()));
-  Block *block = func.addEntryBlock();
-  builder.setInsertionPointToStart(block);
   IRMapping map;
-  map.map(outside, block->getArguments());
-  for (Operation *op : cloned) {
-    Operation *clone = builder.clone(*op, map);
+  OwningOpRef<func::FuncOp> func = copyOps(ops, product->getResults(), map);
+  for (Operation *op : ops)
     for (StringRef contract :
          {FusionDialect::kMustAttrName, FusionDialect::kNeverAttrName})
-      clone->removeDiscardableAttr(contract);
-    if (op == product && allowsTF32(product))
-      clone->setDiscardableAttr(kTF32AttrName, builder.getUnitAttr());
-  }
-  func::ReturnOp::create(builder, loc, map.lookup(product.getResult(0)));
+      map.lookup(op)->removeDiscardableAttr(contract);
+  if (allowsTF32(product))
+    map.lookup(product.getOperation())
+        ->setDiscardableAttr(kTF32AttrName,
+                             UnitAttr::get(product.getContext()));
   return func;
 }
 

@@ -16,6 +16,7 @@
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "fusion/Scheduling/Passes.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/IR/Remarks.h"
 #include <map>
 #include <queue>
@@ -102,9 +103,8 @@ getEstimate(KernelOp kernel, SymbolicShapes &shapes, const TargetInfo &target,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Estimates are written to the nanosecond.
 static double toMicroseconds(double seconds) {
-  return std::round(seconds * 1e9) / 1000;
+  return roundToNanoseconds(seconds * 1e6);
 }
 
 static double price(const Launch &launch, const TargetInfo &target) {

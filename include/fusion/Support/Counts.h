@@ -36,6 +36,11 @@ inline int64_t toCount(double estimate) {
   return static_cast<int64_t>(estimate);
 }
 
+/// A time without the last bits of what it was summed up of.
+inline double roundToNanoseconds(double microseconds) {
+  return std::round(microseconds * 1000) / 1000;
+}
+
 /// The least power of two that is `count` or more; 1 below that.
 inline int64_t nextPowerOfTwo(int64_t count) {
   return static_cast<int64_t>(

@@ -14,6 +14,7 @@
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
@@ -324,38 +325,24 @@ LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
   for (unsigned dim = shape.size(); dim-- > 0;)
     if (dim != fastest)
       order.push_back(dim);
-  SmallVector<unsigned> left, used(shape.size(), 0);
-  for (int64_t size : shape)
-    left.push_back(llvm::Log2_64(size));
-  SmallVector<BitTarget> regs, lanes, warps;
-  auto take = [&](SmallVector<BitTarget> &bits, unsigned dim, unsigned most) {
-    for (; bits.size() < most && left[dim] > 0; --left[dim])
-      bits.push_back({static_cast<int>(dim), used[dim]++});
-  };
-  take(regs, fastest, llvm::Log2_64(vector));
+  BitDealer dealer(shape, program.getNumWarps());
+  dealer.giveRegisters(fastest, llvm::Log2_64(vector));
   for (unsigned dim : order)
-    take(lanes, dim, 5);
+    dealer.giveLanes(dim);
   // Warps go where nothing is reduced first: a reduction inside a warp needs
   // no shared memory.
-  unsigned warpBits = llvm::Log2_64(program.getNumWarps());
   for (bool wantReduced : {false, true})
     for (unsigned dim : order)
       if (reduced.test(dim) == wantReduced)
-        take(warps, dim, warpBits);
+        dealer.giveWarps(dim);
   for (unsigned dim : order)
-    take(regs, dim, 64);
+    dealer.giveRegisters(dim);
   // Threads hold neighbours where a scan goes across memory: warps then have
   // fewer totals to tell each other.
-  for (unsigned dim : scanned.set_bits()) {
-    unsigned next = 0;
-    for (SmallVector<BitTarget> *bits : {&regs, &lanes, &warps})
-      for (BitTarget &bit : *bits)
-        if (dim != fastest && bit.dim == static_cast<int>(dim))
-          bit.log2 = next++;
-  }
-  lanes.resize(5, BitTarget::replicated());
-  warps.resize(warpBits, BitTarget::replicated());
-  return LinearLayout::fromBits(shape, regs, lanes, warps);
+  for (unsigned dim : scanned.set_bits())
+    if (dim != fastest)
+      dealer.holdRuns(dim);
+  return dealer.getLayout();
 }
 
 /// How many neighbours a thread holds of what is accessed by `widths` elements

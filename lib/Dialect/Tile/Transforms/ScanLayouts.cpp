@@ -14,6 +14,7 @@
 #include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <limits>
@@ -30,37 +31,23 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
   for (unsigned dim = shape.size(); dim-- > 0;)
     if (dim != fastest && dim != scanned)
       order.push_back(dim);
-  SmallVector<unsigned> left, used(shape.size(), 0);
-  for (int64_t size : shape)
-    left.push_back(llvm::Log2_64(size));
-  SmallVector<BitTarget> regs, lanes, warps;
-  auto take = [&](SmallVector<BitTarget> &bits, unsigned dim, unsigned most) {
-    for (; bits.size() < most && left[dim] > 0; --left[dim])
-      bits.push_back({static_cast<int>(dim), used[dim]++});
-  };
-  unsigned warpBits = llvm::Log2_64(numWarps);
+  BitDealer dealer(shape, numWarps);
   if (fastest != scanned) {
-    take(regs, fastest, llvm::Log2_64(vector));
-    take(lanes, fastest, 5);
+    dealer.giveRegisters(fastest, llvm::Log2_64(vector));
+    dealer.giveLanes(fastest);
   }
   // What is left of a scan to lanes costs less than what is left to warps.
   for (unsigned dim : order)
-    take(warps, dim, warpBits);
+    dealer.giveWarps(dim);
   order.push_back(scanned);
   for (unsigned dim : order)
-    take(lanes, dim, 5);
+    dealer.giveLanes(dim);
   for (unsigned dim : order)
-    take(warps, dim, warpBits);
+    dealer.giveWarps(dim);
   for (unsigned dim : order)
-    take(regs, dim, 64);
-  unsigned next = 0;
-  for (SmallVector<BitTarget> *bits : {&regs, &lanes, &warps})
-    for (BitTarget &bit : *bits)
-      if (bit.dim == static_cast<int>(scanned))
-        bit.log2 = next++;
-  lanes.resize(5, BitTarget::replicated());
-  warps.resize(warpBits, BitTarget::replicated());
-  return LinearLayout::fromBits(shape, regs, lanes, warps);
+    dealer.giveRegisters(dim);
+  dealer.holdRuns(scanned);
+  return dealer.getLayout();
 }
 
 /// Instructions, about, that combine two states.

@@ -1,0 +1,74 @@
+//===- BitDealer.h - A tile's bits to registers, lanes, warps ---*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file defines how layouts are made of a tile's dimensions: their bits are
+// dealt to registers, lanes and warps, one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_DIALECT_TILE_TRANSFORMS_BITDEALER_H
+#define FUSION_DIALECT_TILE_TRANSFORMS_BITDEALER_H
+
+#include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::tile {
+
+/// Deals the bits of the dimensions of a tile, of each the lowest first.
+class BitDealer {
+public:
+  using Bits = SmallVector<BitTarget>;
+  static constexpr unsigned kLaneBits = 5;
+
+  BitDealer(ArrayRef<int64_t> shape, int64_t numWarps)
+      : shape(shape), warpBits(llvm::Log2_64(numWarps)), used(shape.size(), 0) {
+    for (int64_t size : shape)
+      left.push_back(llvm::Log2_64(size));
+  }
+
+  /// Each gives bits of `dim`, as far as it has any: until a thread has `most`
+  /// of all dimensions, or there are no more lanes or warps.
+  void giveRegisters(unsigned dim, unsigned most = 64) {
+    give(regs, dim, most);
+  }
+  void giveLanes(unsigned dim) { give(lanes, dim, kLaneBits); }
+  void giveWarps(unsigned dim) { give(warps, dim, warpBits); }
+
+  /// Lets threads hold neighbours along `dim`, then lanes, then warps, whoever
+  /// was given bits first.
+  void holdRuns(unsigned dim) {
+    unsigned next = 0;
+    for (Bits *bits : {&regs, &lanes, &warps})
+      for (BitTarget &bit : *bits)
+        if (bit.dim == static_cast<int>(dim))
+          bit.log2 = next++;
+  }
+
+  /// What lanes and warps are left hold the same elements.
+  LinearLayout getLayout() {
+    lanes.resize(kLaneBits, BitTarget::replicated());
+    warps.resize(warpBits, BitTarget::replicated());
+    return LinearLayout::fromBits(shape, regs, lanes, warps);
+  }
+
+private:
+  void give(Bits &bits, unsigned dim, unsigned most) {
+    for (; bits.size() < most && left[dim] > 0; --left[dim])
+      bits.push_back({static_cast<int>(dim), used[dim]++});
+  }
+
+  ArrayRef<int64_t> shape;
+  unsigned warpBits;
+  SmallVector<unsigned> left, used;
+  Bits regs, lanes, warps;
+};
+
+} // namespace mlir::tile
+
+#endif // FUSION_DIALECT_TILE_TRANSFORMS_BITDEALER_H
