@@ -19,6 +19,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -154,172 +155,229 @@ static bool isInPlace(Operation *op) {
          KernelOp::getStored(op->getResult(0)) != op->getResult(0);
 }
 
-FailureOr<IterationSpace> IterationSpace::get(Region &body,
-                                              SymbolicShapes &shapes) {
-  IterationSpace space;
-  DimUnion classes;
-  DenseMap<std::pair<Operation *, unsigned>, unsigned> loopNodes;
-  DenseMap<std::pair<Value, unsigned>, unsigned> tensorNodes;
-  SmallVector<AffineExpr> extents;
-  Block &block = body.front();
+//===----------------------------------------------------------------------===//
+// Loops and dimensions of tensors as nodes
+//===----------------------------------------------------------------------===//
 
-  auto addTensor = [&](Value value) -> LogicalResult {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || type.getRank() == 0)
-      return success();
-    FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(value);
-    if (failed(shape))
-      return failure();
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      tensorNodes[{value, dim}] = classes.add(value.getAsOpaquePointer());
-      extents.push_back((*shape)[dim]);
-    }
-    return success();
-  };
-  auto mergeDims = [&](Value a, unsigned dimA, Value b, unsigned dimB) {
-    classes.merge(tensorNodes.lookup({a, dimA}), tensorNodes.lookup({b, dimB}));
-  };
+namespace {
+/// The loops of a body's operations and the dimensions of its tensors, in
+/// classes of those that are one iteration dimension.
+class DimNodes {
+public:
+  using Loop = std::pair<Operation *, unsigned>;
 
-  for (BlockArgument argument : block.getArguments())
-    if (failed(addTensor(argument)))
-      return failure();
-  SmallVector<std::pair<Operation *, unsigned>> loopOrder;
-  for (Operation &op : block) {
-    if (isInPlace(&op))
-      continue;
-    for (Value result : op.getResults())
-      if (failed(addTensor(result)))
-        return failure();
-    // A fill has no loops of its own: it is a constant wherever it is read.
-    if (isa<linalg::FillOp>(op))
-      continue;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      SmallVector<AffineMap> maps = linalgOp.getIndexingMapsArray();
-      SmallVector<AffineExpr> loopExtents(linalgOp.getNumLoops());
-      for (auto [map, operand] : llvm::zip(maps, linalgOp->getOperands())) {
-        if (!isa<RankedTensorType>(operand.getType()))
-          continue;
-        FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(operand);
-        if (failed(shape))
-          return failure();
-        for (auto [i, expr] : llvm::enumerate(map.getResults()))
-          if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
-            // Prefer a static size where operands spell it differently.
-            AffineExpr &extent = loopExtents[loop.getPosition()];
-            if (!extent || isa<AffineConstantExpr>((*shape)[i]))
-              extent = (*shape)[i];
-          }
-      }
-      for (unsigned loop = 0; loop < linalgOp.getNumLoops(); ++loop) {
-        // A loop that no map names directly has no size of its own.
-        if (!loopExtents[loop])
-          return failure();
-        loopNodes[{&op, loop}] = classes.add(&op);
-        loopOrder.push_back({&op, loop});
-        extents.push_back(loopExtents[loop]);
-      }
-      // An element of a result stands for a granule of the loop.
-      std::optional<Granules> granules = matchGranules(linalgOp);
-      if (granules)
-        for (Value result : linalgOp->getResults()) {
-          unsigned node = tensorNodes.lookup({result, granules->dim});
-          extents[node] = loopExtents[granules->loop];
-          classes.merge(loopNodes.lookup({&op, granules->loop}), node);
-          space.granules[{result, granules->dim}] = granules->size;
-        }
-      auto unify = [&](AffineMap map, Value tensor) {
-        for (auto [i, expr] : llvm::enumerate(map.getResults()))
-          if (auto loop = dyn_cast<AffineDimExpr>(expr))
-            classes.merge(loopNodes.lookup({&op, loop.getPosition()}),
-                          tensorNodes.lookup({tensor, i}));
-      };
-      for (OpOperand &init : linalgOp.getDpsInitsMutable()) {
-        AffineMap map = linalgOp.getMatchingIndexingMap(&init);
-        if (linalgOp.hasPureTensorSemantics())
-          unify(map, linalgOp.getTiedOpResult(&init));
-        if (!isShared(init.get()))
-          unify(map, init.get());
-      }
-      for (OpOperand *input : linalgOp.getDpsInputOperands())
-        if (isa<RankedTensorType>(input->get().getType()))
-          unify(linalgOp.getMatchingIndexingMap(input), input->get());
-      continue;
-    }
-    if (auto scan = dyn_cast<ScanOp>(op)) {
-      for (auto [input, result] :
-           llvm::zip(scan.getInputs(), scan.getResults())) {
-        int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
-        for (int64_t dim = 0; dim < rank; ++dim) {
-          mergeDims(result, dim, input, dim);
-          mergeDims(result, dim, scan.getResult(0), dim);
-        }
-      }
-      continue;
-    }
-    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-      for (int64_t dim = 0; dim < pad.getType().getRank(); ++dim)
-        if (takesWhole(pad, dim))
-          mergeDims(pad.getResult(), dim, pad.getSource(), dim);
-    } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-      for (Value input : concat.getInputs())
-        for (int64_t dim = 0; dim < concat.getResultType().getRank(); ++dim)
-          if (dim != static_cast<int64_t>(concat.getDim()))
-            mergeDims(concat.getResult(), dim, input, dim);
-    } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-      int64_t rank = mlir::cast<RankedTensorType>(cast.getType()).getRank();
-      for (int64_t dim = 0; dim < rank; ++dim)
-        mergeDims(cast.getDest(), dim, cast.getSource(), dim);
-    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      llvm::SmallBitVector dropped = slice.getDroppedDims();
-      unsigned resultDim = 0;
-      for (unsigned dim = 0; dim < dropped.size(); ++dim) {
-        if (dropped.test(dim))
-          continue;
-        if (takesWhole(slice, dim, shapes))
-          mergeDims(slice.getResult(), resultDim, slice.getSource(), dim);
-        ++resultDim;
-      }
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-      llvm::SmallBitVector dropped = insert.getDroppedDims();
-      unsigned sourceDim = 0;
-      for (unsigned dim = 0; dim < dropped.size(); ++dim) {
-        if (!isShared(insert.getDest()))
-          mergeDims(insert.getResult(), dim, insert.getDest(), dim);
-        if (dropped.test(dim))
-          continue;
-        if (takesWhole(insert, dim, shapes))
-          mergeDims(insert.getResult(), dim, insert.getSource(), sourceDim);
-        ++sourceDim;
-      }
-    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
-      bool expand = isa<tensor::ExpandShapeOp>(op);
-      Value wide = expand ? op.getResult(0) : op.getOperand(0);
-      Value narrow = expand ? op.getOperand(0) : op.getResult(0);
-      auto groups =
-          expand
-              ? mlir::cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
-              : mlir::cast<tensor::CollapseShapeOp>(op)
-                    .getReassociationIndices();
-      auto wideType = mlir::cast<RankedTensorType>(wide.getType());
-      for (auto [dim, group] : llvm::enumerate(groups)) {
-        // A group with one dimension of size other than 1 keeps that dimension.
-        SmallVector<int64_t> large;
-        for (int64_t wideDim : group)
-          if (wideType.isDynamicDim(wideDim) ||
-              wideType.getDimSize(wideDim) != 1)
-            large.push_back(wideDim);
-        if (large.size() == 1)
-          mergeDims(wide, large.front(), narrow, dim);
-      }
-    }
+  void addTensor(Value tensor, ArrayRef<AffineExpr> shape) {
+    for (auto [dim, size] : llvm::enumerate(shape))
+      tensors[{tensor, dim}] = add(tensor.getAsOpaquePointer(), size);
+  }
+  void addLoop(Operation *op, unsigned loop, AffineExpr extent) {
+    loops[{op, loop}] = add(op, extent);
+    loopOrder.push_back({op, loop});
   }
 
-  // Two contractions of one operand walk their results together where these
-  // have equal sizes.
+  void merge(Value a, unsigned dimA, Value b, unsigned dimB) {
+    classes.merge(tensors.lookup({a, dimA}), tensors.lookup({b, dimB}));
+  }
+  void mergeLoop(Operation *op, unsigned loop, Value tensor, unsigned dim) {
+    classes.merge(loops.lookup({op, loop}), tensors.lookup({tensor, dim}));
+  }
+  /// The same where an element of `tensor` stands for several steps: the size
+  /// of the dimension is that of the loop.
+  void mergeGranules(Operation *op, unsigned loop, Value tensor, unsigned dim) {
+    extents[tensors.lookup({tensor, dim})] = extents[loops.lookup({op, loop})];
+    mergeLoop(op, loop, tensor, dim);
+  }
+
+  unsigned getNode(Value tensor, unsigned dim) const {
+    return tensors.lookup({tensor, dim});
+  }
+  unsigned getNode(Loop loop) const { return loops.lookup(loop); }
+  /// The loops, in the order of the operations.
+  ArrayRef<Loop> getLoops() const { return loopOrder; }
+  AffineExpr getExtent(unsigned node) const { return extents[node]; }
+  /// The node that stands for the class of `node`.
+  unsigned getLeader(unsigned node) { return classes.find(node); }
+
+private:
+  unsigned add(const void *owner, AffineExpr extent) {
+    extents.push_back(extent);
+    return classes.add(owner);
+  }
+
+  DimUnion classes;
+  DenseMap<Loop, unsigned> loops;
+  DenseMap<std::pair<Value, unsigned>, unsigned> tensors;
+  SmallVector<Loop> loopOrder;
+  SmallVector<AffineExpr> extents;
+};
+} // namespace
+
+static LogicalResult addTensor(Value value, SymbolicShapes &shapes,
+                               DimNodes &nodes) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.getRank() == 0)
+    return success();
+  FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(value);
+  if (failed(shape))
+    return failure();
+  nodes.addTensor(value, *shape);
+  return success();
+}
+
+/// Sizes of the loops of `op`, from the operands that they index; fails where
+/// no map names a loop directly, which has no size of its own then.
+static FailureOr<SmallVector<AffineExpr>>
+getLoopExtents(linalg::LinalgOp op, SymbolicShapes &shapes) {
+  SmallVector<AffineExpr> extents(op.getNumLoops());
+  for (auto [map, operand] :
+       llvm::zip(op.getIndexingMapsArray(), op->getOperands())) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    FailureOr<SmallVector<AffineExpr>> shape = shapes.getShape(operand);
+    if (failed(shape))
+      return failure();
+    for (auto [size, expr] : llvm::zip(*shape, map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+        // Prefer a static size where operands spell it differently.
+        AffineExpr &extent = extents[loop.getPosition()];
+        if (!extent || isa<AffineConstantExpr>(size))
+          extent = size;
+      }
+  }
+  if (llvm::is_contained(extents, AffineExpr()))
+    return failure();
+  return extents;
+}
+
+//===----------------------------------------------------------------------===//
+// What operations have in common with their operands
+//===----------------------------------------------------------------------===//
+
+static void relate(linalg::LinalgOp op, DimNodes &nodes) {
+  // An element of a result stands for a granule of the loop.
+  if (std::optional<Granules> granules = matchGranules(op))
+    for (Value result : op->getResults())
+      nodes.mergeGranules(op, granules->loop, result, granules->dim);
+  auto relateTo = [&](AffineMap map, Value tensor) {
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        nodes.mergeLoop(op, loop.getPosition(), tensor, i);
+  };
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    if (op.hasPureTensorSemantics())
+      relateTo(map, op.getTiedOpResult(&init));
+    if (!isShared(init.get()))
+      relateTo(map, init.get());
+  }
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()))
+      relateTo(op.getMatchingIndexingMap(input), input->get());
+}
+
+static void relate(ScanOp scan, DimNodes &nodes) {
+  for (auto [input, result] : llvm::zip(scan.getInputs(), scan.getResults())) {
+    int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      nodes.merge(result, dim, input, dim);
+      nodes.merge(result, dim, scan.getResult(0), dim);
+    }
+  }
+}
+
+static void relate(tensor::PadOp pad, DimNodes &nodes) {
+  for (int64_t dim = 0; dim < pad.getType().getRank(); ++dim)
+    if (takesWhole(pad, dim))
+      nodes.merge(pad.getResult(), dim, pad.getSource(), dim);
+}
+
+static void relate(tensor::ConcatOp concat, DimNodes &nodes) {
+  for (Value input : concat.getInputs())
+    for (int64_t dim = 0; dim < concat.getResultType().getRank(); ++dim)
+      if (dim != static_cast<int64_t>(concat.getDim()))
+        nodes.merge(concat.getResult(), dim, input, dim);
+}
+
+static void relate(tensor::CastOp op, DimNodes &nodes) {
+  int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    nodes.merge(op.getDest(), dim, op.getSource(), dim);
+}
+
+static void relate(tensor::ExtractSliceOp slice, SymbolicShapes &shapes,
+                   DimNodes &nodes) {
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  unsigned resultDim = 0;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    if (dropped.test(dim))
+      continue;
+    if (takesWhole(slice, dim, shapes))
+      nodes.merge(slice.getResult(), resultDim, slice.getSource(), dim);
+    ++resultDim;
+  }
+}
+
+static void relate(tensor::InsertSliceOp insert, SymbolicShapes &shapes,
+                   DimNodes &nodes) {
+  llvm::SmallBitVector dropped = insert.getDroppedDims();
+  unsigned sourceDim = 0;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    if (!isShared(insert.getDest()))
+      nodes.merge(insert.getResult(), dim, insert.getDest(), dim);
+    if (dropped.test(dim))
+      continue;
+    if (takesWhole(insert, dim, shapes))
+      nodes.merge(insert.getResult(), dim, insert.getSource(), sourceDim);
+    ++sourceDim;
+  }
+}
+
+/// Relates the two sides of a reshape, of which `wide` has the dimensions that
+/// `groups` make up those of `narrow` from.
+static void relateReshaped(Value wide, Value narrow,
+                           ArrayRef<ReassociationIndices> groups,
+                           DimNodes &nodes) {
+  auto type = cast<RankedTensorType>(wide.getType());
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    // A group with one dimension of size other than 1 keeps that dimension.
+    SmallVector<int64_t> large;
+    for (int64_t wideDim : group)
+      if (type.isDynamicDim(wideDim) || type.getDimSize(wideDim) != 1)
+        large.push_back(wideDim);
+    if (large.size() == 1)
+      nodes.merge(wide, large.front(), narrow, dim);
+  }
+}
+
+static void relateToOperands(Operation *op, SymbolicShapes &shapes,
+                             DimNodes &nodes) {
+  TypeSwitch<Operation *>(op)
+      .Case<linalg::LinalgOp, ScanOp, tensor::PadOp, tensor::ConcatOp,
+            tensor::CastOp>([&](auto typed) { relate(typed, nodes); })
+      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp>(
+          [&](auto slice) { relate(slice, shapes, nodes); })
+      .Case([&](tensor::ExpandShapeOp expand) {
+        relateReshaped(expand.getResult(), expand.getSrc(),
+                       expand.getReassociationIndices(), nodes);
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        relateReshaped(collapse.getSrc(), collapse.getResult(),
+                       collapse.getReassociationIndices(), nodes);
+      });
+}
+
+/// True for a contraction with one result.
+static bool isContraction(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2 &&
+         op->getNumResults() == 1;
+}
+
+/// Two contractions of one operand walk their results together where these
+/// have equal sizes.
+static void relateContractions(Block &block, DimNodes &nodes) {
   SmallVector<linalg::LinalgOp> contractions;
   for (auto op : block.getOps<linalg::LinalgOp>()) {
-    if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
-        op->getNumResults() != 1)
+    if (!isContraction(op))
       continue;
     for (linalg::LinalgOp other : contractions) {
       Value a = other->getResult(0), b = op->getResult(0);
@@ -333,75 +391,153 @@ FailureOr<IterationSpace> IterationSpace::get(Region &body,
         continue;
       for (int64_t dim = 0; dim < type.getRank(); ++dim)
         if (!type.isDynamicDim(dim))
-          mergeDims(a, dim, b, dim);
+          nodes.merge(a, dim, b, dim);
     }
     contractions.push_back(op);
   }
+}
 
-  // Number the classes.
-  DenseMap<unsigned, unsigned> numbers;
-  auto number = [&](unsigned node) {
-    unsigned leader = classes.find(node);
-    auto [it, inserted] = numbers.try_emplace(leader, space.dims.size());
-    if (inserted)
-      space.dims.push_back({extents[node]});
-    IterationDim &dim = space.dims[it->second];
-    if (isa<AffineConstantExpr>(extents[node]))
-      dim.extent = extents[node];
-    return it->second;
-  };
-  SmallVector<Value> stored = llvm::map_to_vector(
-      block.getTerminator()->getOperands(), KernelOp::getStored);
-  double best = -1;
-  int64_t bestRank = -1;
+/// The nodes of `block`, in classes; fails where a size depends on data.
+static FailureOr<DimNodes> makeNodes(Block &block, SymbolicShapes &shapes) {
+  DimNodes nodes;
+  for (BlockArgument argument : block.getArguments())
+    if (failed(addTensor(argument, shapes, nodes)))
+      return failure();
+  for (Operation &op : block) {
+    if (isInPlace(&op))
+      continue;
+    for (Value result : op.getResults())
+      if (failed(addTensor(result, shapes, nodes)))
+        return failure();
+    // A fill has no loops of its own: it is a constant wherever it is read.
+    if (isa<linalg::FillOp>(op))
+      continue;
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      FailureOr<SmallVector<AffineExpr>> extents =
+          getLoopExtents(structured, shapes);
+      if (failed(extents))
+        return failure();
+      for (auto [loop, extent] : llvm::enumerate(*extents))
+        nodes.addLoop(&op, loop, extent);
+    }
+    relateToOperands(&op, shapes, nodes);
+  }
+  relateContractions(block, nodes);
+  return nodes;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of the classes
+//===----------------------------------------------------------------------===//
+
+/// The value of largest rank, then of largest static size, then the first.
+static unsigned findPrimary(ArrayRef<Value> stored) {
+  unsigned primary = 0;
+  std::pair<int64_t, double> best{-1, -1};
   for (auto [i, value] : llvm::enumerate(stored)) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       continue;
-    double size = approximateSize(type);
-    if (type.getRank() > bestRank ||
-        (type.getRank() == bestRank && size > best)) {
-      bestRank = type.getRank();
-      best = size;
-      space.primary = i;
+    std::pair<int64_t, double> own{type.getRank(), approximateSize(type)};
+    if (own > best) {
+      best = own;
+      primary = i;
     }
   }
-  auto numberTensor = [&](Value value, bool root) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
+  return primary;
+}
+
+/// Numbers the classes of a body's nodes, each when it is first asked for.
+class IterationSpace::Builder {
+public:
+  Builder(Block &block, DimNodes nodes)
+      : block(block), nodes(std::move(nodes)) {}
+
+  IterationSpace build() {
+    addResults();
+    addLoops();
+    addOperands();
+    for (auto op : block.getOps<linalg::LinalgOp>())
+      space.addExchanges(op);
+    for (auto scan : block.getOps<ScanOp>())
+      space.dims[space.getDimOfTensor(scan.getResult(0), scan.getAxis())].scan =
+          true;
+    return std::move(space);
+  }
+
+private:
+  unsigned number(unsigned node) {
+    auto [known, isNew] =
+        numbers.try_emplace(nodes.getLeader(node), space.dims.size());
+    AffineExpr extent = nodes.getExtent(node);
+    if (isNew)
+      space.dims.push_back({extent});
+    else if (isa<AffineConstantExpr>(extent))
+      space.dims[known->second].extent = extent;
+    return known->second;
+  }
+
+  void addTensor(Value tensor, bool root) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
     if (!type)
       return;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      unsigned id = number(tensorNodes.lookup({value, dim}));
-      space.tensors[{value, dim}] = id;
+      unsigned id = number(nodes.getNode(tensor, dim));
+      space.tensors[{tensor, dim}] = id;
       space.dims[id].root |= root;
     }
-  };
-  if (!stored.empty())
-    numberTensor(stored[space.primary], true);
-  for (Value value : stored)
-    numberTensor(value, true);
-  for (auto &[op, loop] : loopOrder) {
-    unsigned id = number(loopNodes.lookup({op, loop}));
-    space.loops[{op, loop}] = id;
-    std::optional<Granules> granules =
-        matchGranules(cast<linalg::LinalgOp>(op));
-    if (granules && granules->loop == loop)
-      space.dims[id].granule = std::max(space.dims[id].granule, granules->size);
-    else if (cast<linalg::LinalgOp>(op).getIteratorTypesArray()[loop] ==
-             utils::IteratorType::reduction)
-      space.dims[id].reduction = true;
   }
-  for (BlockArgument argument : block.getArguments())
-    numberTensor(argument, false);
-  // Empty and filled tensors have no coordinates of their own.
-  for (Operation &op : block)
-    if (!isa<tensor::EmptyOp, linalg::FillOp>(op) && !isInPlace(&op))
-      for (Value result : op.getResults())
-        numberTensor(result, false);
-  for (auto op : block.getOps<linalg::LinalgOp>())
-    space.addExchanges(op);
-  for (auto scan : block.getOps<ScanOp>())
-    space.dims[space.getDimOfTensor(scan.getResult(0), scan.getAxis())].scan =
-        true;
-  return space;
+
+  void addResults() {
+    SmallVector<Value> stored = llvm::map_to_vector(
+        block.getTerminator()->getOperands(), KernelOp::getStored);
+    space.primary = findPrimary(stored);
+    if (!stored.empty())
+      addTensor(stored[space.primary], /*root=*/true);
+    for (Value value : stored)
+      addTensor(value, /*root=*/true);
+  }
+
+  void addLoops() {
+    for (DimNodes::Loop key : nodes.getLoops()) {
+      unsigned id = number(nodes.getNode(key));
+      space.loops[key] = id;
+      auto [op, loop] = key;
+      auto structured = cast<linalg::LinalgOp>(op);
+      IterationDim &dim = space.dims[id];
+      std::optional<Granules> granules = matchGranules(structured);
+      if (granules && granules->loop == loop) {
+        dim.granule = std::max(dim.granule, granules->size);
+        for (Value result : op->getResults())
+          space.granules[{result, granules->dim}] = granules->size;
+      } else if (structured.getIteratorTypesArray()[loop] ==
+                 utils::IteratorType::reduction) {
+        dim.reduction = true;
+      }
+    }
+  }
+
+  void addOperands() {
+    for (BlockArgument argument : block.getArguments())
+      addTensor(argument, /*root=*/false);
+    // Empty and filled tensors have no coordinates of their own.
+    for (Operation &op : block)
+      if (!isa<tensor::EmptyOp, linalg::FillOp>(op) && !isInPlace(&op))
+        for (Value result : op.getResults())
+          addTensor(result, /*root=*/false);
+  }
+
+  Block &block;
+  DimNodes nodes;
+  IterationSpace space;
+  /// By the class's leader.
+  DenseMap<unsigned, unsigned> numbers;
+};
+
+FailureOr<IterationSpace> IterationSpace::get(Region &body,
+                                              SymbolicShapes &shapes) {
+  FailureOr<DimNodes> nodes = makeNodes(body.front(), shapes);
+  if (failed(nodes))
+    return failure();
+  return Builder(body.front(), std::move(*nodes)).build();
 }

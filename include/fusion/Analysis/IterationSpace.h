@@ -98,6 +98,8 @@ public:
   unsigned getPrimaryResult() const { return primary; }
 
 private:
+  class Builder;
+
   /// Sets the spans of what `op` reads of values that the kernel computes.
   void addExchanges(linalg::LinalgOp op);
 
