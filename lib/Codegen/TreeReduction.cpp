@@ -1,4 +1,4 @@
-//===- TreeReduction.cpp - Reductions that are accumulated ----------------===//
+//===- TreeReduction.cpp - Reductions in any order ------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,27 +12,36 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileEmitter.h"
+#include "TreeReduction.h"
 
+#include "Coordinates.h"
+#include "DotEmitter.h"
+#include "ReductionGroup.h"
+#include "ReductionStates.h"
+#include "RowGroups.h"
+#include "SplitContraction.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-namespace mlir::fusion {
+namespace {
 /// A group of reductions along the same dimensions while it is emitted.
 class TreeReduction {
 public:
-  TreeReduction(TileEmitter &emitter,
-                std::vector<TileEmitter::Reduction> members)
-      : e(emitter), group(std::move(members)), first(group.front().op) {}
+  TreeReduction(const ReductionContext &context, std::vector<Reduction> members)
+      : context(context), evaluator(context.evaluator), loops(context.walks),
+        builder(evaluator.getBuilder()), kernel(builder.getKernel()),
+        axes(builder.getAxes()), loc(builder.getLoc()),
+        elements(evaluator, context.groups, context.panels), dots(evaluator),
+        split(builder, context.grid), group(std::move(members)),
+        first(group.front().op) {}
 
   /// Emits all, and returns result `result` of the first.
   FailureOr<Tile> emit(unsigned result);
 
 private:
-  using Reduction = TileEmitter::Reduction;
   /// A dimension that is walked in chunks.
   struct Walk {
     unsigned dim;
@@ -57,8 +66,8 @@ private:
   void writeOutWindows();
   /// True for a walk the other blocks of a panel have parts of.
   bool isShared(const Walk &walk) const {
-    return e.panel && !e.panel->inRounds && !walk.own &&
-           walk.dim == e.panel->dim;
+    const Panel *panel = context.panels.getPanel();
+    return panel && !panel->inRounds && !walk.own && walk.dim == panel->dim;
   }
   void addAxes();
   /// The coordinates of the members' reduction loops from those of the walks.
@@ -78,10 +87,19 @@ private:
   void addWhole(ValueRange whole, MutableArrayRef<Value> part, bool inOrder);
   FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
   bool hasDots() const {
-    return llvm::any_of(dots, [](auto &dot) { return dot.has_value(); });
+    return llvm::any_of(forms, [](auto &dot) { return dot.has_value(); });
   }
 
-  TileEmitter &e;
+  ReductionContext context;
+  TileEvaluator &evaluator;
+  WalkBuilder &loops;
+  TileBuilder &builder;
+  const ScheduledKernel &kernel;
+  TileAxes &axes;
+  Location loc;
+  ReductionStates elements;
+  DotEmitter dots;
+  SplitContraction split;
   std::vector<Reduction> group;
   linalg::LinalgOp first;
   /// Reduced axes that the tile has, and those of chunks besides.
@@ -95,7 +113,7 @@ private:
   std::optional<GroupedSum> grouped;
 
   // By member.
-  SmallVector<std::optional<TileEmitter::DotForm>> dots;
+  SmallVector<std::optional<DotForm>> forms;
   std::vector<Reduction> finishes;
   // By accumulator.
   SmallVector<SmallVector<unsigned>> accumulatorAxes;
@@ -107,35 +125,35 @@ private:
   /// Blocks have parts of a contraction.
   bool shared = false;
 };
-} // namespace mlir::fusion
+} // namespace
 
 LogicalResult TreeReduction::sortLoops() {
   SmallVector<unsigned> loops;
   first.getReductionDims(loops);
   for (unsigned loop : loops) {
-    unsigned dim = e.space.getDimOfLoop(first, loop);
-    if (e.space.getDims()[dim].getStaticExtent() == 1)
+    unsigned dim = kernel.getSpace().getDimOfLoop(first, loop);
+    if (kernel.getDim(dim).getStaticExtent() == 1)
       continue;
-    AxisAttr decision = e.schedule.getAxes()[dim];
+    AxisAttr decision = kernel.getDecision(dim);
     if (decision.getKind() == AxisKind::Group) {
       if (!group.front().ofGroup)
         return first->emitError("FUS-3122: groups of rows are walked at "
                                 "coordinates that are not those of the tile");
       continue;
     }
-    bool taken = e.mentions(group.front().coords, dim);
+    bool taken = mentions(group.front().coords, dim, axes);
     // The walk along the last dimension of several runs through them.
     if (decision.getKind() == AxisKind::Merged)
       continue;
     if (decision.getKind() == AxisKind::Full && !taken)
-      fullAxes.push_back(e.bound.lookup(dim));
+      fullAxes.push_back(axes.getBound(dim));
     else
       walks.push_back({dim,
                        decision.getKind() == AxisKind::Loop && !taken
                            ? decision.getTile()
                            : 1,
                        taken || decision.getKind() != AxisKind::Loop,
-                       e.getWalkedExtent(dim),
+                       kernel.getWalkedExtent(dim),
                        {}});
   }
   // The loop with the widest chunk is innermost, where it is unrolled.
@@ -145,13 +163,13 @@ LogicalResult TreeReduction::sortLoops() {
 }
 
 void TreeReduction::writeOutWindows() {
-  bool elementwise = e.schedule.getStrategy() == Strategy::Reduction &&
+  bool elementwise = kernel.getStrategy() == Strategy::Reduction &&
                      fullAxes.empty() && !walks.empty() &&
                      walks.back().tile == 1;
   for (Walk &walk : llvm::reverse(walks)) {
     std::optional<int64_t> extent = walk.getStaticExtent();
     if (!elementwise || !extent || isShared(walk) ||
-        (e.strips.empty() && *extent * turns > kMaxWrittenOut))
+        (axes.getStrips().empty() && *extent * turns > kMaxWrittenOut))
       break;
     walk.steps = extent;
     turns *= *extent;
@@ -159,43 +177,42 @@ void TreeReduction::writeOutWindows() {
 }
 
 void TreeReduction::bindLoops() {
-  OpBuilder &builder = e.builder;
   for (Reduction &member : group) {
     SmallVector<unsigned> memberLoops;
     member.op.getReductionDims(memberLoops);
     for (unsigned loop : memberLoops) {
-      unsigned dim = e.space.getDimOfLoop(member.op, loop);
+      unsigned dim = kernel.getSpace().getDimOfLoop(member.op, loop);
       AffineExpr &coord = member.loopCoords[loop];
-      if (e.schedule.getAxes()[dim].getKind() == AxisKind::Group)
+      if (kernel.getDecision(dim).getKind() == AxisKind::Group)
         continue;
-      if (e.space.getDims()[dim].getStaticExtent() == 1) {
+      if (kernel.getDim(dim).getStaticExtent() == 1) {
         coord = builder.getAffineConstantExpr(0);
         continue;
       }
       auto walk = llvm::find_if(walks, [&](const Walk &walk) {
-        return llvm::is_contained(e.getWalkedDims(walk.dim), dim);
+        return llvm::is_contained(kernel.getWalkedDims(walk.dim), dim);
       });
       if (walk == walks.end()) {
-        coord = builder.getAffineDimExpr(e.bound.lookup(dim));
+        coord = builder.getAffineDimExpr(axes.getBound(dim));
         continue;
       }
       // Row-major position among the dimensions of the walk.
-      SmallVector<unsigned> walked = e.getWalkedDims(walk->dim);
+      SmallVector<unsigned> walked = kernel.getWalkedDims(walk->dim);
       coord = walkCoords[walk - walks.begin()];
       for (; walked.back() != dim; walked.pop_back())
-        coord = coord.floorDiv(e.space.getDims()[walked.back()].extent);
+        coord = coord.floorDiv(kernel.getDim(walked.back()).extent);
       if (walked.size() > 1)
-        coord = coord % e.space.getDims()[dim].extent;
+        coord = coord % kernel.getDim(dim).extent;
     }
   }
 }
 
 void TreeReduction::addAxes() {
-  unsigned nextAxis = e.axes.size();
-  unsigned depth = e.scopes.size() - 1;
+  unsigned nextAxis = axes.size();
+  unsigned depth = builder.getScopes().getDepth();
   for (auto [i, walk] : llvm::enumerate(walks)) {
-    walkCoords.push_back(walk.steps ? e.builder.getAffineConstantExpr(0)
-                                    : e.builder.getAffineDimExpr(nextAxis + i));
+    walkCoords.push_back(walk.steps ? builder.getAffineConstantExpr(0)
+                                    : builder.getAffineDimExpr(nextAxis + i));
     if (walk.steps)
       continue;
     walkAxes.push_back(nextAxis + i);
@@ -205,7 +222,7 @@ void TreeReduction::addAxes() {
     axis.extent = walk.extent;
     axis.tile = walk.tile;
     axis.depth = depth + 1 + i;
-    e.axes.push_back(axis);
+    axes.add(axis);
   }
   reduced = fullAxes;
   for (auto [axis, walk] : llvm::zip(walkAxes, walks))
@@ -218,48 +235,49 @@ FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
   Reduction &only = group.front();
   SmallVector<Tile> states;
   for (unsigned i = 0; i < only.combiners.size(); ++i) {
-    TileEmitter::BodyContext context = e.makeContext(only.op, only.loopCoords);
-    FailureOr<Tile> element = e.evaluateState(context, only, i);
+    BodyEvaluator body(evaluator, only.op, only.loopCoords);
+    FailureOr<Tile> element = elements.evaluate(body, only, i);
     if (failed(element))
       return failure();
     SmallVector<unsigned> all = element->axes;
     all.append(fullAxes.begin(), fullAxes.end());
     if (only.selection || only.rescaled)
-      llvm::append_range(all, e.axesOf(only.coords));
+      llvm::append_range(all, axes.getAxesOf(only.coords));
     llvm::sort(all);
     all.erase(llvm::unique(all), all.end());
-    Tile state = e.broadcast(*element, all);
+    Tile state = builder.broadcast(*element, all);
     if (only.decidesBy(i))
-      state = e.broadcast(
-          e.maskReduced(state, fullAxes, only.combiners[i].neutral), all);
+      state = builder.broadcast(
+          builder.maskPast(state, fullAxes, only.combiners[i].neutral), all);
     states.push_back(state);
   }
   if (only.selection)
-    e.dropNaN(only, states);
+    elements.dropNaN(only, states);
   FailureOr<SmallVector<Tile>> finished =
-      e.finishReduction(only, std::move(states), fullAxes);
+      elements.finish(only, std::move(states), fullAxes);
   if (failed(finished))
     return failure();
   for (auto [i, tile] : llvm::enumerate(*finished))
-    e.remember(only.op->getResult(i), only.coords, tile,
-               e.depthOf(only.coords));
+    evaluator.remember(only.op->getResult(i), only.coords, tile);
   return (*finished)[result];
 }
 
 void TreeReduction::openAccumulators() {
   for (const Reduction &member : group) {
-    std::optional<TileEmitter::DotForm> dot;
+    std::optional<DotForm> dot;
     if (reduced.size() == 1 && fullAxes.empty())
-      dot = e.matchDot(member, reduced.front());
-    dots.push_back(dot);
+      dot = dots.match(member, reduced.front());
+    forms.push_back(dot);
     for (const Combiner &combiner : member.combiners) {
-      SmallVector<unsigned> all = e.axesOf(member.coords);
+      SmallVector<unsigned> all = axes.getAxesOf(member.coords);
       if (!dot)
         all.append(reduced.begin(), reduced.end());
       llvm::sort(all);
       accumulatorAxes.push_back(all);
-      Value init = e.broadcast({e.constant(combiner.neutral), {}}, all).value;
-      inits.push_back(dot ? e.addParts(init, reduced.front()) : init);
+      Value init =
+          builder.broadcast({builder.createConstant(combiner.neutral), {}}, all)
+              .value;
+      inits.push_back(dot ? dots.splitAmongWarps(init, reduced.front()) : init);
       cascaded.push_back(
           member.isCascaded(&combiner - member.combiners.begin()));
     }
@@ -273,45 +291,46 @@ void TreeReduction::planParts() {
     trips.push_back(extent);
     if (extent)
       trips.back() = llvm::divideCeil(
-          *extent, walk.tile * (isShared(walk) ? e.panel->members : 1));
+          *extent,
+          walk.tile *
+              (isShared(walk) ? context.panels.getPanel()->members : 1));
   }
   steps.assign(walkAxes.size(), 0);
   if (llvm::is_contained(cascaded, true) && !hasDots() && !grouped)
-    steps = TileEmitter::divideSums(trips, turns);
+    steps = divideSums(trips, turns);
 }
 
 FailureOr<SmallVector<Value>>
 TreeReduction::addElement(ArrayRef<Value> carried) {
   SmallVector<Value> next;
-  for (auto [member, dot] : llvm::zip(group, dots)) {
-    TileEmitter::BodyContext context =
-        e.makeContext(member.op, member.loopCoords);
+  for (auto [member, dot] : llvm::zip(group, forms)) {
+    BodyEvaluator body(evaluator, member.op, member.loopCoords);
     unsigned begin = next.size();
     SmallVector<Value> addends;
     for (unsigned i = 0; i < member.combiners.size(); ++i) {
       ArrayRef<unsigned> all = accumulatorAxes[begin + i];
       if (dot) {
         FailureOr<Value> sum =
-            e.emitDot(context, *dot, reduced.front(), carried[begin + i]);
+            dots.emit(body, *dot, reduced.front(), carried[begin + i]);
         if (failed(sum))
           return failure();
         next.push_back(*sum);
         continue;
       }
-      FailureOr<Tile> element = e.evaluateState(context, member, i);
+      FailureOr<Tile> element = elements.evaluate(body, member, i);
       if (failed(element))
         return failure();
-      Tile addend = e.broadcast(*element, all);
+      Tile addend = builder.broadcast(*element, all);
       if (member.decidesBy(i))
-        addend = e.maskReduced(addend, reduced, member.combiners[i].neutral);
-      addends.push_back(e.broadcast(addend, all).value);
+        addend = builder.maskPast(addend, reduced, member.combiners[i].neutral);
+      addends.push_back(builder.broadcast(addend, all).value);
     }
     if (dot)
       continue;
     // One walk is in the order of positions.
     llvm::append_range(
-        next, member.combine(e.builder, e.loc,
-                             carried.slice(begin, addends.size()), addends,
+        next, member.combine(builder, loc, carried.slice(begin, addends.size()),
+                             addends,
                              /*inOrder=*/walks.size() == 1));
   }
   return next;
@@ -322,8 +341,7 @@ TreeReduction::addElements(SmallVector<Value> carried) {
   for (int64_t turn = 0; turn < turns; ++turn) {
     int64_t position = turn;
     for (unsigned i = walks.size(); i-- > 0 && walks[i].steps;) {
-      walkCoords[i] =
-          e.builder.getAffineConstantExpr(position % *walks[i].steps);
+      walkCoords[i] = builder.getAffineConstantExpr(position % *walks[i].steps);
       position /= *walks[i].steps;
     }
     if (turns > 1)
@@ -355,8 +373,7 @@ void TreeReduction::addWhole(ValueRange whole, MutableArrayRef<Value> part,
     }
     if (places.empty())
       continue;
-    SmallVector<Value> both =
-        own.combine(e.builder, e.loc, kept, next, inOrder);
+    SmallVector<Value> both = own.combine(builder, loc, kept, next, inOrder);
     for (auto [place, value] : llvm::zip_equal(places, both))
       part[place] = value;
   }
@@ -365,34 +382,34 @@ void TreeReduction::addWhole(ValueRange whole, MutableArrayRef<Value> part,
 FailureOr<SmallVector<Value>>
 TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   unsigned axis = walkAxes[i];
-  e.axes[axis].piece = piece;
+  axes[axis].piece = piece;
   scf::ForOp parts;
   SmallVector<Value> before(carried);
   if (steps[i] && (piece == Piece::All || piece == Piece::Whole)) {
-    parts = e.openParts(axis, steps[i], carried);
+    parts = loops.openParts(axis, steps[i], carried);
     for (auto [sum, init, whole, isCascaded] :
          llvm::zip(before, inits, parts.getRegionIterArgs(), cascaded))
       sum = isCascaded ? init : whole;
   }
-  scf::ForOp loop = e.openLoopOn(axis, before);
+  scf::ForOp loop = loops.openLoopOn(axis, before);
   if (parts)
-    e.restrictToPart(loop, parts);
+    loops.restrictToPart(loop, parts);
   if (shared && axis == walkAxes.back())
-    e.restrictToShare(loop, e.axes[axis]);
+    split.restrictToShare(loop, axes[axis]);
   if (grouped && group.size() == 1 &&
-      walks[i].dim == e.space.getDimOfLoop(first, grouped->loop) &&
-      failed(e.restrictToGroups(loop, group.front())))
+      walks[i].dim == kernel.getSpace().getDimOfLoop(first, grouped->loop) &&
+      failed(restrictToGroups(loop, group.front(), evaluator)))
     return failure();
   FailureOr<SmallVector<Value>> inner =
       walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   if (failed(inner))
     return failure();
-  carried = llvm::to_vector_of<Value>(e.closeLoop(*inner).getResults());
+  carried = llvm::to_vector_of<Value>(loops.closeLoop(*inner).getResults());
   if (!parts)
     return carried;
   addWhole(parts.getRegionIterArgs(), carried,
            /*inOrder=*/walks.size() == 1);
-  return llvm::to_vector_of<Value>(e.closeLoop(carried).getResults());
+  return llvm::to_vector_of<Value>(loops.closeLoop(carried).getResults());
 }
 
 FailureOr<SmallVector<Value>>
@@ -405,7 +422,8 @@ TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
   });
   if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
       turns == 1 && !grouped && !hasDots())
-    pieces = e.getPieces(walks[i].dim, walks[i].tile, /*inOrder=*/isOrdered);
+    pieces =
+        loops.getPieces(walks[i].dim, walks[i].tile, /*inOrder=*/isOrdered);
   for (Piece piece : pieces) {
     FailureOr<SmallVector<Value>> walked =
         walkPiece(i, std::move(carried), piece);
@@ -418,18 +436,18 @@ TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
 
 FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
                                       unsigned result) {
-  bool allDots = llvm::all_of(dots, [](auto &dot) { return dot.has_value(); });
-  if (e.stream && walkAxes.size() == 1 && allDots) {
-    FailureOr<SmallVector<Value>> whole =
-        e.shareSums(sums.front().getDefiningOp<scf::ForOp>(), sums);
+  bool allDots = llvm::all_of(forms, [](auto &dot) { return dot.has_value(); });
+  if (context.stream.isUsed() && walkAxes.size() == 1 && allDots) {
+    FailureOr<SmallVector<Value>> whole = context.stream.shareSums(
+        sums.front().getDefiningOp<scf::ForOp>(), sums);
     if (failed(whole))
       return failure();
     sums = *whole;
   }
-  bool apart = shared && e.schedule.getMma().getApart();
+  bool apart = shared && kernel.getMma().getApart();
   if (apart) {
     FailureOr<SmallVector<Value>> parts =
-        e.exchangeShares(sums, accumulatorAxes);
+        split.exchangeShares(sums, accumulatorAxes);
     if (failed(parts))
       return failure();
     sums = *parts;
@@ -441,19 +459,18 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     SmallVector<Tile> states;
     for (unsigned i = 0; i < member.combiners.size(); ++i, ++position) {
       Tile sum{sums[position], accumulatorAxes[position]};
-      if (dots[number])
-        sum.value = e.sumParts(sum.value, sum.axes);
+      if (forms[number])
+        sum.value = dots.sumWarps(sum.value, sum.axes);
       if (shared && !apart)
-        sum = e.addShares(sum);
+        sum = split.addShares(sum);
       states.push_back(sum);
     }
     FailureOr<SmallVector<Tile>> finished =
-        e.finishReduction(member, std::move(states), reduced);
+        elements.finish(member, std::move(states), reduced);
     if (failed(finished))
       return failure();
     for (auto [i, tile] : llvm::enumerate(*finished))
-      e.remember(member.op->getResult(i), member.coords, tile,
-                 e.depthOf(member.coords));
+      evaluator.remember(member.op->getResult(i), member.coords, tile);
     if (number == 0)
       answer = (*finished)[result];
   }
@@ -465,13 +482,14 @@ FailureOr<Tile> TreeReduction::emit(unsigned result) {
     return failure();
   if (!walks.empty() &&
       llvm::none_of(walks, [](const Walk &walk) { return walk.own; })) {
-    e.addSiblings(group);
-    e.addParts(group);
+    addSiblings(group, context.groups, axes);
+    addParts(group, axes);
   }
   // What the other blocks of a panel have of it comes in at the end.
+  const Panel *panel = context.panels.getPanel();
   bool inPanel =
       llvm::any_of(walks, [&](const Walk &walk) { return isShared(walk); }) ||
-      (e.panel && llvm::is_contained(fullAxes, e.panel->axis));
+      (panel && llvm::is_contained(fullAxes, panel->axis));
   for (Reduction &member : group)
     member.inPanel = inPanel;
   writeOutWindows();
@@ -479,7 +497,7 @@ FailureOr<Tile> TreeReduction::emit(unsigned result) {
   if (walks.empty())
     return emitHeld(result);
   finishes = group;
-  shared = e.shareContraction(group, reduced);
+  shared = split.share(group, reduced, dots);
   openAccumulators();
   grouped = matchGroupedSum(first);
   planParts();
@@ -489,7 +507,8 @@ FailureOr<Tile> TreeReduction::emit(unsigned result) {
   return finish(std::move(*walked), result);
 }
 
-FailureOr<Tile> TileEmitter::emitTreeReduction(std::vector<Reduction> group,
-                                               unsigned result) {
-  return TreeReduction(*this, std::move(group)).emit(result);
+FailureOr<Tile> mlir::fusion::emitTreeReduction(const ReductionContext &context,
+                                                Reduction first,
+                                                unsigned result) {
+  return TreeReduction(context, {std::move(first)}).emit(result);
 }

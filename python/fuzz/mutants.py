@@ -89,19 +89,22 @@ LEGALITY = _group(
 
 MASKS = [
     *_group(
-        "lib/Codegen/EmitCoordinates.cpp",
+        "lib/Codegen/Coordinates.cpp",
         ("last-element-in-bounds", "bounds->second < constant.getValue()",
          "bounds->second <= constant.getValue()"),
         ("axis-taken-as-exact",
          "info.exact && (info.extent == size || (dim && info.dim == dim))",
          "info.extent == size || (dim && info.dim == dim)"),
+        ("least-of-sum", "std::make_pair(low, high)",
+         "std::make_pair(low, high - 1)"),
+        ("collapse-order", "linear % sizes[i]", "linear % sizes[0]")),
+    *_group(
+        "lib/Codegen/TileBuilder.cpp",
         ("below-or-equal", "arith::CmpIPredicate::ult",
          "arith::CmpIPredicate::ule"),
-        ("least-of-sum", "std::make_pair(low, high)",
-         "std::make_pair(low, high - 1)")),
+        ("reduced-tail-unmasked", "axes[axis].exact", "true")),
     *_group(
-        "lib/Codegen/EmitReductions.cpp",
-        ("reduced-tail-unmasked", "axes[axis].exact", "true"),
+        "lib/Codegen/ReductionStates.cpp",
         ("initial-value-dropped", "!isIdentityFill(init, combiner)",
          "false")),
     *_group(
@@ -111,22 +114,20 @@ MASKS = [
          "keepsLast ? CmpIPredicate::sgt : CmpIPredicate::slt",
          "CmpIPredicate::slt")),
     *_group(
-        "lib/Codegen/EmitTensors.cpp",
+        "lib/Codegen/DataMovement.cpp",
         ("pad-low-ignored", "coord = coord - *low;",
          "coord = coord - *low - 1;"),
-        ("concat-end-of-first",
-         "select(below(coords[dim], end), piece, result)",
-         "select(below(coords[dim] + 1, end), piece, result)"),
+        ("concat-end-of-first", "builder.below(coords[dim], end)",
+         "builder.below(coords[dim] + 1, end)"),
         ("slice-stride-dropped", "dropped.test(dim) ? *offset\n" + 39 * " " +
          ": *offset + coords[next++] * *stride",
-         "dropped.test(dim) ? *offset : *offset + coords[next++]"),
-        ("collapse-order", "linear % sizes[i]", "linear % sizes[0]")),
+         "dropped.test(dim) ? *offset : *offset + coords[next++]")),
     *_group(
-        "lib/Codegen/EmitScans.cpp",
+        "lib/Codegen/ScanEmitter.cpp",
         ("reverse-scan-unmasked", "op.getReverse() && !axes[axis].exact",
          "false"),
-        ("backward-rounds-not-mirrored", "index(panel->members - 1)",
-         "index(panel->members)")),
+        ("backward-rounds-not-mirrored", "index(panels.getPanel()->members - 1)",
+         "index(panels.getPanel()->members)")),
     *_group(
         "lib/Conversion/TileToNVVM/LowerPanelScan.cpp",
         ("members-after-included", "before[reg] = builder.selectAll(isBefore, "

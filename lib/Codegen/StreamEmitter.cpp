@@ -1,4 +1,4 @@
-//===- EmitStream.cpp - Tiles that blocks of a grid share -----------------===//
+//===- StreamEmitter.cpp - Tiles that blocks share ------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,40 +6,45 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the part of the tile emitter that shares the tiles that
-// make up no whole round of the blocks, along the contracted dimension: which
-// segments a block has, what it hands to other blocks, and what it collects.
+// This file implements how blocks share the tiles that make up no whole round
+// of them, along the contracted dimension: which segments a block has, what it
+// hands to other blocks, and what it collects.
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileEmitter.h"
+#include "StreamEmitter.h"
 
-#include "fusion/Executable/PackageModel.h"
+#include "Scratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-LogicalResult TileEmitter::refuseStream(const Twine &reason) {
+LogicalResult StreamEmitter::refuse(const Twine &reason) const {
   return kernel.emitError(
              "FUS-3121: the schedule shares tiles among the blocks "
              "of the grid ('stream'), but ")
          << reason;
 }
 
+namespace {
 /// Shares tiles among the blocks of a kernel.
-class mlir::fusion::StreamBuilder {
+class SegmentBuilder {
 public:
   /// Of so many blocks this one has the number `block`, and the place `slot`
   /// for what it hands over.
-  StreamBuilder(TileEmitter &emitter, Value slot, Value block, int64_t blocks)
-      : emitter(emitter), builder(emitter.builder), loc(emitter.loc),
-        slot(slot), block(block), blocks(blocks) {}
+  SegmentBuilder(const StreamEmitter &emitter, TileBuilder &builder,
+                 const Grid &grid, Value slot, Value block, int64_t blocks)
+      : emitter(emitter), builder(builder), grid(grid),
+        kernel(builder.getKernel()), loc(builder.getLoc()), slot(slot),
+        block(block), blocks(blocks) {}
 
   /// Opens the walk over the block's tiles and segments; returns the number of
   /// the tile.
   FailureOr<Value> build();
+  /// The present segment.
+  const Segment &getSegment() const { return segment; }
 
 private:
   /// Finds the loop over the contracted dimension.
@@ -75,8 +80,10 @@ private:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
   }
 
-  TileEmitter &emitter;
-  OpBuilder &builder;
+  const StreamEmitter &emitter;
+  TileBuilder &builder;
+  const Grid &grid;
+  const ScheduledKernel &kernel;
   Location loc;
   Value slot, block;
   /// Blocks whose tiles follow each other go through them in step: what they
@@ -88,16 +95,18 @@ private:
   /// What a tile is worth, and all of the shared ones: finishing counts too.
   int64_t worth = 0, work = 0;
   Value zero, one;
+  Segment segment;
 };
+} // namespace
 
-LogicalResult StreamBuilder::findChunks() {
+LogicalResult SegmentBuilder::findChunks() {
   std::optional<int64_t> steps;
-  for (auto [id, dim] : llvm::enumerate(emitter.space.getDims())) {
-    AxisAttr axis = emitter.schedule.getAxes()[id];
+  for (auto [id, dim] : llvm::enumerate(kernel.getSpace().getDims())) {
+    AxisAttr axis = kernel.getDecision(id);
     if (axis.getKind() != AxisKind::Loop || dim.getStaticExtent() == 1)
       continue;
     if (steps)
-      return emitter.refuseStream("the contraction has loops in each other");
+      return emitter.refuse("the contraction has loops in each other");
     chunk = axis.getTile();
     steps = llvm::divideCeil(dim.getStaticExtent().value_or(0), chunk);
   }
@@ -105,32 +114,32 @@ LogicalResult StreamBuilder::findChunks() {
   return success();
 }
 
-LogicalResult StreamBuilder::plan() {
+LogicalResult SegmentBuilder::plan() {
   if (failed(findChunks()))
     return failure();
-  auto total = dyn_cast<AffineConstantExpr>(emitter.gridSize);
+  auto total = dyn_cast<AffineConstantExpr>(grid.size);
   if (!total || length == 0)
-    return emitter.refuseStream("sizes are not known at compile time");
+    return emitter.refuse("sizes are not known at compile time");
   team = std::gcd(total.getValue(), blocks);
   tiles = total.getValue() / team;
   blocks /= team;
   shared = tiles < blocks ? tiles : tiles % blocks;
   if (shared != 0 && tiles > blocks)
     shared += blocks;
-  worth = length + emitter.schedule.getMma().getStream();
+  worth = length + kernel.getMma().getStream();
   work = shared * worth;
   if (shared == 0)
-    return emitter.refuseStream("all rounds are whole");
+    return emitter.refuse("all rounds are whole");
   if (shared * length < blocks)
-    return emitter.refuseStream("there are " + Twine(blocks * team) +
-                                " of them for " +
-                                Twine(shared * length * team) + " chunks");
+    return emitter.refuse("there are " + Twine(blocks * team) +
+                          " of them for " + Twine(shared * length * team) +
+                          " chunks");
   if (llvm::maxUIntN(31) / blocks <= static_cast<uint64_t>(work))
-    return emitter.refuseStream("there are too many chunks to count");
+    return emitter.refuse("there are too many chunks to count");
   return success();
 }
 
-Value StreamBuilder::cut(Value number) {
+Value SegmentBuilder::cut(Value number) {
   Value place = div(mul(number, work), blocks);
   Value tile = div(place, worth);
   Value chunks = arith::MinUIOp::create(
@@ -138,36 +147,31 @@ Value StreamBuilder::cut(Value number) {
   return add(mul(tile, length), chunks);
 }
 
-Value StreamBuilder::openLoop(Value count) {
+Value SegmentBuilder::openLoop(Value count) {
   auto loop = scf::ForOp::create(builder, loc, zero, count, one);
-  loop.getBody()->getTerminator()->erase();
-  TileEmitter::Scope scope{loop.getBody()};
-  emitter.scopes.back().nested = loop;
-  emitter.scopes.push_back(std::move(scope));
-  builder.setInsertionPointToEnd(loop.getBody());
+  builder.getScopes().enter(loop);
   return loop.getInductionVar();
 }
 
-void StreamBuilder::setSegment(Value tile, Value start, Value from, Value to) {
-  TileEmitter::Stream &segments = emitter.stream.emplace();
-  segments.begin = mul(sub(from, start), length == 1 ? 1 : chunk);
-  segments.end = mul(sub(to, start), chunk);
-  segments.owns = isEqual(segments.end, index(length * chunk));
+void SegmentBuilder::setSegment(Value tile, Value start, Value from, Value to) {
+  segment.begin = mul(sub(from, start), length == 1 ? 1 : chunk);
+  segment.end = mul(sub(to, start), chunk);
+  segment.owns = isEqual(segment.end, index(length * chunk));
   // The block that has the tile's first chunk; no other tile has any before
   // it, so that a block with all of a tile collects nothing.
-  int64_t distanceOfTeams = team * emitter.schedule.getMma().getCluster();
-  Value isWhole = isEqual(segments.begin, zero);
+  int64_t distanceOfTeams = team * kernel.getMma().getCluster();
+  Value isWhole = isEqual(segment.begin, zero);
   Value first = sub(
       div(add(mul(add(mul(tile, worth), one), blocks), index(work - 1)), work),
       one);
   Value distance = mul(sub(block, first), distanceOfTeams);
-  segments.slot = slot;
-  segments.firstSlot = select(isWhole, slot, sub(slot, distance));
-  segments.slotStep = distanceOfTeams;
-  segments.numSlots = blocks * distanceOfTeams;
+  segment.slot = slot;
+  segment.firstSlot = select(isWhole, slot, sub(slot, distance));
+  segment.slotStep = distanceOfTeams;
+  segment.numSlots = blocks * distanceOfTeams;
 }
 
-FailureOr<Value> StreamBuilder::build() {
+FailureOr<Value> SegmentBuilder::build() {
   if (failed(plan()))
     return failure();
   zero = index(0);
@@ -196,61 +200,39 @@ FailureOr<Value> StreamBuilder::build() {
   return add(mul(tile, team), member);
 }
 
-FailureOr<Value> TileEmitter::emitSegments(Value slot, Value block,
-                                           int64_t blocks) {
-  return StreamBuilder(*this, slot, block, blocks).build();
+FailureOr<Value> StreamEmitter::openSegments(Value slot, Value block,
+                                             int64_t blocks) {
+  SegmentBuilder segments(*this, builder, grid, slot, block, blocks);
+  FailureOr<Value> tile = segments.build();
+  if (succeeded(tile))
+    segment = segments.getSegment();
+  return tile;
 }
 
-FailureOr<TileEmitter::Scratch> TileEmitter::makeScratch(ValueRange sums,
-                                                         int64_t numSlots) {
-  int64_t bytes = 0;
-  for (Value sum : sums) {
-    int64_t bits =
-        tile::getTileElementType(sum.getType()).getIntOrFloatBitWidth();
-    for (int64_t size : tile::getTileShape(sum.getType()))
-      bits *= size;
-    bytes += bits / 8;
-  }
-  constexpr int64_t kWord = 4;
-  int64_t signalBytes = numSlots * schedule.getWarps() * kWord;
-  if (signalBytes > fusionpkg::kSignalBytes)
-    return failure();
-  auto pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&program.getBody().front());
-  Scratch scratch;
-  scratch.slots =
-      tile::ScratchOp::create(builder, loc, pointer, bytes * numSlots,
-                              /*signals=*/false);
-  scratch.signals = tile::ScratchOp::create(builder, loc, pointer, signalBytes,
-                                            /*signals=*/true);
-  return scratch;
-}
-
-FailureOr<SmallVector<Value>> TileEmitter::shareSums(scf::ForOp loop,
-                                                     ValueRange sums) {
-  if (stream->given)
-    return refuseStream("the kernel has several contractions");
-  FailureOr<Scratch> scratch = makeScratch(sums, stream->numSlots);
+FailureOr<SmallVector<Value>> StreamEmitter::shareSums(scf::ForOp loop,
+                                                       ValueRange sums) {
+  if (given)
+    return refuse("the kernel has several contractions");
+  FailureOr<Scratch> scratch = makeScratch(sums, segment->numSlots, builder);
   if (failed(scratch))
-    return refuseStream("there are too many of them to signal to each other");
+    return refuse("there are too many of them to signal to each other");
   auto [slots, signals] = *scratch;
-  stream->loop = loop;
-  loop.setLowerBound(stream->begin);
-  loop.setUpperBound(stream->end);
+  contraction = loop;
+  loop.setLowerBound(segment->begin);
+  loop.setUpperBound(segment->end);
   Value truth = arith::ConstantIntOp::create(builder, loc, 1, 1);
-  Value gives = arith::XOrIOp::create(builder, loc, stream->owns, truth);
-  stream->given = scf::IfOp::create(builder, loc, gives,
-                                    /*withElseRegion=*/false);
+  Value gives = arith::XOrIOp::create(builder, loc, segment->owns, truth);
+  given = scf::IfOp::create(builder, loc, gives,
+                            /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(stream->given.thenBlock());
-    tile::PublishOp::create(builder, loc, sums, slots, signals, stream->slot);
+    builder.setInsertionPointToStart(given.thenBlock());
+    tile::PublishOp::create(builder, loc, sums, slots, signals, segment->slot);
   }
   // In the order of blocks, so that the sum is the same in every run.
-  Value step = arith::ConstantIndexOp::create(builder, loc, stream->slotStep);
-  auto collect = scf::ForOp::create(builder, loc, stream->firstSlot,
-                                    stream->slot, step, sums);
+  Value step = arith::ConstantIndexOp::create(builder, loc, segment->slotStep);
+  auto collect = scf::ForOp::create(builder, loc, segment->firstSlot,
+                                    segment->slot, step, sums);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(collect.getBody());
@@ -262,12 +244,12 @@ FailureOr<SmallVector<Value>> TileEmitter::shareSums(scf::ForOp loop,
   return llvm::to_vector_of<Value>(collect.getResults());
 }
 
-LogicalResult TileEmitter::guardFinish() {
-  if (!stream->given)
-    return refuseStream("nothing in the kernel is a product of two operands");
-  Block *block = stream->given->getBlock();
-  builder.setInsertionPointAfter(stream->given);
-  auto guarded = scf::IfOp::create(builder, loc, stream->owns,
+LogicalResult StreamEmitter::guardFinish() {
+  if (!given)
+    return refuse("nothing in the kernel is a product of two operands");
+  Block *block = given->getBlock();
+  builder.setInsertionPointAfter(given);
+  auto guarded = scf::IfOp::create(builder, loc, segment->owns,
                                    /*withElseRegion=*/false);
   Operation *end = guarded.thenBlock()->getTerminator();
   for (Operation &op : llvm::make_early_inc_range(
@@ -276,7 +258,7 @@ LogicalResult TileEmitter::guardFinish() {
   // Tiles that only the owner needs.
   SmallVector<Operation *> before;
   for (Operation &op :
-       llvm::make_range(block->begin(), stream->loop->getIterator()))
+       llvm::make_range(block->begin(), contraction->getIterator()))
     before.push_back(&op);
   for (Operation *op : llvm::reverse(before))
     if (op->getNumRegions() == 0 && !op->use_empty() &&

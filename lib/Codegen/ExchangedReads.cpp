@@ -1,4 +1,4 @@
-//===- EmitExchanges.cpp - Products read at exchanged places --------------===//
+//===- ExchangedReads.cpp - Reads at exchanged places ---------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileEmitter.h"
+#include "ExchangedReads.h"
 
 #include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
@@ -20,8 +20,10 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-void TileEmitter::findProducts() {
-  if (schedule.getStrategy() != Strategy::Contraction)
+ExchangedReads::ExchangedReads(TileEvaluator &evaluator)
+    : evaluator(evaluator), builder(evaluator.getBuilder()),
+      kernel(builder.getKernel()), axes(builder.getAxes()) {
+  if (kernel.getStrategy() != Strategy::Contraction)
     return;
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
     if (op.getNumReductionLoops() > 0 && !matchGranules(op))
@@ -37,7 +39,7 @@ void TileEmitter::findProducts() {
   }
 }
 
-bool TileEmitter::holdsSpan(unsigned axis, int64_t span) const {
+bool ExchangedReads::holdsSpan(unsigned axis, int64_t span) const {
   const Axis &own = axes[axis];
   if (!llvm::isPowerOf2_64(own.tile) || own.tile % span != 0)
     return false;
@@ -46,7 +48,7 @@ bool TileEmitter::holdsSpan(unsigned axis, int64_t span) const {
 }
 
 FailureOr<std::optional<Tile>>
-TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
+ExchangedReads::evaluate(Value tensor, ArrayRef<AffineExpr> coords) const {
   Coords plain(coords);
   SmallVector<Exchange> exchanges;
   bool isMoved = false;
@@ -55,8 +57,9 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
       continue;
     // Where an axis runs through several dimensions, what is flipped is the
     // coordinate along one of them.
-    std::optional<unsigned> dim = space.findDimOfTensor(tensor, number);
-    AffineExpr own = dim ? merged.lookup(*dim) : AffineExpr();
+    std::optional<unsigned> dim =
+        kernel.getSpace().findDimOfTensor(tensor, number);
+    AffineExpr own = dim ? axes.getMerged(*dim) : AffineExpr();
     if (own && coord == own)
       continue;
     unsigned fresh = axes.size();
@@ -65,14 +68,14 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
     std::optional<Exchange> exchange =
         matchExchange(seen, [&](unsigned axis) -> std::optional<int64_t> {
           AffineExpr extent =
-              axis == fresh ? space.getDims()[*dim].extent : axes[axis].extent;
+              axis == fresh ? kernel.getDim(*dim).extent : axes[axis].extent;
           if (auto known = dyn_cast<AffineConstantExpr>(extent))
             return known.getValue();
           return std::nullopt;
         });
     if (!exchange || (own && exchange->dim != fresh))
       continue;
-    unsigned axis = own ? bound.lookup(*dim) : exchange->dim;
+    unsigned axis = own ? axes.getBound(*dim) : exchange->dim;
     if (exchange->mask) {
       if (!fromProducts.contains(tensor.getDefiningOp()))
         continue;
@@ -88,7 +91,7 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
   }
   if (!isMoved)
     return std::optional<Tile>();
-  FailureOr<Tile> tile = evaluate(tensor, plain);
+  FailureOr<Tile> tile = evaluator.evaluate(tensor, plain);
   if (failed(tile))
     return failure();
   Tile result = *tile;
@@ -97,7 +100,7 @@ TileEmitter::evaluateExchanged(Value tensor, ArrayRef<AffineExpr> coords) {
     auto position = llvm::find(result.axes, exchange.dim);
     if (position != result.axes.end())
       result.value = tile::ExchangeOp::create(
-          builder, loc, result.value.getType(), result.value,
+          builder, builder.getLoc(), result.value.getType(), result.value,
           position - result.axes.begin(), exchange.mask);
   }
   return std::optional<Tile>(result);

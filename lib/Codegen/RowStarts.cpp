@@ -1,4 +1,4 @@
-//===- EmitRowStarts.cpp - Tiles of rows that begin at odd addresses ------===//
+//===- RowStarts.cpp - Where rows begin in memory -------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileEmitter.h"
+#include "RowStarts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,26 +35,26 @@ static int64_t getElementBytes(RankedTensorType type) {
   return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
 }
 
-std::optional<TileEmitter::RowStart>
-TileEmitter::matchRowStart(Value tensor, unsigned dim) const {
+std::optional<RowStarts::RowStart>
+RowStarts::matchRowStart(Value tensor, unsigned dim) const {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return std::nullopt;
-  SmallVector<unsigned> walked = getWalkedDims(dim);
+  SmallVector<unsigned> walked = kernel.getWalkedDims(dim);
   RowStart start;
   start.elements = kAccessBytes / getElementBytes(type);
   int64_t stride = 1;
   bool isAligned = true;
   for (int64_t i = type.getRank(); i-- > 0;) {
     int64_t size = type.getDimSize(i);
-    std::optional<unsigned> own = space.findDimOfTensor(tensor, i);
-    if (!own || space.getGranule(tensor, i) != 1)
+    std::optional<unsigned> own = kernel.getSpace().findDimOfTensor(tensor, i);
+    if (!own || kernel.getSpace().getGranule(tensor, i) != 1)
       return std::nullopt;
     if (!walked.empty() && *own == walked.back()) {
       walked.pop_back();
     } else if (size != 1) {
       // What a row begins with has to be one position in each tile.
-      if (!walked.empty() || schedule.getAxes()[*own].getTile() != 1)
+      if (!walked.empty() || kernel.getDecision(*own).getTile() != 1)
         return std::nullopt;
       start.rows.push_back({*own, stride % start.elements});
       isAligned &= stride % start.elements == 0;
@@ -66,22 +66,22 @@ TileEmitter::matchRowStart(Value tensor, unsigned dim) const {
   return start;
 }
 
-const TileEmitter::RowStart *TileEmitter::getRowStart(unsigned dim) {
+const RowStarts::RowStart *RowStarts::getRowStart(unsigned dim) {
   auto [known, isNew] = rowStarts.try_emplace(dim);
   std::optional<RowStart> &chosen = known->second;
   if (!isNew)
     return chosen ? &*chosen : nullptr;
-  AxisAttr decision = schedule.getAxes()[dim];
-  auto extent = dyn_cast<AffineConstantExpr>(getWalkedExtent(dim));
+  AxisAttr decision = kernel.getDecision(dim);
+  auto extent = dyn_cast<AffineConstantExpr>(kernel.getWalkedExtent(dim));
   // What blocks share in tiles of the grid are results, of which windows or
   // other operands decide.
   bool isOwnWalk = decision.getKind() == AxisKind::Loop ||
                    decision.getKind() == AxisKind::Full;
   // Other strategies have positions that stand for something besides, or rely
   // on what is past the end to come last.
-  if (schedule.getStrategy() != Strategy::Reduction || schedule.getMma() ||
-      !extent || decision.getTile() == 1 || tileGroups || !isOwnWalk ||
-      !strips.empty() || !granuleAxes.empty())
+  if (kernel.getStrategy() != Strategy::Reduction || kernel.getMma() ||
+      !extent || decision.getTile() == 1 || kernel.hasGroups() || !isOwnWalk ||
+      !axes.getStrips().empty() || !axes.getGranules().empty())
     return nullptr;
   // The tensors that have most to gain decide.
   int64_t most = 0;
@@ -97,7 +97,7 @@ const TileEmitter::RowStart *TileEmitter::getRowStart(unsigned dim) {
     }
   };
   llvm::for_each(kernel.getBlock().getArguments(), consider);
-  llvm::for_each(kernel.getStoredValues(), consider);
+  llvm::for_each(kernel.getOp().getStoredValues(), consider);
   if (!chosen)
     return nullptr;
   // What is held has room for the elements before the row.
@@ -109,12 +109,12 @@ const TileEmitter::RowStart *TileEmitter::getRowStart(unsigned dim) {
   return chosen ? &*chosen : nullptr;
 }
 
-int64_t TileEmitter::getMostLead(unsigned dim) {
+int64_t RowStarts::getMostLead(unsigned dim) {
   const RowStart *start = getRowStart(dim);
   return start ? start->elements - 1 : 0;
 }
 
-Value TileEmitter::getLead(const Axis &axis) {
+Value RowStarts::getLead(const Axis &axis) {
   if (!axis.dim || axis.tile == 1)
     return nullptr;
   const RowStart *start = getRowStart(*axis.dim);
@@ -125,49 +125,23 @@ Value TileEmitter::getLead(const Axis &axis) {
   };
   Value sum;
   for (auto [dim, stride] : start->rows) {
-    auto row = bound.find(dim);
-    if (row == bound.end() || merged.lookup(dim) ||
-        axes[row->second].tile != 1 || !axes[row->second].offset)
+    unsigned row = axes.getBound(dim);
+    if (!axes.isBound(dim) || axes.getMerged(dim) || axes[row].tile != 1 ||
+        !axes[row].offset)
       return index(0);
-    Value part = arith::MulIOp::create(builder, loc, axes[row->second].offset,
-                                       index(stride));
+    Value part =
+        arith::MulIOp::create(builder, loc, axes[row].offset, index(stride));
     sum = sum ? arith::AddIOp::create(builder, loc, sum, part) : part;
   }
   return arith::AndIOp::create(builder, loc, sum, index(start->elements - 1));
 }
 
-TileEmitter::WalkBounds TileEmitter::getLeadingWalk(const Axis &axis,
-                                                    Value lead) {
-  bool isPart = panel && panel->begin && axis.dim == panel->dim;
-  Value step = arith::ConstantIndexOp::create(builder, loc, axis.step());
-  Value begin =
-      isPart ? panel->begin : arith::ConstantIndexOp::create(builder, loc, 0);
-  Value end = sizeOf(axis.extent);
-  begin = arith::SubIOp::create(builder, loc, begin, lead);
-  if (isPart) {
-    Value past = arith::SubIOp::create(builder, loc, panel->past, lead);
-    end = arith::MinSIOp::create(builder, loc, end, past);
-  }
-  if (axis.piece == Piece::All)
-    return {begin, end, step};
-  // To the last tile, a multiple of steps, which may be the first one.
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value length = arith::SubIOp::create(
-      builder, loc, arith::SubIOp::create(builder, loc, end, begin), one);
-  Value steps = arith::DivSIOp::create(builder, loc, length, step);
-  Value toLast = arith::MulIOp::create(builder, loc, steps, step);
-  if (axis.piece == Piece::Ends)
-    return {begin, end, arith::MaxSIOp::create(builder, loc, toLast, step)};
-  return {arith::AddIOp::create(builder, loc, begin, step),
-          arith::AddIOp::create(builder, loc, begin, toLast), step};
-}
-
-void TileEmitter::leadTiles() {
+void RowStarts::leadTiles(unsigned gridDepth) {
   for (unsigned number = 0; number < axes.size(); ++number) {
     Axis &axis = axes[number];
     bool isHeld = axis.dim &&
-                  schedule.getAxes()[*axis.dim].getKind() != AxisKind::Loop &&
-                  bound.lookup(*axis.dim) == number;
+                  kernel.getDecision(*axis.dim).getKind() != AxisKind::Loop &&
+                  axes.getBound(*axis.dim) == number;
     Value lead = isHeld ? getLead(axis) : Value();
     if (!lead)
       continue;

@@ -1,4 +1,4 @@
-//===- EmitDivisions.cpp - Divisions that are always defined --------------===//
+//===- DivisorGuard.cpp - Divisions that are always defined ---------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileEmitter.h"
+#include "DivisorGuard.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -38,7 +38,8 @@ static bool isHarmless(Value divisor) {
          !value.isAllOnes();
 }
 
-void TileEmitter::guardDivisor(Operation *op, MutableArrayRef<Tile> tiles) {
+void mlir::fusion::guardDivisor(Operation *op, MutableArrayRef<Tile> tiles,
+                                TileBuilder &builder) {
   std::optional<bool> isSigned = getDivisionSign(op);
   if (!isSigned || isHarmless(op->getOperand(1)))
     return;
@@ -46,23 +47,25 @@ void TileEmitter::guardDivisor(Operation *op, MutableArrayRef<Tile> tiles) {
   unsigned width = type.isIndex() ? IndexType::kInternalStorageBitWidth
                                   : type.getIntOrFloatBitWidth();
   auto number = [&](const APInt &value) -> Tile {
-    return {constant(builder.getIntegerAttr(type, value)), {}};
+    return {builder.createConstant(builder.getIntegerAttr(type, value)), {}};
   };
   auto equals = [&](Tile tile, const APInt &value) -> Tile {
     std::array<Tile, 2> operands{tile, number(value)};
-    SmallVector<unsigned> all = unify(operands);
-    return {arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                  operands[0].value, operands[1].value),
+    SmallVector<unsigned> all = builder.unify(operands);
+    return {arith::CmpIOp::create(builder, builder.getLoc(),
+                                  arith::CmpIPredicate::eq, operands[0].value,
+                                  operands[1].value),
             all};
   };
   const Tile dividend = tiles[0], divisor = tiles[1];
   Tile one = number(APInt(width, 1));
-  Tile guarded = select(equals(divisor, APInt::getZero(width)), one, divisor);
+  Tile guarded =
+      builder.select(equals(divisor, APInt::getZero(width)), one, divisor);
   // The quotient of the least number by -1 is too large.
   if (*isSigned)
-    guarded =
-        select(conjunction(equals(dividend, APInt::getSignedMinValue(width)),
-                           equals(divisor, APInt::getAllOnes(width))),
-               one, guarded);
+    guarded = builder.select(
+        builder.conjunction(equals(dividend, APInt::getSignedMinValue(width)),
+                            equals(divisor, APInt::getAllOnes(width))),
+        one, guarded);
   tiles[1] = guarded;
 }

@@ -1,4 +1,4 @@
-//===- EmitScans.cpp - Scans on tiles -------------------------------------===//
+//===- ScanEmitter.cpp - Scans on tiles -----------------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,26 +13,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoadAhead.h"
-#include "TileEmitter.h"
+#include "ScanEmitter.h"
 
+#include "BodyEvaluator.h"
+#include "Coordinates.h"
+#include "LoadAhead.h"
+#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-FailureOr<std::vector<TileEmitter::WalkedScan>>
-TileEmitter::findScans(ArrayRef<ScanOp> scans, unsigned axis) {
+FailureOr<std::vector<WalkedScan>> ScanEmitter::find(ArrayRef<ScanOp> scans,
+                                                     unsigned axis) {
   std::vector<WalkedScan> result;
   for (ScanOp scan : scans) {
-    FailureOr<Coords> coords = plainCoords(scan.getResult(0));
+    FailureOr<Coords> coords = getPlainCoords(scan.getResult(0), axes);
     if (failed(coords))
       return scan.emitError("FUS-3115: a scan's dimension has no axis");
     WalkedScan walked;
     walked.op = scan;
     walked.coords = *coords;
-    walked.axes = axesOf(*coords);
+    walked.axes = axes.getAxesOf(*coords);
     walked.outerAxes = walked.axes;
     llvm::erase(walked.outerAxes, axis);
     walked.types.assign(scan.getInits().getTypes().begin(),
@@ -91,48 +94,60 @@ static bool mayGoInOrder(AffineExpr extent) {
   return constant && constant.getValue() <= kMostInOrder;
 }
 
-LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
+FailureOr<SmallVector<Value>>
+ScanEmitter::evaluateElements(const WalkedScan &scan, unsigned axis) {
+  ScanOp op = scan.op;
+  SmallVector<Value> elements;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    FailureOr<Tile> element = evaluator.evaluate(input, scan.coords);
+    if (failed(element))
+      return failure();
+    Tile wide =
+        builder.broadcast(builder.castTile(*element, scan.types[i]), scan.axes);
+    // Backwards, what lies past the end comes first.
+    if (op.getReverse() && !axes[axis].exact) {
+      Tile neutral{builder.createConstant(scan.neutral[i]), {}};
+      Tile inside =
+          builder.below(builder.getAffineDimExpr(axis), axes[axis].extent);
+      wide =
+          builder.broadcast(builder.select(inside, wide, neutral), scan.axes);
+    }
+    elements.push_back(wide.value);
+  }
+  return elements;
+}
+
+LogicalResult ScanEmitter::scanTile(WalkedScan &scan, unsigned axis,
                                     ValueRange states,
                                     SmallVectorImpl<Value> &next) {
   ScanOp op = scan.op;
-  SmallVector<Value> elements;
+  FailureOr<SmallVector<Value>> elements = evaluateElements(scan, axis);
+  if (failed(elements))
+    return failure();
   SmallVector<Type> totals;
-  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    FailureOr<Tile> element = evaluate(input, scan.coords);
-    if (failed(element))
-      return failure();
-    Tile wide = broadcast(castTile(*element, scan.types[i]), scan.axes);
-    // Backwards, what lies past the end comes first.
-    if (op.getReverse() && !axes[axis].exact) {
-      Tile neutral{constant(scan.neutral[i]), {}};
-      Tile inside = below(builder.getAffineDimExpr(axis), axes[axis].extent);
-      wide = broadcast(select(inside, wide, neutral), scan.axes);
-    }
-    elements.push_back(wide.value);
-    totals.push_back(tileType(scan.outerAxes, scan.types[i]));
-  }
+  for (Type type : scan.types)
+    totals.push_back(builder.getTileType(scan.outerAxes, type));
   int64_t dim = llvm::find(scan.axes, axis) - scan.axes.begin();
   SmallVector<Value> before(states);
-  bool inRounds = panel && panel->inRounds;
+  bool inRounds = panels.isInRounds();
   if (inRounds) {
     FailureOr<SmallVector<Value>> own =
-        scanRound(scan, elements, states, dim, next);
+        scanRound(scan, *elements, states, dim, next);
     if (failed(own))
       return failure();
     before = *own;
   }
   auto scanned = tile::ScanOp::create(
-      builder, loc, ValueRange(elements).getTypes(), totals, elements, before,
+      builder, loc, ValueRange(*elements).getTypes(), totals, *elements, before,
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
       op.getExclusiveAttr(), op.getReverseAttr(),
       mayGoInOrder(axes[axis].extent) ? builder.getUnitAttr() : UnitAttr());
   cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
                 scanned.getCombiner());
-  unsigned depth = depthOf(scan.coords);
   for (auto [i, result] : llvm::enumerate(scanned.getResults())) {
     Type element = op.getInits()[i].getType();
-    remember(op.getResult(i), scan.coords,
-             castTile({result, scan.axes}, element), depth);
+    evaluator.remember(op.getResult(i), scan.coords,
+                       builder.castTile({result, scan.axes}, element));
   }
   if (!inRounds)
     llvm::append_range(next, scanned.getTotals());
@@ -140,11 +155,11 @@ LogicalResult TileEmitter::scanTile(WalkedScan &scan, unsigned axis,
 }
 
 FailureOr<SmallVector<Value>>
-TileEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
+ScanEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
                        int64_t dim, SmallVectorImpl<Value> &next) {
   for (Type type : scan.types)
     if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 32)
-      return refusePanel("a state of their scan has more than 32 bits");
+      return panels.refuse("a state of their scan has more than 32 bits");
   SmallVector<Type> totals(states.getTypes());
   ScanOp op = scan.op;
   Block &combiner = op.getCombiner().front();
@@ -153,60 +168,56 @@ TileEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
       /*exclusive=*/UnitAttr(), op.getReverseAttr(), /*in_order=*/UnitAttr());
   cloneCombiner(builder, loc, combiner, scan.types, own.getCombiner());
-  auto exchange = tile::PanelScanOp::create(
-      builder, loc, totals, totals, own.getTotals(), states, getPanelMemory(),
-      panel->panel, panel->member, panel->turn, panel->members, /*copies=*/2,
-      /*offset=*/0, /*bytes=*/0, /*by_owners=*/false);
+  tile::PanelScanOp exchange = panels.scan(own.getTotals(), states);
   cloneCombiner(builder, loc, combiner, scan.types, exchange.getCombiner());
-  panel->scans.push_back(exchange);
   llvm::append_range(next, exchange.getTotals());
   return llvm::to_vector_of<Value>(exchange.getBefore());
 }
 
-LogicalResult TileEmitter::scanElement(WalkedScan &scan, ValueRange states,
+LogicalResult ScanEmitter::scanElement(WalkedScan &scan, ValueRange states,
                                        SmallVectorImpl<Value> &next) {
   ScanOp op = scan.op;
-  unsigned depth = depthOf(scan.coords);
-  BodyContext context;
-  context.block = &op.getCombiner().front();
+  BodyEvaluator body(evaluator, &op.getCombiner().front());
   unsigned count = op.getInputs().size();
   for (unsigned i = 0; i < count; ++i) {
-    context.tiles[context.block->getArgument(i)] = {states[i], scan.axes};
-    FailureOr<Tile> element = evaluate(op.getInputs()[i], scan.coords);
+    body.setTile(body.getBlock()->getArgument(i), {states[i], scan.axes});
+    FailureOr<Tile> element =
+        evaluator.evaluate(op.getInputs()[i], scan.coords);
     if (failed(element))
       return failure();
-    context.tiles[context.block->getArgument(count + i)] = *element;
+    body.setTile(body.getBlock()->getArgument(count + i), *element);
   }
-  Operation *yield = context.block->getTerminator();
+  Operation *yield = body.getBlock()->getTerminator();
   for (unsigned i = 0; i < count; ++i) {
-    FailureOr<Tile> combined = evaluateScalar(context, yield->getOperand(i));
+    FailureOr<Tile> combined = body.evaluate(yield->getOperand(i));
     if (failed(combined))
       return failure();
-    Tile state = broadcast(*combined, scan.axes);
+    Tile state = builder.broadcast(*combined, scan.axes);
     next.push_back(state.value);
-    remember(op.getResult(i), scan.coords,
-             op.getExclusive() ? Tile{states[i], scan.axes} : state, depth);
+    evaluator.remember(op.getResult(i), scan.coords,
+                       op.getExclusive() ? Tile{states[i], scan.axes} : state);
   }
   return success();
 }
 
-void TileEmitter::placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
+void ScanEmitter::placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
                             unsigned number) {
   Axis &walked = axes[axis];
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
   Value at = loop.getInductionVar();
-  bool inRounds = panel && panel->inRounds;
+  bool inRounds = panels.isInRounds();
   Value step = loop.getStep();
   if (inRounds) {
     // Rounds are counted through all pieces. Backwards, what is left of the
     // last one comes first.
-    panel->turn = arith::DivUIOp::create(builder, loc, at, step);
+    Value turn = arith::DivUIOp::create(builder, loc, at, step);
     if (backwards && walked.piece != Piece::All)
-      panel->turn = number == 0 ? index(0)
-                                : Value(arith::AddIOp::create(
-                                      builder, loc, panel->turn, index(1)));
+      turn = number == 0
+                 ? index(0)
+                 : Value(arith::AddIOp::create(builder, loc, turn, index(1)));
+    panels.setTurn(turn);
   }
   if (backwards) {
     // The mirror image of the steps: the last comes first, each from where it
@@ -222,76 +233,96 @@ void TileEmitter::placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
     at = arith::SubIOp::create(builder, loc, ends, at);
   }
   if (inRounds) {
-    Value rank = panel->member;
+    Value rank = panels.getPanel()->member;
     if (backwards)
-      rank =
-          arith::SubIOp::create(builder, loc, index(panel->members - 1), rank);
+      rank = arith::SubIOp::create(builder, loc,
+                                   index(panels.getPanel()->members - 1), rank);
     Value own = arith::MulIOp::create(builder, loc, rank, index(walked.tile));
     at = arith::AddIOp::create(builder, loc, at, own);
   }
   walked.offset = at;
 }
 
-LogicalResult TileEmitter::emitScanLoop(ArrayRef<ScanOp> scans, unsigned dim,
-                                        ArrayRef<unsigned> results,
-                                        ArrayRef<unsigned> loopDims) {
-  ScanOp first = scans.front();
-  for (ScanOp scan : scans)
-    if (scan.getReverse() != first.getReverse())
-      return scan.emitError("FUS-3114: scans in both directions along one "
-                            "dimension cannot share a kernel");
-  if (panel && panel->inRounds && schedule.getAxes()[dim].getTile() == 1)
-    return refusePanel("each walks it element by element");
-  insertAt(scopes.size() - 1);
+unsigned ScanEmitter::addAxis(unsigned dim) {
+  Axis walked{dim, kernel.getDim(dim).extent,
+              kernel.getDecision(dim).getTile()};
+  walked.depth = scopes.getDepth() + 1;
+  if (panels.isInRounds())
+    walked.round = panels.getPanel()->members;
+  unsigned axis = axes.add(walked);
+  axes.bind(dim, axis);
+  return axis;
+}
 
-  // The axis exists before its loop, so that coordinates can be formed.
-  Axis walked{dim, space.getDims()[dim].extent,
-              schedule.getAxes()[dim].getTile()};
-  walked.depth = scopes.size();
-  if (panel && panel->inRounds)
-    walked.round = panel->members;
-  axes.push_back(walked);
-  unsigned axis = axes.size() - 1;
-  bound[dim] = axis;
-  FailureOr<std::vector<WalkedScan>> found = findScans(scans, axis);
-  if (failed(found))
-    return failure();
+FailureOr<SmallVector<Value>>
+ScanEmitter::evaluateInits(ArrayRef<WalkedScan> scans) {
   SmallVector<Value> inits;
-  for (WalkedScan &scan : *found)
-    for (auto [init, type] : llvm::zip(scan.op.getInits(), scan.types)) {
-      FailureOr<Tile> scalar = scalarValue(init);
+  for (const WalkedScan &scan : scans) {
+    ScanOp op = scan.op;
+    for (auto [init, type] : llvm::zip(op.getInits(), scan.types)) {
+      FailureOr<Tile> scalar = evaluator.evaluateScalar(init);
       if (failed(scalar))
         return failure();
-      inits.push_back(broadcast(castTile(*scalar, type), scan.outerAxes).value);
+      inits.push_back(
+          builder.broadcast(builder.castTile(*scalar, type), scan.outerAxes)
+              .value);
     }
+  }
+  return inits;
+}
+
+FailureOr<SmallVector<Value>>
+ScanEmitter::scanStep(MutableArrayRef<WalkedScan> scans, unsigned axis,
+                      ValueRange states) {
+  SmallVector<Value> next;
+  for (WalkedScan &scan : scans) {
+    ValueRange own = states.slice(next.size(), scan.types.size());
+    if (failed(axes[axis].tile > 1 ? scanTile(scan, axis, own, next)
+                                   : scanElement(scan, own, next)))
+      return failure();
+  }
+  return next;
+}
+
+LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
+                                function_ref<LogicalResult()> emitStep) {
+  ScanOp first = scans.front();
+  bool backwards = first.getReverse();
+  for (ScanOp scan : scans)
+    if (scan.getReverse() != backwards)
+      return scan.emitError("FUS-3114: scans in both directions along one "
+                            "dimension cannot share a kernel");
+  if (panels.isInRounds() && kernel.getDecision(dim).getTile() == 1)
+    return panels.refuse("each walks it element by element");
+  scopes.insertInnermost();
+  unsigned axis = addAxis(dim);
+  FailureOr<std::vector<WalkedScan>> found = find(scans, axis);
+  if (failed(found))
+    return failure();
+  FailureOr<SmallVector<Value>> states = evaluateInits(*found);
+  if (failed(states))
+    return failure();
 
   // Backwards, the last piece comes first.
-  SmallVector<Piece, 2> pieces = getPieces(dim, walked.step(), true);
-  if (first.getReverse())
+  SmallVector<Piece, 2> pieces =
+      walks.getPieces(dim, axes[axis].step(), /*inOrder=*/true);
+  if (backwards)
     std::reverse(pieces.begin(), pieces.end());
   for (auto [number, piece] : llvm::enumerate(pieces)) {
-    insertAt(scopes.size() - 1);
+    scopes.insertInnermost();
     axes[axis].piece = piece;
-    scf::ForOp loop = openLoopOn(axis, inits);
-    placeWalk(axis, loop, first.getReverse(), number);
-    SmallVector<Value> next;
-    for (WalkedScan &scan : *found) {
-      ValueRange states =
-          loop.getRegionIterArgs().slice(next.size(), scan.types.size());
-      LogicalResult scanned = axes[axis].tile > 1
-                                  ? scanTile(scan, axis, states, next)
-                                  : scanElement(scan, states, next);
-      if (failed(scanned))
-        return failure();
-    }
-    if (failed(emitRootGroup(results, loopDims)))
+    scf::ForOp loop = walks.openLoopOn(axis, *states);
+    placeWalk(axis, loop, backwards, number);
+    FailureOr<SmallVector<Value>> next =
+        scanStep(*found, axis, loop.getRegionIterArgs());
+    if (failed(next) || failed(emitStep()))
       return failure();
-    loop = closeLoop(next);
+    loop = walks.closeLoop(*next);
     // The next tile is on its way while blocks wait for each other.
-    if (panel && panel->inRounds)
+    if (panels.isInRounds())
       loop = loadAhead(loop);
-    inits =
-        llvm::to_vector_of<Value>(loop.getResults().take_front(next.size()));
+    states =
+        llvm::to_vector_of<Value>(loop.getResults().take_front(next->size()));
   }
   return success();
 }

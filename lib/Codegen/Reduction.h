@@ -1,0 +1,63 @@
+//===- Reduction.h - A reduction that is emitted ----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the reductions whose elements may be combined in any
+// order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_REDUCTION_H
+#define FUSION_LIB_CODEGEN_REDUCTION_H
+
+#include "Tile.h"
+#include "fusion/Analysis/Reductions.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::fusion {
+
+class GroupedTiles;
+
+/// A reduction at some coordinates: by one operation for each result, a
+/// selection, or a sum that is relative to its maximum.
+struct Reduction {
+  linalg::LinalgOp op;
+  Coords coords;     // of the results
+  Coords loopCoords; // of the loops; those of reduction loops come later
+  /// What is accumulated: for each result; or, for a selection, its key,
+  /// what it carries besides and the position, which has no element.
+  SmallVector<Combiner> combiners;
+  std::optional<Selection> selection;
+  std::optional<RescaledSum> rescaled;
+  /// A sum of what belongs to the group of the tile's rows.
+  bool ofGroup = false;
+  /// Of a dimension that the blocks of a panel have parts of.
+  bool inPanel = false;
+
+  /// True when what combiner `number` has of an element that there is not
+  /// has to be its identity; else another combiner's is enough.
+  bool decidesBy(unsigned number) const;
+  /// True for what is made of parts (WalkBuilder.cpp).
+  bool isCascaded(unsigned number) const;
+  /// Combines what is accumulated, scalars or tiles, by combiner. `inOrder`:
+  /// all elements of `next` come after those of `kept`.
+  SmallVector<Value> combine(OpBuilder &builder, Location loc, ValueRange kept,
+                             ValueRange next, bool inOrder) const;
+  /// Adds the block to `region` that combines two states of `types`.
+  void addCombiner(OpBuilder &builder, Location loc, ArrayRef<Type> types,
+                   Region &region) const;
+};
+
+/// The reduction that `op` is, if its elements may be combined in any order. A
+/// sum over groups adds what it adds for the group of the tile's rows.
+std::optional<Reduction> makeReduction(linalg::LinalgOp op, Coords coords,
+                                       Coords loopCoords,
+                                       const GroupedTiles &groups);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_REDUCTION_H

@@ -1,0 +1,89 @@
+//===- ScanEmitter.h - Scans on tiles ---------------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the emission of scans.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_SCANEMITTER_H
+#define FUSION_LIB_CODEGEN_SCANEMITTER_H
+
+#include "TileEvaluator.h"
+#include "WalkBuilder.h"
+
+namespace mlir::fusion {
+
+/// A scan along the axis that is walked now.
+struct WalkedScan {
+  ScanOp op;
+  Coords coords;
+  /// Axes of its results, and of its states from step to step.
+  SmallVector<unsigned> axes, outerAxes;
+  /// Types of its states, and their identities where tiles are walked.
+  SmallVector<Type> types;
+  SmallVector<TypedAttr> neutral;
+};
+
+/// Emits the loop that walks a scanned dimension.
+class ScanEmitter {
+public:
+  ScanEmitter(TileEvaluator &evaluator, WalkBuilder &walks,
+              PanelEmitter &panels)
+      : evaluator(evaluator), walks(walks), panels(panels),
+        builder(evaluator.getBuilder()), kernel(builder.getKernel()),
+        axes(builder.getAxes()), scopes(builder.getScopes()),
+        loc(builder.getLoc()) {}
+
+  /// Walks iteration dimension `dim` tile by tile, carrying the states of
+  /// `scans`; `emitStep` emits what consumes their results in each step.
+  LogicalResult emit(ArrayRef<ScanOp> scans, unsigned dim,
+                     function_ref<LogicalResult()> emitStep);
+
+private:
+  /// Adds the axis that is walked, before its loop, so that coordinates can be
+  /// formed.
+  unsigned addAxis(unsigned dim);
+  FailureOr<std::vector<WalkedScan>> find(ArrayRef<ScanOp> scans,
+                                          unsigned axis);
+  /// The states of `scans` before the first step.
+  FailureOr<SmallVector<Value>> evaluateInits(ArrayRef<WalkedScan> scans);
+  /// One step of all `scans`, from `states`; returns those after it.
+  FailureOr<SmallVector<Value>> scanStep(MutableArrayRef<WalkedScan> scans,
+                                         unsigned axis, ValueRange states);
+  /// Scans the present tile, or element, from `states`; appends those after it.
+  LogicalResult scanTile(WalkedScan &scan, unsigned axis, ValueRange states,
+                         SmallVectorImpl<Value> &next);
+  LogicalResult scanElement(WalkedScan &scan, ValueRange states,
+                            SmallVectorImpl<Value> &next);
+  /// The elements of the present tile that are scanned.
+  FailureOr<SmallVector<Value>> evaluateElements(const WalkedScan &scan,
+                                                 unsigned axis);
+  /// Scans `elements`, of this block's tile of a round, from `states`, which
+  /// are those before the round. Returns those before the tile; appends those
+  /// after the round.
+  FailureOr<SmallVector<Value>> scanRound(WalkedScan &scan, ValueRange elements,
+                                          ValueRange states, int64_t dim,
+                                          SmallVectorImpl<Value> &next);
+  /// Sets where the tile of the present step begins, in a loop over the axis's
+  /// piece, number `number` of those that are walked.
+  void placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
+                 unsigned number);
+
+  TileEvaluator &evaluator;
+  WalkBuilder &walks;
+  PanelEmitter &panels;
+  TileBuilder &builder;
+  const ScheduledKernel &kernel;
+  TileAxes &axes;
+  ScopeStack &scopes;
+  Location loc;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_SCANEMITTER_H

@@ -1,0 +1,83 @@
+//===- ScopeStack.cpp - Nested scopes of a program ------------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the scopes of a tile program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScopeStack.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+void ScopeStack::open(Block *block) {
+  scopes.push_back({block});
+  builder.setInsertionPointToEnd(block);
+}
+
+void ScopeStack::enter(scf::ForOp loop) {
+  // The loop of no results has got its yield.
+  Block *body = loop.getBody();
+  if (loop.getInitArgs().empty())
+    body->getTerminator()->erase();
+  Scope scope{body};
+  scope.previous = scopes.back().nested;
+  scopes.back().nested = loop;
+  scopes.push_back(std::move(scope));
+  builder.setInsertionPointToEnd(body);
+}
+
+scf::ForOp ScopeStack::leave(Location loc, ValueRange yielded) {
+  builder.setInsertionPointToEnd(scopes.back().block);
+  scf::YieldOp::create(builder, loc, yielded);
+  Operation *previous = scopes.back().previous;
+  scopes.pop_back();
+  auto loop = cast<scf::ForOp>(scopes.back().nested);
+  scopes.back().nested = previous;
+  builder.setInsertionPointAfter(loop);
+  return loop;
+}
+
+void ScopeStack::insertAt(unsigned depth) {
+  Scope &scope = scopes[depth];
+  if (scope.nested)
+    builder.setInsertionPoint(scope.nested);
+  else
+    builder.setInsertionPointToEnd(scope.block);
+}
+
+static std::pair<void *, std::vector<const void *>>
+makeKey(Value tensor, ArrayRef<AffineExpr> coords) {
+  std::vector<const void *> key;
+  for (AffineExpr coord : coords)
+    key.push_back(coord.getAsOpaquePointer());
+  return {tensor.getAsOpaquePointer(), key};
+}
+
+const Tile *ScopeStack::find(Value tensor, ArrayRef<AffineExpr> coords,
+                             unsigned depth) const {
+  const auto &tiles = scopes[depth].tiles;
+  auto known = tiles.find(makeKey(tensor, coords));
+  return known == tiles.end() ? nullptr : &known->second;
+}
+
+void ScopeStack::remember(Value tensor, ArrayRef<AffineExpr> coords,
+                          unsigned depth, Tile tile) {
+  scopes[depth].tiles[makeKey(tensor, coords)] = std::move(tile);
+}
+
+SmallVector<ScopeStack::Scope> ScopeStack::setAside(unsigned depth) {
+  SmallVector<Scope> inner(std::make_move_iterator(scopes.begin() + depth + 1),
+                           std::make_move_iterator(scopes.end()));
+  scopes.resize(depth + 1);
+  return inner;
+}
+
+void ScopeStack::putBack(SmallVector<Scope> inner) {
+  llvm::move(inner, std::back_inserter(scopes));
+}

@@ -1,0 +1,80 @@
+//===- ScopeStack.h - Nested scopes of a program ----------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the scopes of a tile program: the loops around what is
+// emitted now, and the tiles that are known in each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_SCOPESTACK_H
+#define FUSION_LIB_CODEGEN_SCOPESTACK_H
+
+#include "Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include <map>
+
+namespace mlir::fusion {
+
+/// The loops around each other whose body is emitted now. The outermost scope,
+/// of depth 0, is the body of the program.
+class ScopeStack {
+public:
+  /// One loop, and the tiles that were computed in it.
+  struct Scope {
+    Block *block;
+    /// The operation of `block` that new operations go before, or null for the
+    /// end: the loop of the next scope.
+    Operation *nested = nullptr;
+    /// What `nested` of the scope around was before this one was opened.
+    Operation *previous = nullptr;
+    std::map<std::pair<void *, std::vector<const void *>>, Tile> tiles;
+    std::map<const void *, Tile> indexTiles;
+  };
+
+  explicit ScopeStack(OpBuilder &builder) : builder(builder) {}
+
+  /// The depth of the innermost scope.
+  unsigned getDepth() const { return scopes.size() - 1; }
+  /// The block of the innermost scope.
+  Block &getBlock() const { return *scopes.back().block; }
+
+  /// Makes the end of `block` the outermost scope.
+  void open(Block *block);
+  /// Makes `loop`, which has no yield yet, the innermost scope.
+  void enter(scf::ForOp loop);
+  /// Ends the innermost scope; returns its loop.
+  scf::ForOp leave(Location loc, ValueRange yielded);
+
+  /// Points the builder at the end of the scope of depth `depth`.
+  void insertAt(unsigned depth);
+  void insertInnermost() { insertAt(getDepth()); }
+
+  /// The tile of `tensor` at `coords` if it was computed in the scope of depth
+  /// `depth`, else null.
+  const Tile *find(Value tensor, ArrayRef<AffineExpr> coords,
+                   unsigned depth) const;
+  void remember(Value tensor, ArrayRef<AffineExpr> coords, unsigned depth,
+                Tile tile);
+  /// Tiles of the indices at a coordinate, by the coordinate.
+  std::map<const void *, Tile> &getIndexTiles(unsigned depth) {
+    return scopes[depth].indexTiles;
+  }
+
+  /// Makes the scope of depth `depth` the innermost one; returns those inside.
+  SmallVector<Scope> setAside(unsigned depth);
+  void putBack(SmallVector<Scope> inner);
+
+private:
+  OpBuilder &builder;
+  SmallVector<Scope> scopes;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_SCOPESTACK_H
