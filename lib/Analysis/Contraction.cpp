@@ -249,6 +249,94 @@ static void findImages(Contraction &sum,
   }
 }
 
+/// The product that `op` sums, if it does that; `grouped` is the form of a sum
+/// of what belongs to groups.
+static Operation *findProduct(linalg::LinalgOp op,
+                              const std::optional<GroupedSum> &grouped) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() < 2)
+    return nullptr;
+  Block *block = op.getBlock();
+  Operation *sum = block->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return nullptr;
+  Operation *product = nullptr;
+  for (unsigned i = 0; i < 2; ++i)
+    if (sum->getOperand(1 - i) == block->getArguments().back())
+      product = sum->getOperand(i).getDefiningOp();
+  if (grouped)
+    product = grouped->element.getDefiningOp();
+  return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) ? product
+                                                                : nullptr;
+}
+
+/// Sets the tensor that `factor` of `op` is computed from, the one of most
+/// dimensions of several; returns the loops that the factor moves with.
+static llvm::SmallBitVector
+findOperand(linalg::LinalgOp op, Value factor,
+            llvm::function_ref<bool(Value)> isOutside,
+            ContractionOperand &result) {
+  llvm::SmallBitVector moves(op.getNumLoops());
+  unsigned widest = 0;
+  llvm::SmallBitVector inputs = inputsOf(op, factor);
+  for (unsigned input : inputs.set_bits()) {
+    OpOperand *operand = op.getDpsInputOperand(input);
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (map.isFunctionOfDim(loop))
+        moves.set(loop);
+    if (!result.tensor || map.getNumResults() > widest) {
+      widest = map.getNumResults();
+      result.tensor = operand->get();
+    }
+  }
+  if (!result.tensor)
+    return moves;
+  result.direct = inputs.count() == 1;
+  result.source = sourceOf(result.tensor, isOutside, result.direct);
+  result.direct &= result.source != nullptr;
+  return moves;
+}
+
+/// Sorts the dimensions of `result.op` by which of the factors move with them.
+static void sortDims(Contraction &result,
+                     const llvm::SmallBitVector (&moves)[2],
+                     llvm::function_ref<unsigned(unsigned)> dimOfLoop) {
+  for (auto [loop, kind] : llvm::enumerate(result.op.getIteratorTypesArray())) {
+    bool inA = moves[0].test(loop), inB = moves[1].test(loop);
+    unsigned dim = dimOfLoop(loop);
+    if (kind == utils::IteratorType::reduction) {
+      if (inA && inB)
+        result.contracted.push_back(dim);
+    } else if (inA && inB) {
+      result.batch.push_back(dim);
+    } else if (inA) {
+      result.rows.push_back(dim);
+    } else if (inB) {
+      result.columns.push_back(dim);
+    }
+  }
+  for (SmallVector<unsigned> *dims :
+       {&result.rows, &result.columns, &result.contracted, &result.batch})
+    llvm::sort(*dims);
+}
+
+/// Sets the types that the factors are brought to.
+static void setElements(Contraction &result, ArrayRef<Value> factors) {
+  Value stripped[2] = {stripExtensions(factors[0]),
+                       stripExtensions(factors[1])};
+  std::array<Type, 2> narrow =
+      getNarrowTypes(stripped[0].getType(), stripped[1].getType(), result.sum);
+  result.tf32 = !narrow[0] && result.sum.isF32() && allowsTF32(result.op);
+  for (unsigned side = 0; side < 2; ++side) {
+    ContractionOperand &operand = result.operands[side];
+    operand.element = narrow[side] ? narrow[side] : result.sum;
+    operand.direct &=
+        isa<BlockArgument>(narrow[side] ? stripped[side] : factors[side]) &&
+        getElementTypeOrSelf(operand.tensor.getType()) == operand.element;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Contractions of operations
 //===----------------------------------------------------------------------===//
@@ -264,24 +352,10 @@ std::optional<Contraction>
 fusion::matchContraction(linalg::LinalgOp op,
                          llvm::function_ref<unsigned(unsigned)> dimOfLoop,
                          llvm::function_ref<bool(Value)> isOutside) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2)
-    return std::nullopt;
-  Block *block = op.getBlock();
-  Operation *sum = block->getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
-    return std::nullopt;
-  BlockArgument accumulator = block->getArguments().back();
-  Operation *product = nullptr;
-  for (unsigned i = 0; i < 2; ++i)
-    if (sum->getOperand(1 - i) == accumulator)
-      product = sum->getOperand(i).getDefiningOp();
   std::optional<GroupedSum> grouped = matchGroupedSum(op);
-  if (grouped)
-    product = grouped->element.getDefiningOp();
-  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+  Operation *product = findProduct(op, grouped);
+  if (!product)
     return std::nullopt;
-
   Contraction result;
   result.op = op;
   if (grouped) {
@@ -289,57 +363,24 @@ fusion::matchContraction(linalg::LinalgOp op,
     result.groupDim = dimOfLoop(grouped->loop);
     result.groupedDim = dimOfLoop(grouped->rowLoop);
   }
-  result.sum = accumulator.getType();
+  result.sum = op.getBlock()->getArguments().back().getType();
   // Sums of short floats are made in f32.
   if (isa<FloatType>(result.sum) && result.sum.getIntOrFloatBitWidth() < 32)
     result.sum = Float32Type::get(op.getContext());
 
+  Value factors[2] = {product->getOperand(0), product->getOperand(1)};
   // Loops that each factor moves with.
   llvm::SmallBitVector moves[2];
-  Value factors[2];
   for (unsigned side = 0; side < 2; ++side) {
-    factors[side] = product->getOperand(side);
-    moves[side].resize(op.getNumLoops());
-    unsigned widest = 0;
-    llvm::SmallBitVector inputs = inputsOf(op, factors[side]);
-    for (unsigned input : inputs.set_bits()) {
-      OpOperand *operand = op.getDpsInputOperand(input);
-      AffineMap map = op.getMatchingIndexingMap(operand);
-      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-        if (map.isFunctionOfDim(loop))
-          moves[side].set(loop);
-      if (!result.operands[side].tensor || map.getNumResults() > widest) {
-        widest = map.getNumResults();
-        result.operands[side].tensor = operand->get();
-      }
-    }
+    moves[side] =
+        findOperand(op, factors[side], isOutside, result.operands[side]);
     if (!result.operands[side].tensor)
       return std::nullopt;
-    ContractionOperand &operand = result.operands[side];
-    operand.direct = inputs.count() == 1;
-    operand.source = sourceOf(operand.tensor, isOutside, operand.direct);
-    operand.direct &= operand.source != nullptr;
   }
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-    bool inA = moves[0].test(loop), inB = moves[1].test(loop);
-    unsigned dim = dimOfLoop(loop);
-    if (kind == utils::IteratorType::reduction) {
-      if (inA && inB)
-        result.contracted.push_back(dim);
-    } else if (inA && inB) {
-      result.batch.push_back(dim);
-    } else if (inA) {
-      result.rows.push_back(dim);
-    } else if (inB) {
-      result.columns.push_back(dim);
-    }
-  }
+  sortDims(result, moves, dimOfLoop);
   if (result.contracted.empty() || result.rows.empty() ||
       result.columns.empty())
     return std::nullopt;
-  for (SmallVector<unsigned> *dims :
-       {&result.rows, &result.columns, &result.contracted, &result.batch})
-    llvm::sort(*dims);
   // The dimension that comes first in the result gives the rows.
   if (result.columns.front() < result.rows.front()) {
     std::swap(result.rows, result.columns);
@@ -347,18 +388,7 @@ fusion::matchContraction(linalg::LinalgOp op,
     std::swap(factors[0], factors[1]);
   }
   findImages(result, dimOfLoop);
-  Value stripped[2] = {stripExtensions(factors[0]),
-                       stripExtensions(factors[1])};
-  std::array<Type, 2> narrow =
-      getNarrowTypes(stripped[0].getType(), stripped[1].getType(), result.sum);
-  result.tf32 = !narrow[0] && result.sum.isF32() && allowsTF32(op);
-  for (unsigned side = 0; side < 2; ++side) {
-    ContractionOperand &operand = result.operands[side];
-    operand.element = narrow[side] ? narrow[side] : result.sum;
-    operand.direct &=
-        isa<BlockArgument>(narrow[side] ? stripped[side] : factors[side]) &&
-        getElementTypeOrSelf(operand.tensor.getType()) == operand.element;
-  }
+  setElements(result, factors);
   return result;
 }
 

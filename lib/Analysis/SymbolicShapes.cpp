@@ -272,6 +272,131 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::getShape(Value tensor) {
   return *shape;
 }
 
+using Shape = FailureOr<SmallVector<AffineExpr>>;
+
+/// The shape that `sizes` are of.
+static Shape getSizes(ArrayRef<OpFoldResult> sizes, SymbolicShapes &shapes) {
+  SmallVector<AffineExpr> shape;
+  for (OpFoldResult size : sizes) {
+    FailureOr<AffineExpr> expr = shapes.getIndex(size);
+    if (failed(expr))
+      return failure();
+    shape.push_back(*expr);
+  }
+  return shape;
+}
+
+static Shape computeShapeOf(tensor::ExtractSliceOp slice,
+                            SymbolicShapes &shapes) {
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<OpFoldResult> kept;
+  for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (!dropped.test(dim))
+      kept.push_back(size);
+  return getSizes(kept, shapes);
+}
+
+static Shape computeShapeOf(tensor::PadOp pad, SymbolicShapes &shapes) {
+  Shape shape = shapes.getShape(pad.getSource());
+  if (failed(shape))
+    return failure();
+  for (auto [size, low, high] :
+       llvm::zip(*shape, pad.getMixedLowPad(), pad.getMixedHighPad())) {
+    FailureOr<AffineExpr> lowExpr = shapes.getIndex(low);
+    FailureOr<AffineExpr> highExpr = shapes.getIndex(high);
+    if (failed(lowExpr) || failed(highExpr))
+      return failure();
+    size = size + *lowExpr + *highExpr;
+  }
+  return shape;
+}
+
+static Shape computeShapeOf(tensor::ConcatOp concat, SymbolicShapes &shapes) {
+  Shape shape = shapes.getShape(concat.getInputs().front());
+  if (failed(shape))
+    return failure();
+  for (Value input : concat.getInputs().drop_front()) {
+    Shape other = shapes.getShape(input);
+    if (failed(other))
+      return failure();
+    AffineExpr &size = (*shape)[concat.getDim()];
+    size = size + (*other)[concat.getDim()];
+  }
+  return shape;
+}
+
+static Shape computeShapeOf(tensor::CollapseShapeOp collapse,
+                            SymbolicShapes &shapes) {
+  Shape source = shapes.getShape(collapse.getSrc());
+  if (failed(source))
+    return failure();
+  SmallVector<AffineExpr> shape;
+  for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
+    AffineExpr size = getAffineConstantExpr(1, shapes.getContext());
+    for (int64_t dim : group)
+      size = size * (*source)[dim];
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+static Shape computeShapeOf(Int4BytesOp bytes, SymbolicShapes &shapes) {
+  Shape shape = shapes.getShape(bytes.getInput());
+  if (failed(shape))
+    return failure();
+  AffineExpr count = getAffineConstantExpr(1, shapes.getContext());
+  for (AffineExpr size : *shape)
+    count = count * size;
+  return SmallVector<AffineExpr>{count.ceilDiv(2)};
+}
+
+/// The shape of a result of any operation.
+static Shape computeShapeOf(OpResult result, SymbolicShapes &shapes) {
+  unsigned number = result.getResultNumber();
+  return TypeSwitch<Operation *, Shape>(result.getOwner())
+      .Case<tensor::ExtractSliceOp, tensor::PadOp, tensor::ConcatOp,
+            tensor::CollapseShapeOp, Int4BytesOp>(
+          [&](auto op) { return computeShapeOf(op, shapes); })
+      .Case([&](KernelOp kernel) -> Shape {
+        return shapes.getShape(
+            kernel.getBody().front().getTerminator()->getOperand(number));
+      })
+      .Case([&](tensor::EmptyOp empty) -> Shape {
+        return getSizes(empty.getMixedSizes(), shapes);
+      })
+      .Case([&](tensor::SplatOp splat) -> Shape {
+        return getSizes(getMixedValues(splat.getType().getShape(),
+                                       splat.getDynamicSizes(),
+                                       shapes.getContext()),
+                        shapes);
+      })
+      .Case([&](tensor::CastOp cast) -> Shape {
+        return shapes.getShape(cast.getSource());
+      })
+      .Case([&](tensor::InsertSliceOp slice) -> Shape {
+        return shapes.getShape(slice.getDest());
+      })
+      .Case([&](tensor::ExpandShapeOp expand) -> Shape {
+        return getSizes(expand.getMixedOutputShape(), shapes);
+      })
+      .Case([&](Int4ElementsOp elements) -> Shape {
+        return getSizes(getMixedValues(elements.getType().getShape(),
+                                       elements.getSizes(),
+                                       shapes.getContext()),
+                        shapes);
+      })
+      .Case([&](RowGroupsOp groups) -> Shape {
+        return getSizes({OpFoldResult(groups.getRows())}, shapes);
+      })
+      .Case([&](ScanOp scan) -> Shape {
+        return shapes.getShape(scan.getInputs()[number]);
+      })
+      .Case([&](DestinationStyleOpInterface dps) -> Shape {
+        return shapes.getShape(dps.getDpsInitOperand(number)->get());
+      })
+      .Default([](Operation *) -> Shape { return failure(); });
+}
+
 FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type)
@@ -282,118 +407,10 @@ FailureOr<SmallVector<AffineExpr>> SymbolicShapes::computeShape(Value tensor) {
       shape.push_back(getAffineConstantExpr(size, context));
     return shape;
   }
-  using Shape = FailureOr<SmallVector<AffineExpr>>;
-  Operation *op = tensor.getDefiningOp();
-  if (!op) {
-    auto argument = cast<BlockArgument>(tensor);
-    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
-      return getShape(kernel.getInputs()[argument.getArgNumber()]);
-    return failure();
-  }
-  unsigned number = cast<OpResult>(tensor).getResultNumber();
-  auto fromSizes = [&](ArrayRef<OpFoldResult> sizes) -> Shape {
-    SmallVector<AffineExpr> shape;
-    for (OpFoldResult size : sizes) {
-      FailureOr<AffineExpr> expr = getIndex(size);
-      if (failed(expr))
-        return failure();
-      shape.push_back(*expr);
-    }
-    return shape;
-  };
-  return TypeSwitch<Operation *, Shape>(op)
-      .Case([&](KernelOp kernel) -> Shape {
-        return getShape(
-            kernel.getBody().front().getTerminator()->getOperand(number));
-      })
-      .Case([&](tensor::EmptyOp empty) -> Shape {
-        return fromSizes(empty.getMixedSizes());
-      })
-      .Case([&](tensor::SplatOp splat) -> Shape {
-        return fromSizes(getMixedValues(splat.getType().getShape(),
-                                        splat.getDynamicSizes(),
-                                        splat.getContext()));
-      })
-      .Case([&](tensor::CastOp cast) -> Shape {
-        return getShape(cast.getSource());
-      })
-      .Case([&](tensor::ExtractSliceOp slice) -> Shape {
-        SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
-        llvm::SmallBitVector dropped = slice.getDroppedDims();
-        SmallVector<OpFoldResult> kept;
-        for (auto [dim, size] : llvm::enumerate(sizes))
-          if (!dropped.test(dim))
-            kept.push_back(size);
-        return fromSizes(kept);
-      })
-      .Case([&](tensor::InsertSliceOp slice) -> Shape {
-        return getShape(slice.getDest());
-      })
-      .Case([&](tensor::PadOp pad) -> Shape {
-        Shape shape = getShape(pad.getSource());
-        if (failed(shape))
-          return failure();
-        for (auto [size, low, high] :
-             llvm::zip(*shape, pad.getMixedLowPad(), pad.getMixedHighPad())) {
-          FailureOr<AffineExpr> lowExpr = getIndex(low);
-          FailureOr<AffineExpr> highExpr = getIndex(high);
-          if (failed(lowExpr) || failed(highExpr))
-            return failure();
-          size = size + *lowExpr + *highExpr;
-        }
-        return shape;
-      })
-      .Case([&](tensor::ConcatOp concat) -> Shape {
-        Shape shape = getShape(concat.getInputs().front());
-        if (failed(shape))
-          return failure();
-        for (Value input : concat.getInputs().drop_front()) {
-          Shape other = getShape(input);
-          if (failed(other))
-            return failure();
-          (*shape)[concat.getDim()] =
-              (*shape)[concat.getDim()] + (*other)[concat.getDim()];
-        }
-        return shape;
-      })
-      .Case([&](tensor::ExpandShapeOp expand) -> Shape {
-        return fromSizes(expand.getMixedOutputShape());
-      })
-      .Case([&](tensor::CollapseShapeOp collapse) -> Shape {
-        Shape source = getShape(collapse.getSrc());
-        if (failed(source))
-          return failure();
-        SmallVector<AffineExpr> shape;
-        for (const ReassociationIndices &group :
-             collapse.getReassociationIndices()) {
-          AffineExpr size = getAffineConstantExpr(1, context);
-          for (int64_t dim : group)
-            size = size * (*source)[dim];
-          shape.push_back(size);
-        }
-        return shape;
-      })
-      .Case([&](Int4BytesOp bytes) -> Shape {
-        Shape shape = getShape(bytes.getInput());
-        if (failed(shape))
-          return failure();
-        AffineExpr count = getAffineConstantExpr(1, context);
-        for (AffineExpr size : *shape)
-          count = count * size;
-        return SmallVector<AffineExpr>{count.ceilDiv(2)};
-      })
-      .Case([&](Int4ElementsOp elements) -> Shape {
-        return fromSizes(getMixedValues(elements.getType().getShape(),
-                                        elements.getSizes(), context));
-      })
-      .Case([&](RowGroupsOp groups) -> Shape {
-        return fromSizes({OpFoldResult(groups.getRows())});
-      })
-      .Case([&](ScanOp scan) -> Shape {
-        return getShape(scan.getInputs()[number]);
-      })
-      .Case([&](DestinationStyleOpInterface dps) -> Shape {
-        return getShape(dps.getDpsInitOperand(number)->get());
-      })
-      .Default([](Operation *) -> Shape { return failure(); });
+  if (auto result = dyn_cast<OpResult>(tensor))
+    return computeShapeOf(result, *this);
+  auto argument = cast<BlockArgument>(tensor);
+  if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
+    return getShape(kernel.getInputs()[argument.getArgNumber()]);
+  return failure();
 }
