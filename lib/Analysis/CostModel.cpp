@@ -181,29 +181,17 @@ static std::pair<double, double> splitTraffic(const KernelCost &cost,
   return {dram, l2 + dram};
 }
 
-KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
-                                      const KernelShape &shape,
-                                      const TargetInfo &target) {
+/// Seconds that memory takes: the DRAM rate needs enough bytes in flight
+/// (Little's law) and enough SMs, each of which can take only so much.
+static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
+                             const TargetInfo &target, const Waves &waves,
+                             int64_t spilledRegisters) {
   const KernelConstants &fitted = target.fitted.kernels;
-  KernelTime time;
-  time.occupancy = computeOccupancy(shape, target);
-  if (time.occupancy.blocksPerSM == 0) {
-    time.total = std::numeric_limits<double>::infinity();
-    return time;
-  }
-  Waves waves(shape, time.occupancy, target);
-  time.waves = waves.blocks / waves.slots;
-  time.spilledRegisters = std::max<int64_t>(
-      0, shape.registers - getRegisterLimit(shape.threads, target));
-
   const double numSMs = static_cast<double>(target.numSMs);
   const double threads = static_cast<double>(shape.threads);
-
-  // Memory: the DRAM rate needs enough bytes in flight (Little's law) and
-  // enough SMs, each of which can take only so much.
   auto [dramBytes, l2Bytes] = splitTraffic(cost, target);
   double spillBytes = fitted.spillBytes *
-                      static_cast<double>(time.spilledRegisters) * threads *
+                      static_cast<double>(spilledRegisters) * threads *
                       waves.blocks;
   l2Bytes += spillBytes;
   double bytesToSaturate =
@@ -233,11 +221,19 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
       memoryRate(target.l2BytesPerSecond, target.l2BytesPerClockPerSM));
   double sweepTime = waves.stretch(cost.sweptBytes / sweepRate,
                                    memoryRate(sweepRate, sweepBytesPerClock));
-  // The first loads' way is among the steps below.
-  time.memory = std::max(dramTime, l2Time) + sweepTime;
-  time.memory = std::max(atPeak, time.memory - target.dramLatencySeconds);
+  // The first loads' way is among the steps of the launch.
+  double memory = std::max(dramTime, l2Time) + sweepTime;
+  return std::max(atPeak, memory - target.dramLatencySeconds);
+}
 
-  // Arithmetic: the fullest SM decides.
+/// Sets the seconds of arithmetic, and of shared memory: the fullest SM
+/// decides.
+static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
+                               const TargetInfo &target, const Waves &waves,
+                               KernelTime &time) {
+  const KernelConstants &fitted = target.fitted.kernels;
+  const double numSMs = static_cast<double>(target.numSMs);
+  const double threads = static_cast<double>(shape.threads);
   auto computeRate = [&](double blocks) {
     double fullest = std::ceil(blocks / numSMs);
     double balance = blocks / (fullest * numSMs);
@@ -252,11 +248,11 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.fp64 = compute(cost.fp64Flops, target.fp64FlopsPerSecond);
   time.sfu = compute(cost.sfuOps, target.sfuPerSecond());
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
+}
 
-  double steps = target.dramLatencySeconds +
-                 cost.reductionSteps * fitted.reductionStepSeconds +
-                 cost.gridSteps * fitted.gridStepSeconds;
-  time.launch = target.launchSeconds + steps;
+/// Seconds of memory of which those in `steps` that blocks wait are exposed.
+static double exposeWaits(const KernelCost &cost, const KernelTime &time,
+                          double steps, const KernelConstants &fitted) {
   // What a block waits for, others of its multiprocessor use; but blocks that
   // come after it wait again, and blocks that wait for others of their group
   // hold up those that come with them as well.
@@ -268,7 +264,13 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
           : rounds;
   double exposed = (waiting - 1) * steps + time.memory / ofSM;
   if (cost.reductionSteps + cost.gridSteps > 0)
-    time.memory = std::max(time.memory, exposed);
+    return std::max(time.memory, exposed);
+  return time.memory;
+}
+
+/// Sets what bounds the kernel, and the seconds of all it does.
+static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
+                     KernelTime &time) {
   std::pair<double, Bound> terms[] = {
       {time.memory, Bound::Memory}, {time.tensor, Bound::Tensor},
       {time.fp32, Bound::Fp32},     {time.fp64, Bound::Fp64},
@@ -286,8 +288,34 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
     time.bound = Bound::Launch;
   // A block that is alone on its multiprocessor loads, then computes; but for
   // the next step of a walk it loads ahead.
+  auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
   double overlap =
       fitted.overlap * (cost.loadsAhead ? 1 : 1 - 1 / (ofSM * ofSM));
   time.total = time.launch + largest + (1 - overlap) * (sum - largest);
+}
+
+KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
+                                      const KernelShape &shape,
+                                      const TargetInfo &target) {
+  const KernelConstants &fitted = target.fitted.kernels;
+  KernelTime time;
+  time.occupancy = computeOccupancy(shape, target);
+  if (time.occupancy.blocksPerSM == 0) {
+    time.total = std::numeric_limits<double>::infinity();
+    return time;
+  }
+  Waves waves(shape, time.occupancy, target);
+  time.waves = waves.blocks / waves.slots;
+  time.spilledRegisters = std::max<int64_t>(
+      0, shape.registers - getRegisterLimit(shape.threads, target));
+  time.memory =
+      estimateMemory(cost, shape, target, waves, time.spilledRegisters);
+  estimateArithmetic(cost, shape, target, waves, time);
+  double steps = target.dramLatencySeconds +
+                 cost.reductionSteps * fitted.reductionStepSeconds +
+                 cost.gridSteps * fitted.gridStepSeconds;
+  time.launch = target.launchSeconds + steps;
+  time.memory = exposeWaits(cost, time, steps, fitted);
+  sumTerms(cost, fitted, time);
   return time;
 }
