@@ -41,6 +41,8 @@ struct Stream {
   bool isWrite;
 };
 
+struct ContractionTiles;
+
 /// Prices one body along one choice of the dimension that neighbouring threads
 /// follow.
 class Pricer {
@@ -54,6 +56,22 @@ private:
   void priceContraction();
   void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                             const MmaConfig *config = nullptr);
+  ContractionTiles tileContraction(int64_t tileM, int64_t tileN,
+                                   int64_t threads,
+                                   const MmaConfig *config) const;
+  /// Adds the arithmetic of all instances, on operands to `before`; returns the
+  /// accumulators of a thread.
+  double addInstances(const ContractionTiles &tiles, bool isAsync,
+                      KernelCost &cost, KernelCost &before) const;
+  /// Adds what is read and written; returns the bytes of the widest element of
+  /// an operand.
+  double addOperands(const ContractionTiles &tiles, KernelCost &cost) const;
+  /// Keeps the products of warpgroups by `config`.
+  void keepAsync(const MmaConfig &config, const KernelCost &cost,
+                 const KernelCost &before, KernelShape shape);
+  /// Keeps products by warps or threads, if they are the best so far.
+  void keepByThreads(const ContractionTiles &tiles, double accumulators,
+                     double stagedBytes, KernelCost cost, KernelShape shape);
 
   /// How the fast dimension moves through the tensor of an access: bytes moved
   /// for each byte used, and whether its layout changes on the way.
