@@ -21,6 +21,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
@@ -131,6 +132,30 @@ private:
   void choose();
   void apply();
 
+  /// Puts values that operations tie together into one class.
+  void joinValues(Operation *op);
+  /// Makes a group of each class.
+  void makeGroups(ArrayRef<Value> values);
+  /// Notes what the group's layout has to serve at `op`.
+  void noteUse(Operation *op);
+  void noteAccess(Value accessed, const Access &access);
+
+  /// Gives all values their group's layout.
+  void setLayouts();
+  /// Converts operands and results of an operation that makes or takes other
+  /// layouts than those of their groups.
+  void convertAround(BroadcastOp broadcast, OpBuilder &builder);
+  void convertAround(RepeatOp repeat, OpBuilder &builder);
+  void convertAround(ReduceOp reduce, OpBuilder &builder);
+  void convertAround(ScanOp scan, OpBuilder &builder);
+  void convertAround(ExchangeOp exchange, OpBuilder &builder);
+  void convertAround(DotOp dot, OpBuilder &builder);
+  void convertAround(MmaAsyncOp mma, OpBuilder &builder);
+  void convertAround(SliceOp slice, OpBuilder &builder);
+  void convertAround(ReshapeOp reshape, OpBuilder &builder);
+  void convertAround(LoadOp load, OpBuilder &builder);
+  void convertAround(StoreOp store, OpBuilder &builder);
+
   void join(Value a, Value b) {
     if (isTile(a) && isTile(b))
       classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
@@ -164,6 +189,10 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
+  /// Conversions have no group: what is asked of groups while they are made is
+  /// known before. Reductions of what warps that share a depth have, and
+  /// accesses around scans.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans;
 };
 } // namespace
 
@@ -171,81 +200,65 @@ private:
 // Groups
 //===----------------------------------------------------------------------===//
 
-void LayoutAssigner::collect() {
-  SmallVector<Value> all;
-  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Region &region : op->getRegions())
-      for (Value argument : region.getArguments())
-        if (isTile(argument))
-          all.push_back(argument);
-    for (Value result : op->getResults())
-      if (isTile(result))
-        all.push_back(result);
-  });
-  for (Value value : all)
-    classes.insert(value.getAsOpaquePointer());
+void LayoutAssigner::joinValues(Operation *op) {
+  auto joinPairs = [&](ValueRange values, ValueRange results) {
+    for (auto [value, result] : llvm::zip(values, results))
+      join(value, result);
+  };
+  auto joinAll = [&](ValueRange values) {
+    for (Value value : values)
+      join(value, values.front());
+  };
+  TypeSwitch<Operation *>(op)
+      .Case([&](scf::ForOp loop) {
+        joinPairs(loop.getInitArgs(), loop.getRegionIterArgs());
+        joinPairs(loop.getRegionIterArgs(), loop.getYieldedValues());
+        joinPairs(loop.getYieldedValues(), loop.getResults());
+      })
+      .Case([&](LoadOp load) {
+        for (Value indices : load.getIndices())
+          join(indices, load.getResult());
+      })
+      .Case([&](ReduceOp reduce) {
+        joinAll(reduce.getInputs());
+        joinAll(reduce.getResults());
+      })
+      .Case([&](ScanOp scan) {
+        joinAll(scan.getInputs());
+        joinPairs(scan.getInputs(), scan.getResults());
+        joinAll(scan.getTotals());
+        for (Value init : scan.getInits())
+          join(init, scan.getTotals().front());
+      })
+      .Case([&](ExchangeOp exchange) {
+        join(exchange.getValue(), exchange.getResult());
+      })
+      .Case<DotOp, MmaAsyncOp>(
+          [&](auto product) { join(product.getAcc(), product.getResult()); })
+      .Case<MmaWaitOp, CollectOp>([&](auto passes) {
+        joinPairs(passes.getValues(), passes.getResults());
+      })
+      .Case([&](PanelReduceOp panel) {
+        joinPairs(panel.getValues(), panel.getResults());
+        joinAll(panel.getValues());
+      })
+      .Case([&](PanelScanOp scan) {
+        for (ValueRange states :
+             {ValueRange(scan.getValues()), ValueRange(scan.getInits()),
+              ValueRange(scan.getBefore()), ValueRange(scan.getTotals())})
+          for (Value state : states)
+            join(state, scan.getValues().front());
+      })
+      .Default([&](Operation *other) {
+        if (!isa_and_nonnull<TileDialect>(other->getDialect()) &&
+            other->getNumRegions() == 0 && other->getNumResults() == 1)
+          for (Value operand : other->getOperands())
+            join(operand, other->getResult(0));
+      });
+}
 
-  program.getBody().walk([&](Operation *op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [init, argument, yielded, result] :
-           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
-                     loop.getYieldedValues(), loop.getResults())) {
-        join(init, argument);
-        join(argument, yielded);
-        join(yielded, result);
-      }
-    } else if (auto load = dyn_cast<LoadOp>(op)) {
-      for (Value indices : load.getIndices())
-        join(indices, load.getResult());
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      for (Value input : reduce.getInputs())
-        join(input, reduce.getInputs().front());
-      for (Value result : reduce.getResults())
-        join(result, reduce.getResult(0));
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      for (auto [input, result] :
-           llvm::zip(scan.getInputs(), scan.getResults())) {
-        join(input, scan.getInputs().front());
-        join(input, result);
-      }
-      for (Value total : scan.getTotals())
-        join(total, scan.getTotals().front());
-      for (Value init : scan.getInits())
-        join(init, scan.getTotals().front());
-    } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
-      join(exchange.getValue(), exchange.getResult());
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      join(dot.getAcc(), dot.getResult());
-    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
-      join(mma.getAcc(), mma.getResult());
-    } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
-      for (auto [value, result] :
-           llvm::zip(wait.getValues(), wait.getResults()))
-        join(value, result);
-    } else if (auto collect = dyn_cast<CollectOp>(op)) {
-      for (auto [value, result] :
-           llvm::zip(collect.getValues(), collect.getResults()))
-        join(value, result);
-    } else if (auto panel = dyn_cast<PanelReduceOp>(op)) {
-      for (auto [value, result] :
-           llvm::zip(panel.getValues(), panel.getResults())) {
-        join(value, result);
-        join(value, panel.getValues().front());
-      }
-    } else if (auto scan = dyn_cast<PanelScanOp>(op)) {
-      for (ValueRange states :
-           {ValueRange(scan.getValues()), ValueRange(scan.getInits()),
-            ValueRange(scan.getBefore()), ValueRange(scan.getTotals())})
-        for (Value state : states)
-          join(state, scan.getValues().front());
-    } else if (!isa_and_nonnull<TileDialect>(op->getDialect()) &&
-               op->getNumRegions() == 0 && op->getNumResults() == 1) {
-      for (Value operand : op->getOperands())
-        join(operand, op->getResult(0));
-    }
-  });
-
-  for (Value value : all) {
+void LayoutAssigner::makeGroups(ArrayRef<Value> values) {
+  for (Value value : values) {
     void *leader = *classes.findLeader(value.getAsOpaquePointer());
     auto [it, inserted] = numbers.try_emplace(leader, groups.size());
     if (inserted) {
@@ -257,28 +270,55 @@ void LayoutAssigner::collect() {
     }
     groups[it->second].values.push_back(value);
   }
-  program.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      if (isTile(load.getResult()))
-        groupOf(load.getResult()).accesses.push_back(Access::of(load));
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      if (isTile(store.getValue()))
-        groupOf(store.getValue()).accesses.push_back(Access::of(store));
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      groupOf(scan.getInputs().front()).reduced.set(scan.getDim());
-      groupOf(scan.getInputs().front()).scanned.set(scan.getDim());
-      groupOf(scan.getInputs().front()).scans.push_back(scan);
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      addProduct(groupOf(dot.getResult()), getDotAccumulatorLayout(dot));
-    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
-      addProduct(groupOf(mma.getResult()),
-                 LinearLayout::wgmmaAccumulator(getTileShape(mma.getType()),
-                                                program.getNumWarps(),
-                                                mma.getSwapped()));
-    }
+}
+
+void LayoutAssigner::noteAccess(Value accessed, const Access &access) {
+  if (isTile(accessed))
+    groupOf(accessed).accesses.push_back(access);
+}
+
+void LayoutAssigner::noteUse(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case(
+          [&](LoadOp load) { noteAccess(load.getResult(), Access::of(load)); })
+      .Case([&](StoreOp store) {
+        noteAccess(store.getValue(), Access::of(store));
+      })
+      .Case([&](ReduceOp reduce) {
+        groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
+      })
+      .Case([&](ScanOp scan) {
+        Group &group = groupOf(scan.getInputs().front());
+        group.reduced.set(scan.getDim());
+        group.scanned.set(scan.getDim());
+        group.scans.push_back(scan);
+      })
+      .Case([&](DotOp dot) {
+        addProduct(groupOf(dot.getResult()), getDotAccumulatorLayout(dot));
+      })
+      .Case([&](MmaAsyncOp mma) {
+        addProduct(groupOf(mma.getResult()),
+                   LinearLayout::wgmmaAccumulator(getTileShape(mma.getType()),
+                                                  program.getNumWarps(),
+                                                  mma.getSwapped()));
+      });
+}
+
+void LayoutAssigner::collect() {
+  SmallVector<Value> values;
+  auto add = [&](ValueRange added) {
+    llvm::append_range(values, llvm::make_filter_range(added, isTile));
+  };
+  program.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      add(region.getArguments());
+    add(op->getResults());
   });
+  for (Value value : values)
+    classes.insert(value.getAsOpaquePointer());
+  program.getBody().walk([&](Operation *op) { joinValues(op); });
+  makeGroups(values);
+  program.getBody().walk([&](Operation *op) { noteUse(op); });
 }
 
 /// Whether warps that share the depth of a product have a sum each.
@@ -670,10 +710,9 @@ void LayoutAssigner::convertResult(OpBuilder &builder, Value result,
   result.replaceAllUsesExcept(converted, converted.getDefiningOp());
 }
 
-void LayoutAssigner::apply() {
-  MLIRContext *context = program.getContext();
+void LayoutAssigner::setLayouts() {
   for (Group &group : groups) {
-    auto attr = LayoutAttr::get(context, *group.layout);
+    auto attr = LayoutAttr::get(program.getContext(), *group.layout);
     for (Value value : group.values) {
       auto type = cast<RankedTensorType>(value.getType());
       type =
@@ -685,9 +724,138 @@ void LayoutAssigner::apply() {
             cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
     }
   }
+}
+
+void LayoutAssigner::convertAround(BroadcastOp broadcast, OpBuilder &builder) {
+  SmallVector<unsigned> dims(broadcast.getDims().begin(),
+                             broadcast.getDims().end());
+  const LinearLayout &target = getLayout(broadcast.getType()).getLinear();
+  const LinearLayout &source =
+      getLayout(broadcast.getValue().getType()).getLinear();
+  if (!getBroadcastRegisterMap(source, target, dims))
+    broadcast.getValueMutable().assign(
+        convert(builder, broadcast.getValue(), target.project(dims).layout));
+}
+
+void LayoutAssigner::convertAround(RepeatOp repeat, OpBuilder &builder) {
+  repeat.getValueMutable().assign(
+      convert(builder, repeat.getValue(),
+              getRepeatedLayout(getLayout(repeat.getType()).getLinear(),
+                                repeat.getDim(), repeat.getLog2Factor())));
+}
+
+void LayoutAssigner::convertAround(ReduceOp reduce, OpBuilder &builder) {
+  unsigned dim = reduce.getDim();
+  Type reduced = reduce.getInputs().front().getType();
+  if (!sumsOfWarps.contains(reduce)) {
+    LinearLayout slice = getLayout(reduced).getLinear().sliceDim(dim);
+    for (Value result : reduce.getResults())
+      if (isTile(result))
+        convertResult(builder, result, slice);
+    return;
+  }
+  // Sums of warps come together in one exchange, each thread adding up those of
+  // its own elements of the result.
+  LinearLayout parts = getLayout(reduce.getResult(0).getType())
+                           .getLinear()
+                           .expandDim(dim, getTileShape(reduced)[dim]);
+  for (OpOperand &input : reduce.getInputsMutable())
+    input.set(convert(builder, input.get(), parts));
+}
+
+void LayoutAssigner::convertAround(ScanOp scan, OpBuilder &builder) {
+  if (scan.getParts())
+    return;
+  LinearLayout slice = getLayout(scan.getInputs().front().getType())
+                           .getLinear()
+                           .sliceDim(scan.getDim());
+  for (OpOperand &init : scan.getInitsMutable())
+    if (isTile(init.get()))
+      init.set(convert(builder, init.get(), slice));
+  for (Value total : scan.getTotals())
+    if (isTile(total))
+      convertResult(builder, total, slice);
+}
+
+void LayoutAssigner::convertAround(ExchangeOp exchange, OpBuilder &builder) {
+  // Warps exchange elements by another layout, in which a thread has both.
+  LinearLayout used = getLayout(exchange.getType()).getLinear();
+  if (getExchangePlan(used, exchange.getDim(), exchange.getMask()))
+    return;
+  LinearLayout made =
+      getExchangeLayout(used, exchange.getDim(), exchange.getMask());
+  exchange.getValueMutable().assign(
+      convert(builder, exchange.getValue(), made));
+  convertResult(builder, exchange.getResult(), made);
+}
+
+void LayoutAssigner::convertAround(DotOp dot, OpBuilder &builder) {
+  LinearLayout acc = getLayout(dot.getType()).getLinear();
+  bool hasFragment = groupOf(dot.getResult()).fragment.has_value();
+  OpOperand *operands[] = {&dot.getAMutable(), &dot.getBMutable()};
+  for (auto [dim, operand] : llvm::enumerate(operands)) {
+    int64_t depth = getTileShape(operand->get().getType())[1];
+    LinearLayout wanted = hasFragment
+                              ? getDotOperandLayout(dot, dim, acc)
+                              : acc.project({static_cast<unsigned>(dim)})
+                                    .layout.expandDim(1, depth);
+    operand->set(convert(builder, operand->get(), wanted));
+  }
+}
+
+void LayoutAssigner::convertAround(MmaAsyncOp mma, OpBuilder &builder) {
+  for (OpOperand &operand : mma->getOpOperands().take_front(2))
+    if (isTile(operand.get()))
+      if (std::optional<LinearLayout> wanted = operandLayout(operand))
+        operand.set(convert(builder, operand.get(), *wanted));
+}
+
+void LayoutAssigner::convertAround(SliceOp slice, OpBuilder &builder) {
+  LinearLayout whole = getLayout(slice.getValue().getType()).getLinear();
+  ArrayRef<int64_t> shape = getTileShape(slice.getType());
+  if (!whole.getPart(shape)) {
+    whole =
+        getLayoutOfParts(getLayout(slice.getType()).getLinear(), whole.shape());
+    slice.getValueMutable().assign(convert(builder, slice.getValue(), whole));
+  }
+  convertResult(builder, slice.getResult(), whole.getPart(shape));
+}
+
+void LayoutAssigner::convertAround(ReshapeOp reshape, OpBuilder &builder) {
+  convertResult(builder, reshape.getResult(),
+                getLayout(reshape.getValue().getType())
+                    .getLinear()
+                    .reshape(getTileShape(reshape.getType())));
+}
+
+void LayoutAssigner::convertAround(LoadOp load, OpBuilder &builder) {
+  if (!isTile(load.getResult()) || !load.getIndices().empty())
+    return;
+  LinearLayout used = getLayout(load.getType()).getLinear();
+  // Operands of warps' products, which are loaded ahead: in the layout of the
+  // products every warp would load them, element by element, and what is held
+  // ahead would not leave enough registers for the sums.
+  std::optional<PipelineAttr> pipeline = program.getPipeline();
+  bool once = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
+              getTileShape(load.getType()).size() == 2;
+  convertResult(
+      builder, load.getResult(),
+      preferredLayout(Access::of(load), used, once, ofScans.contains(load)));
+}
+
+void LayoutAssigner::convertAround(StoreOp store, OpBuilder &builder) {
+  if (!isTile(store.getValue()))
+    return;
+  LinearLayout used = getLayout(store.getValue().getType()).getLinear();
+  LinearLayout wanted = preferredLayout(Access::of(store), used, /*once=*/false,
+                                        ofScans.contains(store));
+  if (wanted != used)
+    store.getValueMutable().assign(convert(builder, store.getValue(), wanted));
+}
+
+void LayoutAssigner::apply() {
+  setLayouts();
   SmallVector<Operation *> ops;
-  // Conversions, which have no group, soon stand before these.
-  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans;
   program.getBody().walk([&](Operation *op) {
     ops.push_back(op);
     auto load = dyn_cast<LoadOp>(op);
@@ -701,129 +869,13 @@ void LayoutAssigner::apply() {
         reduce && isShared(groupOf(reduce.getInputs().front())))
       sumsOfWarps.insert(op);
   });
-  OpBuilder builder(context);
+  OpBuilder builder(program.getContext());
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
-    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-      SmallVector<unsigned> dims(broadcast.getDims().begin(),
-                                 broadcast.getDims().end());
-      const LinearLayout &target = getLayout(broadcast.getType()).getLinear();
-      const LinearLayout &source =
-          getLayout(broadcast.getValue().getType()).getLinear();
-      if (!getBroadcastRegisterMap(source, target, dims))
-        broadcast.getValueMutable().assign(convert(
-            builder, broadcast.getValue(), target.project(dims).layout));
-    } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      repeat.getValueMutable().assign(
-          convert(builder, repeat.getValue(),
-                  getRepeatedLayout(getLayout(repeat.getType()).getLinear(),
-                                    repeat.getDim(), repeat.getLog2Factor())));
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      // Sums of warps come together in one exchange, each thread adding up
-      // those of its own elements of the result.
-      if (sumsOfWarps.contains(op)) {
-        LinearLayout parts =
-            getLayout(reduce.getResult(0).getType())
-                .getLinear()
-                .expandDim(
-                    reduce.getDim(),
-                    getTileShape(
-                        reduce.getInputs().front().getType())[reduce.getDim()]);
-        for (OpOperand &input : reduce.getInputsMutable())
-          input.set(convert(builder, input.get(), parts));
-        continue;
-      }
-      LinearLayout slice = getLayout(reduce.getInputs().front().getType())
-                               .getLinear()
-                               .sliceDim(reduce.getDim());
-      for (Value result : reduce.getResults())
-        if (isTile(result))
-          convertResult(builder, result, slice);
-    } else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.getParts()) {
-      LinearLayout slice = getLayout(scan.getInputs().front().getType())
-                               .getLinear()
-                               .sliceDim(scan.getDim());
-      for (OpOperand &init : scan.getInitsMutable())
-        if (isTile(init.get()))
-          init.set(convert(builder, init.get(), slice));
-      for (Value total : scan.getTotals())
-        if (isTile(total))
-          convertResult(builder, total, slice);
-    } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
-      // Warps exchange elements by another layout, in which a thread has both.
-      LinearLayout used = getLayout(exchange.getType()).getLinear();
-      if (getExchangePlan(used, exchange.getDim(), exchange.getMask()))
-        continue;
-      LinearLayout made =
-          getExchangeLayout(used, exchange.getDim(), exchange.getMask());
-      exchange.getValueMutable().assign(
-          convert(builder, exchange.getValue(), made));
-      convertResult(builder, exchange.getResult(), made);
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      LinearLayout acc = getLayout(dot.getType()).getLinear();
-      for (auto [operand, dim] :
-           llvm::zip(std::array<OpOperand *, 2>{&dot.getAMutable(),
-                                                &dot.getBMutable()},
-                     std::array<unsigned, 2>{0, 1})) {
-        int64_t depth = getTileShape(operand->get().getType())[1];
-        LinearLayout wanted =
-            groupOf(dot.getResult()).fragment
-                ? getDotOperandLayout(dot, dim, acc)
-                : acc.project({dim}).layout.expandDim(1, depth);
-        operand->set(convert(builder, operand->get(), wanted));
-      }
-    } else if (auto mma = dyn_cast<MmaAsyncOp>(op)) {
-      for (OpOperand &operand : op->getOpOperands().take_front(2))
-        if (isTile(operand.get()))
-          if (std::optional<LinearLayout> wanted = operandLayout(operand))
-            operand.set(convert(builder, operand.get(), *wanted));
-    } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      LinearLayout whole = getLayout(slice.getValue().getType()).getLinear();
-      ArrayRef<int64_t> shape = getTileShape(slice.getType());
-      if (!whole.getPart(shape)) {
-        whole = getLayoutOfParts(getLayout(slice.getType()).getLinear(),
-                                 whole.shape());
-        slice.getValueMutable().assign(
-            convert(builder, slice.getValue(), whole));
-      }
-      convertResult(builder, slice.getResult(), whole.getPart(shape));
-    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      convertResult(builder, reshape.getResult(),
-                    getLayout(reshape.getValue().getType())
-                        .getLinear()
-                        .reshape(getTileShape(reshape.getType())));
-    } else if (auto load = dyn_cast<LoadOp>(op)) {
-      if (!isTile(load.getResult()) || !load.getIndices().empty())
-        continue;
-      LinearLayout used = getLayout(load.getType()).getLinear();
-      // Operands of warps' products, which are loaded ahead: in the layout of
-      // the products every warp would load them, element by element, and what
-      // is held ahead would not leave enough registers for the sums.
-      std::optional<PipelineAttr> pipeline = program.getPipeline();
-      bool once = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
-                  getTileShape(load.getType()).size() == 2;
-      LinearLayout wanted =
-          preferredLayout(Access::of(load), used, once, ofScans.contains(op));
-      if (wanted == used)
-        continue;
-      auto type = cast<RankedTensorType>(load.getType());
-      load.getResult().setType(
-          RankedTensorType::get(type.getShape(), type.getElementType(),
-                                LayoutAttr::get(context, wanted)));
-      builder.setInsertionPointAfter(op);
-      Value converted = convert(builder, load.getResult(), used);
-      load.getResult().replaceAllUsesExcept(converted,
-                                            converted.getDefiningOp());
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      if (!isTile(store.getValue()))
-        continue;
-      LinearLayout used = getLayout(store.getValue().getType()).getLinear();
-      LinearLayout wanted =
-          preferredLayout(Access::of(store), used, false, ofScans.contains(op));
-      if (wanted != used)
-        store.getValueMutable().assign(
-            convert(builder, store.getValue(), wanted));
-    }
+    TypeSwitch<Operation *>(op)
+        .Case<BroadcastOp, RepeatOp, ReduceOp, ScanOp, ExchangeOp, DotOp,
+              MmaAsyncOp, SliceOp, ReshapeOp, LoadOp, StoreOp>(
+            [&](auto typed) { convertAround(typed, builder); });
   }
 }
 
