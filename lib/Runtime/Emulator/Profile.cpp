@@ -79,118 +79,65 @@ const char *fusionemu::getPipeName(Pipe pipe) {
   return index < numPipes ? names[index] : "other";
 }
 
+namespace {
+/// By what an instruction's name decides on its pipe; the modifiers may decide
+/// besides.
+enum class Rule : uint8_t {
+  Alu,
+  FloatAlu, ///< Alu, but f64 has a pipe of its own.
+  Fma,      ///< For all types but f64.
+  AddSub,   ///< Fma for floats, Alu for integers.
+  Xu,
+  Lsu,
+  LoadStore, ///< Parameters and constants come another way.
+  AsyncCopy,
+  Wgmma,
+  Tensor,
+  Control,
+  Other,
+};
+} // namespace
+
+/// The instructions of each rule.
+static const std::pair<Rule, std::vector<std::string_view>> kRules[] = {
+    {Rule::Alu, {"activemask", "addc",     "and",   "bfe",   "bfi",      "bmsk",
+                 "cnot",       "copysign", "cvta",  "elect", "isspacep", "lop3",
+                 "mapa",       "match",    "mov",   "not",   "or",       "prmt",
+                 "redux",      "sad",      "selp",  "shf",   "shl",      "shr",
+                 "slct",       "subc",     "szext", "vote",  "xor"}},
+    {Rule::FloatAlu, {"abs", "max", "min", "neg", "set", "setp", "testp"}},
+    {Rule::Fma,
+     {"dp2a", "dp4a", "fma", "mad", "mad24", "madc", "mul", "mul24"}},
+    {Rule::AddSub, {"add", "sub"}},
+    {Rule::Xu,
+     {"bfind", "brev", "clz", "cos", "cvt", "div", "ex2", "lg2", "popc", "rcp",
+      "rem", "rsqrt", "sin", "sqrt", "tanh"}},
+    {Rule::Lsu,
+     {"atom", "ldmatrix", "ldu", "mbarrier", "movmatrix", "multimem",
+      "prefetch", "prefetchu", "red", "shfl", "stmatrix"}},
+    {Rule::LoadStore, {"ld", "st"}},
+    {Rule::AsyncCopy, {"cp"}},
+    {Rule::Wgmma, {"wgmma"}},
+    {Rule::Tensor, {"mma", "wmma"}},
+    {Rule::Control,
+     {"bar", "barrier", "bra", "brx", "call", "exit", "fence", "griddepcontrol",
+      "membar", "nanosleep", "ret", "setmaxnreg", "trap"}},
+};
+
+/// The rule of the instruction `name`.
+static Rule findRule(std::string_view name) {
+  static const std::unordered_map<std::string_view, Rule> rules = [] {
+    std::unordered_map<std::string_view, Rule> byName;
+    for (const auto &[rule, names] : kRules)
+      for (std::string_view each : names)
+        byName.emplace(each, rule);
+    return byName;
+  }();
+  auto found = rules.find(name);
+  return found == rules.end() ? Rule::Other : found->second;
+}
+
 Pipe fusionemu::choosePipe(const InstructionSyntax &syntax) {
-  // What the table says may depend on the modifiers.
-  enum class Rule : uint8_t {
-    Alu,
-    FloatAlu, ///< Alu, but f64 has a pipe of its own.
-    Fma,      ///< For all types but f64.
-    AddSub,   ///< Fma for floats, Alu for integers.
-    Xu,
-    Lsu,
-    LoadStore, ///< Parameters and constants come another way.
-    AsyncCopy,
-    Wgmma,
-    Tensor,
-    Control,
-    Other,
-  };
-  static const std::unordered_map<std::string_view, Rule> rules = {
-      {"abs", Rule::FloatAlu},
-      {"activemask", Rule::Alu},
-      {"add", Rule::AddSub},
-      {"addc", Rule::Alu},
-      {"and", Rule::Alu},
-      {"atom", Rule::Lsu},
-      {"bar", Rule::Control},
-      {"barrier", Rule::Control},
-      {"bfe", Rule::Alu},
-      {"bfi", Rule::Alu},
-      {"bfind", Rule::Xu},
-      {"bmsk", Rule::Alu},
-      {"bra", Rule::Control},
-      {"brev", Rule::Xu},
-      {"brx", Rule::Control},
-      {"call", Rule::Control},
-      {"clz", Rule::Xu},
-      {"cnot", Rule::Alu},
-      {"copysign", Rule::Alu},
-      {"cos", Rule::Xu},
-      {"cp", Rule::AsyncCopy},
-      {"cvt", Rule::Xu},
-      {"cvta", Rule::Alu},
-      {"div", Rule::Xu},
-      {"dp2a", Rule::Fma},
-      {"dp4a", Rule::Fma},
-      {"elect", Rule::Alu},
-      {"ex2", Rule::Xu},
-      {"exit", Rule::Control},
-      {"fence", Rule::Control},
-      {"fma", Rule::Fma},
-      {"griddepcontrol", Rule::Control},
-      {"isspacep", Rule::Alu},
-      {"ld", Rule::LoadStore},
-      {"ldmatrix", Rule::Lsu},
-      {"ldu", Rule::Lsu},
-      {"lg2", Rule::Xu},
-      {"lop3", Rule::Alu},
-      {"mad", Rule::Fma},
-      {"mad24", Rule::Fma},
-      {"madc", Rule::Fma},
-      {"mapa", Rule::Alu},
-      {"match", Rule::Alu},
-      {"max", Rule::FloatAlu},
-      {"mbarrier", Rule::Lsu},
-      {"membar", Rule::Control},
-      {"min", Rule::FloatAlu},
-      {"mma", Rule::Tensor},
-      {"mov", Rule::Alu},
-      {"movmatrix", Rule::Lsu},
-      {"mul", Rule::Fma},
-      {"mul24", Rule::Fma},
-      {"multimem", Rule::Lsu},
-      {"nanosleep", Rule::Control},
-      {"neg", Rule::FloatAlu},
-      {"not", Rule::Alu},
-      {"or", Rule::Alu},
-      {"popc", Rule::Xu},
-      {"prefetch", Rule::Lsu},
-      {"prefetchu", Rule::Lsu},
-      {"prmt", Rule::Alu},
-      {"rcp", Rule::Xu},
-      {"red", Rule::Lsu},
-      {"redux", Rule::Alu},
-      {"rem", Rule::Xu},
-      {"ret", Rule::Control},
-      {"rsqrt", Rule::Xu},
-      {"sad", Rule::Alu},
-      {"selp", Rule::Alu},
-      {"set", Rule::FloatAlu},
-      {"setmaxnreg", Rule::Control},
-      {"setp", Rule::FloatAlu},
-      {"shf", Rule::Alu},
-      {"shfl", Rule::Lsu},
-      {"shl", Rule::Alu},
-      {"shr", Rule::Alu},
-      {"sin", Rule::Xu},
-      {"slct", Rule::Alu},
-      {"sqrt", Rule::Xu},
-      {"st", Rule::LoadStore},
-      {"stmatrix", Rule::Lsu},
-      {"sub", Rule::AddSub},
-      {"subc", Rule::Alu},
-      {"szext", Rule::Alu},
-      {"tanh", Rule::Xu},
-      {"testp", Rule::FloatAlu},
-      {"trap", Rule::Control},
-      {"vote", Rule::Alu},
-      {"wgmma", Rule::Wgmma},
-      {"wmma", Rule::Tensor},
-      {"xor", Rule::Alu},
-  };
-  auto rule = rules.find(syntax.name);
-  if (rule == rules.end())
-    return Pipe::Other;
   auto has = [&](std::string_view name) {
     return std::find(syntax.modifiers.begin(), syntax.modifiers.end(), name) !=
            syntax.modifiers.end();
@@ -202,7 +149,7 @@ Pipe fusionemu::choosePipe(const InstructionSyntax &syntax) {
                        });
   };
   bool isDouble = has("f64");
-  switch (rule->second) {
+  switch (findRule(syntax.name)) {
   case Rule::Alu:
     return Pipe::Alu;
   case Rule::FloatAlu:
