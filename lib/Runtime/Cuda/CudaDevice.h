@@ -72,6 +72,8 @@ private:
   };
   /// Makes the device's context current for as long as it lives.
   class Scope;
+  /// Times what it is given.
+  class Bench;
 
   CudaDevice(const Driver &driver, CUdevice device, CUcontext context)
       : driver(driver), device(device), context(context) {}

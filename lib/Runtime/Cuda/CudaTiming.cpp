@@ -20,12 +20,14 @@
 namespace fusionrt {
 namespace cuda {
 
-namespace {
-
-/// What a measurement holds; released in whatever state it ends.
-class Bench {
+/// A measurement. What it holds is released in whatever state it ends.
+class CudaDevice::Bench {
 public:
-  explicit Bench(const Driver &driver) : driver(driver) {}
+  using Enqueue = std::function<Error(Stream)>;
+
+  Bench(CudaDevice &device, const Driver &driver, const Enqueue &enqueue,
+        const FusionRtBenchOptions &options)
+      : device(device), driver(driver), enqueue(enqueue), options(options) {}
   ~Bench() {
     for (CUevent event : events)
       driver.cuEventDestroy(event);
@@ -39,7 +41,31 @@ public:
       driver.cuStreamDestroy(stream);
   }
 
+  /// Makes the stream, the events, and memory that is written between samples.
+  Error prepare(uint64_t l2Bytes);
+  /// Runs what is timed once, outside of any graph: its error is the clearest.
+  Error tryOnce();
+  /// Makes a graph of a batch.
+  Error capture();
+  /// Runs all samples.
+  Error measure();
+  /// The microseconds of each sample, in increasing order.
+  Error readSamples(std::vector<double> &samples);
+  bool usesGraph() const { return exec != nullptr; }
+
+private:
+  Error check(CUresult result, const char *call) {
+    return device.check(result, call);
+  }
+  Error runBatch();
+  Error record(uint32_t event) {
+    return check(driver.cuEventRecord(events[event], stream), "cuEventRecord");
+  }
+
+  CudaDevice &device;
   const Driver &driver;
+  const Enqueue &enqueue;
+  const FusionRtBenchOptions &options;
   CUstream stream = nullptr;
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
@@ -48,7 +74,96 @@ public:
   std::vector<CUevent> events; // begin and end of each sample
 };
 
-} // namespace
+Error CudaDevice::Bench::prepare(uint64_t l2Bytes) {
+  if (Error error = check(driver.cuStreamCreate(&stream, kStreamNonBlocking),
+                          "cuStreamCreate"))
+    return error;
+  // The caller may have prepared the inputs on the default stream, which a
+  // non-blocking stream does not wait for.
+  if (Error error = device.synchronize(nullptr))
+    return error;
+  for (uint32_t i = 0; i < 2 * options.repeats; ++i) {
+    CUevent event = nullptr;
+    if (Error error = check(driver.cuEventCreate(&event, 0), "cuEventCreate"))
+      return error;
+    events.push_back(event);
+  }
+  if (options.keepL2)
+    return {};
+  constexpr uint64_t kLeastFlushBytes = 64 << 20;
+  flushBytes = std::max<uint64_t>(2 * l2Bytes, kLeastFlushBytes);
+  return check(driver.cuMemAlloc(&flush, flushBytes),
+               "cuMemAlloc for the cache flush");
+}
+
+Error CudaDevice::Bench::tryOnce() {
+  if (Error error = enqueue(stream))
+    return error;
+  return device.synchronize(stream);
+}
+
+Error CudaDevice::Bench::capture() {
+  if (Error error =
+          check(driver.cuStreamBeginCapture(stream, kCaptureThreadLocal),
+                "cuStreamBeginCapture"))
+    return error;
+  Error inside;
+  for (uint32_t i = 0; i < options.batch && !inside; ++i)
+    inside = enqueue(stream);
+  // The capture must end also after an error.
+  Error end =
+      check(driver.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+  if (inside)
+    return inside;
+  if (end)
+    return end;
+  return check(driver.cuGraphInstantiate(&exec, graph, 0),
+               "cuGraphInstantiate");
+}
+
+Error CudaDevice::Bench::runBatch() {
+  if (exec)
+    return check(driver.cuGraphLaunch(exec, stream), "cuGraphLaunch");
+  for (uint32_t i = 0; i < options.batch; ++i)
+    if (Error error = enqueue(stream))
+      return error;
+  return {};
+}
+
+Error CudaDevice::Bench::measure() {
+  for (uint32_t i = 0; i < options.warmup; ++i)
+    if (Error error = runBatch())
+      return error;
+  for (uint32_t i = 0; i < options.repeats; ++i) {
+    if (flush)
+      if (Error error =
+              check(driver.cuMemsetD8Async(flush, static_cast<unsigned char>(i),
+                                           flushBytes, stream),
+                    "cuMemsetD8Async"))
+        return error;
+    if (Error error = record(2 * i))
+      return error;
+    if (Error error = runBatch())
+      return error;
+    if (Error error = record(2 * i + 1))
+      return error;
+  }
+  return device.synchronize(stream);
+}
+
+Error CudaDevice::Bench::readSamples(std::vector<double> &samples) {
+  for (uint32_t i = 0; i < options.repeats; ++i) {
+    float milliseconds = 0;
+    if (Error error =
+            check(driver.cuEventElapsedTime(&milliseconds, events[2 * i],
+                                            events[2 * i + 1]),
+                  "cuEventElapsedTime"))
+      return error;
+    samples.push_back(milliseconds * 1000.0 / options.batch);
+  }
+  std::sort(samples.begin(), samples.end());
+  return {};
+}
 
 Error CudaDevice::time(const std::function<Error(Stream)> &enqueue,
                        const FusionRtBenchOptions &options,
@@ -56,101 +171,20 @@ Error CudaDevice::time(const std::function<Error(Stream)> &enqueue,
   if (Error error = checkAlive())
     return error;
   Scope scope(*this);
-  Bench bench(driver);
-  if (Error error =
-          check(driver.cuStreamCreate(&bench.stream, kStreamNonBlocking),
-                "cuStreamCreate"))
+  Bench bench(*this, driver, enqueue, options);
+  int64_t l2Bytes = std::max(getAttribute(kDeviceL2Bytes), 0);
+  if (Error error = bench.prepare(static_cast<uint64_t>(l2Bytes)))
     return error;
-  // The caller may have prepared the inputs on the default stream, which a
-  // non-blocking stream does not wait for.
-  if (Error error = synchronize(nullptr))
+  if (Error error = bench.tryOnce())
     return error;
-  for (uint32_t i = 0; i < 2 * options.repeats; ++i) {
-    CUevent event = nullptr;
-    if (Error error = check(driver.cuEventCreate(&event, 0), "cuEventCreate"))
+  if (!options.noGraph)
+    if (Error error = bench.capture())
       return error;
-    bench.events.push_back(event);
-  }
-  if (!options.keepL2) {
-    constexpr uint64_t kLeastFlushBytes = 64 << 20;
-    bench.flushBytes = std::max<uint64_t>(
-        2 * static_cast<uint64_t>(std::max(getAttribute(kDeviceL2Bytes), 0)),
-        kLeastFlushBytes);
-    if (Error error = check(driver.cuMemAlloc(&bench.flush, bench.flushBytes),
-                            "cuMemAlloc for the cache flush"))
-      return error;
-  }
-
-  // One launch outside of any graph first: its error is the clearest.
-  if (Error error = enqueue(bench.stream))
+  if (Error error = bench.measure())
     return error;
-  if (Error error = synchronize(bench.stream))
-    return error;
-  if (!options.noGraph) {
-    if (Error error = check(
-            driver.cuStreamBeginCapture(bench.stream, kCaptureThreadLocal),
-            "cuStreamBeginCapture"))
-      return error;
-    Error inside;
-    for (uint32_t i = 0; i < options.batch && !inside; ++i)
-      inside = enqueue(bench.stream);
-    // The capture must end also after an error.
-    Error end = check(driver.cuStreamEndCapture(bench.stream, &bench.graph),
-                      "cuStreamEndCapture");
-    if (inside)
-      return inside;
-    if (end)
-      return end;
-    if (Error error =
-            check(driver.cuGraphInstantiate(&bench.exec, bench.graph, 0),
-                  "cuGraphInstantiate"))
-      return error;
-  }
-
-  auto runOnce = [&]() -> Error {
-    if (bench.exec)
-      return check(driver.cuGraphLaunch(bench.exec, bench.stream),
-                   "cuGraphLaunch");
-    for (uint32_t i = 0; i < options.batch; ++i)
-      if (Error error = enqueue(bench.stream))
-        return error;
-    return {};
-  };
-  for (uint32_t i = 0; i < options.warmup; ++i)
-    if (Error error = runOnce())
-      return error;
-  for (uint32_t i = 0; i < options.repeats; ++i) {
-    if (bench.flush)
-      if (Error error = check(
-              driver.cuMemsetD8Async(bench.flush, static_cast<unsigned char>(i),
-                                     bench.flushBytes, bench.stream),
-              "cuMemsetD8Async"))
-        return error;
-    if (Error error =
-            check(driver.cuEventRecord(bench.events[2 * i], bench.stream),
-                  "cuEventRecord"))
-      return error;
-    if (Error error = runOnce())
-      return error;
-    if (Error error =
-            check(driver.cuEventRecord(bench.events[2 * i + 1], bench.stream),
-                  "cuEventRecord"))
-      return error;
-  }
-  if (Error error = synchronize(bench.stream))
-    return error;
-
   std::vector<double> samples;
-  for (uint32_t i = 0; i < options.repeats; ++i) {
-    float milliseconds = 0;
-    if (Error error =
-            check(driver.cuEventElapsedTime(&milliseconds, bench.events[2 * i],
-                                            bench.events[2 * i + 1]),
-                  "cuEventElapsedTime"))
-      return error;
-    samples.push_back(milliseconds * 1000.0 / options.batch);
-  }
-  std::sort(samples.begin(), samples.end());
+  if (Error error = bench.readSamples(samples))
+    return error;
   size_t middle = samples.size() / 2;
   result.minMicroseconds = samples.front();
   result.maxMicroseconds = samples.back();
@@ -158,7 +192,7 @@ Error CudaDevice::time(const std::function<Error(Stream)> &enqueue,
                                   ? samples[middle]
                                   : (samples[middle - 1] + samples[middle]) / 2;
   result.samples = static_cast<uint32_t>(samples.size());
-  result.usedGraph = bench.exec != nullptr;
+  result.usedGraph = bench.usesGraph();
   return {};
 }
 
