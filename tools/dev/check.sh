@@ -5,9 +5,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Every gate of the project in one command: installs what the tests need,
-# builds the release preset, checks formatting, runs the lit suite (unit tests
-# included), the Python tests and 300 random programs. The last line is
-# 'N passed, N failed'; the exit status is 0 only when nothing failed.
+# builds the release preset, checks formatting and the sizes of functions and
+# classes, runs the lit suite (unit tests included), the Python tests and 300
+# random programs. The last line is 'N passed, N failed'; the exit status is 0
+# only when nothing failed.
 #
 # Usage: tools/dev/check.sh [--no-install] [LIT-FILTER]
 #   --no-install   use the machine as it is
@@ -19,7 +20,7 @@ install=1 filter=""
 for argument in "$@"; do
   case $argument in
     --no-install) install=0 ;;
-    -h|--help) sed -n '8,16s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h|--help) sed -n '7,16s/^# \{0,1\}//p' "$0"; exit 0 ;;
     -*) echo "check.sh: error: unknown option '$argument'" >&2; exit 2 ;;
     *) filter=$argument ;;
   esac
@@ -43,6 +44,7 @@ tools/dev/build.sh || give_up "the build"
 status=0
 step "Format"
 tools/dev/format.sh || status=1
+python3 tools/dev/check_sizes.py || status=1
 
 # The first Python 3 that has NumPy, the user's own before Debian's.
 python=""
