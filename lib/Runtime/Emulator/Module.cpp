@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/KernelDecoder.h"
 #include "Parse/Parser.h"
 #include "Support.h"
 
@@ -155,15 +155,16 @@ Status Module::parse(std::string_view text, std::string_view fileName,
     if (!function.isKernel || !function.hasBody)
       continue;
     Kernel kernel;
-    Decoder decoder(program, function, kernel, decoded);
+    KernelDecoder decoder(program, function, kernel, decoded);
     if (!decoder.run()) {
-      if (!decoder.isUnsupported())
-        return inFile(Status(ErrorKind::Syntax, decoder.getError(),
-                             decoder.getErrorLine()));
+      const DecodeErrors &errors = decoder.getErrors();
+      if (!errors.isUnsupported())
+        return inFile(Status(ErrorKind::Syntax, errors.getError(),
+                             errors.getErrorLine()));
       KernelInfo info = kernel.info;
       kernel = Kernel();
       kernel.info = std::move(info);
-      kernel.info.unsupported = decoder.getError();
+      kernel.info.unsupported = errors.getError();
     }
     program.infos.push_back(kernel.info);
     program.kernels.push_back(std::move(kernel));

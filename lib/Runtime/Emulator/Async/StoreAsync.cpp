@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Async/Bulk.h"
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,50 +22,52 @@ using namespace fusionemu;
 
 /// st.async.weak.shared::cluster.mbarrier::complete_tx::bytes[.v].type and
 /// red.async.relaxed.cluster.shared::cluster.mbarrier::...op.type.
-bool Decoder::decodeStoreAsync(bool reduces) {
+bool fusionemu::decodeStoreAsync(InstructionDecoder &d, bool reduces) {
+  Modifiers &modifiers = d.getModifiers();
+  Kernel &kernel = d.getKernel();
   kernel.usesAsync = true;
-  Instruction I = make(storeAsync);
+  Instruction I = d.make(storeAsync);
   if (reduces) {
-    modifiers->take("relaxed");
-    modifiers->take("cluster");
+    modifiers.take("relaxed");
+    modifiers.take("cluster");
   } else {
-    modifiers->take("weak");
+    modifiers.take("weak");
   }
-  bool isShared = modifiers->take("shared::cluster");
+  bool isShared = modifiers.take("shared::cluster");
   I.space = isShared ? Space::Shared : Space::Generic;
-  if (!modifiers->take("mbarrier::complete_tx::bytes"))
-    return failInstruction();
-  int op = reduces ? modifiers->takeOneOf({"add", "min", "max", "inc", "dec",
-                                           "and", "or", "xor"})
+  if (!modifiers.take("mbarrier::complete_tx::bytes"))
+    return d.failInstruction();
+  int op = reduces ? modifiers.takeOneOf({"add", "min", "max", "inc", "dec",
+                                          "and", "or", "xor"})
                    : 0;
   static const Op ops[] = {Op::Add, Op::Min, Op::Max, Op::Inc,
                            Op::Dec, Op::And, Op::Or,  Op::Xor};
-  int vector = reduces ? -1 : modifiers->takeOneOf({"v2", "v4"});
+  int vector = reduces ? -1 : modifiers.takeOneOf({"v2", "v4"});
   unsigned count = vector < 0 ? 1 : vector == 0 ? 2 : 4;
-  Type type = modifiers->takeType();
+  Type type = modifiers.takeType();
   unsigned bytes = getSize(type);
   if (op < 0 || (bytes != 4 && bytes != 8) ||
       (reduces && !canReduceShared(ops[op], type)))
-    return failInstruction();
-  if (!needOperands(3, 3) || !readAddress(operand(0), I.space, I.a) ||
-      !readAddress(operand(2), I.space, I.b))
+    return d.failInstruction();
+  if (!d.needOperands(3, 3) || !readAddress(d, d.operand(0), I.space, I.a) ||
+      !readAddress(d, d.operand(2), I.space, I.b))
     return false;
-  const Operand &from = operand(1);
+  const Operand &from = d.operand(1);
   std::vector<const Operand *> parts = partsOf(from);
   if (parts.size() != count)
-    return failSyntax("expected a vector of " + std::to_string(count) +
-                      " registers");
+    return d.failSyntax("expected a vector of " + std::to_string(count) +
+                        " registers");
   std::vector<int32_t> slots(count);
   for (unsigned i = 0; i < count; ++i)
-    if (!read(*parts[i], type, slots[i]))
+    if (!d.read(*parts[i], type, slots[i]))
       return false;
-  I.target = keepSlots(slots);
+  I.target = d.keepSlots(slots);
   I.aux = count;
   I.c = int32_t(bytes);
   I.d = reduces ? int32_t(type) : -1;
   I.dst = int32_t(ops[op]);
   kernel.sharedGranuleShift = std::min(kernel.sharedGranuleShift, 2u);
-  return emit(I);
+  return d.emit(I);
 }
 
 /// a and b are the addresses of destination and mbarrier, aux the number of

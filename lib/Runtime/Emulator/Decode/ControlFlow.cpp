@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/KernelDecoder.h"
 
 #include <algorithm>
 
@@ -184,7 +184,7 @@ void PostDominators::find() {
   }
 }
 
-void Decoder::placeReconvergence() {
+void fusionemu::placeReconvergence(Kernel &kernel) {
   Graph g = buildGraph(kernel);
   PostDominators(g).find();
   uint32_t exit = uint32_t(g.leaders.size());

@@ -11,9 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 
 using namespace fusionemu;
+
+static bool decodeCarry(InstructionDecoder &d, Op op, bool isMad);
 
 static bool isFloatType(Type type) {
   switch (type) {
@@ -30,294 +32,366 @@ static bool isFloatType(Type type) {
   }
 }
 
-bool Decoder::decodeAddSub() {
-  bool isAdd = syntax->name == "add" || syntax->name == "addc";
-  bool carries = syntax->name.back() == 'c' || modifiers->has("cc");
+static bool decodeAddSub(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isAdd = syntax.name == "add" || syntax.name == "addc";
+  bool carries = syntax.name.back() == 'c' || modifiers.has("cc");
   if (carries)
-    return decodeCarry(isAdd ? Op::AddCarry : Op::SubCarry, false);
-  Type type = modifiers->takeType();
+    return decodeCarry(d, isAdd ? Op::AddCarry : Op::SubCarry, false);
+  Type type = modifiers.takeType();
   if (isFloatType(type))
-    return decodeFloatBinary(isAdd ? Op::Add : Op::Sub, type);
-  if (modifiers->take("sat"))
-    return emitSimple(handlers.integer(isAdd ? Op::AddSat : Op::SubSat, type),
-                      type, 2);
-  return emitSimple(handlers.integer(isAdd ? Op::Add : Op::Sub, type), type, 2);
+    return decodeFloatBinary(d, isAdd ? Op::Add : Op::Sub, type);
+  if (modifiers.take("sat"))
+    return d.emitSimple(handlers.integer(isAdd ? Op::AddSat : Op::SubSat, type),
+                        type, 2);
+  return d.emitSimple(handlers.integer(isAdd ? Op::Add : Op::Sub, type), type,
+                      2);
 }
 
-bool Decoder::decodeMul() {
-  if (modifiers->take("wide")) {
-    Type type = modifiers->takeType();
+static bool decodeMul(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  if (modifiers.take("wide")) {
+    Type type = modifiers.takeType();
     Type wide = type == Type::U16   ? Type::U32
                 : type == Type::S16 ? Type::S32
                 : type == Type::U32 ? Type::U64
                 : type == Type::S32 ? Type::S64
                                     : Type::None;
-    Instruction I = make(handlers.integer(Op::MulWide, type));
+    Instruction I = d.make(handlers.integer(Op::MulWide, type));
     if (!I.handler)
-      return failInstruction();
-    if (!needOperands(3, 3) || !read(operand(1), type, I.a) ||
-        !read(operand(2), type, I.b) || !write(operand(0), wide, I.dst))
+      return d.failInstruction();
+    if (!d.needOperands(3, 3) || !d.read(d.operand(1), type, I.a) ||
+        !d.read(d.operand(2), type, I.b) || !d.write(d.operand(0), wide, I.dst))
       return false;
-    return emitAll(I);
+    return d.emitAll(I);
   }
-  bool low = modifiers->take("lo"), high = modifiers->take("hi");
-  Type type = modifiers->takeType();
+  bool low = modifiers.take("lo"), high = modifiers.take("hi");
+  Type type = modifiers.takeType();
   if (isFloatType(type) && !low && !high)
-    return decodeFloatBinary(Op::Mul, type);
+    return decodeFloatBinary(d, Op::Mul, type);
   if (!isInteger(type) || low == high)
-    return failInstruction();
-  return emitSimple(handlers.integer(low ? Op::MulLo : Op::MulHi, type), type,
-                    2);
+    return d.failInstruction();
+  return d.emitSimple(handlers.integer(low ? Op::MulLo : Op::MulHi, type), type,
+                      2);
 }
 
-bool Decoder::decodeMad() {
-  if (modifiers->take("wide")) {
-    Type type = modifiers->takeType();
+static bool decodeMad(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  if (modifiers.take("wide")) {
+    Type type = modifiers.takeType();
     Type wide = type == Type::U16   ? Type::U32
                 : type == Type::S16 ? Type::S32
                 : type == Type::U32 ? Type::U64
                 : type == Type::S32 ? Type::S64
                                     : Type::None;
-    Instruction I = make(handlers.integer(Op::MadWide, type));
+    Instruction I = d.make(handlers.integer(Op::MadWide, type));
     if (!I.handler)
-      return failInstruction();
-    if (!needOperands(4, 4) || !read(operand(1), type, I.a) ||
-        !read(operand(2), type, I.b) || !read(operand(3), wide, I.c) ||
-        !write(operand(0), wide, I.dst))
+      return d.failInstruction();
+    if (!d.needOperands(4, 4) || !d.read(d.operand(1), type, I.a) ||
+        !d.read(d.operand(2), type, I.b) || !d.read(d.operand(3), wide, I.c) ||
+        !d.write(d.operand(0), wide, I.dst))
       return false;
-    return emitAll(I);
+    return d.emitAll(I);
   }
-  bool carry = modifiers->has("cc") || syntax->name == "madc";
-  bool low = modifiers->take("lo"), high = modifiers->take("hi");
+  bool carry = modifiers.has("cc") || syntax.name == "madc";
+  bool low = modifiers.take("lo"), high = modifiers.take("hi");
   if (!low && !high)
-    return decodeFma();
+    return decodeFma(d);
   if (carry)
-    return decodeCarry(low ? Op::MadCarryLo : Op::MadCarryHi, true);
-  if (high && modifiers->take("sat"))
-    return decodeMadSaturated();
-  Type type = modifiers->takeType();
-  return emitSimple(handlers.integer(low ? Op::MadLo : Op::MadHi, type), type,
-                    3);
+    return decodeCarry(d, low ? Op::MadCarryLo : Op::MadCarryHi, true);
+  if (high && modifiers.take("sat"))
+    return decodeMadSaturated(d);
+  Type type = modifiers.takeType();
+  return d.emitSimple(handlers.integer(low ? Op::MadLo : Op::MadHi, type), type,
+                      3);
 }
 
-bool Decoder::decodeCarry(Op op, bool isMad) {
+static bool decodeCarry(InstructionDecoder &d, Op op, bool isMad) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
   uint32_t aux = 0;
-  std::string_view name = syntax->name;
+  std::string_view name = syntax.name;
   if (name == "addc" || name == "subc" || name == "madc")
     aux |= carryIn;
-  if (modifiers->take("cc"))
+  if (modifiers.take("cc"))
     aux |= carryOut;
-  Type type = modifiers->takeType();
-  return emitSimple(handlers.integer(op, type), type, isMad ? 3 : 2, aux);
+  Type type = modifiers.takeType();
+  return d.emitSimple(handlers.integer(op, type), type, isMad ? 3 : 2, aux);
 }
 
-bool Decoder::decodeMul24() {
-  bool isMad = syntax->name == "mad24";
-  bool low = modifiers->take("lo"), high = modifiers->take("hi");
-  if (isMad && high && modifiers->take("sat"))
-    return decodeMadSaturated();
-  Type type = modifiers->takeType();
+static bool decodeMul24(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isMad = syntax.name == "mad24";
+  bool low = modifiers.take("lo"), high = modifiers.take("hi");
+  if (isMad && high && modifiers.take("sat"))
+    return decodeMadSaturated(d);
+  Type type = modifiers.takeType();
   if (low == high)
-    return failInstruction();
+    return d.failInstruction();
   Op op = isMad ? (low ? Op::Mad24Lo : Op::Mad24Hi)
                 : (low ? Op::Mul24Lo : Op::Mul24Hi);
-  return emitSimple(handlers.integer(op, type), type, isMad ? 3 : 2);
+  return d.emitSimple(handlers.integer(op, type), type, isMad ? 3 : 2);
 }
 
-bool Decoder::decodeDiv() {
-  Type type = modifiers->takeType();
+static bool decodeDiv(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Type type = modifiers.takeType();
   if (isFloatType(type))
-    return decodeFloatBinary(Op::Div, type);
-  return emitSimple(handlers.integer(Op::Div, type), type, 2);
+    return decodeFloatBinary(d, Op::Div, type);
+  return d.emitSimple(handlers.integer(Op::Div, type), type, 2);
 }
 
-bool Decoder::decodeRem() {
-  Type type = modifiers->takeType();
-  return emitSimple(handlers.integer(Op::Rem, type), type, 2);
+static bool decodeRem(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Type type = modifiers.takeType();
+  return d.emitSimple(handlers.integer(Op::Rem, type), type, 2);
 }
 
-bool Decoder::decodeUnary() {
-  bool isNeg = syntax->name == "neg", isAbs = syntax->name == "abs";
+static bool decodeUnary(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isNeg = syntax.name == "neg", isAbs = syntax.name == "abs";
   FloatMode mode;
-  mode.ftz = modifiers->take("ftz");
-  Type type = modifiers->takeType();
+  mode.ftz = modifiers.take("ftz");
+  Type type = modifiers.takeType();
   Op op = isNeg ? Op::Neg : isAbs ? Op::Abs : Op::Cnot;
   if (isFloatType(type) && (isNeg || isAbs))
-    return emitSimple(handlers.floating(op, type, mode), type, 1,
-                      halfAux(mode));
+    return d.emitSimple(handlers.floating(op, type, mode), type, 1,
+                        halfAux(mode));
   if (mode.ftz)
-    return failInstruction();
-  return emitSimple(handlers.integer(op, type), type, 1);
+    return d.failInstruction();
+  return d.emitSimple(handlers.integer(op, type), type, 1);
 }
 
-bool Decoder::decodeMinMax() {
+static bool decodeMinMax(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
   // The form of three sources, of sm_100.
-  if (syntax->operands.size() == 4)
-    return failInstruction();
-  bool isMin = syntax->name == "min";
+  if (syntax.operands.size() == 4)
+    return d.failInstruction();
+  bool isMin = syntax.name == "min";
   FloatMode mode;
-  mode.ftz = modifiers->take("ftz");
-  mode.nan = modifiers->take("NaN");
-  mode.relu = modifiers->take("relu");
-  mode.xorsign = modifiers->take("xorsign");
-  if (mode.xorsign && !modifiers->take("abs"))
-    return failInstruction();
-  Type type = modifiers->takeType();
+  mode.ftz = modifiers.take("ftz");
+  mode.nan = modifiers.take("NaN");
+  mode.relu = modifiers.take("relu");
+  mode.xorsign = modifiers.take("xorsign");
+  if (mode.xorsign && !modifiers.take("abs"))
+    return d.failInstruction();
+  Type type = modifiers.takeType();
   if (isFloatType(type)) {
     if (mode.relu && (type == Type::F32 || type == Type::F64))
-      return failInstruction();
-    return emitSimple(handlers.floating(isMin ? Op::Min : Op::Max, type, mode),
-                      type, 2, halfAux(mode));
+      return d.failInstruction();
+    return d.emitSimple(
+        handlers.floating(isMin ? Op::Min : Op::Max, type, mode), type, 2,
+        halfAux(mode));
   }
   if (mode.ftz || mode.nan || mode.xorsign)
-    return failInstruction();
+    return d.failInstruction();
   Op op = isMin ? Op::Min : Op::Max;
   if (mode.relu) {
     if (type != Type::S32 && type != Type::S16x2)
-      return failInstruction();
+      return d.failInstruction();
     op = isMin ? Op::MinRelu : Op::MaxRelu;
   }
-  return emitSimple(handlers.integer(op, type), type, 2);
+  return d.emitSimple(handlers.integer(op, type), type, 2);
 }
 
-bool Decoder::decodeLogic() {
-  std::string_view name = syntax->name;
-  Type type = modifiers->takeType();
+static bool decodeLogic(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  std::string_view name = syntax.name;
+  Type type = modifiers.takeType();
   if (type == Type::Pred) {
     bool isNot = name == "not";
-    if (!needOperands(isNot ? 2 : 3, isNot ? 2 : 3))
+    if (!d.needOperands(isNot ? 2 : 3, isNot ? 2 : 3))
       return false;
     std::string handler = std::string(name) + ".pred";
-    Instruction I = make(handlers.special(handler));
+    Instruction I = d.make(handlers.special(handler));
     bool negatedA = false, negatedB = false;
-    if (!readPredicate(operand(1), I.a, negatedA) ||
-        (!isNot && !readPredicate(operand(2), I.b, negatedB)) ||
-        !writePredicate(operand(0), I.dst))
+    if (!d.readPredicate(d.operand(1), I.a, negatedA) ||
+        (!isNot && !d.readPredicate(d.operand(2), I.b, negatedB)) ||
+        !d.writePredicate(d.operand(0), I.dst))
       return false;
     I.aux = (negatedA ? 1 : 0) | (negatedB ? 2 : 0);
-    return emitAll(I);
+    return d.emitAll(I);
   }
   Op op = name == "and"   ? Op::And
           : name == "or"  ? Op::Or
           : name == "xor" ? Op::Xor
                           : Op::Not;
-  return emitSimple(handlers.integer(op, type), type, op == Op::Not ? 1 : 2);
+  return d.emitSimple(handlers.integer(op, type), type, op == Op::Not ? 1 : 2);
 }
 
-bool Decoder::decodeShift() {
-  Op op = syntax->name == "shl" ? Op::Shl : Op::Shr;
-  Type type = modifiers->takeType();
-  if (!needOperands(3, 3))
+static bool decodeShift(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  Op op = syntax.name == "shl" ? Op::Shl : Op::Shr;
+  Type type = modifiers.takeType();
+  if (!d.needOperands(3, 3))
     return false;
-  Instruction I = make(handlers.integer(op, type));
+  Instruction I = d.make(handlers.integer(op, type));
   if (!I.handler)
-    return failInstruction();
-  if (!read(operand(1), type, I.a) || !read(operand(2), Type::U32, I.b) ||
-      !write(operand(0), type, I.dst))
+    return d.failInstruction();
+  if (!d.read(d.operand(1), type, I.a) ||
+      !d.read(d.operand(2), Type::U32, I.b) ||
+      !d.write(d.operand(0), type, I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
-bool Decoder::decodeBits() {
-  std::string_view name = syntax->name;
-  bool shiftAmount = modifiers->take("shiftamt");
-  Type type = modifiers->takeType();
+static bool decodeBits(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  std::string_view name = syntax.name;
+  bool shiftAmount = modifiers.take("shiftamt");
+  Type type = modifiers.takeType();
   Op op = name == "popc"   ? Op::Popc
           : name == "clz"  ? Op::Clz
           : name == "brev" ? Op::Brev
           : shiftAmount    ? Op::BfindShift
                            : Op::Bfind;
-  if (!needOperands(2, 2) || (shiftAmount && name != "bfind"))
-    return failInstruction();
-  Instruction I = make(handlers.integer(op, type));
+  if (!d.needOperands(2, 2) || (shiftAmount && name != "bfind"))
+    return d.failInstruction();
+  Instruction I = d.make(handlers.integer(op, type));
   if (!I.handler)
-    return failInstruction();
-  if (!read(operand(1), type, I.a) ||
-      !write(operand(0), op == Op::Brev ? type : Type::U32, I.dst))
+    return d.failInstruction();
+  if (!d.read(d.operand(1), type, I.a) ||
+      !d.write(d.operand(0), op == Op::Brev ? type : Type::U32, I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
-bool Decoder::decodeBitField() {
-  bool isInsert = syntax->name == "bfi";
-  Type type = modifiers->takeType();
-  Instruction I = make(handlers.integer(isInsert ? Op::Bfi : Op::Bfe, type));
+static bool decodeBitField(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isInsert = syntax.name == "bfi";
+  Type type = modifiers.takeType();
+  Instruction I = d.make(handlers.integer(isInsert ? Op::Bfi : Op::Bfe, type));
   if (!I.handler)
-    return failInstruction();
+    return d.failInstruction();
   if (isInsert) {
-    if (!needOperands(5, 5) || !read(operand(1), type, I.a) ||
-        !read(operand(2), type, I.b) || !read(operand(3), Type::U32, I.c) ||
-        !read(operand(4), Type::U32, I.d))
+    if (!d.needOperands(5, 5) || !d.read(d.operand(1), type, I.a) ||
+        !d.read(d.operand(2), type, I.b) ||
+        !d.read(d.operand(3), Type::U32, I.c) ||
+        !d.read(d.operand(4), Type::U32, I.d))
       return false;
-  } else if (!needOperands(4, 4) || !read(operand(1), type, I.a) ||
-             !read(operand(2), Type::U32, I.b) ||
-             !read(operand(3), Type::U32, I.c)) {
+  } else if (!d.needOperands(4, 4) || !d.read(d.operand(1), type, I.a) ||
+             !d.read(d.operand(2), Type::U32, I.b) ||
+             !d.read(d.operand(3), Type::U32, I.c)) {
     return false;
   }
-  return write(operand(0), type, I.dst) && emitAll(I);
+  return d.write(d.operand(0), type, I.dst) && d.emitAll(I);
 }
 
-bool Decoder::decodePrmt() {
-  Type type = modifiers->takeType();
-  int mode = modifiers->takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+static bool decodePrmt(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Type type = modifiers.takeType();
+  int mode = modifiers.takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
   if (type != Type::U32)
-    return failInstruction();
-  return emitSimple(handlers.integer(Op::Prmt, type), type, 3,
-                    uint32_t(mode + 1));
+    return d.failInstruction();
+  return d.emitSimple(handlers.integer(Op::Prmt, type), type, 3,
+                      uint32_t(mode + 1));
 }
 
-bool Decoder::decodeShf() {
-  bool left = modifiers->take("l"), right = modifiers->take("r");
-  bool clamp = modifiers->take("clamp"), wrap = modifiers->take("wrap");
-  Type type = modifiers->takeType();
+static bool decodeShf(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  bool left = modifiers.take("l"), right = modifiers.take("r");
+  bool clamp = modifiers.take("clamp"), wrap = modifiers.take("wrap");
+  Type type = modifiers.takeType();
   if (left == right || clamp == wrap || type != Type::U32)
-    return failInstruction();
+    return d.failInstruction();
   Op op = left ? (clamp ? Op::ShfLClamp : Op::ShfL)
                : (clamp ? Op::ShfRClamp : Op::ShfR);
-  return emitSimple(handlers.integer(op, type), type, 3);
+  return d.emitSimple(handlers.integer(op, type), type, 3);
 }
 
-bool Decoder::decodeLop3() {
-  Type type = modifiers->takeType();
+static bool decodeLop3(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  Type type = modifiers.takeType();
   // With six operands it has a predicate.
-  if (type != Type::U32 || syntax->operands.size() == 6)
-    return failInstruction();
+  if (type != Type::U32 || syntax.operands.size() == 6)
+    return d.failInstruction();
   uint64_t table;
-  if (!needOperands(5, 5) || !readImmediate(operand(4), table))
+  if (!d.needOperands(5, 5) || !d.readImmediate(d.operand(4), table))
     return false;
-  Instruction I = make(handlers.integer(Op::Lop3, type));
+  Instruction I = d.make(handlers.integer(Op::Lop3, type));
   I.aux = uint32_t(table & 0xff);
-  if (!read(operand(1), type, I.a) || !read(operand(2), type, I.b) ||
-      !read(operand(3), type, I.c) || !write(operand(0), type, I.dst))
+  if (!d.read(d.operand(1), type, I.a) || !d.read(d.operand(2), type, I.b) ||
+      !d.read(d.operand(3), type, I.c) || !d.write(d.operand(0), type, I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
-bool Decoder::decodeSad() {
-  Type type = modifiers->takeType();
-  return emitSimple(handlers.integer(Op::Sad, type), type, 3);
+static bool decodeSad(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Type type = modifiers.takeType();
+  return d.emitSimple(handlers.integer(Op::Sad, type), type, 3);
 }
 
-bool Decoder::decodeDot() {
-  bool isFour = syntax->name == "dp4a";
-  bool low = !isFour && modifiers->take("lo");
-  bool high = !isFour && modifiers->take("hi");
-  Type a = modifiers->takeType(), b = modifiers->takeType();
+static bool decodeDot(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isFour = syntax.name == "dp4a";
+  bool low = !isFour && modifiers.take("lo");
+  bool high = !isFour && modifiers.take("hi");
+  Type a = modifiers.takeType(), b = modifiers.takeType();
   bool valid = (a == Type::U32 || a == Type::S32) &&
                (b == Type::U32 || b == Type::S32) && (isFour || low != high);
   if (!valid)
-    return failInstruction();
+    return d.failInstruction();
   uint32_t aux =
       (a == Type::S32 ? 1 : 0) | (b == Type::S32 ? 2 : 0) | (high ? 4 : 0);
-  return emitSimple(handlers.integer(isFour ? Op::Dp4a : Op::Dp2a, Type::U32),
-                    Type::U32, 3, aux);
+  return d.emitSimple(handlers.integer(isFour ? Op::Dp4a : Op::Dp2a, Type::U32),
+                      Type::U32, 3, aux);
 }
 
-bool Decoder::decodeBmsk() {
-  bool clamp = modifiers->take("clamp"), wrap = modifiers->take("wrap");
-  Type type = modifiers->takeType();
+static bool decodeBmsk(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool clamp = modifiers.take("clamp"), wrap = modifiers.take("wrap");
+  Type type = modifiers.takeType();
   if (clamp == wrap)
-    return failInstruction();
-  Op op = syntax->name == "bmsk" ? Op::Bmsk : Op::Szext;
-  return emitSimple(handlers.integer(op, type), type, 2, wrap ? 1 : 0);
+    return d.failInstruction();
+  Op op = syntax.name == "bmsk" ? Op::Bmsk : Op::Szext;
+  return d.emitSimple(handlers.integer(op, type), type, 2, wrap ? 1 : 0);
+}
+
+void fusionemu::addIntegerDecoders(DecodeTable &table) {
+  table.insert({
+      {"abs", decodeUnary},    {"cnot", decodeUnary},  {"neg", decodeUnary},
+      {"add", decodeAddSub},   {"sub", decodeAddSub},  {"addc", decodeAddSub},
+      {"subc", decodeAddSub},  {"and", decodeLogic},   {"not", decodeLogic},
+      {"or", decodeLogic},     {"xor", decodeLogic},   {"bfe", decodeBitField},
+      {"bfi", decodeBitField}, {"bfind", decodeBits},  {"brev", decodeBits},
+      {"clz", decodeBits},     {"popc", decodeBits},   {"bmsk", decodeBmsk},
+      {"szext", decodeBmsk},   {"div", decodeDiv},     {"dp2a", decodeDot},
+      {"dp4a", decodeDot},     {"lop3", decodeLop3},   {"mad", decodeMad},
+      {"madc", decodeMad},     {"mad24", decodeMul24}, {"mul24", decodeMul24},
+      {"max", decodeMinMax},   {"min", decodeMinMax},  {"mul", decodeMul},
+      {"prmt", decodePrmt},    {"rem", decodeRem},     {"sad", decodeSad},
+      {"shf", decodeShf},      {"shl", decodeShift},   {"shr", decodeShift},
+  });
 }

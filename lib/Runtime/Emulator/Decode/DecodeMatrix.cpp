@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 
 using namespace fusionemu;
 
@@ -56,63 +56,68 @@ bool Modifiers::takeMatrixShape(unsigned &m, unsigned &n, unsigned &k) {
   return false;
 }
 
-bool Decoder::takeMatrixRegisters(const Operand &operand, unsigned count,
-                                  unsigned bytes, bool writes,
-                                  uint32_t &first) {
+bool fusionemu::takeMatrixRegisters(InstructionDecoder &d,
+                                    const Operand &operand, unsigned count,
+                                    unsigned bytes, bool writes,
+                                    uint32_t &first) {
   if (operand.kind != Operand::Kind::Vector || operand.elements.size() != count)
-    return failSyntax("expected a vector of " + std::to_string(count) +
-                      (count == 1 ? " register" : " registers"));
+    return d.failSyntax("expected a vector of " + std::to_string(count) +
+                        (count == 1 ? " register" : " registers"));
   // Copies of a called function take memory for their registers too.
-  if (!countDecoded(count / 8))
+  if (!d.countDecoded(count / 8))
     return false;
   std::vector<int32_t> slots(count);
   for (unsigned i = 0; i < count; ++i) {
     const Operand &element = operand.elements[i];
-    if (!(writes ? writeSized(element, bytes, false, slots[i])
-                 : readSized(element, bytes, false, false, slots[i])))
+    if (!(writes ? d.writeSized(element, bytes, false, slots[i])
+                 : d.readSized(element, bytes, false, false, slots[i])))
       return false;
   }
-  first = keepSlots(slots);
+  first = d.keepSlots(slots);
   return true;
 }
 
-bool Decoder::decodeMatrixMove() {
-  bool isLoad = syntax->name == "ldmatrix";
-  bool isStore = syntax->name == "stmatrix";
-  bool aligned = modifiers->take("sync");
-  aligned &= modifiers->take("aligned");
+static bool decodeMatrixMove(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isLoad = syntax.name == "ldmatrix";
+  bool isStore = syntax.name == "stmatrix";
+  bool aligned = modifiers.take("sync");
+  aligned &= modifiers.take("aligned");
   unsigned m = 0, n = 0, k = 0;
-  if (!aligned || !modifiers->takeMatrixShape(m, n, k) || m != 8 || n != 8 ||
+  if (!aligned || !modifiers.takeMatrixShape(m, n, k) || m != 8 || n != 8 ||
       k != 0)
-    return failInstruction();
-  bool transposed = modifiers->take("trans");
+    return d.failInstruction();
+  bool transposed = modifiers.take("trans");
   if (!isLoad && !isStore) {
-    if (!transposed || modifiers->takeType() != Type::U16)
-      return failInstruction();
-    Instruction I = make(handlers.matrixMove(MatrixMove::Transpose, true));
-    if (!needOperands(2, 2) || !readSized(operand(1), 4, false, false, I.a) ||
-        !writeSized(operand(0), 4, false, I.dst))
+    if (!transposed || modifiers.takeType() != Type::U16)
+      return d.failInstruction();
+    Instruction I = d.make(handlers.matrixMove(MatrixMove::Transpose, true));
+    if (!d.needOperands(2, 2) ||
+        !d.readSized(d.operand(1), 4, false, false, I.a) ||
+        !d.writeSized(d.operand(0), 4, false, I.dst))
       return false;
-    return emitAll(I);
+    return d.emitAll(I);
   }
   static const unsigned counts[] = {1, 2, 4};
-  int number = modifiers->takeOneOf({"x1", "x2", "x4"});
-  bool isShared = modifiers->takeOneOf({"shared", "shared::cta"}) >= 0;
-  if (number < 0 || modifiers->takeType() != Type::U16)
-    return failInstruction();
-  if (!needOperands(2, 2))
+  int number = modifiers.takeOneOf({"x1", "x2", "x4"});
+  bool isShared = modifiers.takeOneOf({"shared", "shared::cta"}) >= 0;
+  if (number < 0 || modifiers.takeType() != Type::U16)
+    return d.failInstruction();
+  if (!d.needOperands(2, 2))
     return false;
-  Instruction I = make(handlers.matrixMove(
+  Instruction I = d.make(handlers.matrixMove(
       isLoad ? MatrixMove::Load : MatrixMove::Store, transposed));
   I.d = int32_t(counts[number]);
-  if (!resolveAddress(operand(isLoad ? 1 : 0), I,
-                      isShared ? Space::Shared : Space::Generic) ||
-      !takeMatrixRegisters(operand(isLoad ? 0 : 1), counts[number], 4, isLoad,
-                           I.target))
+  if (!d.resolveAddress(d.operand(isLoad ? 1 : 0), I,
+                        isShared ? Space::Shared : Space::Generic) ||
+      !takeMatrixRegisters(d, d.operand(isLoad ? 0 : 1), counts[number], 4,
+                           isLoad, I.target))
     return false;
   if (I.space != Space::Shared && I.space != Space::Generic)
-    return failSyntax("expected an address of shared memory");
-  return finishAccess(I, Type::B128, 1) && emitAll(I);
+    return d.failSyntax("expected an address of shared memory");
+  return finishAccess(d, I, Type::B128, 1) && d.emitAll(I);
 }
 
 /// Whether mma.sync exists for these types in this shape.
@@ -146,50 +151,65 @@ static bool isMmaShape(const MmaOp &op, bool isNarrowKind) {
   }
 }
 
-bool Decoder::decodeMma() {
+static bool decodeMma(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Kernel &kernel = d.getKernel();
   MmaOp op;
   op.payload = handlers.payload;
   unsigned m = 0, n = 0, k = 0;
-  bool aligned = modifiers->take("sync");
-  aligned &= modifiers->take("aligned");
-  if (!aligned || !modifiers->takeMatrixShape(m, n, k) ||
-      !modifiers->take("row") || !modifiers->take("col"))
-    return failInstruction();
-  bool isNarrowKind = modifiers->take("kind::f8f6f4");
-  op.d = modifiers->takeMatrixType();
-  op.a = modifiers->takeMatrixType();
-  op.b = modifiers->takeMatrixType();
-  MatrixType c = modifiers->takeMatrixType();
+  bool aligned = modifiers.take("sync");
+  aligned &= modifiers.take("aligned");
+  if (!aligned || !modifiers.takeMatrixShape(m, n, k) ||
+      !modifiers.take("row") || !modifiers.take("col"))
+    return d.failInstruction();
+  bool isNarrowKind = modifiers.take("kind::f8f6f4");
+  op.d = modifiers.takeMatrixType();
+  op.a = modifiers.takeMatrixType();
+  op.b = modifiers.takeMatrixType();
+  MatrixType c = modifiers.takeMatrixType();
   op.m = uint16_t(m);
   op.n = uint16_t(n);
   op.k = uint16_t(k);
   if (c != op.d || !isMmaShape(op, isNarrowKind) ||
       (isNarrowKind && getBits(op.a) != 8))
-    return failInstruction();
+    return d.failInstruction();
   if (op.d == MatrixType::S32)
-    op.saturate = modifiers->take("satfinite");
+    op.saturate = modifiers.take("satfinite");
   op.payload = handlers.payload && isFloat(op.a);
   bool isDouble = op.a == MatrixType::F64;
   if (isDouble)
-    modifiers->take("rn");
+    modifiers.take("rn");
   if (isFloat(op.a) && !isDouble)
     op.model = getDotModel(op.a, op.d, k, false);
   // Other forms, such as .sp, have other operands.
-  if (!modifiers->allTaken())
-    return failInstruction();
-  if (!needOperands(4, 4))
+  if (!modifiers.allTaken())
+    return d.failInstruction();
+  if (!d.needOperands(4, 4))
     return false;
   unsigned bytes = isDouble ? 8 : 4;
   op.countD = countMatrixRegisters(op.d, m, n);
   op.countA = countMatrixRegisters(op.a, m, k);
   op.countB = countMatrixRegisters(op.b, k, n);
-  if (!takeMatrixRegisters(operand(1), op.countA, bytes, false, op.firstA) ||
-      !takeMatrixRegisters(operand(2), op.countB, bytes, false, op.firstB) ||
-      !takeMatrixRegisters(operand(3), op.countD, bytes, false, op.firstC) ||
-      !takeMatrixRegisters(operand(0), op.countD, bytes, true, op.firstD))
+  if (!takeMatrixRegisters(d, d.operand(1), op.countA, bytes, false,
+                           op.firstA) ||
+      !takeMatrixRegisters(d, d.operand(2), op.countB, bytes, false,
+                           op.firstB) ||
+      !takeMatrixRegisters(d, d.operand(3), op.countD, bytes, false,
+                           op.firstC) ||
+      !takeMatrixRegisters(d, d.operand(0), op.countD, bytes, true, op.firstD))
     return false;
-  Instruction I = make(handlers.mma(isDouble));
+  Instruction I = d.make(handlers.mma(isDouble));
   I.aux = uint32_t(kernel.mmas.size());
   kernel.mmas.push_back(op);
-  return emitAll(I);
+  return d.emitAll(I);
+}
+
+void fusionemu::addMatrixDecoders(DecodeTable &table) {
+  table.insert({
+      {"ldmatrix", decodeMatrixMove},
+      {"movmatrix", decodeMatrixMove},
+      {"stmatrix", decodeMatrixMove},
+      {"mma", decodeMma},
+  });
 }

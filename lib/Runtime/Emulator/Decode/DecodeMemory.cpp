@@ -11,67 +11,85 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 #include "Parse/Parser.h"
 
 #include <algorithm>
 
 using namespace fusionemu;
 
-bool Decoder::decodeMov() {
-  Type type = modifiers->takeType();
-  if (!needOperands(2, 2))
+namespace {
+/// A load to registers or a store of registers.
+struct RegisterAccess {
+  Instruction I;
+  Space space = Space::None;
+  Type type = Type::None;
+  std::vector<const Operand *> parts; ///< Its registers.
+  unsigned registerBytes = 0;         ///< Of each of them.
+};
+} // namespace
+
+static void noteReduction(InstructionDecoder &d, Op op, Type type,
+                          bool dropped);
+static bool finishVectorAtomic(InstructionDecoder &d, Instruction &I, Type type,
+                               unsigned count, bool isReduction);
+
+static bool decodeMov(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Type type = modifiers.takeType();
+  if (!d.needOperands(2, 2))
     return false;
-  const Operand &to = operand(0), &from = operand(1);
+  const Operand &to = d.operand(0), &from = d.operand(1);
   if (type == Type::Pred) {
     bool negated = false;
-    Instruction I = make(handlers.special("mov.pred"));
-    if (!readPredicate(from, I.a, negated) || !writePredicate(to, I.dst))
+    Instruction I = d.make(handlers.special("mov.pred"));
+    if (!d.readPredicate(from, I.a, negated) || !d.writePredicate(to, I.dst))
       return false;
     I.aux = negated ? 1 : 0;
-    return emitAll(I);
+    return d.emitAll(I);
   }
   unsigned bytes = getSize(type);
   if (bytes == 0)
-    return failInstruction();
+    return d.failInstruction();
   bool isFloat = type == Type::F32 || type == Type::F64;
   if (from.kind == Operand::Kind::Vector) {
     size_t n = from.elements.size();
     if (n == 0 || bytes % n != 0)
-      return failSyntax("the elements do not fill the register");
+      return d.failSyntax("the elements do not fill the register");
     unsigned part = bytes / unsigned(n);
-    Instruction I = make(handlers.pack(part, bytes));
+    Instruction I = d.make(handlers.pack(part, bytes));
     if (!I.handler)
-      return failInstruction();
+      return d.failInstruction();
     std::vector<int32_t> slots(n);
     for (size_t i = 0; i < n; ++i)
-      if (!readSized(from.elements[i], part, false, false, slots[i]))
+      if (!d.readSized(from.elements[i], part, false, false, slots[i]))
         return false;
-    I.target = keepSlots(slots);
-    return writeSized(to, bytes, false, I.dst) && emitAll(I);
+    I.target = d.keepSlots(slots);
+    return d.writeSized(to, bytes, false, I.dst) && d.emitAll(I);
   }
   if (to.kind == Operand::Kind::Vector) {
     size_t n = to.elements.size();
     if (n == 0 || bytes % n != 0)
-      return failSyntax("the elements do not match the register");
+      return d.failSyntax("the elements do not match the register");
     unsigned part = bytes / unsigned(n);
-    Instruction I = make(handlers.unpack(bytes, part));
+    Instruction I = d.make(handlers.unpack(bytes, part));
     if (!I.handler)
-      return failInstruction();
-    if (!readSized(from, bytes, false, false, I.a))
+      return d.failInstruction();
+    if (!d.readSized(from, bytes, false, false, I.a))
       return false;
     std::vector<int32_t> slots(n);
     for (size_t i = 0; i < n; ++i)
-      if (!writeSized(to.elements[i], part, false, slots[i]))
+      if (!d.writeSized(to.elements[i], part, false, slots[i]))
         return false;
-    I.target = keepSlots(slots);
-    return emitAll(I);
+    I.target = d.keepSlots(slots);
+    return d.emitAll(I);
   }
-  Instruction I = make(handlers.move(bytes));
-  if (!readSized(from, bytes, isSigned(type), isFloat, I.a) ||
-      !writeSized(to, bytes, isSigned(type), I.dst))
+  Instruction I = d.make(handlers.move(bytes));
+  if (!d.readSized(from, bytes, isSigned(type), isFloat, I.a) ||
+      !d.writeSized(to, bytes, isSigned(type), I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
 /// What memory instructions share about ordering; all of it is consumed.
@@ -123,7 +141,9 @@ static Space takeSpace(Modifiers &m) {
 }
 
 /// Completes what loads, stores and atomics share.
-bool Decoder::finishAccess(Instruction &I, Type type, unsigned count) {
+bool fusionemu::finishAccess(InstructionDecoder &d, Instruction &I, Type type,
+                             unsigned count) {
+  Kernel &kernel = d.getKernel();
   unsigned bytes = getSize(type) * count;
   I.accessBytes = uint8_t(bytes);
   I.memoryIndex = kernel.memoryInstructions++;
@@ -151,191 +171,207 @@ static unsigned takeVector(Modifiers &m) {
 
 /// A load or store up to its registers, the elements of operand `data`; the
 /// address is the other one.
-bool Decoder::beginAccess(RegisterAccess &access, size_t data) {
+static bool beginAccess(InstructionDecoder &d, RegisterAccess &access,
+                        size_t data) {
+  Modifiers &modifiers = d.getModifiers();
+  Kernel &kernel = d.getKernel();
   bool strong = false, orders = false;
-  takeOrdering(*modifiers, strong, orders);
-  access.space = takeSpace(*modifiers);
-  bool hint = modifiers->has("L2::cache_hint");
-  takeCacheHints(*modifiers);
-  unsigned count = takeVector(*modifiers);
-  access.type = modifiers->takeType();
+  takeOrdering(modifiers, strong, orders);
+  access.space = takeSpace(modifiers);
+  bool hint = modifiers.has("L2::cache_hint");
+  takeCacheHints(modifiers);
+  unsigned count = takeVector(modifiers);
+  access.type = modifiers.takeType();
   unsigned bytes = getSize(access.type);
   if (bytes == 0 || bytes * count > 32)
-    return failInstruction();
-  if (!needOperands(hint ? 3 : 2, hint ? 3 : 2))
+    return d.failInstruction();
+  if (!d.needOperands(hint ? 3 : 2, hint ? 3 : 2))
     return false;
   kernel.ordersBlocks |= orders;
-  access.I = make(nullptr);
-  if (!resolveAddress(operand(1 - data), access.I, access.space))
+  access.I = d.make(nullptr);
+  if (!d.resolveAddress(d.operand(1 - data), access.I, access.space))
     return false;
   access.I.aux = count | (strong ? strongAccess : 0);
-  access.parts = partsOf(operand(data));
+  access.parts = partsOf(d.operand(data));
   if (access.parts.size() != count)
-    return failSyntax("expected a vector of " + std::to_string(count) +
-                      " registers");
+    return d.failSyntax("expected a vector of " + std::to_string(count) +
+                        " registers");
   // All registers must have one width, which is the rule for vectors too.
   access.registerBytes = bytes;
   for (const Operand *part : access.parts)
-    if (Symbol *symbol = registerOf(*part))
+    if (Symbol *symbol = d.registerOf(*part))
       access.registerBytes =
           std::max<unsigned>(access.registerBytes, symbol->bytes);
   return true;
 }
 
 /// Completes a load or store whose handler is known.
-bool Decoder::endAccess(RegisterAccess &access,
-                        const std::vector<int32_t> &slots) {
+static bool endAccess(InstructionDecoder &d, RegisterAccess &access,
+                      const std::vector<int32_t> &slots) {
   Instruction &I = access.I;
   I.d = int32_t(access.registerBytes);
   I.dst = slots[0];
   if (slots.size() > 1)
-    I.target = keepSlots(slots);
-  return finishAccess(I, access.type, unsigned(slots.size())) && emitAll(I);
+    I.target = d.keepSlots(slots);
+  return finishAccess(d, I, access.type, unsigned(slots.size())) &&
+         d.emitAll(I);
 }
 
-bool Decoder::decodeLoad() {
+static bool decodeLoad(InstructionDecoder &d) {
+  const HandlerTable &handlers = d.getHandlers();
   RegisterAccess access;
-  if (!beginAccess(access, 0))
+  if (!beginAccess(d, access, 0))
     return false;
   Type type = access.type;
   unsigned bytes = getSize(type), registerBytes = access.registerBytes;
   std::vector<int32_t> slots;
   for (const Operand *part : access.parts) {
     int32_t slot;
-    if (!writeSized(*part, registerBytes, isSigned(type), slot))
+    if (!d.writeSized(*part, registerBytes, isSigned(type), slot))
       return false;
     slots.push_back(slot);
   }
   access.I.handler = handlers.load(bytes, isSigned(type), registerBytes);
-  return endAccess(access, slots);
+  return endAccess(d, access, slots);
 }
 
-bool Decoder::decodeStore() {
-  if (modifiers->take("async"))
-    return decodeStoreAsync(false);
+static bool decodeStore(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  if (modifiers.take("async"))
+    return decodeStoreAsync(d, false);
   RegisterAccess access;
-  if (!beginAccess(access, 1))
+  if (!beginAccess(d, access, 1))
     return false;
   Type type = access.type;
   unsigned bytes = getSize(type), registerBytes = access.registerBytes;
   if (access.space == Space::Const || (registerBytes == 16 && bytes != 16))
-    return failInstruction();
+    return d.failInstruction();
   bool isFloat = type == Type::F32 || type == Type::F64;
   std::vector<int32_t> slots;
   for (const Operand *part : access.parts) {
     int32_t slot;
-    if (!readSized(*part, registerBytes, false,
-                   isFloat && registerBytes == bytes, slot))
+    if (!d.readSized(*part, registerBytes, false,
+                     isFloat && registerBytes == bytes, slot))
       return false;
     slots.push_back(slot);
   }
   access.I.handler = handlers.store(bytes, registerBytes);
-  return endAccess(access, slots);
+  return endAccess(d, access, slots);
 }
 
-bool Decoder::decodeAtomic() {
-  bool isReduction = syntax->name == "red";
-  if (isReduction && modifiers->take("async"))
-    return decodeStoreAsync(true);
+static bool decodeAtomic(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Kernel &kernel = d.getKernel();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool isReduction = syntax.name == "red";
+  if (isReduction && modifiers.take("async"))
+    return decodeStoreAsync(d, true);
   bool strong = false, orders = false;
-  takeOrdering(*modifiers, strong, orders);
-  Space space = takeSpace(*modifiers);
-  bool hint = modifiers->has("L2::cache_hint");
-  takeCacheHints(*modifiers);
-  if (modifiers->has("async"))
-    return failInstruction();
-  unsigned count = takeVector(*modifiers);
-  int index = modifiers->takeOneOf(
+  takeOrdering(modifiers, strong, orders);
+  Space space = takeSpace(modifiers);
+  bool hint = modifiers.has("L2::cache_hint");
+  takeCacheHints(modifiers);
+  if (modifiers.has("async"))
+    return d.failInstruction();
+  unsigned count = takeVector(modifiers);
+  int index = modifiers.takeOneOf(
       {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   static const Op ops[] = {Op::Add, Op::Min,  Op::Max, Op::And, Op::Or,
                            Op::Xor, Op::Exch, Op::Cas, Op::Inc, Op::Dec};
-  modifiers->take("noftz");
-  Type type = modifiers->takeType();
+  modifiers.take("noftz");
+  Type type = modifiers.takeType();
   if (index < 0)
-    return failInstruction();
+    return d.failInstruction();
   Op op = ops[index];
   kernel.ordersBlocks |= orders;
   size_t operands =
       (isReduction ? 2 : 3) + (op == Op::Cas ? 1 : 0) + (hint ? 1 : 0);
-  if (!needOperands(operands, operands))
+  if (!d.needOperands(operands, operands))
     return false;
-  Instruction I = make(handlers.atomic(op, type, count > 1));
+  Instruction I = d.make(handlers.atomic(op, type, count > 1));
   if (!I.handler)
-    return failInstruction();
+    return d.failInstruction();
   size_t first = isReduction ? 0 : 1;
   if (count > 1)
-    return resolveAddress(operand(first), I, space) &&
-           finishVectorAtomic(I, type, count, isReduction);
-  if (!resolveAddress(operand(first), I, space) ||
-      !read(operand(first + 1), type, I.b))
+    return d.resolveAddress(d.operand(first), I, space) &&
+           finishVectorAtomic(d, I, type, count, isReduction);
+  if (!d.resolveAddress(d.operand(first), I, space) ||
+      !d.read(d.operand(first + 1), type, I.b))
     return false;
   I.c = I.b;
-  if (op == Op::Cas && !read(operand(first + 2), type, I.c))
+  if (op == Op::Cas && !d.read(d.operand(first + 2), type, I.c))
     return false;
-  bool dropped = isReduction || operand(0).kind == Operand::Kind::Sink;
+  bool dropped = isReduction || d.operand(0).kind == Operand::Kind::Sink;
   I.aux = dropped ? reductionOnly : 0;
-  if (!dropped && !write(operand(0), type, I.dst))
+  if (!dropped && !d.write(d.operand(0), type, I.dst))
     return false;
   if (I.space != Space::Shared)
-    noteReduction(op, type, dropped);
-  return finishAccess(I, type, 1) && emitAll(I);
+    noteReduction(d, op, type, dropped);
+  return finishAccess(d, I, type, 1) && d.emitAll(I);
 }
 
 /// Sums of integers and the like do not depend on the order of blocks, as long
 /// as nobody looks at what was there before and all reductions are of one kind.
-void Decoder::noteReduction(Op op, Type type, bool dropped) {
+static void noteReduction(InstructionDecoder &d, Op op, Type type,
+                          bool dropped) {
+  Kernel &kernel = d.getKernel();
   bool commutes = isInteger(type) && dropped && op != Op::Exch &&
                   op != Op::Cas && op != Op::Inc && op != Op::Dec;
   // Signed and unsigned differ only in what is less.
   bool isOrdered = op == Op::Min || op == Op::Max;
   uint32_t kind = uint32_t(op) << 8 | getSize(type) << 1 |
                   uint32_t(isOrdered && isSigned(type));
-  if (!commutes || (globalReduction != 0 && globalReduction != kind))
+  if (!d.noteReduction(kind) || !commutes)
     kernel.orderSensitive = true;
-  globalReduction = kind;
 }
 
 /// The vector forms of sm_90: each element is an atomic operation by itself.
-bool Decoder::finishVectorAtomic(Instruction &I, Type type, unsigned count,
-                                 bool isReduction) {
+static bool finishVectorAtomic(InstructionDecoder &d, Instruction &I, Type type,
+                               unsigned count, bool isReduction) {
+  Kernel &kernel = d.getKernel();
   unsigned bytes = getSize(type) * count;
   if (bytes > 16 || (I.space != Space::Global && I.space != Space::Generic))
-    return failInstruction();
-  const Operand &from = operand(isReduction ? 1 : 2), &to = operand(0);
+    return d.failInstruction();
+  const Operand &from = d.operand(isReduction ? 1 : 2), &to = d.operand(0);
   bool dropped = isReduction || to.kind == Operand::Kind::Sink;
   if (from.kind != Operand::Kind::Vector || from.elements.size() != count ||
       (!dropped &&
        (to.kind != Operand::Kind::Vector || to.elements.size() != count)))
-    return failSyntax("expected a vector of " + std::to_string(count) +
-                      " registers");
+    return d.failSyntax("expected a vector of " + std::to_string(count) +
+                        " registers");
   std::vector<int32_t> slots(dropped ? count : 2 * count);
   for (unsigned k = 0; k < count; ++k)
-    if (!read(from.elements[k], type, slots[k]) ||
-        (!dropped && !write(to.elements[k], type, slots[count + k])))
+    if (!d.read(from.elements[k], type, slots[k]) ||
+        (!dropped && !d.write(to.elements[k], type, slots[count + k])))
       return false;
-  I.target = keepSlots(slots);
+  I.target = d.keepSlots(slots);
   I.aux = (dropped ? reductionOnly : 0) | count << 8;
   kernel.orderSensitive = true;
-  return finishAccess(I, type, count) && emitAll(I);
+  return finishAccess(d, I, type, count) && d.emitAll(I);
 }
 
-bool Decoder::decodeCvta() {
-  bool toSpace = modifiers->take("to");
-  Space space = takeSpace(*modifiers);
-  Type type = modifiers->takeType();
+static bool decodeCvta(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  bool toSpace = modifiers.take("to");
+  Space space = takeSpace(modifiers);
+  Type type = modifiers.takeType();
   if (type != Type::U64 || space == Space::Generic)
-    return failInstruction();
-  if (!needOperands(2, 2))
+    return d.failInstruction();
+  if (!d.needOperands(2, 2))
     return false;
   uint64_t window = space == Space::Shared  ? sharedWindow
                     : space == Space::Local ? localWindow
                     : space == Space::Param ? paramWindow
                                             : 0;
-  Instruction I = make(handlers.integer(Op::Add, Type::U64));
-  I.b = constantSlot(8, toSpace ? 0 - window : window);
-  if (!read(operand(1), Type::U64, I.a) || !write(operand(0), type, I.dst))
+  Instruction I = d.make(handlers.integer(Op::Add, Type::U64));
+  I.b = d.constantSlot(8, toSpace ? 0 - window : window);
+  if (!d.read(d.operand(1), Type::U64, I.a) ||
+      !d.write(d.operand(0), type, I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
 /// isspacep: aux is the space.
@@ -354,25 +390,45 @@ static Next isInSpace(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
-bool Decoder::decodeIsspacep() {
-  Space space = takeSpace(*modifiers);
+static bool decodeIsspacep(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  Space space = takeSpace(modifiers);
   if (space == Space::Generic || space == Space::Const)
-    return failInstruction();
-  Instruction I = make(isInSpace);
+    return d.failInstruction();
+  Instruction I = d.make(isInSpace);
   I.aux = uint32_t(space);
-  if (!needOperands(2, 2) || !read(operand(1), Type::U64, I.a) ||
-      !writePredicate(operand(0), I.dst))
+  if (!d.needOperands(2, 2) || !d.read(d.operand(1), Type::U64, I.a) ||
+      !d.writePredicate(d.operand(0), I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
 }
 
-bool Decoder::decodePrefetch() {
+static bool decodePrefetch(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
   // Hints about caches do nothing here.
-  takeSpace(*modifiers);
-  modifiers->take("L1");
-  modifiers->take("L2");
-  takeCacheHints(*modifiers);
-  modifiers->take("tensormap");
-  modifiers->takeType();
-  return emit(make(handlers.special("nop")));
+  takeSpace(modifiers);
+  modifiers.take("L1");
+  modifiers.take("L2");
+  takeCacheHints(modifiers);
+  modifiers.take("tensormap");
+  modifiers.takeType();
+  return d.emit(d.make(handlers.special("nop")));
+}
+
+void fusionemu::addMemoryDecoders(DecodeTable &table) {
+  table.insert({
+      {"applypriority", decodePrefetch},
+      {"discard", decodePrefetch},
+      {"prefetch", decodePrefetch},
+      {"prefetchu", decodePrefetch},
+      {"atom", decodeAtomic},
+      {"red", decodeAtomic},
+      {"cvta", decodeCvta},
+      {"isspacep", decodeIsspacep},
+      {"ld", decodeLoad},
+      {"ldu", decodeLoad},
+      {"mov", decodeMov},
+      {"st", decodeStore},
+  });
 }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 
 #include <algorithm>
 
@@ -51,10 +51,11 @@ static Next findNthSetLanes(Context &c, const Instruction &I) {
                   [=](unsigned i) { return findNthSet(a[i], b[i], n[i]); });
 }
 
-bool Decoder::decodeFns() {
-  if (modifiers->takeType() != Type::U32)
-    return failInstruction();
-  return emitSimple(findNthSetLanes, Type::U32, 3);
+static bool decodeFns(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  if (modifiers.takeType() != Type::U32)
+    return d.failInstruction();
+  return d.emitSimple(findNthSetLanes, Type::U32, 3);
 }
 
 /// mad.hi.sat.s32, or mad24.hi.sat.s32 when aux is set.
@@ -74,11 +75,13 @@ static Next madHighSaturated(Context &c, const Instruction &I) {
   });
 }
 
-bool Decoder::decodeMadSaturated() {
-  bool is24 = syntax->name == "mad24";
-  if (modifiers->takeType() != Type::S32)
-    return failInstruction();
-  return emitSimple(madHighSaturated, Type::S32, 3, is24 ? 1 : 0);
+bool fusionemu::decodeMadSaturated(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  bool is24 = syntax.name == "mad24";
+  if (modifiers.takeType() != Type::S32)
+    return d.failInstruction();
+  return d.emitSimple(madHighSaturated, Type::S32, 3, is24 ? 1 : 0);
 }
 
 /// cvt.pack: a above b, each of aux & 0xff bits, signed if bit 8 is set; what
@@ -98,7 +101,8 @@ static Next packLanes(Context &c, const Instruction &I) {
   });
 }
 
-bool Decoder::decodeCvtPack() {
+bool fusionemu::decodeCvtPack(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
   static const struct {
     const char *name;
     unsigned bits;
@@ -106,19 +110,19 @@ bool Decoder::decodeCvtPack() {
   } kinds[] = {{"u16", 16, false}, {"s16", 16, true}, {"u8", 8, false},
                {"s8", 8, true},    {"u4", 4, false},  {"s4", 4, true},
                {"u2", 2, false},   {"s2", 2, true}};
-  bool sat = modifiers->take("sat");
+  bool sat = modifiers.take("sat");
   unsigned bits = 0;
   bool isSigned = false;
   for (const auto &kind : kinds)
-    if (bits == 0 && modifiers->take(kind.name)) {
+    if (bits == 0 && modifiers.take(kind.name)) {
       bits = kind.bits;
       isSigned = kind.isSigned;
     }
-  if (!sat || bits == 0 || !modifiers->take("s32") ||
-      (bits != 16 && !modifiers->take("b32")))
-    return failInstruction();
-  return emitSimple(packLanes, Type::S32, bits == 16 ? 2 : 3,
-                    bits | (isSigned ? 0x100 : 0));
+  if (!sat || bits == 0 || !modifiers.take("s32") ||
+      (bits != 16 && !modifiers.take("b32")))
+    return d.failInstruction();
+  return d.emitSimple(packLanes, Type::S32, bits == 16 ? 2 : 3,
+                      bits | (isSigned ? 0x100 : 0));
 }
 
 namespace {
@@ -172,8 +176,10 @@ static Next videoLanes(Context &c, const Instruction &I) {
   });
 }
 
-bool Decoder::decodeVideo() {
-  std::string_view name = syntax->name;
+static bool decodeVideo(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const InstructionSyntax &syntax = d.getSyntax();
+  std::string_view name = syntax.name;
   bool four = name.back() == '4';
   std::string_view stem = name.substr(0, name.size() - 1);
   Video op = stem == "vadd"       ? Video::Add
@@ -181,31 +187,50 @@ bool Decoder::decodeVideo() {
              : stem == "vabsdiff" ? Video::AbsDiff
              : stem == "vmin"     ? Video::Min
                                   : Video::Max;
-  bool sat = modifiers->take("sat"), adds = modifiers->take("add");
-  Type d = modifiers->takeType(), a = modifiers->takeType(),
-       b = modifiers->takeType();
-  for (Type type : {d, a, b})
+  bool sat = modifiers.take("sat"), adds = modifiers.take("add");
+  Type to = modifiers.takeType(), a = modifiers.takeType(),
+       b = modifiers.takeType();
+  for (Type type : {to, a, b})
     if (type != Type::U32 && type != Type::S32)
-      return failInstruction();
+      return d.failInstruction();
   if (sat && adds)
-    return failInstruction();
+    return d.failInstruction();
   uint32_t aux = uint32_t(op) | (a == Type::S32 ? 16 : 0) |
-                 (b == Type::S32 ? 32 : 0) | (d == Type::S32 ? 64 : 0) |
+                 (b == Type::S32 ? 32 : 0) | (to == Type::S32 ? 64 : 0) |
                  (sat ? 128 : 0) | (adds ? 256 : 0) | (four ? 512 : 0);
-  return emitSimple(videoLanes, Type::U32, 3, aux);
+  return d.emitSimple(videoLanes, Type::U32, 3, aux);
 }
 
-bool Decoder::decodeCreatePolicy() {
+static bool decodeCreatePolicy(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
   // A policy says how long to keep what; there are no caches here, so that
   // any value will do.
-  modifiers->takeOneOf({"fractional", "range", "cvt"});
-  modifiers->takePrefix("L2");
-  modifiers->take("global");
-  if (modifiers->takeType() != Type::U64 || !needOperands(1, 4))
-    return failInstruction();
-  Instruction I = make(handlers.move(8));
-  I.a = constantSlot(8, 0);
-  if (!write(operand(0), Type::U64, I.dst))
+  modifiers.takeOneOf({"fractional", "range", "cvt"});
+  modifiers.takePrefix("L2");
+  modifiers.take("global");
+  if (modifiers.takeType() != Type::U64 || !d.needOperands(1, 4))
+    return d.failInstruction();
+  Instruction I = d.make(handlers.move(8));
+  I.a = d.constantSlot(8, 0);
+  if (!d.write(d.operand(0), Type::U64, I.dst))
     return false;
-  return emitAll(I);
+  return d.emitAll(I);
+}
+
+void fusionemu::addRareDecoders(DecodeTable &table) {
+  table.insert({
+      {"createpolicy", decodeCreatePolicy},
+      {"fns", decodeFns},
+      {"vabsdiff2", decodeVideo},
+      {"vabsdiff4", decodeVideo},
+      {"vadd2", decodeVideo},
+      {"vadd4", decodeVideo},
+      {"vmax2", decodeVideo},
+      {"vmax4", decodeVideo},
+      {"vmin2", decodeVideo},
+      {"vmin4", decodeVideo},
+      {"vsub2", decodeVideo},
+      {"vsub4", decodeVideo},
+  });
 }

@@ -10,12 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 #include "Matrix/Wgmma.h"
 
 #include <algorithm>
 
 using namespace fusionemu;
+
+static bool decodeWgmmaMultiply(InstructionDecoder &d);
 
 /// Whether wgmma exists for these types with this depth and width.
 static bool isWgmmaShape(const WgmmaOp &op) {
@@ -44,72 +46,77 @@ static bool isWgmmaShape(const WgmmaOp &op) {
   }
 }
 
-bool Decoder::decodeWgmma() {
-  bool isMultiply = modifiers->take("mma_async");
+static bool decodeWgmma(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  Kernel &kernel = d.getKernel();
+  bool isMultiply = modifiers.take("mma_async");
   int other =
-      isMultiply
-          ? -1
-          : modifiers->takeOneOf({"fence", "commit_group", "wait_group"});
-  bool aligned = modifiers->take("sync");
-  aligned &= modifiers->take("aligned");
+      isMultiply ? -1
+                 : modifiers.takeOneOf({"fence", "commit_group", "wait_group"});
+  bool aligned = modifiers.take("sync");
+  aligned &= modifiers.take("aligned");
   if (!aligned || (!isMultiply && other < 0))
-    return failInstruction();
+    return d.failInstruction();
   kernel.usesWgmma = true;
   kernel.usesAsync = true;
   if (isMultiply)
-    return decodeWgmmaMultiply();
+    return decodeWgmmaMultiply(d);
   static const Handler handlers[] = {wgmmaFence, wgmmaCommit, wgmmaWait};
-  Instruction I = make(handlers[other]);
+  Instruction I = d.make(handlers[other]);
   if (other != 2)
-    return needOperands(0, 0) && emit(I);
+    return d.needOperands(0, 0) && d.emit(I);
   uint64_t left = 0;
-  if (!needOperands(1, 1) || !readImmediate(operand(0), left))
+  if (!d.needOperands(1, 1) || !d.readImmediate(d.operand(0), left))
     return false;
   // More than can be in flight is no wait.
   I.aux = uint32_t(std::min<uint64_t>(left, 0xffff));
-  return emit(I);
+  return d.emit(I);
 }
 
-bool Decoder::decodeWgmmaMultiply() {
+static bool decodeWgmmaMultiply(InstructionDecoder &d) {
+  Modifiers &modifiers = d.getModifiers();
+  const HandlerTable &handlers = d.getHandlers();
+  Kernel &kernel = d.getKernel();
+  const InstructionSyntax &syntax = d.getSyntax();
   WgmmaOp op;
   op.payload = handlers.payload;
   unsigned m = 0, n = 0, k = 0;
-  if (!modifiers->takeMatrixShape(m, n, k) || m != 64)
-    return failInstruction();
+  if (!modifiers.takeMatrixShape(m, n, k) || m != 64)
+    return d.failInstruction();
   op.n = uint16_t(n);
   op.k = uint16_t(k);
-  op.d = modifiers->takeMatrixType();
-  op.a = modifiers->takeMatrixType();
-  op.b = modifiers->takeMatrixType();
+  op.d = modifiers.takeMatrixType();
+  op.a = modifiers.takeMatrixType();
+  op.b = modifiers.takeMatrixType();
   if (!isWgmmaShape(op))
-    return failInstruction();
+    return d.failInstruction();
   bool isInteger = !isFloat(op.a);
   op.payload = handlers.payload && !isInteger;
   if (isInteger)
-    op.saturate = modifiers->take("satfinite");
+    op.saturate = modifiers.take("satfinite");
   else
     op.model = getDotModel(op.a, op.d, k, true);
   // Other forms, such as .sp, have other operands.
-  if (!modifiers->allTaken())
-    return failInstruction();
-  if (syntax->operands.size() < 4)
-    return needOperands(4, 8);
-  bool inRegisters = operand(1).kind == Operand::Kind::Vector;
+  if (!modifiers.allTaken())
+    return d.failInstruction();
+  if (syntax.operands.size() < 4)
+    return d.needOperands(4, 8);
+  bool inRegisters = d.operand(1).kind == Operand::Kind::Vector;
   // 16-bit operands in shared memory may lie transposed there.
   size_t transposes = getBits(op.a) != 16 ? 0 : inRegisters ? 1 : 2;
   size_t operands = 4 + (isInteger ? 0 : 2 + transposes);
-  if (!needOperands(operands, operands))
+  if (!d.needOperands(operands, operands))
     return false;
   uint64_t values[4] = {1, 1, 0, 0};
   for (size_t i = 4; i < operands; ++i)
-    if (!readImmediate(operand(i), values[i - 4]))
+    if (!d.readImmediate(d.operand(i), values[i - 4]))
       return false;
   for (size_t i = 0; i < 2; ++i)
     if (values[i] != 1 && values[i] != ~uint64_t(0))
-      return failSyntax("expected 1 or -1 to scale a matrix");
+      return d.failSyntax("expected 1 or -1 to scale a matrix");
   for (size_t i = 2; i < 4; ++i)
     if (values[i] > 1)
-      return failSyntax("expected 0 or 1 to transpose a matrix");
+      return d.failSyntax("expected 0 or 1 to transpose a matrix");
   op.negate = values[0] != values[1];
   op.transposeA = !inRegisters && values[2] == 1;
   op.transposeB = values[inRegisters ? 2 : 3] == 1;
@@ -117,21 +124,21 @@ bool Decoder::decodeWgmmaMultiply() {
   // Registers in flight are named where they are: nothing may be converted
   // before or after the instruction.
   auto hasWidth = [&](const Operand &o, unsigned bytes) {
-    Symbol *symbol = registerOf(o);
+    Symbol *symbol = d.registerOf(o);
     return symbol && !symbol->isPredicate && symbol->bytes == bytes;
   };
   auto take = [&](const Operand &o, unsigned count, uint32_t &first) {
     for (const Operand &element : o.elements)
       if (!hasWidth(element, 4))
-        return failSyntax("expected registers of 32 bits");
-    return takeMatrixRegisters(o, count, 4, false, first);
+        return d.failSyntax("expected registers of 32 bits");
+    return takeMatrixRegisters(d, o, count, 4, false, first);
   };
   op.countD = countMatrixRegisters(op.d, 16, n);
-  if (!take(operand(0), op.countD, op.firstD))
+  if (!take(d.operand(0), op.countD, op.firstD))
     return false;
   auto takeDescriptor = [&](const Operand &o, uint32_t &first) {
     int32_t slot = 0;
-    if (!readSized(o, 8, false, false, slot))
+    if (!d.readSized(o, 8, false, false, slot))
       return false;
     first = uint32_t(kernel.extraOperands.size());
     kernel.extraOperands.push_back(slot);
@@ -139,16 +146,22 @@ bool Decoder::decodeWgmmaMultiply() {
   };
   if (inRegisters) {
     op.countA = countMatrixRegisters(op.a, 16, k);
-    if (!take(operand(1), op.countA, op.firstA))
+    if (!take(d.operand(1), op.countA, op.firstA))
       return false;
-  } else if (!takeDescriptor(operand(1), op.descriptorA)) {
+  } else if (!takeDescriptor(d.operand(1), op.descriptorA)) {
     return false;
   }
-  if (!takeDescriptor(operand(2), op.descriptorB) ||
-      !readPredicate(operand(3), op.scaleD, op.scaleDNegated))
+  if (!takeDescriptor(d.operand(2), op.descriptorB) ||
+      !d.readPredicate(d.operand(3), op.scaleD, op.scaleDNegated))
     return false;
-  Instruction I = make(wgmmaIssue);
+  Instruction I = d.make(wgmmaIssue);
   I.aux = uint32_t(kernel.wgmmas.size());
   kernel.wgmmas.push_back(op);
-  return emit(I);
+  return d.emit(I);
+}
+
+void fusionemu::addWgmmaDecoders(DecodeTable &table) {
+  table.insert({
+      {"wgmma", decodeWgmma},
+  });
 }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Decode/Decoder.h"
+#include "Decode/Families.h"
 #include "Machine/Launch.h"
 
 #include <algorithm>
@@ -306,31 +306,33 @@ static Next failAssertion(Context &c, const Instruction &I) {
                   std::to_string(line) + " in '" + function + "'");
 }
 
-bool Decoder::decodeExternalCall(
-    std::string_view name, const std::vector<const Operand *> &results,
+bool fusionemu::decodeExternalCall(
+    InstructionDecoder &d, std::string_view name,
+    const std::vector<const Operand *> &results,
     const std::vector<const Operand *> &arguments) {
+  Kernel &kernel = d.getKernel();
   bool isPrint = name == "vprintf", isAssert = name == "__assertfail";
   if (!isPrint && !isAssert)
-    return failUnsupported("a call of '" + std::string(name) +
-                           "', which has no body here, is not supported");
+    return d.failUnsupported("a call of '" + std::string(name) +
+                             "', which has no body here, is not supported");
   static const unsigned printBytes[] = {8, 8};
   static const unsigned assertBytes[] = {8, 8, 4, 8, 8};
   const unsigned *bytes = isPrint ? printBytes : assertBytes;
   size_t count = isPrint ? 2 : 5;
   if (arguments.size() != count || results.size() > 1)
-    return failSyntax("the call does not match the parameters of '" +
-                      std::string(name) + "'");
+    return d.failSyntax("the call does not match the parameters of '" +
+                        std::string(name) + "'");
   auto place = [&](const Operand &operand, unsigned least, int64_t &offset) {
     Symbol *symbol =
-        operand.kind == Operand::Kind::Name ? lookUp(operand.name) : nullptr;
+        operand.kind == Operand::Kind::Name ? d.lookUp(operand.name) : nullptr;
     if (!symbol || symbol->kind != Symbol::Kind::Variable ||
         symbol->space != Space::Local || symbol->size < least)
-      return failUnsupported("a call that passes anything but .param "
-                             "variables is not supported");
+      return d.failUnsupported("a call that passes anything but .param "
+                               "variables is not supported");
     offset = symbol->where;
     return true;
   };
-  Instruction I = make(isPrint ? printLanes : failAssertion);
+  Instruction I = d.make(isPrint ? printLanes : failAssertion);
   I.target = uint32_t(kernel.extraOperands.size());
   for (size_t k = 0; k < count; ++k) {
     int64_t offset = 0;
@@ -343,5 +345,5 @@ bool Decoder::decodeExternalCall(
     return false;
   // Texts come in the order of the blocks.
   kernel.orderSensitive |= isPrint;
-  return emit(I);
+  return d.emit(I);
 }
