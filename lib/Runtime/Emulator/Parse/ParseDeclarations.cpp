@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Parse/Parser.h"
+#include "Parse/DeclarationParser.h"
 
 #include <cstring>
 #include <utility>
@@ -95,8 +95,8 @@ uint32_t fusionemu::getTypeSize(std::string_view type) {
   return 0;
 }
 
-bool Parser::parseArraySizes(VariableSyntax &variable,
-                             std::vector<uint64_t> *dimensions) {
+bool DeclarationParser::parseArraySizes(VariableSyntax &variable,
+                                        std::vector<uint64_t> *dimensions) {
   uint64_t count = 1;
   unsigned rank = 0;
   for (; accept('['); ++rank) {
@@ -124,7 +124,7 @@ bool Parser::parseArraySizes(VariableSyntax &variable,
 }
 
 /// The initialiser of one variable: where the next value goes.
-struct Parser::Initializer {
+struct DeclarationParser::Initializer {
   VariableSyntax &variable;
   std::string_view type;
   uint32_t scalarSize;
@@ -133,8 +133,8 @@ struct Parser::Initializer {
 };
 
 /// Puts `size` bytes at `offset` of what the variable starts with.
-bool Parser::setInitialBytes(Initializer &init, uint64_t offset, uint64_t bits,
-                             uint32_t size) {
+bool DeclarationParser::setInitialBytes(Initializer &init, uint64_t offset,
+                                        uint64_t bits, uint32_t size) {
   std::vector<uint8_t> &bytes = init.variable.init;
   uint64_t end = offset + size;
   if (end > bytes.size()) {
@@ -149,7 +149,7 @@ bool Parser::setInitialBytes(Initializer &init, uint64_t offset, uint64_t bits,
 }
 
 /// name, name + 4, generic(name) + 4, inside the parentheses of a mask or not.
-bool Parser::parseInitialAddress(InitialAddress &address) {
+bool DeclarationParser::parseInitialAddress(InitialAddress &address) {
   address.line = token.line;
   bool isGeneric = token.isWord("generic");
   if (!expectWord(address.symbol, "a variable"))
@@ -161,7 +161,7 @@ bool Parser::parseInitialAddress(InitialAddress &address) {
   return parseAddend(address.addend);
 }
 
-bool Parser::parseInitialValue(Initializer &init, uint64_t offset) {
+bool DeclarationParser::parseInitialValue(Initializer &init, uint64_t offset) {
   bool isFloat = init.type[1] == 'f';
   Lexer savedLexer = lexer;
   Token saved = token;
@@ -217,7 +217,8 @@ bool Parser::parseInitialValue(Initializer &init, uint64_t offset) {
 }
 
 /// The values of one dimension, from element `first` of the whole on.
-bool Parser::parseInitialList(Initializer &init, size_t level, uint64_t first) {
+bool DeclarationParser::parseInitialList(Initializer &init, size_t level,
+                                         uint64_t first) {
   if (level == init.dimensions.size())
     return parseInitialValue(init, first * init.scalarSize);
   if (!expect('{'))
@@ -239,9 +240,9 @@ bool Parser::parseInitialList(Initializer &init, size_t level, uint64_t first) {
   return expect('}');
 }
 
-bool Parser::parseInitializer(VariableSyntax &variable, std::string_view type,
-                              uint32_t vector,
-                              std::vector<uint64_t> dimensions) {
+bool DeclarationParser::parseInitializer(VariableSyntax &variable,
+                                         std::string_view type, uint32_t vector,
+                                         std::vector<uint64_t> dimensions) {
   Initializer init = {variable, type, variable.elementSize / vector, {}, {}};
   init.dimensions = std::move(dimensions);
   if (vector > 1)
@@ -264,7 +265,7 @@ bool Parser::parseInitializer(VariableSyntax &variable, std::string_view type,
 
 /// .attribute(.managed), .attribute(.unified(1, 2)): who else sees the symbol,
 /// which is nobody here.
-bool Parser::skipAttributes() {
+bool DeclarationParser::skipAttributes() {
   advance();
   if (!expect('('))
     return false;
@@ -282,7 +283,7 @@ bool Parser::skipAttributes() {
   return expect(')');
 }
 
-bool Parser::parseAlignment(uint32_t &align) {
+bool DeclarationParser::parseAlignment(uint32_t &align) {
   advance();
   if (token.kind != Token::Kind::Integer || token.bits == 0 ||
       (token.bits & (token.bits - 1)) || token.bits > maxAlignment)
@@ -295,7 +296,7 @@ bool Parser::parseAlignment(uint32_t &align) {
 
 /// .ptr .global .align 16, behind the type of a parameter: what it points to
 /// says nothing about the parameter.
-bool Parser::skipPointerAttributes() {
+bool DeclarationParser::skipPointerAttributes() {
   advance();
   if (token.kind == Token::Kind::Directive &&
       parseSpace(token.text) != Space::None)
@@ -304,8 +305,9 @@ bool Parser::skipPointerAttributes() {
   return !atDirective(".align") || parseAlignment(ignored);
 }
 
-bool Parser::parseVariable(VariableSyntax &variable, std::string_view &type,
-                           uint32_t &vector) {
+bool DeclarationParser::parseVariable(VariableSyntax &variable,
+                                      std::string_view &type,
+                                      uint32_t &vector) {
   variable.line = token.line;
   vector = 1;
   type = {};
@@ -341,8 +343,8 @@ bool Parser::parseVariable(VariableSyntax &variable, std::string_view &type,
   return true;
 }
 
-bool Parser::parseVariables(std::vector<VariableSyntax> &variables,
-                            bool isExtern) {
+bool DeclarationParser::parseVariables(std::vector<VariableSyntax> &variables,
+                                       bool isExtern) {
   VariableSyntax common;
   common.space = parseSpace(token.text);
   common.isExtern = isExtern;
@@ -375,7 +377,7 @@ bool Parser::parseVariables(std::vector<VariableSyntax> &variables,
   return expect(';');
 }
 
-bool Parser::parseRegisters(FunctionSyntax &function) {
+bool DeclarationParser::parseRegisters(FunctionSyntax &function) {
   advance();
   if (token.kind != Token::Kind::Directive)
     return fail("expected a register type");

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Parse/Parser.h"
+#include "Parse/ExpressionParser.h"
 
 #include <climits>
 
@@ -150,7 +150,7 @@ static ConstantValue combine(Operator op, ConstantValue a, ConstantValue b) {
   return a;
 }
 
-bool Parser::parsePrimary(ConstantValue &value, unsigned depth) {
+bool ExpressionParser::parsePrimary(ConstantValue &value, unsigned depth) {
   if (depth == 0)
     return fail("the expression is nested too deeply");
   if (token.kind == Token::Kind::Integer) {
@@ -196,8 +196,8 @@ bool Parser::parsePrimary(ConstantValue &value, unsigned depth) {
   return parseConditional(value, depth - 1) && expect(')');
 }
 
-bool Parser::parseBinary(ConstantValue &value, unsigned precedence,
-                         unsigned depth) {
+bool ExpressionParser::parseBinary(ConstantValue &value, unsigned precedence,
+                                   unsigned depth) {
   while (token.kind == Token::Kind::Punct) {
     const OperatorInfo *info = findOperator(lexer.textFrom(token));
     if (!info || info->precedence < precedence)
@@ -217,7 +217,7 @@ bool Parser::parseBinary(ConstantValue &value, unsigned precedence,
   return true;
 }
 
-bool Parser::parseConditional(ConstantValue &value, unsigned depth) {
+bool ExpressionParser::parseConditional(ConstantValue &value, unsigned depth) {
   if (depth == 0)
     return fail("the expression is nested too deeply");
   if (!parsePrimary(value, depth) || !parseBinary(value, 1, depth))
@@ -234,7 +234,7 @@ bool Parser::parseConditional(ConstantValue &value, unsigned depth) {
   return true;
 }
 
-bool Parser::parseExpression(uint64_t &value) {
+bool ExpressionParser::parseExpression(uint64_t &value) {
   ConstantValue result;
   if (!parseConditional(result, maxExpressionDepth))
     return false;
@@ -242,7 +242,7 @@ bool Parser::parseExpression(uint64_t &value) {
   return true;
 }
 
-bool Parser::parseAddend(uint64_t &value) {
+bool ExpressionParser::parseAddend(uint64_t &value) {
   ConstantValue sum;
   if (!parseBinary(sum, additivePrecedence, maxExpressionDepth))
     return false;

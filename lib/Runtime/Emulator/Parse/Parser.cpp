@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the recursive-descent parser of the PTX front end: its
-// tokens and errors, the directives of a module and the heads of functions.
+// This file implements the recursive-descent parser of the PTX front end: the
+// directives of a module and the heads of functions.
 // Every recursion is bounded and every size is checked, since the text may
 // come from anyone.
 //
@@ -19,70 +19,10 @@
 
 using namespace fusionemu;
 
-/// Declarations, labels and instructions of a module.
-static constexpr size_t maxItems = size_t(1) << 21;
 static constexpr size_t maxFiles = 65536;
 /// The versions and the architectures whose PTX is understood.
 static constexpr unsigned minVersion = 60, maxVersion = 99;
 static constexpr unsigned minArchitecture = 50, maxArchitecture = 129;
-
-Parser::Parser(ModuleSyntax &module) : module(module), lexer(*module.text) {
-  advance();
-}
-
-bool Parser::failAt(uint32_t line, std::string reason) {
-  if (error.ok())
-    error = Status(ErrorKind::Syntax,
-                   "PTX line " + std::to_string(line) + ": " + reason, line);
-  return false;
-}
-
-bool Parser::fail(std::string reason) {
-  if (token.kind == Token::Kind::End)
-    reason += ", but the text ends";
-  else if (token.kind == Token::Kind::Bad)
-    reason += ", found the malformed literal '" +
-              std::string(token.text.substr(0, 40)) + "'";
-  else
-    reason += ", found '" + std::string(token.text.substr(0, 40)) + "'";
-  return failAt(token.line, std::move(reason));
-}
-
-bool Parser::accept(char c) {
-  if (!token.is(c))
-    return false;
-  advance();
-  return true;
-}
-
-bool Parser::expect(char c) {
-  return accept(c) || fail(std::string("expected '") + c + "'");
-}
-
-bool Parser::countItem() {
-  return ++items <= maxItems || fail("more than " + std::to_string(maxItems) +
-                                     " declarations, labels and instructions");
-}
-
-bool Parser::expectWord(std::string_view &word, const char *what) {
-  if (token.kind != Token::Kind::Word)
-    return fail(std::string("expected ") + what);
-  word = token.text;
-  advance();
-  return true;
-}
-
-bool Parser::expectInteger(uint64_t &value, const char *what) {
-  if (token.kind != Token::Kind::Integer)
-    return fail(std::string("expected ") + what);
-  value = token.bits;
-  advance();
-  return true;
-}
-
-bool Parser::atDirective(std::string_view name) const {
-  return token.kind == Token::Kind::Directive && token.text == name;
-}
 
 Status Parser::run() {
   while (token.kind != Token::Kind::End)
