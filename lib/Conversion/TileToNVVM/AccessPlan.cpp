@@ -100,7 +100,7 @@ AccessPlan::AccessPlan(ProgramLowering &lowering, const tile::Access &access,
 
 void AccessPlan::findVectors() {
   for (unsigned dim = 0; dim < tile::getTileShape(access.tile).size(); ++dim) {
-    auto bits = layout->vectorRegisterBits(dim);
+    auto bits = getVectorRegisterBits(*layout, dim);
     bits.resize(llvm::Log2_64(
         tile::getVectorWidth(access, dim, int64_t(1) << bits.size())));
     if (bits.size() <= vectorBits.size())

@@ -321,7 +321,7 @@ void StoreEmitter::store() {
   unsigned skipped = plan.vectorMask();
   if (const tile::LinearLayout *layout = plan.getLayout()) {
     owner = threads.isOwner(*layout);
-    skipped |= layout->freeRegMask();
+    skipped |= layout->freeMask(tile::HwDim::Register);
   } else {
     owner = threads.isFirst();
   }

@@ -116,7 +116,7 @@ FailureOr<MmaAsyncPlan> mlir::fusion::planMmaAsync(ProgramLowering &lowering,
   const SharedMemory &sharedMemory = lowering.getSharedMemory();
   ArrayRef<int64_t> shape = tile::getTileShape(op.getType());
   unsigned numWarps = lowering.getProgram().getNumWarps();
-  auto wanted = LinearLayout::wgmmaAccumulator(shape, numWarps, swapped);
+  auto wanted = tile::getWgmmaAccumulatorLayout(shape, numWarps, swapped);
   tile::LayoutAttr given = tile::getLayout(op.getType());
   if (!wanted || !given || given.getLinear() != *wanted)
     return op.emitOpError("FUS-3314: the accumulator does not have wgmma's "
@@ -132,7 +132,7 @@ FailureOr<MmaAsyncPlan> mlir::fusion::planMmaAsync(ProgramLowering &lowering,
     return plan;
   }
   int64_t bytes = plan.aElement.getIntOrFloatBitWidth() / 8;
-  auto operand = LinearLayout::wgmmaOperandA(
+  auto operand = tile::getWgmmaOperandALayout(
       tile::getTileShape(plan.a.getType()), bytes, numWarps);
   tile::LayoutAttr layout = tile::getLayout(plan.a.getType());
   if (!operand || !layout || layout.getLinear() != *operand)

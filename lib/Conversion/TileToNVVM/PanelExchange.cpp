@@ -29,12 +29,12 @@ using tile::LinearLayout;
 static std::optional<PanelDeal> dealWords(const LinearLayout &layout,
                                           int64_t members) {
   PanelDeal deal{layout, {}, {}, {}};
-  if (!layout.isInjective() || layout.freeRegMask() != 0)
+  if (!layout.isInjective() || layout.freeMask(HwDim::Register) != 0)
     return std::nullopt;
   deal.perThread = layout.numRegs();
   unsigned taken = 0;
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
-    if (!(layout.freeLaneMask() >> bit & 1))
+    if (!(layout.freeMask(HwDim::Lane) >> bit & 1))
       deal.lanes.push_back({bit, uint64_t(1) << taken++});
     else if (members >= int64_t(2) << deal.dealt.size())
       deal.dealt.push_back(bit);
@@ -42,7 +42,7 @@ static std::optional<PanelDeal> dealWords(const LinearLayout &layout,
   deal.perWarp = deal.perThread << taken;
   taken = 0;
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Warp); ++bit)
-    if (!(layout.freeWarpMask() >> bit & 1))
+    if (!(layout.freeMask(HwDim::Warp) >> bit & 1))
       deal.warps.push_back({kLaneBits + bit, uint64_t(1) << taken++});
   deal.numWarps = int64_t(1) << taken;
   if (deal.perWarp * deal.numWarps != layout.numElements())
@@ -58,8 +58,8 @@ FailureOr<PanelDeal> mlir::fusion::dealPanel(const ProgramLowering &lowering,
   LinearLayout layout =
       isa<RankedTensorType>(type)
           ? tile::getLayout(type).getLinear()
-          : LinearLayout::blocked({1}, {0}, /*vec=*/1, 1 << kLaneBits,
-                                  lowering.getProgram().getNumWarps());
+          : tile::getBlockedLayout({1}, {0}, /*vec=*/1, 1 << kLaneBits,
+                                   lowering.getProgram().getNumWarps());
   std::optional<PanelDeal> deal = dealWords(layout, members);
   if (!deal)
     return op->emitOpError("FUS-3326: threads hold an element of the tile more "
@@ -192,9 +192,9 @@ void PanelExchange::publishOnce(llvm::function_ref<void()> publish) {
 
 Scalars PanelExchange::runByOwners(const Scalars &others,
                                    llvm::function_ref<Scalars()> run) {
-  Value bits = arith::AndIOp::create(
-      builder, threads.getWarp(),
-      builder.constant32(static_cast<int32_t>(deal.layout.freeWarpMask())));
+  Value bits = arith::AndIOp::create(builder, threads.getWarp(),
+                                     builder.constant32(static_cast<int32_t>(
+                                         deal.layout.freeMask(HwDim::Warp))));
   Value isOwner = builder.isEqual(bits, 0);
   auto owners = scf::IfOp::create(builder, ValueRange(others).getTypes(),
                                   isOwner, /*withElseRegion=*/true);
@@ -208,7 +208,7 @@ Scalars PanelExchange::runByOwners(const Scalars &others,
 
 Scalars PanelExchange::runExchange(const Scalars &others,
                                    llvm::function_ref<Scalars()> exchange) {
-  bool isShared = deal.layout.freeWarpMask() != 0;
+  bool isShared = deal.layout.freeMask(HwDim::Warp) != 0;
   if (isShared && byOwners)
     return runByOwners(others, exchange);
   // Warps with the same elements have read what is written over now.

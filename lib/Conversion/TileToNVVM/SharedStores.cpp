@@ -48,8 +48,8 @@ static std::optional<MatrixStores>
 planMatrixStores(const LinearLayout &layout, const tile::SharedLayout &shared) {
   if (shared.elementBytes() != 2 || layout.numLanes() != 32 ||
       layout.numBits(HwDim::Block) != 0 || !layout.isInjective() ||
-      layout.freeLaneMask() || layout.freeWarpMask() || layout.freeRegMask() ||
-      layout.numRegs() < 2)
+      layout.freeMask(HwDim::Lane) || layout.freeMask(HwDim::Warp) ||
+      layout.freeMask(HwDim::Register) || layout.numRegs() < 2)
     return std::nullopt;
   tile::BitMatrix offsets = shared.matrix();
   // Two elements of a row in a register, four lanes along it, eight lanes down

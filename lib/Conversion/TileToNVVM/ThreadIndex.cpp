@@ -106,7 +106,8 @@ Value ThreadIndex::getCoordinate(const LinearLayout &layout, unsigned dim,
 }
 
 Value ThreadIndex::isOwner(const LinearLayout &layout) {
-  uint32_t mask = layout.freeLaneMask() | layout.freeWarpMask() << kLaneBits;
+  uint32_t mask = layout.freeMask(HwDim::Lane) | layout.freeMask(HwDim::Warp)
+                                                     << kLaneBits;
   if (mask == 0)
     return nullptr;
   Value bits = arith::AndIOp::create(

@@ -287,7 +287,7 @@ mlir::tile::getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
 
 std::optional<ScanPlan> mlir::tile::getScanPlan(const LinearLayout &layout,
                                                 unsigned dim) {
-  std::optional<SmallVector<HwBit, 16>> steps = layout.bitsAlong(dim);
+  std::optional<SmallVector<HwBit, 16>> steps = getBitsAlong(layout, dim);
   if (!steps)
     return std::nullopt;
   ArrayRef<HwBit> rest(*steps);

@@ -59,12 +59,17 @@ uint64_t LinearLayout::dimMask(unsigned dim) const {
   return llvm::maskTrailingOnes<uint64_t>(log2Shape[dim]) << dimOffset(dim);
 }
 
-unsigned LinearLayout::firstBit(HwDim dim) const {
-  return std::accumulate(bits.begin(), bits.begin() + unsigned(dim), 0u);
+/// The first bit of `dim` in a packed index.
+static unsigned getFirstBit(const LinearLayout &layout, HwDim dim) {
+  unsigned first = 0;
+  for (HwDim before : kHwDims)
+    if (before < dim)
+      first += layout.numBits(before);
+  return first;
 }
 
 ArrayRef<uint64_t> LinearLayout::linearBases(HwDim dim) const {
-  return ArrayRef<uint64_t>(bases).slice(firstBit(dim), numBits(dim));
+  return ArrayRef<uint64_t>(bases).slice(getFirstBit(*this, dim), numBits(dim));
 }
 
 uint64_t LinearLayout::linearize(ArrayRef<int32_t> coords) const {
@@ -87,18 +92,20 @@ Coords LinearLayout::delinearize(uint64_t element) const {
   return coords;
 }
 
-uint64_t LinearLayout::packHwIndex(HwIndex index) const {
-  assert(index.reg < numRegs() && index.lane < numLanes() &&
-         index.warp < numWarps() && index.block < numBlocks() &&
+uint64_t mlir::tile::packHwIndex(const LinearLayout &layout, HwIndex index) {
+  assert(index.reg < layout.numRegs() && index.lane < layout.numLanes() &&
+         index.warp < layout.numWarps() &&
+         index.block < layout.size(HwDim::Block) &&
          "no such place in the hardware");
-  return index.reg | uint64_t(index.lane) << firstBit(HwDim::Lane) |
-         uint64_t(index.warp) << firstBit(HwDim::Warp) |
-         uint64_t(index.block) << firstBit(HwDim::Block);
+  return index.reg | uint64_t(index.lane) << getFirstBit(layout, HwDim::Lane) |
+         uint64_t(index.warp) << getFirstBit(layout, HwDim::Warp) |
+         uint64_t(index.block) << getFirstBit(layout, HwDim::Block);
 }
 
-HwIndex LinearLayout::unpackHwIndex(uint64_t packed) const {
+HwIndex mlir::tile::unpackHwIndex(const LinearLayout &layout, uint64_t packed) {
   auto field = [&](HwDim dim) {
-    return unsigned(packed >> firstBit(dim)) & (size(dim) - 1);
+    return unsigned(packed >> getFirstBit(layout, dim)) &
+           (layout.size(dim) - 1);
   };
   return {field(HwDim::Register), field(HwDim::Lane), field(HwDim::Warp),
           field(HwDim::Block)};
@@ -106,7 +113,7 @@ HwIndex LinearLayout::unpackHwIndex(uint64_t packed) const {
 
 uint64_t LinearLayout::linearElementOf(HwIndex index) const {
   uint64_t element = 0;
-  for (uint64_t rest = packHwIndex(index); rest; rest &= rest - 1)
+  for (uint64_t rest = packHwIndex(*this, index); rest; rest &= rest - 1)
     element ^= bases[llvm::countr_zero(rest)];
   return element;
 }
@@ -126,24 +133,26 @@ unsigned LinearLayout::freeMask(HwDim dim) const {
   for (auto [i, basis] : llvm::enumerate(bases))
     if (!span.insert(basis))
       free |= uint64_t(1) << i;
-  return unsigned(free >> firstBit(dim)) & (size(dim) - 1);
+  return unsigned(free >> getFirstBit(*this, dim)) & (size(dim) - 1);
 }
 
-SmallVector<unsigned, 4> LinearLayout::vectorRegisterBits(unsigned dim) const {
+SmallVector<unsigned, 4>
+mlir::tile::getVectorRegisterBits(const LinearLayout &layout, unsigned dim) {
   SmallVector<unsigned, 4> result;
-  unsigned offset = dimOffset(dim);
-  for (unsigned i = 0; i != dimLog2(dim); ++i) {
+  unsigned offset = layout.dimOffset(dim);
+  for (unsigned i = 0; i != layout.dimLog2(dim); ++i) {
     // Element bit i must be owned by one register bit alone: any other bit that
     // flips it would break the alignment or the order of the vector.
     uint64_t step = uint64_t(1) << (offset + i);
     int owner = -1;
-    for (auto [bit, basis] : llvm::enumerate(bases)) {
-      if (!(basis & step))
-        continue;
-      if (owner != -1 || basis != step || bit >= numBits(HwDim::Register))
-        return result;
-      owner = bit;
-    }
+    for (HwDim hw : kHwDims)
+      for (auto [bit, basis] : llvm::enumerate(layout.linearBases(hw))) {
+        if (!(basis & step))
+          continue;
+        if (owner != -1 || basis != step || hw != HwDim::Register)
+          return result;
+        owner = bit;
+      }
     if (owner == -1)
       return result;
     result.push_back(owner);
@@ -151,9 +160,10 @@ SmallVector<unsigned, 4> LinearLayout::vectorRegisterBits(unsigned dim) const {
   return result;
 }
 
-unsigned LinearLayout::vectorWidth(unsigned dim) const {
+unsigned mlir::tile::getRegisterVectorWidth(const LinearLayout &layout,
+                                            unsigned dim) {
   unsigned log2 = 0;
-  for (unsigned bit : vectorRegisterBits(dim)) {
+  for (unsigned bit : getVectorRegisterBits(layout, dim)) {
     if (bit != log2)
       break;
     ++log2;
@@ -161,9 +171,10 @@ unsigned LinearLayout::vectorWidth(unsigned dim) const {
   return 1u << log2;
 }
 
-SmallVector<unsigned, 8> LinearLayout::registerBitsAlong(unsigned dim) const {
-  uint64_t mask = dimMask(dim);
-  ArrayRef<uint64_t> regs = linearBases(HwDim::Register);
+SmallVector<unsigned, 8>
+mlir::tile::getRegisterBitsAlong(const LinearLayout &layout, unsigned dim) {
+  uint64_t mask = layout.dimMask(dim);
+  ArrayRef<uint64_t> regs = layout.linearBases(HwDim::Register);
   SmallVector<unsigned, 8> result;
   for (auto [bit, basis] : llvm::enumerate(regs))
     if (basis & mask)
@@ -175,14 +186,14 @@ SmallVector<unsigned, 8> LinearLayout::registerBitsAlong(unsigned dim) const {
 }
 
 std::optional<SmallVector<HwBit, 16>>
-LinearLayout::bitsAlong(unsigned dim) const {
+mlir::tile::getBitsAlong(const LinearLayout &layout, unsigned dim) {
   SmallVector<HwBit, 16> result;
-  unsigned offset = dimOffset(dim);
-  for (unsigned i = 0; i != dimLog2(dim); ++i) {
+  unsigned offset = layout.dimOffset(dim);
+  for (unsigned i = 0; i != layout.dimLog2(dim); ++i) {
     uint64_t step = uint64_t(1) << (offset + i);
     std::optional<HwBit> owner;
     for (HwDim hw : kHwDims)
-      for (auto [bit, basis] : llvm::enumerate(linearBases(hw))) {
+      for (auto [bit, basis] : llvm::enumerate(layout.linearBases(hw))) {
         if (!(basis & step))
           continue;
         if (basis != step)

@@ -156,24 +156,22 @@ private:
 };
 } // namespace
 
-LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape,
-                                   ArrayRef<unsigned> order, int64_t vec,
-                                   unsigned numLanes, unsigned numWarps,
-                                   ArrayRef<int64_t> lanesPerDim,
-                                   ArrayRef<int64_t> warpsPerDim) {
+LinearLayout mlir::tile::getBlockedLayout(ArrayRef<int64_t> shape,
+                                          ArrayRef<unsigned> order, int64_t vec,
+                                          unsigned numLanes, unsigned numWarps,
+                                          ArrayRef<int64_t> lanesPerDim,
+                                          ArrayRef<int64_t> warpsPerDim) {
   SmallVector<int64_t, 4> perThread(shape.size(), 1);
   if (!order.empty())
     perThread[order[0]] = vec;
-  return blockedTile(shape, order, perThread, numLanes, numWarps, lanesPerDim,
-                     warpsPerDim);
+  return getBlockedTileLayout(shape, order, perThread, numLanes, numWarps,
+                              lanesPerDim, warpsPerDim);
 }
 
-LinearLayout LinearLayout::blockedTile(ArrayRef<int64_t> shape,
-                                       ArrayRef<unsigned> order,
-                                       ArrayRef<int64_t> perThread,
-                                       unsigned numLanes, unsigned numWarps,
-                                       ArrayRef<int64_t> lanesPerDim,
-                                       ArrayRef<int64_t> warpsPerDim) {
+LinearLayout mlir::tile::getBlockedTileLayout(
+    ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
+    ArrayRef<int64_t> perThread, unsigned numLanes, unsigned numWarps,
+    ArrayRef<int64_t> lanesPerDim, ArrayRef<int64_t> warpsPerDim) {
   assert(order.size() == shape.size() && perThread.size() == shape.size() &&
          "order is a permutation of the dims");
   assert(llvm::isPowerOf2_32(numLanes) && llvm::isPowerOf2_32(numWarps) &&
@@ -191,7 +189,7 @@ LinearLayout LinearLayout::blockedTile(ArrayRef<int64_t> shape,
   SmallVector<BitTarget, 8> warps =
       dealer.deal(llvm::Log2_32(numWarps), order, warpsPerDim);
   dealer.dealRest(order, regs);
-  return fromBits(shape, regs, lanes, warps);
+  return LinearLayout::fromBits(shape, regs, lanes, warps);
 }
 
 LinearLayout LinearLayout::extendTo(ArrayRef<int64_t> newShape,
@@ -235,14 +233,15 @@ LinearLayout LinearLayout::extendTo(ArrayRef<int64_t> newShape,
 // Fragments of the matrix instructions (PTX ISA, matrix fragments)
 //===----------------------------------------------------------------------===//
 
-LinearLayout LinearLayout::mmaAccumulatorM64N(int64_t n) {
+LinearLayout mlir::tile::getMmaM64NAccumulatorLayout(int64_t n) {
   assert(llvm::isPowerOf2_64(n) && n >= 8 && n <= 256 &&
          "n is a power of two in [8, 256]");
   SmallVector<BitTarget, 8> regs = {{1, 0}, {0, 3}};
   for (unsigned log2 = 3; (int64_t(1) << log2) < n; ++log2)
     regs.push_back({1, log2});
-  return fromBits({64, n}, regs, {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}},
-                  {{0, 4}, {0, 5}});
+  return LinearLayout::fromBits({64, n}, regs,
+                                {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}},
+                                {{0, 4}, {0, 5}});
 }
 
 /// Warpgroups along the instruction's rows; none if `numWarps` and `rows` do
@@ -256,8 +255,8 @@ static std::optional<unsigned> warpgroupsAlongRows(int64_t rows,
 }
 
 std::optional<LinearLayout>
-LinearLayout::wgmmaAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
-                               bool swapped) {
+mlir::tile::getWgmmaAccumulatorLayout(ArrayRef<int64_t> shape,
+                                      unsigned numWarps, bool swapped) {
   constexpr int64_t kMinColumns = 8, kMaxColumns = 256;
   if (shape.size() != 2)
     return std::nullopt;
@@ -270,7 +269,8 @@ LinearLayout::wgmmaAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
   int64_t columns = shape[columnDim] / alongColumns;
   if (columns < kMinColumns)
     return std::nullopt;
-  LinearLayout block = mmaAccumulatorM64N(std::min(columns, kMaxColumns));
+  LinearLayout block =
+      getMmaM64NAccumulatorLayout(std::min(columns, kMaxColumns));
   if (columns > kMaxColumns && alongColumns > 1) {
     // A warpgroup's part is contiguous: its own columns come before those of
     // the next warpgroup.
@@ -284,9 +284,9 @@ LinearLayout::wgmmaAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
   return block.extendTo(shape, {rowDim, columnDim}, warps);
 }
 
-std::optional<LinearLayout> LinearLayout::wgmmaOperandA(ArrayRef<int64_t> shape,
-                                                        unsigned elementBytes,
-                                                        unsigned numWarps) {
+std::optional<LinearLayout>
+mlir::tile::getWgmmaOperandALayout(ArrayRef<int64_t> shape,
+                                   unsigned elementBytes, unsigned numWarps) {
   if (shape.size() != 2)
     return std::nullopt;
   std::optional<unsigned> alongRows = warpgroupsAlongRows(shape[0], numWarps);
@@ -300,24 +300,24 @@ std::optional<LinearLayout> LinearLayout::wgmmaOperandA(ArrayRef<int64_t> shape,
     regs.push_back({1, bit});
   regs.push_back({0, 3});
   regs.push_back({1, packed + 2});
-  LinearLayout block = fromBits(
+  LinearLayout block = LinearLayout::fromBits(
       {64, depth}, regs, {{1, packed}, {1, packed + 1}, {0, 0}, {0, 1}, {0, 2}},
       {{0, 4}, {0, 5}});
   // Extents beyond the rows replicate.
   return block.extendTo(shape, {1, 0}, {numWarps / 4, 1});
 }
 
-LinearLayout LinearLayout::mma16816Accumulator() {
-  return fromBits({16, 8}, {{1, 0}, {0, 3}},
-                  {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
+LinearLayout mlir::tile::getMma16816AccumulatorLayout() {
+  return LinearLayout::fromBits({16, 8}, {{1, 0}, {0, 3}},
+                                {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
 }
 
-LinearLayout LinearLayout::mma16816OperandA() {
-  return fromBits({16, 16}, {{1, 0}, {0, 3}, {1, 3}},
-                  {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
+LinearLayout mlir::tile::getMma16816OperandALayout() {
+  return LinearLayout::fromBits({16, 16}, {{1, 0}, {0, 3}, {1, 3}},
+                                {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
 }
 
-LinearLayout LinearLayout::mma16816OperandB() {
-  return fromBits({16, 8}, {{0, 0}, {0, 3}},
-                  {{0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}, {});
+LinearLayout mlir::tile::getMma16816OperandBLayout() {
+  return LinearLayout::fromBits({16, 8}, {{0, 0}, {0, 3}},
+                                {{0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}, {});
 }

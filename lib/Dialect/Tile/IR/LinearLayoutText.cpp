@@ -70,8 +70,8 @@ static bool parseBases(LayoutTextCursor &cursor,
   });
 }
 
-std::optional<LinearLayout> LinearLayout::parse(StringRef text,
-                                                std::string *error) {
+std::optional<LinearLayout> mlir::tile::parseLinearLayout(StringRef text,
+                                                          std::string *error) {
   LayoutTextCursor cursor(text, error);
   SmallVector<Coords, 8> groups[kNumHwDims];
   SmallVector<int64_t, 4> shape;
@@ -87,5 +87,6 @@ std::optional<LinearLayout> LinearLayout::parse(StringRef text,
   if (!cursor.expectKey("shape") || !cursor.parseIntegers(shape) ||
       !cursor.expect("}") || !cursor.expectEnd())
     return std::nullopt;
-  return fromBases(shape, groups[0], groups[1], groups[2], groups[3], error);
+  return LinearLayout::fromBases(shape, groups[0], groups[1], groups[2],
+                                 groups[3], error);
 }

@@ -58,7 +58,7 @@ mlir::tile::getMatrixAccess(const LinearLayout &layout,
   for (unsigned bit = 0; bit < regs.size(); ++bit)
     if (regs[bit] == 0)
       repeated |= 1u << bit;
-  if (layout.freeRegMask() != repeated)
+  if (layout.freeMask(HwDim::Register) != repeated)
     return std::nullopt;
   if (lanes[0] == 4 && lanes[1] == 8) {
     for (uint64_t step = bytes; step < kWordBytes; step *= 2) {

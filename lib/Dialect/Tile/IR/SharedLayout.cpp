@@ -202,7 +202,7 @@ mlir::tile::getSharedAccess(const LinearLayout &layout,
       return std::nullopt;
     steps.push_back(*step);
   }
-  unsigned freeRegs = layout.freeRegMask();
+  unsigned freeRegs = layout.freeMask(HwDim::Register);
   for (unsigned reg = 0; reg != layout.numRegs(); ++reg) {
     uint64_t offset = regOffset.apply(reg);
     access.holder.push_back(*span.express(offset));

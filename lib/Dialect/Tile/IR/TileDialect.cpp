@@ -119,7 +119,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   FailureOr<std::string> text = parseQuotedText(parser);
   if (failed(text))
     return {};
-  std::optional<LinearLayout> layout = LinearLayout::parse(*text);
+  std::optional<LinearLayout> layout = parseLinearLayout(*text);
   if (!layout) {
     parser.emitError(loc, "malformed linear layout: ") << *text;
     return {};

@@ -80,7 +80,7 @@ static std::optional<double> countDirect(const Access &access,
   double bytes = std::max(bits / 8.0, 1.0);
   if (layout.numBits(HwDim::Lane) == 0)
     return std::nullopt;
-  int64_t held = layout.vectorWidth(fastest);
+  int64_t held = getRegisterVectorWidth(layout, fastest);
   int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
   int64_t width = std::min(getVectorWidth(access, fastest), held);
   bool leavesGaps =
@@ -298,9 +298,9 @@ void LayoutAssigner::noteUse(Operation *op) {
       })
       .Case([&](MmaAsyncOp mma) {
         addProduct(groupOf(mma.getResult()),
-                   LinearLayout::wgmmaAccumulator(getTileShape(mma.getType()),
-                                                  program.getNumWarps(),
-                                                  mma.getSwapped()));
+                   getWgmmaAccumulatorLayout(getTileShape(mma.getType()),
+                                             program.getNumWarps(),
+                                             mma.getSwapped()));
       });
 }
 
@@ -344,7 +344,7 @@ std::optional<LinearLayout> LayoutAssigner::operandLayout(OpOperand &use) {
       return getDotOperandLayout(dot, use.getOperandNumber(), *fragment);
   } else if (auto mma = dyn_cast<MmaAsyncOp>(use.getOwner())) {
     if (use.getOperandNumber() < 2)
-      return LinearLayout::wgmmaOperandA(
+      return getWgmmaOperandALayout(
           getTileShape(use.get().getType()),
           getTileElementType(use.get().getType()).getIntOrFloatBitWidth() / 8,
           program.getNumWarps());
@@ -648,8 +648,8 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   int64_t vector = getVectorWidth(access, best);
   Coords first =
       used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
-  once = once && used.freeWarpMask() != 0;
-  bool follows = used.vectorRegisterBits(best).size() >=
+  once = once && used.freeMask(HwDim::Warp) != 0;
+  bool follows = getVectorRegisterBits(used, best).size() >=
                  llvm::Log2_64(std::max<int64_t>(vector, 1));
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
@@ -660,7 +660,8 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   }
   if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
     return used;
-  if (used.freeLaneMask() != 0 && used.freeLaneMask() == used.numLanes() - 1)
+  if (used.freeMask(HwDim::Lane) != 0 &&
+      used.freeMask(HwDim::Lane) == used.numLanes() - 1)
     return used;
   int64_t threads = program.getNumWarps() * 32;
   while (vector > 1 && numElements(shape) < vector * threads)

@@ -124,7 +124,7 @@ static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
       (part[fastest] != used.dimSize(fastest) && !mayCut))
     return std::nullopt;
   LinearLayout one =
-      LinearLayout::blocked(part, {fastest, 1 - fastest}, width, 32, 1);
+      getBlockedLayout(part, {fastest, 1 - fastest}, width, 32, 1);
   auto basesOf = [&](HwDim hw) {
     SmallVector<Coords> bases;
     for (unsigned bit = 0; bit < one.numBits(hw); ++bit)
@@ -156,7 +156,7 @@ std::optional<CopyPlan> tile::planCopy(LoadOp load, unsigned numWarps,
   if (width * bytes < 4)
     return std::nullopt;
   LinearLayout threads =
-      LinearLayout::blocked(shape, {fastest, 1 - fastest}, width, 32, numWarps);
+      getBlockedLayout(shape, {fastest, 1 - fastest}, width, 32, numWarps);
   if (byReader) {
     std::optional<LinearLayout> used = getOnlyUse(load), own;
     if (used)

@@ -289,7 +289,7 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
 static LinearLayout getExchangedLayout(Type type, int64_t numWarps) {
   if (isa<RankedTensorType>(type))
     return getLayout(type).getLinear();
-  return LinearLayout::blocked({1}, {0}, /*vec=*/1, 32, numWarps);
+  return getBlockedLayout({1}, {0}, /*vec=*/1, 32, numWarps);
 }
 
 /// `states` as tiles of `layout`; scalars become tiles of one element.
@@ -337,7 +337,7 @@ static LogicalResult leaveToOwners(PanelScanOp op, int64_t numWarps,
                                    int64_t indexBits) {
   LinearLayout layout =
       getExchangedLayout(op.getValues().front().getType(), numWarps);
-  if (op.getByOwners() || layout.freeWarpMask() == 0)
+  if (op.getByOwners() || layout.freeMask(HwDim::Warp) == 0)
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -393,7 +393,7 @@ static LogicalResult dealToWarps(PanelReduceOp op, int64_t numWarps,
   Type type = op.getValues().front().getType();
   LinearLayout layout = getExchangedLayout(type, numWarps);
   // Groups of warps with work of their own have no barrier for all.
-  if (op.getByOwners() || layout.freeWarpMask() == 0 ||
+  if (op.getByOwners() || layout.freeMask(HwDim::Warp) == 0 ||
       !isa<ProgramOp>(op->getParentOp()))
     return success();
   LinearLayout dealt = spreadOverWarps(

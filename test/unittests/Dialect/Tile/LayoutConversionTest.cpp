@@ -34,7 +34,7 @@ void expectPlanMoves(const LinearLayout &src, const LinearLayout &dst) {
 }
 
 TEST(LayoutConversion, Noop) {
-  LinearLayout layout = LinearLayout::blocked({16, 64}, {1, 0}, 4, 32, 4);
+  LinearLayout layout = getBlockedLayout({16, 64}, {1, 0}, 4, 32, 4);
   EXPECT_TRUE(isNoop(layout, layout));
   EXPECT_EQ(classifyConversion(layout, layout), ConversionKind::Noop);
 }
@@ -95,14 +95,14 @@ TEST(LayoutConversion, TransposeWithinAWarpNeedsMoreThanOneShuffle) {
 }
 
 TEST(LayoutConversion, AcrossWarpsIsShared) {
-  LinearLayout src = LinearLayout::blocked({32, 128}, {1, 0}, 4, 32, 4);
-  LinearLayout dst = LinearLayout::blocked({32, 128}, {0, 1}, 4, 32, 4);
+  LinearLayout src = getBlockedLayout({32, 128}, {1, 0}, 4, 32, 4);
+  LinearLayout dst = getBlockedLayout({32, 128}, {0, 1}, 4, 32, 4);
   EXPECT_FALSE(isWithinWarp(src, dst));
   EXPECT_EQ(classifyConversion(src, dst), ConversionKind::Shared);
   // Other numbers of warps: through shared memory too.
-  EXPECT_EQ(classifyConversion(
-                src, LinearLayout::blocked({32, 128}, {1, 0}, 4, 32, 8)),
-            ConversionKind::Shared);
+  EXPECT_EQ(
+      classifyConversion(src, getBlockedLayout({32, 128}, {1, 0}, 4, 32, 8)),
+      ConversionKind::Shared);
 }
 
 TEST(LayoutConversion, BetweenBlocksIsUnsupported) {
@@ -116,7 +116,7 @@ TEST(LayoutConversion, BetweenBlocksIsUnsupported) {
 }
 
 TEST(LayoutConversion, BroadcastRegisterMap) {
-  LinearLayout parent = LinearLayout::mmaAccumulatorM64N(32);
+  LinearLayout parent = getMmaM64NAccumulatorLayout(32);
   LayoutProjection rows = parent.project({0});
   EXPECT_EQ(getBroadcastRegisterMap(rows.layout, parent, {0}), rows.regMap);
   // The same with the reduced extent kept as 1.
@@ -132,7 +132,7 @@ TEST(LayoutConversion, BroadcastRegisterMap) {
         EXPECT_EQ(columns.layout.elementOf((*map)[reg], lane, warp)[0],
                   parent.elementOf(reg, lane, warp)[1]);
   // A row vector spread over the lanes another way does not broadcast in place.
-  LinearLayout other = LinearLayout::blocked({64}, {0}, 1, 32, 4);
+  LinearLayout other = getBlockedLayout({64}, {0}, 1, 32, 4);
   EXPECT_FALSE(getBroadcastRegisterMap(other, parent, {0}));
 }
 
@@ -164,7 +164,8 @@ void expectReduces(const LinearLayout &layout, unsigned dim) {
   auto at = [&](unsigned reg, unsigned lane, unsigned warp) {
     return (reg * layout.numWarps() + warp) * layout.numLanes() + lane;
   };
-  std::vector<uint64_t> values(groups.size() * layout.numThreads());
+  std::vector<uint64_t> values(groups.size() * layout.numLanes() *
+                               layout.numWarps());
   for (unsigned warp = 0; warp != layout.numWarps(); ++warp)
     for (unsigned lane = 0; lane != layout.numLanes(); ++lane)
       for (auto [child, group] : llvm::enumerate(groups))
@@ -196,12 +197,11 @@ void expectReduces(const LinearLayout &layout, unsigned dim) {
 
 TEST(LayoutConversion, ReductionsCombineEachElementOnce) {
   for (const LinearLayout &layout :
-       {LinearLayout::blocked({16, 64}, {1, 0}, 4, 32, 4),
-        LinearLayout::blocked({16, 64}, {0, 1}, 4, 32, 4),
-        LinearLayout::blocked({2, 4}, {1, 0}, 2, 32, 4),
-        LinearLayout::blocked({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1}),
-        LinearLayout::mmaAccumulatorM64N(64),
-        LinearLayout::mma16816Accumulator(),
+       {getBlockedLayout({16, 64}, {1, 0}, 4, 32, 4),
+        getBlockedLayout({16, 64}, {0, 1}, 4, 32, 4),
+        getBlockedLayout({2, 4}, {1, 0}, 2, 32, 4),
+        getBlockedLayout({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1}),
+        getMmaM64NAccumulatorLayout(64), getMma16816AccumulatorLayout(),
         // Replicating registers; lane bits that repeat or combine others; one
         // that moves along both dims while others cover dim 1 alone.
         *LinearLayout::fromBases({4, 8}, {{0, 1}, {0, 0}, {0, 1}},
@@ -210,12 +210,12 @@ TEST(LayoutConversion, ReductionsCombineEachElementOnce) {
                                  {{0, 2}, {1, 5}, {0, 0}, {0, 4}}, {{2, 0}})})
     expectReduces(layout, 1);
   for (unsigned dim : {0u, 1u, 2u})
-    expectReduces(LinearLayout::blocked({8, 16, 4}, {2, 1, 0}, 2, 32, 4), dim);
+    expectReduces(getBlockedLayout({8, 16, 4}, {2, 1, 0}, 2, 32, 4), dim);
 }
 
 TEST(LayoutConversion, ReductionBitsByLevel) {
   LinearLayout rowPerWarp =
-      LinearLayout::blocked({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1});
+      getBlockedLayout({4, 256}, {1, 0}, 4, 32, 4, {1, 32}, {4, 1});
   std::optional<ReductionBits> bits = getReductionBits(rowPerWarp, 1);
   ASSERT_TRUE(bits);
   EXPECT_EQ(bits->regMask, 0b111u);
@@ -229,7 +229,7 @@ TEST(LayoutConversion, ReductionBitsByLevel) {
 
 TEST(LayoutConversion, RowMaximumOfAnAccumulatorIsTwoShuffles) {
   std::optional<ReductionBits> bits =
-      getReductionBits(LinearLayout::mmaAccumulatorM64N(64), 1);
+      getReductionBits(getMmaM64NAccumulatorLayout(64), 1);
   ASSERT_TRUE(bits);
   EXPECT_EQ(bits->regMask, 0b11101u);
   EXPECT_EQ(bits->laneMask, 0b11u);

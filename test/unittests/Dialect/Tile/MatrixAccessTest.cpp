@@ -110,9 +110,8 @@ TEST(MatrixAccess, RefusesOtherLayouts) {
   // Elements of 4 bytes cannot be transposed.
   EXPECT_FALSE(getMatrixAccess(layout, *getChunkedBuffer({64, 32}, 4, 0)));
   // Rows of a thread's own.
-  EXPECT_FALSE(
-      getMatrixAccess(LinearLayout::blocked({64, 64}, {1, 0}, 8, 32, 4),
-                      *getChunkedBuffer({64, 64}, 2, 1)));
+  EXPECT_FALSE(getMatrixAccess(getBlockedLayout({64, 64}, {1, 0}, 8, 32, 4),
+                               *getChunkedBuffer({64, 64}, 2, 1)));
   EXPECT_FALSE(getChunkedBuffer({64, 4}, 2, 1));
 }
 
@@ -120,7 +119,7 @@ TEST(MatrixAccess, CopiesHaveNoBankConflicts) {
   for (unsigned bytes : {1u, 2u, 4u})
     for (int64_t columns : {64, 128}) {
       LinearLayout threads =
-          LinearLayout::blocked({64, columns}, {1, 0}, 16 / bytes, 32, 4);
+          getBlockedLayout({64, columns}, {1, 0}, 16 / bytes, 32, 4);
       SharedLayout shared = *getChunkedBuffer({64, columns}, bytes, 1);
       EXPECT_TRUE(
           getSharedAccessCost(threads, shared, 16 / bytes).isConflictFree());

@@ -36,7 +36,7 @@ TEST(MmaSyncLayouts, OneInstructionMatchesThePtxIsa) {
     LinearLayout acc = *mmaSyncAccumulator({16, 8}, 1, bits);
     LinearLayout a = *mmaSyncOperand(0, acc, depth, bits);
     LinearLayout b = *mmaSyncOperand(1, acc, depth, bits);
-    EXPECT_TRUE(acc.isBijective() && a.isBijective() && b.isBijective());
+    EXPECT_TRUE(isBijective(acc) && isBijective(a) && isBijective(b));
     forEachPlace(acc, [&](unsigned i, unsigned lane, unsigned warp) {
       Coords expected = {int32_t((lane >> 2) + 8 * (i / 2)),
                          int32_t((lane % 4) * 2 + i % 2)};
@@ -156,7 +156,7 @@ TEST(MmaSyncLayouts, WarpsThatShareTheDepthHoldPartsOfIt) {
         LinearLayout acc =
             *mmaSyncAccumulator(shape, warps, 16, swapped, rowRun);
         EXPECT_EQ(isMmaSyncSwapped(acc), swapped);
-        EXPECT_TRUE(acc.isBijective());
+        EXPECT_TRUE(isBijective(acc));
         LinearLayout a = *mmaSyncOperand(0, acc, depth, 16, 4);
         LinearLayout b = *mmaSyncOperand(1, acc, depth, 16, 4);
         EXPECT_TRUE(a.isSurjective() && b.isSurjective());
@@ -169,7 +169,7 @@ TEST(MmaSyncLayouts, WarpsThatShareTheDepthHoldPartsOfIt) {
         // Neighbouring rows of a thread, for operands stored along them; warps
         // that share the rows take some of them.
         if (warps == parts) {
-          EXPECT_GE(acc.vectorRegisterBits(swapped ? 2 : 1).size(), rowRun);
+          EXPECT_GE(getVectorRegisterBits(acc, swapped ? 2 : 1).size(), rowRun);
         }
       }
   // More parts than warps, and a run that leaves no rows to the lanes.
@@ -188,7 +188,9 @@ TEST(MmaSyncLayouts, PartsOfTheColumnsAreRegisters) {
 TEST(MmaSyncLayouts, RunsAreNeighboursInRegisters) {
   LinearLayout acc = *mmaSyncAccumulator({64, 8}, 4, 16);
   for (unsigned operand : {0u, 1u})
-    EXPECT_EQ(mmaSyncOperand(operand, acc, 64, 16, 3)->vectorWidth(1), 8u);
+    EXPECT_EQ(
+        getRegisterVectorWidth(*mmaSyncOperand(operand, acc, 64, 16, 3), 1),
+        8u);
 }
 
 TEST(MmaSyncLayouts, RefusesWhatNoInstructionTakes) {

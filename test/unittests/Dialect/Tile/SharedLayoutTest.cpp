@@ -98,7 +98,8 @@ void expectExchanges(const LinearLayout &src, const LinearLayout &dst,
   std::map<uint64_t, uint64_t> memory;
   for (unsigned warp = 0; warp != src.numWarps(); ++warp)
     for (unsigned lane = 0; lane != src.numLanes(); ++lane) {
-      if ((lane & src.freeLaneMask()) || (warp & src.freeWarpMask()))
+      if ((lane & src.freeMask(HwDim::Lane)) ||
+          (warp & src.freeMask(HwDim::Warp)))
         continue;
       for (const SharedAccess::Group &group : plan.write.groups)
         for (auto [i, reg] : llvm::enumerate(group.regs)) {
@@ -219,7 +220,7 @@ TEST(SharedLayout, TmaSwizzle128FreesColumnsOfChunks) {
   // Eight rows of one 16-byte column: one bank row when swizzled, eight-fold
   // conflicts when not.
   LinearLayout columns =
-      LinearLayout::blocked({64, 64}, {1, 0}, 8, 32, 4, {32, 1}, {1, 4});
+      getBlockedLayout({64, 64}, {1, 0}, 8, 32, 4, {32, 1}, {1, 4});
   SharedLayout plain = SharedLayout::tma(64, 64, 2, TmaSwizzle::None);
   SharedLayout swizzled = SharedLayout::tma(64, 64, 2, TmaSwizzle::B128);
   EXPECT_EQ(getSharedAccessCost(columns, plain, 8).wavefronts, 32u);
@@ -281,8 +282,8 @@ TEST(SharedLayout, ParseRefusesWithCause) {
 
 TEST(SharedLayout, ConflictsOfPlainBuffers) {
   SharedLayout rows = SharedLayout::linear({32, 32}, 4);
-  LinearLayout alongRows = LinearLayout::blocked({32, 32}, {1, 0}, 1, 32, 1);
-  LinearLayout alongColumns = LinearLayout::blocked({32, 32}, {0, 1}, 1, 32, 1);
+  LinearLayout alongRows = getBlockedLayout({32, 32}, {1, 0}, 1, 32, 1);
+  LinearLayout alongColumns = getBlockedLayout({32, 32}, {0, 1}, 1, 32, 1);
   EXPECT_EQ(getSharedAccessCost(alongRows, rows, 1).wavefronts, 1u);
   EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 1).wavefronts, 32u);
   EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 1).accesses, 32u);
@@ -290,14 +291,14 @@ TEST(SharedLayout, ConflictsOfPlainBuffers) {
   EXPECT_EQ(getWidestSharedVector(alongColumns, rows), 4u);
   EXPECT_EQ(getSharedAccessCost(alongColumns, rows, 4).wavefronts, 32u);
   expectAccess(alongColumns, rows, 4);
-  LinearLayout down = LinearLayout::blocked({32, 32}, {0, 1}, 4, 32, 1);
+  LinearLayout down = getBlockedLayout({32, 32}, {0, 1}, 4, 32, 1);
   EXPECT_FALSE(getSharedAccess(down, rows, 2));
   EXPECT_EQ(getWidestSharedVector(down, rows), 1u);
   expectAccess(down, rows, 1);
   expectAccess(alongRows, rows, 1);
   expectAccess(alongColumns, rows, 1);
 
-  LinearLayout vectors = LinearLayout::blocked({32, 32}, {1, 0}, 4, 32, 1);
+  LinearLayout vectors = getBlockedLayout({32, 32}, {1, 0}, 4, 32, 1);
   EXPECT_EQ(getWidestSharedVector(vectors, rows), 4u);
   for (unsigned vec : {1, 2, 4})
     expectAccess(vectors, rows, vec);
@@ -308,11 +309,11 @@ TEST(SharedLayout, ConflictsOfPlainBuffers) {
   EXPECT_TRUE(getSharedAccessCost(vectors, rows, 4).isConflictFree());
 
   // Lanes that read one word share it; lanes that read bytes of one word too.
-  LinearLayout replicated = LinearLayout::blocked({8}, {0}, 1, 32, 1);
+  LinearLayout replicated = getBlockedLayout({8}, {0}, 1, 32, 1);
   expectAccess(replicated, SharedLayout::linear({8}, 4), 1);
   EXPECT_TRUE(getSharedAccessCost(replicated, SharedLayout::linear({8}, 4), 1)
                   .isConflictFree());
-  LinearLayout bytes = LinearLayout::blocked({128}, {0}, 1, 32, 4);
+  LinearLayout bytes = getBlockedLayout({128}, {0}, 1, 32, 4);
   expectAccess(bytes, SharedLayout::linear({128}, 1), 1);
   EXPECT_TRUE(getSharedAccessCost(bytes, SharedLayout::linear({128}, 1), 1)
                   .isConflictFree());
@@ -350,10 +351,8 @@ TEST_P(Transpose, IsConflictFree) {
   // Both sides as global memory wants them: 16 bytes a thread, one along the
   // rows, the other along the columns.
   unsigned vec = 16 / bytes;
-  LinearLayout src =
-      LinearLayout::blocked({rows, columns}, {1, 0}, vec, 32, warps);
-  LinearLayout dst =
-      LinearLayout::blocked({rows, columns}, {0, 1}, vec, 32, warps);
+  LinearLayout src = getBlockedLayout({rows, columns}, {1, 0}, vec, 32, warps);
+  LinearLayout dst = getBlockedLayout({rows, columns}, {0, 1}, vec, 32, warps);
   for (bool back : {false, true}) {
     const LinearLayout &from = back ? dst : src, &to = back ? src : dst;
     std::optional<SharedExchange> plan = planSharedExchange(from, to, bytes);
@@ -385,9 +384,9 @@ TEST(SharedExchange, BothSidesWideWhereThreadsHoldSquares) {
   for (unsigned bytes : {1u, 2u, 4u}) {
     int64_t vec = 16 / bytes;
     LinearLayout src =
-        LinearLayout::blockedTile({128, 128}, {1, 0}, {vec, vec}, 32, 4);
+        getBlockedTileLayout({128, 128}, {1, 0}, {vec, vec}, 32, 4);
     LinearLayout dst =
-        LinearLayout::blockedTile({128, 128}, {0, 1}, {vec, vec}, 32, 4);
+        getBlockedTileLayout({128, 128}, {0, 1}, {vec, vec}, 32, 4);
     std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->write.vecElements, vec);
@@ -401,9 +400,8 @@ TEST(SharedExchange, BothSidesWideWhereThreadsHoldSquares) {
 TEST(SharedExchange, AccumulatorToRows) {
   // The epilogue of a matrix product: fragments to 16-byte rows for the store.
   for (unsigned bytes : {2u, 4u}) {
-    LinearLayout src = LinearLayout::mmaAccumulatorM64N(128);
-    LinearLayout dst =
-        LinearLayout::blocked({64, 128}, {1, 0}, 16 / bytes, 32, 4);
+    LinearLayout src = getMmaM64NAccumulatorLayout(128);
+    LinearLayout dst = getBlockedLayout({64, 128}, {1, 0}, 16 / bytes, 32, 4);
     std::optional<SharedExchange> plan = planSharedExchange(src, dst, bytes);
     ASSERT_TRUE(plan);
     EXPECT_TRUE(plan->writeCost.isConflictFree());
@@ -416,9 +414,8 @@ TEST(SharedExchange, AccumulatorToRows) {
 
 TEST(SharedExchange, SmallAndReplicated) {
   // A row vector from four warps that replicate it to one element a thread.
-  LinearLayout src =
-      LinearLayout::blocked({64, 16}, {1, 0}, 4, 32, 4).sliceDim(1);
-  LinearLayout dst = LinearLayout::blocked({64}, {0}, 1, 32, 4);
+  LinearLayout src = getBlockedLayout({64, 16}, {1, 0}, 4, 32, 4).sliceDim(1);
+  LinearLayout dst = getBlockedLayout({64}, {0}, 1, 32, 4);
   std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
   ASSERT_TRUE(plan);
   expectExchanges(src, dst, 4, *plan);
@@ -431,7 +428,7 @@ TEST(SharedExchange, SmallAndReplicated) {
   ASSERT_TRUE(plan);
   expectExchanges(dst, repeated, 4, *plan);
   // One element.
-  LinearLayout one = LinearLayout::blocked({1, 1}, {1, 0}, 1, 32, 4);
+  LinearLayout one = getBlockedLayout({1, 1}, {1, 0}, 1, 32, 4);
   plan = planSharedExchange(one, one, 8);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->sizeInBytes(), 8);
@@ -439,8 +436,8 @@ TEST(SharedExchange, SmallAndReplicated) {
 }
 
 TEST(SharedExchange, ChangesTheNumberOfWarps) {
-  LinearLayout src = LinearLayout::blocked({64, 64}, {1, 0}, 4, 32, 8);
-  LinearLayout dst = LinearLayout::blocked({64, 64}, {0, 1}, 4, 32, 4);
+  LinearLayout src = getBlockedLayout({64, 64}, {1, 0}, 4, 32, 8);
+  LinearLayout dst = getBlockedLayout({64, 64}, {0, 1}, 4, 32, 4);
   std::optional<SharedExchange> plan = planSharedExchange(src, dst, 4);
   ASSERT_TRUE(plan);
   expectExchanges(src, dst, 4, *plan);

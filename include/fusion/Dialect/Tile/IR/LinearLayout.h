@@ -103,60 +103,6 @@ public:
                                llvm::ArrayRef<BitTarget> warps,
                                llvm::ArrayRef<BitTarget> blocks = {});
 
-  /// The blocked layout: along `order[0]` (the fastest dimension) each thread
-  /// holds `vec` consecutive elements, then lanes follow, then warps, and what
-  /// is left of the tensor becomes further registers, fastest dimension first.
-  /// `lanesPerDim` and `warpsPerDim` (one extent per tensor dimension, product
-  /// `numLanes`, `numWarps`) spread the threads; left empty, threads fill the
-  /// dimensions in `order`. Threads beyond the end of a dimension replicate.
-  /// Precondition: all sizes are powers of two, `order` is a permutation.
-  static LinearLayout blocked(llvm::ArrayRef<int64_t> shape,
-                              llvm::ArrayRef<unsigned> order, int64_t vec,
-                              unsigned numLanes, unsigned numWarps,
-                              llvm::ArrayRef<int64_t> lanesPerDim = {},
-                              llvm::ArrayRef<int64_t> warpsPerDim = {});
-
-  /// The same with `perThread` elements in each thread's own tile (one extent
-  /// per dimension, fastest dimension of `order` first) before lanes follow.
-  /// Square tiles let both sides of a transpose move whole vectors.
-  static LinearLayout blockedTile(llvm::ArrayRef<int64_t> shape,
-                                  llvm::ArrayRef<unsigned> order,
-                                  llvm::ArrayRef<int64_t> perThread,
-                                  unsigned numLanes, unsigned numWarps,
-                                  llvm::ArrayRef<int64_t> lanesPerDim = {},
-                                  llvm::ArrayRef<int64_t> warpsPerDim = {});
-
-  /// The f32 accumulator of wgmma m64nNk*: [64, n] over four warps. Register
-  /// 4*j + 2*h + i of a thread is row 16*warp + lane/4 + 8*h, column
-  /// 8*j + 2*(lane%4) + i. Precondition: n is a power of two in [8, 256].
-  static LinearLayout mmaAccumulatorM64N(int64_t n);
-
-  /// The accumulator of a wgmma product [rows, columns] of `numWarps` warps.
-  /// The instruction's rows (dimension 0, or 1 when `swapped`) go to warpgroups
-  /// in blocks of 64; warpgroups beyond them share the columns out in equal
-  /// contiguous parts. One instruction has up to 256 columns of a warpgroup's
-  /// part; further blocks of rows, then of columns, are further registers.
-  /// None if warps make no whole warpgroups or the tile is too small for them.
-  static std::optional<LinearLayout>
-  wgmmaAccumulator(llvm::ArrayRef<int64_t> shape, unsigned numWarps,
-                   bool swapped = false);
-
-  /// The operand [rows, depth] of such a product whose rows are the
-  /// instruction's, when it is in registers: those of one instruction (32 bytes
-  /// of depth), then further depth, then further blocks of rows. Warpgroups
-  /// that share columns hold the same. None as above, or if the depth is less
-  /// than one instruction's. Precondition: elements of 1, 2 or 4 bytes.
-  static std::optional<LinearLayout>
-  wgmmaOperandA(llvm::ArrayRef<int64_t> shape, unsigned elementBytes,
-                unsigned numWarps);
-
-  /// The fragments of mma.sync m16n8k16 with 16-bit operands, for one warp:
-  /// the accumulator [16, 8], operand A [16 (m), 16 (k)], operand B [16 (k),
-  /// 8 (n)].
-  static LinearLayout mma16816Accumulator();
-  static LinearLayout mma16816OperandA();
-  static LinearLayout mma16816OperandB();
-
   /// Repeats this layout over a larger tensor: first over warps
   /// (`warpsPerDim`, one extent per dimension, fastest dimension of `order`
   /// first; an extent beyond the shape replicates), then over registers.
@@ -182,9 +128,6 @@ public:
   unsigned numRegs() const { return size(HwDim::Register); }
   unsigned numLanes() const { return size(HwDim::Lane); }
   unsigned numWarps() const { return size(HwDim::Warp); }
-  unsigned numBlocks() const { return size(HwDim::Block); }
-  unsigned numThreads() const { return numLanes() * numWarps(); }
-  unsigned numHwBits() const { return bases.size(); }
 
   /// The coordinates that bit `bit` of `dim` adds (by XOR).
   Coords basis(HwDim dim, unsigned bit) const {
@@ -213,47 +156,20 @@ public:
   uint64_t dimMask(unsigned dim) const;
 
   /// The map from packed hardware indices (register bits lowest, then lane,
-  /// warp, block) to row-major element numbers.
+  /// warp, block) to row-major element numbers. Its right inverse is the map to
+  /// the holder whose free bits are zero.
   BitMatrix matrix() const { return BitMatrix(bases, numElementBits()); }
-  uint64_t packHwIndex(HwIndex index) const;
-  HwIndex unpackHwIndex(uint64_t packed) const;
 
   /// Every element is held somewhere.
   bool isSurjective() const { return matrix().isSurjective(); }
   /// No element is held twice, except over bits that replicate outright (zero
   /// bases).
   bool isInjective() const;
-  /// Every element is held exactly once.
-  bool isBijective() const {
-    return isSurjective() && bases.size() == numElementBits();
-  }
-
   /// The bits of `dim` that reach no new element: a zero basis, or one that the
   /// bits before it (registers first, then lanes, warps, blocks) already span.
   /// Among all holders of an element exactly one has every free bit zero; it is
   /// the one to store it.
   unsigned freeMask(HwDim dim) const;
-  unsigned freeRegMask() const { return freeMask(HwDim::Register); }
-  unsigned freeLaneMask() const { return freeMask(HwDim::Lane); }
-  unsigned freeWarpMask() const { return freeMask(HwDim::Warp); }
-  unsigned freeBlockMask() const { return freeMask(HwDim::Block); }
-
-  /// The number of consecutive registers, from 0, that hold consecutive
-  /// elements along `dim`, with the first at a multiple of that number, in
-  /// every thread.
-  unsigned vectorWidth(unsigned dim) const;
-
-  /// The register bits that make up the widest such vector when registers may
-  /// be taken in any order: entry i steps 2^i along `dim`.
-  llvm::SmallVector<unsigned, 4> vectorRegisterBits(unsigned dim) const;
-
-  /// The register bits that move along `dim` (possibly among others), by
-  /// increasing step along it.
-  llvm::SmallVector<unsigned, 8> registerBitsAlong(unsigned dim) const;
-
-  /// The hardware bit that steps 2^i along `dim` and nowhere else, for each i;
-  /// none if some step is made by no bit or only together with another.
-  std::optional<llvm::SmallVector<HwBit, 16>> bitsAlong(unsigned dim) const;
 
   //===--------------------------------------------------------------------===//
   // Transforms
@@ -293,16 +209,6 @@ public:
   /// not reach.
   LinearLayout mergeRegisters() const;
 
-  /// The map from row-major element numbers to the packed hardware index of the
-  /// holder whose free bits are zero; none if some element is held nowhere.
-  std::optional<BitMatrix> invert() const { return matrix().rightInverse(); }
-
-  /// The map from packed hardware indices to `elementMap(element)`, e.g. to
-  /// offsets in shared memory.
-  BitMatrix compose(const BitMatrix &elementMap) const {
-    return elementMap.compose(matrix());
-  }
-
   //===--------------------------------------------------------------------===//
   // Value semantics and text
   //===--------------------------------------------------------------------===//
@@ -318,11 +224,6 @@ public:
   /// `block` stands before `shape` when there are block bits.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
-
-  /// Parses what print() prints, blanks anywhere between tokens. Returns none,
-  /// with the reason and the column in `error` if given, on anything else.
-  static std::optional<LinearLayout> parse(llvm::StringRef text,
-                                           std::string *error = nullptr);
 
 private:
   /// Takes row-major bases in packed order.
@@ -341,8 +242,6 @@ private:
     return result;
   }
 
-  unsigned firstBit(HwDim dim) const;
-
   llvm::SmallVector<uint8_t, 4> log2Shape;
   std::array<uint8_t, kNumHwDims> bits = {0, 0, 0, 0};
   /// One row-major element number per hardware bit, in packed order. Since all
@@ -356,6 +255,109 @@ struct LayoutProjection {
   LinearLayout layout;
   llvm::SmallVector<unsigned, 16> regMap;
 };
+
+//===----------------------------------------------------------------------===//
+// Layouts of matrix instructions, and blocked ones
+//===----------------------------------------------------------------------===//
+
+/// The blocked layout: along `order[0]` (the fastest dimension) each thread
+/// holds `vec` consecutive elements, then lanes follow, then warps, and what
+/// is left of the tensor becomes further registers, fastest dimension first.
+/// `lanesPerDim` and `warpsPerDim` (one extent per tensor dimension, product
+/// `numLanes`, `numWarps`) spread the threads; left empty, threads fill the
+/// dimensions in `order`. Threads beyond the end of a dimension replicate.
+/// Precondition: all sizes are powers of two, `order` is a permutation.
+LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape,
+                              llvm::ArrayRef<unsigned> order, int64_t vec,
+                              unsigned numLanes, unsigned numWarps,
+                              llvm::ArrayRef<int64_t> lanesPerDim = {},
+                              llvm::ArrayRef<int64_t> warpsPerDim = {});
+
+/// The same with `perThread` elements in each thread's own tile (one extent
+/// per dimension, fastest dimension of `order` first) before lanes follow.
+/// Square tiles let both sides of a transpose move whole vectors.
+LinearLayout getBlockedTileLayout(llvm::ArrayRef<int64_t> shape,
+                                  llvm::ArrayRef<unsigned> order,
+                                  llvm::ArrayRef<int64_t> perThread,
+                                  unsigned numLanes, unsigned numWarps,
+                                  llvm::ArrayRef<int64_t> lanesPerDim = {},
+                                  llvm::ArrayRef<int64_t> warpsPerDim = {});
+
+/// The f32 accumulator of wgmma m64nNk*: [64, n] over four warps. Register
+/// 4*j + 2*h + i of a thread is row 16*warp + lane/4 + 8*h, column
+/// 8*j + 2*(lane%4) + i. Precondition: n is a power of two in [8, 256].
+LinearLayout getMmaM64NAccumulatorLayout(int64_t n);
+
+/// The accumulator of a wgmma product [rows, columns] of `numWarps` warps.
+/// The instruction's rows (dimension 0, or 1 when `swapped`) go to warpgroups
+/// in blocks of 64; warpgroups beyond them share the columns out in equal
+/// contiguous parts. One instruction has up to 256 columns of a warpgroup's
+/// part; further blocks of rows, then of columns, are further registers.
+/// None if warps make no whole warpgroups or the tile is too small for them.
+std::optional<LinearLayout>
+getWgmmaAccumulatorLayout(llvm::ArrayRef<int64_t> shape, unsigned numWarps,
+                          bool swapped = false);
+
+/// The operand [rows, depth] of such a product whose rows are the
+/// instruction's, when it is in registers: those of one instruction (32 bytes
+/// of depth), then further depth, then further blocks of rows. Warpgroups
+/// that share columns hold the same. None as above, or if the depth is less
+/// than one instruction's. Precondition: elements of 1, 2 or 4 bytes.
+std::optional<LinearLayout>
+getWgmmaOperandALayout(llvm::ArrayRef<int64_t> shape, unsigned elementBytes,
+                       unsigned numWarps);
+
+/// The fragments of mma.sync m16n8k16 with 16-bit operands, for one warp:
+/// the accumulator [16, 8], operand A [16 (m), 16 (k)], operand B [16 (k),
+/// 8 (n)].
+LinearLayout getMma16816AccumulatorLayout();
+LinearLayout getMma16816OperandALayout();
+LinearLayout getMma16816OperandBLayout();
+
+//===----------------------------------------------------------------------===//
+// Bits of a layout
+//===----------------------------------------------------------------------===//
+
+/// Every element is held exactly once.
+inline bool isBijective(const LinearLayout &layout) {
+  BitMatrix matrix = layout.matrix();
+  return matrix.isSurjective() &&
+         matrix.numColumns() == layout.numElementBits();
+}
+
+/// The hardware indices as one number, register bits lowest, then lane, warp
+/// and block, and back.
+uint64_t packHwIndex(const LinearLayout &layout, HwIndex index);
+HwIndex unpackHwIndex(const LinearLayout &layout, uint64_t packed);
+
+/// The number of consecutive registers, from 0, that hold consecutive
+/// elements along `dim`, with the first at a multiple of that number, in
+/// every thread.
+unsigned getRegisterVectorWidth(const LinearLayout &layout, unsigned dim);
+
+/// The register bits that make up the widest such vector when registers may
+/// be taken in any order: entry i steps 2^i along `dim`.
+llvm::SmallVector<unsigned, 4> getVectorRegisterBits(const LinearLayout &layout,
+                                                     unsigned dim);
+
+/// The register bits that move along `dim` (possibly among others), by
+/// increasing step along it.
+llvm::SmallVector<unsigned, 8> getRegisterBitsAlong(const LinearLayout &layout,
+                                                    unsigned dim);
+
+/// The hardware bit that steps 2^i along `dim` and nowhere else, for each i;
+/// none if some step is made by no bit or only together with another.
+std::optional<llvm::SmallVector<HwBit, 16>>
+getBitsAlong(const LinearLayout &layout, unsigned dim);
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Parses what print() prints, blanks anywhere between tokens. Returns none,
+/// with the reason and the column in `error` if given, on anything else.
+std::optional<LinearLayout> parseLinearLayout(llvm::StringRef text,
+                                              std::string *error = nullptr);
 
 inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
                                      const LinearLayout &layout) {
