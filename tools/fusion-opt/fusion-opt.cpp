@@ -16,6 +16,11 @@
 #include "../CommandLine.h"
 #include "fusion/InitAll.h"
 #include "fusion/Target/PTX/KernelTargets.h"
+#include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
+#include "mlir/Dialect/SCF/TransformOps/SCFTransformOps.h"
+#include "mlir/Dialect/Tensor/TransformOps/TensorTransformOps.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/Dialect/Transform/LoopExtension/LoopExtension.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -52,6 +57,16 @@ static void watchErrors(MLIRContext *context) {
       firstErrorStatus = getExitStatus(diagnostic.str());
     return failure(); // Others report it.
   });
+}
+
+/// Registers upstream's transform dialect with what it does to tensor programs:
+/// fusion ops are tiled and fused by it as linalg ops are.
+static void registerTransforms(DialectRegistry &registry) {
+  registry.insert<transform::TransformDialect>();
+  linalg::registerTransformDialectExtension(registry);
+  scf::registerTransformDialectExtension(registry);
+  tensor::registerTransformDialectExtension(registry);
+  transform::registerLoopExtension(registry);
 }
 
 /// Runs the passes on `input` and writes all of the result or nothing.
@@ -92,6 +107,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerKernelTargets(registry);
+  registerTransforms(registry);
   mlir::registerAllPasses();
   mlir::fusion::registerAllPasses();
 

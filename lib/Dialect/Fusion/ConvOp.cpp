@@ -151,7 +151,7 @@ LogicalResult ConvOp::verify() {
   return verifySizes(*this, "bias", bias, features, "result channels");
 }
 
-static Window getWindowOf(ConvOp op) {
+Window fusion::getWindowOf(ConvOp op) {
   // Verified already: cannot fail.
   return *resolveWindow(
       std::nullopt, "",

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "Tiling.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,6 +50,10 @@ void FusionDialect::initialize() {
 #define GET_OP_LIST
 #include "fusion/Dialect/Fusion/FusionOps.cpp.inc"
       >();
+  attachTiling<
+#define GET_OP_LIST
+#include "fusion/Dialect/Fusion/FusionOps.cpp.inc"
+      >(getContext());
 }
 
 /// Verifies `fusion.must` and `fusion.never`, which exclude each other.

@@ -53,7 +53,7 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-static Window getWindowOf(PoolOp op) {
+Window fusion::getWindowOf(PoolOp op) {
   // Verified already: cannot fail.
   return *resolveWindow(std::nullopt, "", op.getWindow(), op.getStrides(),
                         op.getPadding(), op.getDilations());

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Decomposition.h"
+#include "Quantization.h"
 #include "Verification.h"
-#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -35,10 +35,6 @@ static std::pair<int64_t, int64_t> getRange(QuantFormat format) {
     break;
   }
   return {0, 0};
-}
-
-static bool isPacked(QuantFormat format) {
-  return format == QuantFormat::Int4 || format == QuantFormat::UInt4;
 }
 
 static bool isSigned(QuantFormat format) {

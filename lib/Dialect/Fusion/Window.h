@@ -60,6 +60,10 @@ FailureOr<Window> resolveWindow(std::optional<Location> location,
                                 std::optional<ArrayRef<int64_t>> padding,
                                 std::optional<ArrayRef<int64_t>> dilations);
 
+/// The window of an op that is verified.
+Window getWindowOf(ConvOp op);
+Window getWindowOf(PoolOp op);
+
 /// `input` with `low` and `high` elements of `value` around each spatial
 /// dimension; the input itself when there are none.
 Value padSpace(Decomposer &d, Value input, SpatialDims dims,

@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares the interface by which an op states its meaning in linalg.
+// This file declares the interfaces by which an op states its meaning in
+// linalg, and its tiles.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FUSION_DIALECT_FUSION_FUSIONINTERFACES_H
 #define FUSION_DIALECT_FUSION_FUSIONINTERFACES_H
 
+#include "fusion/Dialect/Fusion/TileMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file defines the interface by which an op states its meaning in linalg.
+// This file defines the interfaces by which an op states its meaning in linalg,
+// and its tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,24 @@ def Fusion_DecomposeInterface : OpInterface<"DecomposeInterface"> {
         generator has a better form than its decomposition answers false.
       }],
       "bool", "isDecomposedOnInput", (ins), "", [{ return true; }]>
+  ];
+}
+
+def Fusion_TileMapInterface : OpInterface<"TileMapInterface"> {
+  let cppNamespace = "::mlir::fusion";
+  let description = [{
+    An op that says which parts of its operands a part of its results is
+    computed from. Every op with it has upstream's `TilingInterface`, and tells
+    upstream's value bounds which sizes are equal, by one implementation for
+    all of them.
+
+    A tile is computed by the op itself, with the attributes that it has, on
+    slices of its operands. What else an element depends on has to be in every
+    tile: where it is, for one.
+  }];
+  let methods = [
+    InterfaceMethod<"Which tiles belong together.",
+      "::mlir::fusion::TileMap", "getTileMap">
   ];
 }
 

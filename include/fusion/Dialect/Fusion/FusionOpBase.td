@@ -29,10 +29,15 @@ def Fusion_Reify : DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
 def Fusion_Decompose : DeclareOpInterfaceMethods<Fusion_DecomposeInterface,
                                                  ["decompose"]>;
 
-/// Computation: no side effects, shapes from operands, a meaning in linalg.
+def Fusion_TileMap : DeclareOpInterfaceMethods<Fusion_TileMapInterface,
+                                               ["getTileMap"]>;
+
+/// Computation: no side effects, shapes from operands, a meaning in linalg,
+/// tiles.
 class Fusion_ComputeOp<string mnemonic, list<Trait> traits = []>
-    : Fusion_Op<mnemonic,
-                !listconcat([Pure, Fusion_Reify, Fusion_Decompose], traits)>;
+    : Fusion_Op<mnemonic, !listconcat([Pure, Fusion_Reify, Fusion_Decompose,
+                                       Fusion_TileMap],
+                                      traits)>;
 
 /// Computation whose one result has the type of operand 0, named `input`.
 class Fusion_SameShapeOp<string mnemonic, list<Trait> traits = []>

@@ -46,6 +46,9 @@ class Fusion_ActivationOp<string mnemonic, list<Trait> traits = []>
             return buildScalar(b, loc, x);
           });
     }
+    ::mlir::fusion::TileMap $cppClass::getTileMap() {
+      return ::mlir::fusion::TileMap::overFirstOperand(getOperation());
+    }
   }];
 }
 
