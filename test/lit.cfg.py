@@ -8,7 +8,7 @@ from lit.llvm import llvm_config
 config.name = "Fusion"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test", ".td"]
-config.excludes = ["corpus", "Inputs", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.excludes = ["corpus", "Inputs", "lib", "unittests", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.fusion_obj_root, "test")
 
@@ -32,6 +32,11 @@ for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
              "fusion-conformance"):
     if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
         config.available_features.add(tool)
+# A dialect that the tools do not know.
+plugin = os.path.join(config.fusion_obj_root, "lib", "FusionForeignDialect.so")
+config.substitutions.append(("%foreign", f"--load-dialect-plugin={plugin}"))
+if os.path.exists(plugin):
+    config.available_features.add("foreign-dialect")
 if "Clang" in config.cxx_id:
     config.available_features.add("clang")
 if lit.util.which("ptxas"):

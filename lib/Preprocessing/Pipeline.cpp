@@ -46,6 +46,7 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   // Before any upstream pass sees the sizes: upstream does not check them.
   manager.addPass(createVerifyInputPass());
   manager.addNestedPass<func::FuncOp>(createNoteContractsPass());
+  manager.addPass(createRaiseForeignPass());
   manager.addNestedPass<func::FuncOp>(createExpandRankReductionsPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizeDynamicPass());
   if (options.lowerTosa)

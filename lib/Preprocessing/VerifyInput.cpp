@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ForeignOps.h"
 #include "UninitialisedReads.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Preprocessing/Passes.h"
@@ -216,7 +217,7 @@ bool InputVerifier::isNormal(Operation *op) const {
 }
 
 bool InputVerifier::isSupported(Operation *op) const {
-  if (isa<func::ReturnOp>(op))
+  if (isa<func::ReturnOp>(op) || canRaise(op))
     return true;
   // Winograd transforms are what an optimiser makes of a convolution.
   if (isa<linalg::WinogradFilterTransformOp, linalg::WinogradInputTransformOp,
@@ -271,6 +272,9 @@ void InputVerifier::verifyOp(Operation *op) {
   for (auto [index, type] : llvm::enumerate(op->getResultTypes()))
     verifyValueType(type, op->getLoc(),
                     "result #" + Twine(index) + " of '" + name + "'");
+  // What another dialect has in its regions is for its op to say.
+  if (canRaise(op))
+    return;
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (Operation &inner : block)

@@ -144,7 +144,8 @@ static LogicalResult lower(ModuleOp module, FormulaTable &formulas,
         }
         return success(diagnostic.getSeverity() != DiagnosticSeverity::Remark);
       });
-  if (failed(verifyStaticSizes(module)) || failed(nameSoftmaxOps(module)))
+  if (failed(raiseForeignOps(module)) || failed(verifyStaticSizes(module)) ||
+      failed(nameSoftmaxOps(module)))
     return failure();
   PassManager input(module.getContext());
   input.addPass(createLowerGlobalsPass());

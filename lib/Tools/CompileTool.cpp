@@ -108,6 +108,9 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
     return reportError(error);
   DialectRegistry registry;
   registerAllForTools(registry);
+  if (std::string error = loadDialectPlugins(options.dialectPlugins, registry);
+      !error.empty())
+    return reportError(error);
   MLIRContext context(registry);
   llvm::SourceMgr sourceMgr;
   ToolDiagnostics diagnostics(sourceMgr, &context);

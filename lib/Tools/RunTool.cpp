@@ -63,22 +63,14 @@ namespace {
 /// reported its error if that is not kExitOk.
 class Runner {
 public:
-  explicit Runner(const RunToolOptions &options)
-      : options(options), context(makeRegistry()),
-        diagnostics(sourceMgr, &context),
+  Runner(const RunToolOptions &options, const DialectRegistry &registry)
+      : options(options), context(registry), diagnostics(sourceMgr, &context),
         os(options.profile == ProfileFormat::Json ? llvm::errs()
                                                   : llvm::outs()) {}
 
   int run();
 
 private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registerAllForTools(registry);
-    registerReferenceDialects(registry);
-    return registry;
-  }
-
   int fail(llvm::Error error) {
     return reportError(llvm::toString(std::move(error)));
   }
@@ -709,5 +701,11 @@ int Runner::run() {
 }
 
 int fusion::runRunTool(const RunToolOptions &options) {
-  return Runner(options).run();
+  DialectRegistry registry;
+  registerAllForTools(registry);
+  registerReferenceDialects(registry);
+  if (std::string error = loadDialectPlugins(options.dialectPlugins, registry);
+      !error.empty())
+    return reportError(error);
+  return Runner(options, registry).run();
 }

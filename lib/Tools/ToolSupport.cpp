@@ -15,6 +15,7 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 
@@ -54,6 +55,21 @@ OwningOpRef<ModuleOp> fusion::loadProgram(StringRef path,
   setCrashInput(text);
   sourceMgr.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   return parseProgram(sourceMgr, context);
+}
+
+std::string fusion::loadDialectPlugins(ArrayRef<std::string> paths,
+                                       DialectRegistry &registry) {
+  for (const std::string &path : paths) {
+    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(path);
+    if (!plugin)
+      return formatError(ErrorCode::InputUnreadable,
+                         "--load-dialect-plugin: " +
+                             llvm::toString(plugin.takeError()),
+                         "name a shared library with a dialect plugin for this "
+                         "release of MLIR");
+    plugin->registerDialectRegistryCallbacks(registry);
+  }
+  return "";
 }
 
 std::string fusion::checkOutput(StringRef option, StringRef output,

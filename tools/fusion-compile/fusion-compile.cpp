@@ -61,6 +61,10 @@ int main(int argc, char **argv) {
                            cl::cat(category));
   cl::opt<bool> ptxas("ptxas", cl::desc("Assemble with ptxas if it is found"),
                       cl::init(true), cl::cat(category));
+  cl::list<std::string> dialectPlugins(
+      "load-dialect-plugin",
+      cl::desc("A shared library with a dialect that the program uses"),
+      cl::value_desc("F.so"), cl::cat(category));
   if (std::optional<int> status = parseCommandLine(
           argc, argv, "fusion-compile",
           "Compiles tensor programs into a package of fused GPU kernels",
@@ -74,6 +78,7 @@ int main(int argc, char **argv) {
     return reportError(ErrorCode::BadCommandLine,
                        "the name of the input or the output is empty");
   options.input = input;
+  options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.output = output;
   options.ledger = ledger;
   options.explain = explain;

@@ -100,6 +100,10 @@ struct RunCommandLine {
       cl::desc("precise: keep every declared rounding; fast: roundings may be "
                "dropped"),
       cl::value_desc("precise|fast"), cl::init("precise"), cl::cat(category)};
+  cl::list<std::string> dialectPlugins{
+      "load-dialect-plugin",
+      cl::desc("A shared library with a dialect that the program uses"),
+      cl::value_desc("F.so"), cl::cat(category)};
 
   bool isOnCuda() const { return llvm::StringRef(device).starts_with("cuda"); }
   bool verifiesPayload() const { return verify == "payload"; }
@@ -194,6 +198,7 @@ std::optional<int> RunCommandLine::checkModes() const {
 
 std::optional<int> RunCommandLine::read(RunToolOptions &options) const {
   options.input = input;
+  options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.entry = entry;
   options.target = target;
   options.device = device;

@@ -42,6 +42,30 @@ def DecomposePass : Pass<"fusion-input-decompose"> {
   ];
 }
 
+def RaiseForeignPass : Pass<"fusion-input-raise", "::mlir::ModuleOp"> {
+  let summary = "Replace ops of other dialects by what they say they mean";
+  let description = [{
+    An op of a dialect that the compiler does not know is replaced
+
+    - by what it decomposes into, if it has upstream's `AggregatedOpInterface`;
+    - by a `linalg.generic`, if it has `TilingInterface` and destinations. A
+      copy of it on buffers is asked for its loops and for the code of one
+      iteration. A load at the loops' own places is an operand, any other a
+      `tensor.extract`; stores say what is yielded.
+
+    Those with `DecomposeInterface` are left to `fusion-input-decompose`. What
+    has no such form is refused (FUS-1016): loops that do not count from 0 by 1
+    up to a constant or the size of an operand; results that are written to
+    conditionally, twice, in part, or elsewhere than at the place of the parallel
+    loops; effects, and ops with regions, in an iteration.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def GeneralizePass
     : Pass<"fusion-input-generalize", "::mlir::func::FuncOp"> {
   let summary = "Bring linalg and tensor ops into the few forms of the plan";

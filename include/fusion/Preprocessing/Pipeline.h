@@ -40,6 +40,12 @@ void registerInputPipeline();
 /// Fails on one of integers, with an error on the op.
 LogicalResult nameSoftmaxOps(Operation *root);
 
+/// Replaces the ops of other dialects below `root` that say what they mean: by
+/// what they decompose into (AggregatedOpInterface), or by a linalg.generic of
+/// their loops and the code of one iteration (TilingInterface). Fails with an
+/// error on the first of which neither can be made.
+LogicalResult raiseForeignOps(Operation *root);
+
 /// Replaces every op below `root` that has a DecomposeInterface; those that the
 /// code generator handles itself only with `all`. Fails where an op has no
 /// decomposition, with an error on the op.

@@ -20,6 +20,8 @@ namespace mlir::fusion {
 struct CompileToolOptions {
   CompileOptions compile;
   std::string input, output;
+  /// Shared libraries with dialects that the program uses.
+  std::vector<std::string> dialectPlugins;
   /// Where the ledger goes, empty for nowhere.
   std::string ledger;
   /// Print every decision.

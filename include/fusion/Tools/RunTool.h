@@ -25,6 +25,8 @@ enum class ProfileFormat { None, Text, Json };
 struct RunToolOptions {
   /// A program or a package.
   std::string input;
+  /// Shared libraries with dialects that the program uses.
+  std::vector<std::string> dialectPlugins;
   /// Empty: the only function.
   std::string entry;
   /// Empty: the device's, or the compiler's default on the emulator.

@@ -41,6 +41,12 @@ public:
 OwningOpRef<ModuleOp> loadProgram(StringRef path, llvm::SourceMgr &sourceMgr,
                                   MLIRContext *context);
 
+/// Registers the dialects of the plugins in `paths`, as fusion-opt does with
+/// --load-dialect-plugin. Returns an error text with a code, empty if all is
+/// well.
+std::string loadDialectPlugins(ArrayRef<std::string> paths,
+                               DialectRegistry &registry);
+
 /// Refuses to write `output` where it is the file `input`, under whatever name:
 /// returns an error text with a code, empty if all is well. `option` names the
 /// output. "-" is never a file.
