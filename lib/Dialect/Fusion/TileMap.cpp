@@ -12,10 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Fusion/TileMap.h"
+#include "Decomposition.h"
 #include "Quantization.h"
 #include "Verification.h"
 #include "Window.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -292,11 +297,37 @@ TileMap ScanOp::getTileMap() {
   return map;
 }
 
-TileMap RowGroupsOp::getTileMap() {
-  TileMap map = TileMap::overFirstResult(*this);
-  // The group of a row depends on the row's number.
-  map.keepAllWhole();
-  return map;
+/// Counts offsets of groups from row `first` on. None is negative before that,
+/// so that nothing overflows: a row before the first is no row.
+static void shiftGroups(OpBuilder &b, OpOperand &offsets, OpFoldResult first) {
+  ImplicitLocOpBuilder in(offsets.getOwner()->getLoc(), b);
+  RankedTensorType type = getTensorType(offsets.get());
+  Value row = arith::IndexCastOp::create(
+      in, type.getElementType(),
+      getValueOrCreateConstantIndexOp(in, in.getLoc(), first));
+  auto splat = [&](Value value) -> Value {
+    SmallVector<Value> sizes;
+    if (type.isDynamicDim(0))
+      sizes.push_back(tensor::DimOp::create(in, offsets.get(), 0));
+    return tensor::SplatOp::create(in, type, value, sizes);
+  };
+  Value zero = arith::ConstantIntOp::create(in, type.getElementType(), 0);
+  Value least = arith::MaxSIOp::create(in, offsets.get(), splat(zero));
+  offsets.set(arith::SubIOp::create(in, least, splat(row)));
+}
+
+TileMap RowGroupsOp::getTileMap() { return TileMap::overFirstResult(*this); }
+
+void RowGroupsOp::adaptTile(OpBuilder &builder, Operation *tiled,
+                            ArrayRef<OpFoldResult> offsets,
+                            ArrayRef<OpFoldResult> sizes) {
+  auto tile = cast<RowGroupsOp>(tiled);
+  if (getTensorType(tile.getResult()).hasStaticShape())
+    tile.getRowsMutable().clear();
+  else
+    tile.getRowsMutable().assign(cast<Value>(sizes[0]));
+  if (offsets[0])
+    shiftGroups(builder, tile.getOffsetsMutable(), offsets[0]);
 }
 
 TileMap GroupedMatmulOp::getTileMap() {
@@ -304,31 +335,20 @@ TileMap GroupedMatmulOp::getTileMap() {
   map.tieDim(getInputMutable(), 0, {0});
   map.tieDim(getWeightMutable(), getTransposed() ? 1 : 2, {1});
   map.tieDim(getBiasMutable(), 1, {1});
-  // As is that of the rows of the input.
-  map.keepWhole(0);
   return map;
+}
+
+void GroupedMatmulOp::adaptTile(OpBuilder &builder, Operation *tiled,
+                                ArrayRef<OpFoldResult> offsets,
+                                ArrayRef<OpFoldResult> sizes) {
+  if (offsets[0])
+    shiftGroups(builder, cast<GroupedMatmulOp>(tiled).getOffsetsMutable(),
+                offsets[0]);
 }
 
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
-
-/// Keeps those loops whole whose indices elements of the result depend on.
-static void keepPositions(AttentionOp op, TileMap &map) {
-  int64_t rank = map.loops.size();
-  // By the place of the score.
-  if (op.getDropout().isNonZero())
-    map.keepWhole(0, rank - 1);
-  if (op.getCausal())
-    map.keepWhole(rank - 2);
-  if (op.getScoreMod().empty())
-    return;
-  ArrayRef<BlockArgument> indices =
-      op.getScoreMod().front().getArguments().drop_front();
-  for (int64_t loop = 0; loop < rank - 1; ++loop)
-    if (!indices[loop].use_empty())
-      map.keepWhole(loop);
-}
 
 TileMap AttentionOp::getTileMap() {
   TileMap map = TileMap::overFirstResult(*this);
@@ -365,8 +385,89 @@ TileMap AttentionOp::getTileMap() {
                      dim + missing == heads ? grouped
                                             : TiledDim{dim + missing});
     }
-  keepPositions(*this, map);
+  // Which weights are kept depends on the place of the score.
+  if (getDropout().isNonZero())
+    map.keepWhole(0, features);
   return map;
+}
+
+/// The block that modifies scores, made if there is none.
+static Block &getScoreBlock(AttentionOp op) {
+  Region &region = op.getScoreMod();
+  if (!region.empty())
+    return region.front();
+  Block &block = region.emplaceBlock();
+  Type score = getComputeType(getTensorType(op.getQuery()).getElementType());
+  block.addArgument(score, op.getLoc());
+  for (int64_t dim = 0; dim < getRank(op.getQuery()); ++dim)
+    block.addArgument(IndexType::get(op.getContext()), op.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(&block);
+  YieldOp::create(b, op.getLoc(), block.getArgument(0));
+  return block;
+}
+
+/// The last key that row number `row` of all rows attends to.
+static Value buildLastKey(OpBuilder &b, OpBuilder &inner, AttentionOp whole,
+                          Value row) {
+  if (*whole.getCausal() == CausalMask::TopLeft)
+    return row;
+  Location loc = whole.getLoc();
+  int64_t rows = getRank(whole.getQuery()) - 2;
+  OpFoldResult more = affine::makeComposedFoldedAffineApply(
+      b, loc, b.getAffineDimExpr(0) - b.getAffineDimExpr(1),
+      {tensor::getMixedSize(b, loc, whole.getKey(), rows),
+       tensor::getMixedSize(b, loc, whole.getQuery(), rows)});
+  return arith::AddIOp::create(inner, loc, row,
+                               getValueOrCreateConstantIndexOp(b, loc, more));
+}
+
+/// Makes the causal mask of `whole` a modification of the scores of `tile`:
+/// its rows do not count from the first. `row` is the row of a score among all.
+static void maskScores(OpBuilder &b, AttentionOp whole, AttentionOp tile,
+                       Value row) {
+  Block &block = getScoreBlock(tile);
+  Operation *yield = block.getTerminator();
+  OpBuilder inner(yield);
+  Location loc = whole.getLoc();
+  Value column = block.getArguments().back(), score = yield->getOperand(0);
+  Value last = buildLastKey(b, inner, whole, row);
+  Value isAfter = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sgt,
+                                        column, last);
+  auto type = cast<FloatType>(score.getType());
+  Value nothing = arith::ConstantFloatOp::create(
+      inner, loc, type, APFloat::getInf(type.getFloatSemantics(), true));
+  yield->setOperand(
+      0, arith::SelectOp::create(inner, loc, isAfter, nothing, score));
+  tile.removeCausalAttr();
+}
+
+void AttentionOp::adaptTile(OpBuilder &builder, Operation *tiled,
+                            ArrayRef<OpFoldResult> offsets,
+                            ArrayRef<OpFoldResult> sizes) {
+  auto tile = cast<AttentionOp>(tiled);
+  int64_t rows = offsets.size() - 2;
+  bool hasMask = getCausal() && offsets[rows];
+  if (!hasMask && getScoreMod().empty())
+    return;
+  Block &block = getScoreBlock(tile);
+  OpBuilder inner = OpBuilder::atBlockBegin(&block);
+  Location loc = getLoc();
+  SmallVector<TiledDim> dims = getTileMap().results.front();
+  for (int64_t loop = 0; loop <= rows; ++loop) {
+    BlockArgument index = block.getArgument(loop + 1);
+    bool isAsked = !index.use_empty() || (loop == rows && hasMask);
+    if (!offsets[loop] || !isAsked)
+      continue;
+    OpFoldResult first = affine::makeComposedFoldedAffineApply(
+        builder, loc, builder.getAffineDimExpr(0) * dims[loop].step,
+        {offsets[loop]});
+    Value place = arith::AddIOp::create(
+        inner, loc, index,
+        getValueOrCreateConstantIndexOp(builder, loc, first));
+    index.replaceAllUsesExcept(place, place.getDefiningOp());
+    if (loop == rows && hasMask)
+      maskScores(builder, *this, tile, place);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -202,27 +202,34 @@ inferTileTypes(Operation *op, ValueRange operands, TypeRange tileTypes) {
   return types;
 }
 
-/// Whether `op` has the tile: all of every loop that must be whole, a constant
-/// size where the op needs one.
-static bool hasTile(OpBuilder &b, TileMapInterface op, const TileMap &map,
-                    Sizes offsets, Sizes sizes) {
+/// The offsets of a tile, null for loops of which it is known to be all. Fails
+/// where the op has no such tile: all of every loop that must be whole, a
+/// constant size where the op needs one.
+static FailureOr<SmallVector<OpFoldResult>>
+findCuts(OpBuilder &b, TileMapInterface op, const TileMap &map, Sizes offsets,
+         Sizes sizes) {
+  SmallVector<OpFoldResult> cuts(map.loops.size());
   SmallVector<KnownSize> known = findLoopSizes(op, map);
   for (auto [loop, kind] : llvm::enumerate(map.loops)) {
-    if (kind == TileLoop::Free ||
-        (kind == TileLoop::Constant && getConstantIntValue(sizes[loop])))
+    if (isWhole(offsets[loop], sizes[loop], known[loop],
+                buildSize(b, op, known[loop])))
       continue;
-    if (!isWhole(offsets[loop], sizes[loop], known[loop],
-                 buildSize(b, op, known[loop])))
-      return false;
+    if (kind == TileLoop::Whole ||
+        (kind == TileLoop::Constant && !getConstantIntValue(sizes[loop])))
+      return failure();
+    cuts[loop] = offsets[loop];
   }
-  return true;
+  return cuts;
 }
 
 FailureOr<TilingResult> fusion::buildTile(OpBuilder &b, TileMapInterface op,
                                           Sizes offsets, Sizes sizes) {
   TileMap map = op.getTileMap();
-  if (offsets.size() != map.loops.size() ||
-      !hasTile(b, op, map, offsets, sizes))
+  if (offsets.size() != map.loops.size())
+    return failure();
+  FailureOr<SmallVector<OpFoldResult>> cuts =
+      findCuts(b, op, map, offsets, sizes);
+  if (failed(cuts))
     return failure();
   Location loc = op.getLoc();
   TilingResult result;
@@ -249,6 +256,7 @@ FailureOr<TilingResult> fusion::buildTile(OpBuilder &b, TileMapInterface op,
   tiled->setOperands(operands);
   for (auto [value, type] : llvm::zip_equal(tiled->getResults(), *types))
     value.setType(type);
+  op.adaptTile(b, tiled, *cuts, sizes);
   result.tiledOps.push_back(b.insert(tiled));
   for (auto [value, type] : llvm::zip_equal(tiled->getResults(), tileTypes))
     result.tiledValues.push_back(

@@ -177,3 +177,90 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Rows of a tile do not count from the first: the causal mask is written out.
+// CHECK-LABEL: func.func @causal
+// CHECK-SAME: (%[[Q:.*]]: tensor<4x128x64xf32>, %[[K:.*]]: tensor<4x256x64xf32>
+// CHECK-DAG: %[[NOTHING:.*]] = arith.constant 0xFF800000 : f32
+// CHECK-DAG: %[[MORE:.*]] = arith.constant 128 : index
+// CHECK: scf.for %[[I:.*]] = %c0 to %c128 step %c32
+// CHECK: %[[TILE:.*]] = tensor.extract_slice %[[Q]][0, %[[I]], 0] [4, 32, 64]
+// CHECK: fusion.attention %[[TILE]], %[[K]], %{{.*}} : (tensor<4x32x64xf32>
+// CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %{{.*}}: index, %[[R:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT: %[[ROW:.*]] = arith.addi %[[R]], %[[I]]
+// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[ROW]], %[[MORE]]
+// CHECK-NEXT: %[[AFTER:.*]] = arith.cmpi sgt, %[[J]], %[[LAST]]
+// CHECK-NEXT: %[[T:.*]] = arith.select %[[AFTER]], %[[NOTHING]], %[[S]]
+// CHECK-NEXT: fusion.yield %[[T]]
+func.func @causal(%q: tensor<4x128x64xf32>, %k: tensor<4x256x64xf32>)
+    -> tensor<4x128x64xf32> {
+  %0 = fusion.attention %q, %k, %k causal(bottom_right)
+      : (tensor<4x128x64xf32>, tensor<4x256x64xf32>, tensor<4x256x64xf32>)
+      -> tensor<4x128x64xf32>
+  return %0 : tensor<4x128x64xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["fusion.attention"]} in %root
+        : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %op tile_sizes [0, 32]
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+// Heads alone: the mask stays as it is.
+// CHECK-LABEL: func.func @causal_heads
+// CHECK: fusion.attention {{.*}} causal(top_left)
+// CHECK-SAME: tensor<1x128x64xf32>
+// CHECK-NOT: ^bb0
+func.func @causal_heads(%q: tensor<4x128x64xf32>) -> tensor<4x128x64xf32> {
+  %0 = fusion.attention %q, %q, %q causal(top_left)
+      : (tensor<4x128x64xf32>, tensor<4x128x64xf32>, tensor<4x128x64xf32>)
+      -> tensor<4x128x64xf32>
+  return %0 : tensor<4x128x64xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["fusion.attention"]} in %root
+        : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %op tile_sizes [1]
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+// Groups count from the first row of the tile.
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: (%[[X:.*]]: tensor<64x16xf32>, %[[W:.*]]: tensor<3x16x8xf32>, %[[O:.*]]: tensor<4xi32>)
+// CHECK: scf.for %[[I:.*]] = %c0 to
+// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK: %[[LEAST:.*]] = arith.maxsi %[[O]],
+// CHECK: %[[FIRST:.*]] = tensor.splat %[[N]]
+// CHECK: %[[P:.*]] = arith.subi %[[LEAST]], %[[FIRST]]
+// CHECK: fusion.grouped_matmul %{{.*}}, %[[W]] offsets(%[[P]])
+func.func @groups(%x: tensor<64x16xf32>, %w: tensor<3x16x8xf32>,
+                  %o: tensor<4xi32>) -> tensor<64x8xf32> {
+  %0 = fusion.grouped_matmul %x, %w offsets(%o)
+      : (tensor<64x16xf32>, tensor<3x16x8xf32>, tensor<4xi32>)
+      -> tensor<64x8xf32>
+  return %0 : tensor<64x8xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["fusion.grouped_matmul"]} in %root
+        : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %op tile_sizes [16]
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

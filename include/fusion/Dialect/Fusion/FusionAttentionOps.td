@@ -24,7 +24,8 @@ def Fusion_CausalMask
 
 def Fusion_AttentionOp
     : Fusion_ComputeOp<"attention",
-                       [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+                       [AttrSizedOperandSegments, InferTypeOpAdaptor,
+                        Fusion_AdaptTile]> {
   let summary = "scaled dot-product attention";
   let description = [{
     `query` is [batch..., H, S, D], `key` [batch..., G, T, D], `value`

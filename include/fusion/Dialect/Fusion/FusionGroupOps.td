@@ -18,7 +18,8 @@ include "fusion/Dialect/Fusion/FusionOpBase.td"
 
 def Fusion_RowGroupsOp : Fusion_ComputeOp<"row_groups", [
     DeclareOpInterfaceMethods<Fusion_DecomposeInterface,
-                              ["isDecomposedOnInput"]>]> {
+                              ["isDecomposedOnInput"]>,
+    Fusion_AdaptTile]> {
   let summary = "the group of each row, for rows sorted by group";
   let description = [{
     Group e has the rows from `offsets[e]` up to, not including,
@@ -56,7 +57,8 @@ def Fusion_RowGroupsOp : Fusion_ComputeOp<"row_groups", [
   }];
 }
 
-def Fusion_GroupedMatmulOp : Fusion_ComputeOp<"grouped_matmul", []> {
+def Fusion_GroupedMatmulOp : Fusion_ComputeOp<"grouped_matmul",
+                                             [Fusion_AdaptTile]> {
   let summary = "product of rows with the matrix of their group";
   let description = [{
     `input` is T x K, its rows sorted by group; `weight` has one matrix for each

@@ -47,12 +47,23 @@ def Fusion_TileMapInterface : OpInterface<"TileMapInterface"> {
     all of them.
 
     A tile is computed by the op itself, with the attributes that it has, on
-    slices of its operands. What else an element depends on has to be in every
-    tile: where it is, for one.
+    slices of its operands. An op whose elements depend on where they are adapts
+    that, or keeps the loop whole.
   }];
   let methods = [
     InterfaceMethod<"Which tiles belong together.",
-      "::mlir::fusion::TileMap", "getTileMap">
+      "::mlir::fusion::TileMap", "getTileMap">,
+    InterfaceMethod<[{
+        Lets `tiled`, a copy of the op on the operands of a tile that is not in
+        the IR yet, compute what the op computes there. `offsets` are those of
+        the tile, null for loops of which it is all. What is built before it is
+        built by `builder`.
+      }],
+      "void", "adaptTile",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Operation *":$tiled,
+           "::llvm::ArrayRef<::mlir::OpFoldResult>":$offsets,
+           "::llvm::ArrayRef<::mlir::OpFoldResult>":$sizes),
+      "", [{ return; }]>
   ];
 }
 

@@ -32,6 +32,10 @@ def Fusion_Decompose : DeclareOpInterfaceMethods<Fusion_DecomposeInterface,
 def Fusion_TileMap : DeclareOpInterfaceMethods<Fusion_TileMapInterface,
                                                ["getTileMap"]>;
 
+/// An op whose elements depend on where they are, and whose tiles know it.
+def Fusion_AdaptTile : DeclareOpInterfaceMethods<Fusion_TileMapInterface,
+                                                 ["adaptTile"]>;
+
 /// Computation: no side effects, shapes from operands, a meaning in linalg,
 /// tiles.
 class Fusion_ComputeOp<string mnemonic, list<Trait> traits = []>
