@@ -276,6 +276,8 @@ std::string Raiser::readOps() {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   for (Operation *each : form.getOps()) {
     std::string reason;
+    if (!form.isClosed(each))
+      return "an iteration takes something from outside of it";
     if (auto load = dyn_cast<memref::LoadOp>(each))
       reason = readLoad(load);
     else if (auto store = dyn_cast<memref::StoreOp>(each))
@@ -305,7 +307,8 @@ std::string Raiser::readOps() {
     if (getMap(load.getIndices()) != stored[number])
       return "it reads result #" + std::to_string(number) +
              " at another place than it writes to";
-    read.set(number);
+    if (!load->use_empty())
+      read.set(number);
   }
   bool reduces = false;
   for (unsigned loop = 0; loop < form.getNumLoops(); ++loop)

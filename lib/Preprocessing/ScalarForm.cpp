@@ -147,6 +147,13 @@ std::optional<unsigned> ScalarForm::getLoop(Value value) const {
   return found - indices.begin();
 }
 
+bool ScalarForm::isClosed(Operation *op) const {
+  return llvm::all_of(op->getOperands(), [&](Value value) {
+    Operation *definition = value.getDefiningOp();
+    return !definition || llvm::is_contained(ops, definition);
+  });
+}
+
 AffineExpr ScalarForm::getAffine(Value value) const {
   MLIRContext *context = value.getContext();
   if (std::optional<unsigned> loop = getLoop(value))

@@ -47,6 +47,10 @@ public:
   /// The operations of an iteration, in order.
   ArrayRef<Operation *> getOps() const { return ops; }
 
+  /// Whether `op`, of an iteration, takes arguments and what others of the
+  /// iteration compute alone.
+  bool isClosed(Operation *op) const;
+
   /// The operand of the op that `value` stands for, or one after the last for
   /// a value that its regions take from outside; nothing for others.
   std::optional<unsigned> getOperand(Value value) const;

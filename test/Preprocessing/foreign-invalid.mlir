@@ -100,6 +100,15 @@ func.func @shifted(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @outside(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{FUS-1016: 'foreign.odd': an iteration takes something from outside of it;}}
+  %0 = foreign.odd ins(%x : tensor<4xf32>) outs(%o : tensor<4xf32>)
+      {kind = "outside"} -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @twice(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{FUS-1016: 'foreign.odd': it writes to result #0 twice;}}
   %0 = foreign.odd ins(%x : tensor<4xf32>) outs(%o : tensor<4xf32>)

@@ -76,28 +76,43 @@ static OpFoldResult buildSize(OpBuilder &b, TileMapInterface op,
   return shapes[cast<OpResult>(known.tensor).getResultNumber()][known.dim];
 }
 
-/// Whether the same operations, without effects, compute both from the same.
-static bool areComputedAlike(Value a, Value b) {
+/// How many operations deep two sizes are compared: a few of index arithmetic
+/// make each, and the number of paths through them doubles with every one.
+static constexpr unsigned kMaxSizeDepth = 8;
+
+/// Whether the same operations on scalars, without effects, compute both from
+/// the same.
+static bool areComputedAlike(Value a, Value b, unsigned depth = 0) {
   Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (a == b || !first || !second)
+  if (a == b || !first || !second || depth == kMaxSizeDepth)
     return a == b;
-  if (cast<OpResult>(a).getResultNumber() !=
-          cast<OpResult>(b).getResultNumber() ||
-      first->getNumRegions() != 0 || !isMemoryEffectFree(first))
+  if (isa<ShapedType>(a.getType()) || first->getNumResults() != 1 ||
+      second->getNumResults() != 1 || first->getNumRegions() != 0 ||
+      !isMemoryEffectFree(first))
     return false;
   return OperationEquivalence::isEquivalentTo(
       first, second,
-      [](Value x, Value y) { return success(areComputedAlike(x, y)); },
+      [&](Value x, Value y) {
+        return success(areComputedAlike(x, y, depth + 1));
+      },
       /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
-/// Whether `size` is that of a tensor that is computed as `known.tensor` is:
-/// upstream asks a copy of an op for the tile that a reader of the op needs.
+/// Whether `size` is that of the result of a copy of the op that has
+/// `known.tensor`, on the same operands: upstream asks a copy of an op for the
+/// tile that a reader of the op needs.
 static bool isSizeOfCopy(OpFoldResult size, const KnownSize &known) {
   auto value = dyn_cast<Value>(size);
   auto dimOp = value ? value.getDefiningOp<tensor::DimOp>() : nullptr;
-  return dimOp && dimOp.getConstantIndex() == known.dim &&
-         areComputedAlike(dimOp.getSource(), known.tensor);
+  Operation *op = known.tensor.getDefiningOp();
+  Operation *other = dimOp ? dimOp.getSource().getDefiningOp() : nullptr;
+  return op && other && dimOp.getConstantIndex() == known.dim &&
+         cast<OpResult>(dimOp.getSource()).getResultNumber() ==
+             cast<OpResult>(known.tensor).getResultNumber() &&
+         op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         OperationEquivalence::isEquivalentTo(
+             op, other, OperationEquivalence::exactValueMatch,
+             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
 static bool areKnownEqual(OpFoldResult a, const KnownSize &known) {

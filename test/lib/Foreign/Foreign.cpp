@@ -234,6 +234,10 @@ LogicalResult OddOp::generateScalarImplementation(OpBuilder &builder,
   if (kind == "buffer")
     x = load(b, memref::AllocaOp::create(b, MemRefType::get({}, x.getType())),
              {});
+  if (kind == "outside") {
+    OpBuilder first = OpBuilder::atBlockBegin(b.getInsertionBlock());
+    x = arith::ConstantOp::create(first, loc, b.getF32FloatAttr(1.0f));
+  }
   if (kind == "conditional") {
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, i, one);
     scf::IfOp::create(b, isFirst, [&](OpBuilder &inner, Location loc) {
