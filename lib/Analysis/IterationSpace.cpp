@@ -263,16 +263,28 @@ static void relate(linalg::LinalgOp op, DimNodes &nodes) {
       if (auto loop = dyn_cast<AffineDimExpr>(expr))
         nodes.mergeLoop(op, loop.getPosition(), tensor, i);
   };
+  // Of a tensor that is also read as an input, in this operation or another,
+  // the input's dimensions count for more: two products of the same operands
+  // that each add to the other's have the same results' dimensions.
+  auto isRead = [](OpOperand &init) {
+    return llvm::any_of(init.get().getUses(), [](OpOperand &use) {
+      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      return user && user.isDpsInput(&use);
+    });
+  };
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     if (op.hasPureTensorSemantics())
       relateTo(map, op.getTiedOpResult(&init));
-    if (!isShared(init.get()))
+    if (!isShared(init.get()) && !isRead(init))
       relateTo(map, init.get());
   }
   for (OpOperand *input : op.getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType()))
       relateTo(op.getMatchingIndexingMap(input), input->get());
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!isShared(init.get()) && isRead(init))
+      relateTo(op.getMatchingIndexingMap(&init), init.get());
 }
 
 static void relate(ScanOp scan, DimNodes &nodes) {
