@@ -108,3 +108,23 @@ tile.program @parts(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 
   tile.store %s, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<16x64xf32>, !tile.view<16x64xf32>
   tile.return
 }
+
+// -----
+
+// As many columns as threads, two each: accesses are narrower than they could
+// be, and each thread has all of its columns.
+
+// CHECK-LABEL: tile.program @columns_of_threads
+// CHECK: tile.reduce %{{.*}} along 0 : tensor<8x256xf32, #tile.layout<"{reg={{\[\[}}0,1],[1,0],[2,0],[4,0]], lane={{\[\[}}0,2],[0,4],[0,8],[0,16],[0,32]], warp={{\[\[}}0,64],[0,128]], shape=[8,256]}">>
+tile.program @columns_of_threads(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<8x256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<256xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<8x256xf32> -> tensor<8x256xf32>
+  %s = tile.reduce %t along 0 : tensor<8x256xf32> -> tensor<256xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<256xf32>, !tile.view<256xf32>
+  tile.return
+}

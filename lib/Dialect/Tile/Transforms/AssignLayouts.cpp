@@ -445,6 +445,13 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
     vector /= 2;
   if (!group.scans.empty())
     return voteScanLayout(group, fastest, vector);
+  // Narrower accesses, where each thread then has all that it reduces, rather
+  // than threads that combine what they have.
+  int64_t kept = 1;
+  for (auto [dim, size] : llvm::enumerate(group.shape))
+    kept *= group.reduced.test(dim) ? 1 : size;
+  if (group.reduced.any() && !group.reduced.test(fastest) && kept >= threads)
+    vector = std::min(vector, kept / threads);
   return blockedLayout(group.shape, fastest, vector, group.reduced,
                        group.scanned);
 }
