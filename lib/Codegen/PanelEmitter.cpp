@@ -17,6 +17,7 @@
 #include "fusion/Executable/PackageModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -114,11 +115,25 @@ LogicalResult PanelEmitter::open(Value first, Value number) {
   if (failed(countMembers()))
     return failure();
   Panel &own = *panel;
-  builder.getProgram().setTogether(own.members);
+  int64_t cluster = kernel.getDecision(own.dim).getCluster();
+  own.inCluster = cluster > 1;
+  if (own.inCluster && cluster != own.members)
+    return refuse("there are " + Twine(own.members) +
+                  " of them, and a cluster has " + Twine(cluster));
+  if (own.inCluster &&
+      (kernel.getMma() || kernel.getStrategy() == Strategy::Scan))
+    return refuse("a cluster's blocks exchange what they reduce outside of "
+                  "loops, and nothing else");
+  if (own.inCluster)
+    builder.getProgram().setCluster(own.members);
+  else
+    builder.getProgram().setTogether(own.members);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(first);
   Value members = builder.createIndex(own.members);
-  own.panel = arith::DivUIOp::create(builder, loc, first, members);
+  own.panel = own.inCluster
+                  ? builder.createIndex(0)
+                  : arith::DivUIOp::create(builder, loc, first, members);
   own.member = arith::RemUIOp::create(builder, loc, first, members);
   own.inRounds = kernel.getStrategy() == Strategy::Scan;
   if (!axes[own.axis].dim && !own.inRounds)
@@ -138,12 +153,20 @@ Value PanelEmitter::getMemory() {
   if (!memory) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&builder.getProgram().getBody().front());
-    memory = tile::ScratchOp::create(
-        builder, loc,
-        LLVM::LLVMPointerType::get(builder.getContext(), /*addressSpace=*/1),
-        kHeadBytes, /*signals=*/true);
+    auto pointerTo = [&](NVVM::NVVMMemorySpace space) {
+      return LLVM::LLVMPointerType::get(builder.getContext(),
+                                        static_cast<unsigned>(space));
+    };
+    if (panel->inCluster)
+      memory = tile::ClusterMemoryOp::create(
+          builder, loc, pointerTo(NVVM::NVVMMemorySpace::Shared), kHeadBytes,
+          /*offset=*/nullptr);
+    else
+      memory = tile::ScratchOp::create(
+          builder, loc, pointerTo(NVVM::NVVMMemorySpace::Global), kHeadBytes,
+          /*signals=*/true);
   }
-  return memory;
+  return memory->getResult(0);
 }
 
 FailureOr<SmallVector<Tile>> PanelEmitter::combine(ArrayRef<Tile> parts,
@@ -190,6 +213,9 @@ int64_t PanelEmitter::placeExchanges() {
     bytes += exchange.getNumWords() *
              static_cast<int64_t>(exchange.getValues().size()) * kWordBytes;
     bytes = llvm::alignTo(bytes, align);
+    // In a cluster each has a head, for the barrier at which words arrive.
+    if (panel->inCluster && exchange != exchanges.back())
+      bytes += kHeadBytes;
   }
   for (tile::PanelScanOp scan : scans) {
     // Every round has an exchange.
@@ -213,15 +239,20 @@ LogicalResult PanelEmitter::close() {
       return refuse("nothing is reduced along it");
     // No result needs what the kernel reduces: nobody waits.
     builder.getProgram().removeTogetherAttr();
+    builder.getProgram().removeClusterAttr();
     return success();
   }
   int64_t bytes = placeExchanges();
+  if (panel->inCluster) {
+    cast<tile::ClusterMemoryOp>(memory).setBytes(bytes);
+    return success();
+  }
   if (bytes * panel->panels > fusionpkg::kSignalBytes)
     return refuse("what they exchange takes " + Twine(bytes * panel->panels) +
                   " bytes, more than the " + Twine(fusionpkg::kSignalBytes) +
                   " there are");
-  memory.setBytes(bytes * panel->panels);
-  tile::PanelLeaveOp::create(builder, loc, memory, panel->panel,
+  cast<tile::ScratchOp>(memory).setBytes(bytes * panel->panels);
+  tile::PanelLeaveOp::create(builder, loc, getMemory(), panel->panel,
                              panel->members * (mma ? mma.getGroups() : 1),
                              bytes);
   return success();

@@ -28,6 +28,8 @@ struct Panel {
   int64_t members = 1, panels = 1;
   /// The tiles of the dimension are dealt out in rounds, one to each member.
   bool inRounds = false;
+  /// They are a cluster.
+  bool inCluster = false;
   /// The part of the dimension that the block walks; null where it has tiles
   /// of it.
   Value begin, end;
@@ -86,7 +88,8 @@ private:
   TileAxes &axes;
   Location loc;
   std::optional<Panel> panel;
-  tile::ScratchOp memory;
+  /// Of the launch, or of the cluster.
+  Operation *memory = nullptr;
   SmallVector<tile::PanelReduceOp> exchanges;
   /// Those of walks in rounds.
   SmallVector<tile::PanelScanOp> scans;

@@ -70,9 +70,10 @@ ScheduleAttr LoopSchedule::toAttr(KernelOp kernel, const KernelBody &body,
       ordered[*dim] = axes[own];
   SmallVector<AxisAttr> attributes;
   for (const LoopAxis &axis : ordered)
-    attributes.push_back(AxisAttr::get(
-        kernel.getContext(), axis.kind, axis.tile, /*warps=*/1,
-        std::min(axis.vector, axis.tile), axis.strip, axis.steps, axis.split));
+    attributes.push_back(
+        AxisAttr::get(kernel.getContext(), axis.kind, axis.tile, /*warps=*/1,
+                      std::min(axis.vector, axis.tile), axis.strip, axis.steps,
+                      axis.split, axis.cluster));
   return ScheduleAttr::get(kernel.getContext(), strategy, attributes, warps);
 }
 

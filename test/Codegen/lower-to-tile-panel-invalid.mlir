@@ -129,3 +129,35 @@ func.func @memory(%a: tensor<262144x256xbf16>, %b: tensor<512x256xbf16>) -> tens
   }
   return %r : tensor<262144x512xf32>
 }
+
+// -----
+
+func.func @other_cluster(%x: tensor<8x3000xf32>) -> tensor<8xf32> {
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but there are 3 of them, and a cluster has 4}}
+  %r = fusion.kernel @other_cluster ins(%x : tensor<8x3000xf32>) -> (tensor<8xf32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 1024, vector = 4, cluster = 4>], warps = 4>} {
+  ^bb0(%u: tensor<8x3000xf32>):
+    %zero = arith.constant 0.0 : f32
+    %v = tensor.empty() : tensor<8xf32>
+    %g = linalg.fill ins(%zero : f32) outs(%v : tensor<8xf32>) -> tensor<8xf32>
+    %s = linalg.reduce { arith.addf } ins(%u : tensor<8x3000xf32>) outs(%g : tensor<8xf32>) dimensions = [1]
+    fusion.yield %s : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @scan_in_cluster(%x: tensor<4x65536xf32>) -> tensor<4x65536xf32> {
+  // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but a cluster's blocks exchange what they reduce outside of loops, and nothing else}}
+  %r = fusion.kernel @scan_in_cluster ins(%x : tensor<4x65536xf32>) -> (tensor<4x65536xf32>) attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 1024, vector = 4, split = 8, cluster = 8>], warps = 4>} {
+  ^bb0(%u: tensor<4x65536xf32>):
+    %zero = arith.constant 0.0 : f32
+    %y = fusion.scan ins(%u : tensor<4x65536xf32>) inits(%zero : f32) axis(1) -> tensor<4x65536xf32> {
+    ^bb1(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      fusion.yield %c : f32
+    }
+    fusion.yield %y : tensor<4x65536xf32>
+  }
+  return %r : tensor<4x65536xf32>
+}

@@ -17,10 +17,21 @@
 
 namespace mlir::fusion {
 
+class ProgramLowering;
+
 /// Arrives at the cluster's barrier, and waits there for all threads of all
 /// blocks.
 void arriveAtCluster(ThreadBuilder &builder);
 void waitForCluster(ThreadBuilder &builder);
+
+/// Waits before the first exchange through `tile.cluster_memory` until all
+/// blocks of the cluster run and have made the barriers of theirs.
+void awaitClusterMemory(ProgramLowering &lowering);
+
+/// Stores `value` to `address`, of shared memory of a block of the cluster; the
+/// store counts at `barrier`, of the same block, with its 4, 8 or 16 bytes.
+void sendAsync(ThreadBuilder &builder, Value value, unsigned bytes,
+               Value address, Value barrier);
 
 /// Of shared memory of any block of the cluster.
 LLVM::LLVMPointerType getClusterPointerType(MLIRContext *context);

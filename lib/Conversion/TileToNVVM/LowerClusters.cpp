@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClusterBarriers.h"
-#include "OpEmitter.h"
+#include "PanelExchange.h"
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,6 +56,29 @@ void mlir::fusion::arriveAt(ThreadBuilder &builder, Value remote) {
                     "l,~{memory}");
 }
 
+void mlir::fusion::sendAsync(ThreadBuilder &builder, Value value,
+                             unsigned bytes, Value address, Value barrier) {
+  unsigned words = bytes / 4;
+  Type word = builder.getI32Type();
+  auto vector = VectorType::get(words, word);
+  value = LLVM::BitcastOp::create(builder, words == 1 ? word : vector, value);
+  SmallVector<Value> operands{address, barrier};
+  std::string text = "st.async.weak.shared::cluster.mbarrier::complete_tx::"
+                     "bytes",
+              list, constraints = "l,l";
+  for (unsigned i = 0; i < words; ++i) {
+    operands.push_back(words == 1 ? value : builder.extractElement(value, i));
+    list += (i ? ", $" : "$") + std::to_string(i + 2);
+    constraints += ",r";
+  }
+  if (words > 1) {
+    text += ".v" + std::to_string(words);
+    list = "{" + list + "}";
+  }
+  builder.inlineAsm(nullptr, operands, text + ".b32 [$0], " + list + ", [$1];",
+                    constraints + ",~{memory}");
+}
+
 namespace {
 /// What the consumers of a cluster meet at.
 struct ClusterMeetings {
@@ -64,6 +87,20 @@ struct ClusterMeetings {
   SharedPlace place;
   /// Blocks have arrived at the cluster's barrier, none has waited there.
   bool awaitsCluster = false;
+};
+
+/// What the blocks of a cluster exchange through.
+struct ClusterExchanges {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ClusterExchanges)
+  /// Blocks have arrived at the cluster's barrier, none has waited there.
+  bool awaitsCluster = false;
+};
+
+struct ClusterMemoryLowering : public TileOpLowering<tile::ClusterMemoryOp> {
+  /// Makes the barriers.
+  LogicalResult beginKernel(ProgramLowering &lowering) const override;
+  LogicalResult lower(tile::ClusterMemoryOp op,
+                      ProgramLowering &lowering) const override;
 };
 
 struct ClusterRankLowering : public TileOpLowering<tile::ClusterRankOp> {
@@ -124,9 +161,6 @@ private:
   /// register part 0 of this thread.
   std::pair<SmallVector<Value>, SmallVector<Value>>
   findTargets(const Shares &shares);
-  /// Stores `value`, so many bytes, to another block; the store counts at a
-  /// barrier of that block.
-  void sendAsync(Value value, unsigned bytes, Value address, Value barrier);
   /// Sums up the shares that lie in the buffer.
   LogicalResult addShares();
   /// Arrives, as all consumers do, and waits for the phase to complete.
@@ -184,6 +218,68 @@ ClusterReduceLowering::beginKernel(ProgramLowering &lowering) const {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+void mlir::fusion::awaitClusterMemory(ProgramLowering &lowering) {
+  bool &awaitsCluster = lowering.getState<ClusterExchanges>().awaitsCluster;
+  if (awaitsCluster)
+    waitForCluster(lowering.getBuilder());
+  awaitsCluster = false;
+}
+
+LogicalResult
+ClusterMemoryLowering::beginKernel(ProgramLowering &lowering) const {
+  tile::ProgramOp program = lowering.getProgram();
+  tile::ClusterMemoryOp memory;
+  SmallVector<tile::PanelReduceOp> exchanges;
+  program.getBody().walk([&](Operation *op) {
+    if (auto own = dyn_cast<tile::ClusterMemoryOp>(op))
+      memory = own;
+    if (auto exchange = dyn_cast<tile::PanelReduceOp>(op))
+      exchanges.push_back(exchange);
+  });
+  if (!memory)
+    return success();
+  if (!memory.getOffset())
+    return memory.emitOpError("FUS-3304: shared memory is not allocated");
+  // A barrier completes its only phase when all words have arrived.
+  ThreadBuilder &builder = lowering.getBuilder();
+  SharedMemory &sharedMemory = lowering.getSharedMemory();
+  auto start = static_cast<int64_t>(*memory.getOffset());
+  builder.ifThread(lowering.getThreads().isFirst(), [&] {
+    for (tile::PanelReduceOp exchange : exchanges) {
+      auto place = SharedPlace::at(
+          start + static_cast<int64_t>(exchange.getOffset()) - kHeadBytes);
+      NVVM::MBarrierInitOp::create(builder, sharedMemory.getAddress(place),
+                                   builder.constant32(1),
+                                   /*predicate=*/Value());
+      int64_t bytes = kSentBytes * exchange.getNumWords() *
+                      static_cast<int64_t>(exchange.getValues().size());
+      builder.inlineAsm(nullptr,
+                        {sharedMemory.getAddress32(place),
+                         builder.constant32(static_cast<int32_t>(bytes))},
+                        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], "
+                        "$1;",
+                        "r,r,~{memory}");
+    }
+    NVVM::FenceMbarrierInitOp::create(builder);
+  });
+  // Others send when they know that: loads need not wait for them to begin.
+  arriveAtCluster(builder);
+  lowering.getState<ClusterExchanges>().awaitsCluster = true;
+  return success();
+}
+
+LogicalResult ClusterMemoryLowering::lower(tile::ClusterMemoryOp op,
+                                           ProgramLowering &lowering) const {
+  lowering.set(op.getResult(),
+               {lowering.getSharedMemory().getAddress(
+                   SharedPlace::at(static_cast<int64_t>(*op.getOffset())))});
+  return success();
+}
+
 LogicalResult ClusterRankLowering::lower(tile::ClusterRankOp op,
                                          ProgramLowering &lowering) const {
   ThreadBuilder &builder = lowering.getBuilder();
@@ -238,29 +334,6 @@ uint64_t ClusterReduceEmitter::offsetOfPart(unsigned number) const {
     if (number >> bit & 1)
       offset ^= shared.offsetBasis(dim, firstBit + bit);
   return offset;
-}
-
-void ClusterReduceEmitter::sendAsync(Value value, unsigned bytes, Value address,
-                                     Value barrier) {
-  unsigned words = bytes / 4;
-  Type word = builder.getI32Type();
-  auto vector = VectorType::get(words, word);
-  value = LLVM::BitcastOp::create(builder, words == 1 ? word : vector, value);
-  SmallVector<Value> operands{address, barrier};
-  std::string text = "st.async.weak.shared::cluster.mbarrier::complete_tx::"
-                     "bytes",
-              list, constraints = "l,l";
-  for (unsigned i = 0; i < words; ++i) {
-    operands.push_back(words == 1 ? value : builder.extractElement(value, i));
-    list += (i ? ", $" : "$") + std::to_string(i + 2);
-    constraints += ",r";
-  }
-  if (words > 1) {
-    text += ".v" + std::to_string(words);
-    list = "{" + list + "}";
-  }
-  builder.inlineAsm(nullptr, operands, text + ".b32 [$0], " + list + ", [$1];",
-                    constraints + ",~{memory}");
 }
 
 std::optional<tile::SharedAccess> ClusterReduceEmitter::findAccess() const {
@@ -377,7 +450,7 @@ LogicalResult ClusterReduceEmitter::pushParts() {
       return op.emitOpError("FUS-3317: shares are sent in pieces of 4 bytes, "
                             "this layout has ")
              << bytes;
-    sendAsync(value, bytes, address, barriers[number]);
+    sendAsync(builder, value, bytes, address, barriers[number]);
   }
   return success();
 }
@@ -463,5 +536,6 @@ LogicalResult ClusterReduceLowering::lower(tile::ClusterReduceOp op,
 }
 
 void mlir::fusion::populateClusterLowerings(LoweringSet &lowerings) {
-  lowerings.add<ClusterRankLowering, ClusterReduceLowering>();
+  lowerings
+      .add<ClusterMemoryLowering, ClusterRankLowering, ClusterReduceLowering>();
 }

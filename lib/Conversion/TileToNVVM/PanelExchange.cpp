@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PanelExchange.h"
+#include "ClusterBarriers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -68,6 +69,8 @@ FailureOr<PanelDeal> mlir::fusion::dealPanel(const ProgramLowering &lowering,
 }
 
 Scalars PanelExchange::readPanel(const PanelRead &read) {
+  if (inCluster)
+    return readSent(read);
   int64_t perAccess = getWordsOfAccess(read.perThread);
   int64_t words = read.members * read.perThread;
   std::string base = "[$" + std::to_string(words) + "+";
@@ -98,6 +101,10 @@ Scalars PanelExchange::readPanel(const PanelRead &read) {
                         "{\n.reg .pred waits;\n.reg .b32 low, high;\nagain:\n" +
                             loads + checks + "@waits bra again;\n}",
                         constraints + "l,r,~{memory}");
+  return unpackWords(all, words);
+}
+
+Scalars PanelExchange::unpackWords(Value all, int64_t words) {
   if (words == 1)
     return {all};
   Scalars scalars;
@@ -152,6 +159,8 @@ Value PanelExchange::getWords(Value member) {
 
 void PanelExchange::store(Value address, int64_t offset,
                           ArrayRef<Value> scalars) {
+  if (inCluster)
+    return send(address, offset, scalars);
   Type i64 = builder.getI64Type();
   Value high = arith::ShLIOp::create(
       builder, arith::ExtUIOp::create(builder, i64, number),
@@ -183,6 +192,65 @@ void PanelExchange::store(Value address, int64_t offset,
   }
 }
 
+//===----------------------------------------------------------------------===//
+// In a cluster
+//===----------------------------------------------------------------------===//
+
+void PanelExchange::send(Value address, int64_t offset,
+                         ArrayRef<Value> scalars) {
+  LLVM::LLVMPointerType type = getClusterPointerType(builder.getContext());
+  Value head = builder.advance(lowering.getScalar(memory),
+                               static_cast<int32_t>(firstByte - kHeadBytes));
+  SmallVector<Value> words;
+  for (Value scalar : scalars) {
+    Value bits = builder.toMemory(scalar);
+    Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
+    if (bits.getType() != own)
+      bits = arith::BitcastOp::create(builder, own, bits);
+    if (own != builder.getI32Type())
+      bits = arith::ExtUIOp::create(builder, builder.getI32Type(), bits);
+    words.push_back(bits);
+  }
+  // Each member has a copy of its own.
+  for (int64_t member = 0; member < members; ++member) {
+    Value rank = builder.constant32(static_cast<int32_t>(member));
+    Value place = NVVM::MapaOp::create(builder, type, address, rank);
+    Value barrier = NVVM::MapaOp::create(builder, type, head, rank);
+    for (auto [i, word] : llvm::enumerate(words))
+      sendAsync(builder, word, kSentBytes,
+                builder.advance(
+                    place, static_cast<int32_t>(
+                               offset + static_cast<int64_t>(i) * kWordBytes)),
+                barrier);
+  }
+}
+
+Scalars PanelExchange::readSent(const PanelRead &read) {
+  int64_t words = read.members * read.perThread;
+  std::string base = "[$" + std::to_string(words) + "+", loads, constraints;
+  for (int64_t i = 0; i < words; ++i) {
+    int64_t bytes = read.offset + i / read.perThread * read.memberBytes +
+                    i % read.perThread * kWordBytes;
+    loads += "ld.shared::cta.b32 word, " + base + std::to_string(bytes) +
+             "];\ncvt.u64.u32 $" + std::to_string(i) + ", word;\n";
+    constraints += "=&l,";
+  }
+  Value barrier = builder.advance(lowering.getScalar(memory),
+                                  static_cast<int32_t>(firstByte - kHeadBytes));
+  Type result = builder.getI64Type();
+  if (words > 1)
+    result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                              SmallVector<Type>(words, result));
+  Value all =
+      builder.inlineAsm(result, {read.first, barrier},
+                        "{\n.reg .pred done;\n.reg .b32 word;\nagain:\n"
+                        "mbarrier.try_wait.parity.shared::cta.b64 done, [$" +
+                            std::to_string(words + 1) +
+                            "], 0;\n@!done bra again;\n" + loads + "}",
+                        constraints + "l,l,~{memory}");
+  return unpackWords(all, words);
+}
+
 void PanelExchange::publishOnce(llvm::function_ref<void()> publish) {
   if (Value owner = threads.isOwner(deal.layout))
     builder.ifThread(owner, [&] { publish(); });
@@ -208,11 +276,14 @@ Scalars PanelExchange::runByOwners(const Scalars &others,
 
 Scalars PanelExchange::runExchange(const Scalars &others,
                                    llvm::function_ref<Scalars()> exchange) {
+  if (inCluster)
+    awaitClusterMemory(lowering);
   bool isShared = deal.layout.freeMask(HwDim::Warp) != 0;
   if (isShared && byOwners)
     return runByOwners(others, exchange);
-  // Warps with the same elements have read what is written over now.
-  if (isShared)
+  // Warps with the same elements have read what is written over now; in a
+  // cluster each exchange has memory of its own.
+  if (isShared && !inCluster)
     lowering.getRole().createBarrier();
   return exchange();
 }

@@ -21,8 +21,19 @@ namespace mlir::fusion {
 /// Bytes of an element with the number of its exchange, and of the widest
 /// access.
 constexpr int64_t kWordBytes = 8, kWidestBytes = 16;
+/// Bytes before the words of an exchange in a cluster, for its barrier, and of
+/// a word that are sent there.
+constexpr int64_t kHeadBytes = 16, kSentBytes = 4;
 /// Words that a thread reads at a time, of two registers each.
 constexpr int64_t kMostInFlight = 16;
+
+/// True when what a panel exchanges through is shared memory of the blocks of a
+/// cluster, and not memory of the launch.
+inline bool isClusterMemory(Value memory) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(memory.getType());
+  return pointer &&
+         pointer.getAddressSpace() == unsigned(NVVM::NVVMMemorySpace::Shared);
+}
 
 /// How the threads of a warp share out the words of an exchange.
 struct PanelDeal {
@@ -71,7 +82,8 @@ protected:
         copies(static_cast<int64_t>(op.getCopies())),
         firstByte(static_cast<int64_t>(op.getOffset())),
         panelBytes(static_cast<int64_t>(op.getBytes())),
-        byOwners(op.getByOwners()), combiner(op.getCombiner()) {}
+        byOwners(op.getByOwners()), inCluster(isClusterMemory(memory)),
+        combiner(op.getCombiner()) {}
 
   Value index(int64_t value) { return builder.constantIndex(value); }
   Value add(Value a, Value b);
@@ -91,6 +103,12 @@ protected:
   void store(Value address, int64_t offset, ArrayRef<Value> scalars);
   /// Reads words of an exchange until all of them are there.
   Scalars readPanel(const PanelRead &read);
+  /// Reads words that other blocks of the cluster have sent, once all have.
+  Scalars readSent(const PanelRead &read);
+  /// The words of a result of inline assembly.
+  Scalars unpackWords(Value all, int64_t words);
+  /// Sends the thread's `scalars` to all blocks of the cluster.
+  void send(Value address, int64_t offset, ArrayRef<Value> scalars);
   /// The element that `word` of an exchange has in its lower half.
   Value takeFromWord(Value word, Type element);
   /// Lets the first of the threads with the same elements do `publish`.
@@ -115,7 +133,7 @@ private:
 
   Value memory, panel, turn;
   int64_t copies, firstByte, panelBytes;
-  bool byOwners;
+  bool byOwners, inCluster;
   Region &combiner;
 };
 

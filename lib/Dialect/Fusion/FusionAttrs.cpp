@@ -25,18 +25,16 @@ using namespace mlir::fusion;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
-/// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N` and
-/// `, split = N`, each
-/// optional, in this order.
+/// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N`,
+/// `, split = N` and `, cluster = N`, each optional, in this order.
 static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
                                    int64_t &vector, int64_t &strip,
-                                   int64_t &steps, int64_t &split) {
-  warps = vector = strip = steps = split = 1;
-  std::pair<StringRef, int64_t *> widths[] = {{"warps", &warps},
-                                              {"vector", &vector},
-                                              {"strip", &strip},
-                                              {"steps", &steps},
-                                              {"split", &split}};
+                                   int64_t &steps, int64_t &split,
+                                   int64_t &cluster) {
+  warps = vector = strip = steps = split = cluster = 1;
+  std::pair<StringRef, int64_t *> widths[] = {
+      {"warps", &warps}, {"vector", &vector}, {"strip", &strip},
+      {"steps", &steps}, {"split", &split},   {"cluster", &cluster}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
@@ -47,7 +45,8 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
       ++next;
     if (next == std::size(widths))
       return parser.emitError(loc, "expected 'warps', 'vector', 'strip', "
-                                   "'steps' or 'split', in this order");
+                                   "'steps', 'split' or 'cluster', in this "
+                                   "order");
     if (parser.parseInteger(*widths[next++].second))
       return failure();
   }
@@ -55,7 +54,8 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
 }
 
 static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
-                            int64_t strip, int64_t steps, int64_t split) {
+                            int64_t strip, int64_t steps, int64_t split,
+                            int64_t cluster) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
@@ -66,6 +66,8 @@ static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
     printer << ", steps = " << steps;
   if (split != 1)
     printer << ", split = " << split;
+  if (cluster != 1)
+    printer << ", cluster = " << cluster;
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -118,10 +120,13 @@ static bool isPowerOf2(int64_t value) {
 /// Elements that are written out at most.
 static constexpr int64_t kMaxStrip = 64;
 
+/// Blocks of a cluster at most, on any chip.
+static constexpr int64_t kMaxCluster = 16;
+
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
                                int64_t vector, int64_t strip, int64_t steps,
-                               int64_t split) {
+                               int64_t split, int64_t cluster) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -149,6 +154,12 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'split' must be positive, got " << split;
   if (split > 1 && kind != AxisKind::Loop)
     return emitError() << "'split' is for dimensions that blocks walk";
+  if (cluster < 1 || cluster > kMaxCluster)
+    return emitError() << "'cluster' must be 1 to " << kMaxCluster << ", got "
+                       << cluster;
+  if (cluster > 1 && kind != AxisKind::Full && split != cluster)
+    return emitError() << "'cluster' is for dimensions that as many blocks "
+                          "share ('full' or 'split')";
   return success();
 }
 

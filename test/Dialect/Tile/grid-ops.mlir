@@ -236,7 +236,7 @@ tile.program @others(%i: index) attributes {num_warps = 4 : i64, index_bits = 32
   %memory = tile.scratch 6272 signals : !llvm.ptr<1>
   %f = arith.constant 1.0 : f32
   %a = tile.splat %f : f32 -> tensor<64xf32>
-  // expected-error @below {{has other members than the program has blocks that wait for each other ('together')}}
+  // expected-error @below {{has other members than the program has blocks that wait for each other ('together' or 'cluster')}}
   %b = tile.panel_reduce %a through %memory[%i, %i, %i] members 3 copies 2 at 128 of 3200 : !llvm.ptr<1>, tensor<64xf32> -> tensor<64xf32> {
   ^bb0(%u: f32, %v: f32):
     tile.yield %u : f32

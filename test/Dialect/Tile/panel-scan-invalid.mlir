@@ -23,7 +23,7 @@ tile.program @shapes(%m: !llvm.ptr<1>, %i: index, %a: tensor<4xf32>, %c: tensor<
 // -----
 
 tile.program @members(%m: !llvm.ptr<1>, %i: index, %a: f32) attributes {num_warps = 1 : i64, together = 2 : i64} {
-  // expected-error @below {{has other members than the program has blocks that wait for each other ('together')}}
+  // expected-error @below {{has other members than the program has blocks that wait for each other ('together' or 'cluster')}}
   %b, %t = tile.panel_scan %a from %a through %m[%i, %i, %i] members 3 copies 2 at 16 of 64 : !llvm.ptr<1>, f32 {
   ^bb0(%u: f32, %v: f32):
     tile.yield %u : f32

@@ -71,8 +71,13 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     `split`, of a `loop` dimension that the kernel reduces, is the number of
     co-resident blocks that each walk a part of it and combine what they reduce;
     of one that it scans, the number of those that its tiles are dealt out to, one
-    each in every round, and that tell each other what comes before. Blocks of a group share one dimension: one axis of a schedule has a split,
-    or is `full` in several tiles.
+    each in every round, and that tell each other what comes before. Blocks of a
+    group share one dimension: one axis of a schedule has a split, or is `full`
+    in several tiles.
+
+    `cluster`, of such a dimension, says that the blocks of a group, so many, are
+    a cluster: they give each other what they combine through shared memory, and
+    not through memory of the launch.
 
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
@@ -83,13 +88,15 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     DefaultValuedParameter<"int64_t", "1">:$vector,
     DefaultValuedParameter<"int64_t", "1">:$strip,
     DefaultValuedParameter<"int64_t", "1">:$steps,
-    DefaultValuedParameter<"int64_t", "1">:$split
+    DefaultValuedParameter<"int64_t", "1">:$split,
+    DefaultValuedParameter<"int64_t", "1">:$cluster
   );
-  // `warps`, `vector`, `strip`, `steps` and `split` are left out when they are
-  // 1.
+  // `warps`, `vector`, `strip`, `steps`, `split` and `cluster` are left out when
+  // they are 1.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
-    custom<AxisWidths>($warps, $vector, $strip, $steps, $split) `` `>`
+    custom<AxisWidths>($warps, $vector, $strip, $steps, $split, $cluster) ``
+    `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -241,10 +241,10 @@ LogicalResult ProgramOp::verify() {
   if (extra < 0 || warps + extra > 32)
     return emitOpError("a block has at most 32 warps, got ") << warps + extra;
   int64_t cluster = getCluster().value_or(1);
-  if (cluster < 1 || cluster > 16 || !llvm::isPowerOf2_64(cluster))
-    return emitOpError(
-               "a cluster has a power of two of at most 16 blocks, got ")
-           << cluster;
+  if (cluster < 1 || cluster > 16)
+    return emitOpError("a cluster has at most 16 blocks, got ") << cluster;
+  if (getResident().value_or(1) < 1)
+    return emitOpError("'resident' must be positive, got ") << *getResident();
   int64_t together = getTogether().value_or(1);
   if (together < 1 || together > kMaxTogether)
     return emitOpError("at most ")

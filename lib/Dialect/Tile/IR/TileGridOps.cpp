@@ -119,10 +119,12 @@ static LogicalResult verifyExchange(Op op, SmallVector<Type> &states,
   if (members < 2 || static_cast<int64_t>(op.getCopies()) < 1)
     return op.emitOpError("needs two members and one copy at least");
   auto program = op->template getParentOfType<ProgramOp>();
-  if (program &&
-      static_cast<int64_t>(program.getTogether().value_or(1)) != members)
+  bool inCluster = program && program.getCluster().value_or(1) > 1;
+  if (program && static_cast<int64_t>(
+                     (inCluster ? program.getCluster() : program.getTogether())
+                         .value_or(1)) != members)
     return op.emitOpError("has other members than the program has blocks that "
-                          "wait for each other ('together')");
+                          "wait for each other ('together' or 'cluster')");
   int64_t words =
       countWordsOfValue(op) * static_cast<int64_t>(op.getValues().size());
   auto offset = static_cast<int64_t>(op.getOffset());

@@ -33,6 +33,9 @@ using namespace mlir::tile;
 /// among 6.
 static constexpr int64_t kPlentiful = 16 * 1024;
 
+/// Of the widest access to what blocks of a cluster exchange.
+static constexpr int64_t kClusterAlignment = 16;
+
 namespace {
 /// A buffer or a ring with the positions of its first and last use in program
 /// order.
@@ -239,6 +242,12 @@ public:
     program.getBody().walk([&](ClusterReduceOp) { meets = true; });
     if (meets)
       total = llvm::alignTo(total, 8) + 2 * 8;
+    // What other blocks write to is nobody else's, whenever they do.
+    program.getBody().walk([&](ClusterMemoryOp memory) {
+      total = llvm::alignTo(total, kClusterAlignment);
+      memory.setOffset(total);
+      total += static_cast<int64_t>(memory.getBytes());
+    });
     program.setSharedBytesAttr(builder.getI64IntegerAttr(total));
   }
 };

@@ -359,6 +359,19 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
   let hasVerifier = 1;
 }
 
+def Tile_ClusterMemoryOp : Tile_Op<"cluster_memory", [Pure]> {
+  let summary = "Shared memory that all blocks of a cluster write to";
+  let description = [{
+    The address of `bytes` bytes of the block's shared memory, a multiple of 16,
+    for `tile.panel_reduce`: before the words of each exchange are 16 bytes for
+    the barrier at which words that other blocks send arrive. `offset` is set by
+    allocation. There is one in a program, and each exchange happens once.
+  }];
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$bytes (`at` $offset^)? attr-dict `:` type($result)";
+}
+
 def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
   let summary = "The rank of this block in its cluster";
   let results = (outs Index:$result);

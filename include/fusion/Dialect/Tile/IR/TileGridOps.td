@@ -136,7 +136,8 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     MemoryEffects<[MemRead, MemWrite]>, SingleBlock]> {
   let summary = "Combines tiles of the blocks of a panel";
   let description = [{
-    A panel is `members` blocks of the grid, `together` of the program, that have
+    A panel is `members` blocks of the grid, `together` or the `cluster` of the
+    program, that have
     parts of the same dimension at the same time. Each block gives `values`, tiles
     of one shape or the block's scalars, and gets the combination of all members'
     by the region as in `tile.reduce`, in an order that is the same in all blocks
@@ -147,9 +148,11 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     beside the values and nothing is fenced. `memory` is zero when the launch
     begins (`tile.scratch` with `signals`); panel number `panel` has `bytes`
     bytes of it, and this exchange `copies` times as many words as the members
-    have elements, from `offset` on, one value after the other. Copies take turns:
-    all members have read what a word held before it is written again, since none
-    is more than one exchange ahead of another.
+    have elements, from `offset` on, one value after the other. In a cluster
+    `memory` is a `tile.cluster_memory`, which each block has, and `panel` is 0:
+    a block sends its words to all, and waits until as many have come. Copies
+    take turns: all members have read what a word held before it is written again,
+    since none is more than one exchange ahead of another.
 
     With `by_owners`, of warps that hold the same elements only the first has
     results, and waits: what the others have there is not defined.
@@ -253,7 +256,8 @@ def Tile_PanelLeaveOp : Tile_Op<"panel_leave", [
   let description = [{
     Stands after the last `tile.panel_reduce` or `tile.panel_scan`. The last of `arrivals` groups of
     warps to get here, in all blocks of the panel, makes the panel's `bytes`
-    bytes of `memory` zero again. Nobody waits for it.
+    bytes of `memory` zero again. Nobody waits for it. The blocks of a cluster
+    wait for each other: others may write to their memory until then.
   }];
   let arguments = (ins AnyType:$memory, Index:$panel, I64Attr:$arrivals,
                        I64Attr:$bytes);

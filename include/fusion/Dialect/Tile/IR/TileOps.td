@@ -45,10 +45,12 @@ def Tile_ProgramOp : Tile_Op<"program", [
     - `pipeline`: how products are made and fed.
     - `extra_warps`: warps launched beside the `num_warps` that hold tiles, for
       the producers of `tile.specialize`; they are the block's last.
-    - `cluster`: blocks of a cluster, which share the sum over one contracted
+    - `cluster`: blocks of a cluster, which share what is reduced along one
       dimension; 1 when absent.
     - `together`: neighbouring blocks that wait for each other, so that all of
       a launch have to run at the same time; 1 when absent.
+    - `resident`: blocks that a multiprocessor has to have registers for; 1 when
+      absent.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -61,6 +63,7 @@ def Tile_ProgramOp : Tile_Op<"program", [
                        OptionalAttr<I64Attr>:$extra_warps,
                        OptionalAttr<I64Attr>:$cluster,
                        OptionalAttr<I64Attr>:$together,
+                       OptionalAttr<I64Attr>:$resident,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region MinSizedRegion<1>:$body);
