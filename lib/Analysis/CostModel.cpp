@@ -237,7 +237,11 @@ static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
   auto computeRate = [&](double blocks) {
     double fullest = std::ceil(blocks / numSMs);
     double balance = blocks / (fullest * numSMs);
-    double busy = std::min(1.0, fullest * threads / fitted.threadsToSaturateSM);
+    // Of products, what threads compute beside them is fitted at the full rate.
+    double busy =
+        cost.tensorFlops > 0
+            ? 1
+            : fullest * threads / (fullest * threads + fitted.halfRateThreads);
     return balance * busy;
   };
   auto compute = [&](double amount, double rate) {
@@ -252,18 +256,12 @@ static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
 
 /// Seconds of memory of which those in `steps` that blocks wait are exposed.
 static double exposeWaits(const KernelCost &cost, const KernelTime &time,
-                          double steps, const KernelConstants &fitted) {
+                          double steps) {
   // What a block waits for, others of its multiprocessor use; but blocks that
-  // come after it wait again, and blocks that wait for others of their group
-  // hold up those that come with them as well.
+  // come after it wait again.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
-  double rounds = std::ceil(time.waves);
-  double waiting =
-      cost.gridSteps > 0
-          ? rounds * ofSM / std::max(1.0, ofSM / fitted.waitingBlocks)
-          : rounds;
-  double exposed = (waiting - 1) * steps + time.memory / ofSM;
-  if (cost.reductionSteps + cost.gridSteps > 0)
+  double exposed = (std::ceil(time.waves) - 1) * steps + time.memory / ofSM;
+  if (cost.reductionSteps + cost.gridSteps + cost.clusterSteps > 0)
     return std::max(time.memory, exposed);
   return time.memory;
 }
@@ -289,8 +287,10 @@ static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
   // A block that is alone on its multiprocessor loads, then computes; but for
   // the next step of a walk it loads ahead.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
+  double beside =
+      cost.tensorFlops > 0 ? ofSM : std::clamp(time.waves * ofSM, 1.0, ofSM);
   double overlap =
-      fitted.overlap * (cost.loadsAhead ? 1 : 1 - 1 / (ofSM * ofSM));
+      fitted.overlap * (cost.loadsAhead ? 1 : 1 - 1 / (beside * beside));
   time.total = time.launch + largest + (1 - overlap) * (sum - largest);
 }
 
@@ -313,9 +313,10 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   estimateArithmetic(cost, shape, target, waves, time);
   double steps = target.dramLatencySeconds +
                  cost.reductionSteps * fitted.reductionStepSeconds +
-                 cost.gridSteps * fitted.gridStepSeconds;
+                 cost.gridSteps * fitted.gridStepSeconds +
+                 cost.clusterSteps * fitted.clusterStepSeconds;
   time.launch = target.launchSeconds + steps;
-  time.memory = exposeWaits(cost, time, steps, fitted);
+  time.memory = exposeWaits(cost, time, steps);
   sumTerms(cost, fitted, time);
   return time;
 }

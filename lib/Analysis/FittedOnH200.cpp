@@ -19,17 +19,16 @@ static constexpr KernelConstants getKernels() {
   KernelConstants c;
   // Chosen 2026-11-21; XLA uses 0.95.
   c.overlap = 0.9;
-  // Four schedulers, a latency of four clocks, four independent instructions a
-  // thread: not measured.
-  c.threadsToSaturateSM = 128;
-  // Row lengths of 27,875 in 1 to 7 blocks, 2026-11-23.
-  c.waitingBlocks = 3;
+  // 315 schedules of 120 reductions, norms and softmaxes, 2026-11-23.
+  c.halfRateThreads = 100;
   // What one half of the chip reads from the other half's part is in both.
   c.keptInL2 = 0.5;
   // A KL divergence over columns, 2026-11-23.
   c.spillBytes = 64;
   c.reductionStepSeconds = 0.1e-6;
-  c.gridStepSeconds = 0.3e-6;
+  // Norms of long rows in 2 to 124 blocks, 2026-11-23.
+  c.gridStepSeconds = 2e-6;
+  c.clusterStepSeconds = 1e-6;
   c.transposeFactor = 1.1;
   return c;
 }
@@ -39,13 +38,14 @@ static constexpr LoopConstants getLoops() {
   c.accessInstructions = 8;
   c.convertInstructions = 2;
   c.laneStepInstructions = 3;
+  c.warpStepInstructions = 12;
   c.exchangeInstructions = 8;
   c.carriedSteps = 3;
   // What ptxas gave kernels that keep 25 to 100 elements, 2026-11-23.
   c.elementsAtATime = 4;
   // Loads of 16 bytes, as many as wait for each other.
   c.mostInFlight = 128;
-  c.walkingShare = 0.5;
+  c.walkingShare = 0.8;
   return c;
 }
 
@@ -78,9 +78,12 @@ static constexpr ReductionConstants getReductions() {
   c.shareThreads = 512;
   c.rowElements = 1024;
   c.columnElements = 2048;
+  c.keptByThread = 64;
+  c.keepingThreads = 128;
   c.fewElements = 32;
   c.fewThreads = 256;
   c.minShareElements = 8192;
+  c.mostPadding = 1.1;
   // Each has half the threads.
   c.walkBlocksPerSM = 2;
   return c;

@@ -312,6 +312,7 @@ mlir::fusion::estimateTogether(ArrayRef<const KernelEstimate *> kernels,
     sum.sweepDistanceBytes += cost.sweepDistanceBytes;
     sum.reductionSteps = std::max(sum.reductionSteps, cost.reductionSteps);
     sum.gridSteps = std::max(sum.gridSteps, cost.gridSteps);
+    sum.clusterSteps = std::max(sum.clusterSteps, cost.clusterSteps);
     sum.loadsAhead &= cost.loadsAhead;
     const KernelShape &shape = kernel->shape;
     all.shape.blocks += shape.blocks;

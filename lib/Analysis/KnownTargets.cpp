@@ -62,6 +62,9 @@ constexpr double kLaunchSeconds = 1.2e-6;
 constexpr double kDramLatencySeconds = 0.66e-6;
 } // namespace
 
+/// [CC] Blocks of a cluster on every chip that has clusters.
+static constexpr int64_t kPortableCluster = 8;
+
 /// What every chip since sm_80 has in common [CC], and every one since sm_90
 /// [PTX], and what is fitted [FIT].
 static TargetInfo getCommon(llvm::StringLiteral name,
@@ -77,6 +80,7 @@ static TargetInfo getCommon(llvm::StringLiteral name,
                     /*maxThreadsPerSM=*/2048,
                     /*maxThreadsPerBlock=*/1024,
                     /*maxBlocksPerSM=*/32,
+                    /*maxBlocksPerCluster=*/1,
                     /*sharedPerSM=*/0,
                     /*maxSharedPerBlock=*/0,
                     /*reservedSharedPerBlock=*/1 * kKiB,
@@ -185,6 +189,7 @@ static TargetInfo getSm89(llvm::StringLiteral name) {
 /// and 802 TFLOP/s as measured [M].
 static TargetInfo getSm90(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "H200 SXM");
+  t.maxBlocksPerCluster = kPortableCluster;
   setCore(t, 132, 1980 * kMega, 128, 64);
   t.sharedPerSM = 228 * kKiB;
   t.maxSharedPerBlock = 227 * kKiB;
@@ -204,6 +209,7 @@ static TargetInfo getSm90a(llvm::StringLiteral name) {
 /// B200 [DS]: 148 SMs, 1965 MHz, 126 MB L2, 8 TB/s, 2250 TFLOP/s.
 static TargetInfo getSm100(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "B200");
+  t.maxBlocksPerCluster = kPortableCluster;
   setCore(t, 148, 1965 * kMega, 128, 64);
   t.sharedPerSM = 228 * kKiB;
   t.maxSharedPerBlock = 227 * kKiB;
@@ -225,6 +231,7 @@ static TargetInfo getSm103(llvm::StringLiteral name) {
 /// 258 TFLOP/s. 11.0 has 48 warps and 24 blocks an SM [CC].
 static TargetInfo getSm110(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "Jetson AGX Thor T5000");
+  t.maxBlocksPerCluster = kPortableCluster;
   setCore(t, 20, 1575 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;
@@ -240,6 +247,7 @@ static TargetInfo getSm110(llvm::StringLiteral name) {
 /// has 48 warps and 24 blocks an SM [CC].
 static TargetInfo getSm120(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "RTX 5090");
+  t.maxBlocksPerCluster = kPortableCluster;
   setCore(t, 170, 2407 * kMega, 128, 2);
   t.maxThreadsPerSM = 1536;
   t.maxBlocksPerSM = 24;

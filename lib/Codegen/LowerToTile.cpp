@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
+#include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -51,6 +53,28 @@ static int64_t chooseIndexBits(KernelOp kernel) {
     small &= llvm::all_of(op->getResultTypes(), fits);
   });
   return small ? 32 : 64;
+}
+
+/// Registers that the estimate may be short of.
+static constexpr int64_t kRegisterError = 12;
+
+/// Blocks that a multiprocessor was taken to hold at a time when the kernel was
+/// priced: registers are limited to that where they are few enough, so that
+/// none are spilled for it.
+static int64_t getResidentBlocks(KernelOp kernel) {
+  EstimateAttr estimate = kernel.getEstimateAttr();
+  ScheduleAttr schedule = kernel.getScheduleAttr();
+  FailureOr<TargetInfo> target = resolveTarget(kernel);
+  if (!estimate || failed(target) ||
+      schedule.getStrategy() != Strategy::Reduction ||
+      llvm::any_of(schedule.getAxes(),
+                   [](AxisAttr axis) { return axis.getStrip() > 1; }))
+    return 1;
+  KernelShape shape;
+  shape.threads = schedule.getWarps() * target->warpSize;
+  shape.registers = estimate.getRegisters() + kRegisterError;
+  // While a block waits for its threads, another computes.
+  return std::min<int64_t>(computeOccupancy(shape, *target).blocksPerSM, 2);
 }
 
 /// Every block owns a tile of the dimensions that results have and nothing
@@ -133,6 +157,8 @@ private:
         AffineMap::get(0, shapes.getSymbols().size(), emitter.getGridSize())));
     program->setSizeArgumentsAttr(builder.getDenseI64ArrayAttr(
         SmallVector<int64_t>(emitter.getSymbolArguments())));
+    if (int64_t blocks = getResidentBlocks(kernel); blocks > 1)
+      program->setResident(blocks);
     kernel->setAttr("program", FlatSymbolRefAttr::get(name));
     return success();
   }

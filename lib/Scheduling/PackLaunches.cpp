@@ -92,7 +92,8 @@ getEstimate(KernelOp kernel, SymbolicShapes &shapes, const TargetInfo &target,
       if (priced.schedule.toAttr(kernel, body, *space) !=
           kernel.getScheduleAttr())
         continue;
-      if (priced.estimate.cost.gridSteps > 0)
+      if (priced.estimate.cost.gridSteps + priced.estimate.cost.clusterSteps >
+          0)
         return {std::nullopt, "exchange: its blocks tell each other results"};
       return {std::move(priced.estimate), ""};
     }

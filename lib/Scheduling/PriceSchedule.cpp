@@ -25,6 +25,9 @@ using namespace mlir::fusion;
 /// Elements of a scan that are combined one by one, at most (EmitScans.cpp).
 static constexpr double kMostInOrder = 64;
 
+/// Of a lane that takes what another has.
+static constexpr double kShuffleInstructions = 1;
+
 namespace {
 /// A tensor that the kernel reads or writes at one place.
 struct Stream {
@@ -53,6 +56,10 @@ public:
                    static_cast<double>(schedule[dim].strip);
     perThread = std::max(1.0, perThread / threads);
     findTurns();
+    // Of registers, those past the end are no code.
+    if (keepsByThread())
+      for (unsigned dim : facts.reduced.set_bits())
+        paddingOf[dim] = 1;
     findStreams();
   }
 
@@ -81,11 +88,27 @@ private:
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
+  /// Chunks of a row are read one after the other, from where a vector begins.
+  bool walksAlong(unsigned dim) const {
+    return schedule.strategy == Strategy::Reduction &&
+           schedule[dim].kind == AxisKind::Loop && schedule[dim].tile > 1 &&
+           facts.reduced.test(dim);
+  }
   /// Elements of one load or store of a thread.
   double getVector(const Stream &stream, double run) const;
 
   void addStream(const Stream &stream);
   void addArithmetic();
+  /// Threads that hold elements of the same result of `instance`, and results
+  /// of which a thread has elements.
+  struct Sharing {
+    double threads = 1, results = 1;
+  };
+  Sharing getSharing(const BodyInstance &instance) const;
+  /// Threads have all that they reduce; nothing is exchanged.
+  bool keepsByThread() const;
+  /// What threads do to combine what each has of the same results.
+  void addCombinations();
   /// Instructions of a thread for each element of a scan that combines by
   /// `each`.
   double countScanInstructions(const OpCost &each) const;
@@ -112,7 +135,7 @@ private:
   /// Steps of a walk that are written out, so that their loads are on their way
   /// together.
   double turns = 1;
-  bool walks = false, isSplit = false;
+  bool walks = false, isSplit = false, inCluster = false;
   std::vector<Stream> streams;
   KernelCost cost;
   KernelShape shape;
@@ -139,6 +162,7 @@ void SchedulePricer::measure(unsigned dim) {
     cover = std::min(extent, covered);
     isSplit |= axis.kind == AxisKind::Full && own > 1;
   }
+  inCluster |= axis.cluster > 1;
   blocks *= own;
   blocksOf.push_back(own);
   tileOf.push_back(std::min(extent, tile * static_cast<double>(axis.strip)));
@@ -263,15 +287,21 @@ double SchedulePricer::getRun(const Stream &stream,
 }
 
 double SchedulePricer::getVector(const Stream &stream, double run) const {
-  // Rows that begin anywhere are read element by element.
+  // Rows that begin anywhere are read element by element, but for walks, which
+  // begin a little before the row.
   int64_t row = 1;
   double vector = std::max(1.0, 16 / stream.value.elementBytes);
   vector = std::min({vector, perThread, run});
   for (unsigned number = stream.shape.size(); number-- > 0;) {
     if (stream.shape[number] == 1)
       continue;
-    if (!isa<AffineDimExpr>(stream.coords[number]))
+    auto coord = dyn_cast<AffineDimExpr>(stream.coords[number]);
+    if (!coord)
       return 1;
+    if (row == 1 && walksAlong(coord.getPosition())) {
+      row = 0;
+      break;
+    }
     // Of one row in all, no other begins anywhere.
     if (llvm::all_of(stream.shape.take_front(number),
                      [](int64_t size) { return size == 1; })) {
@@ -354,6 +384,51 @@ void SchedulePricer::addArithmetic() {
   }
 }
 
+SchedulePricer::Sharing
+SchedulePricer::getSharing(const BodyInstance &instance) const {
+  double results = 1;
+  for (auto [dim, tile] : llvm::enumerate(tileOf))
+    if (instance.outerMask >> dim & 1)
+      results *= tile;
+  // Along memory a thread has as many results as one access brings elements.
+  unsigned along = getAlongMemory();
+  double together = 1;
+  if (instance.outerMask >> along & 1)
+    together = std::min(16 / static_cast<double>(facts.narrowestElement),
+                        llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
+  // Narrower where each thread then has all that it reduces.
+  if (results >= threads)
+    together = results / threads;
+  return {std::max(1.0, threads * together / results), together};
+}
+
+bool SchedulePricer::keepsByThread() const {
+  return schedule.strategy == Strategy::Reduction && !isSplit &&
+         llvm::all_of(body.getInstances(), [&](const BodyInstance &instance) {
+           return body.getNode(instance).kind != NodeKind::Reduction ||
+                  getSharing(instance).threads == 1;
+         });
+}
+
+void SchedulePricer::addCombinations() {
+  if (schedule.strategy != Strategy::Reduction)
+    return;
+  auto lanes = static_cast<double>(facts.target.warpSize);
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind != NodeKind::Reduction)
+      continue;
+    Sharing sharing = getSharing(instance);
+    // Lanes with the same results shuffle, warps meet in shared memory.
+    double ofWarp = std::clamp(lanes * sharing.threads / threads, 1.0, lanes);
+    double instructions = std::log2(ofWarp) * (countCombination(node.perPoint) +
+                                               kShuffleInstructions);
+    if (sharing.threads > ofWarp)
+      instructions += fitted.warpStepInstructions;
+    cost.fp32Flops += 2 * sharing.results * instructions * threads * blocks;
+  }
+}
+
 double SchedulePricer::countScanInstructions(const OpCost &each) const {
   unsigned scanned = facts.scanned.find_first();
   double one = countCombination(each);
@@ -411,17 +486,15 @@ void SchedulePricer::addSteps() {
   for (const BodyInstance &instance : body.getInstances())
     if (body.getNode(instance).kind != NodeKind::Pointwise)
       levels = std::max(levels, instance.level + 1);
-  cost.reductionSteps = levels;
+  cost.reductionSteps = keepsByThread() ? 0 : levels;
   if (!isSplit)
     return;
-  cost.gridSteps = levels;
+  double &steps = inCluster ? cost.clusterSteps : cost.gridSteps;
+  steps = levels;
   if (schedule.strategy != Strategy::Scan)
     return;
-  // Of an exchange in each round, all but the first have the traffic of the
-  // next round meanwhile.
-  double moved = cost.uniqueBytes() / trips / facts.target.dramBytesPerSecond;
-  double step = facts.target.fitted.kernels.gridStepSeconds;
-  cost.gridSteps = 1 + (trips - 1) * std::max(0.0, 1 - moved / step);
+  // What waits for an exchange waits behind the traffic of its round.
+  steps = trips;
 }
 
 void SchedulePricer::setRegisters() {
@@ -518,6 +591,7 @@ KernelEstimate SchedulePricer::price() {
   for (const Stream &stream : streams)
     addStream(stream);
   addArithmetic();
+  addCombinations();
   addSteps();
   setRegisters();
   shape.threads = static_cast<int64_t>(threads);

@@ -79,9 +79,10 @@ static bool isSweptAgain(const LoopFacts &facts, unsigned dim) {
 }
 
 /// Tiles of `width` elements in all along kept dimensions that lie side by side
-/// in the largest operand; returns how many they have.
+/// in the largest operand, with `afterWhole` also beside reduced ones that a
+/// tile has whole; returns how many elements lie side by side.
 static int64_t addColumns(const LoopFacts &facts, int64_t width,
-                          LoopSchedule &draft) {
+                          LoopSchedule &draft, bool afterWhole = false) {
   const KernelTensor *largest = nullptr;
   for (const KernelTensor &input : facts.inputs)
     if (!input.shape.empty() &&
@@ -94,10 +95,16 @@ static int64_t addColumns(const LoopFacts &facts, int64_t width,
     if (largest->shape[i] == 1)
       continue;
     std::optional<unsigned> dim = largest->dims[i];
+    if (afterWhole && dim && draft[*dim].kind == AxisKind::Full &&
+        draft[*dim].tile >= facts.extents[*dim]) {
+      columns *= facts.extents[*dim];
+      continue;
+    }
     if (!dim || !facts.root.test(*dim) || facts.reduced.test(*dim))
       break;
     LoopAxis &axis = draft[*dim];
-    axis.tile = std::min(width / columns, nextPowerOfTwo(facts.extents[*dim]));
+    axis.tile = std::min<int64_t>(llvm::bit_floor<uint64_t>(width / columns),
+                                  nextPowerOfTwo(facts.extents[*dim]));
     columns *= axis.tile;
   }
   return columns;
@@ -156,6 +163,11 @@ static bool areCombinable(const LoopFacts &facts, unsigned dim,
   return words > 0;
 }
 
+/// The blocks of a cluster, of `blocks` that exchange what they reduce.
+static int64_t getCluster(const LoopFacts &facts, int64_t blocks) {
+  return blocks <= facts.target.maxBlocksPerCluster ? blocks : 1;
+}
+
 /// Adds to `found` blocks that together have all that is reduced to the results
 /// of `draft` in their tiles: each element of what is needed again is then read
 /// once.
@@ -181,9 +193,11 @@ static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
       spread[dim].tile = share / others;
       int64_t blocks = llvm::divideCeil(facts.extents[dim], spread[dim].tile);
       int64_t words;
-      if (blocks >= 2 && blocks <= kMaxSplit &&
-          areCombinable(facts, dim, spread, words) &&
-          fitsExchange(groups, blocks, words))
+      if (blocks < 2 || blocks > kMaxSplit ||
+          !areCombinable(facts, dim, spread, words))
+        continue;
+      spread[dim].cluster = getCluster(facts, blocks);
+      if (spread[dim].cluster > 1 || fitsExchange(groups, blocks, words))
         found.push_back(addWarps(facts, spread, /*most=*/0));
     }
   }
@@ -232,7 +246,9 @@ static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
   int64_t chunks = chunksOf(*most);
   blocks = llvm::divideCeil(chunks,
                             llvm::divideCeil(chunks, std::min(blocks, chunks)));
-  if (fitsExchange(groups, blocks, words))
+  if (blocks > 1)
+    draft[*most].cluster = getCluster(facts, blocks);
+  if (draft[*most].cluster > 1 || fitsExchange(groups, blocks, words))
     draft[*most].split = blocks;
 }
 
@@ -276,6 +292,16 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   for (unsigned dim : reduced.dims)
     draft[dim].kind = AxisKind::Loop;
+  // What most of the bytes are is accessed in whole vectors.
+  const KernelTensor *largest = nullptr;
+  for (ArrayRef<KernelTensor> tensors : {facts.inputs, facts.outputs})
+    for (const KernelTensor &tensor : tensors)
+      if (!largest || tensor.elements() * tensor.elementBytes >
+                          largest->elements() * largest->elementBytes)
+        largest = &tensor;
+  if (largest)
+    vector = std::clamp<int64_t>(
+        static_cast<int64_t>(16 / largest->elementBytes), 1, vector);
   int64_t elements = fitted.fewThreads * vector;
   addColumns(facts, elements, draft);
   addResultTiles(facts, elements, draft);
@@ -283,13 +309,56 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   return draft;
 }
 
+/// A thread has all of what is reduced to its results in registers, so that
+/// threads combine nothing; none where that is more than registers hold.
+static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
+                                                const ReducedDims &reduced,
+                                                int64_t vector,
+                                                LoopSchedule draft) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  if (reduced.dynamic || reduced.elements > fitted.keptByThread)
+    return std::nullopt;
+  while (vector * reduced.elements > fitted.keptByThread)
+    vector /= 2;
+  for (unsigned dim : reduced.dims) {
+    draft[dim].kind = AxisKind::Full;
+    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+  }
+  int64_t columns = addColumns(facts, fitted.keepingThreads * vector, draft);
+  if (columns < fitted.keepingThreads)
+    return std::nullopt;
+  draft.warps = warpsFor(columns, vector, fitted.keepingThreads / 32);
+  return draft;
+}
+
+/// The longest of chunks of up to `tile` elements with which a walk of `extent`
+/// ends not much further beyond the end than with the best of them.
+static int64_t shortenChunk(const LoopFacts &facts, int64_t extent,
+                            int64_t tile) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  int64_t shortest = std::min(tile, fitted.shortTile / 4);
+  auto covered = [&](int64_t size) {
+    return static_cast<double>(llvm::alignTo(extent, size));
+  };
+  // The shorter, the closer to the end.
+  while (tile > shortest &&
+         covered(tile) > fitted.mostPadding * covered(shortest))
+    tile /= 2;
+  return tile;
+}
+
 /// Chunks of `budget` elements of what is reduced, the contiguous dimension
 /// first.
 static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
                       int64_t budget, LoopSchedule &draft) {
-  for (unsigned dim : reduced.dims) {
+  for (auto [number, dim] : llvm::enumerate(reduced.dims)) {
     draft[dim].kind = AxisKind::Loop;
     draft[dim].tile = std::min(budget, nextPowerOfTwo(facts.extents[dim]));
+    // Beside another dimension that fills the chunk, steps that end near the
+    // end of this one: what lies beyond is read and computed for nothing.
+    if (number + 1 < reduced.dims.size() && facts.getStaticExtent(dim))
+      draft[dim].tile =
+          shortenChunk(facts, facts.extents[dim], draft[dim].tile);
     budget /= draft[dim].tile;
   }
 }
@@ -349,6 +418,10 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
     draft[dim].kind = AxisKind::Full;
     draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
   }
+  // Of rows that lie apart in memory, shorter than a cache line: several.
+  if (rowsAreContiguous && reduced.dims.size() > 1)
+    addColumns(facts, cost::kLineBytes / facts.narrowestElement, draft,
+               /*afterWhole=*/true);
   addResultTiles(facts,
                  rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
                  draft);
@@ -369,6 +442,10 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
     return {scheduleFew(facts, reduced, vector, draft)};
 
   LoopSchedules found;
+  if (columns)
+    if (std::optional<LoopSchedule> own =
+            keepByThread(facts, reduced, vector, draft))
+      found.push_back(*own);
   int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
     found.push_back(keepWhole(facts, reduced, !columns, draft));

@@ -124,7 +124,7 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
         kernel.getContext(),
         space.getDims()[i].reduction ? AxisKind::Loop : AxisKind::Grid,
         tiles[i], /*warps=*/1, /*vector=*/1, /*strip=*/1, /*steps=*/1,
-        /*split=*/1));
+        /*split=*/1, /*cluster=*/1));
   return ScheduleAttr::get(kernel.getContext(), Strategy::Contraction, axes,
                            warpsFor(tiles[row] * tiles[column], 16, 8));
 }
@@ -158,7 +158,7 @@ static void remarkUnsplitScan(KernelOp kernel, StringRef obstacle) {
 }
 
 /// Schedules by the price of loops, of the kernel as a graph of its own.
-static FailureOr<SmallVector<ScheduleAttr>>
+static FailureOr<std::vector<RankedSchedule>>
 getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
                     const ScheduleLimits &limits) {
   FailureOr<ComputeGraph> graph =
@@ -172,13 +172,14 @@ getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
   StringRef obstacle = getUnsplitScanReason(body, *limits.target);
   if (!obstacle.empty())
     remarkUnsplitScan(kernel, obstacle);
-  SmallVector<ScheduleAttr> schedules;
-  for (const PricedSchedule &priced : getLoopSchedules(body, *limits.target))
-    schedules.push_back(priced.schedule.toAttr(kernel, body, space));
+  std::vector<RankedSchedule> schedules;
+  for (PricedSchedule &priced : getLoopSchedules(body, *limits.target))
+    schedules.push_back({priced.schedule.toAttr(kernel, body, space),
+                         std::move(priced.estimate)});
   return schedules;
 }
 
-FailureOr<SmallVector<ScheduleAttr>>
+FailureOr<std::vector<RankedSchedule>>
 mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
                            const ScheduleLimits &limits) {
   bool scans = llvm::any_of(space.getDims(),
@@ -188,9 +189,11 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
     product = findProduct(kernel, space);
   if (!product)
     return getSchedulesOfLoops(kernel, space, limits);
-  SmallVector<ScheduleAttr> schedules =
-      getTensorCoreSchedules(kernel, space, limits);
+  std::vector<RankedSchedule> schedules;
+  for (ScheduleAttr schedule : getTensorCoreSchedules(kernel, space, limits))
+    schedules.push_back({schedule, std::nullopt});
   if (schedules.empty())
-    schedules.push_back(schedulePlainProduct(kernel, space, *product, limits));
+    schedules.push_back(
+        {schedulePlainProduct(kernel, space, *product, limits), std::nullopt});
   return schedules;
 }

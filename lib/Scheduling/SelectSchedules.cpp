@@ -15,6 +15,7 @@
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
+#include "fusion/Support/Counts.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
@@ -44,6 +45,16 @@ static void remarkSequentialScans(FunctionOpInterface func, KernelOp kernel) {
   }
 }
 
+/// `estimate` with the time and the registers of `priced`, a schedule of loops.
+static EstimateAttr predictFor(EstimateAttr estimate,
+                               const KernelEstimate &priced) {
+  return EstimateAttr::get(
+      estimate.getContext(), roundToNanoseconds(priced.seconds() * 1e6),
+      estimate.getDramBytes(), estimate.getFlops(), priced.shape.registers,
+      estimate.getSharedBytes(), estimate.getSavedBytes(),
+      estimate.getSavedLaunches());
+}
+
 namespace {
 class SelectSchedulesPass
     : public fusion::impl::SelectSchedulesPassBase<SelectSchedulesPass> {
@@ -68,17 +79,18 @@ public:
           kernel.emitError("FUS-3101: a size of the kernel depends on data");
           return WalkResult::interrupt();
         }
-        FailureOr<SmallVector<ScheduleAttr>> schedules =
+        FailureOr<std::vector<RankedSchedule>> schedules =
             getSchedules(kernel, *space, limits);
         if (failed(schedules))
           return WalkResult::interrupt();
         size_t number = std::min<size_t>(candidate, schedules->size() - 1);
-        ScheduleAttr schedule = (*schedules)[number];
+        auto &[schedule, priced] = (*schedules)[number];
         kernel.setScheduleAttr(schedule);
         remarkSequentialScans(func, kernel);
         if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
           kernel.setEstimateAttr(
-              predictFor(estimate, kernel, *space, schedule, limits));
+              priced ? predictFor(estimate, *priced)
+                     : predictFor(estimate, kernel, *space, schedule, limits));
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())

@@ -77,6 +77,8 @@ struct KernelCost {
   double reductionSteps = 0;
   /// Steps in which co-resident blocks wait for each other, in sequence.
   double gridSteps = 0;
+  /// The same of blocks of a cluster.
+  double clusterSteps = 0;
   /// Blocks load ahead of what they compute.
   bool loadsAhead = false;
 

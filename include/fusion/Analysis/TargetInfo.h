@@ -40,6 +40,8 @@ struct TargetInfo {
   int64_t maxThreadsPerSM;
   int64_t maxThreadsPerBlock;
   int64_t maxBlocksPerSM;
+  /// Blocks of a cluster, which always find room together; 1 without clusters.
+  int64_t maxBlocksPerCluster;
 
   int64_t sharedPerSM;
   int64_t maxSharedPerBlock;

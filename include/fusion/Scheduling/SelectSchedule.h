@@ -14,6 +14,7 @@
 #define FUSION_SCHEDULING_SELECTSCHEDULE_H
 
 #include "fusion/Analysis/IterationSpace.h"
+#include "fusion/Analysis/KernelEstimate.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
@@ -27,12 +28,18 @@ struct ScheduleLimits {
   int64_t typicalExtent = 1024;
 };
 
+/// A schedule, with its price where it has loops only.
+struct RankedSchedule {
+  ScheduleAttr schedule;
+  std::optional<KernelEstimate> estimate;
+};
+
 /// The schedules of `kernel`, the one predicted to be fastest first. Fails,
 /// with a diagnostic, where no block can compute the kernel. A pure function of
 /// its arguments.
-FailureOr<SmallVector<ScheduleAttr>> getSchedules(KernelOp kernel,
-                                                  const IterationSpace &space,
-                                                  const ScheduleLimits &limits);
+FailureOr<std::vector<RankedSchedule>>
+getSchedules(KernelOp kernel, const IterationSpace &space,
+             const ScheduleLimits &limits);
 
 } // namespace mlir::fusion
 

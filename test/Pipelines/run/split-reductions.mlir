@@ -40,7 +40,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   }
 
   // CHECK-LABEL: func.func @rows
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = {{8192|16384}}
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384, vector = 8, split = 7, cluster = 7>]
   func.func @rows(%x: tensor<3x100003xf16>) -> tensor<3x100003xf16> {
     %e = tensor.empty() : tensor<3x100003xf16>
     %r = linalg.softmax dimension(1) ins(%x : tensor<3x100003xf16>) outs(%e : tensor<3x100003xf16>) -> tensor<3x100003xf16>
@@ -49,7 +49,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // A cache line's width of columns, of which blocks keep parts of the rows.
   // CHECK-LABEL: func.func @kept_columns
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}>, #fusion.axis<grid, tile = 32, vector = 4>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}, cluster = {{[0-9]+}}>, #fusion.axis<grid, tile = 8, vector = 4>]
   func.func @kept_columns(%x: tensor<2500x45xf32>) -> tensor<2500x45xf32> {
     %e = tensor.empty() : tensor<2500x45xf32>
     %r = linalg.softmax dimension(0) ins(%x : tensor<2500x45xf32>) outs(%e : tensor<2500x45xf32>) -> tensor<2500x45xf32>
@@ -59,7 +59,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   // Both inputs are kept, so that blocks have fewer rows.
   // CHECK-LABEL: func.func @two_inputs
   // CHECK-SAME: kernels_after = 1 : i64
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 8, vector = 4>, #fusion.axis<full, tile = 1024>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 32, vector = 4>, #fusion.axis<full, tile = 256, cluster = 6>]
   func.func @two_inputs(%x: tensor<1500x45xf32>, %t: tensor<1500x45xf32>) -> tensor<45xf32> {
     %p = fusion.log_softmax %x axis(0) : tensor<1500x45xf32>
     %q = fusion.log_softmax %t axis(0) : tensor<1500x45xf32>
@@ -75,7 +75,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // Of the reduced dimensions one has several tiles; the last two are one.
   // CHECK-LABEL: func.func @channels
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}>, #fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = {{[0-9]+}}, vector = 4>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<full, tile = {{[0-9]+}}>, #fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = {{[0-9]+}}, vector = 4, cluster = 8>]
   func.func @channels(%x: tensor<11x2x60x130xf32>, %w: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<11x2x60x130xf32> {
     %y, %m, %v = fusion.batch_norm_training %x scale(%w) bias(%b) channel_axis(1) eps(1.0e-05) : (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<11x2x60x130xf32>, tensor<2xf32>, tensor<2xf32>)
     return %y : tensor<11x2x60x130xf32>
@@ -100,7 +100,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // No number of blocks has all of it: each walks its part, twice.
   // CHECK-LABEL: func.func @longer
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384, {{.*}}split = {{[0-9]+}}>]
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = {{4096|16384}}, {{.*}}split = {{[0-9]+}}>]
   func.func @longer(%x: tensor<2x9000000xf32>) -> tensor<2x9000000xf32> {
     %e = tensor.empty() : tensor<2x9000000xf32>
     %r = linalg.softmax dimension(1) ins(%x : tensor<2x9000000xf32>) outs(%e : tensor<2x9000000xf32>) -> tensor<2x9000000xf32>

@@ -171,11 +171,41 @@ TEST(TimeTest, WavesAndTails) {
   KernelShape shape = makeShape(132, 1024, 64, 200 * 1024);
   KernelTime full = estimateTime(cost, shape, h200());
   EXPECT_DOUBLE_EQ(full.waves, 1.0);
-  EXPECT_NEAR(full.fp32, 1e9 / h200().fp32FlopsPerSecond, 1e-12);
+  double half = h200().fitted.kernels.halfRateThreads;
+  EXPECT_NEAR(full.fp32, 1e9 / h200().fp32FlopsPerSecond * (1024 + half) / 1024,
+              1e-12);
   // One block more is a second wave: 2 x 132/133 of the time.
   shape.blocks = 133;
   KernelTime tail = estimateTime(cost, shape, h200());
   EXPECT_NEAR(tail.fp32 / full.fp32, 2.0 * 132 / 133, 1e-9);
+}
+
+TEST(TimeTest, ThreadsMakeTheMoreOfTheRateTheMoreTheyAre) {
+  KernelCost cost;
+  cost.fp32Flops = 1e12;
+  auto timeWith = [&](int64_t threads) {
+    // One block an SM at a time.
+    return estimateTime(cost, makeShape(132, threads, 64, 200 * 1024), h200())
+        .fp32;
+  };
+  double half = h200().fitted.kernels.halfRateThreads;
+  EXPECT_NEAR(timeWith(128) / timeWith(1024),
+              (1 + half / 128) / (1 + half / 1024), 1e-9);
+}
+
+TEST(TimeTest, LaterRoundsOfBlocksWaitAgain) {
+  KernelCost alone = makeCopy(64e6), cluster = alone, grid = alone;
+  cluster.clusterSteps = grid.gridSteps = 2;
+  // Four rounds of one block an SM.
+  KernelShape shape = makeShape(4 * 132, 1024, 64, 200 * 1024);
+  auto memoryOf = [&](const KernelCost &cost) {
+    return estimateTime(cost, shape, h200()).memory;
+  };
+  EXPECT_LT(memoryOf(alone), memoryOf(cluster));
+  const KernelConstants &fitted = h200().fitted.kernels;
+  EXPECT_NEAR(memoryOf(grid) - memoryOf(cluster),
+              3 * 2 * (fitted.gridStepSeconds - fitted.clusterStepSeconds),
+              1e-12);
 }
 
 TEST(TimeTest, TheLargestTermDecidesAndOthersOverlap) {

@@ -1,0 +1,20 @@
+// Short columns that are needed again: a tile has as many of them as the block
+// has threads, two or more each, so that each thread keeps its own.
+
+// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select | FileCheck %s
+
+// CHECK-LABEL: func.func @short
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 32>, #fusion.axis<grid, tile = 256, vector = 8>], warps = 4
+func.func @short(%x: tensor<4x18x1056768xbf16>) -> tensor<4x18x1056768xbf16> {
+  %y = fusion.log_softmax %x axis(1) : tensor<4x18x1056768xbf16>
+  return %y : tensor<4x18x1056768xbf16>
+}
+
+// Too long for the registers of a thread.
+// CHECK-LABEL: func.func @long
+// CHECK-NOT: warps = 4>
+// CHECK: return
+func.func @long(%x: tensor<4x180x1056768xbf16>) -> tensor<4x180x1056768xbf16> {
+  %y = fusion.log_softmax %x axis(1) : tensor<4x180x1056768xbf16>
+  return %y : tensor<4x180x1056768xbf16>
+}
