@@ -78,6 +78,27 @@ static bool isSweptAgain(const LoopFacts &facts, unsigned dim) {
   return false;
 }
 
+/// Lets tiles have all of the reduced dimensions.
+static void takeWhole(const LoopFacts &facts, const ReducedDims &reduced,
+                      LoopSchedule &draft) {
+  for (unsigned dim : reduced.dims) {
+    draft[dim].kind = AxisKind::Full;
+    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+  }
+}
+
+/// The tensor of the most bytes; null for none.
+static const KernelTensor *findLargest(ArrayRef<KernelTensor> tensors) {
+  const KernelTensor *largest = nullptr;
+  auto bytesOf = [](const KernelTensor &tensor) {
+    return tensor.elements() * tensor.elementBytes;
+  };
+  for (const KernelTensor &tensor : tensors)
+    if (!largest || bytesOf(tensor) > bytesOf(*largest))
+      largest = &tensor;
+  return largest;
+}
+
 /// Tiles of `width` elements in all along kept dimensions that lie side by side
 /// in the largest operand, with `afterWhole` also beside reduced ones that a
 /// tile has whole; returns how many elements lie side by side.
@@ -163,9 +184,13 @@ static bool areCombinable(const LoopFacts &facts, unsigned dim,
   return words > 0;
 }
 
-/// The blocks of a cluster, of `blocks` that exchange what they reduce.
-static int64_t getCluster(const LoopFacts &facts, int64_t blocks) {
-  return blocks <= facts.target.maxBlocksPerCluster ? blocks : 1;
+/// Makes the `blocks` of each of so many groups that share `axis` a cluster, if
+/// that may have as many; false when they have no room to exchange `words`.
+static bool letExchange(const LoopFacts &facts, double groups, int64_t blocks,
+                        int64_t words, LoopAxis &axis) {
+  if (blocks <= facts.target.maxBlocksPerCluster)
+    axis.cluster = blocks;
+  return axis.cluster > 1 || fitsExchange(groups, blocks, words);
 }
 
 /// Adds to `found` blocks that together have all that is reduced to the results
@@ -174,10 +199,7 @@ static int64_t getCluster(const LoopFacts &facts, int64_t blocks) {
 static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
                         LoopSchedule draft, LoopSchedules &found) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
-  for (unsigned dim : reduced.dims) {
-    draft[dim].kind = AxisKind::Full;
-    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
-  }
+  takeWhole(facts, reduced, draft);
   double groups = gridBlocks(draft, facts);
   for (unsigned dim : reduced.dims) {
     int64_t others = 1;
@@ -196,8 +218,7 @@ static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
       if (blocks < 2 || blocks > kMaxSplit ||
           !areCombinable(facts, dim, spread, words))
         continue;
-      spread[dim].cluster = getCluster(facts, blocks);
-      if (spread[dim].cluster > 1 || fitsExchange(groups, blocks, words))
+      if (letExchange(facts, groups, blocks, words, spread[dim]))
         found.push_back(addWarps(facts, spread, /*most=*/0));
     }
   }
@@ -246,9 +267,7 @@ static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
   int64_t chunks = chunksOf(*most);
   blocks = llvm::divideCeil(chunks,
                             llvm::divideCeil(chunks, std::min(blocks, chunks)));
-  if (blocks > 1)
-    draft[*most].cluster = getCluster(facts, blocks);
-  if (draft[*most].cluster > 1 || fitsExchange(groups, blocks, words))
+  if (letExchange(facts, groups, blocks, words, draft[*most]))
     draft[*most].split = blocks;
 }
 
@@ -293,12 +312,9 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   for (unsigned dim : reduced.dims)
     draft[dim].kind = AxisKind::Loop;
   // What most of the bytes are is accessed in whole vectors.
-  const KernelTensor *largest = nullptr;
-  for (ArrayRef<KernelTensor> tensors : {facts.inputs, facts.outputs})
-    for (const KernelTensor &tensor : tensors)
-      if (!largest || tensor.elements() * tensor.elementBytes >
-                          largest->elements() * largest->elementBytes)
-        largest = &tensor;
+  SmallVector<KernelTensor> tensors(facts.inputs);
+  llvm::append_range(tensors, facts.outputs);
+  const KernelTensor *largest = findLargest(tensors);
   if (largest)
     vector = std::clamp<int64_t>(
         static_cast<int64_t>(16 / largest->elementBytes), 1, vector);
@@ -320,10 +336,7 @@ static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
     return std::nullopt;
   while (vector * reduced.elements > fitted.keptByThread)
     vector /= 2;
-  for (unsigned dim : reduced.dims) {
-    draft[dim].kind = AxisKind::Full;
-    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
-  }
+  takeWhole(facts, reduced, draft);
   int64_t columns = addColumns(facts, fitted.keepingThreads * vector, draft);
   if (columns < fitted.keepingThreads)
     return std::nullopt;
@@ -414,10 +427,7 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
       width *= 2;
     addColumns(facts, width, draft);
   }
-  for (unsigned dim : reduced.dims) {
-    draft[dim].kind = AxisKind::Full;
-    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
-  }
+  takeWhole(facts, reduced, draft);
   // Of rows that lie apart in memory, shorter than a cache line: several.
   if (rowsAreContiguous && reduced.dims.size() > 1)
     addColumns(facts, cost::kLineBytes / facts.narrowestElement, draft,

@@ -157,6 +157,14 @@ Value PanelExchange::getWords(Value member) {
   return builder.advance(base, offset);
 }
 
+Value PanelExchange::toBits(Value scalar, Type type) {
+  Value bits = builder.toMemory(scalar);
+  Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
+  if (bits.getType() != own)
+    bits = arith::BitcastOp::create(builder, own, bits);
+  return own == type ? bits : arith::ExtUIOp::create(builder, type, bits);
+}
+
 void PanelExchange::store(Value address, int64_t offset,
                           ArrayRef<Value> scalars) {
   if (inCluster)
@@ -166,12 +174,7 @@ void PanelExchange::store(Value address, int64_t offset,
       builder, arith::ExtUIOp::create(builder, i64, number),
       arith::ConstantOp::create(builder, builder.getI64IntegerAttr(32)));
   auto toWord = [&](Value scalar) -> Value {
-    Value bits = builder.toMemory(scalar);
-    Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
-    if (bits.getType() != own)
-      bits = arith::BitcastOp::create(builder, own, bits);
-    Value low = arith::ExtUIOp::create(builder, i64, bits);
-    return arith::OrIOp::create(builder, low, high);
+    return arith::OrIOp::create(builder, toBits(scalar, i64), high);
   };
   auto perAccess = static_cast<size_t>(getWordsOfAccess(scalars.size()));
   for (size_t i = 0; i < scalars.size(); i += perAccess) {
@@ -202,15 +205,8 @@ void PanelExchange::send(Value address, int64_t offset,
   Value head = builder.advance(lowering.getScalar(memory),
                                static_cast<int32_t>(firstByte - kHeadBytes));
   SmallVector<Value> words;
-  for (Value scalar : scalars) {
-    Value bits = builder.toMemory(scalar);
-    Type own = builder.getIntegerType(bits.getType().getIntOrFloatBitWidth());
-    if (bits.getType() != own)
-      bits = arith::BitcastOp::create(builder, own, bits);
-    if (own != builder.getI32Type())
-      bits = arith::ExtUIOp::create(builder, builder.getI32Type(), bits);
-    words.push_back(bits);
-  }
+  for (Value scalar : scalars)
+    words.push_back(toBits(scalar, builder.getI32Type()));
   // Each member has a copy of its own.
   for (int64_t member = 0; member < members; ++member) {
     Value rank = builder.constant32(static_cast<int32_t>(member));

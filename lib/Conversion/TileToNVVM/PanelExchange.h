@@ -105,6 +105,8 @@ protected:
   Scalars readPanel(const PanelRead &read);
   /// Reads words that other blocks of the cluster have sent, once all have.
   Scalars readSent(const PanelRead &read);
+  /// The bits of a scalar in the lower part of the integer `type`.
+  Value toBits(Value scalar, Type type);
   /// The words of a result of inline assembly.
   Scalars unpackWords(Value all, int64_t words);
   /// Sends the thread's `scalars` to all blocks of the cluster.
