@@ -296,18 +296,19 @@ int Runner::verify() {
       os << ", " << output.numUnchecked << " elements not checked";
     os << "\n";
   }
-  for (auto [i, output] : llvm::enumerate(report.outputs)) {
-    if (output.isVerified())
-      continue;
-    os.flush();
-    std::string place = "output " + std::to_string(i);
-    if (output.failingIndex >= 0)
-      place += formatIndex(output.failingIndex, outputs[i].getDims());
-    return reportError(output.verdict == Verdict::NotChecked
-                           ? ErrorCode::NotChecked
-                           : ErrorCode::NotVerified,
-                       place + " " + output.failure);
-  }
+  // What is wrong is said before what cannot be told.
+  for (auto [verdict, code] :
+       {std::pair(Verdict::Wrong, ErrorCode::NotVerified),
+        std::pair(Verdict::NotChecked, ErrorCode::NotChecked)})
+    for (auto [i, output] : llvm::enumerate(report.outputs)) {
+      if (output.verdict != verdict)
+        continue;
+      os.flush();
+      std::string place = "output " + std::to_string(i);
+      if (output.failingIndex >= 0)
+        place += formatIndex(output.failingIndex, outputs[i].getDims());
+      return reportError(code, place + " " + output.failure);
+    }
   os << "max error: " << llvm::format("%.3g", report.getMaxError())
      << ", relative to RMS "
      << llvm::format("%.3g", report.getMaxRelativeError()) << "\nverified\n";

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests of the generator of programs and of what its driver makes of outcomes."""
 
+import argparse
 import io
 import math
 import os
@@ -25,6 +26,7 @@ import bits  # noqa: E402
 import fusion  # noqa: E402, F401 (the whole package, before worker.py)
 import generator  # noqa: E402
 import outcomes  # noqa: E402
+import packages  # noqa: E402
 import reduce  # noqa: E402
 import worker  # noqa: E402
 
@@ -191,6 +193,40 @@ for line in sys.stdin:
             self.assertEqual(result.returncode, 1, result.stdout)
             self.assertIn("differs", result.stdout)
             self.assertTrue(list(pathlib.Path(folder, "out").glob("*.mlir")))
+
+    def test_the_reference_judges_what_is_not_equal(self):
+        class Device:
+            device = "emulator"
+
+            def __init__(self, kind, instructions):
+                self.kind, self.instructions = kind, instructions
+
+            def ask(self, request):
+                if "store" in request:
+                    return {"files": []}
+                return {"kind": self.kind, "worst": "output 0: f32 1",
+                        "instructions": self.instructions}
+
+        def judge(kind, status, text, instructions=("ex2.approx",)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "0.json").write_text('{"options": []}')
+                judging = path / "fusion-run"
+                judging.write_text(
+                    f"#!/bin/sh\necho 'error: {text}'\nexit {status}\n")
+                judging.chmod(0o755)
+                options = argparse.Namespace(folder=folder, bin=folder)
+                return packages.compare_one("0", Device(kind, instructions),
+                                            options)["kind"]
+        for kind, status, text, judgement in [
+                ("equal", 1, "FUS-1204: wrong", "equal"),
+                ("close", 0, "", "within"), ("differs", 0, "", "within"),
+                ("close", 1, "FUS-1204: wrong", "differs"),
+                ("close", 1, "FUS-1206: not checked", "close"),
+                ("differs", 1, "FUS-1204: wrong", "differs"),
+                ("differs", 1, "FUS-1206: not checked", "unchecked")]:
+            self.assertEqual(judge(kind, status, text), judgement)
+        self.assertEqual(judge("differs", 0, "", instructions=()), "differs")
 
 
 if __name__ == "__main__":
