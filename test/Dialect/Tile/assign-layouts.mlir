@@ -128,3 +128,48 @@ tile.program @columns_of_threads(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes 
   tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<256xf32>, !tile.view<256xf32>
   tile.return
 }
+
+// -----
+
+// What is reduced to the end is combined by threads anyway: accesses stay as
+// wide as they can be.
+
+// CHECK-LABEL: tile.program @reduced_to_the_end
+// CHECK: tile.load {{.*}} -> tensor<8x256xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2],
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.reduce
+tile.program @reduced_to_the_end(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<8x256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<f32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<8x256xf32> -> tensor<8x256xf32>
+  %s = tile.reduce %t along 0 : tensor<8x256xf32> -> tensor<256xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %r = tile.reduce %s along 0 : tensor<256xf32> -> f32 {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %r, %y[affine_map<() -> ()>] () checked [] : f32, !tile.view<f32>
+  tile.return
+}
+
+// -----
+
+// 128 KiB in two layouts: more than the chip has shared memory to exchange
+// through, so that what is stored is stored as it was loaded.
+
+module attributes {fusion.target = #fusion.target<chip = "sm_89">} {
+  // CHECK-LABEL: tile.program @larger_than_shared_memory
+  // CHECK-NOT: tile.convert_layout
+  // CHECK: tile.store
+  tile.program @larger_than_shared_memory(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 16 : i64, index_bits = 32 : i64} {
+    %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x256xf32>
+    %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<256x128xf32>
+    %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<128x256xf32> -> tensor<128x256xf32>
+    tile.store %t, %y[affine_map<(a, b) -> (b, a)>] () checked [false, false] : tensor<128x256xf32>, !tile.view<256x128xf32>
+    tile.return
+  }
+}

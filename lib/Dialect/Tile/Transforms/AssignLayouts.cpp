@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/BitDealer.h"
@@ -108,7 +109,9 @@ struct Group {
   SmallVector<Access> accesses;
   /// Dimensions that a reduction or scan of the group combines.
   llvm::SmallBitVector reduced;
-  /// Those of them that a scan goes through in order, and the scans.
+  /// Those that a reduction and what reduces its results again leave none of.
+  llvm::SmallBitVector reducedAtLast;
+  /// Those that a scan goes through in order, and the scans.
   llvm::SmallBitVector scanned;
   SmallVector<ScanOp> scans;
   bool isAccumulator = false;
@@ -119,7 +122,9 @@ struct Group {
 
 class LayoutAssigner {
 public:
-  explicit LayoutAssigner(ProgramOp program) : program(program) {}
+  /// A block has so many bytes of shared memory.
+  LayoutAssigner(ProgramOp program, int64_t sharedBytes)
+      : program(program), sharedBytes(sharedBytes) {}
 
   void run() {
     collect();
@@ -186,6 +191,7 @@ private:
                      std::optional<LinearLayout> made);
 
   mutable ProgramOp program;
+  int64_t sharedBytes;
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
@@ -265,6 +271,7 @@ void LayoutAssigner::makeGroups(ArrayRef<Value> values) {
       Group group;
       group.shape = llvm::to_vector(getTileShape(value.getType()));
       group.reduced.resize(group.shape.size());
+      group.reducedAtLast.resize(group.shape.size());
       group.scanned.resize(group.shape.size());
       groups.push_back(std::move(group));
     }
@@ -277,6 +284,24 @@ void LayoutAssigner::noteAccess(Value accessed, const Access &access) {
     groupOf(accessed).accesses.push_back(access);
 }
 
+/// The dimensions of its inputs that `reduce` and what reduces its results
+/// again leave none of.
+static llvm::SmallBitVector findReduced(ReduceOp reduce) {
+  unsigned rank = getTileShape(reduce.getInputs().front().getType()).size();
+  llvm::SmallBitVector reduced(rank);
+  auto dims = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  while (reduce) {
+    reduced.set(dims[reduce.getDim()]);
+    dims.erase(dims.begin() + reduce.getDim());
+    ReduceOp again = nullptr;
+    for (Operation *user : reduce.getResults().front().getUsers())
+      if (auto next = dyn_cast<ReduceOp>(user))
+        again = next;
+    reduce = again;
+  }
+  return reduced;
+}
+
 void LayoutAssigner::noteUse(Operation *op) {
   TypeSwitch<Operation *>(op)
       .Case(
@@ -285,7 +310,9 @@ void LayoutAssigner::noteUse(Operation *op) {
         noteAccess(store.getValue(), Access::of(store));
       })
       .Case([&](ReduceOp reduce) {
-        groupOf(reduce.getInputs().front()).reduced.set(reduce.getDim());
+        Group &group = groupOf(reduce.getInputs().front());
+        group.reduced.set(reduce.getDim());
+        group.reducedAtLast |= findReduced(reduce);
       })
       .Case([&](ScanOp scan) {
         Group &group = groupOf(scan.getInputs().front());
@@ -449,8 +476,9 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   // than threads that combine what they have.
   int64_t kept = 1;
   for (auto [dim, size] : llvm::enumerate(group.shape))
-    kept *= group.reduced.test(dim) ? 1 : size;
-  if (group.reduced.any() && !group.reduced.test(fastest) && kept >= threads)
+    kept *= group.reducedAtLast.test(dim) ? 1 : size;
+  if (group.reducedAtLast.any() && !group.reducedAtLast.test(fastest) &&
+      kept >= threads)
     vector = std::min(vector, kept / threads);
   return blockedLayout(group.shape, fastest, vector, group.reduced,
                        group.scanned);
@@ -643,7 +671,10 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
                                              const LinearLayout &used,
                                              bool once, bool scans) const {
   ArrayRef<int64_t> shape = getTileShape(access.tile);
-  if (numElements(shape) < kLeastExchange)
+  // What shared memory has no room for is not exchanged either.
+  unsigned bits = getTileElementType(access.tile).getIntOrFloatBitWidth();
+  if (numElements(shape) < kLeastExchange ||
+      numElements(shape) * std::max(bits / 8, 1u) > sharedBytes)
     return used;
   int best = -1;
   for (unsigned dim = 0; dim < shape.size(); ++dim)
@@ -892,6 +923,12 @@ class AssignLayoutsPass
     : public tile::impl::AssignLayoutsPassBase<AssignLayoutsPass> {
 public:
   using Base::Base;
-  void runOnOperation() override { LayoutAssigner(getOperation()).run(); }
+  void runOnOperation() override {
+    std::optional<int64_t> sharedBytes =
+        fusion::getSharedLimit(getOperation(), /*option=*/0);
+    if (!sharedBytes)
+      return signalPassFailure();
+    LayoutAssigner(getOperation(), *sharedBytes).run();
+  }
 };
 } // namespace
