@@ -94,6 +94,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
   programs.addPass(createLoopInvariantCodeMotionPass());
+  programs.addPass(tile::createFuseWalksPass());
   programs.addPass(tile::createShrinkLoadsPass());
   programs.addPass(tile::createSplitEpiloguePass());
   programs.addPass(tile::createSpecializeWarpsPass());

@@ -37,6 +37,17 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::tile::ProgramOp"> {
   }];
 }
 
+def FuseWalksPass : Pass<"tile-fuse-walks", "::mlir::tile::ProgramOp"> {
+  let summary = "Stores results while another loop walks what they need";
+  let description = [{
+    Input: programs without layouts. A loop that only stores what it computes
+    from what it loads becomes one with a loop beside it that has the same
+    bounds, loads a tile at the same place and has results: that of a reduction.
+    CSE then has what both load loaded once. The program stores all of it as
+    before, in another order; it reads none of it.
+  }];
+}
+
 def LowerExchangesPass : Pass<"tile-lower-exchanges", "::mlir::tile::ProgramOp"> {
   let summary = "Makes exchanges between threads explicit";
   let description = [{
