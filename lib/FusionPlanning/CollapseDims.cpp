@@ -38,6 +38,28 @@ static std::optional<unsigned> getLoop(AffineMap map, unsigned dim) {
   return std::nullopt;
 }
 
+/// The loops of `op` that run through one element, which stand in nobody's way.
+/// Where a body asks for indices they are loops like others.
+static llvm::SmallBitVector getUnitLoops(linalg::LinalgOp op) {
+  llvm::SmallBitVector units(op.getNumLoops());
+  if (op.hasIndexSemantics())
+    return units;
+  for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (range == 1)
+      units.set(loop);
+  return units;
+}
+
+/// True when dimension `dim` of an operand is indexed by one of `units`.
+static bool isUnit(AffineMap map, unsigned dim,
+                   const llvm::SmallBitVector &units) {
+  std::optional<unsigned> loop = getLoop(map, dim);
+  return loop && units.test(*loop);
+}
+
+/// On this side of a dimension are loops of one element only.
+static constexpr int kNoLoop = -1;
+
 /// Products have a choice of their own; other bodies are rewritten.
 static bool isRewritten(linalg::LinalgOp op) {
   return isa<linalg::GenericOp, linalg::FillOp>(op) && !isContraction(op);
@@ -92,7 +114,8 @@ private:
   void blockAll(ValueRange values);
   void chooseClasses();
   /// True when every element of loop `first` of `op` is followed by one of
-  /// `second` in each of its tensors that has either.
+  /// `second` in each of its tensors that has either, but for loops of one
+  /// element between them.
   bool areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                   unsigned first, unsigned second) const;
 
@@ -104,6 +127,11 @@ private:
   SmallVector<ReassociationIndices> getGroups(Value value) const;
   RankedTensorType getCollapsedType(Value value) const;
 
+  /// The coordinates of `value` that stay of `map`, one for each group: the
+  /// first that is of several elements. Notes the loops that follow it.
+  SmallVector<AffineExpr> getKept(Value value, AffineMap map,
+                                  const llvm::SmallBitVector &units,
+                                  llvm::SmallBitVector &follows) const;
   void rewriteGeneric(linalg::GenericOp op);
   void rewriteScan(ScanOp op);
   void rewriteSizes();
@@ -163,6 +191,7 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
   if (iterators[first] != iterators[second] ||
       !indices.areOneLoop(first, second))
     return false;
+  llvm::SmallBitVector units = getUnitLoops(op);
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     Builder b(op.getContext());
     // Coordinates of windows count along them as they are.
@@ -172,19 +201,39 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
         return false;
     auto a = map.getResultPosition(b.getAffineDimExpr(first));
     auto c = map.getResultPosition(b.getAffineDimExpr(second));
-    return a.has_value() == c.has_value() && (!a || *a + 1 == *c);
+    if (!a || !c)
+      return a.has_value() == c.has_value();
+    if (*a >= *c)
+      return false;
+    for (unsigned between = *a + 1; between < *c; ++between)
+      if (!isUnit(map, between, units))
+        return false;
+    return true;
   });
 }
 
 void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
   FlatIndices indices(op);
-  DenseMap<std::pair<unsigned, unsigned>, unsigned> ofLoops;
+  llvm::SmallBitVector units = getUnitLoops(op);
+  DenseMap<std::pair<int, int>, unsigned> ofLoops;
   auto add = [&](Value value, AffineMap map) {
+    // The first loop that is not of one element, going from `dim` by `step`.
+    auto findLoop = [&](int dim, int step) -> std::optional<int> {
+      for (; dim >= 0 && dim < static_cast<int>(map.getNumResults());
+           dim += step)
+        if (!isUnit(map, dim, units)) {
+          std::optional<unsigned> loop = getLoop(map, dim);
+          return loop ? std::optional<int>(*loop) : std::nullopt;
+        }
+      return kNoLoop;
+    };
     for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim) {
       unsigned boundary = boundaries.lookup(value) + dim;
-      std::optional<unsigned> first = getLoop(map, dim);
-      std::optional<unsigned> second = getLoop(map, dim + 1);
-      if (!first || !second || !areOneLoop(op, indices, *first, *second)) {
+      std::optional<int> first = findLoop(static_cast<int>(dim), -1);
+      std::optional<int> second = findLoop(static_cast<int>(dim) + 1, 1);
+      bool isEnd = first == kNoLoop || second == kNoLoop;
+      if (!first || !second ||
+          (!isEnd && !areOneLoop(op, indices, *first, *second))) {
         blocked.set(boundary);
         continue;
       }
@@ -336,18 +385,51 @@ RankedTensorType DimCollapser::getCollapsedType(Value value) const {
   return collapse(cast<RankedTensorType>(value.getType()), getGroups(value));
 }
 
+SmallVector<AffineExpr>
+DimCollapser::getKept(Value value, AffineMap map,
+                      const llvm::SmallBitVector &units,
+                      llvm::SmallBitVector &follows) const {
+  SmallVector<AffineExpr> kept;
+  bool isOfUnits = true;
+  for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
+    bool begins = dim == 0 || !falls(value, dim - 1);
+    bool isOne = isUnit(map, dim, units);
+    if (begins)
+      kept.push_back(map.getResult(dim));
+    else if (!isOne && isOfUnits)
+      kept.back() = map.getResult(dim);
+    else if (!isOne)
+      follows.set(*getLoop(map, dim));
+    isOfUnits = isOne && (begins || isOfUnits);
+  }
+  return kept;
+}
+
 /// Gives `op` one loop for those that index dimensions that fall together. Its
 /// tensors have their types of before.
 void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
+  llvm::SmallBitVector units = getUnitLoops(op);
   // Each loop that follows another is part of that one.
   llvm::SmallBitVector follows(op.getNumLoops());
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim)
-      if (falls(operand.get(), dim))
-        follows.set(*getLoop(map, dim + 1));
-  }
+  SmallVector<SmallVector<AffineExpr>> kept;
+  for (OpOperand &operand : op->getOpOperands())
+    kept.push_back(getKept(operand.get(), op.getMatchingIndexingMap(&operand),
+                           units, follows));
+  // Loops of one element that no result has any more are none.
   Builder b(op.getContext());
+  llvm::SmallBitVector gone = follows;
+  auto parallel = utils::IteratorType::parallel;
+  for (unsigned loop : units.set_bits()) {
+    auto has = [&](ArrayRef<AffineExpr> exprs) {
+      return llvm::is_contained(exprs, b.getAffineDimExpr(loop));
+    };
+    auto outputs = ArrayRef(kept).drop_front(op.getNumDpsInputs());
+    bool isLeft = op.getIteratorTypesArray()[loop] == parallel
+                      ? llvm::any_of(outputs, has)
+                      : llvm::any_of(kept, has);
+    if (!isLeft)
+      gone.set(loop);
+  }
   SmallVector<AffineExpr> loops;
   SmallVector<int64_t> numbers;
   SmallVector<Attribute> iterators;
@@ -355,17 +437,16 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
   // neighbours there.
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     numbers.push_back(iterators.size());
-    loops.push_back(b.getAffineDimExpr(iterators.size()));
-    if (!follows.test(loop))
+    bool isGoneUnit = units.test(loop) && gone.test(loop);
+    loops.push_back(isGoneUnit ? b.getAffineConstantExpr(0)
+                               : b.getAffineDimExpr(iterators.size()));
+    if (!gone.test(loop))
       iterators.push_back(op.getIteratorTypes()[loop]);
   }
   SmallVector<AffineMap> maps;
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    SmallVector<AffineExpr> results;
-    for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
-      if (dim == 0 || !falls(operand.get(), dim - 1))
-        results.push_back(map.getResult(dim).replaceDims(loops));
+  for (SmallVector<AffineExpr> &results : kept) {
+    for (AffineExpr &expr : results)
+      expr = expr.replaceDims(loops);
     maps.push_back(
         AffineMap::get(iterators.size(), 0, results, op.getContext()));
   }

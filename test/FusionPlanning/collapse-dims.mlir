@@ -408,3 +408,38 @@ func.func @other_factor(%x: tensor<5x6x7xi64>) -> tensor<5x6x7xi64> {
   }
   return %y : tensor<5x6x7xi64>
 }
+
+// -----
+
+// Dimensions of one element stand in nobody's way, whoever has them: a sum over
+// both sides of one that is kept walks one dimension.
+
+#full = affine_map<(a, b, c) -> (a, b, c)>
+#kept = affine_map<(a, b, c) -> (b)>
+
+// CHECK-LABEL: func.func @one_between
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1, 2]] : tensor<300x1x70xf32> into tensor<21000xf32>
+// CHECK: fusion.kernel
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<21000xf32>) outs(%{{.*}} : tensor<1xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%{{.*}} : tensor<21000xf32>, tensor<1xf32>) outs(%{{.*}} : tensor<21000xf32>)
+func.func @one_between(%x: tensor<300x1x70xf32>) -> tensor<300x1x70xf32> {
+  %y = fusion.kernel @sum_sub ins(%x : tensor<300x1x70xf32>) -> (tensor<300x1x70xf32>) {
+  ^bb0(%a: tensor<300x1x70xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+    %s = linalg.generic {indexing_maps = [#full, #kept], iterator_types = ["reduction", "parallel", "reduction"]} ins(%a : tensor<300x1x70xf32>) outs(%init : tensor<1xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %r = arith.addf %o, %u : f32
+      linalg.yield %r : f32
+    } -> tensor<1xf32>
+    %g = tensor.empty() : tensor<300x1x70xf32>
+    %d = linalg.generic {indexing_maps = [#full, #kept, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %s : tensor<300x1x70xf32>, tensor<1xf32>) outs(%g : tensor<300x1x70xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %r = arith.subf %u, %v : f32
+      linalg.yield %r : f32
+    } -> tensor<300x1x70xf32>
+    fusion.yield %d : tensor<300x1x70xf32>
+  }
+  return %y : tensor<300x1x70xf32>
+}
