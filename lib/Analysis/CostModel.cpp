@@ -185,6 +185,7 @@ static std::pair<double, double> splitTraffic(const KernelCost &cost,
 /// (Little's law) and enough SMs, each of which can take only so much.
 static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
                              const TargetInfo &target, const Waves &waves,
+                             const Occupancy &occupancy,
                              int64_t spilledRegisters) {
   const KernelConstants &fitted = target.fitted.kernels;
   const double numSMs = static_cast<double>(target.numSMs);
@@ -205,11 +206,20 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
       return std::min({1.0, perSM / peak, inFlight / bytesToSaturate});
     };
   };
+  // The first cache is what blocks leave of shared memory.
+  auto ofSM = static_cast<double>(occupancy.blocksPerSM);
+  bool inL1 =
+      cost.keptInL1 &&
+      ofSM * (cost.sweptOfBlock + static_cast<double>(shape.sharedBytes)) <=
+          fitted.keptInL1 * static_cast<double>(target.sharedPerSM);
   bool inL2 = cost.sweepDistanceBytes <=
               fitted.keptInL2 * static_cast<double>(target.l2Bytes);
-  double sweepRate = inL2 ? target.l2BytesPerSecond : target.dramBytesPerSecond;
-  double sweepBytesPerClock =
-      inL2 ? target.l2BytesPerClockPerSM : target.dramBytesPerClockPerSM;
+  double sweepRate = inL1   ? target.sharedBytesPerSecond()
+                     : inL2 ? target.l2BytesPerSecond
+                            : target.dramBytesPerSecond;
+  double sweepBytesPerClock = inL1   ? target.sharedBytesPerClockPerSM
+                              : inL2 ? target.l2BytesPerClockPerSM
+                                     : target.dramBytesPerClockPerSM;
   double atPeak = std::max(dramBytes / target.dramBytesPerSecond,
                            l2Bytes / target.l2BytesPerSecond) +
                   cost.sweptBytes / sweepRate;
@@ -285,12 +295,12 @@ static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
   if (largest < time.launch)
     time.bound = Bound::Launch;
   // A block that is alone on its multiprocessor loads, then computes; but for
-  // the next step of a walk it loads ahead.
+  // what it loads ahead.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
   double beside =
       cost.tensorFlops > 0 ? ofSM : std::clamp(time.waves * ofSM, 1.0, ofSM);
-  double overlap =
-      fitted.overlap * (cost.loadsAhead ? 1 : 1 - 1 / (beside * beside));
+  double alone = 1 / (beside * beside);
+  double overlap = fitted.overlap * (1 - alone * (1 - cost.aheadShare));
   time.total = time.launch + largest + (1 - overlap) * (sum - largest);
 }
 
@@ -308,8 +318,8 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.waves = waves.blocks / waves.slots;
   time.spilledRegisters = std::max<int64_t>(
       0, shape.registers - getRegisterLimit(shape.threads, target));
-  time.memory =
-      estimateMemory(cost, shape, target, waves, time.spilledRegisters);
+  time.memory = estimateMemory(cost, shape, target, waves, time.occupancy,
+                               time.spilledRegisters);
   estimateArithmetic(cost, shape, target, waves, time);
   double steps = target.dramLatencySeconds +
                  cost.reductionSteps * fitted.reductionStepSeconds +

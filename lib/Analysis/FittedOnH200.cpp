@@ -23,6 +23,7 @@ static constexpr KernelConstants getKernels() {
   c.halfRateThreads = 100;
   // What one half of the chip reads from the other half's part is in both.
   c.keptInL2 = 0.5;
+  c.keptInL1 = 1;
   // A KL divergence over columns, 2026-11-23.
   c.spillBytes = 64;
   c.reductionStepSeconds = 0.1e-6;
@@ -46,6 +47,10 @@ static constexpr LoopConstants getLoops() {
   // Loads of 16 bytes, as many as wait for each other.
   c.mostInFlight = 128;
   c.walkingShare = 0.8;
+  c.copyInstructions = 8;
+  // 84 walks with and without, 2026-11-23: what several blocks of a
+  // multiprocessor read is 0 to 9 % slower.
+  c.copiedCost = 1.02;
   return c;
 }
 
@@ -86,6 +91,7 @@ static constexpr ReductionConstants getReductions() {
   c.mostPadding = 1.1;
   // Each has half the threads.
   c.walkBlocksPerSM = 2;
+  c.walkStages = 3;
   return c;
 }
 

@@ -297,7 +297,7 @@ mlir::fusion::estimateTogether(ArrayRef<const KernelEstimate *> kernels,
                                const TargetInfo &target) {
   KernelEstimate all;
   all.shape.blocks = all.shape.threads = all.shape.registers = 0;
-  all.cost.loadsAhead = true;
+  all.cost.aheadShare = 1;
   double inFlight = 0, longest = 0;
   for (const KernelEstimate *kernel : kernels) {
     const KernelCost &cost = kernel->cost;
@@ -310,10 +310,12 @@ mlir::fusion::estimateTogether(ArrayRef<const KernelEstimate *> kernels,
     sum.sharedBytes += cost.sharedBytes;
     sum.sweptBytes += cost.sweptBytes;
     sum.sweepDistanceBytes += cost.sweepDistanceBytes;
+    sum.sweptOfBlock = std::max(sum.sweptOfBlock, cost.sweptOfBlock);
+    sum.keptInL1 &= cost.keptInL1;
     sum.reductionSteps = std::max(sum.reductionSteps, cost.reductionSteps);
     sum.gridSteps = std::max(sum.gridSteps, cost.gridSteps);
     sum.clusterSteps = std::max(sum.clusterSteps, cost.clusterSteps);
-    sum.loadsAhead &= cost.loadsAhead;
+    sum.aheadShare = std::min(sum.aheadShare, cost.aheadShare);
     const KernelShape &shape = kernel->shape;
     all.shape.blocks += shape.blocks;
     all.shape.threads = std::max(all.shape.threads, shape.threads);

@@ -54,6 +54,8 @@ scf::ForOp WalkBuilder::openLoopOn(unsigned number, ValueRange inits) {
                (axis.lead == 0 && tilesExactly(axis.extent, axis.step()));
   if (axis.dim)
     axes.bind(*axis.dim, number);
+  if (int64_t stages = getStages(axis); stages > 1)
+    loop->setAttr(tile::kNumStagesAttrName, builder.getI64IntegerAttr(stages));
   return loop;
 }
 
@@ -61,6 +63,12 @@ scf::ForOp WalkBuilder::closeLoop(ValueRange yielded) {
   scf::ForOp loop = scopes.leave(loc, yielded);
   axes.unbindFrom(scopes.getDepth() + 1);
   return loop;
+}
+
+int64_t WalkBuilder::getStages(const Axis &axis) const {
+  bool isOfChunks = axis.dim && axis.tile > 1 &&
+                    (axis.piece == Piece::All || axis.piece == Piece::Whole);
+  return isOfChunks ? kernel.getDecision(*axis.dim).getStages() : 1;
 }
 
 bool WalkBuilder::hasPart(const Axis &axis) const {

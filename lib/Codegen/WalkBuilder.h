@@ -47,6 +47,9 @@ public:
   void restrictToPart(scf::ForOp loop, scf::ForOp parts);
 
 private:
+  /// Chunks of the walk along `axis` in flight or in use at once: the ends of a
+  /// walk are few.
+  int64_t getStages(const Axis &axis) const;
   struct WalkBounds {
     Value begin, end, step;
   };

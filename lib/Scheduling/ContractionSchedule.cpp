@@ -242,7 +242,7 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
-                                 1, 1, 1, 1));
+                                 1, 1, 1, 1, 1));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
                           config.multicast, config.groups * config.rowGroups,

@@ -73,7 +73,7 @@ ScheduleAttr LoopSchedule::toAttr(KernelOp kernel, const KernelBody &body,
     attributes.push_back(
         AxisAttr::get(kernel.getContext(), axis.kind, axis.tile, /*warps=*/1,
                       std::min(axis.vector, axis.tile), axis.strip, axis.steps,
-                      axis.split, axis.cluster));
+                      axis.split, axis.cluster, axis.stages));
   return ScheduleAttr::get(kernel.getContext(), strategy, attributes, warps);
 }
 

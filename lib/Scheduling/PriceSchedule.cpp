@@ -122,6 +122,9 @@ private:
   double countKeptRegisters() const;
   /// Of what a walk accumulates, element by element.
   double countAccumulators() const;
+  /// What is read of chunk after chunk is copied ahead into shared memory.
+  bool isCopied(const Stream &stream) const;
+  void setStages();
   double getBytesInFlight() const;
 
   const LoopFacts &facts;
@@ -136,6 +139,8 @@ private:
   /// together.
   double turns = 1;
   bool walks = false, isSplit = false, inCluster = false;
+  /// Chunks in flight or in use at once, and their bytes.
+  double stages = 1, chunkBytes = 0;
   std::vector<Stream> streams;
   KernelCost cost;
   KernelShape shape;
@@ -152,6 +157,7 @@ void SchedulePricer::measure(unsigned dim) {
     cover = std::ceil(extent / own);
     double steps = std::ceil(cover / tile);
     trips *= steps;
+    stages = std::max(stages, static_cast<double>(axis.stages));
     paddingOf.push_back(steps * tile * own / extent);
     walks |= facts.reduced.test(dim) || facts.scanned.test(dim);
     isSplit |= axis.split > 1;
@@ -358,6 +364,7 @@ void SchedulePricer::addStream(const Stream &stream) {
   if (sweeps > 1) {
     cost.sweptBytes += access.requestedBytes * (sweeps - 1);
     cost.sweepDistanceBytes += inBlock * resident;
+    cost.sweptOfBlock += inBlock;
   }
 
   double vector = getVector(stream, run);
@@ -578,6 +585,9 @@ double SchedulePricer::countAccumulators() const {
 }
 
 double SchedulePricer::getBytesInFlight() const {
+  // Stages take no registers.
+  if (stages > 1)
+    return std::max(4.0, chunkBytes * (stages - 1) / threads);
   double bytes = 0;
   for (const Stream &stream : streams)
     if (!stream.isWrite)
@@ -585,6 +595,47 @@ double SchedulePricer::getBytesInFlight() const {
   // A walk has one step's loads on their way, and none while it computes.
   return std::clamp(bytes, 4.0, fitted.mostInFlight) *
          (walks ? fitted.walkingShare : 1);
+}
+
+bool SchedulePricer::isCopied(const Stream &stream) const {
+  if (stream.isWrite || isGather(stream))
+    return false;
+  for (unsigned dim : facts.reduced.set_bits())
+    if (schedule[dim].stages > 1 && (stream.mask >> dim & 1))
+      return true;
+  return false;
+}
+
+void SchedulePricer::setStages() {
+  if (stages == 1)
+    return;
+  // Copies move 4 bytes at least.
+  constexpr double kLeastCopied = 4;
+  double ahead = 0, all = 0;
+  for (const Stream &stream : streams) {
+    if (stream.isWrite)
+      continue;
+    all += stream.uniqueBytes;
+    double vector = getVector(stream, getRun(stream, tileOf));
+    if (!isCopied(stream) || vector * stream.value.elementBytes < kLeastCopied)
+      continue;
+    double elements = 1;
+    for (auto [dim, tile] : llvm::enumerate(tileOf))
+      elements *= stream.mask >> dim & 1 ? tile : 1;
+    chunkBytes += elements * stream.value.elementBytes;
+    ahead += stream.uniqueBytes;
+    double loads = countPoints(stream.mask) / vector *
+                   countSweeps(stream.mask, stream.sweeps);
+    cost.fp32Flops += 2 * loads * fitted.copyInstructions;
+  }
+  shape.sharedBytes = static_cast<int64_t>(chunkBytes * stages);
+  // The first chunk of a walk is waited for.
+  cost.aheadShare = ahead / std::max(all, 1.0) * (1 - 1 / trips);
+  for (AccessCost &access : cost.accesses)
+    access.factor *= access.isWrite ? 1 : fitted.copiedCost;
+  cost.sweptBytes *= fitted.copiedCost;
+  // Copies leave nothing in the first cache.
+  cost.keptInL1 = false;
 }
 
 KernelEstimate SchedulePricer::price() {
@@ -596,8 +647,11 @@ KernelEstimate SchedulePricer::price() {
   setRegisters();
   shape.threads = static_cast<int64_t>(threads);
   shape.blocks = std::max<int64_t>(1, toCount(blocks));
+  setStages();
   shape.bytesInFlightPerThread = getBytesInFlight();
-  cost.loadsAhead = walks;
+  // Rounds of a scan load ahead of each other.
+  if (isSplit && schedule.strategy == Strategy::Scan)
+    cost.aheadShare = 1;
   KernelEstimate estimate;
   estimate.cost = cost;
   estimate.shape = shape;

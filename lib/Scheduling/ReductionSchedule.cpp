@@ -376,6 +376,37 @@ static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
   }
 }
 
+/// Adds `draft`, blocks that walk what is reduced in chunks, to `found`; once
+/// more with chunks that threads copy ahead, where shared memory has room.
+static void addWalk(const LoopFacts &facts, const ReducedDims &reduced,
+                    const LoopSchedule &draft, LoopSchedules &found) {
+  found.push_back(draft);
+  // The innermost walk has the largest chunks.
+  unsigned walked = reduced.dims.front();
+  for (unsigned dim : reduced.dims)
+    if (draft[dim].tile > draft[walked].tile)
+      walked = dim;
+  double bytes = 0;
+  for (const KernelTensor &input : facts.inputs) {
+    double elements = 1;
+    bool isWalked = false;
+    for (std::optional<unsigned> dim : input.dims) {
+      isWalked |= dim == walked;
+      elements *= dim ? static_cast<double>(draft[*dim].tile) : 1;
+    }
+    bytes += isWalked ? elements * input.elementBytes : 0;
+  }
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  auto room = static_cast<double>(facts.target.maxSharedPerBlock);
+  auto stages = std::min(fitted.walkStages,
+                         static_cast<int64_t>(room / std::max(bytes, 1.0)));
+  if (draft[walked].tile == 1 || bytes == 0 || stages < 2)
+    return;
+  LoopSchedule staged = draft;
+  staged[walked].stages = stages;
+  found.push_back(staged);
+}
+
 /// Adds to `found` blocks that walk what is reduced in chunks, one or as many
 /// as fill the chip.
 static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
@@ -399,14 +430,14 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
         facts, rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
         alone);
     if (!rowsAreContiguous || number == 0)
-      found.push_back(addWarps(facts, alone, kMaxShareElements));
+      addWalk(facts, reduced, addWarps(facts, alone, kMaxShareElements), found);
     LoopSchedule split = alone;
     if (rowsAreContiguous)
       addChunks(facts, reduced, chunk, split);
     splitWalk(facts, reduced, gridBlocks(alone, facts), split);
     if (llvm::any_of(split.axes,
                      [](const LoopAxis &axis) { return axis.split > 1; }))
-      found.push_back(addWarps(facts, split, kMaxShareElements));
+      addWalk(facts, reduced, addWarps(facts, split, kMaxShareElements), found);
   }
 }
 

@@ -72,3 +72,28 @@ tile.program @no_stages(%n: index) attributes {num_warps = 1 : i64, index_bits =
   %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
   tile.return
 }
+
+// -----
+
+// What each thread has copied itself it reads itself, though a warp could read
+// it for all: nothing says that the copies of other threads are there.
+
+#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+
+// CHECK-LABEL: llvm.func @own_copy
+// CHECK-COUNT-4: cp.async.ca.shared.global
+// CHECK-NOT: ldmatrix
+// CHECK: llvm.return
+tile.program @own_copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
+  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
+  %b = tile.alloc at 0 stages 3 : !tile.buffer<16x16xbf16, #s>
+  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
+  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %st by <"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}"> : !tile.view<16x16xbf16>, !tile.buffer<16x16xbf16, #s>
+  tile.copy_commit
+  tile.copy_wait 0
+  %t = tile.local_load %st : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
+  tile.return
+}

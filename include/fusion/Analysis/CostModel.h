@@ -73,14 +73,18 @@ struct KernelCost {
   /// else is read meanwhile. They come from L2 if it holds as many.
   double sweptBytes = 0;
   double sweepDistanceBytes = 0;
+  /// The same of what one block sweeps, which its multiprocessor's first cache
+  /// may hold.
+  double sweptOfBlock = 0;
+  bool keptInL1 = true;
   /// Steps in which a block waits for all its threads, in sequence.
   double reductionSteps = 0;
   /// Steps in which co-resident blocks wait for each other, in sequence.
   double gridSteps = 0;
   /// The same of blocks of a cluster.
   double clusterSteps = 0;
-  /// Blocks load ahead of what they compute.
-  bool loadsAhead = false;
+  /// Of what blocks load, the share that they load ahead of what they compute.
+  double aheadShare = 0;
 
   /// Bytes read from and written to memory, each element once: the figure of
   /// the report.

@@ -31,6 +31,7 @@ struct LoopAxis {
   int64_t steps = 1;
   int64_t split = 1;
   int64_t cluster = 1;
+  int64_t stages = 1;
 };
 
 /// How a kernel without products is executed (#fusion.schedule).

@@ -20,7 +20,22 @@ using namespace mlir;
 using namespace mlir::fusion;
 using tile::LinearLayout;
 
+/// True when each thread reads what it has copied itself: it waits for no other
+/// one, which instructions of a warp would have it read for.
+static bool readsOwnCopy(tile::LocalLoadOp op) {
+  auto stage = op.getBuffer().getDefiningOp<tile::StageOp>();
+  if (!stage)
+    return false;
+  for (Operation *user : stage.getBuffer().getUsers())
+    for (Operation *copy : user->getUsers())
+      if (auto start = dyn_cast<tile::CopyStartOp>(copy))
+        return start.getLayout() == tile::getLayout(op.getType());
+  return false;
+}
+
 static std::optional<tile::MatrixAccess> getMatrixAccess(tile::LocalLoadOp op) {
+  if (readsOwnCopy(op))
+    return std::nullopt;
   return tile::getMatrixAccess(
       tile::getLayout(op.getType()).getLinear(),
       op.getBuffer().getType().getLayout().getShared());

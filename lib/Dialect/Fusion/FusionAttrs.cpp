@@ -26,15 +26,17 @@ using namespace mlir::fusion;
 //===----------------------------------------------------------------------===//
 
 /// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N`,
-/// `, split = N` and `, cluster = N`, each optional, in this order.
+/// `, split = N`, `, cluster = N` and `, stages = N`, each optional, in this
+/// order.
 static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
                                    int64_t &vector, int64_t &strip,
                                    int64_t &steps, int64_t &split,
-                                   int64_t &cluster) {
-  warps = vector = strip = steps = split = cluster = 1;
+                                   int64_t &cluster, int64_t &stages) {
+  warps = vector = strip = steps = split = cluster = stages = 1;
   std::pair<StringRef, int64_t *> widths[] = {
-      {"warps", &warps}, {"vector", &vector}, {"strip", &strip},
-      {"steps", &steps}, {"split", &split},   {"cluster", &cluster}};
+      {"warps", &warps},  {"vector", &vector}, {"strip", &strip},
+      {"steps", &steps},  {"split", &split},   {"cluster", &cluster},
+      {"stages", &stages}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
@@ -45,8 +47,8 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
       ++next;
     if (next == std::size(widths))
       return parser.emitError(loc, "expected 'warps', 'vector', 'strip', "
-                                   "'steps', 'split' or 'cluster', in this "
-                                   "order");
+                                   "'steps', 'split', 'cluster' or 'stages', "
+                                   "in this order");
     if (parser.parseInteger(*widths[next++].second))
       return failure();
   }
@@ -55,7 +57,7 @@ static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
 
 static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
                             int64_t strip, int64_t steps, int64_t split,
-                            int64_t cluster) {
+                            int64_t cluster, int64_t stages) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
@@ -68,6 +70,8 @@ static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
     printer << ", split = " << split;
   if (cluster != 1)
     printer << ", cluster = " << cluster;
+  if (stages != 1)
+    printer << ", stages = " << stages;
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -123,10 +127,13 @@ static constexpr int64_t kMaxStrip = 64;
 /// Blocks of a cluster at most, on any chip.
 static constexpr int64_t kMaxCluster = 16;
 
+/// Chunks of a walk in flight or in use at once.
+static constexpr int64_t kMaxStages = 16;
+
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
                                int64_t vector, int64_t strip, int64_t steps,
-                               int64_t split, int64_t cluster) {
+                               int64_t split, int64_t cluster, int64_t stages) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -160,6 +167,11 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (cluster > 1 && kind != AxisKind::Full && split != cluster)
     return emitError() << "'cluster' is for dimensions that as many blocks "
                           "share ('full' or 'split')";
+  if (stages < 1 || stages > kMaxStages)
+    return emitError() << "'stages' must be 1 to " << kMaxStages << ", got "
+                       << stages;
+  if (stages > 1 && kind != AxisKind::Loop)
+    return emitError() << "'stages' are for dimensions that blocks walk";
   return success();
 }
 

@@ -172,7 +172,7 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
-// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split' or 'cluster', in this order}}
+// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split', 'cluster' or 'stages', in this order}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
 
 // -----
@@ -194,6 +194,16 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // expected-error@+1 {{'cluster' is for dimensions that as many blocks share ('full' or 'split')}}
 "test.a"() {a = #fusion.axis<loop, tile = 4, split = 2, cluster = 4>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'stages' must be 1 to 16, got 17}}
+"test.a"() {a = #fusion.axis<loop, tile = 4, stages = 17>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'stages' are for dimensions that blocks walk}}
+"test.a"() {a = #fusion.axis<grid, tile = 4, stages = 3>} : () -> ()
 
 // -----
 

@@ -79,6 +79,10 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     a cluster: they give each other what they combine through shared memory, and
     not through memory of the launch.
 
+    `stages`, of a `loop` dimension that the kernel reduces, is the number of its
+    chunks in flight or in use at once: threads copy what they load of it so many
+    less one ahead into shared memory (`tile-pipeline-loads`).
+
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
   let parameters = (ins
@@ -89,13 +93,14 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     DefaultValuedParameter<"int64_t", "1">:$strip,
     DefaultValuedParameter<"int64_t", "1">:$steps,
     DefaultValuedParameter<"int64_t", "1">:$split,
-    DefaultValuedParameter<"int64_t", "1">:$cluster
+    DefaultValuedParameter<"int64_t", "1">:$cluster,
+    DefaultValuedParameter<"int64_t", "1">:$stages
   );
-  // `warps`, `vector`, `strip`, `steps`, `split` and `cluster` are left out when
-  // they are 1.
+  // All but `kind` and `tile` are left out when they are 1.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
-    custom<AxisWidths>($warps, $vector, $strip, $steps, $split, $cluster) ``
+    custom<AxisWidths>($warps, $vector, $strip, $steps, $split, $cluster,
+                       $stages) ``
     `>`
   }];
   let genVerifyDecl = 1;

@@ -135,26 +135,67 @@ static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
                                  basesOf(HwDim::Lane), warps);
 }
 
-std::optional<CopyPlan> tile::planCopy(LoadOp load, unsigned numWarps,
-                                       bool byReader, bool mayCut) {
+namespace {
+/// The pieces in which copies move a tile.
+struct Pieces {
+  unsigned elementBytes;
+  /// The dimension along which they lie, and their elements.
+  unsigned fastest;
+  int64_t width;
+};
+} // namespace
+
+/// The widest pieces of what `load` loads that a copy can move; none where they
+/// have less than 4 bytes.
+static std::optional<Pieces> findPieces(LoadOp load) {
   Access access = Access::of(load);
   // Copies have no second way for what lies in bounds in part.
   access.isDivisible = false;
-  ArrayRef<int64_t> shape = getTileShape(load.getType());
   Type element = getTileElementType(load.getType());
-  if (shape.size() != 2 || !element.isIntOrFloat() ||
-      element.getIntOrFloatBitWidth() % 8 != 0)
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return std::nullopt;
-  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
-  unsigned fastest = 0;
-  int64_t width = 0;
-  for (unsigned dim = 0; dim < 2; ++dim)
-    if (isContiguous(access, dim) && getVectorWidth(access, dim) >= width) {
-      fastest = dim;
-      width = getVectorWidth(access, dim);
+  Pieces pieces{element.getIntOrFloatBitWidth() / 8, 0, 0};
+  for (unsigned dim = 0; dim < getTileShape(load.getType()).size(); ++dim)
+    if (isContiguous(access, dim) &&
+        getVectorWidth(access, dim) >= pieces.width) {
+      pieces.fastest = dim;
+      pieces.width = getVectorWidth(access, dim);
     }
-  if (width * bytes < 4)
+  if (pieces.width * pieces.elementBytes < 4)
     return std::nullopt;
+  return pieces;
+}
+
+std::optional<CopyPlan> tile::planOwnCopy(LoadOp load) {
+  std::optional<Pieces> pieces = findPieces(load);
+  const LinearLayout &own = getLayout(load.getType()).getLinear();
+  bool isConverted =
+      llvm::any_of(load.getResult().getUsers(), llvm::IsaPred<ConvertLayoutOp>);
+  if (!pieces || isConverted || own.freeMask(HwDim::Lane) != 0 ||
+      own.freeMask(HwDim::Warp) != 0)
+    return std::nullopt;
+  // What lies side by side in memory does so in the buffer.
+  ArrayRef<int64_t> shape = getTileShape(load.getType());
+  SmallVector<unsigned> order{pieces->fastest};
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (dim != pieces->fastest)
+      order.push_back(dim);
+  auto buffer = SharedLayout::linear(shape, pieces->elementBytes, order);
+  // The layout may hold less of a piece in one thread.
+  unsigned width =
+      std::min<unsigned>(pieces->width, getWidestSharedVector(own, buffer));
+  if (width * pieces->elementBytes < 4)
+    return std::nullopt;
+  return CopyPlan{own, buffer};
+}
+
+std::optional<CopyPlan> tile::planCopy(LoadOp load, unsigned numWarps,
+                                       bool byReader, bool mayCut) {
+  ArrayRef<int64_t> shape = getTileShape(load.getType());
+  std::optional<Pieces> pieces = findPieces(load);
+  if (shape.size() != 2 || !pieces)
+    return std::nullopt;
+  auto [bytes, fastest, width] = *pieces;
   LinearLayout threads =
       getBlockedLayout(shape, {fastest, 1 - fastest}, width, 32, numWarps);
   if (byReader) {

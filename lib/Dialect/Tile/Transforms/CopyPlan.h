@@ -47,6 +47,10 @@ int64_t getViewBits(LoadOp load);
 std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
                                  bool byReader = false, bool mayCut = false);
 
+/// How each thread copies what `load` gives it, so that it waits for no other
+/// one; none when threads share what they load, or as with planCopy().
+std::optional<CopyPlan> planOwnCopy(LoadOp load);
+
 } // namespace mlir::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_COPYPLAN_H

@@ -43,6 +43,17 @@ Value tile::computeAhead(OpBuilder &builder, Value value, scf::ForOp loop,
   return mapping.lookup(value);
 }
 
+SmallVector<LoadOp> tile::loadsKnownAhead(scf::ForOp loop) {
+  SmallVector<LoadOp> loads;
+  for (auto load : loop.getBody()->getOps<LoadOp>())
+    if (load.getIndices().empty() && isa<RankedTensorType>(load.getType()) &&
+        load.getView().getParentRegion()->isProperAncestor(&loop.getRegion()) &&
+        llvm::all_of(load.getSymbols(),
+                     [&](Value symbol) { return isKnownAhead(symbol, loop); }))
+      loads.push_back(load);
+  return loads;
+}
+
 SmallVector<LoadOp> tile::loadsOfProducts(scf::ForOp loop) {
   llvm::SetVector<Operation *> needed;
   for (auto dot : loop.getBody()->getOps<DotOp>())
@@ -54,14 +65,8 @@ SmallVector<LoadOp> tile::loadsOfProducts(scf::ForOp loop) {
       if (Operation *op = operand.getDefiningOp())
         if (op->getBlock() == loop.getBody())
           needed.insert(op);
-  SmallVector<LoadOp> loads;
-  for (auto load : loop.getBody()->getOps<LoadOp>())
-    if (needed.contains(load) && load.getIndices().empty() &&
-        isa<RankedTensorType>(load.getType()) &&
-        load.getView().getParentRegion()->isProperAncestor(&loop.getRegion()) &&
-        llvm::all_of(load.getSymbols(),
-                     [&](Value symbol) { return isKnownAhead(symbol, loop); }))
-      loads.push_back(load);
+  SmallVector<LoadOp> loads = loadsKnownAhead(loop);
+  llvm::erase_if(loads, [&](LoadOp load) { return !needed.contains(load); });
   return loads;
 }
 
@@ -96,9 +101,9 @@ void LoopPipeliner::startCopies(Value position, Value stage, Value predicate) {
     CopyCommitOp::create(rewriter, loc);
 }
 
-void LoopPipeliner::fillFirstStages(int64_t count) {
+void LoopPipeliner::fillFirstStages(int64_t count, Readers readers) {
   // In an outer loop other threads may still read the last stages.
-  if (loop->getParentOfType<scf::ForOp>())
+  if (readers != Readers::Threads && loop->getParentOfType<scf::ForOp>())
     BarrierOp::create(rewriter, loc);
   std::optional<APInt> trips = loop.getStaticTripCount();
   for (int64_t stage = 0; stage < count; ++stage) {
@@ -138,6 +143,19 @@ void LoopPipeliner::readStages(Value stage) {
       return StageOp::create(rewriter, loc, copy.buffer.getType(), copy.buffer,
                              stage);
     });
+}
+
+void LoopPipeliner::allocateBuffers() {
+  rewriter.setInsertionPoint(loop);
+  for (Copied &copy : copies) {
+    Type element = getTileElementType(copy.load.getType());
+    auto type = BufferType::get(
+        rewriter.getContext(), getTileShape(copy.load.getType()), element,
+        SharedAttr::get(rewriter.getContext(), copy.plan.buffer));
+    auto buffer = AllocOp::create(rewriter, loc, type, IntegerAttr());
+    buffer.setStages(stages);
+    copy.buffer = buffer;
+  }
 }
 
 void LoopPipeliner::eraseLoads() {
@@ -194,20 +212,21 @@ void LoopPipeliner::run() {
   if (copies.empty())
     return;
 
-  rewriter.setInsertionPoint(loop);
-  for (Copied &copy : copies) {
-    Type element = getTileElementType(copy.load.getType());
-    auto type = BufferType::get(
-        rewriter.getContext(), getTileShape(copy.load.getType()), element,
-        SharedAttr::get(rewriter.getContext(), copy.plan.buffer));
-    auto buffer = AllocOp::create(rewriter, loc, type, IntegerAttr());
-    buffer.setStages(stages);
-    copy.buffer = buffer;
-  }
+  allocateBuffers();
   // A loop in a loop would meet barriers in the middle of a turn.
   if (mbarriers && !byReaders && unpacksOnce() &&
       !loop->getParentOfType<scf::ForOp>())
     takeTurnsWithBarriers();
   else
-    takeTurns(byReaders);
+    takeTurns(byReaders ? Readers::Warps : Readers::Block);
+}
+
+void LoopPipeliner::runByThreads() {
+  for (LoadOp load : loadsKnownAhead(loop))
+    if (std::optional<CopyPlan> plan = planOwnCopy(load))
+      copies.push_back({load, *plan, nullptr});
+  if (copies.empty() || !fitStages())
+    return;
+  allocateBuffers();
+  takeTurns(Readers::Threads);
 }

@@ -47,7 +47,11 @@ bool isKnownAhead(Value value, scf::ForOp loop);
 Value computeAhead(OpBuilder &builder, Value value, scf::ForOp loop,
                    IRMapping &mapping);
 
-/// The loads in the body of `loop` that a product in it depends on, in order.
+/// The loads in the body of `loop` of tiles whose places are known ahead, in
+/// order.
+SmallVector<LoadOp> loadsKnownAhead(scf::ForOp loop);
+
+/// Those of them that a product in the body depends on.
 SmallVector<LoadOp> loadsOfProducts(scf::ForOp loop);
 
 /// Makes one loop of `loop` and the loops of which it is a perfect nest, so
@@ -57,17 +61,23 @@ scf::ForOp flattenNest(scf::ForOp loop);
 /// Rewrites one loop.
 class LoopPipeliner {
 public:
-  LoopPipeliner(scf::ForOp loop, PipelineAttr pipeline, unsigned numWarps,
-                int64_t sharedBytes)
-      : loop(loop), stages(pipeline.getStages()),
-        mbarriers(pipeline.getMbarriers()), numWarps(numWarps),
+  LoopPipeliner(scf::ForOp loop, int64_t stages, unsigned numWarps,
+                int64_t sharedBytes, bool mbarriers = false)
+      : loop(loop), stages(stages), mbarriers(mbarriers), numWarps(numWarps),
         sharedBytes(sharedBytes), rewriter(loop.getContext()),
         loc(loop.getLoc()) {}
 
-  /// Rewrites the loop: chooses a way to walk the ring, and loads the rest.
+  /// Rewrites a loop of products: chooses a way to walk the ring, and loads the
+  /// rest.
   void run();
+  /// Rewrites a loop in which each thread copies what it loads itself; the rest
+  /// is loaded as it is used.
+  void runByThreads();
 
 private:
+  /// Who copies what is read: those who read it wait for no others.
+  enum class Readers { Block, Warps, Threads };
+
   struct Copied {
     LoadOp load;
     CopyPlan plan;
@@ -107,7 +117,7 @@ private:
 
   /// Walks the ring in step: a barrier of the block, or of each warp where it
   /// reads what it copies, begins each iteration.
-  void takeTurns(bool byReaders);
+  void takeTurns(Readers readers);
   /// Walks the ring with barriers of the stages.
   void takeTurnsWithBarriers();
   /// Gives the copies to a producer and everything else to consumers.
@@ -117,7 +127,9 @@ private:
 
   void startCopies(Value position, Value stage, Value predicate);
   /// Starts the copies of the first `count` iterations before the loop.
-  void fillFirstStages(int64_t count);
+  void fillFirstStages(int64_t count, Readers readers);
+  /// Gives the copies buffers with the stages of the ring.
+  void allocateBuffers();
   /// Replaces `load` by reads, in each layout that is wanted, of the buffer
   /// that `getBuffer` gives where it is asked.
   void readBuffer(LoadOp load, function_ref<Value()> getBuffer);

@@ -36,22 +36,31 @@ public:
   void runOnOperation() override {
     ProgramOp program = getOperation();
     std::optional<PipelineAttr> pipeline = program.getPipeline();
-    if (!pipeline || pipeline->getKind() != MmaKind::MmaSync ||
-        pipeline->getStages() < 2)
+    bool ofProducts = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
+                      pipeline->getStages() > 1;
+    SmallVector<scf::ForOp> products, walks;
+    program.getBody().walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(kNumStagesAttrName))
+        walks.push_back(loop);
+      else if (ofProducts && !loadsOfProducts(loop).empty())
+        products.push_back(loop);
+    });
+    if (products.empty() && walks.empty())
       return;
     std::optional<int64_t> sharedLimit =
         fusion::getSharedLimit(program, sharedMemoryLimitBytes);
     if (!sharedLimit)
       return signalPassFailure();
-    SmallVector<scf::ForOp> loops;
-    program.getBody().walk([&](scf::ForOp loop) {
-      if (!loadsOfProducts(loop).empty())
-        loops.push_back(loop);
-    });
-    for (scf::ForOp loop : loops)
-      LoopPipeliner(flattenNest(loop), *pipeline, program.getNumWarps(),
-                    *sharedLimit)
+    unsigned warps = program.getNumWarps();
+    for (scf::ForOp loop : products)
+      LoopPipeliner(flattenNest(loop), pipeline->getStages(), warps,
+                    *sharedLimit, pipeline->getMbarriers())
           .run();
+    for (scf::ForOp loop : walks) {
+      auto stages = cast<IntegerAttr>(loop->removeAttr(kNumStagesAttrName));
+      LoopPipeliner(flattenNest(loop), stages.getInt(), warps, *sharedLimit)
+          .runByThreads();
+    }
   }
 };
 } // namespace

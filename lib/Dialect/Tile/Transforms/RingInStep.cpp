@@ -17,13 +17,15 @@
 using namespace mlir;
 using namespace mlir::tile;
 
-void LoopPipeliner::takeTurns(bool byReaders) {
-  fillFirstStages(stages - 1);
+void LoopPipeliner::takeTurns(Readers readers) {
+  fillFirstStages(stages - 1, readers);
   Value zero = constant(0), one = constant(1), last = constant(stages - 1);
   Value stage = carryStage();
   rewriter.setInsertionPointToStart(loop.getBody());
   CopyWaitOp::create(rewriter, loc, stages - 2);
-  BarrierOp::create(rewriter, loc, /*within_warp=*/byReaders);
+  if (readers != Readers::Threads)
+    BarrierOp::create(rewriter, loc,
+                      /*within_warp=*/readers == Readers::Warps);
   Value isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                                         stage, zero);
   Value before = arith::SubIOp::create(rewriter, loc, stage, one);

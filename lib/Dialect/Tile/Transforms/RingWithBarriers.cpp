@@ -39,7 +39,7 @@ void LoopPipeliner::takeTurnsWithBarriers() {
       rewriter, loc, RingType::get(rewriter.getContext(), stages, {}),
       /*offset=*/IntegerAttr(), /*multicast=*/false, /*by_threads=*/true,
       /*groups=*/IntegerAttr());
-  fillFirstStages(stages);
+  fillFirstStages(stages, Readers::Block);
   Value zero = constant(0), one = constant(1), all = constant(stages);
   carryStage();
   Value turn = carry(zero, [&](OpBuilder &builder, Value turn) -> Value {

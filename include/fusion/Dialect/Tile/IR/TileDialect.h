@@ -45,6 +45,10 @@ namespace mlir::tile {
 /// of consumers that read the same stages.
 constexpr llvm::StringLiteral kRowGroupsAttrName = "tile.row_groups";
 
+/// Integer attribute of a loop: how many of its iterations' loads are in flight
+/// or in use at once.
+constexpr llvm::StringLiteral kNumStagesAttrName = "tile.num_stages";
+
 using fusion::MmaKind;
 
 /// The layout of a tile's type, or null for a scalar or a tile whose layout is

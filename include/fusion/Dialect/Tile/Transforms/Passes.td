@@ -60,7 +60,7 @@ def LowerExchangesPass : Pass<"tile-lower-exchanges", "::mlir::tile::ProgramOp">
 }
 
 def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
-  let summary = "Starts the loads of products several iterations ahead";
+  let summary = "Starts the loads of loops several iterations ahead";
   let description = [{
     Input: programs with layouts. In programs of kind `mma_sync` with more than
     one stage, the loads of a loop that products of the loop depend on become
@@ -76,6 +76,11 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
     it has none for two, all loads stay. Output: `tile.stage`,
     `tile.copy_start`, `tile.copy_commit`, `tile.copy_wait` and the
     `tile.barrier`s between them.
+
+    In any program, the loads of a loop with `tile.num_stages = N` become copies
+    N - 1 iterations ahead by which each thread copies what it loads itself: it
+    waits for no other thread, and there are no barriers. What lanes or warps
+    have in common, and what copies cannot move, is loaded as before.
   }];
   let options = [
     Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",

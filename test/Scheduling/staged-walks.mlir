@@ -1,0 +1,28 @@
+// Which walks have threads copy what they load ahead: those of blocks that are
+// alone on their multiprocessors, where nothing else covers the time that loads
+// take.
+
+// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select | FileCheck %s
+
+// CHECK-LABEL: func.func @alone
+// CHECK: #fusion.axis<loop, tile = {{[0-9]+}}, vector = 8, split = {{[0-9]+}}, stages = 3>
+func.func @alone(%x: tensor<100000000xbf16>) -> (tensor<f32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %y = arith.extf %x : tensor<100000000xbf16> to tensor<100000000xf32>
+  %z = arith.mulf %y, %y : tensor<100000000xf32>
+  %s = linalg.reduce { arith.addf } ins(%y : tensor<100000000xf32>) outs(%init : tensor<f32>) dimensions = [0]
+  %q = linalg.reduce { arith.addf } ins(%z : tensor<100000000xf32>) outs(%init : tensor<f32>) dimensions = [0]
+  return %s, %q : tensor<f32>, tensor<f32>
+}
+
+// What a block has on chip it does not walk.
+
+// CHECK-LABEL: func.func @kept
+// CHECK-NOT: stages =
+// CHECK: return
+func.func @kept(%x: tensor<5000x4096xf32>) -> tensor<5000x4096xf32> {
+  %y = fusion.softmax %x axis(1) : tensor<5000x4096xf32>
+  return %y : tensor<5000x4096xf32>
+}
