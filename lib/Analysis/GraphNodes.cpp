@@ -116,11 +116,26 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
   });
 }
 
+/// Of the reduction `op` to moments: the divisors are counts, the same for all
+/// elements that a thread has, which divides by them once for all.
+static void dropDivisions(linalg::LinalgOp op, OpCost &each) {
+  Block *block = op.getBlock();
+  ArrayRef<BlockArgument> accumulators = block->getArguments().take_back(3);
+  for (auto division : block->getOps<arith::DivFOp>())
+    if (dependsOn(division.getResult(), accumulators)) {
+      OpCost one = getOpCost(division);
+      each.instructions -= one.instructions;
+      each.sfu -= one.sfu;
+    }
+}
+
 void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
   setLoops(node, op.getStaticLoopRanges());
   for (utils::IteratorType type : op.getIteratorTypesArray())
     node.reduced.push_back(type == utils::IteratorType::reduction);
   node.perPoint = getBodyCost(op, node.extents);
+  if (matchMoments(op))
+    dropDivisions(op, node.perPoint);
 
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (isa<RankedTensorType>(input->get().getType()))

@@ -88,6 +88,8 @@ static StringRef getMoveLabel(linalg::LinalgOp op) {
 static std::string getReductionLabel(linalg::LinalgOp op) {
   if (matchRescaledSum(op))
     return "max_exp_sum";
+  if (matchMoments(op))
+    return "moments";
   // The combiner is what the carried value goes into.
   for (BlockArgument argument : op.getRegionOutputArgs())
     for (Operation *user : argument.getUsers()) {

@@ -356,6 +356,8 @@ mlir::fusion::getPartialTypes(linalg::LinalgOp op) {
     return types;
   if (std::optional<RescaledSum> sum = matchRescaledSum(op))
     return SmallVector<Type>(2, sum->type);
+  if (std::optional<Moments> moments = matchMoments(op))
+    return SmallVector<Type>(3, moments->type);
   std::optional<Selection> selection = matchSelection(op);
   if (!selection)
     return std::nullopt;

@@ -99,6 +99,15 @@ mlir::fusion::makeReduction(linalg::LinalgOp op, Coords coords,
                            {nullptr, sum.one, neutral[1], sum.type}};
     return reduction;
   }
+  reduction.moments = matchMoments(op);
+  if (reduction.moments) {
+    FloatType type = reduction.moments->type;
+    TypedAttr zero = FloatAttr::get(type, 0.0);
+    reduction.combiners = {{nullptr, Value(), zero, type},
+                           {nullptr, reduction.moments->element, zero, type},
+                           {nullptr, Value(), zero, type}};
+    return reduction;
+  }
   reduction.selection = matchSelection(op);
   if (!reduction.selection)
     return std::nullopt;
@@ -113,6 +122,8 @@ SmallVector<Value> Reduction::combine(OpBuilder &builder, Location loc,
     return selection->combine(builder, loc, kept, next, inOrder);
   if (rescaled)
     return rescaled->combine(builder, loc, kept, next);
+  if (moments)
+    return Moments::combine(builder, loc, kept, next);
   SmallVector<Value> combined;
   for (auto [combiner, a, b] : llvm::zip_equal(combiners, kept, next)) {
     combined.push_back(
@@ -136,7 +147,7 @@ bool Reduction::decidesBy(unsigned number) const {
 bool Reduction::isCascaded(unsigned number) const {
   const Combiner &combiner = combiners[number];
   return combiner.type.isF32() &&
-         (rescaled || isa_and_present<arith::AddFOp>(combiner.op));
+         (rescaled || moments || isa_and_present<arith::AddFOp>(combiner.op));
 }
 
 void Reduction::addCombiner(OpBuilder &builder, Location loc,

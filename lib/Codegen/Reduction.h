@@ -23,7 +23,8 @@ namespace mlir::fusion {
 class GroupedTiles;
 
 /// A reduction at some coordinates: by one operation for each result, a
-/// selection, or a sum that is relative to its maximum.
+/// selection, a sum that is relative to its maximum, or one with the squares of
+/// distances from the mean.
 struct Reduction {
   linalg::LinalgOp op;
   Coords coords;     // of the results
@@ -33,6 +34,9 @@ struct Reduction {
   SmallVector<Combiner> combiners;
   std::optional<Selection> selection;
   std::optional<RescaledSum> rescaled;
+  /// The counts, in combiner 0, and the squares, in combiner 2, have no element
+  /// either.
+  std::optional<Moments> moments;
   /// A sum of what belongs to the group of the tile's rows.
   bool ofGroup = false;
   /// Of a dimension that the blocks of a panel have parts of.

@@ -70,8 +70,14 @@ FailureOr<Tile> ReductionStates::evaluate(BodyEvaluator &body,
                                           const Reduction &reduction,
                                           unsigned number) {
   const Combiner &combiner = reduction.combiners[number];
-  return combiner.element ? evaluateElement(body, combiner)
-                          : evaluatePosition(reduction);
+  if (combiner.element)
+    return evaluateElement(body, combiner);
+  if (!reduction.moments)
+    return evaluatePosition(reduction);
+  // One element counts for one, and has no distance from itself.
+  return Tile{builder.createConstant(
+                  FloatAttr::get(combiner.type, number == 0 ? 1.0 : 0.0)),
+              {}};
 }
 
 void ReductionStates::dropNaN(const Reduction &reduction,
@@ -285,13 +291,18 @@ ReductionStates::finishRescaled(const Reduction &reduction,
       reduce(reduction, std::move(states), reduced);
   if (failed(whole))
     return failure();
+  return addInits(reduction, std::move(*whole));
+}
+
+FailureOr<SmallVector<Tile>>
+ReductionStates::addInits(const Reduction &reduction, SmallVector<Tile> whole) {
   linalg::LinalgOp op = reduction.op;
-  auto isNeutral = [&](unsigned i) {
-    return isIdentityFill(op.getDpsInitOperand(i)->get(),
-                          reduction.combiners[i]);
-  };
-  if (isNeutral(0) && isNeutral(1))
-    return *whole;
+  bool isNeutral = true;
+  for (auto [init, combiner] :
+       llvm::zip_equal(op.getDpsInits(), reduction.combiners))
+    isNeutral &= isIdentityFill(init, combiner);
+  if (isNeutral)
+    return whole;
   SmallVector<Tile> initial;
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
     FailureOr<Tile> init = evaluateInit(reduction, i);
@@ -299,16 +310,105 @@ ReductionStates::finishRescaled(const Reduction &reduction,
       return failure();
     initial.push_back(*init);
   }
-  return combine(reduction, initial, *whole);
+  return combine(reduction, initial, whole);
 }
 
-FailureOr<SmallVector<Tile>>
-ReductionStates::finish(const Reduction &reduction, SmallVector<Tile> states,
-                        ArrayRef<unsigned> reduced) {
+SmallVector<Tile> ReductionStates::sum(ArrayRef<Tile> tiles,
+                                       ArrayRef<unsigned> reduced) {
+  SmallVector<Tile> sums(tiles);
+  for (unsigned axis : reduced) {
+    SmallVector<unsigned> rest(sums.front().axes);
+    auto *position = llvm::find(rest, axis);
+    if (position == rest.end())
+      continue;
+    int64_t dim = position - rest.begin();
+    rest.erase(position);
+    SmallVector<Value> values;
+    SmallVector<Type> types, scalars;
+    for (const Tile &tile : sums) {
+      values.push_back(tile.value);
+      scalars.push_back(tile::getTileElementType(tile.value.getType()));
+      types.push_back(builder.getTileType(rest, scalars.back()));
+    }
+    auto reduce = tile::ReduceOp::create(builder, loc, types, values, dim,
+                                         /*within_warp=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    llvm::append_range(scalars, SmallVector<Type>(scalars));
+    Block *block =
+        builder.createBlock(&reduce.getCombiner(), {}, scalars,
+                            SmallVector<Location>(scalars.size(), loc));
+    SmallVector<Value> both;
+    for (unsigned i = 0; i < sums.size(); ++i)
+      both.push_back(
+          arith::AddFOp::create(builder, loc, block->getArgument(i),
+                                block->getArgument(sums.size() + i)));
+    tile::YieldOp::create(builder, loc, both);
+    for (auto [tile, value] : llvm::zip_equal(sums, reduce.getResults()))
+      tile = {value, rest};
+  }
+  return sums;
+}
+
+// Of parts of which each has a mean, the mean of all is had first, and the
+// squares then grow by those of the distances from it: two sums, where to
+// combine part with part takes three divisions each.
+FailureOr<SmallVector<Tile>> ReductionStates::finishMoments(
+    const Reduction &reduction, ArrayRef<Tile> states,
+    ArrayRef<unsigned> reduced, ArrayRef<unsigned> held) {
+  Tile count = states[0], sums = states[1], squares = states[2];
+  TypedAttr zero = reduction.combiners.front().neutral;
+  // a / b, and zero where b is.
+  auto divide = [&](Tile a, Tile b) {
+    Tile none = builder.broadcast({builder.createConstant(zero), {}}, b.axes);
+    Tile isNone{arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                      b.value, none.value),
+                b.axes};
+    Tile quotient{arith::DivFOp::create(builder, loc, a.value, b.value),
+                  b.axes};
+    return builder.select(isNone, none, quotient);
+  };
+  auto multiply = [&](Tile a, Tile b) {
+    return Tile{arith::MulFOp::create(builder, loc, a.value, b.value), a.axes};
+  };
+  ArrayRef<unsigned> all = sums.axes;
+  Tile means;
+  if (count.axes.size() < all.size()) {
+    Tile one{
+        builder.createConstant(FloatAttr::get(reduction.moments->type, 1.0)),
+        {}};
+    means = multiply(sums, builder.broadcast(divide(one, count), all));
+    count = builder.broadcast(
+        builder.maskPast(builder.broadcast(count, all), held, zero), all);
+  } else {
+    means = divide(sums, count);
+  }
+  SmallVector<Tile> whole = sum({count, sums}, reduced);
+  Tile mean = builder.broadcast(divide(whole[1], whole[0]), all);
+  Tile distance{arith::SubFOp::create(builder, loc, means.value, mean.value),
+                means.axes};
+  Tile between = multiply(multiply(distance, count), distance);
+  Tile own{arith::AddFOp::create(builder, loc, squares.value, between.value),
+           squares.axes};
+  whole.push_back(sum({own}, reduced).front());
+  if (reduction.inPanel) {
+    FailureOr<SmallVector<Tile>> ofPanel = panels.combine(whole, reduction);
+    if (failed(ofPanel))
+      return failure();
+    whole = std::move(*ofPanel);
+  }
+  return addInits(reduction, std::move(whole));
+}
+
+FailureOr<SmallVector<Tile>> ReductionStates::finish(const Reduction &reduction,
+                                                     SmallVector<Tile> states,
+                                                     ArrayRef<unsigned> reduced,
+                                                     ArrayRef<unsigned> held) {
   if (reduction.selection)
     return finishSelection(reduction, std::move(states), reduced);
   if (reduction.rescaled)
     return finishRescaled(reduction, std::move(states), reduced);
+  if (reduction.moments)
+    return finishMoments(reduction, states, reduced, held);
   SmallVector<Tile> results;
   for (auto [i, state] : llvm::enumerate(states)) {
     FailureOr<Tile> tile = finishCombiner(reduction, i, state, reduced);

@@ -39,10 +39,12 @@ public:
   /// replace them, unless NaN is kept.
   void dropNaN(const Reduction &reduction, MutableArrayRef<Tile> states);
 
-  /// The results of what is accumulated over `reduced`.
+  /// The results of what is accumulated over `reduced`, of which the axes
+  /// `held` are no walks.
   FailureOr<SmallVector<Tile>> finish(const Reduction &reduction,
                                       SmallVector<Tile> states,
-                                      ArrayRef<unsigned> reduced);
+                                      ArrayRef<unsigned> reduced,
+                                      ArrayRef<unsigned> held);
   /// The same for result `result` of a reduction by combiners.
   FailureOr<Tile> finishCombiner(const Reduction &reduction, unsigned result,
                                  Tile sum, ArrayRef<unsigned> reduced);
@@ -67,6 +69,15 @@ private:
   FailureOr<SmallVector<Tile>> finishRescaled(const Reduction &reduction,
                                               SmallVector<Tile> states,
                                               ArrayRef<unsigned> reduced);
+  FailureOr<SmallVector<Tile>> finishMoments(const Reduction &reduction,
+                                             ArrayRef<Tile> states,
+                                             ArrayRef<unsigned> reduced,
+                                             ArrayRef<unsigned> held);
+  /// The sums of tiles of the same axes over `reduced`.
+  SmallVector<Tile> sum(ArrayRef<Tile> tiles, ArrayRef<unsigned> reduced);
+  /// `whole` together with what the reduction begins with.
+  FailureOr<SmallVector<Tile>> addInits(const Reduction &reduction,
+                                        SmallVector<Tile> whole);
   /// What result `result` of a selection is for the element at `position`.
   FailureOr<Tile> evaluateAt(const Reduction &reduction, unsigned result,
                              Tile position);

@@ -75,9 +75,20 @@ private:
   FailureOr<Tile> emitHeld(unsigned result);
   void openAccumulators();
   void planParts();
+  /// True when no walk, the first of them in `piece`, goes past its end.
+  bool staysExact(Piece piece);
+  /// The pieces of walk `i`, of those that are no written-out windows.
+  SmallVector<Piece, 2> getPieces(unsigned i);
   /// Adds one element of each tile, or all turns of a window, to `carried`.
   FailureOr<SmallVector<Value>> addElements(SmallVector<Value> carried);
   FailureOr<SmallVector<Value>> addElement(ArrayRef<Value> carried);
+  /// Adds element `x`, zero where there is none, to the moments `kept`.
+  SmallVector<Value> addToMoments(ValueRange kept, Tile x);
+  /// Counts of moments are one number as long as all elements of a tile have
+  /// the same one; now each has its own.
+  void countByElement(MutableArrayRef<Value> carried);
+  /// The count of moments, for each of their elements.
+  Value spreadCount(Value count, ArrayRef<unsigned> all);
   /// Walks the axes from number `i` on.
   FailureOr<SmallVector<Value>> walkFrom(unsigned i,
                                          SmallVector<Value> carried);
@@ -241,10 +252,15 @@ FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
       return failure();
     SmallVector<unsigned> all = element->axes;
     all.append(fullAxes.begin(), fullAxes.end());
-    if (only.selection || only.rescaled)
+    if (only.selection || only.rescaled || only.moments)
       llvm::append_range(all, axes.getAxesOf(only.coords));
     llvm::sort(all);
     all.erase(llvm::unique(all), all.end());
+    // All elements count for one.
+    if (only.moments && i == 0) {
+      states.push_back(*element);
+      continue;
+    }
     Tile state = builder.broadcast(*element, all);
     if (only.decidesBy(i))
       state = builder.broadcast(
@@ -254,7 +270,7 @@ FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
   if (only.selection)
     elements.dropNaN(only, states);
   FailureOr<SmallVector<Tile>> finished =
-      elements.finish(only, std::move(states), fullAxes);
+      elements.finish(only, std::move(states), fullAxes, fullAxes);
   if (failed(finished))
     return failure();
   for (auto [i, tile] : llvm::enumerate(*finished))
@@ -273,6 +289,8 @@ void TreeReduction::openAccumulators() {
       if (!dot)
         all.append(reduced.begin(), reduced.end());
       llvm::sort(all);
+      if (member.moments && &combiner == &member.combiners.front())
+        all.clear();
       accumulatorAxes.push_back(all);
       Value init =
           builder.broadcast({builder.createConstant(combiner.neutral), {}}, all)
@@ -300,12 +318,81 @@ void TreeReduction::planParts() {
     steps = divideSums(trips, turns);
 }
 
+Value TreeReduction::spreadCount(Value count, ArrayRef<unsigned> all) {
+  if (isa<RankedTensorType>(count.getType()) || all.empty())
+    return count;
+  Tile spread = builder.broadcast({count, {}}, all);
+  // What a tile has beyond the end of a dimension it never has.
+  TypedAttr zero = FloatAttr::get(count.getType(), 0.0);
+  return builder.broadcast(builder.maskPast(spread, fullAxes, zero), all).value;
+}
+
+void TreeReduction::countByElement(MutableArrayRef<Value> carried) {
+  unsigned position = 0;
+  for (const Reduction &member : group) {
+    if (member.moments) {
+      ArrayRef<unsigned> all = accumulatorAxes[position + 1];
+      carried[position] = spreadCount(carried[position], all);
+      inits[position] = spreadCount(inits[position], all);
+      accumulatorAxes[position].assign(all.begin(), all.end());
+    }
+    position += member.combiners.size();
+  }
+}
+
+SmallVector<Value> TreeReduction::addToMoments(ValueRange kept, Tile x) {
+  Value n = kept[0], s = kept[1], q = kept[2];
+  Type type = tile::getTileElementType(n.getType());
+  auto constant = [&](double value) {
+    return builder.createConstant(FloatAttr::get(type, value));
+  };
+  auto spread = [&](Value value) {
+    return builder.broadcast({value, {}}, x.axes).value;
+  };
+  if (n.getType() == s.getType()) {
+    Tile one = builder.maskPast({constant(1), {}}, reduced,
+                                cast<TypedAttr>(FloatAttr::get(type, 0.0)));
+    return Moments::combine(
+        builder, loc, kept,
+        {builder.broadcast(one, x.axes).value, x.value, spread(constant(0))});
+  }
+  // With n the same for all, what divides is computed once.
+  Value one = constant(1);
+  Value isFirst = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                        n, constant(0));
+  Value divisor = arith::SelectOp::create(builder, loc, isFirst, one, n);
+  Value share = arith::DivFOp::create(builder, loc, one, divisor);
+  Value count = arith::AddFOp::create(builder, loc, n, one);
+  Value weight = arith::DivFOp::create(builder, loc, n, count);
+  // A product and the sum that it goes into may be one instruction.
+  auto contract = arith::FastMathFlags::contract;
+  Value mean = arith::MulFOp::create(builder, loc, s, spread(share), contract);
+  Value distance = arith::SubFOp::create(builder, loc, x.value, mean, contract);
+  Value weighted =
+      arith::MulFOp::create(builder, loc, distance, spread(weight));
+  Value term =
+      arith::MulFOp::create(builder, loc, weighted, distance, contract);
+  return {count, arith::AddFOp::create(builder, loc, s, x.value),
+          arith::AddFOp::create(builder, loc, q, term, contract)};
+}
+
 FailureOr<SmallVector<Value>>
 TreeReduction::addElement(ArrayRef<Value> carried) {
   SmallVector<Value> next;
   for (auto [member, dot] : llvm::zip(group, forms)) {
     BodyEvaluator body(evaluator, member.op, member.loopCoords);
     unsigned begin = next.size();
+    if (member.moments) {
+      FailureOr<Tile> element = elements.evaluate(body, member, 1);
+      if (failed(element))
+        return failure();
+      ArrayRef<unsigned> all = accumulatorAxes[begin + 1];
+      Tile addend = builder.maskPast(builder.broadcast(*element, all), reduced,
+                                     member.combiners[1].neutral);
+      llvm::append_range(next, addToMoments(carried.slice(begin, 3),
+                                            builder.broadcast(addend, all)));
+      continue;
+    }
     SmallVector<Value> addends;
     for (unsigned i = 0; i < member.combiners.size(); ++i) {
       ArrayRef<unsigned> all = accumulatorAxes[begin + i];
@@ -358,6 +445,21 @@ void TreeReduction::addWhole(ValueRange whole, MutableArrayRef<Value> part,
                              bool inOrder) {
   unsigned position = 0;
   for (const Reduction &member : group) {
+    if (member.moments) {
+      ArrayRef<unsigned> all = accumulatorAxes[position + 1];
+      Value count =
+          arith::AddFOp::create(builder, loc, whole[position], part[position]);
+      SmallVector<Value> both =
+          Moments::combine(builder, loc,
+                           {spreadCount(whole[position], all),
+                            whole[position + 1], whole[position + 2]},
+                           {spreadCount(part[position], all),
+                            part[position + 1], part[position + 2]});
+      both.front() = count;
+      llvm::copy(both, part.slice(position).begin());
+      position += both.size();
+      continue;
+    }
     Reduction own = member;
     own.combiners.clear();
     SmallVector<unsigned> places;
@@ -383,6 +485,9 @@ FailureOr<SmallVector<Value>>
 TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   unsigned axis = walkAxes[i];
   axes[axis].piece = piece;
+  // Inside of a loop it is too late: what is carried keeps its type.
+  if (i == 0 && !staysExact(piece))
+    countByElement(carried);
   scf::ForOp parts;
   SmallVector<Value> before(carried);
   if (steps[i] && (piece == Piece::All || piece == Piece::Whole)) {
@@ -412,19 +517,43 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   return llvm::to_vector_of<Value>(loops.closeLoop(carried).getResults());
 }
 
+SmallVector<Piece, 2> TreeReduction::getPieces(unsigned i) {
+  bool isOrdered = llvm::any_of(group, [](const Reduction &member) {
+    return member.selection.has_value();
+  });
+  if (i + 1 != walkAxes.size() || walks[i].own || walks[i].tile == 1 ||
+      turns != 1 || grouped || hasDots())
+    return {Piece::All};
+  SmallVector<Piece, 2> pieces =
+      loops.getPieces(walks[i].dim, walks[i].tile, /*inOrder=*/isOrdered);
+  // As long as tiles are whole, all their elements have the same counts.
+  bool counts = llvm::any_of(group, [](const Reduction &member) {
+    return member.moments.has_value();
+  });
+  if (counts && !isOrdered)
+    llvm::stable_sort(pieces, [](Piece a, Piece b) {
+      return a == Piece::Whole && b != Piece::Whole;
+    });
+  return pieces;
+}
+
+bool TreeReduction::staysExact(Piece piece) {
+  for (unsigned i = 0; i < walkAxes.size(); ++i) {
+    Axis axis = axes[walkAxes[i]];
+    for (Piece each : i == 0 ? SmallVector<Piece, 2>{piece} : getPieces(i)) {
+      axis.piece = each;
+      if (!loops.isExact(axis))
+        return false;
+    }
+  }
+  return true;
+}
+
 FailureOr<SmallVector<Value>>
 TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
   if (i == walkAxes.size())
     return addElements(std::move(carried));
-  SmallVector<Piece, 2> pieces{Piece::All};
-  bool isOrdered = llvm::any_of(group, [](const Reduction &member) {
-    return member.selection.has_value();
-  });
-  if (i + 1 == walkAxes.size() && !walks[i].own && walks[i].tile > 1 &&
-      turns == 1 && !grouped && !hasDots())
-    pieces =
-        loops.getPieces(walks[i].dim, walks[i].tile, /*inOrder=*/isOrdered);
-  for (Piece piece : pieces) {
+  for (Piece piece : getPieces(i)) {
     FailureOr<SmallVector<Value>> walked =
         walkPiece(i, std::move(carried), piece);
     if (failed(walked))
@@ -466,7 +595,7 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
       states.push_back(sum);
     }
     FailureOr<SmallVector<Tile>> finished =
-        elements.finish(member, std::move(states), reduced);
+        elements.finish(member, std::move(states), reduced, fullAxes);
     if (failed(finished))
       return failure();
     for (auto [i, tile] : llvm::enumerate(*finished))

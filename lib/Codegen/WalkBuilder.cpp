@@ -50,8 +50,7 @@ scf::ForOp WalkBuilder::openLoopOn(unsigned number, ValueRange inits) {
   axis.offset = loop.getInductionVar();
   axis.depth = scopes.getDepth();
   axis.lead = axis.dim ? rowStarts.getMostLead(*axis.dim) : 0;
-  axis.exact = axis.piece == Piece::Whole ||
-               (axis.lead == 0 && tilesExactly(axis.extent, axis.step()));
+  axis.exact = isExact(axis);
   if (axis.dim)
     axes.bind(*axis.dim, number);
   if (int64_t stages = getStages(axis); stages > 1)
@@ -63,6 +62,12 @@ scf::ForOp WalkBuilder::closeLoop(ValueRange yielded) {
   scf::ForOp loop = scopes.leave(loc, yielded);
   axes.unbindFrom(scopes.getDepth() + 1);
   return loop;
+}
+
+bool WalkBuilder::isExact(const Axis &axis) const {
+  int64_t lead = axis.dim ? rowStarts.getMostLead(*axis.dim) : 0;
+  return axis.piece == Piece::Whole ||
+         (lead == 0 && tilesExactly(axis.extent, axis.step()));
 }
 
 int64_t WalkBuilder::getStages(const Axis &axis) const {

@@ -33,6 +33,8 @@ public:
                     scf::ForOp *loop = nullptr);
   /// Opens the loop of an axis that is described but not bound yet.
   scf::ForOp openLoopOn(unsigned axis, ValueRange inits);
+  /// True when no step of the walk along `axis` goes past its end.
+  bool isExact(const Axis &axis) const;
   /// Closes the innermost loop.
   scf::ForOp closeLoop(ValueRange yielded);
 

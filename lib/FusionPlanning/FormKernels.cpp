@@ -15,6 +15,7 @@
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -121,8 +122,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (fuse) {
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     repackOperands(func, targetInfo, options, rewrites.getEntries());
-    for (const PricedRewrite &rewrite :
-         {getSplitRewrite(), getRescaleRewrite(), getNestRewrite()})
+    for (const PricedRewrite &rewrite : {getSplitRewrite(), getRescaleRewrite(),
+                                         getCenterRewrite(), getNestRewrite()})
       rewrites.run(rewrite);
   }
   FailureOr<ComputeGraph> graph =

@@ -28,6 +28,10 @@ static constexpr double kMostInOrder = 64;
 /// Of a lane that takes what another has.
 static constexpr double kShuffleInstructions = 1;
 
+/// Instructions of the three divisions by which an element with a count of its
+/// own is added to moments.
+static constexpr double kMomentDivisions = 36;
+
 namespace {
 /// A tensor that the kernel reads or writes at one place.
 struct Stream {
@@ -99,6 +103,9 @@ private:
 
   void addStream(const Stream &stream);
   void addArithmetic();
+  /// Elements of a walk's tile come to have different counts, by which moments
+  /// divide.
+  bool countsByElement() const;
   /// Threads that hold elements of the same result of `instance`, and results
   /// of which a thread has elements.
   struct Sharing {
@@ -373,6 +380,19 @@ void SchedulePricer::addStream(const Stream &stream) {
   cost.fp32Flops += 2 * countPoints(stream.mask) * sweeps * instructions;
 }
 
+bool SchedulePricer::countsByElement() const {
+  unsigned walked = 0;
+  bool isRagged = false;
+  for (unsigned dim : facts.reduced.set_bits()) {
+    if (schedule[dim].kind != AxisKind::Loop || facts.extents[dim] == 1)
+      continue;
+    ++walked;
+    isRagged |= facts.extents[dim] % schedule[dim].tile != 0;
+  }
+  // What ends a single walk comes after all of its whole chunks.
+  return walked > 1 && isRagged;
+}
+
 void SchedulePricer::addArithmetic() {
   for (const BodyInstance &instance : body.getInstances()) {
     const OpCost &each = body.getNode(instance).perPoint;
@@ -383,6 +403,9 @@ void SchedulePricer::addArithmetic() {
       flops += 2 * countScanInstructions(each) * points;
       continue;
     }
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (op && matchMoments(op) && countsByElement())
+      cost.fp32Flops += 2 * kMomentDivisions * points;
     // The chip's peak counts a multiply-add, which takes the turn of any other
     // instruction, as two.
     cost.fp32Flops += 2 * each.instructions * points;
@@ -580,6 +603,9 @@ double SchedulePricer::countAccumulators() const {
     std::optional<SmallVector<Type>> types = getPartialTypes(op);
     states.resize(std::max<size_t>(states.size(), instance.level + 1));
     states[instance.level] += types ? static_cast<double>(types->size()) : 1;
+    // One count for all elements of a tile.
+    if (matchMoments(op))
+      states[instance.level] -= 1;
   }
   return perThread * *llvm::max_element(states);
 }

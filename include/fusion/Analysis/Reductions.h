@@ -124,6 +124,30 @@ struct RescaledSum {
 /// The form of `op` when it is such a reduction.
 std::optional<RescaledSum> matchRescaledSum(linalg::LinalgOp op);
 
+/// The number of elements, their sum and the sum of squares of their distances
+/// from the mean, in one reduction: n, s = sum x, q = sum (x - s / n)^2. Where
+/// parts meet, the squares grow by those of the distances of their means (Chan,
+/// Golub and LeVeque, "Algorithms for computing the sample variance", 1983).
+struct Moments {
+  /// What s is the sum of; a value of the body.
+  Value element;
+  /// The operation that adds it.
+  Operation *addition = nullptr;
+  FloatType type;
+
+  /// n, s and q with one more element `x`, as scalars or as tiles.
+  static SmallVector<Value> add(OpBuilder &builder, Location loc,
+                                ValueRange kept, Value x);
+  /// n, s and q of the elements of `kept` and `next` together; either may have
+  /// none.
+  static SmallVector<Value> combine(OpBuilder &builder, Location loc,
+                                    ValueRange kept, ValueRange next);
+};
+
+/// The form of `op` when it is such a reduction: its body is what
+/// Moments::add() makes.
+std::optional<Moments> matchMoments(linalg::LinalgOp op);
+
 /// Types of the values that parts of the reduction `op` are combined by; none
 /// when its elements can only be combined one after the other.
 std::optional<SmallVector<Type>> getPartialTypes(linalg::LinalgOp op);

@@ -1,0 +1,202 @@
+//===- BodyValues.cpp - What bodies compute, across operations ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the search through what operations compute point by
+// point, and the reduction that two reductions become.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BodyValues.h"
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+std::optional<TensorElement> mlir::fusion::getElement(const BodyValue &value) {
+  linalg::LinalgOp op = value.op;
+  auto argument = dyn_cast<BlockArgument>(value.value);
+  if (!argument || argument.getOwner() != op.getBlock())
+    return std::nullopt;
+  OpOperand *operand = op.getMatchingOpOperand(argument);
+  if (!op.isDpsInput(operand))
+    return std::nullopt;
+  TensorElement element{operand->get(), {}};
+  for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
+    element.coords.push_back(expr.replaceDims(value.point));
+  return element;
+}
+
+std::optional<BodyValue>
+mlir::fusion::getProducer(const TensorElement &element) {
+  auto producer = element.tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!producer || !producer.hasPureTensorSemantics() ||
+      producer.getNumParallelLoops() != producer.getNumLoops())
+    return std::nullopt;
+  unsigned number = cast<OpResult>(element.tensor).getResultNumber();
+  OpOperand *init = producer.getDpsInitOperand(number);
+  if (!producer.getMatchingIndexingMap(init).isIdentity())
+    return std::nullopt;
+  return BodyValue{producer.getBlock()->getTerminator()->getOperand(number),
+                   producer, element.coords};
+}
+
+std::optional<TensorElement> mlir::fusion::findReduced(BodyValue value) {
+  for (unsigned depth = 0; depth < kMaxBodyDepth; ++depth) {
+    std::optional<TensorElement> element = getElement(value);
+    auto op = element ? element->tensor.getDefiningOp<linalg::LinalgOp>()
+                      : linalg::LinalgOp();
+    if (!op)
+      break;
+    if (op.getNumReductionLoops() > 0)
+      return element;
+    std::optional<BodyValue> producer = getProducer(*element);
+    if (!producer)
+      break;
+    value = *producer;
+  }
+  return std::nullopt;
+}
+
+std::optional<Combiner> mlir::fusion::getOnlyCombiner(linalg::LinalgOp op) {
+  if (!op || op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      !op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
+      isContraction(op) || hasContract(op) || matchGranules(op))
+    return std::nullopt;
+  Combiner combiner = matchCombiner(op, 0);
+  Value init = op.getDpsInitOperand(0)->get();
+  if (!combiner.op || combiner.type != getElementTypeOrSelf(init) ||
+      combiner.element.getType() != combiner.type ||
+      !isIdentityFill(init, combiner))
+    return std::nullopt;
+  return combiner;
+}
+
+bool LoopMatcher::isSameLoop(AffineExpr coord, AffineExpr own) {
+  auto loop = dyn_cast<AffineDimExpr>(coord);
+  auto ownLoop = dyn_cast<AffineDimExpr>(own);
+  if (!loop || !ownLoop)
+    return false;
+  AffineExpr &known = loops[ownLoop.getPosition()];
+  if (known)
+    return known == coord;
+  if (taken.test(loop.getPosition()) ||
+      later.getIteratorTypesArray()[loop.getPosition()] !=
+          earlier.getIteratorTypesArray()[ownLoop.getPosition()])
+    return false;
+  taken.set(loop.getPosition());
+  known = coord;
+  return true;
+}
+
+bool LoopMatcher::areSameLoops(ArrayRef<AffineExpr> coords,
+                               ArrayRef<AffineExpr> own) {
+  return coords.size() == own.size() &&
+         llvm::all_of(llvm::zip(coords, own), [&](auto pair) {
+           return isSameLoop(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+bool LoopMatcher::haveSameResults(ArrayRef<AffineExpr> coords) {
+  AffineMap map = later.getMatchingIndexingMap(later.getDpsInitOperand(0));
+  AffineMap own = earlier.getMatchingIndexingMap(earlier.getDpsInitOperand(0));
+  return map.getResults() == coords && areSameLoops(coords, own.getResults());
+}
+
+bool LoopMatcher::areSame(const BodyValue &value, const BodyValue &other,
+                          unsigned depth) {
+  if (depth == kMaxBodyDepth)
+    return false;
+  std::optional<TensorElement> element = getElement(value);
+  std::optional<TensorElement> otherElement = getElement(other);
+  if (element && otherElement && element->tensor == otherElement->tensor)
+    return areSameLoops(element->coords, otherElement->coords);
+  // Either may be computed by an operation before.
+  if (element)
+    if (std::optional<BodyValue> producer = getProducer(*element))
+      return areSame(*producer, other, depth + 1);
+  if (otherElement)
+    if (std::optional<BodyValue> producer = getProducer(*otherElement))
+      return areSame(value, *producer, depth + 1);
+  if (element || otherElement)
+    return false;
+  Operation *a = value.value.getDefiningOp(), *b = other.value.getDefiningOp();
+  if (!a || !b)
+    return false;
+  if (a == b)
+    return a->hasTrait<OpTrait::ConstantLike>();
+  if (a->getName() != b->getName() || a->getNumRegions() != 0 ||
+      a->getNumOperands() != b->getNumOperands() || a->getNumResults() != 1 ||
+      !isMemoryEffectFree(a) || isa<linalg::IndexOp>(a) ||
+      a->getResultTypes() != b->getResultTypes() ||
+      a->getAttrDictionary() != b->getAttrDictionary())
+    return false;
+  return llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()),
+                      [&](auto pair) {
+                        return areSame(value.at(std::get<0>(pair)),
+                                       other.at(std::get<1>(pair)), depth + 1);
+                      });
+}
+
+SmallVector<AffineExpr> mlir::fusion::getLoops(linalg::LinalgOp op) {
+  SmallVector<AffineExpr> point;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    point.push_back(getAffineDimExpr(loop, op.getContext()));
+  return point;
+}
+
+linalg::GenericOp mlir::fusion::buildJoined(
+    OpBuilder &builder, linalg::LinalgOp like, const Combiner &combiner,
+    ValueRange inits,
+    function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange, Value)>
+        combine) {
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : like.getDpsInputOperands())
+    maps.push_back(like.getMatchingIndexingMap(input));
+  maps.append(inits.size(),
+              like.getMatchingIndexingMap(like.getDpsInitOperand(0)));
+  return linalg::GenericOp::create(
+      builder, like.getLoc(), inits.getTypes(), like.getDpsInputs(), inits,
+      maps, like.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location at, ValueRange arguments) {
+        IRMapping mapping;
+        mapping.map(like.getBlock()->getArguments().drop_back(),
+                    arguments.drop_back(inits.size()));
+        for (Operation &inner : like.getBlock()->without_terminator())
+          if (&inner != combiner.op)
+            b.clone(inner, mapping);
+        linalg::YieldOp::create(
+            b, at,
+            combine(b, at, arguments.take_back(inits.size()),
+                    mapping.lookupOrDefault(combiner.element)));
+      });
+}
+
+Value mlir::fusion::buildFilled(OpBuilder &builder, Location loc, Value like,
+                                TypedAttr value) {
+  Value scalar = arith::ConstantOp::create(builder, loc, value);
+  return linalg::FillOp::create(builder, loc, scalar, like).getResult(0);
+}
+
+void mlir::fusion::eraseUnused(Operation *op) {
+  llvm::SetVector<Operation *> unused;
+  unused.insert(op);
+  while (!unused.empty()) {
+    Operation *next = unused.pop_back_val();
+    SmallVector<Value> operands(next->getOperands());
+    next->erase();
+    for (Value operand : operands)
+      if (Operation *producer = operand.getDefiningOp())
+        if (producer->use_empty() && isMemoryEffectFree(producer))
+          unused.insert(producer);
+  }
+}
