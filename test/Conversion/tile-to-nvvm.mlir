@@ -94,3 +94,34 @@ tile.program @divided(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps 
   tile.store %t, %y[affine_map<(a) -> (a)>] () checked [true] : tensor<256xf16, #tile.layout<"{reg=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[], shape=[256]}">>, !tile.view<251xf16>
   tile.return
 }
+
+// -----
+
+// Registers past what a crop keeps are zero; those of which a lane has an element
+// that is kept are not.
+
+#rows = #tile.layout<"{reg=[[0,1],[0,2]], lane=[[1,0],[2,0],[4,0],[8,0],[16,0]], warp=[], shape=[32,4]}">
+#apart = #tile.shared_layout<"{bytes=4, align=16, offsets=[[4,8,16,32,64],[128,256]]}">
+
+// CHECK-LABEL: llvm.func @cropped(
+// CHECK-SAME: %[[X:.*]]: f32)
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-COUNT-3: llvm.store %[[X]], {{.*}} : f32, !llvm.ptr<3>
+// CHECK: llvm.store %[[ZERO]], {{.*}} : f32, !llvm.ptr<3>
+// CHECK-LABEL: llvm.func @cropped_lanes(
+// CHECK-SAME: %[[X:.*]]: f32)
+// CHECK-COUNT-4: llvm.store %[[X]], {{.*}} : f32, !llvm.ptr<3>
+tile.program @cropped(%x: f32) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %t = tile.splat %x : f32 -> tensor<32x4xf32, #rows>
+  %c = tile.crop %t to [32, 3] : tensor<32x4xf32, #rows>
+  %b = tile.alloc at 0 : <32x4xf32, #apart>
+  tile.local_store %c, %b : tensor<32x4xf32, #rows>, <32x4xf32, #apart>
+  tile.return
+}
+tile.program @cropped_lanes(%x: f32) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %t = tile.splat %x : f32 -> tensor<32x4xf32, #rows>
+  %c = tile.crop %t to [31, 4] : tensor<32x4xf32, #rows>
+  %b = tile.alloc at 0 : <32x4xf32, #apart>
+  tile.local_store %c, %b : tensor<32x4xf32, #rows>, <32x4xf32, #apart>
+  tile.return
+}

@@ -47,6 +47,11 @@ struct SliceLowering : public TileOpLowering<tile::SliceOp> {
                       ProgramLowering &lowering) const override;
 };
 
+struct CropLowering : public TileOpLowering<tile::CropOp> {
+  LogicalResult lower(tile::CropOp op,
+                      ProgramLowering &lowering) const override;
+};
+
 struct ReshapeLowering : public TileOpLowering<tile::ReshapeOp> {
   LogicalResult lower(tile::ReshapeOp op,
                       ProgramLowering &lowering) const override;
@@ -192,6 +197,29 @@ LogicalResult SplatLowering::lower(tile::SplatOp op,
   return success();
 }
 
+LogicalResult CropLowering::lower(tile::CropOp op,
+                                  ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  const LinearLayout &layout = tile::getLayout(op.getType()).getLinear();
+  // Bits of coordinates that tell threads apart.
+  SmallVector<int32_t> ofThreads(layout.rank(), 0);
+  for (tile::HwDim hw : {tile::HwDim::Lane, tile::HwDim::Warp})
+    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
+      for (auto [dim, step] : llvm::enumerate(layout.basis(hw, bit)))
+        ofThreads[dim] |= step;
+  Scalars results = lowering.get(op.getValue());
+  results.resize(layout.numRegs(), results.front());
+  for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
+    for (auto [dim, place] : llvm::enumerate(layout.elementOf(reg, 0, 0)))
+      if ((place & ~ofThreads[dim]) >= op.getSizes()[dim]) {
+        results[reg] = arith::ConstantOp::create(
+            builder, builder.getZeroAttr(lowering.scalarType(op.getType())));
+        break;
+      }
+  lowering.set(op.getResult(), results);
+  return success();
+}
+
 LogicalResult ReshapeLowering::lower(tile::ReshapeOp op,
                                      ProgramLowering &lowering) const {
   // The layouts differ in shape alone.
@@ -201,5 +229,5 @@ LogicalResult ReshapeLowering::lower(tile::ReshapeOp op,
 
 void mlir::fusion::populateRegisterLowerings(LoweringSet &lowerings) {
   lowerings.add<IndexLowering, SplatLowering, BroadcastLowering, RepeatLowering,
-                SliceLowering, ReshapeLowering>();
+                SliceLowering, ReshapeLowering, CropLowering>();
 }

@@ -173,3 +173,72 @@ module attributes {fusion.target = #fusion.target<chip = "sm_89">} {
     tile.return
   }
 }
+
+// -----
+
+// As many rows as threads: each thread has all of one, so that nothing is
+// combined between threads. Memory is read with lanes along a row, and what is
+// exchanged on the way to memory has no more elements than memory has.
+
+// CHECK-LABEL: tile.program @rows_of_threads
+// CHECK: tile.load {{.*}} -> tensor<128x8xf32, #tile.layout<"{reg={{\[\[}}16,0],[32,0],[64,0]], lane={{\[\[}}0,1],[0,2],[0,4],[1,0],[2,0]]
+// CHECK: tile.convert_layout
+// CHECK: tile.reduce %{{.*}} along 1 : tensor<128x8xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2],[0,4]], lane={{\[\[}}1,0],[2,0],[4,0],[8,0],[16,0]], warp={{\[\[}}32,0],[64,0]], shape=[128,8]}">>
+// CHECK: %[[KEPT:.*]] = tile.crop %{{.*}} to [128, 5]
+// CHECK: tile.convert_layout %[[KEPT]]
+tile.program @rows_of_threads(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x5xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<128x5xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, true] : !tile.view<128x5xf32> -> tensor<128x8xf32>
+  %s = tile.reduce %t along 1 : tensor<128x8xf32> -> tensor<128xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %b = tile.broadcast %s dims [0] : tensor<128xf32> -> tensor<128x8xf32>
+  %d = arith.subf %t, %b : tensor<128x8xf32>
+  tile.store %d, %y[affine_map<(a, b) -> (a, b)>] () checked [false, true] : tensor<128x8xf32>, !tile.view<128x5xf32>
+  tile.return
+}
+
+// -----
+
+// Rows of four elements are accessed as threads have them: side by side.
+
+// CHECK-LABEL: tile.program @rows_of_vectors
+// CHECK: tile.load {{.*}} -> tensor<128x4xf32, #tile.layout<"{reg={{\[\[}}0,1],[0,2]], lane={{\[\[}}1,0],[2,0],[4,0],[8,0],[16,0]]
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.return
+tile.program @rows_of_vectors(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x4xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<128x4xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<128x4xf32> -> tensor<128x4xf32>
+  %s = tile.reduce %t along 1 : tensor<128x4xf32> -> tensor<128xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %b = tile.broadcast %s dims [0] : tensor<128xf32> -> tensor<128x4xf32>
+  %d = arith.subf %t, %b : tensor<128x4xf32>
+  tile.store %d, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<128x4xf32>, !tile.view<128x4xf32>
+  tile.return
+}
+
+// -----
+
+// Fewer rows than threads: lanes share them.
+
+// CHECK-LABEL: tile.program @rows_of_lanes
+// CHECK: tile.reduce %{{.*}} along 1 : tensor<64x8xf32, #tile.layout<"{reg={{\[\[}}0,1]
+tile.program @rows_of_lanes(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x8xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<64x8xf32> -> tensor<64x8xf32>
+  %s = tile.reduce %t along 1 : tensor<64x8xf32> -> tensor<64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32>, !tile.view<64xf32>
+  tile.return
+}

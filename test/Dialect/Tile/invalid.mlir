@@ -300,3 +300,19 @@ tile.program @exchange_nowhere(%a: tensor<16x64xf32>) attributes {num_warps = 1}
   %x = tile.exchange %a along 2 by 1 : tensor<16x64xf32>
   tile.return
 }
+
+// -----
+
+tile.program @crop_to_more(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
+  // expected-error@+1 {{size 65 is not one of 1 to 64}}
+  %x = tile.crop %a to [16, 65] : tensor<16x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @crop_along_one(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
+  // expected-error@+1 {{has a size for each dimension}}
+  %x = tile.crop %a to [16] : tensor<16x64xf32>
+  tile.return
+}

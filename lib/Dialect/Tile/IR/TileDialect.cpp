@@ -580,6 +580,16 @@ LogicalResult ConvertLayoutOp::verify() {
   return verifyTile(*this, getType());
 }
 
+LogicalResult CropOp::verify() {
+  ArrayRef<int64_t> shape = getTileShape(getType());
+  if (getSizes().size() != shape.size())
+    return emitOpError("has a size for each dimension");
+  for (auto [size, whole] : llvm::zip_equal(getSizes(), shape))
+    if (size < 1 || size > whole)
+      return emitOpError("size ") << size << " is not one of 1 to " << whole;
+  return success();
+}
+
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getValue().getType() == getType())
     return getValue();

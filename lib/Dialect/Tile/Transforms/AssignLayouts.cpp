@@ -18,6 +18,7 @@
 #include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Dialect/Tile/Transforms/RowLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -64,6 +65,15 @@ static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
   }
   double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
   return together < kSector ? asked / together - asked / kSector : 0;
+}
+
+/// The dimension along which memory runs; none where neighbours lie apart.
+static std::optional<unsigned> findAlongMemory(const Access &access) {
+  ArrayRef<int64_t> shape = getTileShape(access.tile);
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (shape[dim] > 1 && isContiguous(access, dim))
+      return dim;
+  return std::nullopt;
 }
 
 /// Instructions of an access.
@@ -115,6 +125,8 @@ struct Group {
   llvm::SmallBitVector scanned;
   SmallVector<ScanOp> scans;
   bool isAccumulator = false;
+  /// Threads have whole rows along memory.
+  bool hasRows = false;
   /// The layout that the instruction of the group's products gives it.
   std::optional<LinearLayout> fragment;
   std::optional<LinearLayout> layout;
@@ -177,7 +189,7 @@ private:
                              int64_t vector,
                              const llvm::SmallBitVector &reduced,
                              const llvm::SmallBitVector &scanned = {}) const;
-  LinearLayout voteLayout(const Group &group) const;
+  LinearLayout voteLayout(Group &group) const;
   LinearLayout voteScanLayout(const Group &group, unsigned fastest,
                               int64_t widest) const;
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
@@ -186,6 +198,9 @@ private:
   std::optional<LinearLayout> spreadLayout(const Group &group);
   LinearLayout preferredLayout(const Access &access, const LinearLayout &used,
                                bool once = false, bool scans = false) const;
+  LinearLayout preferredLayout(Operation *op, const Access &access,
+                               const LinearLayout &used,
+                               bool once = false) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
   void convertResult(OpBuilder &builder, Value result,
                      std::optional<LinearLayout> made);
@@ -196,9 +211,9 @@ private:
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
   /// Conversions have no group: what is asked of groups while they are made is
-  /// known before. Reductions of what warps that share a depth have, and
-  /// accesses around scans.
-  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans;
+  /// known before. Reductions of what warps that share a depth have, accesses
+  /// around scans, and those where threads have rows.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans, ofRows;
 };
 } // namespace
 
@@ -436,7 +451,7 @@ static int64_t chooseWidth(ArrayRef<int64_t> widths) {
   return best;
 }
 
-LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
+LinearLayout LayoutAssigner::voteLayout(Group &group) const {
   unsigned rank = group.shape.size();
   if (group.isAccumulator)
     return blockedLayout(group.shape, rank - 1,
@@ -477,9 +492,13 @@ LinearLayout LayoutAssigner::voteLayout(const Group &group) const {
   int64_t kept = 1;
   for (auto [dim, size] : llvm::enumerate(group.shape))
     kept *= group.reducedAtLast.test(dim) ? 1 : size;
-  if (group.reducedAtLast.any() && !group.reducedAtLast.test(fastest) &&
-      kept >= threads)
+  if (group.reducedAtLast.any() && kept >= threads) {
+    group.hasRows = group.reducedAtLast.test(fastest);
+    if (group.hasRows)
+      return getRowLayout(group.shape, group.reducedAtLast,
+                          program.getNumWarps());
     vector = std::min(vector, kept / threads);
+  }
   return blockedLayout(group.shape, fastest, vector, group.reduced,
                        group.scanned);
 }
@@ -676,12 +695,10 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   if (numElements(shape) < kLeastExchange ||
       numElements(shape) * std::max(bits / 8, 1u) > sharedBytes)
     return used;
-  int best = -1;
-  for (unsigned dim = 0; dim < shape.size(); ++dim)
-    if (shape[dim] > 1 && isContiguous(access, dim))
-      best = dim;
-  if (best < 0)
+  std::optional<unsigned> along = findAlongMemory(access);
+  if (!along)
     return used;
+  unsigned best = *along;
   // Neighbouring lanes (or registers) already follow memory?
   int64_t vector = getVectorWidth(access, best);
   Coords first =
@@ -705,6 +722,22 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   while (vector > 1 && numElements(shape) < vector * threads)
     vector /= 2;
   return blockedLayout(shape, best, vector, llvm::SmallBitVector(shape.size()));
+}
+
+/// The same at `op`. Threads that have rows access them as they hold them where
+/// lanes are so close that memory has little to bring in vain.
+LinearLayout LayoutAssigner::preferredLayout(Operation *op,
+                                             const Access &access,
+                                             const LinearLayout &used,
+                                             bool once) const {
+  if (std::optional<unsigned> along = findAlongMemory(access);
+      along && ofRows.contains(op)) {
+    std::optional<double> direct =
+        countRowAccess(access, used, *along, isa<StoreOp>(op));
+    if (direct && *direct < countExchanged(access, *along))
+      return used;
+  }
+  return preferredLayout(access, used, once, ofScans.contains(op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -877,19 +910,40 @@ void LayoutAssigner::convertAround(LoadOp load, OpBuilder &builder) {
   std::optional<PipelineAttr> pipeline = program.getPipeline();
   bool once = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
               getTileShape(load.getType()).size() == 2;
-  convertResult(
-      builder, load.getResult(),
-      preferredLayout(Access::of(load), used, once, ofScans.contains(load)));
+  convertResult(builder, load.getResult(),
+                preferredLayout(load, Access::of(load), used, once));
+}
+
+/// What `store` stores, without what lies past the ends of its view wherever
+/// the tile is.
+static Value crop(OpBuilder &builder, StoreOp store) {
+  Value value = store.getValue();
+  auto sizes = llvm::to_vector(getTileShape(value.getType()));
+  ArrayRef<int64_t> ends = store.getView().getType().getShape();
+  bool isCropped = false;
+  for (auto [end, coord, checked] :
+       llvm::zip(ends, store.getMap().getResults(), store.getChecked())) {
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    if (!dim || !checked || ShapedType::isDynamic(end))
+      continue;
+    int64_t &size = sizes[dim.getPosition()];
+    isCropped |= end < size;
+    size = std::min(size, end);
+  }
+  if (!isCropped)
+    return value;
+  return CropOp::create(builder, store.getLoc(), value.getType(), value, sizes);
 }
 
 void LayoutAssigner::convertAround(StoreOp store, OpBuilder &builder) {
   if (!isTile(store.getValue()))
     return;
   LinearLayout used = getLayout(store.getValue().getType()).getLinear();
-  LinearLayout wanted = preferredLayout(Access::of(store), used, /*once=*/false,
-                                        ofScans.contains(store));
-  if (wanted != used)
-    store.getValueMutable().assign(convert(builder, store.getValue(), wanted));
+  LinearLayout wanted = preferredLayout(store, Access::of(store), used);
+  if (wanted == used)
+    return;
+  Value value = crop(builder, store);
+  store.getValueMutable().assign(convert(builder, value, wanted));
 }
 
 void LayoutAssigner::apply() {
@@ -904,6 +958,8 @@ void LayoutAssigner::apply() {
                              : Value();
     if (accessed && isTile(accessed) && !groupOf(accessed).scans.empty())
       ofScans.insert(op);
+    if (accessed && isTile(accessed) && groupOf(accessed).hasRows)
+      ofRows.insert(op);
     if (auto reduce = dyn_cast<ReduceOp>(op);
         reduce && isShared(groupOf(reduce.getInputs().front())))
       sumsOfWarps.insert(op);

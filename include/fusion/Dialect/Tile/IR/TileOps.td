@@ -357,6 +357,20 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
+def Tile_CropOp : Tile_Op<"crop", [
+    Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "A tile of which only the first elements matter";
+  let description = [{
+    Along each dimension the first `sizes` elements are those of the operand,
+    the others may be anything: registers that hold others in all threads are
+    zero, so that nothing is computed for them.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, DenseI64ArrayAttr:$sizes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$value `to` $sizes attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Reserves a tile in shared memory";
   let description = [{
