@@ -41,6 +41,8 @@ static constexpr LoopConstants getLoops() {
   c.laneStepInstructions = 3;
   c.warpStepInstructions = 12;
   c.exchangeInstructions = 8;
+  // ptxas, rows of 3 to 22 elements: stores, loads and what pads a row.
+  c.rowExchangeInstructions = 3;
   c.carriedSteps = 3;
   // What ptxas gave kernels that keep 25 to 100 elements, 2026-11-23.
   c.elementsAtATime = 4;
@@ -85,6 +87,8 @@ static constexpr ReductionConstants getReductions() {
   c.columnElements = 2048;
   c.keptByThread = 64;
   c.keepingThreads = 128;
+  // What a thread computes besides, and loads of a scale, is shared by so many.
+  c.rowsByThread = 16;
   c.fewElements = 32;
   c.fewThreads = 256;
   c.minShareElements = 8192;

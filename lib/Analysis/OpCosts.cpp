@@ -219,9 +219,13 @@ mlir::fusion::getRegionCost(Region &region,
   Sharing sharing(region);
   region.walk<WalkOrder::PreOrder>([&](Operation *op) {
     double elements = sharing.add(op);
-    if (countSharers)
-      elements = std::max(elements, countSharers(op));
-    cost += getOpCost(op) / elements;
+    double sharers = countSharers ? countSharers(op) : 1;
+    OpCost own = getOpCost(op) / std::max(elements, sharers);
+    if (sharers > 1) {
+      own.shared = own.instructions;
+      own.unshared = getOpCost(op).instructions / elements;
+    }
+    cost += own;
   });
   return cost;
 }

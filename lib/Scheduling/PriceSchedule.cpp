@@ -112,8 +112,22 @@ private:
     double threads = 1, results = 1;
   };
   Sharing getSharing(const BodyInstance &instance) const;
+  /// Of them, lanes along memory of what is reduced.
+  double countLanesAlong() const;
   /// Threads have all that they reduce; nothing is exchanged.
   bool keepsByThread() const;
+  /// They have whole rows along memory then.
+  bool keepsRows() const {
+    return keepsByThread() && facts.reduced.test(getAlongMemory());
+  }
+  /// Turns of caches, for each element, by what is asked for in vain of rows
+  /// that threads access as they hold them, `vector` elements at a time; bytes
+  /// of a block of those that are exchanged instead.
+  double countInVain(const Stream &stream, double vector) const;
+  double countExchangedBytes() const;
+  /// Threads that have elements of one result: each computes what follows from
+  /// it.
+  double countRepeats() const;
   /// What threads do to combine what each has of the same results.
   void addCombinations();
   /// Instructions of a thread for each element of a scan that combines by
@@ -375,8 +389,10 @@ void SchedulePricer::addStream(const Stream &stream) {
   }
 
   double vector = getVector(stream, run);
-  double instructions = fitted.accessInstructions / vector +
-                        (elementBytes < 4 ? fitted.convertInstructions : 0);
+  double instructions =
+      fitted.accessInstructions / vector +
+      std::min(countInVain(stream, vector), fitted.rowExchangeInstructions) +
+      (elementBytes < 4 ? fitted.convertInstructions : 0);
   cost.fp32Flops += 2 * countPoints(stream.mask) * sweeps * instructions;
 }
 
@@ -393,7 +409,36 @@ bool SchedulePricer::countsByElement() const {
   return walked > 1 && isRagged;
 }
 
+double SchedulePricer::countInVain(const Stream &stream, double vector) const {
+  unsigned along = getAlongMemory();
+  if (!keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
+    return 0;
+  // Rows lie side by side: what a warp asks for beyond what it gets takes turns
+  // of the L1 cache; stores go to the L2 cache.
+  double bytes = vector * stream.value.elementBytes;
+  double asked = std::min(tileOf[along] * stream.value.elementBytes,
+                          std::max(bytes, cost::kSectorBytes));
+  return std::max(0.0, asked - bytes) * (stream.isWrite ? 2 : 1) / vector;
+}
+
+double SchedulePricer::countExchangedBytes() const {
+  double bytes = 0;
+  for (const Stream &stream : streams) {
+    double vector = getVector(stream, getRun(stream, tileOf));
+    if (stream.isWrite ||
+        countInVain(stream, vector) <= fitted.rowExchangeInstructions)
+      continue;
+    double elements = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      if (stream.mask >> dim & 1)
+        elements *= static_cast<double>(schedule[dim].tile);
+    bytes += elements * stream.value.elementBytes;
+  }
+  return bytes;
+}
+
 void SchedulePricer::addArithmetic() {
+  double repeats = countRepeats();
   for (const BodyInstance &instance : body.getInstances()) {
     const OpCost &each = body.getNode(instance).perPoint;
     double points = countPoints(instance.mask) *
@@ -408,7 +453,12 @@ void SchedulePricer::addArithmetic() {
       cost.fp32Flops += 2 * kMomentDivisions * points;
     // The chip's peak counts a multiply-add, which takes the turn of any other
     // instruction, as two.
-    cost.fp32Flops += 2 * each.instructions * points;
+    bool isOfResults =
+        instance.level > 0 && (instance.mask & body.getReducedMask()) == 0;
+    double again = isOfResults ? each.instructions * (repeats - 1)
+                               : std::min(each.shared * (repeats - 1),
+                                          each.unshared - each.shared);
+    cost.fp32Flops += 2 * (each.instructions + again) * points;
     cost.fp64Flops += 2 * each.doubles * points;
     cost.sfuOps += each.sfu * points;
   }
@@ -416,10 +466,11 @@ void SchedulePricer::addArithmetic() {
 
 SchedulePricer::Sharing
 SchedulePricer::getSharing(const BodyInstance &instance) const {
+  // Threads have those past the ends, too.
   double results = 1;
-  for (auto [dim, tile] : llvm::enumerate(tileOf))
+  for (auto [dim, axis] : llvm::enumerate(schedule.axes))
     if (instance.outerMask >> dim & 1)
-      results *= tile;
+      results *= static_cast<double>(axis.tile * axis.strip);
   // Along memory a thread has as many results as one access brings elements.
   unsigned along = getAlongMemory();
   double together = 1;
@@ -428,8 +479,40 @@ SchedulePricer::getSharing(const BodyInstance &instance) const {
                         llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
   // Narrower where each thread then has all that it reduces.
   if (results >= threads)
-    together = results / threads;
-  return {std::max(1.0, threads * together / results), together};
+    return {1, results / threads};
+  double sharing = threads * together / results;
+  if (!(instance.outerMask >> along & 1))
+    sharing = std::max(sharing, countLanesAlong());
+  sharing = std::clamp(sharing, 1.0, threads);
+  return {sharing, std::max(together, results * sharing / threads)};
+}
+
+double SchedulePricer::countLanesAlong() const {
+  unsigned along = getAlongMemory();
+  if (schedule[along].tile == 1)
+    return 1;
+  // One row begins where a vector does, others anywhere.
+  int64_t vector = 16 / static_cast<int64_t>(facts.narrowestElement);
+  bool isOnly =
+      perThread * threads <= static_cast<double>(schedule[along].tile);
+  while (!isOnly && !walksAlong(along) && vector > 1 &&
+         facts.extents[along] % vector != 0)
+    vector /= 2;
+  return std::min(static_cast<double>(facts.target.warpSize),
+                  static_cast<double>(schedule[along].tile) /
+                      static_cast<double>(vector));
+}
+
+double SchedulePricer::countRepeats() const {
+  // Beside a walk, a wait for other blocks, and rows that warps share, it is
+  // little.
+  if (schedule.strategy != Strategy::Reduction || walks || isSplit)
+    return 1;
+  double repeats = 1;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind == NodeKind::Reduction)
+      repeats = std::max(repeats, getSharing(instance).threads);
+  return repeats <= static_cast<double>(facts.target.warpSize) ? repeats : 1;
 }
 
 bool SchedulePricer::keepsByThread() const {
@@ -672,6 +755,8 @@ KernelEstimate SchedulePricer::price() {
   addSteps();
   setRegisters();
   shape.threads = static_cast<int64_t>(threads);
+  if (keepsRows())
+    shape.sharedBytes = toCount(countExchangedBytes());
   shape.blocks = std::max<int64_t>(1, toCount(blocks));
   setStages();
   shape.bytesInFlightPerThread = getBytesInFlight();

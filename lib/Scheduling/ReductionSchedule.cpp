@@ -344,6 +344,23 @@ static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
   return draft;
 }
 
+/// The same of rows along memory: several of them where they are short.
+static std::optional<LoopSchedule> keepRowsByThread(const LoopFacts &facts,
+                                                    const ReducedDims &reduced,
+                                                    LoopSchedule draft) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  if (reduced.dynamic || reduced.elements > fitted.keptByThread)
+    return std::nullopt;
+  takeWhole(facts, reduced, draft);
+  int64_t row = fitted.keepingThreads * reduced.padded;
+  addResultTiles(
+      facts, std::max(row, fitted.keepingThreads * fitted.rowsByThread), draft);
+  if (draft.tileElements() < row)
+    return std::nullopt;
+  draft.warps = fitted.keepingThreads / 32;
+  return draft;
+}
+
 /// The longest of chunks of up to `tile` elements with which a walk of `extent`
 /// ends not much further beyond the end than with the best of them.
 static int64_t shortenChunk(const LoopFacts &facts, int64_t extent,
@@ -486,6 +503,10 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
   if (columns)
     if (std::optional<LoopSchedule> own =
             keepByThread(facts, reduced, vector, draft))
+      found.push_back(*own);
+  if (!columns)
+    if (std::optional<LoopSchedule> own =
+            keepRowsByThread(facts, reduced, draft))
       found.push_back(*own);
   int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)

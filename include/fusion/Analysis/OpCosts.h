@@ -28,15 +28,22 @@ struct OpCost {
   double doubles = 0;
   /// Those of the special function units.
   double sfu = 0;
+  /// Those of `instructions` that are made once for several evaluations, and
+  /// what these would be if each made its own.
+  double shared = 0;
+  double unshared = 0;
 
   OpCost &operator+=(const OpCost &other) {
     instructions += other.instructions;
     doubles += other.doubles;
     sfu += other.sfu;
+    shared += other.shared;
+    unshared += other.unshared;
     return *this;
   }
   OpCost operator/(double elements) const {
-    return {instructions / elements, doubles / elements, sfu / elements};
+    return {instructions / elements, doubles / elements, sfu / elements,
+            shared / elements, unshared / elements};
   }
   bool isFree() const { return instructions + doubles == 0; }
 };
