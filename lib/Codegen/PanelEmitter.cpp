@@ -26,6 +26,9 @@ using namespace mlir::fusion;
 /// Bytes of a word of an exchange, of what a panel's memory begins with, and of
 /// a cache line.
 static constexpr int64_t kWordBytes = 8, kHeadBytes = 16, kLineBytes = 128;
+/// Rounds of a scan whose words are kept, so that a block may publish one
+/// before it has collected the one before (docs/Rationale/Scans.md).
+static constexpr int64_t kRoundCopies = 4;
 
 LogicalResult PanelEmitter::refuse(const Twine &reason) const {
   return kernel.emitError("FUS-3125: the schedule lets blocks of the grid "
@@ -189,13 +192,17 @@ FailureOr<SmallVector<Tile>> PanelEmitter::combine(ArrayRef<Tile> parts,
   return whole;
 }
 
-tile::PanelScanOp PanelEmitter::scan(ValueRange totals, ValueRange states) {
+tile::PanelScanOp PanelEmitter::scan(Operation *scanned, ValueRange totals,
+                                     ValueRange states) {
+  auto publish = tile::PanelPublishOp::create(
+      builder, loc, totals, getMemory(), panel->panel, panel->member,
+      panel->turn, panel->members, kRoundCopies, /*offset=*/0, /*bytes=*/0);
   SmallVector<Type> types(totals.getTypes());
   auto exchange = tile::PanelScanOp::create(
-      builder, loc, types, types, totals, states, getMemory(), panel->panel,
-      panel->member, panel->turn, panel->members, /*copies=*/2, /*offset=*/0,
+      builder, loc, types, types, states, getMemory(), panel->panel,
+      panel->member, panel->turn, panel->members, kRoundCopies, /*offset=*/0,
       /*bytes=*/0, /*by_owners=*/false);
-  scans.push_back(exchange);
+  scans[scanned].push_back({publish, exchange});
   return exchange;
 }
 
@@ -217,14 +224,20 @@ int64_t PanelEmitter::placeExchanges() {
     if (panel->inCluster && exchange != exchanges.back())
       bytes += kHeadBytes;
   }
-  for (tile::PanelScanOp scan : scans) {
-    // Every round has an exchange.
-    scan.setCopies(2);
-    scan.setOffset(bytes);
-    bytes = llvm::alignTo(bytes + scan.getNumWords() * kWordBytes, align);
+  // The pieces of a walk count their rounds together, and share their words.
+  for (auto &[scanned, rounds] : scans) {
+    for (auto &[publish, scan] : rounds) {
+      publish.setOffset(bytes);
+      scan.setOffset(bytes);
+    }
+    int64_t words = rounds.front().first.getNumWords();
+    bytes = llvm::alignTo(bytes + words * kWordBytes, align);
   }
-  for (tile::PanelScanOp scan : scans)
-    scan.setBytes(bytes);
+  for (auto &[scanned, rounds] : scans)
+    for (auto &[publish, scan] : rounds) {
+      publish.setBytes(bytes);
+      scan.setBytes(bytes);
+    }
   for (tile::PanelReduceOp exchange : exchanges)
     exchange.setBytes(bytes);
   return bytes;

@@ -65,9 +65,11 @@ public:
   FailureOr<SmallVector<Tile>> combine(ArrayRef<Tile> parts,
                                        const Reduction &reduction);
   /// The states before this block's tile of a round, and after the round, from
-  /// those before it and what all blocks have: an operation whose combiner is
-  /// to be filled in.
-  tile::PanelScanOp scan(ValueRange totals, ValueRange states);
+  /// those before it and what all blocks have, for `scanned`, whose pieces it
+  /// may be called for one after the other: an operation whose combiner is to
+  /// be filled in.
+  tile::PanelScanOp scan(Operation *scanned, ValueRange totals,
+                         ValueRange states);
   /// Gives the exchanges their memory, which the last block leaves as it was.
   LogicalResult close();
 
@@ -91,8 +93,11 @@ private:
   /// Of the launch, or of the cluster.
   Operation *memory = nullptr;
   SmallVector<tile::PanelReduceOp> exchanges;
-  /// Those of walks in rounds.
-  SmallVector<tile::PanelScanOp> scans;
+  /// Those of walks in rounds: for each scan, those of its pieces.
+  llvm::MapVector<
+      Operation *,
+      SmallVector<std::pair<tile::PanelPublishOp, tile::PanelScanOp>>>
+      scans;
 };
 
 } // namespace mlir::fusion

@@ -163,12 +163,17 @@ ScanEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
   SmallVector<Type> totals(states.getTypes());
   ScanOp op = scan.op;
   Block &combiner = op.getCombiner().front();
+  SmallVector<Value> nothing;
+  for (TypedAttr neutral : scan.neutral)
+    nothing.push_back(
+        builder.broadcast({builder.createConstant(neutral), {}}, scan.outerAxes)
+            .value);
   auto own = tile::ScanOp::create(
-      builder, loc, elements.getTypes(), totals, elements, ValueRange(),
+      builder, loc, elements.getTypes(), totals, elements, nothing,
       builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
       /*exclusive=*/UnitAttr(), op.getReverseAttr(), /*in_order=*/UnitAttr());
   cloneCombiner(builder, loc, combiner, scan.types, own.getCombiner());
-  tile::PanelScanOp exchange = panels.scan(own.getTotals(), states);
+  tile::PanelScanOp exchange = panels.scan(op, own.getTotals(), states);
   cloneCombiner(builder, loc, combiner, scan.types, exchange.getCombiner());
   llvm::append_range(next, exchange.getTotals());
   return llvm::to_vector_of<Value>(exchange.getBefore());

@@ -107,6 +107,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createLowerExchangesPass());
+  programs.addPass(tile::createPublishAheadPass());
   programs.addPass(tile::createAllocateSharedMemoryPass());
   programs.addPass(tile::createPlaceBarriersPass());
 }

@@ -23,8 +23,9 @@
 // CHECK:   %[[OWN:.*]] = arith.muli %[[RANK]], %c128{{.*}} : index
 // CHECK:   %[[AT:.*]] = arith.addi %[[I]], %[[OWN]] : index
 // CHECK-NOT: tile.load
-// CHECK:   %{{.*}}, %[[TOTAL:.*]] = tile.scan %[[X]] along 0 : tensor<128xf32>
-// CHECK:   %[[BEFORE:.*]], %[[NEXT:.*]] = tile.panel_scan %[[TOTAL]] from %[[CARRY]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 2 at 16 of 112 : !llvm.ptr<1>, f32 {
+// CHECK:   %{{.*}}, %[[TOTAL:.*]] = tile.scan %[[X]] inits(%{{.*}} : f32) along 0 : tensor<128xf32>
+// CHECK:   tile.panel_publish %[[TOTAL]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32
+// CHECK:   %[[BEFORE:.*]], %[[NEXT:.*]] = tile.panel_scan from %[[CARRY]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32 {
 // CHECK:     arith.addf
 // CHECK:   %[[Y:.*]], %{{.*}} = tile.scan %[[X]] inits(%[[BEFORE]] : f32) along 0 exclusive :
 // CHECK:   tile.store %[[Y]], %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
@@ -32,7 +33,8 @@
 // CHECK: scf.for %[[J:.*]] = %c768{{.*}} to %c1000{{.*}} step %{{.*}} iter_args(%{{.*}} = %[[LAST]]#0) -> (f32)
 // CHECK:   arith.divui %[[J]]
 // CHECK:   tile.load {{.*}} checked [false, true]
-// CHECK:   tile.panel_scan {{.*}} members 3 copies 2 at 64 of 112 :
+// The pieces count their rounds together, and share their words.
+// CHECK:   tile.panel_scan {{.*}} members 3 copies 4 at 16 of 112 :
 // CHECK: tile.panel_leave %[[MEMORY]][%[[ROW]]] arrivals 3 of 112
 func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
   %r = fusion.kernel @forwards ins(%a : tensor<2x1000xf32>) -> (tensor<2x1000xf32>)
@@ -60,12 +62,12 @@ func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
 // CHECK:   %[[OWN:.*]] = arith.muli %[[MIRROR]], %c128
 // CHECK:   arith.addi %{{.*}}, %[[OWN]]
 // CHECK:   arith.select
-// CHECK:   tile.panel_scan {{.*}}[%{{.*}}, %[[RANK]], %[[TURN]]]
+// CHECK:   tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[TURN]]]
 // CHECK: scf.for %[[J:.*]] = %c0{{.*}} to %c768{{.*}} step
 // CHECK:   %[[ROUND:.*]] = arith.divui %[[J]]
 // CHECK:   %[[NUMBER:.*]] = arith.addi %[[ROUND]], %c1
 // CHECK-NOT: arith.select
-// CHECK:   tile.panel_scan {{.*}}[%{{.*}}, %[[RANK]], %[[NUMBER]]]
+// CHECK:   tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[NUMBER]]]
 func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
   %r = fusion.kernel @backwards ins(%a : tensor<2x1000xf32>) -> (tensor<2x1000xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 128, split = 3>], warps = 2>} {

@@ -22,7 +22,8 @@ tile.program @neighbours(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, inde
   %i = gpu.block_id x
   %c0 = arith.constant 0 : index
   %f = arith.constant 1.0 : f32
-  %b, %t = tile.panel_scan %f from %f through %memory[%c0, %i, %c0] members 64 copies 2 at 16 of 1040 : !llvm.ptr<1>, f32 {
+  tile.panel_publish %f through %memory[%c0, %i, %c0] members 64 copies 2 at 16 of 1040 : !llvm.ptr<1>, f32
+  %b, %t = tile.panel_scan from %f through %memory[%c0, %i, %c0] members 64 copies 2 at 16 of 1040 : !llvm.ptr<1>, f32 {
   ^bb0(%u: f32, %v: f32):
     %w = arith.addf %u, %v : f32
     tile.yield %w : f32
@@ -36,8 +37,8 @@ tile.program @neighbours(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, inde
 // as well, so that they wait for nothing that nobody writes.
 
 // CHECK-LABEL: llvm.func @uneven
-// CHECK: arith.minui
 // CHECK: st.relaxed.gpu.global.v2.b64 [$0+0], {$1, $2};
+// CHECK: arith.minui
 // CHECK: ld.relaxed.gpu.global.v2.b64 {$0, $1}, [$4+0];
 // CHECK-SAME: ld.relaxed.gpu.global.v2.b64 {$2, $3}, [$4+16];
 tile.program @uneven(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64, together = 40 : i64} {
@@ -45,7 +46,8 @@ tile.program @uneven(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bi
   %i = gpu.block_id x
   %c0 = arith.constant 0 : index
   %f = arith.constant 1 : i32
-  %b:2, %t:2 = tile.panel_scan %f, %f from %f, %f through %memory[%c0, %i, %c0] members 40 copies 2 at 16 of 1296 : !llvm.ptr<1>, i32, i32 {
+  tile.panel_publish %f, %f through %memory[%c0, %i, %c0] members 40 copies 2 at 16 of 1296 : !llvm.ptr<1>, i32, i32
+  %b:2, %t:2 = tile.panel_scan from %f, %f through %memory[%c0, %i, %c0] members 40 copies 2 at 16 of 1296 : !llvm.ptr<1>, i32, i32 {
   ^bb0(%a1: i32, %b1: i32, %a2: i32, %b2: i32):
     %p1 = arith.muli %a1, %a2 : i32
     %q = arith.muli %a2, %b1 : i32
@@ -62,7 +64,7 @@ tile.program @uneven(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bi
 #one = #tile.layout<"{reg=[], lane=[[0],[0],[0],[0],[0]], warp=[[0],[0]], shape=[1]}">
 
 // CHECK-LABEL: llvm.func @owners
-// CHECK: nvvm.shfl.sync idx
+// CHECK: st.relaxed
 // CHECK: %[[BITS:.*]] = arith.andi %{{.*}}, %c3_i32{{.*}} : i32
 // CHECK-NEXT: %{{.*}} = arith.constant 0 : i32
 // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi eq, %[[BITS]]
@@ -77,7 +79,8 @@ tile.program @owners(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bi
   %c0 = arith.constant 0 : index
   %f = arith.constant 1.0 : f32
   %s = tile.splat %f : f32 -> tensor<1xf32, #one>
-  %b, %t = tile.panel_scan %s from %s through %memory[%c0, %i, %c0] members 3 copies 2 at 16 of 64 by_owners : !llvm.ptr<1>, tensor<1xf32, #one> {
+  tile.panel_publish %s through %memory[%c0, %i, %c0] members 3 copies 2 at 16 of 64 : !llvm.ptr<1>, tensor<1xf32, #one>
+  %b, %t = tile.panel_scan from %s through %memory[%c0, %i, %c0] members 3 copies 2 at 16 of 64 by_owners : !llvm.ptr<1>, tensor<1xf32, #one> {
   ^bb0(%u: f32, %v: f32):
     %w = arith.addf %u, %v : f32
     tile.yield %w : f32
@@ -95,7 +98,23 @@ tile.program @twice(%p: !llvm.ptr<1>, %s: tensor<8xf32, #twice>) attributes {num
   %memory = tile.scratch 512 signals : !llvm.ptr<1>
   %c0 = arith.constant 0 : index
   // expected-error @below {{FUS-3326: threads hold an element of the tile more than once}}
-  %b, %t = tile.panel_scan %s from %s through %memory[%c0, %c0, %c0] members 3 copies 2 at 16 of 512 : !llvm.ptr<1>, tensor<8xf32, #twice> {
+  tile.panel_publish %s through %memory[%c0, %c0, %c0] members 3 copies 2 at 16 of 512 : !llvm.ptr<1>, tensor<8xf32, #twice>
+  %b, %t = tile.panel_scan from %s through %memory[%c0, %c0, %c0] members 3 copies 2 at 16 of 512 : !llvm.ptr<1>, tensor<8xf32, #twice> {
+  ^bb0(%u: f32, %v: f32):
+    tile.yield %u : f32
+  }
+  tile.return
+}
+
+// -----
+
+#one = #tile.layout<"{reg=[], lane=[[0],[0],[0],[0],[0]], warp=[[0],[0]], shape=[1]}">
+
+tile.program @all_warps(%p: !llvm.ptr<1>, %s: tensor<1xf32, #one>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %memory = tile.scratch 64 signals : !llvm.ptr<1>
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{FUS-3329: warps hold the same elements; run tile-lower-exchanges first}}
+  %b, %t = tile.panel_scan from %s through %memory[%c0, %c0, %c0] members 3 copies 2 at 16 of 64 : !llvm.ptr<1>, tensor<1xf32, #one> {
   ^bb0(%u: f32, %v: f32):
     tile.yield %u : f32
   }

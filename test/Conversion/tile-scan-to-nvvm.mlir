@@ -135,3 +135,29 @@ tile.program @after_total(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_wa
   tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
   tile.return
 }
+
+// -----
+
+// Parts of two elements that a thread holds concern no other lane.
+
+#l = #tile.layout<"{reg=[[1]], lane=[[2],[4],[8],[16],[32]], warp=[], shape=[64]}">
+#p = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+
+// CHECK-LABEL: llvm.func @of_thread
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK-COUNT-2: arith.addf
+// CHECK-NOT: arith.addf
+tile.program @of_thread(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = tile.splat %zero : f32 -> tensor<32xf32, #p>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<64xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<64xf32> -> tensor<64xf32, #l>
+  %r, %total = tile.scan %t inits(%z : tensor<32xf32, #p>) along 0 parts 32 in_order : tensor<64xf32, #l> -> tensor<64xf32, #l> totals tensor<32xf32, #p> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.addf %u, %v : f32
+    tile.yield %w : f32
+  }
+  tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
+  tile.return
+}

@@ -22,9 +22,30 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
+struct PanelPublishLowering : public TileOpLowering<tile::PanelPublishOp> {
+  LogicalResult lower(tile::PanelPublishOp op,
+                      ProgramLowering &lowering) const override;
+};
+
 struct PanelScanLowering : public TileOpLowering<tile::PanelScanOp> {
   LogicalResult lower(tile::PanelScanOp op,
                       ProgramLowering &lowering) const override;
+};
+
+/// Writes what a block has for a scan over the blocks of a panel.
+class PanelPublishEmitter : PanelExchange {
+public:
+  PanelPublishEmitter(ProgramLowering &lowering, tile::PanelPublishOp op,
+                      const PanelDeal &deal)
+      : PanelExchange(lowering, op, deal, op.getValues(),
+                      /*states=*/op.getValues().size()),
+        op(op) {}
+
+  /// Lowers the operation.
+  void run();
+
+private:
+  tile::PanelPublishOp op;
 };
 
 /// Builds a scan over the blocks of a panel.
@@ -32,7 +53,8 @@ class PanelScanEmitter : PanelExchange {
 public:
   PanelScanEmitter(ProgramLowering &lowering, tile::PanelScanOp op,
                    const PanelDeal &deal)
-      : PanelExchange(lowering, op, deal, /*states=*/op.getValues().size()),
+      : PanelExchange(lowering, op, deal, op.getInits(),
+                      /*states=*/op.getInits().size()),
         op(op), perLane(llvm::divideCeil(members, dealers)) {}
 
   /// Lowers the operation.
@@ -71,6 +93,17 @@ private:
   Elements all, before;
 };
 } // namespace
+
+void PanelPublishEmitter::run() {
+  findPlace();
+  publishOnce([&] {
+    Scalars own;
+    for (int64_t reg = 0; reg < deal.perThread; ++reg)
+      for (Value tile : values)
+        own.push_back(lowering.get(tile)[reg]);
+    store(getWords(lowering.getScalar(op.getMember())), 0, own);
+  });
+}
 
 void PanelScanEmitter::findMembers() {
   member = lowering.getScalar(op.getMember());
@@ -152,13 +185,6 @@ void PanelScanEmitter::combineLanes() {
 Scalars PanelScanEmitter::exchange() {
   findPlace();
   findMembers();
-  publishOnce([&] {
-    Scalars own;
-    for (int64_t reg = 0; reg < deal.perThread; ++reg)
-      for (Value tile : values)
-        own.push_back(lowering.get(tile)[reg]);
-    store(getWords(member), 0, own);
-  });
   combineOwn();
   combineLanes();
   Value hasBefore = isBelow(index(0), member);
@@ -194,16 +220,31 @@ void PanelScanEmitter::run() {
     }
 }
 
-LogicalResult PanelScanLowering::lower(tile::PanelScanOp op,
-                                       ProgramLowering &lowering) const {
+LogicalResult PanelPublishLowering::lower(tile::PanelPublishOp op,
+                                          ProgramLowering &lowering) const {
   FailureOr<PanelDeal> deal =
       dealPanel(lowering, op, op.getValues(), op.getMembers());
   if (failed(deal))
     return failure();
+  PanelPublishEmitter(lowering, op, *deal).run();
+  return success();
+}
+
+LogicalResult PanelScanLowering::lower(tile::PanelScanOp op,
+                                       ProgramLowering &lowering) const {
+  FailureOr<PanelDeal> deal =
+      dealPanel(lowering, op, op.getInits(), op.getMembers());
+  if (failed(deal))
+    return failure();
+  // Words are written over when those that wait for the first warps have read
+  // them.
+  if (deal->layout.freeMask(tile::HwDim::Warp) != 0 && !op.getByOwners())
+    return op.emitOpError("FUS-3329: warps hold the same elements; run "
+                          "tile-lower-exchanges first");
   PanelScanEmitter(lowering, op, *deal).run();
   return success();
 }
 
 void mlir::fusion::populatePanelScanLowerings(LoweringSet &lowerings) {
-  lowerings.add<PanelScanLowering>();
+  lowerings.add<PanelPublishLowering, PanelScanLowering>();
 }

@@ -37,7 +37,7 @@ class PanelReduceEmitter : PanelExchange {
 public:
   PanelReduceEmitter(ProgramLowering &lowering, tile::PanelReduceOp op,
                      const PanelDeal &deal)
-      : PanelExchange(lowering, op, deal, /*states=*/1), op(op),
+      : PanelExchange(lowering, op, deal, op.getValues(), /*states=*/1), op(op),
         numValues(op.getValues().size()),
         valueBytes(op.getNumWords() * kWordBytes) {}
 

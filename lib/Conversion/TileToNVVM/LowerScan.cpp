@@ -362,6 +362,11 @@ LogicalResult ScanLowering::lower(tile::ScanOp op,
       tile::getLayout(op.getInputs().front().getType()).getLinear();
   std::optional<tile::ScanPlan> plan = tile::getScanPlan(layout, op.getDim());
   std::optional<ScanRegisters> registers;
+  // Parts of what a thread holds itself concern no other lane.
+  if (plan && op.getParts() &&
+      layout.dimLog2(op.getDim()) - llvm::Log2_64(*op.getParts()) ==
+          plan->regBits)
+    plan->laneBits = plan->warpBits = 0;
   if (plan)
     registers = getScanRegisters(op, layout, *plan);
   if (!registers)

@@ -69,27 +69,31 @@ struct PanelRead {
 /// own and which warps take part.
 class PanelExchange : public OpEmitter {
 protected:
-  /// `states` words of an element lie side by side.
+  /// An exchange of `values`; `states` words of an element lie side by side.
   template <typename OpTy>
   PanelExchange(ProgramLowering &lowering, OpTy op, const PanelDeal &deal,
-                int64_t states)
+                ValueRange values, int64_t states)
       : OpEmitter(lowering), deal(deal), states(states),
         perThread(deal.perThread * states),
         members(static_cast<int64_t>(op.getMembers())),
         dealers(int64_t(1) << deal.dealt.size()),
-        memberBytes(deal.perWarp * states * kWordBytes), values(op.getValues()),
+        memberBytes(deal.perWarp * states * kWordBytes), values(values),
         memory(op.getMemory()), panel(op.getPanel()), turn(op.getTurn()),
         copies(static_cast<int64_t>(op.getCopies())),
         firstByte(static_cast<int64_t>(op.getOffset())),
         panelBytes(static_cast<int64_t>(op.getBytes())),
-        byOwners(op.getByOwners()), inCluster(isClusterMemory(memory)),
-        combiner(op.getCombiner()) {}
+        inCluster(isClusterMemory(memory)) {
+    if constexpr (!std::is_same_v<OpTy, tile::PanelPublishOp>) {
+      byOwners = op.getByOwners();
+      combiner = &op.getCombiner();
+    }
+  }
 
   Value index(int64_t value) { return builder.constantIndex(value); }
   Value add(Value a, Value b);
   Value times(Value value, int64_t factor);
   Scalars combine(const Scalars &left, const Scalars &right) {
-    return lowering.combine(combiner, left, right);
+    return lowering.combine(*combiner, left, right);
   }
 
   /// Computes `number` and `place`.
@@ -135,8 +139,9 @@ private:
 
   Value memory, panel, turn;
   int64_t copies, firstByte, panelBytes;
-  bool byOwners, inCluster;
-  Region &combiner;
+  bool byOwners = false, inCluster;
+  /// None of what is only written.
+  Region *combiner = nullptr;
 };
 
 } // namespace mlir::fusion

@@ -163,6 +163,12 @@ CASES = {
     "logarithms-backwards": lambda: Scan((2, 700), 1, rows(64, 3),
                                          [("f32", LOWEST)], LOGARITHMS,
                                          "reverse"),
+    # More rounds than there are copies of a word.
+    "many-rounds": lambda: Scan((2, 1500), 1, rows(32, 3), I32, RECURRENCE,
+                                warps=1),
+    "many-rounds-backwards": lambda: Scan((2, 1500), 1, rows(32, 3), F32, SUM,
+                                          "exclusive reverse"),
+    "two-rounds": lambda: Scan((1, 384), 1, rows(64, 3), F32, SUM),
     # Two exchanges a round.
     "twice": lambda: Scan((2, 1000), 1, rows(64, 5), F32, SUM, times=2),
 }

@@ -91,20 +91,21 @@ static constexpr int64_t kWordBytes = 8, kHeadBytes = 16;
 
 /// Words of an exchange of one value.
 template <typename Op>
-static int64_t countWordsOfValue(Op op) {
+static int64_t countWordsOfValue(Op op, ValueRange values) {
   auto words = static_cast<int64_t>(op.getCopies() * op.getMembers());
-  for (int64_t size : getTileShape(op.getValues().front().getType()))
+  for (int64_t size : getTileShape(values.front().getType()))
     words *= size;
   return words;
 }
 
-/// Checks what blocks exchange, and where in the panel's memory. Sets `states`
-/// to the values' elements, and `pairs` to two of them.
+/// Checks what blocks exchange, `values`, and where in the panel's memory. Sets
+/// `states` to the values' elements, and `pairs` to two of them.
 template <typename Op>
-static LogicalResult verifyExchange(Op op, SmallVector<Type> &states,
+static LogicalResult verifyExchange(Op op, ValueRange values,
+                                    SmallVector<Type> &states,
                                     SmallVector<Type> &pairs) {
-  ArrayRef<int64_t> shape = getTileShape(op.getValues().front().getType());
-  for (Type type : op.getValues().getTypes()) {
+  ArrayRef<int64_t> shape = getTileShape(values.front().getType());
+  for (Type type : values.getTypes()) {
     Type element = getTileElementType(type);
     states.push_back(element);
     if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32)
@@ -126,7 +127,7 @@ static LogicalResult verifyExchange(Op op, SmallVector<Type> &states,
     return op.emitOpError("has other members than the program has blocks that "
                           "wait for each other ('together' or 'cluster')");
   int64_t words =
-      countWordsOfValue(op) * static_cast<int64_t>(op.getValues().size());
+      countWordsOfValue(op, values) * static_cast<int64_t>(values.size());
   auto offset = static_cast<int64_t>(op.getOffset());
   if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
       offset + words * kWordBytes > static_cast<int64_t>(op.getBytes()))
@@ -135,13 +136,15 @@ static LogicalResult verifyExchange(Op op, SmallVector<Type> &states,
   return success();
 }
 
-int64_t PanelReduceOp::getNumWords() { return countWordsOfValue(*this); }
+int64_t PanelReduceOp::getNumWords() {
+  return countWordsOfValue(*this, getValues());
+}
 
 LogicalResult PanelReduceOp::verify() {
   if (getValues().empty() || getValues().getTypes() != getResults().getTypes())
     return emitOpError("gives other types than it takes");
   SmallVector<Type> states, pairs;
-  if (failed(verifyExchange(*this, states, pairs)))
+  if (failed(verifyExchange(*this, getValues(), states, pairs)))
     return failure();
   Block &block = getCombiner().front();
   if (block.getArgumentTypes() != TypeRange(pairs))
@@ -152,16 +155,24 @@ LogicalResult PanelReduceOp::verify() {
   return success();
 }
 
-int64_t PanelScanOp::getNumWords() {
-  return countWordsOfValue(*this) * static_cast<int64_t>(getValues().size());
+int64_t PanelPublishOp::getNumWords() {
+  return countWordsOfValue(*this, getValues()) *
+         static_cast<int64_t>(getValues().size());
+}
+
+LogicalResult PanelPublishOp::verify() {
+  if (getValues().empty())
+    return emitOpError("has no values");
+  SmallVector<Type> states, pairs;
+  return verifyExchange(*this, getValues(), states, pairs);
 }
 
 LogicalResult PanelScanOp::verify() {
-  if (getValues().empty() || getBefore().size() != getValues().size())
+  if (getInits().empty() || getBefore().size() != getInits().size())
     return emitOpError("expects what comes before and a total for each of one "
-                       "or more values");
+                       "or more initial values");
   SmallVector<Type> states, pairs;
-  if (failed(verifyExchange(*this, states, pairs)))
+  if (failed(verifyExchange(*this, getInits(), states, pairs)))
     return failure();
   Block &block = getCombiner().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());

@@ -263,12 +263,17 @@ void LayoutAssigner::joinValues(Operation *op) {
         joinPairs(panel.getValues(), panel.getResults());
         joinAll(panel.getValues());
       })
+      .Case([&](PanelPublishOp publish) { joinAll(publish.getValues()); })
       .Case([&](PanelScanOp scan) {
+        // What is read lies where it was written.
+        for (auto publish : scan->getBlock()->getOps<PanelPublishOp>())
+          if (publish.getOffset() == scan.getOffset())
+            join(publish.getValues().front(), scan.getInits().front());
         for (ValueRange states :
-             {ValueRange(scan.getValues()), ValueRange(scan.getInits()),
-              ValueRange(scan.getBefore()), ValueRange(scan.getTotals())})
+             {ValueRange(scan.getInits()), ValueRange(scan.getBefore()),
+              ValueRange(scan.getTotals())})
           for (Value state : states)
-            join(state, scan.getValues().front());
+            join(state, scan.getInits().front());
       })
       .Default([&](Operation *other) {
         if (!isa_and_nonnull<TileDialect>(other->getDialect()) &&
@@ -511,7 +516,8 @@ LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
                                             int64_t widest) const {
   // What a scan is done for its totals for, another does again.
   auto isTotalOfOther = [&](ScanOp scan) {
-    return scan.getInits().empty() &&
+    return llvm::all_of(scan.getResults(),
+                        [](Value result) { return result.use_empty(); }) &&
            llvm::any_of(group.scans, [&](ScanOp other) {
              return scan != other && scan.getInputs() == other.getInputs();
            });

@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::tile {
@@ -193,10 +194,12 @@ static ScanOp createScan(OpBuilder &builder, ScanOp op, ValueRange inputs,
 }
 
 namespace {
-/// What each warp combines of the tiles of `scan`, in all warps.
+/// What each warp combines of the tiles of `scan`, in all warps; or what comes
+/// before the neighbours that a thread holds, in the block.
 struct WarpTotals {
   ScanOp scan;
   SmallVector<Value> totals;
+  SmallVector<Value> starts;
 
   /// `other` combines the same elements in the same order, later.
   bool serves(ScanOp other) {
@@ -210,6 +213,171 @@ struct WarpTotals {
   }
 };
 } // namespace
+
+/// `value` as a tile of `type`, which has dimension `dim` beside its own.
+static Value spread(OpBuilder &builder, Location loc, Value value,
+                    RankedTensorType type, unsigned dim) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return SplatOp::create(builder, loc, type, value);
+  auto source = cast<RankedTensorType>(value.getType());
+  LinearLayout slice = getLayout(type).getLinear().sliceDim(dim);
+  if (getLayout(source).getLinear() != slice)
+    value = ConvertLayoutOp::create(
+        builder, loc,
+        RankedTensorType::get(source.getShape(), source.getElementType(),
+                              LayoutAttr::get(type.getContext(), slice)),
+        value);
+  SmallVector<int64_t> dims;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (i != dim)
+      dims.push_back(i);
+  return BroadcastOp::create(builder, loc, type, value, dims);
+}
+
+/// The states of `before` and `after`, tiles of the same layout, combined
+/// element by element.
+static SmallVector<Value> combineTiles(OpBuilder &builder, Location loc,
+                                       Region &combiner, ValueRange before,
+                                       ValueRange after) {
+  auto shape = cast<RankedTensorType>(after.front().getType());
+  auto toTile = [&](Type element) {
+    return RankedTensorType::get(shape.getShape(), element,
+                                 shape.getEncoding());
+  };
+  IRMapping mapping;
+  SmallVector<Value> states(before);
+  llvm::append_range(states, after);
+  mapping.map(combiner.front().getArguments(), states);
+  for (Operation &op : combiner.front().without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    if (copy->getNumOperands() == 0) {
+      for (auto [own, value] : llvm::zip(op.getResults(), copy->getResults()))
+        mapping.map(
+            own, SplatOp::create(builder, loc, toTile(value.getType()), value));
+      continue;
+    }
+    for (Value result : copy->getResults())
+      result.setType(toTile(result.getType()));
+  }
+  SmallVector<Value> combined;
+  for (Value value : combiner.front().getTerminator()->getOperands())
+    combined.push_back(mapping.lookupOrDefault(value));
+  return combined;
+}
+
+/// Whether each of `combiner`'s operations can be done on tiles.
+static bool combinesTiles(Region &combiner) {
+  Block &block = combiner.front();
+  return llvm::all_of(block, [&](Operation &op) {
+    return op.getNumRegions() == 0 &&
+           llvm::all_of(op.getOperands(), [&](Value operand) {
+             return operand.getParentBlock() == &block;
+           });
+  });
+}
+
+/// The layout of what the neighbours that each thread holds along `dim` make
+/// together, and their number.
+static LinearLayout getRunLayout(const LinearLayout &layout, unsigned dim,
+                                 unsigned regBits) {
+  return regBits == 0 ? layout : getRepeatedLayout(layout, dim, regBits);
+}
+
+/// Splits a scan that is done for its totals alone: each thread combines its
+/// neighbours, and lanes and warps scan those, once for all. What comes before
+/// the neighbours stays `known` for another scan of the same elements, which
+/// has each of them to combine once more and nothing to exchange.
+static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
+                                 int64_t indexBits,
+                                 SmallVectorImpl<WarpTotals> &known) {
+  unsigned dim = op.getDim();
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  const LinearLayout &layout = getLayout(type).getLinear();
+  OpBuilder builder(op);
+  auto typesOf = [&](const LinearLayout &linear) {
+    SmallVector<Type> types;
+    for (Value input : op.getInputs())
+      types.push_back(RankedTensorType::get(
+          linear.shape(), getTileElementType(input.getType()),
+          LayoutAttr::get(op.getContext(), linear)));
+    return types;
+  };
+  int64_t size = type.getDimSize(dim);
+  SmallVector<Value> runs(op.getInputs()), starts(op.getInits());
+  ScanOp first;
+  if (plan.regBits != 0) {
+    first = createScan(builder, op, runs, {},
+                       typesOf(getRunLayout(layout, dim, plan.regBits)),
+                       size >> plan.regBits, /*exclusive=*/false);
+    runs = llvm::to_vector_of<Value>(first.getTotals());
+  }
+  int64_t parts = 0;
+  SmallVector<Type> ofParts(op.getTotals().getTypes());
+  if (plan.warpBits != 0) {
+    parts = size >> plan.bitsOfWarp();
+    ofParts = typesOf(getRepeatedLayout(layout, dim, plan.bitsOfWarp()));
+    ScanOp ofWarps = createScan(builder, op, runs, {}, ofParts, parts,
+                                /*exclusive=*/false);
+    first = first ? first : ofWarps;
+    LinearLayout gathered = getLayoutInLanes(layout.sliceDim(dim), dim, parts);
+    SmallVector<Value> totals;
+    for (Value total : ofWarps.getTotals()) {
+      totals.push_back(exchange(builder, total, gathered, indexBits));
+      if (!totals.back())
+        return op.emitOpError("FUS-3202: no exchange of partial results");
+    }
+    ScanOp ofTotals =
+        createScan(builder, op, totals, starts, op.getTotals().getTypes(),
+                   /*parts=*/0, /*exclusive=*/true);
+    for (auto [start, result, part] :
+         llvm::zip(starts, ofTotals.getResults(), ofParts))
+      start = ConvertLayoutOp::create(builder, op.getLoc(), part, result);
+    op->getResults()
+        .take_back(starts.size())
+        .replaceAllUsesWith(ofTotals.getTotals());
+  }
+  ScanOp ofRuns =
+      createScan(builder, op, runs, starts, ofParts, parts, /*exclusive=*/true);
+  first = first ? first : ofRuns;
+  if (plan.warpBits == 0)
+    op->getResults()
+        .take_back(starts.size())
+        .replaceAllUsesWith(ofRuns.getTotals());
+  known.push_back({first, {}, llvm::to_vector_of<Value>(ofRuns.getResults())});
+  op.erase();
+  return success();
+}
+
+/// A thread that has what comes before its neighbours combines them one after
+/// the other, as long as they are no more than these (docs/Numerics.md).
+static constexpr unsigned kMostInOrderLog2 = 6;
+
+/// Continues the neighbours that threads hold from what comes before them in
+/// the block, `starts`, and before the block.
+static void continueRuns(ScanOp op, const ScanPlan &plan, ValueRange starts) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  unsigned dim = op.getDim();
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  SmallVector<Value> before;
+  for (auto [init, start] : llvm::zip(op.getInits(), starts))
+    before.push_back(spread(builder, loc, init,
+                            cast<RankedTensorType>(start.getType()), dim));
+  SmallVector<Value> inits =
+      combineTiles(builder, loc, op.getCombiner(), before, starts);
+  ScanOp runs = createScan(
+      builder, op, op.getInputs(), inits, ValueRange(inits).getTypes(),
+      type.getDimSize(dim) >> plan.regBits, op.getExclusive());
+  runs.setInOrder(plan.regBits <= kMostInOrderLog2);
+  op->getResults()
+      .take_front(runs.getResults().size())
+      .replaceAllUsesWith(runs.getResults());
+  op.erase();
+}
+
+static bool isUnused(ResultRange values) {
+  return llvm::all_of(values, [](Value value) { return value.use_empty(); });
+}
 
 /// Splits a scan that several warps share; leaves others alone. Each warp
 /// combines what it has, every warp scans the totals, and each scans its own
@@ -225,13 +393,21 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
     return op.emitOpError("FUS-3204: the layout cannot be scanned along "
                           "dimension ")
            << dim;
+  auto earlier = llvm::find_if(
+      known, [&](WarpTotals &totals) { return totals.serves(op); });
+  if (plan->bitsOfWarp() + plan->warpBits > plan->regBits && !op.getParts() &&
+      !op.getInits().empty() && combinesTiles(op.getCombiner())) {
+    if (isUnused(op.getResults()))
+      return splitTotals(op, *plan, indexBits, known);
+    if (earlier != known.end() && !earlier->starts.empty() &&
+        isUnused(op.getTotals())) {
+      continueRuns(op, *plan, earlier->starts);
+      return success();
+    }
+  }
   if (plan->warpBits == 0)
     return success();
-  bool forTotals = op.getInits().empty();
-  if ((forTotals &&
-       !llvm::all_of(op.getResults(),
-                     [](Value result) { return result.use_empty(); })) ||
-      op.getParts())
+  if (op.getInits().empty() || op.getParts())
     return op.emitOpError("FUS-3205: warps share a scan that has no initial "
                           "values or that is one of parts");
 
@@ -247,10 +423,8 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
   SmallVector<Type> partialTypes;
   for (Value input : op.getInputs())
     partialTypes.push_back(partType(input, partial));
-  auto earlier = llvm::find_if(
-      known, [&](WarpTotals &totals) { return totals.serves(op); });
   SmallVector<Value> totals;
-  if (earlier != known.end()) {
+  if (earlier != known.end() && !earlier->totals.empty()) {
     totals = earlier->totals;
   } else {
     ScanOp ofWarps = createScan(builder, op, op.getInputs(), {}, partialTypes,
@@ -260,17 +434,11 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
       if (!totals.back())
         return op.emitOpError("FUS-3202: no exchange of partial results");
     }
-    known.push_back({ofWarps, totals});
+    known.push_back({ofWarps, totals, {}});
   }
   ScanOp ofTotals =
       createScan(builder, op, totals, op.getInits(), op.getTotals().getTypes(),
-                 /*parts=*/0, /*exclusive=*/!forTotals);
-  if (forTotals) {
-    for (auto [old, total] : llvm::zip(op.getTotals(), ofTotals.getTotals()))
-      old.replaceAllUsesWith(total);
-    op.erase();
-    return success();
-  }
+                 /*parts=*/0, /*exclusive=*/true);
   SmallVector<Value> starts;
   for (auto [start, partialType] :
        llvm::zip(ofTotals.getResults(), partialTypes))
@@ -309,6 +477,19 @@ static SmallVector<Value> asTiles(OpBuilder &builder, Location loc,
   return tiles;
 }
 
+/// `tiles`, which `asTiles` made of states of `types`, as those.
+static SmallVector<Value> fromTiles(OpBuilder &builder, Location loc,
+                                    ValueRange tiles, TypeRange types,
+                                    Region &combiner) {
+  if (isa<RankedTensorType>(types.front()))
+    return llvm::to_vector_of<Value>(tiles);
+  auto only = ReduceOp::create(builder, loc, types, tiles, /*dim=*/0,
+                               /*within_warp=*/false);
+  IRMapping mapping;
+  combiner.cloneInto(&only.getCombiner(), mapping);
+  return llvm::to_vector_of<Value>(only.getResults());
+}
+
 /// Hands `states`, which the owners of their elements have, to all threads that
 /// had `types` before, in `layout`. Empty where there is no way.
 static SmallVector<Value> handOut(OpBuilder &builder, Location loc,
@@ -321,13 +502,29 @@ static SmallVector<Value> handOut(OpBuilder &builder, Location loc,
     if (!shared.back())
       return {};
   }
-  if (isa<RankedTensorType>(types.front()))
-    return shared;
-  auto only = ReduceOp::create(builder, loc, types, shared, /*dim=*/0,
-                               /*within_warp=*/false);
-  IRMapping mapping;
-  combiner.cloneInto(&only.getCombiner(), mapping);
-  return llvm::to_vector_of<Value>(only.getResults());
+  return fromTiles(builder, loc, shared, types, combiner);
+}
+
+/// Whether nothing but further exchanges begins with `state`, which loops may
+/// carry: of a state that only the owners of elements have others need nothing.
+static bool isForExchanges(Value state, llvm::SmallPtrSetImpl<Value> &seen) {
+  if (!seen.insert(state).second)
+    return true;
+  return llvm::all_of(state.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<PanelScanOp>(user))
+      return true;
+    if (auto splat = dyn_cast<SplatOp>(user))
+      return isForExchanges(splat.getResult(), seen);
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return isForExchanges(loop.getTiedLoopRegionIterArg(&use), seen) &&
+             isForExchanges(loop.getTiedLoopResult(&use), seen);
+    auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+    return loop && isa<scf::YieldOp>(user) &&
+           isForExchanges(loop.getRegionIterArg(use.getOperandNumber()),
+                          seen) &&
+           isForExchanges(loop.getResult(use.getOperandNumber()), seen);
+  });
 }
 
 /// Lets the first of warps that hold the same elements exchange with other
@@ -336,26 +533,30 @@ static SmallVector<Value> handOut(OpBuilder &builder, Location loc,
 static LogicalResult leaveToOwners(PanelScanOp op, int64_t numWarps,
                                    int64_t indexBits) {
   LinearLayout layout =
-      getExchangedLayout(op.getValues().front().getType(), numWarps);
+      getExchangedLayout(op.getInits().front().getType(), numWarps);
   if (op.getByOwners() || layout.freeMask(HwDim::Warp) == 0)
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  SmallVector<Value> values = asTiles(builder, loc, op.getValues(), layout);
+  TypeRange types = op.getInits().getTypes();
+  SmallVector<Value> inits = asTiles(builder, loc, op.getInits(), layout);
   auto owned = PanelScanOp::create(
-      builder, loc, ValueRange(values).getTypes(),
-      ValueRange(values).getTypes(), values,
-      asTiles(builder, loc, op.getInits(), layout), op.getMemory(),
-      op.getPanel(), op.getMember(), op.getTurn(), op.getMembers(),
-      op.getCopies(), op.getOffset(), op.getBytes(), /*by_owners=*/true);
+      builder, loc, ValueRange(inits).getTypes(), ValueRange(inits).getTypes(),
+      inits, op.getMemory(), op.getPanel(), op.getMember(), op.getTurn(),
+      op.getMembers(), op.getCopies(), op.getOffset(), op.getBytes(),
+      /*by_owners=*/true);
   IRMapping mapping;
   op.getCombiner().cloneInto(&owned.getCombiner(), mapping);
-  SmallVector<Value> results;
-  for (ValueRange states :
-       {ValueRange(owned.getBefore()), ValueRange(owned.getTotals())})
-    llvm::append_range(results,
-                       handOut(builder, loc, states, op.getValues().getTypes(),
-                               layout, op.getCombiner(), indexBits));
+  SmallVector<Value> results = handOut(builder, loc, owned.getBefore(), types,
+                                       layout, op.getCombiner(), indexBits);
+  llvm::SmallPtrSet<Value, 8> seen;
+  bool forExchanges = llvm::all_of(
+      op.getTotals(), [&](Value total) { return isForExchanges(total, seen); });
+  llvm::append_range(
+      results, forExchanges ? fromTiles(builder, loc, owned.getTotals(), types,
+                                        op.getCombiner())
+                            : handOut(builder, loc, owned.getTotals(), types,
+                                      layout, op.getCombiner(), indexBits));
   if (results.size() != op.getNumResults())
     return op.emitOpError("FUS-3202: no exchange of partial results");
   op.replaceAllUsesWith(results);

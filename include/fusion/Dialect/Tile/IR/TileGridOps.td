@@ -186,21 +186,50 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
   let hasVerifier = 1;
 }
 
+def Tile_PanelPublishOp : Tile_Op<"panel_publish", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Tells the blocks of a panel what this one has";
+  let description = [{
+    Writes `values`, one or more states, tiles of one shape or scalars of the
+    block, as the words of a `tile.panel_scan` of the same `offset` and `turn`,
+    and waits for nobody. Of warps that hold the same elements the first one
+    writes.
+
+    Each turn is published before it is scanned. With four copies or more, the
+    turn after it may be published before that as well, which is what
+    `tile-publish-ahead` does.
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
+                                           AnySignlessInteger,
+                                           AnyFloat]>>:$values,
+                       AnyType:$memory,
+                       Index:$panel, Index:$member, Index:$turn,
+                       I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
+                       I64Attr:$bytes);
+  let assemblyFormat = [{
+    $values `through` $memory `[` $panel `,` $member `,` $turn `]`
+    `members` $members `copies` $copies `at` $offset `of` $bytes attr-dict
+    `:` type($memory) `,` type($values)
+  }];
+  let extraClassDeclaration = [{
+    /// Words of all members, states and copies.
+    int64_t getNumWords();
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PanelScanOp : Tile_Op<"panel_scan", [
-    MemoryEffects<[MemRead, MemWrite]>, SingleBlock, SameVariadicOperandSize,
-    SameVariadicResultSize,
-    RangedTypesMatchWith<"initial values have the values' types", "values",
-                         "inits", "$_self">,
-    RangedTypesMatchWith<"what comes before has the values' types", "values",
-                         "before", "$_self">,
-    RangedTypesMatchWith<"totals have the values' types", "values", "totals",
-                         "$_self">]> {
+    MemoryEffects<[MemRead, MemWrite]>, SingleBlock, SameVariadicResultSize,
+    RangedTypesMatchWith<"what comes before has the initial values' types",
+                         "inits", "before", "$_self">,
+    RangedTypesMatchWith<"totals have the initial values' types", "inits",
+                         "totals", "$_self">]> {
   let summary = "Combines the tiles of the blocks of a panel that come before";
   let description = [{
-    The blocks of a panel, as in `tile.panel_reduce`, each have `values`: one or
-    more states, tiles of one shape or scalars of the block. With `.` for the
-    region, which takes the left state then the right one and is associative up to
-    rounding, member m of n gets
+    The blocks of a panel, as in `tile.panel_reduce`, have each published `values`
+    for this `turn` (`tile.panel_publish`). With `.` for the region, which takes
+    the left state then the right one and is associative up to rounding, member m
+    of n gets
 
         before = init . values[0] . values[1] ... . values[m - 1]
         totals = init . values[0] . values[1] ... . values[n - 1]
@@ -213,13 +242,17 @@ def Tile_PanelScanOp : Tile_Op<"panel_scan", [
     With `by_owners`, of warps that hold the same elements only the first has
     results, and waits: what the others have there is not defined.
 
-    Words, memory and copies are those of `tile.panel_reduce`; the states of an
-    element lie side by side. An exchange in a loop needs two copies, and a `turn`
-    that grows by one from step to step.
+    Words and memory are those of `tile.panel_reduce`; the states of an element
+    lie side by side. In a loop, `turn` grows by one from step to step and takes
+    turns with the copies: two where a block scans each turn before it publishes
+    the next, four where it publishes the next before that.
 
     Example:
     ```mlir
-    %before, %next = tile.panel_scan %total from %carry
+    tile.panel_publish %total
+        through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
+        : !llvm.ptr<1>, f32
+    %before, %next = tile.panel_scan from %carry
         through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
         : !llvm.ptr<1>, f32 {
     ^bb0(%a: f32, %b: f32):
@@ -230,18 +263,18 @@ def Tile_PanelScanOp : Tile_Op<"panel_scan", [
   }];
   let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
                                            AnySignlessInteger,
-                                           AnyFloat]>>:$values,
-                       Variadic<AnyType>:$inits, AnyType:$memory,
+                                           AnyFloat]>>:$inits,
+                       AnyType:$memory,
                        Index:$panel, Index:$member, Index:$turn,
                        I64Attr:$members, I64Attr:$copies, I64Attr:$offset,
                        I64Attr:$bytes, UnitAttr:$by_owners);
   let results = (outs Variadic<AnyType>:$before, Variadic<AnyType>:$totals);
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
-    $values `from` $inits `through` $memory `[` $panel `,` $member `,` $turn `]`
+    `from` $inits `through` $memory `[` $panel `,` $member `,` $turn `]`
     `members` $members `copies` $copies `at` $offset `of` $bytes
     (`by_owners` $by_owners^)? attr-dict
-    `:` type($memory) `,` type($values) $combiner
+    `:` type($memory) `,` type($inits) $combiner
   }];
   let extraClassDeclaration = [{
     /// Words of all members, states and copies.

@@ -215,6 +215,21 @@ def OverlapProductsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def PublishAheadPass
+    : Pass<"tile-publish-ahead", "::mlir::tile::ProgramOp"> {
+  let summary = "Publishes each round of a walk before the last is collected";
+  let description = [{
+    Input: programs whose exchanges between threads are explicit and whose
+    barriers are not placed. In loops of a known number of rounds, what leads to
+    a `tile.panel_publish` with four copies is made for the round after the one
+    whose `tile.panel_scan` follows it; of a piece of the walk before or after
+    the loop as well. Loops whose early part needs what the late one has are left
+    as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ShrinkLoadsPass : Pass<"tile-shrink-loads", "::mlir::tile::ProgramOp"> {
   let summary = "Loads what a tile repeats once";
   let description = [{
