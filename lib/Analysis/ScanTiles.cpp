@@ -95,11 +95,33 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
     return;
   double elements = static_cast<double>(sizes.scanned) *
                     static_cast<double>(tiles.columns * tiles.rows);
+  // One block a multiprocessor: what another one would hide, a round that is
+  // published ahead hides.
+  auto room = static_cast<int64_t>(static_cast<double>(target.numSMs) / groups);
   int64_t split = std::min<int64_t>(
-      {kMostBlocks, getWalkSplit(groups, elements, target),
+      {kMostBlocks, std::max<int64_t>(room, 2),
+       getWalkSplit(groups, elements, target),
        static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned))});
   if (split > 1 && fitsExchanges(sizes, tiles, split))
     tiles.split = split;
+}
+
+/// Whether threads of so many warps have registers for twice the elements of
+/// `tiles`: of the tile that is scanned, of the next one and of the one on its
+/// way, and for the states of the first, where an element has several.
+static bool fitsThreads(const ScanSizes &sizes, const TargetInfo &target,
+                        const ScanTiles &tiles) {
+  constexpr double kTiles = 3, kRegisterBytes = 4;
+  if (tiles.split == 1)
+    return true;
+  double states = sizes.stateWords > 1
+                      ? kRegisterBytes * static_cast<double>(sizes.stateWords)
+                      : 0;
+  double bytes = (kTiles * sizes.loadedBytes + states) * 2 *
+                 static_cast<double>(tiles.elements());
+  // Half of a multiprocessor's registers are for all else.
+  return bytes <=
+         kRegisterBytes * static_cast<double>(target.registersPerSM) / 2;
 }
 
 /// Gives few blocks longer tiles, of more warps.
@@ -111,6 +133,7 @@ static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
   double wanted = static_cast<double>(fitted.warpsWanted) *
                   static_cast<double>(target.numSMs);
   while (tiles.warps < kMostWarps && tiles.scanned * most < sizes.scanned &&
+         fitsThreads(sizes, target, tiles) &&
          countBlocks(sizes, tiles) *
                  static_cast<double>(tiles.split * tiles.warps) <
              wanted) {

@@ -47,7 +47,12 @@ static ScanSizes getSizes(const LoopFacts &facts) {
     }
   describeStates(scans, sizes);
   sizes.narrowestElement = facts.narrowestElement;
-  sizes.scanned = facts.extents[facts.scanned.find_first()];
+  unsigned scanned = facts.scanned.find_first();
+  sizes.scanned = facts.extents[scanned];
+  sizes.loadedBytes = 0;
+  for (const KernelTensor &tensor : facts.inputs)
+    if (llvm::is_contained(tensor.dims, std::optional(scanned)))
+      sizes.loadedBytes += tensor.elementBytes;
   unsigned fastest = getFastestDim(facts);
   for (unsigned i = 0; i < facts.getNumDims(); ++i) {
     int64_t &size = i == fastest ? sizes.columns : sizes.rows;

@@ -23,10 +23,10 @@ func.func @long_rows(%x: tensor<4096x16384xf32>) -> tensor<4096x16384xf32> {
   return %y : tensor<4096x16384xf32>
 }
 
-// One row: 112 blocks have the largest tiles of it in turn, at the price of the
-// traffic and of as many exchanges as there are rounds.
+// One row: 112 blocks have tiles of it in turn, as large as registers for three
+// of them are many, at the price of the traffic.
 // CHECK-LABEL: func.func @one_row
-// CHECK: #fusion.estimate<time_us = {{[0-9.]+}}e+01, {{.*}} axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384, split = 112>], warps = 32>
+// CHECK: #fusion.estimate<time_us = {{[0-9.]+}}e+01, {{.*}} axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 8192, split = 112>], warps = 16>
 func.func @one_row(%x: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
   %lowest = arith.constant 0xFF800000 : f32
   %y = fusion.scan ins(%x : tensor<1x16777216xf32>) inits(%lowest : f32) axis(1) -> tensor<1x16777216xf32> {
@@ -37,9 +37,22 @@ func.func @one_row(%x: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
   return %y : tensor<1x16777216xf32>
 }
 
-// Sixty-four rows: four blocks each, with half the warps.
+// Narrow elements leave registers for more of them.
+// CHECK-LABEL: func.func @one_narrow_row
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 16384, split = 112>], warps = 32>
+func.func @one_narrow_row(%x: tensor<1x16777216xf16>) -> tensor<1x16777216xf16> {
+  %lowest = arith.constant 0xFC00 : f16
+  %y = fusion.scan ins(%x : tensor<1x16777216xf16>) inits(%lowest : f16) axis(1) -> tensor<1x16777216xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %s = arith.maximumf %a, %b : f16
+    fusion.yield %s : f16
+  }
+  return %y : tensor<1x16777216xf16>
+}
+
+// Sixty-four rows: two blocks each, one a multiprocessor.
 // CHECK-LABEL: func.func @few_rows
-// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 8192, split = 4>], warps = 16>
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 8192, split = 2>], warps = 16>
 func.func @few_rows(%x: tensor<64x1000000xf32>) -> tensor<64x1000000xf32> {
   %zero = arith.constant 0.0 : f32
   %y = fusion.scan reverse ins(%x : tensor<64x1000000xf32>) inits(%zero : f32) axis(1) -> tensor<64x1000000xf32> {

@@ -35,6 +35,8 @@ struct ScanSizes {
   int64_t stateWords = 0;
   /// Instructions, about, that combine two elements' states.
   double combination = 1;
+  /// Bytes that are read for each element.
+  double loadedBytes = 4;
   /// Bytes of the narrowest element that is read or written.
   int64_t narrowestElement = 4;
 };
