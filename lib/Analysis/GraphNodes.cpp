@@ -116,17 +116,21 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
   });
 }
 
-/// Of the reduction `op` to moments: the divisors are counts, the same for all
-/// elements that a thread has, which divides by them once for all.
-static void dropDivisions(linalg::LinalgOp op, OpCost &each) {
+/// Lets `each` be what threads do for an element of the reduction `op` to
+/// moments. What they divide by are counts, the same for all elements that a
+/// thread has, which is done once for all; what is left is a sum, a distance,
+/// its square times a weight and another sum.
+static void setMomentsCost(linalg::LinalgOp op, OpCost &each) {
+  constexpr double kMomentsInstructions = 4;
   Block *block = op.getBlock();
   ArrayRef<BlockArgument> accumulators = block->getArguments().take_back(3);
-  for (auto division : block->getOps<arith::DivFOp>())
-    if (dependsOn(division.getResult(), accumulators)) {
-      OpCost one = getOpCost(division);
+  for (Operation &inner : block->without_terminator())
+    if (dependsOn(inner.getResult(0), accumulators)) {
+      OpCost one = getOpCost(&inner);
       each.instructions -= one.instructions;
       each.sfu -= one.sfu;
     }
+  each.instructions += kMomentsInstructions;
 }
 
 void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
@@ -135,7 +139,7 @@ void ComputeGraphBuilder::addLinalgOp(GraphNode &node, linalg::LinalgOp op) {
     node.reduced.push_back(type == utils::IteratorType::reduction);
   node.perPoint = getBodyCost(op, node.extents);
   if (matchMoments(op))
-    dropDivisions(op, node.perPoint);
+    setMomentsCost(op, node.perPoint);
 
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (isa<RankedTensorType>(input->get().getType()))

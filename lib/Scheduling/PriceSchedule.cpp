@@ -655,6 +655,13 @@ static double countStates(const LoopFacts &facts, unsigned dim) {
     auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
     if (!op || op.getNumDpsInits() == 1 || !facts.reduces(instance, dim))
       continue;
+    // Beside an element there are constants; then its distance from a mean.
+    if (matchRescaledSum(op))
+      continue;
+    if (matchMoments(op)) {
+      most = std::max(most, 1.0);
+      continue;
+    }
     if (std::optional<SmallVector<Type>> types = getPartialTypes(op))
       most = std::max(most, static_cast<double>(types->size()));
   }

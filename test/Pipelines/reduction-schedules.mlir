@@ -4,7 +4,7 @@
 // keep the chip busy, and what it reads again is in L2.
 // CHECK-LABEL: func.func @long_rows
 // CHECK-SAME: kernels_after = 1 : i64
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 8>], warps = 8>
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 8, stages = 3>], warps = 8>
 func.func @long_rows(%x: tensor<4096x50257xbf16>) -> tensor<4096x50257xbf16> {
   %y = fusion.softmax %x axis(1) : tensor<4096x50257xbf16>
   return %y : tensor<4096x50257xbf16>
@@ -14,7 +14,7 @@ func.func @long_rows(%x: tensor<4096x50257xbf16>) -> tensor<4096x50257xbf16> {
 // in: it walks a row, the maximum and the sum in one sweep, and again.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: kernels_after = 1 : i64
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 4>], warps = 8>
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 4, stages = 3>], warps = 8>
 func.func @rows(%x: tensor<4096x25089xf32>) -> tensor<4096x25089xf32> {
   %y = fusion.softmax %x axis(1) : tensor<4096x25089xf32>
   return %y : tensor<4096x25089xf32>
@@ -50,7 +50,7 @@ func.func @columns(%x: tensor<8192x512xf32>, %t: tensor<8192x512xf32>) -> tensor
 // result of another rank.
 // CHECK-LABEL: func.func @one_group
 // CHECK-SAME: kernels_after = 2 : i64
-// CHECK: fusion.kernel @{{.*}} ins({{.*}} : tensor<128x407032xf16>, tensor<128x407032xf16>) -> (tensor<128x407032xf16>, tensor<128x1xf32>)
+// CHECK: fusion.kernel @{{.*}} ins({{.*}} : tensor<128x407032xf16>, tensor<128x407032xf16>) -> (tensor<128x407032xf16>, tensor<128x1xf32>, tensor<128x1xf32>)
 func.func @one_group(%x: tensor<128x664x613xf16>, %r: tensor<128x664x613xf16>) -> (tensor<128x664x613xf16>, tensor<128x664x613xf16>) {
   %s = arith.addf %x, %r : tensor<128x664x613xf16>
   %y = fusion.group_norm %s groups(1) eps(1.0e-5) : (tensor<128x664x613xf16>) -> tensor<128x664x613xf16>

@@ -2,10 +2,10 @@
 // with negative infinity alone, with NaN, with negative infinity up to the
 // last quarter, and of numbers.
 
-// RUN: fusion-run %s --device=emulator --random --explain --output=%t | FileCheck %s
+// RUN: fusion-run %s --target=sm_80 --device=emulator --random --explain --output=%t | FileCheck %s
 // RUN: od -A n -f -w20 -j 128 %t/output0.npy | FileCheck %s --check-prefix=KINDS
 // RUN: sed 's/maximumf/maxnumf/' %s > %t.mlir
-// RUN: fusion-run %t.mlir --device=emulator --random --explain --output=%t | FileCheck %s
+// RUN: fusion-run %t.mlir --target=sm_80 --device=emulator --random --explain --output=%t | FileCheck %s
 // RUN: od -A n -f -w20 -j 128 %t/output0.npy | FileCheck %s --check-prefix=KINDS
 // CHECK: rescaled-sum
 // KINDS: -1 -1 -1 1 1
