@@ -39,7 +39,8 @@ static std::optional<unsigned> getLoop(AffineMap map, unsigned dim) {
 }
 
 /// The loops of `op` that run through one element, which stand in nobody's way.
-/// Where a body asks for indices they are loops like others.
+/// Where a body asks for indices, or in the coordinates of windows, they are
+/// loops like others.
 static llvm::SmallBitVector getUnitLoops(linalg::LinalgOp op) {
   llvm::SmallBitVector units(op.getNumLoops());
   if (op.hasIndexSemantics())
@@ -47,6 +48,11 @@ static llvm::SmallBitVector getUnitLoops(linalg::LinalgOp op) {
   for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
     if (range == 1)
       units.set(loop);
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr expr : map.getResults())
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (!isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(loop))
+          units.reset(loop);
   return units;
 }
 
