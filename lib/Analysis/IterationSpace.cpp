@@ -288,13 +288,20 @@ static void relate(linalg::LinalgOp op, DimNodes &nodes) {
 }
 
 static void relate(ScanOp scan, DimNodes &nodes) {
-  for (auto [input, result] : llvm::zip(scan.getInputs(), scan.getResults())) {
-    int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      nodes.merge(result, dim, input, dim);
-      nodes.merge(result, dim, scan.getResult(0), dim);
+  // What the kernel computes has to run along the dimensions of the scan; an
+  // argument may be read at other coordinates, too, such as a square matrix
+  // whose transpose is scanned beside it.
+  for (bool isArgument : {false, true})
+    for (auto [input, result] :
+         llvm::zip(scan.getInputs(), scan.getResults())) {
+      if (isa<BlockArgument>(input) != isArgument)
+        continue;
+      int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+      for (int64_t dim = 0; dim < rank; ++dim) {
+        nodes.merge(result, dim, scan.getResult(0), dim);
+        nodes.merge(result, dim, input, dim);
+      }
     }
-  }
 }
 
 static void relate(tensor::PadOp pad, DimNodes &nodes) {
