@@ -18,20 +18,25 @@
 
 #include "fusion/Analysis/Reductions.h"
 
+#include "FloatConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// A constant of `like`'s type, a float or a tile of floats.
-static Value buildNumber(OpBuilder &builder, Location loc, Value like,
-                         double number) {
-  Type type = like.getType();
-  TypedAttr attr = builder.getFloatAttr(getElementTypeOrSelf(type), number);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(attr));
-  return arith::ConstantOp::create(builder, loc, attr);
+/// What the squares grow by where parts `distance` from each other meet:
+/// distance^2 * (product / count), where `count` is the number of elements of
+/// both and `product` that of one times that of the other; nothing if one has
+/// none.
+static Value buildTerm(OpBuilder &b, Location loc, Value distance,
+                       Value product, Value count) {
+  Value square = arith::MulFOp::create(b, loc, distance, distance);
+  Value weight = arith::DivFOp::create(b, loc, product, count);
+  Value term = arith::MulFOp::create(b, loc, square, weight);
+  Value zero = buildNumber(b, loc, product, 0.0);
+  Value isAlone =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, product, zero);
+  return arith::SelectOp::create(b, loc, isAlone, zero, term);
 }
 
 SmallVector<Value> Moments::add(OpBuilder &b, Location loc, ValueRange kept,
@@ -41,13 +46,7 @@ SmallVector<Value> Moments::add(OpBuilder &b, Location loc, ValueRange kept,
   Value sum = arith::AddFOp::create(b, loc, s, x);
   Value mean = arith::DivFOp::create(b, loc, s, n);
   Value distance = arith::SubFOp::create(b, loc, x, mean);
-  Value square = arith::MulFOp::create(b, loc, distance, distance);
-  Value weight = arith::DivFOp::create(b, loc, n, count);
-  Value term = arith::MulFOp::create(b, loc, square, weight);
-  Value zero = buildNumber(b, loc, n, 0.0);
-  Value isFirst =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, n, zero);
-  term = arith::SelectOp::create(b, loc, isFirst, zero, term);
+  Value term = buildTerm(b, loc, distance, n, count);
   return {count, sum, arith::AddFOp::create(b, loc, q, term)};
 }
 
@@ -59,23 +58,10 @@ SmallVector<Value> Moments::combine(OpBuilder &b, Location loc, ValueRange kept,
   Value mean = arith::DivFOp::create(b, loc, s, n);
   Value other = arith::DivFOp::create(b, loc, t, m);
   Value distance = arith::SubFOp::create(b, loc, other, mean);
-  Value square = arith::MulFOp::create(b, loc, distance, distance);
   Value product = arith::MulFOp::create(b, loc, n, m);
-  Value weight = arith::DivFOp::create(b, loc, product, count);
-  Value term = arith::MulFOp::create(b, loc, square, weight);
-  Value zero = buildNumber(b, loc, n, 0.0);
-  Value isAlone =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, product, zero);
-  term = arith::SelectOp::create(b, loc, isAlone, zero, term);
+  Value term = buildTerm(b, loc, distance, product, count);
   Value squares = arith::AddFOp::create(b, loc, kept[2], next[2]);
   return {count, sum, arith::AddFOp::create(b, loc, squares, term)};
-}
-
-/// True for a float constant equal to `number`.
-static bool isNumber(Value value, double number) {
-  FloatAttr constant;
-  return matchPattern(value, m_Constant(&constant)) &&
-         constant.getValue().convertToDouble() == number;
 }
 
 /// The op that makes `value`, if it is an `Op` of `lhs` and anything, or of
@@ -125,5 +111,5 @@ std::optional<Moments> mlir::fusion::matchMoments(linalg::LinalgOp op) {
   Value x = sum.getRhs();
   if (dependsOn(x, accumulators) || !isTerm(squares.getRhs(), n, s, count, x))
     return std::nullopt;
-  return Moments{x, sum, type};
+  return Moments{x, type};
 }

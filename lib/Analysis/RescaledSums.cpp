@@ -21,37 +21,26 @@
 
 #include "fusion/Analysis/Reductions.h"
 
+#include "FloatConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// A constant of `like`'s type, a float or a tile of floats.
-static Value buildSplat(OpBuilder &builder, Location loc, Value like,
-                        const APFloat &value) {
-  Type type = like.getType();
-  TypedAttr attr = FloatAttr::get(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped.cloneWith({}, attr.getType()), attr);
-  return arith::ConstantOp::create(builder, loc, attr);
-}
-
 SmallVector<Value> RescaledSum::combine(OpBuilder &builder, Location loc,
                                         ValueRange kept,
                                         ValueRange next) const {
   Value m = kept[0], s = kept[1], x = next[0], t = next[1];
-  const llvm::fltSemantics &semantics = type.getFloatSemantics();
   Value hi = combineValues(builder, loc, maximum, m, x);
   Value lo = arith::MinimumFOp::create(builder, loc, m, x);
   Value difference = arith::SubFOp::create(builder, loc, lo, hi);
   Value factor = math::ExpOp::create(builder, loc, difference);
   Value isNone = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OEQ, lo,
-      buildSplat(builder, loc, lo, APFloat::getInf(semantics, true)));
-  Value zero = buildSplat(builder, loc, lo, APFloat::getZero(semantics));
+      buildNumber(builder, loc, lo, -std::numeric_limits<double>::infinity()));
+  Value zero = buildNumber(builder, loc, lo, 0.0);
   factor = arith::SelectOp::create(builder, loc, isNone, zero, factor);
   Value where =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, x, m);
@@ -66,13 +55,6 @@ std::array<TypedAttr, 2> RescaledSum::getNeutral() const {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   return {FloatAttr::get(type, APFloat::getInf(semantics, /*Negative=*/true)),
           FloatAttr::get(type, APFloat::getZero(semantics))};
-}
-
-/// True for a float constant equal to `number`.
-static bool isNumber(Value value, double number) {
-  FloatAttr constant;
-  return matchPattern(value, m_Constant(&constant)) &&
-         constant.getValue().convertToDouble() == number;
 }
 
 /// True when `value` is made by an `Op` of `operands`.

@@ -200,3 +200,30 @@ void mlir::fusion::eraseUnused(Operation *op) {
           unused.insert(producer);
   }
 }
+
+/// Of the time before, what a rewrite may take: arithmetic grows where reading
+/// shrinks, and a gain that might be none is not worth it.
+static constexpr double kMostTime = 0.95;
+
+RewriteMatch mlir::fusion::getJoinMatch(linalg::LinalgOp earlier,
+                                        linalg::LinalgOp later,
+                                        std::function<Operation *()> apply) {
+  return {getOpLabel(earlier, NodeKind::Reduction),
+          getOpLabel(later, NodeKind::Reduction), later, std::move(apply)};
+}
+
+PricedRewrite mlir::fusion::getJoinRewrite(
+    ReasonCode reason,
+    std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt) {
+  PricedRewrite rewrite;
+  rewrite.find = [findAt](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+      if (std::optional<RewriteMatch> match = findAt(op))
+        matches.push_back(std::move(*match));
+    return matches;
+  };
+  rewrite.reason = reason;
+  rewrite.mostTime = kMostTime;
+  return rewrite;
+}

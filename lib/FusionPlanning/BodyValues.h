@@ -16,6 +16,7 @@
 #define FUSION_LIB_FUSIONPLANNING_BODYVALUES_H
 
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -116,6 +117,17 @@ Value buildFilled(OpBuilder &builder, Location loc, Value like,
 
 /// Erases `op` and what only it needed.
 void eraseUnused(Operation *op);
+
+/// `apply` makes one reduction of `earlier` and of `later`, which needs its
+/// result.
+RewriteMatch getJoinMatch(linalg::LinalgOp earlier, linalg::LinalgOp later,
+                          std::function<Operation *()> apply);
+
+/// The rewrite of all reductions at which `findAt` finds an earlier one that
+/// can be had with them.
+PricedRewrite getJoinRewrite(
+    ReasonCode reason,
+    std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt);
 
 } // namespace mlir::fusion
 

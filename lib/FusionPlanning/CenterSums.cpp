@@ -24,10 +24,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Of the time before, what a rewrite may take: arithmetic grows where reading
-/// shrinks, and a gain that might be none is not worth it.
-static constexpr double kMostTime = 0.95;
-
 //===----------------------------------------------------------------------===//
 // Which sums
 //===----------------------------------------------------------------------===//
@@ -132,17 +128,13 @@ linalg::GenericOp mlir::fusion::centerSum(const CenteredSum &found) {
 //===----------------------------------------------------------------------===//
 
 PricedRewrite mlir::fusion::getCenterRewrite() {
-  PricedRewrite rewrite;
-  rewrite.find = [](FunctionOpInterface func) {
-    std::vector<RewriteMatch> matches;
-    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-      if (auto sum = findCenteredSum(op))
-        matches.push_back({getOpLabel(sum->sum, NodeKind::Reduction),
-                           getOpLabel(sum->squares, NodeKind::Reduction),
-                           sum->squares, [sum]() { return centerSum(*sum); }});
-    return matches;
-  };
-  rewrite.reason = ReasonCode::CenteredSum;
-  rewrite.mostTime = kMostTime;
-  return rewrite;
+  return getJoinRewrite(
+      ReasonCode::CenteredSum,
+      [](linalg::LinalgOp op) -> std::optional<RewriteMatch> {
+        std::optional<CenteredSum> found = findCenteredSum(op);
+        if (!found)
+          return std::nullopt;
+        return getJoinMatch(found->sum, found->squares,
+                            [found]() { return centerSum(*found); });
+      });
 }

@@ -28,10 +28,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Of the time before, what a rewrite may take: arithmetic grows where reading
-/// shrinks, and a gain that might be none is not worth it.
-static constexpr double kMostTime = 0.95;
-
 //===----------------------------------------------------------------------===//
 // Which sums
 //===----------------------------------------------------------------------===//
@@ -121,17 +117,13 @@ linalg::GenericOp mlir::fusion::rescaleSum(const RescalableSum &found) {
 //===----------------------------------------------------------------------===//
 
 PricedRewrite mlir::fusion::getRescaleRewrite() {
-  PricedRewrite rewrite;
-  rewrite.find = [](FunctionOpInterface func) {
-    std::vector<RewriteMatch> matches;
-    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-      if (auto sum = findRescalableSum(op))
-        matches.push_back({getOpLabel(sum->maximum, NodeKind::Reduction),
-                           getOpLabel(sum->sum, NodeKind::Reduction), sum->sum,
-                           [sum]() { return rescaleSum(*sum); }});
-    return matches;
-  };
-  rewrite.reason = ReasonCode::RescaledSum;
-  rewrite.mostTime = kMostTime;
-  return rewrite;
+  return getJoinRewrite(
+      ReasonCode::RescaledSum,
+      [](linalg::LinalgOp op) -> std::optional<RewriteMatch> {
+        std::optional<RescalableSum> found = findRescalableSum(op);
+        if (!found)
+          return std::nullopt;
+        return getJoinMatch(found->maximum, found->sum,
+                            [found]() { return rescaleSum(*found); });
+      });
 }

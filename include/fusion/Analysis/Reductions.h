@@ -131,8 +131,6 @@ std::optional<RescaledSum> matchRescaledSum(linalg::LinalgOp op);
 struct Moments {
   /// What s is the sum of; a value of the body.
   Value element;
-  /// The operation that adds it.
-  Operation *addition = nullptr;
   FloatType type;
 
   /// n, s and q with one more element `x`, as scalars or as tiles.
