@@ -336,8 +336,16 @@ static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
     return std::nullopt;
   while (vector * reduced.elements > fitted.keptByThread)
     vector /= 2;
+  int64_t wanted = fitted.keepingThreads * vector;
   takeWhole(facts, reduced, draft);
-  int64_t columns = addColumns(facts, fitted.keepingThreads * vector, draft);
+  int64_t columns = addColumns(facts, wanted, draft);
+  // Few columns: those of several rows, if threads still take whole sectors.
+  if (columns < wanted &&
+      static_cast<double>(columns * facts.narrowestElement) >=
+          cost::kSectorBytes) {
+    addResultTiles(facts, wanted * reduced.padded, draft);
+    columns = draft.tileElements() / reduced.padded;
+  }
   if (columns < fitted.keepingThreads)
     return std::nullopt;
   draft.warps = warpsFor(columns, vector, fitted.keepingThreads / 32);

@@ -18,3 +18,20 @@ func.func @long(%x: tensor<4x180x1056768xbf16>) -> tensor<4x180x1056768xbf16> {
   %y = fusion.log_softmax %x axis(1) : tensor<4x180x1056768xbf16>
   return %y : tensor<4x180x1056768xbf16>
 }
+
+// Of few columns, those of several rows.
+// CHECK-LABEL: func.func @few
+// CHECK: axes = [#fusion.axis<grid, tile = {{[0-9]+}}>, #fusion.axis<full, tile = 32>, #fusion.axis<grid, tile = 16, vector = 8>], warps = 4
+func.func @few(%x: tensor<189275x28x16xbf16>) -> tensor<189275x28x16xbf16> {
+  %y = fusion.log_softmax %x axis(1) : tensor<189275x28x16xbf16>
+  return %y : tensor<189275x28x16xbf16>
+}
+
+// Less than a sector of them: what a warp asks for in vain grows.
+// CHECK-LABEL: func.func @fewer
+// CHECK-NOT: #fusion.axis<full
+// CHECK: return
+func.func @fewer(%x: tensor<378550x28x8xbf16>) -> tensor<378550x28x8xbf16> {
+  %y = fusion.log_softmax %x axis(1) : tensor<378550x28x8xbf16>
+  return %y : tensor<378550x28x8xbf16>
+}
