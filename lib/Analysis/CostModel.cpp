@@ -191,7 +191,8 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
   const double numSMs = static_cast<double>(target.numSMs);
   const double threads = static_cast<double>(shape.threads);
   auto [dramBytes, l2Bytes] = splitTraffic(cost, target);
-  double spillBytes = fitted.spillBytes *
+  double spillBytes = std::max(fitted.spillBytes,
+                               fitted.spillBytesOfStep * shape.spillingSteps) *
                       static_cast<double>(spilledRegisters) * threads *
                       waves.blocks;
   l2Bytes += spillBytes;

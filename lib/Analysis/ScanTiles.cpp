@@ -106,61 +106,42 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
     tiles.split = split;
 }
 
-/// Whether threads of so many warps have registers for twice the elements of
-/// `tiles`: of the tile that is scanned, of the next one and of the one on its
-/// way, and for the states of the first, where an element has several.
-static bool fitsThreads(const ScanSizes &sizes, const TargetInfo &target,
-                        const ScanTiles &tiles) {
-  constexpr double kTiles = 3, kRegisterBytes = 4;
-  if (tiles.split == 1)
-    return true;
-  double states = sizes.stateWords > 1
-                      ? kRegisterBytes * static_cast<double>(sizes.stateWords)
-                      : 0;
-  double bytes = (kTiles * sizes.loadedBytes + states) * 2 *
-                 static_cast<double>(tiles.elements());
-  // Half of a multiprocessor's registers are for all else.
-  return bytes <=
-         kRegisterBytes * static_cast<double>(target.registersPerSM) / 2;
-}
-
-/// Gives few blocks longer tiles, of more warps.
-static void lengthenTiles(const ScanSizes &sizes, const TargetInfo &target,
-                          ScanTiles &tiles) {
+/// Adds `tiles`, and for few blocks longer ones, of more warps, to `result`.
+static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
+                      ScanTiles tiles, SmallVectorImpl<ScanTiles> &result) {
   const ScanConstants &fitted = target.fitted.scans;
   // A few more blocks can save that.
   int64_t most = std::min(kMostBlocks, tiles.split + tiles.split / 8);
   double wanted = static_cast<double>(fitted.warpsWanted) *
                   static_cast<double>(target.numSMs);
-  while (tiles.warps < kMostWarps && tiles.scanned * most < sizes.scanned &&
-         fitsThreads(sizes, target, tiles) &&
-         countBlocks(sizes, tiles) *
-                 static_cast<double>(tiles.split * tiles.warps) <
-             wanted) {
+  while (true) {
+    result.push_back(tiles);
+    auto needed =
+        static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned));
+    if (tiles.split > 1 && needed <= most &&
+        fitsExchanges(sizes, tiles, needed))
+      result.back().split = needed;
+    if (tiles.warps >= kMostWarps || tiles.scanned * most >= sizes.scanned ||
+        countBlocks(sizes, tiles) *
+                static_cast<double>(tiles.split * tiles.warps) >=
+            wanted)
+      return;
     tiles.scanned *= 2;
     tiles.warps *= 2;
   }
-  auto needed =
-      static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned));
-  if (tiles.split > 1 && needed <= most && fitsExchanges(sizes, tiles, needed))
-    tiles.split = needed;
 }
 
-ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
-                                        const TargetInfo &target) {
+/// Tiles with so many columns, of blocks that have neighbours on their
+/// multiprocessor.
+static ScanTiles getTiles(const ScanSizes &sizes, const TargetInfo &target,
+                          int64_t columns) {
   const ScanConstants &fitted = target.fitted.scans;
   auto multiprocessors = static_cast<int64_t>(target.numSMs);
   ScanTiles tiles;
-  if (sizes.stateBytes == 0) {
-    tiles.columns = std::min(fitted.columns, nextPowerOfTwo(sizes.columns));
-    tiles.warps = tiles.columns > 32 ? 2 : 1;
-    return tiles;
-  }
   int64_t perThread = std::clamp<int64_t>(fitted.stateBytes / sizes.stateBytes,
                                           2, fitted.mostElements);
   int64_t longest = nextPowerOfTwo(sizes.scanned);
-  bool isAlone = walksAlone(sizes, target);
-  if (isAlone)
+  if (walksAlone(sizes, target))
     longest = std::min(
         longest,
         std::max<int64_t>(fitted.wholeBytes / sizes.stateBytes, kLeastTile));
@@ -175,14 +156,7 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
               longest);
   }
   int64_t elements = 32 * fitted.warps * perThread;
-  tiles.columns =
-      std::min(nextPowerOfTwo(sizes.columns),
-               std::max<int64_t>(cost::kLineBytes / sizes.narrowestElement, 1));
-  // Blocks that take less of a row of memory need none that walk with them.
-  while (tiles.columns * sizes.narrowestElement > kSector &&
-         countBlocks(sizes, tiles) <
-             fitted.busyShare * static_cast<double>(multiprocessors))
-    tiles.columns /= 2;
+  tiles.columns = columns;
   tiles.scanned =
       std::min(longest, std::max(kLeastTile, elements / tiles.columns));
   // What is short has several rows in a block, and more columns, but not so
@@ -195,9 +169,37 @@ ScanTiles mlir::fusion::chooseScanTiles(const ScanSizes &sizes,
       *tile *= 2;
   tiles.warps =
       std::clamp<int64_t>(tiles.elements() / (32 * perThread), 1, fitted.warps);
-  if (isAlone)
-    return tiles;
-  splitWalk(sizes, target, tiles);
-  lengthenTiles(sizes, target, tiles);
   return tiles;
+}
+
+SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
+                                                  const TargetInfo &target) {
+  const ScanConstants &fitted = target.fitted.scans;
+  if (sizes.stateBytes == 0) {
+    ScanTiles tiles;
+    tiles.columns = std::min(fitted.columns, nextPowerOfTwo(sizes.columns));
+    tiles.warps = tiles.columns > 32 ? 2 : 1;
+    return {tiles};
+  }
+  bool isAlone = walksAlone(sizes, target);
+  SmallVector<ScanTiles> result;
+  int64_t columns =
+      std::min(nextPowerOfTwo(sizes.columns),
+               std::max<int64_t>(cost::kLineBytes / sizes.narrowestElement, 1));
+  // Blocks that take less of a row of memory need none that walk with them.
+  while (true) {
+    ScanTiles tiles = getTiles(sizes, target, columns);
+    bool fillsChip = countBlocks(sizes, tiles) >=
+                     fitted.busyShare * static_cast<double>(target.numSMs);
+    if (isAlone) {
+      result.push_back(tiles);
+    } else {
+      splitWalk(sizes, target, tiles);
+      addLonger(sizes, target, tiles, result);
+    }
+    if (fillsChip || columns * sizes.narrowestElement <= kSector ||
+        columns == 1)
+      return result;
+    columns /= 2;
+  }
 }

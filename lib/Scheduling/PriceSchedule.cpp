@@ -98,6 +98,9 @@ private:
            schedule[dim].kind == AxisKind::Loop && schedule[dim].tile > 1 &&
            facts.reduced.test(dim);
   }
+  /// Bytes that divide where such a run of a block begins and ends, a sector's
+  /// at most.
+  double getAlignment(const Stream &stream) const;
   /// Elements of one load or store of a thread.
   double getVector(const Stream &stream, double run) const;
 
@@ -140,6 +143,8 @@ private:
   /// Registers of what a thread loads at a time, and of what it keeps from one
   /// sweep to a later one.
   double countLoaded() const;
+  /// The same of a scan, with its states.
+  double countScanned() const;
   double countKeptRegisters() const;
   /// Of what a walk accumulates, element by element.
   double countAccumulators() const;
@@ -313,6 +318,26 @@ double SchedulePricer::getRun(const Stream &stream,
   return run;
 }
 
+double SchedulePricer::getAlignment(const Stream &stream) const {
+  auto bytes = static_cast<uint64_t>(std::max(1.0, stream.value.elementBytes));
+  uint64_t row = bytes;
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    double span = getSpan(stream, number, coverOf);
+    bool isWhole = span >= static_cast<double>(stream.shape[number]);
+    uint64_t part = row * static_cast<uint64_t>(span);
+    row *= static_cast<uint64_t>(std::max<int64_t>(stream.shape[number], 1));
+    if (isWhole)
+      continue;
+    // Of one row in all, parts begin after whole ones.
+    bool isOnly = llvm::all_of(stream.shape.take_front(number),
+                               [](int64_t size) { return size == 1; });
+    return static_cast<double>(
+        std::gcd(std::gcd(part, isOnly ? part : row),
+                 static_cast<uint64_t>(cost::kSectorBytes)));
+  }
+  return cost::kSectorBytes;
+}
+
 double SchedulePricer::getVector(const Stream &stream, double run) const {
   // Rows that begin anywhere are read element by element, but for walks, which
   // begin a little before the row.
@@ -368,8 +393,7 @@ void SchedulePricer::addStream(const Stream &stream) {
     // Sectors that a block's run shares with what lies beside it come twice
     // from L2.
     double bytes = getRun(stream, coverOf) * elementBytes;
-    double rest = std::fmod(bytes, cost::kSectorBytes);
-    double waste = rest == 0 ? 0 : cost::kSectorBytes - elementBytes;
+    double waste = cost::kSectorBytes - getAlignment(stream);
     access.requestedBytes =
         inBlock * blocks * getShareInside(stream) * (1 + waste / bytes);
     access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
@@ -629,10 +653,38 @@ void SchedulePricer::setRegisters() {
     live.push_back({static_cast<int64_t>(i), lastUse[i],
                     together * std::max(1.0, value.elementBytes / 4)});
   }
-  live.push_back(
-      {0, static_cast<int64_t>(instances.size()),
-       std::max(countLoaded() + countAccumulators(), countKeptRegisters())});
+  live.push_back({0, static_cast<int64_t>(instances.size()),
+                  schedule.strategy == Strategy::Scan
+                      ? countScanned()
+                      : std::max(countLoaded() + countAccumulators(),
+                                 countKeptRegisters())});
   shape.registers = estimateRegisters(live, streams.size());
+}
+
+double SchedulePricer::countScanned() const {
+  const ScanConstants &scans = facts.target.fitted.scans;
+  // The tile that is scanned, the next one, and one on its way.
+  double tiles = 1 + (trips > 1 ? 1 : 0) + (isSplit ? 1 : 0);
+  unsigned scanned = facts.scanned.find_first();
+  bool isAlong = getAlongMemory() == scanned;
+  double each = scans.otherRegisters;
+  for (const Stream &stream : streams) {
+    if (stream.isWrite || !(stream.mask >> scanned & 1))
+      continue;
+    double bytes = stream.value.elementBytes;
+    bool isPacked = isAlong
+                        ? bytes * getVector(stream, getRun(stream, tileOf)) >= 4
+                        : bytes >= 4;
+    each += tiles * (isPacked ? bytes / 4 : scans.narrowRegisters);
+  }
+  SmallVector<ScanOp> ops;
+  for (const BodyInstance &instance : body.getInstances())
+    if (auto scan = dyn_cast<ScanOp>(body.getNode(instance).op))
+      ops.push_back(scan);
+  ScanSizes sizes;
+  describeStates(ops, sizes);
+  each += static_cast<double>(sizes.stateBytes) / 4;
+  return perThread * each;
 }
 
 double SchedulePricer::countLoaded() const {
@@ -769,6 +821,8 @@ KernelEstimate SchedulePricer::price() {
   shape.blocks = std::max<int64_t>(1, toCount(blocks));
   setStages();
   shape.bytesInFlightPerThread = getBytesInFlight();
+  if (schedule.strategy == Strategy::Scan)
+    shape.spillingSteps = trips;
   // Rounds of a scan load ahead of each other.
   if (isSplit && schedule.strategy == Strategy::Scan)
     cost.aheadShare = 1;

@@ -49,10 +49,6 @@ static ScanSizes getSizes(const LoopFacts &facts) {
   sizes.narrowestElement = facts.narrowestElement;
   unsigned scanned = facts.scanned.find_first();
   sizes.scanned = facts.extents[scanned];
-  sizes.loadedBytes = 0;
-  for (const KernelTensor &tensor : facts.inputs)
-    if (llvm::is_contained(tensor.dims, std::optional(scanned)))
-      sizes.loadedBytes += tensor.elementBytes;
   unsigned fastest = getFastestDim(facts);
   for (unsigned i = 0; i < facts.getNumDims(); ++i) {
     int64_t &size = i == fastest ? sizes.columns : sizes.rows;
@@ -85,15 +81,14 @@ StringRef mlir::fusion::getUnsplitScanReason(const KernelBody &body,
   if (sizes.stateBytes == 0 || obstacle.empty())
     return "";
   sizes.stateWords = 1;
-  return chooseScanTiles(sizes, target).split > 1 ? obstacle : "";
+  return llvm::any_of(getScanTiles(sizes, target),
+                      [](const ScanTiles &tiles) { return tiles.split > 1; })
+             ? obstacle
+             : "";
 }
 
-LoopSchedules mlir::fusion::getScanSchedules(const LoopFacts &facts) {
-  ScanSizes sizes = getSizes(facts);
-  if (!getSplitObstacle(facts, sizes).empty())
-    sizes.stateWords = 0;
-  ScanTiles chosen = chooseScanTiles(sizes, facts.target);
-
+static LoopSchedule getSchedule(const LoopFacts &facts,
+                                const ScanTiles &chosen) {
   LoopSchedule draft(Strategy::Scan, facts.getNumDims());
   for (unsigned i = 0; i < facts.getNumDims(); ++i)
     if (!isOuter(facts, i))
@@ -113,5 +108,15 @@ LoopSchedules mlir::fusion::getScanSchedules(const LoopFacts &facts) {
     rows /= draft[*dim].tile;
   }
   draft.warps = chosen.warps;
-  return {draft};
+  return draft;
+}
+
+LoopSchedules mlir::fusion::getScanSchedules(const LoopFacts &facts) {
+  ScanSizes sizes = getSizes(facts);
+  if (!getSplitObstacle(facts, sizes).empty())
+    sizes.stateWords = 0;
+  LoopSchedules result;
+  for (const ScanTiles &tiles : getScanTiles(sizes, facts.target))
+    result.push_back(getSchedule(facts, tiles));
+  return result;
 }

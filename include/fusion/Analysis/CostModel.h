@@ -98,6 +98,9 @@ struct KernelShape {
   int64_t threads = 128;
   /// Registers a thread; more than the target's limit are spilled, at a price.
   int64_t registers = cost::kBaseRegisters;
+  /// Steps of a walk, in each of which they are stored and loaded again; 0
+  /// where a thread goes through its code once.
+  double spillingSteps = 0;
   /// Shared memory of a block in bytes.
   int64_t sharedBytes = 0;
   /// Bytes that a thread has asked for and not received, on average.

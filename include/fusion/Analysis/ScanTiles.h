@@ -35,8 +35,6 @@ struct ScanSizes {
   int64_t stateWords = 0;
   /// Instructions, about, that combine two elements' states.
   double combination = 1;
-  /// Bytes that are read for each element.
-  double loadedBytes = 4;
   /// Bytes of the narrowest element that is read or written.
   int64_t narrowestElement = 4;
 };
@@ -58,9 +56,10 @@ void describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes);
 /// Instructions, about, of a combination that costs so much.
 double countCombination(const OpCost &cost);
 
-/// Tiles, which all threads of a block scan together, where that is possible;
-/// else one element a step, with columns in threads.
-ScanTiles chooseScanTiles(const ScanSizes &sizes, const TargetInfo &target);
+/// Tiles that are worth a price, which all threads of a block scan together,
+/// where that is possible; else one element a step, with columns in threads.
+SmallVector<ScanTiles> getScanTiles(const ScanSizes &sizes,
+                                    const TargetInfo &target);
 
 } // namespace mlir::fusion
 
