@@ -95,10 +95,18 @@ mlir::fusion::getLoopSchedules(const KernelBody &body,
     KernelEstimate estimate = priceSchedule(facts, schedule);
     priced.push_back({std::move(schedule), std::move(estimate)});
   }
-  llvm::stable_sort(priced,
-                    [](const PricedSchedule &a, const PricedSchedule &b) {
-                      return a.estimate.seconds() < b.estimate.seconds();
-                    });
+  auto isFaster = [](const PricedSchedule &a, const PricedSchedule &b) {
+    return a.estimate.seconds() < b.estimate.seconds();
+  };
+  // Of those that are about as fast the one that was proposed first: each after
+  // it gives something up.
+  double alike = target.fitted.loops.alike *
+                 llvm::min_element(priced, isFaster)->estimate.seconds();
+  auto first = llvm::find_if(priced, [&](const PricedSchedule &one) {
+    return one.estimate.seconds() <= alike;
+  });
+  std::rotate(priced.begin(), first, std::next(first));
+  std::stable_sort(std::next(priced.begin()), priced.end(), isFaster);
   return priced;
 }
 

@@ -336,16 +336,8 @@ static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
     return std::nullopt;
   while (vector * reduced.elements > fitted.keptByThread)
     vector /= 2;
-  int64_t wanted = fitted.keepingThreads * vector;
   takeWhole(facts, reduced, draft);
-  int64_t columns = addColumns(facts, wanted, draft);
-  // Few columns: those of several rows, if threads still take whole sectors.
-  if (columns < wanted &&
-      static_cast<double>(columns * facts.narrowestElement) >=
-          cost::kSectorBytes) {
-    addResultTiles(facts, wanted * reduced.padded, draft);
-    columns = draft.tileElements() / reduced.padded;
-  }
+  int64_t columns = addColumns(facts, fitted.keepingThreads * vector, draft);
   if (columns < fitted.keepingThreads)
     return std::nullopt;
   draft.warps = warpsFor(columns, vector, fitted.keepingThreads / 32);
@@ -494,6 +486,25 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   return addWarps(facts, draft, kMaxShareElements);
 }
 
+/// Adds `draft` to `found`, and again with fewer and fewer threads, which have
+/// more elements each and less to tell each other.
+static void addFewerWarps(const LoopFacts &facts, LoopSchedule draft,
+                          LoopSchedules &found) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  found.push_back(draft);
+  while (draft.warps > 1 &&
+         draft.tileElements() <= draft.warps * 16 * fitted.longPerThread) {
+    draft.warps /= 2;
+    // A multiprocessor has fewer blocks than warps.
+    if (draft.warps == 1) {
+      int64_t elements = draft.tileElements();
+      addResultTiles(facts, 2 * elements, draft);
+      draft.warps = draft.tileElements() / elements;
+    }
+    found.push_back(draft);
+  }
+}
+
 LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
@@ -518,7 +529,7 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
       found.push_back(*own);
   int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
-    found.push_back(keepWhole(facts, reduced, !columns, draft));
+    addFewerWarps(facts, keepWhole(facts, reduced, !columns, draft), found);
   // What is less than a chunk is no walk.
   int64_t columnWidth = cost::kLineBytes / facts.narrowestElement;
   if (!found.empty() &&

@@ -34,3 +34,11 @@ func.func @few(%x: tensor<5000x20xbf16>) -> tensor<5000x20xbf16> {
   %y = fusion.log_softmax %x axis(1) : tensor<5000x20xbf16>
   return %y : tensor<5000x20xbf16>
 }
+
+// Rows that no thread keeps alone: a warp has one, which no others wait for.
+// CHECK-LABEL: func.func @of_warps
+// CHECK: axes = [#fusion.axis<grid, tile = 2>, #fusion.axis<full, tile = 1024, vector = 8>], warps = 2>
+func.func @of_warps(%x: tensor<262144x952xbf16>, %scale: tensor<952xbf16>) -> tensor<262144x952xbf16> {
+  %y = fusion.rms_norm %x scale(%scale) axis(1) eps(1.0e-5) : (tensor<262144x952xbf16>, tensor<952xbf16>) -> tensor<262144x952xbf16>
+  return %y : tensor<262144x952xbf16>
+}
