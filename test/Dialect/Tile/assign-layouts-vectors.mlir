@@ -156,3 +156,46 @@ tile.program @any_row(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps 
   tile.store %s, %y[affine_map<(a)[r] -> (r, a)>] (%r) checked [false, true] : tensor<1024xf16>, !tile.view<2x1003xf16>
   tile.return
 }
+
+// Of a store, a thread has as much as an instruction moves, so that lanes fill
+// sectors together. Loads are narrower for it, and no exchange is worth it.
+
+// CHECK-LABEL: tile.program @widened
+// CHECK: tile.load {{.*}} -> tensor<2048xf16, #tile.layout<"{reg={{\[\[}}1],[2],[1024]], lane={{\[\[}}4],
+// CHECK-NOT: tile.convert_layout
+tile.program @widened(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<2048xf16> -> tensor<2048xf16>
+  %w = arith.extf %t : tensor<2048xf16> to tensor<2048xf32>
+  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<2048xf32>, !tile.view<2048xf32>
+  tile.return
+}
+
+// What is loaded comes in whole sectors to the first cache, in which order ever.
+
+// CHECK-LABEL: tile.program @narrowed
+// CHECK: tile.load {{.*}} -> tensor<2048xf32, #tile.layout<"{reg={{\[\[}}1],[2],[4]], lane={{\[\[}}8],
+// CHECK-NOT: tile.convert_layout
+tile.program @narrowed(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2048xf16>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<2048xf32> -> tensor<2048xf32>
+  %w = arith.truncf %t : tensor<2048xf32> to tensor<2048xf16>
+  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<2048xf16>, !tile.view<2048xf16>
+  tile.return
+}
+
+// An access of less than a word of a lane's is exchanged.
+
+// CHECK-LABEL: tile.program @bytes
+// CHECK: %[[B:.*]] = tile.load {{.*}} -> tensor<2048xi8, #tile.layout<"{reg={{\[\[}}1],[2],[4]
+// CHECK: tile.convert_layout %[[B]] {{.*}} -> tensor<2048xi8, #tile.layout<"{reg={{\[\[}}1],[512],[1024]]
+tile.program @bytes(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_warps = 8, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048xi8>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<2048xi64>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<2048xi8> -> tensor<2048xi8>
+  %w = arith.extsi %t : tensor<2048xi8> to tensor<2048xi64>
+  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<2048xi64>, !tile.view<2048xi64>
+  tile.return
+}

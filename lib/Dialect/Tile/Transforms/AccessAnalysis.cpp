@@ -31,7 +31,8 @@ Access Access::of(StoreOp store) {
           store.getSymbols(),
           store.getChecked(),
           store.getValue().getType(),
-          /*isDivisible=*/true};
+          /*isDivisible=*/true,
+          /*isStore=*/true};
 }
 
 Access Access::of(CopyStartOp copy) {

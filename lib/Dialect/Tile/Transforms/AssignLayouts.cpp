@@ -38,6 +38,9 @@ using namespace mlir::tile;
 /// Tiles below this size are not worth an exchange through shared memory.
 static constexpr int64_t kLeastExchange = 128;
 
+/// Bits of an access with which the 32 lanes of a warp fill a cache line.
+static constexpr unsigned kWordBits = 32;
+
 static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
@@ -49,20 +52,26 @@ static int64_t numElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
+/// Elements along `fastest` that lanes of `layout` follow each other through,
+/// `vector` each.
+static int64_t countTogether(const LinearLayout &layout, unsigned fastest,
+                             int64_t vector) {
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
+    Coords basis = layout.basis(HwDim::Lane, bit);
+    if (basis[fastest] != vector || llvm::count(basis, 0) + 1 < layout.rank())
+      break;
+    vector *= 2;
+  }
+  return vector;
+}
+
 /// Sectors of memory that a request of a warp in `layout` asks for, `vector`
 /// elements of so many bytes a lane, beyond those that hold as many bytes.
 static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
                                  double vector, double bytes) {
   constexpr double kSector = 32;
-  double together = vector * bytes;
-  auto next = static_cast<int32_t>(vector);
-  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
-    Coords basis = layout.basis(HwDim::Lane, bit);
-    if (basis[fastest] != next || llvm::count(basis, 0) + 1 < layout.rank())
-      break;
-    together *= 2;
-    next *= 2;
-  }
+  double together = bytes * static_cast<double>(countTogether(
+                                layout, fastest, static_cast<int64_t>(vector)));
   double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
   return together < kSector ? asked / together - asked / kSector : 0;
 }
@@ -432,22 +441,46 @@ LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
   return dealer.getLayout();
 }
 
+namespace {
+/// What an instruction of an access moves at most.
+struct AccessWidth {
+  int64_t elements;
+  unsigned bits;
+  bool isStore;
+
+  /// What an element takes, in instructions, where threads hold `vector`
+  /// neighbours.
+  double count(int64_t vector) const;
+};
+} // namespace
+
+double AccessWidth::count(int64_t vector) const {
+  // Over an instruction of an element that is exchanged through shared memory;
+  // and of one that is stored beside others which the same lanes store later:
+  // sectors go to L2 in parts.
+  constexpr double kExchange = 0.8, kPart = 1;
+  bool isAlone = elements == 1 && vector > 1;
+  bool isNarrow = vector < elements && vector * bits < kWordBits;
+  int64_t together = isNarrow ? elements : std::min(elements, vector);
+  double instructions = 1 / static_cast<double>(together);
+  if (isAlone || isNarrow)
+    instructions += kExchange;
+  else if (isStore && vector > elements)
+    instructions += kPart;
+  return instructions;
+}
+
 /// How many neighbours a thread holds of what is accessed by `widths` elements
 /// at most: as is done with the fewest instructions.
-static int64_t chooseWidth(ArrayRef<int64_t> widths) {
-  // What an element costs, over an instruction, that is exchanged through
-  // shared memory: where threads hold several and it goes alone, or hold fewer
-  // than are accessed at once.
-  constexpr double kExchange = 0.8;
-  int64_t best = 1;
+static int64_t chooseWidth(ArrayRef<AccessWidth> widths) {
+  int64_t best = 1, widest = 1;
+  for (const AccessWidth &width : widths)
+    widest = std::max(widest, width.elements);
   std::optional<double> least;
-  int64_t widest = widths.empty() ? 1 : *llvm::max_element(widths);
   for (int64_t vector = 1; vector <= widest; vector *= 2) {
     double instructions = 0;
-    for (int64_t width : widths)
-      instructions +=
-          1.0 / static_cast<double>(width) +
-          (width > vector || (width == 1 && vector > 1) ? kExchange : 0);
+    for (const AccessWidth &width : widths)
+      instructions += width.count(vector);
     if (!least || instructions <= *least) {
       least = instructions;
       best = vector;
@@ -463,7 +496,7 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
                          std::min<int64_t>(4, group.shape.back()),
                          llvm::SmallBitVector(rank));
   SmallVector<double> bytes(rank, 0);
-  SmallVector<SmallVector<int64_t>> widths(rank);
+  SmallVector<SmallVector<AccessWidth>> widths(rank);
   for (const Access &access : group.accesses) {
     unsigned width = std::max(
         access.view.getType().getElementType().getIntOrFloatBitWidth(), 8u);
@@ -471,7 +504,8 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
       if (group.shape[dim] == 1 || !isContiguous(access, dim))
         continue;
       bytes[dim] += width;
-      widths[dim].push_back(getVectorWidth(access, dim));
+      widths[dim].push_back(
+          {getVectorWidth(access, dim), width, access.isStore});
     }
   }
   unsigned fastest = rank - 1;
@@ -710,8 +744,11 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   Coords first =
       used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
   once = once && used.freeMask(HwDim::Warp) != 0;
-  bool follows = getVectorRegisterBits(used, best).size() >=
-                 llvm::Log2_64(std::max<int64_t>(vector, 1));
+  int64_t held = int64_t(1) << getVectorRegisterBits(used, best).size();
+  // Narrow accesses of lanes that fill a cache line together are as good.
+  bool follows =
+      held >= vector ||
+      countTogether(used, best, held) * std::max(bits, 8u) >= 32 * kWordBits;
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
   if (scans) {

@@ -30,6 +30,7 @@ struct Access {
   /// What an instruction moves may be done element by element where a part of
   /// it is out of bounds: at the ends of rows that begin at odd addresses.
   bool isDivisible = false;
+  bool isStore = false;
 
   static Access of(LoadOp load);
   static Access of(StoreOp store);
