@@ -55,16 +55,13 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
   }
 }
 
-LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
+/// One 16-byte access a thread for each operand: more of them in flight did not
+/// help at full occupancy, more blocks did (sm_90a, 2026-11-21). With `several`
+/// four in half the threads.
+static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
-  // One 16-byte access a thread for each operand: more of them in flight did
-  // not help at full occupancy, more blocks did. Where an operand repeats along
-  // a dimension, four in half the threads, so that registers keep it; but not
-  // with long bodies, whose registers then do not suffice (sm_90a, 2026-11-21).
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
-  bool several = facts.repeats.any() &&
-                 facts.operations <= facts.target.fitted.pointwise.longBody;
   int64_t threads = several ? 128 : 256;
   int64_t budget = threads * vector * (several ? 4 : 1);
   bool square = false;
@@ -126,5 +123,15 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   int64_t perThread = several && !square ? 4 * vector : vector;
   draft.warps =
       warpsFor(draft.tileElements(), perThread, square ? 16 : threads / 32);
-  return {draft};
+  return draft;
+}
+
+LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
+  LoopSchedules result{getSchedule(facts, /*several=*/false)};
+  // Where an operand repeats along a dimension, registers can keep it; but not
+  // with long bodies, whose registers then do not suffice.
+  if (facts.repeats.any() &&
+      facts.operations <= facts.target.fitted.pointwise.longBody)
+    result.push_back(getSchedule(facts, /*several=*/true));
+  return result;
 }

@@ -1,10 +1,9 @@
 // RUN: fusion-opt %s --fusion-to-schedule=target=sm_90a | FileCheck %s
 
-// The block takes a few steps along the dimension that an operand lacks, so that
-// it reads that operand once for all of them; more where the rows are short, so
-// that its threads have 16 bytes each, four times.
+// A thread has 16 bytes. What repeats is small: it is read again and again, from
+// caches.
 // CHECK-LABEL: func.func @long_rows
-// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 8>, #fusion.axis<grid, tile = 256, vector = 4>], warps = 4>
+// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1024, vector = 4>], warps = 8>
 func.func @long_rows(%x: tensor<4096x10007xf32>, %s: tensor<10007xf32>) -> tensor<4096x10007xf32> {
   %e = tensor.empty() : tensor<4096x10007xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
@@ -18,7 +17,7 @@ func.func @long_rows(%x: tensor<4096x10007xf32>, %s: tensor<10007xf32>) -> tenso
 }
 
 // CHECK-LABEL: func.func @short_rows
-// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 256>, #fusion.axis<grid, tile = 8, vector = 4>], warps = 4>
+// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 8, vector = 4>], warps = 8>
 func.func @short_rows(%x: tensor<5000000x7xf32>, %s: tensor<7xf32>) -> tensor<5000000x7xf32> {
   %e = tensor.empty() : tensor<5000000x7xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
@@ -29,6 +28,22 @@ func.func @short_rows(%x: tensor<5000000x7xf32>, %s: tensor<7xf32>) -> tensor<50
     linalg.yield %0 : f32
   } -> tensor<5000000x7xf32>
   return %y : tensor<5000000x7xf32>
+}
+
+// The block takes a few steps along the dimension that a large operand lacks, so
+// that it reads that operand once for all of them.
+// CHECK-LABEL: func.func @very_long_rows
+// CHECK: #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 8>, #fusion.axis<grid, tile = 256, vector = 4>], warps = 4>
+func.func @very_long_rows(%x: tensor<16x33554432xf32>, %s: tensor<33554432xf32>) -> tensor<16x33554432xf32> {
+  %e = tensor.empty() : tensor<16x33554432xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<16x33554432xf32>, tensor<33554432xf32>) outs(%e : tensor<16x33554432xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %0 = arith.mulf %v, %w : f32
+    linalg.yield %0 : f32
+  } -> tensor<16x33554432xf32>
+  return %y : tensor<16x33554432xf32>
 }
 
 // Two directions whose innermost dimensions are short: the tile goes on outwards.
