@@ -118,7 +118,7 @@ static int64_t addColumns(const LoopFacts &facts, int64_t width,
     std::optional<unsigned> dim = largest->dims[i];
     if (afterWhole && dim && draft[*dim].kind == AxisKind::Full &&
         draft[*dim].tile >= facts.extents[*dim]) {
-      columns *= facts.extents[*dim];
+      columns *= std::max<int64_t>(facts.extents[*dim], 1);
       continue;
     }
     if (!dim || !facts.root.test(*dim) || facts.reduced.test(*dim))
