@@ -34,10 +34,13 @@ static constexpr int64_t kLeastTile = 16;
 static constexpr int64_t kMostBlocks = 112;
 static constexpr auto kSector = static_cast<int64_t>(cost::kSectorBytes);
 
-void mlir::fusion::describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes) {
+void mlir::fusion::describeStates(const KernelBody &body, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
   bool isExchanged = true;
-  for (ScanOp scan : scans) {
+  for (const BodyInstance &instance : body.getInstances()) {
+    auto scan = dyn_cast<ScanOp>(body.getNode(instance).op);
+    if (!scan)
+      continue;
     std::optional<ScanCombiner> combiner =
         matchScanCombiner(scan.getCombiner().front());
     if (!combiner) {
@@ -132,16 +135,16 @@ static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
 }
 
 /// Tiles with so many columns, of blocks that have neighbours on their
-/// multiprocessor.
+/// multiprocessor; with `isAlone`, threads walk what is scanned on their own.
 static ScanTiles getTiles(const ScanSizes &sizes, const TargetInfo &target,
-                          int64_t columns) {
+                          int64_t columns, bool isAlone) {
   const ScanConstants &fitted = target.fitted.scans;
   auto multiprocessors = static_cast<int64_t>(target.numSMs);
   ScanTiles tiles;
   int64_t perThread = std::clamp<int64_t>(fitted.stateBytes / sizes.stateBytes,
                                           2, fitted.mostElements);
   int64_t longest = nextPowerOfTwo(sizes.scanned);
-  if (walksAlone(sizes, target))
+  if (isAlone)
     longest = std::min(
         longest,
         std::max<int64_t>(fitted.wholeBytes / sizes.stateBytes, kLeastTile));
@@ -188,7 +191,7 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
                std::max<int64_t>(cost::kLineBytes / sizes.narrowestElement, 1));
   // Blocks that take less of a row of memory need none that walk with them.
   while (true) {
-    ScanTiles tiles = getTiles(sizes, target, columns);
+    ScanTiles tiles = getTiles(sizes, target, columns, isAlone);
     bool fillsChip = countBlocks(sizes, tiles) >=
                      fitted.busyShare * static_cast<double>(target.numSMs);
     if (isAlone) {

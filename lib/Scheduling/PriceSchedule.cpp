@@ -677,12 +677,8 @@ double SchedulePricer::countScanned() const {
                         : bytes >= 4;
     each += tiles * (isPacked ? bytes / 4 : scans.narrowRegisters);
   }
-  SmallVector<ScanOp> ops;
-  for (const BodyInstance &instance : body.getInstances())
-    if (auto scan = dyn_cast<ScanOp>(body.getNode(instance).op))
-      ops.push_back(scan);
   ScanSizes sizes;
-  describeStates(ops, sizes);
+  describeStates(body, sizes);
   each += static_cast<double>(sizes.stateBytes) / 4;
   return perThread * each;
 }
@@ -821,11 +817,11 @@ KernelEstimate SchedulePricer::price() {
   shape.blocks = std::max<int64_t>(1, toCount(blocks));
   setStages();
   shape.bytesInFlightPerThread = getBytesInFlight();
-  if (schedule.strategy == Strategy::Scan)
+  if (schedule.strategy == Strategy::Scan) {
     shape.spillingSteps = trips;
-  // Rounds of a scan load ahead of each other.
-  if (isSplit && schedule.strategy == Strategy::Scan)
-    cost.aheadShare = 1;
+    // Rounds load ahead of each other.
+    cost.aheadShare = isSplit ? 1 : 0;
+  }
   KernelEstimate estimate;
   estimate.cost = cost;
   estimate.shape = shape;

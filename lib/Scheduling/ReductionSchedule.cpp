@@ -519,14 +519,10 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
     return {scheduleFew(facts, reduced, vector, draft)};
 
   LoopSchedules found;
-  if (columns)
-    if (std::optional<LoopSchedule> own =
-            keepByThread(facts, reduced, vector, draft))
-      found.push_back(*own);
-  if (!columns)
-    if (std::optional<LoopSchedule> own =
-            keepRowsByThread(facts, reduced, draft))
-      found.push_back(*own);
+  if (std::optional<LoopSchedule> own =
+          columns ? keepByThread(facts, reduced, vector, draft)
+                  : keepRowsByThread(facts, reduced, draft))
+    found.push_back(*own);
   int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
     addFewerWarps(facts, keepWhole(facts, reduced, !columns, draft), found);

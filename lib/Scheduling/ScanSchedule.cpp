@@ -37,18 +37,15 @@ static unsigned getFastestDim(const LoopFacts &facts) {
 
 static ScanSizes getSizes(const LoopFacts &facts) {
   ScanSizes sizes;
-  SmallVector<ScanOp> scans;
-  for (const BodyInstance &instance : facts.body.getInstances())
-    if (auto scan = dyn_cast<ScanOp>(facts.body.getNode(instance).op)) {
-      scans.push_back(scan);
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    const GraphNode &node = facts.body.getNode(instance);
+    if (node.kind == NodeKind::Scan)
       sizes.combination =
-          std::max(sizes.combination,
-                   countCombination(facts.body.getNode(instance).perPoint));
-    }
-  describeStates(scans, sizes);
+          std::max(sizes.combination, countCombination(node.perPoint));
+  }
+  describeStates(facts.body, sizes);
   sizes.narrowestElement = facts.narrowestElement;
-  unsigned scanned = facts.scanned.find_first();
-  sizes.scanned = facts.extents[scanned];
+  sizes.scanned = facts.extents[facts.scanned.find_first()];
   unsigned fastest = getFastestDim(facts);
   for (unsigned i = 0; i < facts.getNumDims(); ++i) {
     int64_t &size = i == fastest ? sizes.columns : sizes.rows;

@@ -14,6 +14,7 @@
 #ifndef FUSION_ANALYSIS_SCANTILES_H
 #define FUSION_ANALYSIS_SCANTILES_H
 
+#include "fusion/Analysis/KernelBody.h"
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
@@ -50,8 +51,8 @@ struct ScanTiles {
   int64_t elements() const { return scanned * columns * rows; }
 };
 
-/// Sets what `sizes` says about the states of `scans`.
-void describeStates(ArrayRef<ScanOp> scans, ScanSizes &sizes);
+/// Sets what `sizes` says about the states of the scans of `body`.
+void describeStates(const KernelBody &body, ScanSizes &sizes);
 
 /// Instructions, about, of a combination that costs so much.
 double countCombination(const OpCost &cost);

@@ -29,12 +29,7 @@ LinearLayout tile::getRowLayout(ArrayRef<int64_t> shape,
   for (unsigned dim : fromLast)
     if (reduced.test(dim))
       dealer.giveRegisters(dim);
-  for (unsigned dim : fromLast)
-    dealer.giveLanes(dim);
-  for (unsigned dim : fromLast)
-    dealer.giveWarps(dim);
-  for (unsigned dim : fromLast)
-    dealer.giveRegisters(dim);
+  dealer.giveRest(fromLast);
   return dealer.getLayout();
 }
 

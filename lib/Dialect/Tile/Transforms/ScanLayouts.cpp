@@ -40,12 +40,7 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
   for (unsigned dim : order)
     dealer.giveWarps(dim);
   order.push_back(scanned);
-  for (unsigned dim : order)
-    dealer.giveLanes(dim);
-  for (unsigned dim : order)
-    dealer.giveWarps(dim);
-  for (unsigned dim : order)
-    dealer.giveRegisters(dim);
+  dealer.giveRest(order);
   dealer.holdRuns(scanned);
   return dealer.getLayout();
 }

@@ -40,6 +40,17 @@ public:
   void giveLanes(unsigned dim) { give(lanes, dim, kLaneBits); }
   void giveWarps(unsigned dim) { give(warps, dim, warpBits); }
 
+  /// Gives what is left of the dimensions, in this order, to lanes, then to
+  /// warps, then to threads.
+  void giveRest(ArrayRef<unsigned> order) {
+    for (unsigned dim : order)
+      giveLanes(dim);
+    for (unsigned dim : order)
+      giveWarps(dim);
+    for (unsigned dim : order)
+      giveRegisters(dim);
+  }
+
   /// Lets threads hold neighbours along `dim`, then lanes, then warps, whoever
   /// was given bits first.
   void holdRuns(unsigned dim) {
