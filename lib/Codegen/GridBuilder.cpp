@@ -114,8 +114,7 @@ LogicalResult GridBuilder::addAxes() {
       ++last;
     if (last != id && kernel.getStrategy() == Strategy::Reduction)
       continue;
-    if (decision.getKind() == AxisKind::Loop ||
-        decision.getKind() == AxisKind::Group || unused)
+    if (decision.isWalked() || decision.getKind() == AxisKind::Group || unused)
       continue;
     group.push_back(id);
     if (decision.getKind() == AxisKind::Merged)

@@ -29,7 +29,8 @@ using namespace mlir::fusion;
 FailureOr<Tile> KernelEvaluator::evaluate(Value tensor,
                                           ArrayRef<AffineExpr> coords) {
   ScopeStack &scopes = builder.getScopes();
-  unsigned depth = axes.getDepth(coords);
+  unsigned depth =
+      std::max(axes.getDepth(coords), scopes.getRunningDepth(tensor));
   if (const Tile *known = scopes.find(tensor, coords, depth))
     return *known;
   // What does not depend on a loop is computed before it: the scopes inside

@@ -15,6 +15,7 @@
 #define FUSION_LIB_CODEGEN_REDUCTION_H
 
 #include "Tile.h"
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -41,6 +42,18 @@ struct Reduction {
   bool ofGroup = false;
   /// Of a dimension that the blocks of a panel have parts of.
   bool inPanel = false;
+  /// What repairs it when the result so far of reduction `source` of its group
+  /// changes.
+  struct Link {
+    unsigned source = 0;
+    Repair repair;
+  };
+  SmallVector<Link> links;
+  /// Others of its group need its result so far.
+  bool isRunning = false;
+  /// What a tile adds is reduced before it is added: what is repaired is then a
+  /// row's, and not each element's of a tile.
+  bool reducesTiles = false;
 
   /// True when what combiner `number` has of an element that there is not
   /// has to be its identity; else another combiner's is enough.

@@ -16,31 +16,14 @@
 
 #include "BodyEvaluator.h"
 #include "Coordinates.h"
+#include "fusion/Analysis/Cascades.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// True when an operation of `op`'s block that `op` needs is in `others`.
-static bool needsAny(Operation *op, ArrayRef<Operation *> others) {
-  SmallVector<Operation *> worklist{op};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!worklist.empty()) {
-    Operation *next = worklist.pop_back_val();
-    for (Value operand : next->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer || !seen.insert(producer).second)
-        continue;
-      if (llvm::is_contained(others, producer))
-        return true;
-      worklist.push_back(producer);
-    }
-  }
-  return false;
-}
-
-/// The dimensions that `op` reduces, but for groups of rows.
-static SmallVector<unsigned> getReducedDims(linalg::LinalgOp op,
-                                            const ScheduledKernel &kernel) {
+SmallVector<unsigned>
+mlir::fusion::getReducedDims(linalg::LinalgOp op,
+                             const ScheduledKernel &kernel) {
   SmallVector<unsigned> dims, loops;
   op.getReductionDims(loops);
   for (unsigned loop : loops) {

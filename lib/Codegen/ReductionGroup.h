@@ -18,6 +18,9 @@
 
 namespace mlir::fusion {
 
+/// The dimensions that `op` reduces, but for groups of rows.
+SmallVector<unsigned> getReducedDims(linalg::LinalgOp op,
+                                     const ScheduledKernel &kernel);
 /// Adds the reductions that can share the loops of the first of `group`.
 void addSiblings(std::vector<Reduction> &group, const GroupedTiles &groups,
                  const TileAxes &axes);

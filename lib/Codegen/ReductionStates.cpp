@@ -135,11 +135,18 @@ SmallVector<Tile> ReductionStates::reduceAlong(const Reduction &reduction,
   return results;
 }
 
+SmallVector<Tile> ReductionStates::reduceTile(const Reduction &reduction,
+                                              SmallVector<Tile> states,
+                                              ArrayRef<unsigned> reduced) {
+  for (unsigned axis : reduced)
+    states = reduceAlong(reduction, states, axis);
+  return states;
+}
+
 FailureOr<SmallVector<Tile>>
 ReductionStates::reduce(const Reduction &reduction, SmallVector<Tile> states,
                         ArrayRef<unsigned> reduced) {
-  for (unsigned axis : reduced)
-    states = reduceAlong(reduction, states, axis);
+  states = reduceTile(reduction, std::move(states), reduced);
   if (!reduction.inPanel)
     return states;
   return panels.combine(states, reduction);

@@ -39,6 +39,11 @@ public:
   /// replace them, unless NaN is kept.
   void dropNaN(const Reduction &reduction, MutableArrayRef<Tile> states);
 
+  /// What the elements `states` of a tile come to along `reduced`.
+  SmallVector<Tile> reduceTile(const Reduction &reduction,
+                               SmallVector<Tile> states,
+                               ArrayRef<unsigned> reduced);
+
   /// The results of what is accumulated over `reduced`, of which the axes
   /// `held` are no walks.
   FailureOr<SmallVector<Tile>> finish(const Reduction &reduction,

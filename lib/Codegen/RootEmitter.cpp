@@ -234,7 +234,7 @@ LogicalResult RootEmitter::emitGroups() {
     auto type = cast<RankedTensorType>(value.getType());
     for (int64_t i = 0; i < type.getRank(); ++i) {
       unsigned dim = kernel.getSpace().getDimOfTensor(value, i);
-      if (kernel.getDecision(dim).getKind() == AxisKind::Loop &&
+      if (kernel.getDecision(dim).isWalked() &&
           kernel.getDim(dim).getStaticExtent() != 1)
         loopDims.push_back(dim);
     }

@@ -75,8 +75,7 @@ const RowStarts::RowStart *RowStarts::getRowStart(unsigned dim) {
   auto extent = dyn_cast<AffineConstantExpr>(kernel.getWalkedExtent(dim));
   // What blocks share in tiles of the grid are results, of which windows or
   // other operands decide.
-  bool isOwnWalk = decision.getKind() == AxisKind::Loop ||
-                   decision.getKind() == AxisKind::Full;
+  bool isOwnWalk = decision.isWalked() || decision.getKind() == AxisKind::Full;
   // Other strategies have positions that stand for something besides, or rely
   // on what is past the end to come last.
   if (kernel.getStrategy() != Strategy::Reduction || kernel.getMma() ||
@@ -101,10 +100,9 @@ const RowStarts::RowStart *RowStarts::getRowStart(unsigned dim) {
   if (!chosen)
     return nullptr;
   // What is held has room for the elements before the row.
-  if (decision.getKind() != AxisKind::Loop &&
-      extent.getValue() + chosen->elements - 1 >
-          static_cast<int64_t>(
-              llvm::alignTo(extent.getValue(), decision.getTile())))
+  if (!decision.isWalked() && extent.getValue() + chosen->elements - 1 >
+                                  static_cast<int64_t>(llvm::alignTo(
+                                      extent.getValue(), decision.getTile())))
     chosen.reset();
   return chosen ? &*chosen : nullptr;
 }
@@ -139,8 +137,7 @@ Value RowStarts::getLead(const Axis &axis) {
 void RowStarts::leadTiles(unsigned gridDepth) {
   for (unsigned number = 0; number < axes.size(); ++number) {
     Axis &axis = axes[number];
-    bool isHeld = axis.dim &&
-                  kernel.getDecision(*axis.dim).getKind() != AxisKind::Loop &&
+    bool isHeld = axis.dim && !kernel.getDecision(*axis.dim).isWalked() &&
                   axes.getBound(*axis.dim) == number;
     Value lead = isHeld ? getLead(axis) : Value();
     if (!lead)

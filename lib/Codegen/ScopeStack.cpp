@@ -71,6 +71,29 @@ void ScopeStack::remember(Value tensor, ArrayRef<AffineExpr> coords,
   scopes[depth].tiles[makeKey(tensor, coords)] = std::move(tile);
 }
 
+void ScopeStack::setRunning(Value tensor, ArrayRef<AffineExpr> coords,
+                            Tile tile) {
+  remember(tensor, coords, getDepth(), std::move(tile));
+  Operation *source = tensor.getDefiningOp();
+  DenseSet<Operation *> &users = scopes.back().runningUsers;
+  SmallVector<Operation *> worklist{source};
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    if (!users.insert(next).second)
+      continue;
+    for (Operation *user : next->getUsers())
+      worklist.push_back(source->getBlock()->findAncestorOpInBlock(*user));
+  }
+}
+
+unsigned ScopeStack::getRunningDepth(Value tensor) const {
+  Operation *op = tensor.getDefiningOp();
+  for (unsigned depth = scopes.size(); op && depth-- > 0;)
+    if (scopes[depth].runningUsers.contains(op))
+      return depth;
+  return 0;
+}
+
 SmallVector<ScopeStack::Scope> ScopeStack::setAside(unsigned depth) {
   SmallVector<Scope> inner(std::make_move_iterator(scopes.begin() + depth + 1),
                            std::make_move_iterator(scopes.end()));

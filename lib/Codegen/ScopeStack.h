@@ -35,6 +35,8 @@ public:
     Operation *previous = nullptr;
     std::map<std::pair<void *, std::vector<const void *>>, Tile> tiles;
     std::map<const void *, Tile> indexTiles;
+    /// What needs the results so far of reductions along the loop.
+    DenseSet<Operation *> runningUsers;
   };
 
   explicit ScopeStack(OpBuilder &builder) : builder(builder) {}
@@ -61,6 +63,11 @@ public:
                    unsigned depth) const;
   void remember(Value tensor, ArrayRef<AffineExpr> coords, unsigned depth,
                 Tile tile);
+  /// Says that `tile`, in the innermost scope, is the result so far of a
+  /// reduction, the tile of `tensor` at `coords`.
+  void setRunning(Value tensor, ArrayRef<AffineExpr> coords, Tile tile);
+  /// The innermost scope whose loop changes `tensor`, whatever its coordinates.
+  unsigned getRunningDepth(Value tensor) const;
   /// Tiles of the indices at a coordinate, by the coordinate.
   std::map<const void *, Tile> &getIndexTiles(unsigned depth) {
     return scopes[depth].indexTiles;

@@ -103,7 +103,7 @@ LogicalResult SegmentBuilder::findChunks() {
   std::optional<int64_t> steps;
   for (auto [id, dim] : llvm::enumerate(kernel.getSpace().getDims())) {
     AxisAttr axis = kernel.getDecision(id);
-    if (axis.getKind() != AxisKind::Loop || dim.getStaticExtent() == 1)
+    if (!axis.isWalked() || dim.getStaticExtent() == 1)
       continue;
     if (steps)
       return emitter.refuse("the contraction has loops in each other");

@@ -14,6 +14,7 @@
 
 #include "TreeReduction.h"
 
+#include "Cascade.h"
 #include "Coordinates.h"
 #include "DotEmitter.h"
 #include "ReductionGroup.h"
@@ -38,7 +39,7 @@ public:
         split(builder, context.grid), group(std::move(members)),
         first(group.front().op) {}
 
-  /// Emits all, and returns result `result` of the first.
+  /// Emits all, and returns result `result` of the one that is wanted.
   FailureOr<Tile> emit(unsigned result);
 
 private:
@@ -59,6 +60,8 @@ private:
     }
   };
 
+  /// The axis of a dimension that is held in a tile.
+  unsigned addHeldAxis(unsigned dim);
   /// Sorts the reduced dimensions: held in a tile, or walked in chunks.
   LogicalResult sortLoops();
   /// Windows of strips are written out, so that what neighbouring results share
@@ -73,6 +76,8 @@ private:
   /// The coordinates of the members' reduction loops from those of the walks.
   void bindLoops();
   FailureOr<Tile> emitHeld(unsigned result);
+  /// The same for a product.
+  FailureOr<Tile> emitHeldDot(const DotForm &dot, unsigned result);
   void openAccumulators();
   void planParts();
   /// True when no walk, the first of them in `piece`, goes past its end.
@@ -82,6 +87,9 @@ private:
   /// Adds one element of each tile, or all turns of a window, to `carried`.
   FailureOr<SmallVector<Value>> addElements(SmallVector<Value> carried);
   FailureOr<SmallVector<Value>> addElement(ArrayRef<Value> carried);
+  /// The same for `member`, whose accumulators are `kept` of number `begin` on.
+  FailureOr<SmallVector<Value>>
+  addToMember(const Reduction &member, SmallVector<Value> kept, unsigned begin);
   /// Adds element `x`, zero where there is none, to the moments `kept`.
   SmallVector<Value> addToMoments(ValueRange kept, Tile x);
   /// Counts of moments are one number as long as all elements of a tile have
@@ -97,6 +105,8 @@ private:
   /// Adds what came before a part to what it gave, where parts begin anew.
   void addWhole(ValueRange whole, MutableArrayRef<Value> part, bool inOrder);
   FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
+  /// Adds the reductions that share the walks.
+  LogicalResult addMembers();
   bool hasDots() const {
     return llvm::any_of(forms, [](auto &dot) { return dot.has_value(); });
   }
@@ -115,6 +125,8 @@ private:
   linalg::LinalgOp first;
   /// Reduced axes that the tile has, and those of chunks besides.
   SmallVector<unsigned> fullAxes, reduced;
+  /// The axes of dimensions that the tile has.
+  DenseMap<unsigned, unsigned> heldAxes;
   SmallVector<Walk> walks;
   /// Axes and coordinates of the walks; those written out have no axis.
   SmallVector<unsigned> walkAxes;
@@ -122,6 +134,8 @@ private:
   /// Elements of a window that are written out.
   int64_t turns = 1;
   std::optional<GroupedSum> grouped;
+  /// The member that was asked for.
+  unsigned wanted = 0;
 
   // By member.
   SmallVector<std::optional<DotForm>> forms;
@@ -137,6 +151,15 @@ private:
   bool shared = false;
 };
 } // namespace
+
+unsigned TreeReduction::addHeldAxis(unsigned dim) {
+  unsigned axis = axes.getBound(dim);
+  // Operands of products have the axes of the result first.
+  if (kernel.getStrategy() == Strategy::Contraction && !kernel.getDim(dim).root)
+    axis = axes.add(axes[axis]);
+  heldAxes[dim] = axis;
+  return axis;
+}
 
 LogicalResult TreeReduction::sortLoops() {
   SmallVector<unsigned> loops;
@@ -157,13 +180,11 @@ LogicalResult TreeReduction::sortLoops() {
     if (decision.getKind() == AxisKind::Merged)
       continue;
     if (decision.getKind() == AxisKind::Full && !taken)
-      fullAxes.push_back(axes.getBound(dim));
+      fullAxes.push_back(addHeldAxis(dim));
     else
       walks.push_back({dim,
-                       decision.getKind() == AxisKind::Loop && !taken
-                           ? decision.getTile()
-                           : 1,
-                       taken || decision.getKind() != AxisKind::Loop,
+                       decision.isWalked() && !taken ? decision.getTile() : 1,
+                       taken || !decision.isWalked(),
                        kernel.getWalkedExtent(dim),
                        {}});
   }
@@ -204,7 +225,7 @@ void TreeReduction::bindLoops() {
         return llvm::is_contained(kernel.getWalkedDims(walk.dim), dim);
       });
       if (walk == walks.end()) {
-        coord = builder.getAffineDimExpr(axes.getBound(dim));
+        coord = builder.getAffineDimExpr(heldAxes.lookup(dim));
         continue;
       }
       // Row-major position among the dimensions of the walk.
@@ -242,9 +263,29 @@ void TreeReduction::addAxes() {
   bindLoops();
 }
 
+FailureOr<Tile> TreeReduction::emitHeldDot(const DotForm &dot,
+                                           unsigned result) {
+  Reduction &only = group.front();
+  Tile zero = builder.broadcast(
+      {builder.createConstant(only.combiners.front().neutral), {}}, dot.axes);
+  BodyEvaluator body(evaluator, only.op, only.loopCoords);
+  FailureOr<Value> sum = dots.emit(body, dot, fullAxes.front(), zero.value);
+  if (failed(sum))
+    return failure();
+  FailureOr<SmallVector<Tile>> finished =
+      elements.finish(only, {{*sum, dot.axes}}, {}, {});
+  if (failed(finished))
+    return failure();
+  evaluator.remember(only.op->getResult(0), only.coords, finished->front());
+  return (*finished)[result];
+}
+
 FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
   Reduction &only = group.front();
   SmallVector<Tile> states;
+  if (fullAxes.size() == 1)
+    if (std::optional<DotForm> dot = dots.match(only, fullAxes.front()))
+      return emitHeldDot(*dot, result);
   for (unsigned i = 0; i < only.combiners.size(); ++i) {
     BodyEvaluator body(evaluator, only.op, only.loopCoords);
     FailureOr<Tile> element = elements.evaluate(body, only, i);
@@ -286,7 +327,7 @@ void TreeReduction::openAccumulators() {
     forms.push_back(dot);
     for (const Combiner &combiner : member.combiners) {
       SmallVector<unsigned> all = axes.getAxesOf(member.coords);
-      if (!dot)
+      if (!dot && !member.reducesTiles)
         all.append(reduced.begin(), reduced.end());
       llvm::sort(all);
       if (member.moments && &combiner == &member.combiners.front())
@@ -314,7 +355,10 @@ void TreeReduction::planParts() {
               (isShared(walk) ? context.panels.getPanel()->members : 1));
   }
   steps.assign(walkAxes.size(), 0);
-  if (llvm::is_contained(cascaded, true) && !hasDots() && !grouped)
+  bool isRepaired = llvm::any_of(
+      group, [](const Reduction &member) { return !member.links.empty(); });
+  if (llvm::is_contained(cascaded, true) && !hasDots() && !grouped &&
+      !isRepaired)
     steps = divideSums(trips, turns);
 }
 
@@ -377,48 +421,67 @@ SmallVector<Value> TreeReduction::addToMoments(ValueRange kept, Tile x) {
 }
 
 FailureOr<SmallVector<Value>>
+TreeReduction::addToMember(const Reduction &member, SmallVector<Value> kept,
+                           unsigned begin) {
+  BodyEvaluator body(evaluator, member.op, member.loopCoords);
+  if (member.moments) {
+    FailureOr<Tile> element = elements.evaluate(body, member, 1);
+    if (failed(element))
+      return failure();
+    ArrayRef<unsigned> all = accumulatorAxes[begin + 1];
+    Tile addend = builder.maskPast(builder.broadcast(*element, all), reduced,
+                                   member.combiners[1].neutral);
+    return addToMoments(kept, builder.broadcast(addend, all));
+  }
+  SmallVector<Tile> addends;
+  for (unsigned i = 0; i < member.combiners.size(); ++i) {
+    FailureOr<Tile> element = elements.evaluate(body, member, i);
+    if (failed(element))
+      return failure();
+    SmallVector<unsigned> all(accumulatorAxes[begin + i]);
+    if (member.reducesTiles)
+      llvm::append_range(all, reduced);
+    Tile addend = builder.broadcast(*element, all);
+    if (member.decidesBy(i))
+      addend = builder.maskPast(addend, reduced, member.combiners[i].neutral);
+    addends.push_back(builder.broadcast(addend, all));
+  }
+  if (member.reducesTiles)
+    addends = elements.reduceTile(member, std::move(addends), reduced);
+  SmallVector<Value> next;
+  for (const Tile &addend : addends)
+    next.push_back(addend.value);
+  // One walk is in the order of positions.
+  return member.combine(builder, loc, kept, next,
+                        /*inOrder=*/walks.size() == 1);
+}
+
+FailureOr<SmallVector<Value>>
 TreeReduction::addElement(ArrayRef<Value> carried) {
   SmallVector<Value> next;
-  for (auto [member, dot] : llvm::zip(group, forms)) {
-    BodyEvaluator body(evaluator, member.op, member.loopCoords);
+  RunningResults running(evaluator);
+  for (auto [number, member] : llvm::enumerate(group)) {
     unsigned begin = next.size();
-    if (member.moments) {
-      FailureOr<Tile> element = elements.evaluate(body, member, 1);
-      if (failed(element))
+    SmallVector<Value> kept(carried.slice(begin, member.combiners.size()));
+    if (!member.links.empty())
+      kept.front() =
+          running.repair(member, {kept.front(), accumulatorAxes[begin]}).value;
+    if (const std::optional<DotForm> &dot = forms[number]) {
+      BodyEvaluator body(evaluator, member.op, member.loopCoords);
+      FailureOr<Value> sum =
+          dots.emit(body, *dot, reduced.front(), kept.front());
+      if (failed(sum))
         return failure();
-      ArrayRef<unsigned> all = accumulatorAxes[begin + 1];
-      Tile addend = builder.maskPast(builder.broadcast(*element, all), reduced,
-                                     member.combiners[1].neutral);
-      llvm::append_range(next, addToMoments(carried.slice(begin, 3),
-                                            builder.broadcast(addend, all)));
+      next.push_back(*sum);
       continue;
     }
-    SmallVector<Value> addends;
-    for (unsigned i = 0; i < member.combiners.size(); ++i) {
-      ArrayRef<unsigned> all = accumulatorAxes[begin + i];
-      if (dot) {
-        FailureOr<Value> sum =
-            dots.emit(body, *dot, reduced.front(), carried[begin + i]);
-        if (failed(sum))
-          return failure();
-        next.push_back(*sum);
-        continue;
-      }
-      FailureOr<Tile> element = elements.evaluate(body, member, i);
-      if (failed(element))
-        return failure();
-      Tile addend = builder.broadcast(*element, all);
-      if (member.decidesBy(i))
-        addend = builder.maskPast(addend, reduced, member.combiners[i].neutral);
-      addends.push_back(builder.broadcast(addend, all).value);
-    }
-    if (dot)
-      continue;
-    // One walk is in the order of positions.
-    llvm::append_range(
-        next, member.combine(builder, loc, carried.slice(begin, addends.size()),
-                             addends,
-                             /*inOrder=*/walks.size() == 1));
+    FailureOr<SmallVector<Value>> sums = addToMember(member, kept, begin);
+    if (failed(sums))
+      return failure();
+    llvm::append_range(next, *sums);
+    if (member.isRunning)
+      running.publish(member, number, {carried[begin], accumulatorAxes[begin]},
+                      {next[begin], accumulatorAxes[begin]});
   }
   return next;
 }
@@ -582,7 +645,7 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     sums = *parts;
   }
 
-  FailureOr<Tile> answer = failure();
+  std::vector<SmallVector<Tile>> results;
   unsigned position = 0;
   for (auto [number, member] : llvm::enumerate(finishes)) {
     SmallVector<Tile> states;
@@ -598,22 +661,40 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
         elements.finish(member, std::move(states), reduced, fullAxes);
     if (failed(finished))
       return failure();
+    SmallVector<Tile> sources;
+    for (const Reduction::Link &link : member.links)
+      sources.push_back(results[link.source].front());
+    if (!sources.empty())
+      finished->front() = checkSources(finished->front(), sources, builder);
     for (auto [i, tile] : llvm::enumerate(*finished))
       evaluator.remember(member.op->getResult(i), member.coords, tile);
-    if (number == 0)
-      answer = (*finished)[result];
+    results.push_back(std::move(*finished));
   }
-  return answer;
+  return results[wanted][result];
+}
+
+LogicalResult TreeReduction::addMembers() {
+  if (walks.empty() ||
+      llvm::any_of(walks, [](const Walk &walk) { return walk.own; }))
+    return success();
+  bool isSequential = llvm::any_of(walks, [&](const Walk &walk) {
+    return kernel.getDecision(walk.dim).getKind() == AxisKind::Sequential;
+  });
+  if (isSequential) {
+    FailureOr<unsigned> number = formCascade(group, context.groups, axes);
+    if (failed(number))
+      return failure();
+    wanted = *number;
+    return success();
+  }
+  addSiblings(group, context.groups, axes);
+  addParts(group, axes);
+  return success();
 }
 
 FailureOr<Tile> TreeReduction::emit(unsigned result) {
-  if (failed(sortLoops()))
+  if (failed(sortLoops()) || failed(addMembers()))
     return failure();
-  if (!walks.empty() &&
-      llvm::none_of(walks, [](const Walk &walk) { return walk.own; })) {
-    addSiblings(group, context.groups, axes);
-    addParts(group, axes);
-  }
   // What the other blocks of a panel have of it comes in at the end.
   const Panel *panel = context.panels.getPanel();
   bool inPanel =

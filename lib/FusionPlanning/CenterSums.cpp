@@ -16,7 +16,7 @@
 
 #include "fusion/FusionPlanning/CenterSums.h"
 
-#include "BodyValues.h"
+#include "JoinReductions.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -20,7 +20,7 @@
 
 #include "fusion/FusionPlanning/RescaleSums.h"
 
-#include "BodyValues.h"
+#include "JoinReductions.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

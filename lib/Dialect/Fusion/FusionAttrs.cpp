@@ -170,7 +170,7 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (stages < 1 || stages > kMaxStages)
     return emitError() << "'stages' must be 1 to " << kMaxStages << ", got "
                        << stages;
-  if (stages > 1 && kind != AxisKind::Loop)
+  if (stages > 1 && kind != AxisKind::Loop && kind != AxisKind::Sequential)
     return emitError() << "'stages' are for dimensions that blocks walk";
   return success();
 }

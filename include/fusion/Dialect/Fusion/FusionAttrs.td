@@ -22,7 +22,8 @@ def Fusion_AxisKind : I32Enum<"AxisKind", "how a block covers a dimension", [
     I32EnumCase<"Full", 1, "full">,
     I32EnumCase<"Loop", 2, "loop">,
     I32EnumCase<"Merged", 3, "merged">,
-    I32EnumCase<"Group", 4, "group">
+    I32EnumCase<"Group", 4, "group">,
+    I32EnumCase<"Sequential", 5, "sequential">
   ]> {
   let cppNamespace = "::mlir::fusion";
 }
@@ -43,7 +44,11 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     - `full`: the whole extent lives in one tile of `tile` elements (the extent
       rounded up to a power of two), or, in a kernel that reduces it, in the
       tiles of a group of co-resident blocks, which combine what they reduce;
-    - `loop`: the block walks the dimension in chunks of `tile` elements;
+    - `loop`: the block walks the dimension in chunks of `tile` elements, once
+      for each reduction along it that needs the results of others;
+    - `sequential`: the block walks the dimension in such chunks once for all
+      reductions along it. Sums that need the result of a maximum or minimum so
+      far are repaired when it changes (docs/Rationale/Cascades.md);
     - `merged`: the dimension is the outer part of one axis with the next
       dimension of its role (row, column) in a contraction, or of one walk with
       the next dimension that a kernel reduces; the last of them carries kind
@@ -79,7 +84,7 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     a cluster: they give each other what they combine through shared memory, and
     not through memory of the launch.
 
-    `stages`, of a `loop` dimension that the kernel reduces, is the number of its
+    `stages`, of a dimension that the kernel walks and reduces, is the number of its
     chunks in flight or in use at once: threads copy what they load of it so many
     less one ahead into shared memory (`tile-pipeline-loads`).
 
@@ -102,6 +107,12 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     custom<AxisWidths>($warps, $vector, $strip, $steps, $split, $cluster,
                        $stages) ``
     `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether blocks walk the dimension in chunks.
+    bool isWalked() const {
+      return getKind() == AxisKind::Loop || getKind() == AxisKind::Sequential;
+    }
   }];
   let genVerifyDecl = 1;
 }

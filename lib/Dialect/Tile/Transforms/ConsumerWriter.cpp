@@ -47,6 +47,11 @@ private:
   void writeIndependent(Block &block);
   void writeMainLoad(LoadOp load);
   void writeSideLoad(LoadOp load, unsigned ring);
+  /// Waits for an operand that all turns of the products' loop read.
+  void writeHeldLoad(LoadOp load, unsigned ring);
+  /// Frees what was waited for in the block of `loop`, which is that loop or
+  /// around it.
+  void freeHeld(scf::ForOp loop);
   void writeProduct(Product &product);
   /// Waits for the stage of this turn of the contraction, once.
   void waitForStage(Location loc);
@@ -70,6 +75,13 @@ private:
   WaitOp stage;
   /// This group's buffers in it.
   DenseMap<Operation *, Value> ownBuffers;
+  /// Operands that are held now: the load, its ring, the position in it and the
+  /// buffer.
+  struct Held {
+    Operation *load;
+    Value ring, position, buffer;
+  };
+  SmallVector<Held> heldNow;
   /// The number of the tile, counted over all groups of the block, and the
   /// position of its last stage.
   Value turn, lastPosition;
@@ -154,6 +166,9 @@ void ConsumerWriter::waitForStage(Location loc) {
 }
 
 Value ConsumerWriter::bufferOf(LoadOp load) {
+  for (const Held &held : heldNow)
+    if (held.load == load)
+      return held.buffer;
   ContractionPlan &contraction = common.contraction();
   unsigned number = contraction.getNumber(load);
   int64_t copies = contraction.getCopies(load);
@@ -275,6 +290,33 @@ void ConsumerWriter::writeSideLoad(LoadOp load, unsigned ring) {
   position = emitNext(state.builder, loc, position, common.groups());
 }
 
+void ConsumerWriter::writeHeldLoad(LoadOp load, unsigned ring) {
+  Location loc = load.getLoc();
+  Value value = common.rings[ring].value;
+  Value &position = state.positions[ring];
+  auto wait = WaitOp::create(state.builder, loc,
+                             cast<RingType>(value.getType()).getBuffers(),
+                             value, position);
+  heldNow.push_back({load, value, position, wait.getResult(0)});
+  if (isReadAsTile(load, products))
+    state.mapping.map(load.getResult(),
+                      LocalLoadOp::create(state.builder, loc, load.getType(),
+                                          wait.getResult(0)));
+  position = emitNext(state.builder, loc, position, common.groups());
+}
+
+void ConsumerWriter::freeHeld(scf::ForOp loop) {
+  if (!loop->isAncestor(common.contraction().block->getParentOp()))
+    return;
+  llvm::erase_if(heldNow, [&](const Held &held) {
+    if (held.load->getBlock() != loop->getBlock())
+      return false;
+    ReleaseOp::create(state.builder, held.load->getLoc(), held.ring,
+                      held.position);
+    return true;
+  });
+}
+
 void ConsumerWriter::writeLoop(scf::ForOp loop) {
   SmallVector<unsigned> numbers;
   for (unsigned ring = 0; ring < common.rings.size(); ++ring)
@@ -381,7 +423,11 @@ void ConsumerWriter::write(Block &source) {
       state.mapping.map(loop.getInductionVar(), number);
       write(*loop.getBody());
     } else if (side != common.rings.end()) {
-      writeSideLoad(cast<LoadOp>(op), side - common.rings.begin());
+      unsigned ring = side - common.rings.begin();
+      if (common.plan.sideRings[ring - 1].isHeld)
+        writeHeldLoad(cast<LoadOp>(op), ring);
+      else
+        writeSideLoad(cast<LoadOp>(op), ring);
     } else if (Value buffer = common.staging.lookup(&op)) {
       auto store = cast<StoreOp>(op);
       const TensorCopy *copy = nullptr;
@@ -402,8 +448,10 @@ void ConsumerWriter::write(Block &source) {
     } else if (loop && loop.getOperation() == common.walk.getContraction()) {
       takeTurn(loop.getLoc());
       writeLoop(loop);
+      freeHeld(loop);
     } else if (loop && usesAnyRing(loop)) {
       writeLoop(loop);
+      freeHeld(loop);
     } else if (&op == common.plan.finish) {
       writeFinish(common.plan.finish);
     } else {

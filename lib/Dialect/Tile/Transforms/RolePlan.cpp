@@ -32,7 +32,6 @@ static constexpr int64_t kWarpsPerGroup = 4;
 static constexpr int64_t kLeastRows = 64, kLeastRowBytes = 32;
 /// Producers beside the one of the contraction.
 static constexpr size_t kMaxSideRings = 3;
-static constexpr int64_t kSideStages = 2;
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -320,6 +319,11 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !seen.insert(op).second)
       continue;
+    // What feeds another product is planned with that one.
+    if (isa<DotOp>(op)) {
+      fed = true;
+      continue;
+    }
     auto load = dyn_cast<LoadOp>(op);
     if (!load) {
       if (op->getBlock() == result.block)
@@ -514,6 +518,33 @@ scf::IfOp tile::findFinish(ProgramOp program, const ContractionPlan &plan) {
   return finish;
 }
 
+void tile::planHeldOperands(RolePlan &plan) {
+  ContractionPlan &contraction = plan.contraction;
+  if (!contraction.isLoop())
+    return;
+  std::vector<std::pair<Operation *, TensorCopy>> held;
+  for (auto &[load, copy] : contraction.loads) {
+    bool isShared = plan.groups > 1 && isa<ProgramOp>(load->getParentOp());
+    // One that is copied for a whole cluster is freed by all its blocks.
+    if (load->getBlock() != contraction.block && !isShared && !copy.multicast)
+      held.push_back({load, copy});
+  }
+  if (held.size() == contraction.loads.size())
+    return;
+  for (auto &[load, copy] : held) {
+    contraction.loads.erase(load);
+    contraction.ownLoads.erase(load);
+    SideRing ring{copy.buffer, {}};
+    ring.loads[load] = copy;
+    ring.isHeld = true;
+    // Where nothing comes after it there is nothing to load ahead.
+    Operation *around = load->getParentOp();
+    if (isa<ProgramOp>(around) || around == contraction.rowGroups)
+      ring.stages = 1;
+    plan.sideRings.push_back(std::move(ring));
+  }
+}
+
 void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
   Block *products = plan.contraction.block;
   bool isLoop = plan.contraction.isLoop();
@@ -535,11 +566,17 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy) || !isLarge(*copy))
       return;
+    auto isHeld = [](const SideRing &ring) { return ring.isHeld; };
+    if (llvm::any_of(plan.sideRings, [&](const SideRing &ring) {
+          return ring.isHeld && ring.loads.contains(load);
+        }))
+      return;
     auto ring = llvm::find_if(plan.sideRings, [&](const SideRing &ring) {
-      return ring.buffer == copy->buffer;
+      return !ring.isHeld && ring.buffer == copy->buffer;
     });
     if (ring == plan.sideRings.end()) {
-      if (plan.sideRings.size() == kMaxSideRings)
+      if (plan.sideRings.size() - llvm::count_if(plan.sideRings, isHeld) ==
+          kMaxSideRings)
         return;
       plan.sideRings.push_back({copy->buffer, {}});
       ring = std::prev(plan.sideRings.end());
@@ -585,7 +622,8 @@ RingType RolePlan::getMainRing() const {
 
 RingType RolePlan::getSideRing(unsigned number) const {
   BufferType buffer = sideRings[number].buffer;
-  return RingType::get(buffer.getContext(), groups * kSideStages, {buffer});
+  return RingType::get(buffer.getContext(), groups * sideRings[number].stages,
+                       {buffer});
 }
 
 RingType RolePlan::getTurnRing(MLIRContext *context) const {
@@ -665,10 +703,13 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
     plan = whole;
     if (fitsWithStages(least))
       return success();
-    while (!plan.sideRings.empty()) {
+    // Operands stay where they are: products read them from shared memory.
+    while (!llvm::all_of(plan.sideRings,
+                         [](const SideRing &ring) { return ring.isHeld; })) {
       plan.sideRings.erase(llvm::max_element(
           plan.sideRings, [](const SideRing &a, const SideRing &b) {
-            return getBytes(a.buffer) < getBytes(b.buffer);
+            return std::pair(b.isHeld, getBytes(a.buffer)) <
+                   std::pair(a.isHeld, getBytes(b.buffer));
           }));
       if (fitsWithStages(least))
         return success();

@@ -78,6 +78,11 @@ struct ContractionPlan {
 struct SideRing {
   BufferType buffer;
   llvm::MapVector<Operation *, TensorCopy> loads;
+  /// Of each group of consumers.
+  int64_t stages = 2;
+  /// An operand of the products that is the same in all turns of their loop:
+  /// its stage is taken before the loop and freed after it.
+  bool isHeld = false;
 };
 
 /// Stores through buffers of one type, in program order.
@@ -126,6 +131,10 @@ FailureOr<ContractionPlan> planContraction(ProgramOp program,
 /// Moves the small loads that follow a contraction, biases and scales, to where
 /// they are not waited for.
 void hoistSmallLoads(ProgramOp program, const ContractionPlan &plan);
+
+/// Plans rings for operands that are the same in all turns of the products'
+/// loop, and takes them out of the ring of the contraction.
+void planHeldOperands(RolePlan &plan);
 
 /// Plans the loads and stores around the contraction.
 void planEpilogue(ProgramOp program, RolePlan &plan);

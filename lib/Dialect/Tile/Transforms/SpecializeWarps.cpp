@@ -70,10 +70,16 @@ static void roundOperands(RoleContext &common) {
   auto mapOf = [&](Value view, const TensorCopy &copy) {
     return common.maps.lookup(RoleContext::keyOf(view, copy));
   };
+  std::vector<std::pair<Operation *, TensorCopy>> operands(
+      plan.contraction.loads.begin(), plan.contraction.loads.end());
   for (SideRing &ring : plan.sideRings)
-    for (auto &[load, copy] : ring.loads)
-      others.insert(mapOf(cast<LoadOp>(load).getView(), copy));
-  for (auto &[load, copy] : plan.contraction.loads) {
+    for (auto &[load, copy] : ring.loads) {
+      if (ring.isHeld)
+        operands.push_back({load, copy});
+      else
+        others.insert(mapOf(cast<LoadOp>(load).getView(), copy));
+    }
+  for (auto &[load, copy] : operands) {
     Value map = mapOf(cast<LoadOp>(load).getView(), copy);
     bool isOperand = llvm::all_of(load->getUsers(), [](Operation *user) {
       auto dot = dyn_cast<DotOp>(user);
@@ -235,6 +241,7 @@ public:
     common.plan.stages = std::clamp<int64_t>(pipeline->getStages(), 2, 32);
     planGroups(pipeline->getGroups(), common);
     hoistSmallLoads(program, common.plan.contraction);
+    planHeldOperands(common.plan);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
     std::optional<int64_t> sharedLimit =

@@ -7,17 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the search through what operations compute point by
-// point, and the reduction that two reductions become.
+// point.
 //
 //===----------------------------------------------------------------------===//
 
-#include "BodyValues.h"
+#include "fusion/Analysis/BodyValues.h"
 
 #include "fusion/Analysis/ComputeGraph.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -152,78 +148,4 @@ SmallVector<AffineExpr> mlir::fusion::getLoops(linalg::LinalgOp op) {
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     point.push_back(getAffineDimExpr(loop, op.getContext()));
   return point;
-}
-
-linalg::GenericOp mlir::fusion::buildJoined(
-    OpBuilder &builder, linalg::LinalgOp like, const Combiner &combiner,
-    ValueRange inits,
-    function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange, Value)>
-        combine) {
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : like.getDpsInputOperands())
-    maps.push_back(like.getMatchingIndexingMap(input));
-  maps.append(inits.size(),
-              like.getMatchingIndexingMap(like.getDpsInitOperand(0)));
-  return linalg::GenericOp::create(
-      builder, like.getLoc(), inits.getTypes(), like.getDpsInputs(), inits,
-      maps, like.getIteratorTypesArray(),
-      [&](OpBuilder &b, Location at, ValueRange arguments) {
-        IRMapping mapping;
-        mapping.map(like.getBlock()->getArguments().drop_back(),
-                    arguments.drop_back(inits.size()));
-        for (Operation &inner : like.getBlock()->without_terminator())
-          if (&inner != combiner.op)
-            b.clone(inner, mapping);
-        linalg::YieldOp::create(
-            b, at,
-            combine(b, at, arguments.take_back(inits.size()),
-                    mapping.lookupOrDefault(combiner.element)));
-      });
-}
-
-Value mlir::fusion::buildFilled(OpBuilder &builder, Location loc, Value like,
-                                TypedAttr value) {
-  Value scalar = arith::ConstantOp::create(builder, loc, value);
-  return linalg::FillOp::create(builder, loc, scalar, like).getResult(0);
-}
-
-void mlir::fusion::eraseUnused(Operation *op) {
-  llvm::SetVector<Operation *> unused;
-  unused.insert(op);
-  while (!unused.empty()) {
-    Operation *next = unused.pop_back_val();
-    SmallVector<Value> operands(next->getOperands());
-    next->erase();
-    for (Value operand : operands)
-      if (Operation *producer = operand.getDefiningOp())
-        if (producer->use_empty() && isMemoryEffectFree(producer))
-          unused.insert(producer);
-  }
-}
-
-/// Of the time before, what a rewrite may take: arithmetic grows where reading
-/// shrinks, and a gain that might be none is not worth it.
-static constexpr double kMostTime = 0.95;
-
-RewriteMatch mlir::fusion::getJoinMatch(linalg::LinalgOp earlier,
-                                        linalg::LinalgOp later,
-                                        std::function<Operation *()> apply) {
-  return {getOpLabel(earlier, NodeKind::Reduction),
-          getOpLabel(later, NodeKind::Reduction), later, std::move(apply)};
-}
-
-PricedRewrite mlir::fusion::getJoinRewrite(
-    ReasonCode reason,
-    std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt) {
-  PricedRewrite rewrite;
-  rewrite.find = [findAt](FunctionOpInterface func) {
-    std::vector<RewriteMatch> matches;
-    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-      if (std::optional<RewriteMatch> match = findAt(op))
-        matches.push_back(std::move(*match));
-    return matches;
-  };
-  rewrite.reason = reason;
-  rewrite.mostTime = kMostTime;
-  return rewrite;
 }

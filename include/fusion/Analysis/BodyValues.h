@@ -6,17 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares what rewrites of reductions that depend on one another
-// find them by: how values follow from others does not depend on how many
-// operations compute them.
+// This file declares what reductions that depend on one another are found by:
+// how values follow from others does not depend on how many operations compute
+// them.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSION_LIB_FUSIONPLANNING_BODYVALUES_H
-#define FUSION_LIB_FUSIONPLANNING_BODYVALUES_H
+#ifndef FUSION_ANALYSIS_BODYVALUES_H
+#define FUSION_ANALYSIS_BODYVALUES_H
 
 #include "fusion/Analysis/Reductions.h"
-#include "fusion/FusionPlanning/PricedRewrites.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -102,33 +101,6 @@ private:
   llvm::SmallBitVector taken;
 };
 
-/// One reduction along the loops of `like` to `inits`, whose body first
-/// computes `element` as that of `like` does, and then what `combine` makes of
-/// the accumulators and the element.
-linalg::GenericOp buildJoined(
-    OpBuilder &builder, linalg::LinalgOp like, const Combiner &combiner,
-    ValueRange inits,
-    function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange, Value)>
-        combine);
-
-/// A tensor like `like` of `value`.
-Value buildFilled(OpBuilder &builder, Location loc, Value like,
-                  TypedAttr value);
-
-/// Erases `op` and what only it needed.
-void eraseUnused(Operation *op);
-
-/// `apply` makes one reduction of `earlier` and of `later`, which needs its
-/// result.
-RewriteMatch getJoinMatch(linalg::LinalgOp earlier, linalg::LinalgOp later,
-                          std::function<Operation *()> apply);
-
-/// The rewrite of all reductions at which `findAt` finds an earlier one that
-/// can be had with them.
-PricedRewrite getJoinRewrite(
-    ReasonCode reason,
-    std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt);
-
 } // namespace mlir::fusion
 
-#endif // FUSION_LIB_FUSIONPLANNING_BODYVALUES_H
+#endif // FUSION_ANALYSIS_BODYVALUES_H

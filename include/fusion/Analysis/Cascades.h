@@ -1,0 +1,48 @@
+//===- Cascades.h - Reductions that follow one another ----------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares what lets a reduction share one walk with an earlier one
+// whose result its elements depend on: while the earlier result is that of the
+// elements so far, what the later one has added up is repaired by a factor
+// whenever it changes. docs/Rationale/Cascades.md has the condition and its
+// proof.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_CASCADES_H
+#define FUSION_ANALYSIS_CASCADES_H
+
+#include "fusion/Analysis/BodyValues.h"
+
+namespace mlir::fusion {
+
+/// How the elements of a sum depend on the result m of an earlier maximum or
+/// minimum: f(x, m') = f(x, m) e^(scale (m - m')), with the base of
+/// `exponential`.
+struct Repair {
+  /// Where elements of the later reduction read m, by its loops.
+  TensorElement source;
+  /// A `math.exp` or `math.exp2`.
+  Operation *exponential = nullptr;
+  /// Positive for maxima and negative for minima, so that the factor is at most
+  /// one: partial sums do not overflow where the whole one does not.
+  double scale = 1;
+};
+
+/// What repairs sum `op` when results of `earlier` change, reductions of one
+/// result each; none where it depends on none of them. Fails when it depends on
+/// one in any other way.
+FailureOr<SmallVector<Repair>> matchRepairs(linalg::LinalgOp op,
+                                            ArrayRef<linalg::LinalgOp> earlier);
+
+/// True when an operation of `op`'s block that `op` needs is in `others`.
+bool needsAny(Operation *op, ArrayRef<Operation *> others);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_CASCADES_H

@@ -1,0 +1,244 @@
+//===- Cascades.cpp - Reductions that follow one another ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the search for the factors by which what a sum adds up
+// depends on the results of earlier reductions. An element is looked through
+// from its value to what it is made of: where it is a product, any factor may
+// be an exponential of which the earlier result is a term.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/Cascades.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+bool mlir::fusion::needsAny(Operation *op, ArrayRef<Operation *> others) {
+  SmallVector<Operation *> worklist{op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    for (Value operand : next->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !seen.insert(producer).second)
+        continue;
+      if (llvm::is_contained(others, producer))
+        return true;
+      worklist.push_back(producer);
+    }
+  }
+  return false;
+}
+
+/// The number that `value` is, if it is a constant.
+static std::optional<double> getNumber(Value value) {
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&number)))
+    return number.getValueAsDouble();
+  return std::nullopt;
+}
+
+namespace {
+/// The search in the elements of one sum.
+class RepairMatcher {
+public:
+  explicit RepairMatcher(ArrayRef<linalg::LinalgOp> earlier)
+      : earlier(earlier) {
+    for (linalg::LinalgOp op : earlier)
+      sources.push_back(op);
+  }
+
+  /// Finds the factors of `value` that depend on sources; fails where
+  /// anything but factors does.
+  LogicalResult matchFactors(const BodyValue &value, unsigned depth = 0);
+  FailureOr<SmallVector<Repair>> takeRepairs();
+
+private:
+  /// An earlier result, times a number, in a sum.
+  struct Term {
+    TensorElement source;
+    double scale;
+  };
+
+  bool isSource(Value tensor) const {
+    return llvm::is_contained(sources, tensor.getDefiningOp());
+  }
+  bool depends(const BodyValue &value);
+  /// The sources in the sum `value`; fails where it depends on any in another
+  /// way.
+  FailureOr<SmallVector<Term>> matchTerms(const BodyValue &value,
+                                          unsigned depth = 0);
+  /// Adds what exponential `op` with the terms `terms` is repaired by.
+  void addRepairs(Operation *op, ArrayRef<Term> terms);
+
+  ArrayRef<linalg::LinalgOp> earlier;
+  SmallVector<Operation *> sources;
+  SmallVector<Repair> repairs;
+};
+} // namespace
+
+bool RepairMatcher::depends(const BodyValue &value) {
+  SmallVector<Value> worklist{value.value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op) {
+      std::optional<TensorElement> element = getElement(value.at(next));
+      op = element ? element->tensor.getDefiningOp() : nullptr;
+      if (op && (llvm::is_contained(sources, op) || needsAny(op, sources)))
+        return true;
+      continue;
+    }
+    if (!seen.insert(op).second)
+      continue;
+    // Bodies capture scalars that are elements of tensors.
+    if (op->getBlock() != linalg::LinalgOp(value.op).getBlock()) {
+      if (llvm::is_contained(sources, op) || needsAny(op, sources))
+        return true;
+      continue;
+    }
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return false;
+}
+
+FailureOr<SmallVector<RepairMatcher::Term>>
+RepairMatcher::matchTerms(const BodyValue &value, unsigned depth) {
+  if (!depends(value))
+    return SmallVector<Term>();
+  if (depth == kMaxBodyDepth)
+    return failure();
+  if (std::optional<TensorElement> element = getElement(value)) {
+    if (isSource(element->tensor))
+      return SmallVector<Term>{{*element, 1.0}};
+    std::optional<BodyValue> producer = getProducer(*element);
+    if (!producer)
+      return failure();
+    return matchTerms(*producer, depth + 1);
+  }
+  Operation *op = value.value.getDefiningOp();
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op))
+    return failure();
+  SmallVector<Term> all;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    FailureOr<SmallVector<Term>> terms =
+        matchTerms(value.at(operand), depth + 1);
+    if (failed(terms))
+      return failure();
+    double scale = 1;
+    if (isa<arith::NegFOp>(op) || (isa<arith::SubFOp>(op) && i == 1))
+      scale = -1;
+    if (isa<arith::MulFOp>(op) && !terms->empty()) {
+      std::optional<double> number = getNumber(op->getOperand(1 - i));
+      if (!number)
+        return failure();
+      scale = *number;
+    }
+    for (Term &term : *terms)
+      all.push_back({term.source, term.scale * scale});
+  }
+  return all;
+}
+
+void RepairMatcher::addRepairs(Operation *op, ArrayRef<Term> terms) {
+  for (const Term &term : terms) {
+    auto *same = llvm::find_if(repairs, [&](const Repair &repair) {
+      return repair.source.tensor == term.source.tensor &&
+             repair.source.coords == term.source.coords &&
+             repair.exponential->getName() == op->getName();
+    });
+    // A term -s m makes a factor e^(s (m - m')).
+    if (same == repairs.end())
+      repairs.push_back({term.source, op, -term.scale});
+    else
+      same->scale -= term.scale;
+  }
+}
+
+LogicalResult RepairMatcher::matchFactors(const BodyValue &value,
+                                          unsigned depth) {
+  if (!depends(value))
+    return success();
+  if (depth == kMaxBodyDepth)
+    return failure();
+  if (std::optional<TensorElement> element = getElement(value)) {
+    std::optional<BodyValue> producer = getProducer(*element);
+    return producer ? matchFactors(*producer, depth + 1) : failure();
+  }
+  Operation *op = value.value.getDefiningOp();
+  auto follow = [&](Value operand) {
+    return matchFactors(value.at(operand), depth + 1);
+  };
+  if (isa<math::ExpOp, math::Exp2Op>(op)) {
+    FailureOr<SmallVector<Term>> terms =
+        matchTerms(value.at(op->getOperand(0)));
+    if (failed(terms))
+      return failure();
+    addRepairs(op, *terms);
+    return success();
+  }
+  // What rounds an element rounds it relative to itself.
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(op))
+    return follow(op->getOperand(0));
+  if (isa<arith::MulFOp>(op))
+    return success(succeeded(follow(op->getOperand(0))) &&
+                   succeeded(follow(op->getOperand(1))));
+  if (auto quotient = dyn_cast<arith::DivFOp>(op))
+    return depends(value.at(quotient.getRhs())) ? failure()
+                                                : follow(quotient.getLhs());
+  // A choice would hide that an element is no number where m is infinite.
+  return failure();
+}
+
+FailureOr<SmallVector<Repair>> RepairMatcher::takeRepairs() {
+  for (const Repair &repair : repairs) {
+    auto source = repair.source.tensor.getDefiningOp<linalg::LinalgOp>();
+    Combiner combiner = matchCombiner(source, 0);
+    Value init = source.getDpsInitOperand(0)->get();
+    bool isMaximum = isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner.op);
+    bool isMinimum = isa<arith::MinimumFOp, arith::MinNumFOp>(combiner.op);
+    if (!isIdentityFill(init, combiner) ||
+        (!(isMaximum && repair.scale > 0) && !(isMinimum && repair.scale < 0)))
+      return failure();
+  }
+  return repairs;
+}
+
+FailureOr<SmallVector<Repair>>
+mlir::fusion::matchRepairs(linalg::LinalgOp op,
+                           ArrayRef<linalg::LinalgOp> earlier) {
+  RepairMatcher matcher(earlier);
+  SmallVector<Operation *> others(earlier.begin(), earlier.end());
+  if (!needsAny(op, others))
+    return SmallVector<Repair>();
+  auto isPlain = [](linalg::LinalgOp reduction) {
+    if (reduction.getNumDpsInits() != 1 || !reduction.hasPureTensorSemantics())
+      return false;
+    Combiner combiner = matchCombiner(reduction, 0);
+    return combiner.op &&
+           combiner.type ==
+               getElementTypeOrSelf(reduction.getDpsInitOperand(0)->get());
+  };
+  if (!isPlain(op) || !llvm::all_of(earlier, isPlain))
+    return failure();
+  // What a walk begins with would have to be repaired as well.
+  for (Value init : op.getDpsInits())
+    if (Operation *producer = init.getDefiningOp())
+      if (needsAny(producer, others))
+        return failure();
+  Combiner combiner = matchCombiner(op, 0);
+  if (!isa<arith::AddFOp>(combiner.op) ||
+      failed(matcher.matchFactors({combiner.element, op, getLoops(op)})))
+    return failure();
+  return matcher.takeRepairs();
+}
