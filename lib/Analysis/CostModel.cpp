@@ -196,8 +196,8 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
                       static_cast<double>(spilledRegisters) * threads *
                       waves.blocks;
   l2Bytes += spillBytes;
-  double bytesToSaturate =
-      target.dramBytesPerSecond * target.dramLatencySeconds;
+  double bytesToSaturate = target.fitted.rates.dramBytesPerSecond *
+                           target.fitted.rates.dramLatencySeconds;
   auto memoryRate = [&](double peak, double bytesPerClockPerSM) {
     return [&, peak, bytesPerClockPerSM](double blocks) {
       double activeSMs = std::min(blocks, numSMs);
@@ -216,25 +216,28 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
   bool inL2 = cost.sweepDistanceBytes <=
               fitted.keptInL2 * static_cast<double>(target.l2Bytes);
   double sweepRate = inL1   ? target.sharedBytesPerSecond()
-                     : inL2 ? target.l2BytesPerSecond
-                            : target.dramBytesPerSecond;
-  double sweepBytesPerClock = inL1   ? target.sharedBytesPerClockPerSM
-                              : inL2 ? target.l2BytesPerClockPerSM
-                                     : target.dramBytesPerClockPerSM;
-  double atPeak = std::max(dramBytes / target.dramBytesPerSecond,
-                           l2Bytes / target.l2BytesPerSecond) +
+                     : inL2 ? target.l2BytesPerSecond()
+                            : target.fitted.rates.dramBytesPerSecond;
+  double sweepBytesPerClock = inL1 ? target.fitted.rates.sharedBytesPerClock
+                              : inL2
+                                  ? target.fitted.rates.l2BytesPerClockAlone
+                                  : target.fitted.rates.dramBytesPerClockAlone;
+  double atPeak = std::max(dramBytes / target.fitted.rates.dramBytesPerSecond,
+                           l2Bytes / target.l2BytesPerSecond()) +
                   cost.sweptBytes / sweepRate;
-  double dramTime = waves.stretch(
-      dramBytes / target.dramBytesPerSecond,
-      memoryRate(target.dramBytesPerSecond, target.dramBytesPerClockPerSM));
-  double l2Time = waves.stretch(
-      l2Bytes / target.l2BytesPerSecond,
-      memoryRate(target.l2BytesPerSecond, target.l2BytesPerClockPerSM));
+  double dramTime =
+      waves.stretch(dramBytes / target.fitted.rates.dramBytesPerSecond,
+                    memoryRate(target.fitted.rates.dramBytesPerSecond,
+                               target.fitted.rates.dramBytesPerClockAlone));
+  double l2Time =
+      waves.stretch(l2Bytes / target.l2BytesPerSecond(),
+                    memoryRate(target.l2BytesPerSecond(),
+                               target.fitted.rates.l2BytesPerClockAlone));
   double sweepTime = waves.stretch(cost.sweptBytes / sweepRate,
                                    memoryRate(sweepRate, sweepBytesPerClock));
   // The first loads' way is among the steps of the launch.
   double memory = std::max(dramTime, l2Time) + sweepTime;
-  return std::max(atPeak, memory - target.dramLatencySeconds);
+  return std::max(atPeak, memory - target.fitted.rates.dramLatencySeconds);
 }
 
 /// Sets the seconds of arithmetic, and of shared memory: the fullest SM
@@ -258,9 +261,10 @@ static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
   auto compute = [&](double amount, double rate) {
     return amount > 0 ? waves.stretch(amount / rate, computeRate) : 0;
   };
-  time.tensor = compute(cost.tensorFlops, target.tensorFlopsPerSecond);
-  time.fp32 = compute(cost.fp32Flops, target.fp32FlopsPerSecond);
-  time.fp64 = compute(cost.fp64Flops, target.fp64FlopsPerSecond);
+  time.tensor =
+      compute(cost.tensorFlops, target.fitted.rates.tensorFlopsPerSecond);
+  time.fp32 = compute(cost.fp32Flops, target.fp32FlopsPerSecond());
+  time.fp64 = compute(cost.fp64Flops, target.fp64FlopsPerSecond());
   time.sfu = compute(cost.sfuOps, target.sfuPerSecond());
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
 }
@@ -301,8 +305,8 @@ static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
   double beside =
       cost.tensorFlops > 0 ? ofSM : std::clamp(time.waves * ofSM, 1.0, ofSM);
   double alone = 1 / (beside * beside);
-  double overlap = fitted.overlap * (1 - alone * (1 - cost.aheadShare));
-  time.total = time.launch + largest + (1 - overlap) * (sum - largest);
+  time.hidden = fitted.overlap * (1 - alone * (1 - cost.aheadShare));
+  time.total = time.launch + largest + (1 - time.hidden) * (sum - largest);
 }
 
 KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
@@ -322,11 +326,11 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.memory = estimateMemory(cost, shape, target, waves, time.occupancy,
                                time.spilledRegisters);
   estimateArithmetic(cost, shape, target, waves, time);
-  double steps = target.dramLatencySeconds +
+  double steps = target.fitted.rates.dramLatencySeconds +
                  cost.reductionSteps * fitted.reductionStepSeconds +
                  cost.gridSteps * fitted.gridStepSeconds +
                  cost.clusterSteps * fitted.clusterStepSeconds;
-  time.launch = target.launchSeconds + steps;
+  time.launch = target.fitted.rates.launchSeconds + steps;
   time.memory = exposeWaits(cost, time, steps);
   sumTerms(cost, fitted, time);
   return time;

@@ -85,9 +85,9 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
            (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   double requested =
       tiles * depth * (few * sides.fewBits + many * sides.manyBits) / 8;
-  double memory =
-      std::max(unique / (fitted.trafficShare * target.dramBytesPerSecond),
-               requested / fitted.cacheBytesPerSecond);
+  double memory = std::max(
+      unique / (fitted.trafficShare * target.fitted.rates.dramBytesPerSecond),
+      requested / fitted.cacheBytesPerSecond);
   if (problem.transposed[sides.large] &&
       many * sides.manyBits / 8 < fitted.longRowBytes)
     memory /= fitted.shortRowShare;

@@ -196,7 +196,7 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
-    double rate = product->obstacle ? target.warpProductShare : 1;
+    double rate = product->obstacle ? target.fitted.rates.warpProductShare : 1;
     cost.tensorFlops += 2 * node.perPoint.instructions * points / rate;
     return;
   }
@@ -218,7 +218,8 @@ void Pricer::addStream(KernelCost &cost, const Stream &stream, double copies,
 void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
                   double blockSeconds) {
   KernelTime time = estimateTime(cost, shape, target);
-  double work = time.total - target.launchSeconds - target.dramLatencySeconds;
+  double work = time.total - target.fitted.rates.launchSeconds -
+                target.fitted.rates.dramLatencySeconds;
   time.total = target.fitted.mma.startSeconds +
                std::max(work, std::ceil(time.waves) * blockSeconds);
   // Of two shapes that are about as fast, the one with fewer registers.

@@ -16,19 +16,10 @@
 //   [PTX]  PTX ISA 9.0, "Target ISA Notes" of wgmma.mma_async (sm_90a alone)
 //          and of mma (float8 from sm_89 on); mbarrier.try_wait (from sm_90
 //          on).
-//   [FIT]  Constants of the models, fitted on the H200 of [M]
-//   (FittedOnH200.cpp):
-//          no other chip was measured.
 //   [DS]   The data sheet of the part named in the row: SMs, boost clock, L2,
 //          DRAM bandwidth, arithmetic rates (dense, without sparsity).
-//   [M]    Measured on one H200, driver 580, 2026-11-21: streaming copy
-//          4.38 TB/s (data sheet 4.8), cuBLAS bf16 802 TFLOP/s (data sheet
-//          989), 64 dependent tiny kernels replayed from a CUDA graph in
-//          119 us.
-//          Products of single warps reached 0.6 of the bf16 rate there.
-//          A 6144 x 6144 x 6144 bf16 product in tiles of 128 x 128 took 0.64 ms
-//          there, in which L2 delivered 7.2 GB: 11.3 TB/s, 43 bytes a clock to
-//          each SM.
+//   [M]    Measured on one H200, as are the constants of all models
+//          (FittedOnH200.cpp): no other chip was.
 //   [EST]  Estimates, used where neither a data sheet nor a measurement speaks:
 //          streaming copies reach 0.91 of the data sheet's bandwidth and
 //          library products 0.81 of its rate, as on the H200 of [M]; an SM
@@ -54,53 +45,40 @@ constexpr double kMega = 1e6;
 constexpr double kCopyShare = 0.91;
 /// [EST] What a library product reaches of the data sheet's rate.
 constexpr double kProductShare = 0.81;
-/// [M] Bytes a clock that L2 delivers to one SM when all SMs read.
-constexpr double kL2BytesPerClockPerSM = 43;
-/// [M] 119 us / 64 kernels = 1.86 us a kernel, a DRAM round trip included.
-constexpr double kLaunchSeconds = 1.2e-6;
-/// [M] The rest of the 1.86 us.
-constexpr double kDramLatencySeconds = 0.66e-6;
+/// [DS] SMs and clock of the H200 of [M].
+constexpr int64_t kMeasuredSMs = 132;
+constexpr double kMeasuredHz = 1980 * kMega;
 } // namespace
 
 /// [CC] Blocks of a cluster on every chip that has clusters.
 static constexpr int64_t kPortableCluster = 8;
 
 /// What every chip since sm_80 has in common [CC], and every one since sm_90
-/// [PTX], and what is fitted [FIT].
+/// [PTX], and what is measured [M].
 static TargetInfo getCommon(llvm::StringLiteral name,
                             llvm::StringLiteral part) {
-  return TargetInfo{/*name=*/name,
-                    /*part=*/part,
-                    /*numSMs=*/0,
-                    /*clockHz=*/0,
-                    /*warpSize=*/32,
-                    /*registersPerSM=*/64 * kKiB,
-                    /*maxRegistersPerThread=*/255,
-                    /*registerGranularity=*/256,
-                    /*maxThreadsPerSM=*/2048,
-                    /*maxThreadsPerBlock=*/1024,
-                    /*maxBlocksPerSM=*/32,
-                    /*maxBlocksPerCluster=*/1,
-                    /*sharedPerSM=*/0,
-                    /*maxSharedPerBlock=*/0,
-                    /*reservedSharedPerBlock=*/1 * kKiB,
-                    /*l2Bytes=*/0,
-                    /*dramBytesPerSecond=*/0,
-                    /*l2BytesPerSecond=*/0,
-                    /*l2BytesPerClockPerSM=*/64,
-                    /*dramBytesPerClockPerSM=*/32,
-                    /*sharedBytesPerClockPerSM=*/128,
-                    /*fp32FlopsPerSecond=*/0,
-                    /*fp64FlopsPerSecond=*/0,
-                    /*tensorFlopsPerSecond=*/0,
-                    /*sfuPerClockPerSM=*/16,
-                    /*hasWaitingBarriers=*/true,
-                    /*hasWarpgroups=*/false,
-                    /*hasFloat8Products=*/true,
-                    /*warpProductShare=*/1,
-                    /*launchSeconds=*/kLaunchSeconds,
-                    /*dramLatencySeconds=*/kDramLatencySeconds,
-                    /*fitted=*/kFittedOnH200};
+  TargetInfo t{/*name=*/name,
+               /*part=*/part,
+               /*numSMs=*/0,
+               /*clockHz=*/0,
+               /*warpSize=*/32,
+               /*registersPerSM=*/64 * kKiB,
+               /*maxRegistersPerThread=*/255,
+               /*registerGranularity=*/256,
+               /*maxThreadsPerSM=*/2048,
+               /*maxThreadsPerBlock=*/1024,
+               /*maxBlocksPerSM=*/32,
+               /*maxBlocksPerCluster=*/1,
+               /*sharedPerSM=*/0,
+               /*maxSharedPerBlock=*/0,
+               /*reservedSharedPerBlock=*/1 * kKiB,
+               /*l2Bytes=*/0,
+               /*hasWaitingBarriers=*/true,
+               /*hasWarpgroups=*/false,
+               /*hasFloat8Products=*/true,
+               /*fitted=*/kFittedOnH200};
+  t.fitted.rates.warpProductShare = 1;
+  return t;
 }
 
 /// Sets the SMs, the clock and what follows from them: `fp32PerClock` and
@@ -109,19 +87,20 @@ static void setCore(TargetInfo &target, int64_t numSMs, double clockHz,
                     double fp32PerClock, double fp64PerClock) {
   target.numSMs = numSMs;
   target.clockHz = clockHz;
-  target.l2BytesPerSecond = kL2BytesPerClockPerSM * numSMs * clockHz;
-  target.fp32FlopsPerSecond = 2 * fp32PerClock * numSMs * clockHz;
-  target.fp64FlopsPerSecond = 2 * fp64PerClock * numSMs * clockHz;
+  target.fitted.rates.fp32PerClock = fp32PerClock;
+  target.fitted.rates.fp64PerClock = fp64PerClock;
 }
 
 /// Sets the rate of products, which warps make together, and the share of it
 /// that one warp alone reaches [M].
 static void setGroupProducts(TargetInfo &target, double rate) {
-  constexpr double kWarpFlopsPerClockPerSM =
-      0.6 * 802 * kTera / (132 * 1980 * kMega);
-  target.tensorFlopsPerSecond = rate;
-  target.warpProductShare =
-      kWarpFlopsPerClockPerSM * target.numSMs * target.clockHz / rate;
+  const RateConstants &measured = kFittedOnH200.rates;
+  double warpFlopsPerClock = measured.warpProductShare *
+                             measured.tensorFlopsPerSecond /
+                             (kMeasuredSMs * kMeasuredHz);
+  target.fitted.rates.tensorFlopsPerSecond = rate;
+  target.fitted.rates.warpProductShare =
+      warpFlopsPerClock * target.numSMs * target.clockHz / rate;
 }
 
 /// A100 SXM4 80 GB [DS]: 108 SMs, 1410 MHz, 40 MB L2, 2039 GB/s, 312 TFLOP/s.
@@ -132,8 +111,8 @@ static TargetInfo getSm80(llvm::StringLiteral name) {
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 40 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 2039 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 312 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 2039 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 312 * kTera;
   return t;
 }
 
@@ -148,8 +127,8 @@ static TargetInfo getSm86(llvm::StringLiteral name) {
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 6 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 600 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 125 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 600 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 125 * kTera;
   return t;
 }
 
@@ -164,8 +143,8 @@ static TargetInfo getSm87(llvm::StringLiteral name) {
   t.sharedPerSM = 164 * kKiB;
   t.maxSharedPerBlock = 163 * kKiB;
   t.l2Bytes = 4 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 204.8 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 42.6 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 204.8 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 42.6 * kTera;
   return t;
 }
 
@@ -180,8 +159,8 @@ static TargetInfo getSm89(llvm::StringLiteral name) {
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 96 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 864 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 362 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 864 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 362 * kTera;
   return t;
 }
 
@@ -190,12 +169,11 @@ static TargetInfo getSm89(llvm::StringLiteral name) {
 static TargetInfo getSm90(llvm::StringLiteral name) {
   TargetInfo t = getCommon(name, "H200 SXM");
   t.maxBlocksPerCluster = kPortableCluster;
-  setCore(t, 132, 1980 * kMega, 128, 64);
+  setCore(t, kMeasuredSMs, kMeasuredHz, 128, 64);
   t.sharedPerSM = 228 * kKiB;
   t.maxSharedPerBlock = 227 * kKiB;
   t.l2Bytes = 60 * kMiB;
-  t.dramBytesPerSecond = 4.38 * kTera;
-  setGroupProducts(t, 802 * kTera);
+  setGroupProducts(t, kFittedOnH200.rates.tensorFlopsPerSecond);
   return t;
 }
 
@@ -214,7 +192,7 @@ static TargetInfo getSm100(llvm::StringLiteral name) {
   t.sharedPerSM = 228 * kKiB;
   t.maxSharedPerBlock = 227 * kKiB;
   t.l2Bytes = 126 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 8 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 8 * kTera;
   setGroupProducts(t, kProductShare * 2250 * kTera);
   return t;
 }
@@ -238,7 +216,7 @@ static TargetInfo getSm110(llvm::StringLiteral name) {
   t.sharedPerSM = 228 * kKiB;
   t.maxSharedPerBlock = 227 * kKiB;
   t.l2Bytes = 32 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 273 * kGiga;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 273 * kGiga;
   setGroupProducts(t, kProductShare * 258 * kTera);
   return t;
 }
@@ -254,8 +232,8 @@ static TargetInfo getSm120(llvm::StringLiteral name) {
   t.sharedPerSM = 100 * kKiB;
   t.maxSharedPerBlock = 99 * kKiB;
   t.l2Bytes = 96 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 1792 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 209.5 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 1792 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 209.5 * kTera;
   return t;
 }
 
@@ -266,8 +244,8 @@ static TargetInfo getSm121(llvm::StringLiteral name) {
   t.part = "GB10";
   setCore(t, 48, 2418 * kMega, 128, 2);
   t.l2Bytes = 24 * kMiB;
-  t.dramBytesPerSecond = kCopyShare * 273 * kGiga;
-  t.tensorFlopsPerSecond = kProductShare * 62 * kTera;
+  t.fitted.rates.dramBytesPerSecond = kCopyShare * 273 * kGiga;
+  t.fitted.rates.tensorFlopsPerSecond = kProductShare * 62 * kTera;
   return t;
 }
 

@@ -165,7 +165,7 @@ TileTimes pricing::getTileTimes(const MmaProblem &problem,
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
   times.undisturbed =
-      flops / (fitted.productRate * target.tensorFlopsPerSecond /
+      flops / (fitted.productRate * target.fitted.rates.tensorFlopsPerSecond /
                target.numSMs * 16.0 / problem.elementBits);
   times.undisturbed *=
       double(getMmaColumns(problem, config).multiplied) / config.columns;
@@ -300,14 +300,15 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                       problem.storedBits[1] / 8 * problem.operands[1] +
                   double(problem.rows) * problem.columns *
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
-  double memory = bytes / (fitted.trafficShare * target.dramBytesPerSecond);
+  double memory =
+      bytes / (fitted.trafficShare * target.fitted.rates.dramBytesPerSecond);
   if (problem.grouped) {
     double rows = double(config.rows) * problem.storedBits[0] / 8 *
                   problem.operands[0],
            columns = double(config.columns) * problem.storedBits[1] / 8 *
                      problem.operands[1];
     memory += tiles * chunks * config.depth * (rows + columns) /
-              (fitted.groupedCopies * target.dramBytesPerSecond);
+              (fitted.groupedCopies * target.fitted.rates.dramBytesPerSecond);
   }
   return std::max(time, memory) + fitted.overlapLoss * std::min(time, memory) +
          fitted.startSeconds;

@@ -157,8 +157,8 @@ void Pricer::keepAsync(const MmaConfig &config, const KernelCost &cost,
   KernelTime time = estimateTime(cost, shape, target);
   // Warps that issue products compute operands in between.
   time.total = getMmaSeconds(product->problem, config, target) +
-               before.fp32Flops / target.fp32FlopsPerSecond +
-               before.fp64Flops / target.fp64FlopsPerSecond +
+               before.fp32Flops / target.fp32FlopsPerSecond() +
+               before.fp64Flops / target.fp64FlopsPerSecond() +
                before.sfuOps / target.sfuPerSecond();
   best = {cost, shape, time, config, std::nullopt, false};
 }

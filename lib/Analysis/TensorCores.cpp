@@ -54,8 +54,8 @@ static constexpr double kSplitProducts = 3;
 /// Whether products of f32 are faster as three of tf32 each than without tensor
 /// cores: chips for desktops multiply tf32 no faster than f32.
 static bool hasSplitProducts(const TargetInfo &target) {
-  double tf32 = target.tensorFlopsPerSecond / 2;
-  return tf32 / kSplitProducts > target.fp32FlopsPerSecond;
+  double tf32 = target.fitted.rates.tensorFlopsPerSecond / 2;
+  return tf32 / kSplitProducts > target.fp32FlopsPerSecond();
 }
 
 bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
@@ -79,7 +79,7 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   bool split = sum.operands[0].element.isF32() && !sum.tf32;
   double products = split ? kSplitProducts : 1;
   // Other rates are those of single warps.
-  if (target.warpProductShare == 1)
+  if (target.fitted.rates.warpProductShare == 1)
     return 1 / products;
   constexpr int64_t kRunBits = 128, kInstructionBits = 256;
   for (const ContractionOperand &operand : sum.operands) {

@@ -609,9 +609,10 @@ int Runner::bench() {
   // table knows better than the driver.
   const TargetInfo *info = lookupTarget(session->getPackageTarget());
   if (info && figures->bytesAfter >= 0) {
-    double bound = std::max(figures->bytesAfter / info->dramBytesPerSecond,
-                            std::max<int64_t>(figures->flops, 0) /
-                                info->tensorFlopsPerSecond);
+    double bound =
+        std::max(figures->bytesAfter / info->fitted.rates.dramBytesPerSecond,
+                 std::max<int64_t>(figures->flops, 0) /
+                     info->fitted.rates.tensorFlopsPerSecond);
     os << "roofline: "
        << llvm::format("%.2f us, reached %.1f %%", bound * 1e6,
                        100 * bound / seconds)

@@ -163,6 +163,9 @@ struct KernelTime {
   double fp64 = 0;
   double sfu = 0;
   double shared = 0;
+  /// What the largest term hides of the others: the total is launch + largest +
+  /// (1 - hidden) * others.
+  double hidden = 0;
   /// Waves of blocks over the chip; the last may be partly filled.
   double waves = 0;
   Occupancy occupancy;

@@ -23,8 +23,8 @@
 namespace mlir::fusion {
 
 /// Limits and rates of one chip. Limits are those of the compute capability;
-/// rates are those of the part named by `part`. Sizes are in bytes, rates per
-/// second.
+/// rates (`fitted.rates`) are those of the part named by `part`. Sizes are in
+/// bytes.
 struct TargetInfo {
   llvm::StringLiteral name;
   llvm::StringLiteral part;
@@ -49,44 +49,33 @@ struct TargetInfo {
   int64_t reservedSharedPerBlock;
   int64_t l2Bytes;
 
-  double dramBytesPerSecond;
-  double l2BytesPerSecond;
-  /// What one SM can take from L2, and from DRAM through it, in bytes a clock.
-  double l2BytesPerClockPerSM;
-  double dramBytesPerClockPerSM;
-  /// Shared memory traffic of one SM, in bytes a clock.
-  double sharedBytesPerClockPerSM;
-
-  double fp32FlopsPerSecond;
-  double fp64FlopsPerSecond;
-  /// Dense bf16 or f16 products accumulated in f32.
-  double tensorFlopsPerSecond;
-  /// Special functions (exp2, log2, reciprocal, ...) of one SM a clock.
-  double sfuPerClockPerSM;
-
   /// Threads that wait for an mbarrier are suspended.
   bool hasWaitingBarriers;
   /// Warpgroups multiply what tensor copies bring (wgmma, TMA, mbarriers).
   bool hasWarpgroups;
   /// Single warps multiply float8 (mma.sync).
   bool hasFloat8Products;
-  /// The share of tensorFlopsPerSecond that products of single warps (mma.sync)
-  /// reach: 1 where there are no others.
-  double warpProductShare;
 
-  /// What one more kernel costs in a CUDA graph, its work aside.
-  double launchSeconds;
-  /// One round trip to DRAM: no kernel that reads is shorter.
-  double dramLatencySeconds;
-
-  /// What was measured of the chip, or of the one that is most like it.
+  /// Rates, and what else was measured of the chip; what was not, of the one
+  /// that is most like it.
   FittedConstants fitted;
 
-  /// Special functions a second, of the whole chip.
-  double sfuPerSecond() const { return sfuPerClockPerSM * numSMs * clockHz; }
-  /// Shared memory bytes a second, of the whole chip.
+  double l2BytesPerSecond() const {
+    return fitted.rates.l2BytesPerClock * numSMs * clockHz;
+  }
   double sharedBytesPerSecond() const {
-    return sharedBytesPerClockPerSM * numSMs * clockHz;
+    return fitted.rates.sharedBytesPerClock * numSMs * clockHz;
+  }
+  /// A multiply-add counts as two.
+  double fp32FlopsPerSecond() const {
+    return 2 * fitted.rates.fp32PerClock * numSMs * clockHz;
+  }
+  double fp64FlopsPerSecond() const {
+    return 2 * fitted.rates.fp64PerClock * numSMs * clockHz;
+  }
+  /// Special functions.
+  double sfuPerSecond() const {
+    return fitted.rates.sfuPerClock * numSMs * clockHz;
   }
 };
 

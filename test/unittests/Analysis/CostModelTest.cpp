@@ -130,9 +130,9 @@ TEST(TimeTest, LargeCopyRunsAtTheCopyRate) {
 TEST(TimeTest, TinyKernelCostsALaunch) {
   KernelTime time = estimateTime(makeCopy(1024), makeShape(1, 128), h200());
   EXPECT_EQ(time.bound, Bound::Launch);
-  EXPECT_GE(time.total, h200().launchSeconds);
-  EXPECT_LE(time.total,
-            1.2 * (h200().launchSeconds + h200().dramLatencySeconds));
+  EXPECT_GE(time.total, h200().fitted.rates.launchSeconds);
+  EXPECT_LE(time.total, 1.2 * (h200().fitted.rates.launchSeconds +
+                               h200().fitted.rates.dramLatencySeconds));
 }
 
 TEST(TimeTest, FewBlocksStarveTheBandwidth) {
@@ -172,8 +172,8 @@ TEST(TimeTest, WavesAndTails) {
   KernelTime full = estimateTime(cost, shape, h200());
   EXPECT_DOUBLE_EQ(full.waves, 1.0);
   double half = h200().fitted.kernels.halfRateThreads;
-  EXPECT_NEAR(full.fp32, 1e9 / h200().fp32FlopsPerSecond * (1024 + half) / 1024,
-              1e-12);
+  EXPECT_NEAR(full.fp32,
+              1e9 / h200().fp32FlopsPerSecond() * (1024 + half) / 1024, 1e-12);
   // One block more is a second wave: 2 x 132/133 of the time.
   shape.blocks = 133;
   KernelTime tail = estimateTime(cost, shape, h200());
@@ -243,7 +243,7 @@ TEST(TimeTest, EveryTargetPricesTheSameKernel) {
   for (const TargetInfo &target : getKnownTargets()) {
     KernelTime time =
         estimateTime(makeCopy(64e6), makeShape(4096, 256), target);
-    EXPECT_GT(time.total, 128e6 / target.dramBytesPerSecond)
+    EXPECT_GT(time.total, 128e6 / target.fitted.rates.dramBytesPerSecond)
         << target.name.str();
     EXPECT_TRUE(std::isfinite(time.total));
   }

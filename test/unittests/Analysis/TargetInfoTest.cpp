@@ -78,11 +78,12 @@ TEST(TargetInfoTest, FindsCodeForEveryDevice) {
 }
 
 TEST(TargetInfoTest, SingleWarpsReachWhatTheyDoOnOtherChips) {
-  EXPECT_EQ(lookupTarget("sm_80")->warpProductShare, 1);
-  EXPECT_EQ(lookupTarget("sm_121")->warpProductShare, 1);
+  EXPECT_EQ(lookupTarget("sm_80")->fitted.rates.warpProductShare, 1);
+  EXPECT_EQ(lookupTarget("sm_121")->fitted.rates.warpProductShare, 1);
   // Without warpgroups a chip is no faster for having them.
-  EXPECT_DOUBLE_EQ(lookupTarget("sm_90")->warpProductShare, 0.6);
-  EXPECT_NEAR(lookupTarget("sm_100")->warpProductShare, 0.29, 0.01);
+  EXPECT_DOUBLE_EQ(lookupTarget("sm_90")->fitted.rates.warpProductShare, 0.6);
+  EXPECT_NEAR(lookupTarget("sm_100")->fitted.rates.warpProductShare, 0.29,
+              0.01);
 }
 
 TEST(TargetInfoTest, SaysWhichInstructionsThereAre) {
@@ -102,10 +103,10 @@ TEST(TargetInfoTest, MeasuredFiguresOfTheDefault) {
   EXPECT_EQ(target.name.str(), kDefaultChip.str());
   EXPECT_EQ(target.numSMs, 132);
   EXPECT_EQ(target.l2Bytes, 60 * 1024 * 1024);
-  EXPECT_DOUBLE_EQ(target.dramBytesPerSecond, 4.38e12);
-  EXPECT_DOUBLE_EQ(target.tensorFlopsPerSecond, 802e12);
+  EXPECT_DOUBLE_EQ(target.fitted.rates.dramBytesPerSecond, 4.38e12);
+  EXPECT_DOUBLE_EQ(target.fitted.rates.tensorFlopsPerSecond, 802e12);
   // 132 SMs, 128 multiply-adds a clock, 1.98 GHz.
-  EXPECT_NEAR(target.fp32FlopsPerSecond, 66.9e12, 0.1e12);
+  EXPECT_NEAR(target.fp32FlopsPerSecond(), 66.9e12, 0.1e12);
 }
 
 TEST(TargetInfoTest, TableIsConsistent) {
@@ -120,10 +121,12 @@ TEST(TargetInfoTest, TableIsConsistent) {
     EXPECT_EQ(target.sharedPerSM - target.maxSharedPerBlock,
               target.reservedSharedPerBlock);
     // Faster levels are nearer.
-    EXPECT_GT(target.l2BytesPerSecond, target.dramBytesPerSecond);
-    EXPECT_GT(target.sharedBytesPerSecond(), target.l2BytesPerSecond);
-    EXPECT_GT(target.tensorFlopsPerSecond, target.fp32FlopsPerSecond);
-    EXPECT_GE(target.fp32FlopsPerSecond, target.fp64FlopsPerSecond);
+    EXPECT_GT(target.l2BytesPerSecond(),
+              target.fitted.rates.dramBytesPerSecond);
+    EXPECT_GT(target.sharedBytesPerSecond(), target.l2BytesPerSecond());
+    EXPECT_GT(target.fitted.rates.tensorFlopsPerSecond,
+              target.fp32FlopsPerSecond());
+    EXPECT_GE(target.fp32FlopsPerSecond(), target.fp64FlopsPerSecond());
   }
 }
 
