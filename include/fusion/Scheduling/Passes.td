@@ -55,4 +55,27 @@ def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
   ];
 }
 
+def PrintPricesPass : Pass<"fusion-schedule-print-prices", "ModuleOp"> {
+  let summary = "Prints what each schedule of a kernel is predicted to cost";
+  let description = [{
+    Writes a line of JSON to the standard output for each kernel: its schedules
+    in the order of `candidate` of `fusion-schedule-select`, with the terms of
+    the predicted time,
+
+        seconds = launch + largest + (1 - hidden) * (sum - largest)
+
+    over memory, fp32, fp64, sfu and shared. Each term has a `value` and
+    `slopes`: the relative change of the value for that of each fitted constant
+    of the chip (docs/CostModel.md) that it depends on. A kernel of products has
+    no such schedules. Nothing changes.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "",
+           "chip to price for; the module's fusion.target when empty, sm_90a "
+           "when it has none">,
+    Option<"representativeSize", "representative-size", "int64_t", "1024",
+           "elements that a dynamic dimension is taken to have">,
+  ];
+}
+
 #endif // FUSION_SCHEDULING_PASSES_TD
