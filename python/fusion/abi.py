@@ -121,6 +121,7 @@ _FUNCTIONS = {
     "CopyToDevice": [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p],
     "CopyToHost": [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p],
     "Fill": [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p],
+    "StreamCreate": [c_void_p, POINTER(c_void_p)],
     "Synchronize": [c_void_p, c_void_p],
     "PackageLoad": [c_void_p, c_char_p, c_size_t, POINTER(c_void_p)],
     "PackageGetInfo": [c_void_p, POINTER(PackageInfo)],
