@@ -41,11 +41,10 @@ double mlir::fusion::coalescingFactor(double strideBytes, double elementBytes) {
 
 int64_t mlir::fusion::getRegisterLimit(int64_t threads,
                                        const TargetInfo &target) {
-  int64_t warps =
-      llvm::divideCeil(std::max<int64_t>(threads, 1), target.warpSize);
+  int64_t warps = llvm::divideCeil(std::max<int64_t>(threads, 1), kWarpThreads);
   int64_t ofWarp = target.registersPerSM / warps / target.registerGranularity *
                    target.registerGranularity;
-  return std::clamp<int64_t>(ofWarp / target.warpSize, 1,
+  return std::clamp<int64_t>(ofWarp / kWarpThreads, 1,
                              target.maxRegistersPerThread);
 }
 
@@ -53,8 +52,8 @@ Occupancy mlir::fusion::computeOccupancy(const KernelShape &shape,
                                          const TargetInfo &target) {
   Occupancy result;
   int64_t warps =
-      llvm::divideCeil(std::max<int64_t>(shape.threads, 1), target.warpSize);
-  int64_t threads = warps * target.warpSize;
+      llvm::divideCeil(std::max<int64_t>(shape.threads, 1), kWarpThreads);
+  int64_t threads = warps * kWarpThreads;
   if (threads > target.maxThreadsPerBlock)
     return result;
   if (shape.sharedBytes > target.maxSharedPerBlock) {
@@ -65,7 +64,7 @@ Occupancy mlir::fusion::computeOccupancy(const KernelShape &shape,
   int64_t registers = std::clamp<int64_t>(shape.registers, 1,
                                           getRegisterLimit(threads, target));
   int64_t registersPerWarp =
-      llvm::alignTo(registers * target.warpSize, target.registerGranularity);
+      llvm::alignTo(registers * kWarpThreads, target.registerGranularity);
   int64_t sharedPerBlock = shape.sharedBytes + target.reservedSharedPerBlock;
 
   std::pair<int64_t, OccupancyLimit> limits[] = {

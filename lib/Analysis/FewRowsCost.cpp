@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/FewRowsCost.h"
+#include "MmaPrices.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,13 +27,8 @@ static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
 /// Rows of the larger operand that are unpacked from neighbours in memory:
 /// eight lanes with eight each.
 static constexpr int64_t kLeastUnpacked = 64;
-static constexpr int64_t kLoadBits = 128, kMaxStages = 6;
+static constexpr int64_t kLoadBits = 8 * kMaxAccessBytes, kMaxStages = 6;
 static constexpr int64_t kMaxAccumulators = 64;
-/// Bytes of shared memory that copies do not get.
-static constexpr int64_t kSharedReserve = 2048;
-
-/// Lanes of a multiprocessor.
-static constexpr double kLanes = 128;
 
 namespace {
 /// A problem seen from its larger operand.
@@ -97,7 +93,7 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
   double clocks = fitted.clocksPerRead * sides.manyBits / 8;
   if (sides.manyBits < problem.elementBits)
     clocks += fitted.clocksPerUnpack;
-  double instructions = elements * clocks / kLanes;
+  double instructions = elements * clocks / kLanesPerSM;
   double products =
       elements * few / fitted.productsPerClock * problem.elementBits / 16.0;
   double work = perSM * (instructions + products) / target.clockHz;
@@ -121,7 +117,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
     for (int64_t warps : {8, 4}) {
       if (many > kLeastColumns && many >= 2 * sides.many)
         continue;
-      if (few * many / 32 > kMaxAccumulators)
+      if (few * many / kWarpThreads > kMaxAccumulators)
         continue;
       MmaConfig config;
       config.rows = sides.large ? few : many;
@@ -142,7 +138,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
         continue;
       int64_t exchange = warps * few * many * 4;
       // The exchange takes the place of stages that have been read.
-      int64_t room = target.maxSharedPerBlock - kSharedReserve;
+      int64_t room = target.maxSharedPerBlock - pricing::kSharedReserve;
       int64_t stage = getStageBytes(sides, config);
       int64_t ahead = llvm::divideCeil(fitted.bytesAhead, stage);
       int64_t steps = problem.depth / config.depth;

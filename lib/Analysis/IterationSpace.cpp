@@ -12,11 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/IterationSpace.h"
+#include "DimUnion.h"
 
 #include "fusion/Analysis/Exchanges.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/WholeDims.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -24,50 +26,12 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-namespace {
-/// Union-find whose classes hold at most one node of each owner.
-class DimUnion {
-public:
-  unsigned add(const void *owner) {
-    parent.push_back(parent.size());
-    owners.push_back({owner});
-    return parent.size() - 1;
-  }
-
-  unsigned find(unsigned node) {
-    while (parent[node] != node)
-      node = parent[node] = parent[parent[node]];
-    return node;
-  }
-
-  /// Merges two classes unless an owner would then be in the class twice.
-  void merge(unsigned a, unsigned b) {
-    a = find(a);
-    b = find(b);
-    if (a == b)
-      return;
-    if (owners[a].size() < owners[b].size())
-      std::swap(a, b);
-    for (const void *owner : owners[b])
-      if (owners[a].contains(owner))
-        return;
-    for (const void *owner : owners[b])
-      owners[a].insert(owner);
-    owners[b].clear();
-    parent[b] = a;
-  }
-
-private:
-  SmallVector<unsigned> parent;
-  SmallVector<llvm::SmallPtrSet<const void *, 8>> owners;
-};
-} // namespace
-
-/// Static number of elements, a dynamic size counted as 1024.
+/// Static number of elements, a dynamic size counted as what it is taken for.
 static double approximateSize(RankedTensorType type) {
   double size = 1;
   for (int64_t dim : type.getShape())
-    size *= ShapedType::isDynamic(dim) ? 1024.0 : static_cast<double>(dim);
+    size *= static_cast<double>(ShapedType::isDynamic(dim) ? kRepresentativeSize
+                                                           : dim);
   return size;
 }
 
@@ -204,7 +168,7 @@ private:
     return classes.add(owner);
   }
 
-  DimUnion classes;
+  DimUnion<const void *> classes;
   DenseMap<Loop, unsigned> loops;
   DenseMap<std::pair<Value, unsigned>, unsigned> tensors;
   SmallVector<Loop> loopOrder;

@@ -14,56 +14,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/KernelBody.h"
+#include "DimUnion.h"
 #include "fusion/Analysis/Exchanges.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-namespace {
-/// Union-find over loops and tensor dimensions. Two loops of one node, or two
-/// dimensions of one tensor, never share a class: x + transpose(x) keeps two.
-class DimUnion {
-public:
-  /// Adds a slot of `owner`; returns it.
-  unsigned add(unsigned owner, double extent) {
-    slots.push_back({static_cast<unsigned>(slots.size()), extent, {}});
-    slots.back().owners.insert(owner);
-    return slots.size() - 1;
-  }
-  unsigned find(unsigned slot) {
-    while (slots[slot].parent != slot) {
-      slots[slot].parent = slots[slots[slot].parent].parent;
-      slot = slots[slot].parent;
-    }
-    return slot;
-  }
-  void merge(unsigned a, unsigned b) {
-    a = find(a);
-    b = find(b);
-    if (a == b)
-      return;
-    if (slots[a].owners.size() < slots[b].owners.size())
-      std::swap(a, b);
-    for (unsigned owner : slots[b].owners)
-      if (slots[a].owners.contains(owner))
-        return;
-    for (unsigned owner : slots[b].owners)
-      slots[a].owners.insert(owner);
-    slots[b].parent = a;
-  }
-  double getExtent(unsigned slot) { return slots[find(slot)].extent; }
-
-private:
-  struct Slot {
-    unsigned parent;
-    double extent;
-    llvm::SmallDenseSet<unsigned, 4> owners;
-  };
-  std::vector<Slot> slots;
-};
-} // namespace
 
 namespace mlir::fusion {
 class KernelBodyBuilder {
@@ -103,7 +60,15 @@ private:
   const ComputeGraph &graph;
   llvm::SmallDenseSet<unsigned, 8> stored;
   DenseMap<unsigned, unsigned> localIndex;
-  DimUnion dims;
+  /// A slot of `dims` of so many elements.
+  unsigned addSlot(unsigned owner, int64_t extent) {
+    slotExtents.push_back(static_cast<double>(extent));
+    return dims.add(owner);
+  }
+
+  DimUnion<unsigned> dims;
+  /// Of each slot.
+  SmallVector<double> slotExtents;
   /// First slot of each node's loops, and of each tensor's dimensions.
   SmallVector<unsigned> loopSlots;
   DenseMap<unsigned, unsigned> valueSlots;
@@ -211,7 +176,7 @@ unsigned KernelBodyBuilder::getValueSlots(unsigned value) {
   unsigned owner = graph.getNodes().size() + value;
   unsigned first = 0;
   for (auto [d, extent] : llvm::enumerate(graph.getValue(value).shape)) {
-    unsigned slot = dims.add(owner, static_cast<double>(extent));
+    unsigned slot = addSlot(owner, extent);
     if (d == 0)
       first = slot;
   }
@@ -223,7 +188,7 @@ void KernelBodyBuilder::unifyDims() {
     const GraphNode &info = graph.getNode(node);
     unsigned first = 0;
     for (auto [l, extent] : llvm::enumerate(info.extents)) {
-      unsigned slot = dims.add(node, static_cast<double>(extent));
+      unsigned slot = addSlot(node, extent);
       if (l == 0)
         first = slot;
     }
@@ -310,7 +275,7 @@ void KernelBodyBuilder::numberDims() {
       bool isDynamic = graph.getNode(node).dynamic[l];
       if (!expr) {
         expr = getAffineDimExpr(body.extents.size(), graph.getContext());
-        double extent = dims.getExtent(slot);
+        double extent = slotExtents[slot];
         if (extent == 1 && body.extents.size() < 64)
           body.units |= DimMask(1) << body.extents.size();
         // What is empty is priced as one element.

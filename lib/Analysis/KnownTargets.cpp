@@ -31,6 +31,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Support/Hardware.h"
 
 using namespace mlir::fusion;
 
@@ -61,9 +62,8 @@ static TargetInfo getCommon(llvm::StringLiteral name,
                /*part=*/part,
                /*numSMs=*/0,
                /*clockHz=*/0,
-               /*warpSize=*/32,
                /*registersPerSM=*/64 * kKiB,
-               /*maxRegistersPerThread=*/255,
+               /*maxRegistersPerThread=*/kMaxThreadRegisters,
                /*registerGranularity=*/256,
                /*maxThreadsPerSM=*/2048,
                /*maxThreadsPerBlock=*/1024,

@@ -13,7 +13,9 @@
 
 #include "MmaPrices.h"
 
+#include "fusion/Analysis/CostModel.h"
 #include "fusion/Executable/PackageModel.h"
+#include "fusion/Support/PanelFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -40,8 +42,9 @@ static void setStages(const MmaProblem &problem, MmaConfig &config,
 static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
                                             const MmaConfig &config,
                                             int64_t tiles, int64_t slots) {
-  // What the words that members exchange take.
-  constexpr int64_t kWordBytes = 8, kHeadBytes = 256;
+  // What each copy of the words may take beside them: its start and its end lie
+  // in lines of their own.
+  constexpr int64_t kAround = 2 * kLineBytes;
   if (tiles <= slots)
     slots = tiles;
   int64_t panel = config.getPanel(problem);
@@ -52,7 +55,7 @@ static std::optional<int64_t> getGridBlocks(const MmaProblem &problem,
     int64_t copies =
         config.groups * (problem.rowReductions > 1 ? problem.rowReductions : 2);
     int64_t words = config.rows * panel * copies;
-    if (blocks / panel * (words * kWordBytes + kHeadBytes * copies) >
+    if (blocks / panel * (words * kPanelWordBytes + kAround * copies) >
         fusionpkg::kSignalBytes)
       return std::nullopt;
   }
@@ -139,14 +142,14 @@ static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const MmaProblem &problem, MmaConfig config,
                       const TargetInfo &target) {
-  constexpr int64_t kWarpgroup = 4, kLeastAccumulators = 64, kMaxStages = 8;
+  constexpr int64_t kMaxStages = 8;
   int64_t tiles = llvm::divideCeil(problem.rows, config.rows) *
                   llvm::divideCeil(problem.columns, config.columns) *
                   problem.batch;
-  if (config.warps != kWarpgroup || config.split > 1 ||
+  if (config.warps != kWarpgroupWarps || config.split > 1 ||
       tiles <= target.numSMs ||
       config.rows * config.columns * problem.sums <
-          kLeastAccumulators * kWarpgroup * 32)
+          kLeastMovedSums * kWarpgroupWarps * kWarpThreads)
     return;
   // Tiles of other parts were slower than predicted (512x14336x4096 with 224
   // columns: 108 us, and 92 otherwise).
@@ -245,9 +248,8 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
                          const MmaProblem &problem, int64_t depth,
                          const TargetInfo &target) {
   constexpr int64_t kGroups = 3, kGroupRows = 64, kMaxStages = 8;
-  // What setmaxnreg gives twelve warps beside four of producers, and what the
-  // model may be short of.
-  constexpr int64_t kMostRegisters = 160 - 12;
+  // What setmaxnreg gives twelve warps beside four of producers.
+  constexpr int64_t kMostRegisters = 160 - cost::kRegisterError;
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;
@@ -357,7 +359,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             continue;
           if (config.chunk % problem.granules[1])
             config.chunk = 0;
-          int64_t accumulators = rows * columns * problem.sums / (warps * 32);
+          int64_t accumulators =
+              rows * columns * problem.sums / (warps * kWarpThreads);
           if (rows < 16 * warps || accumulators > kMaxAccumulators ||
               (rows > 128 && warps < 8) || columns / split < 8)
             continue;

@@ -22,9 +22,6 @@ using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
 
-/// Lanes of a multiprocessor.
-static constexpr double kLanes = 128;
-
 int64_t pricing::getStageBytes(const MmaProblem &problem,
                                const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
@@ -73,7 +70,7 @@ int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
     return 1;
   // The producer's warp has as many as the others: none are moved.
   int64_t registers = llvm::alignTo(getMmaRegisters(problem, config), 8) *
-                      (config.warps + 1) * 32;
+                      (config.warps + 1) * kWarpThreads;
   return std::max<int64_t>(
       1, std::min({target.sharedPerSM / shared,
                    target.registersPerSM / registers, int64_t(2)}));
@@ -184,7 +181,7 @@ TileTimes pricing::getTileTimes(const MmaProblem &problem,
     if (bits != problem.elementBits)
       computed += double(size) * config.depth;
   times.conversion =
-      computed * fitted.clocksPerConversion / (kLanes * target.clockHz);
+      computed * fitted.clocksPerConversion / (kLanesPerSM * target.clockHz);
   times.chunk += times.conversion;
   // A stage is filled again one latency after it was read.
   double busy = config.split > 1
@@ -195,7 +192,7 @@ TileTimes pricing::getTileTimes(const MmaProblem &problem,
                    (fitted.idleLatency + (1 - fitted.idleLatency) * busy);
   if (config.getTileWarps() > 4 && config.split == 1 && problem.taps == 1 &&
       config.rows * config.columns * problem.sums >=
-          fitted.largeSums * config.getTileWarps() * 32)
+          fitted.largeSums * config.getTileWarps() * kWarpThreads)
     latency = fitted.largeFeedLatency;
   times.alone = std::max(times.chunk, (latency + products) / config.stages);
 
@@ -206,7 +203,7 @@ TileTimes pricing::getTileTimes(const MmaProblem &problem,
           (problem.epilogueReadBytes + problem.epilogueWriteBytes);
   times.epilogue = fitted.epilogueSeconds + elements / config.split *
                                                 perElement /
-                                                (kLanes * target.clockHz);
+                                                (kLanesPerSM * target.clockHz);
   double own = double(config.columns) / config.split;
   // Groups that take turns hide that behind the other's products.
   if (config.groups == 1 && config.chunk && config.chunk < fitted.wideChunk &&

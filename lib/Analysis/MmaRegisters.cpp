@@ -19,8 +19,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-static constexpr int64_t kWarpSize = 32, kMaxRegisters = 255;
-
 /// Beside the sums: positions, addresses, barriers, and what is worked on.
 static constexpr int64_t kGroupLoop = 26;
 /// Share of the elements of vectors along the columns that a thread holds while
@@ -40,7 +38,7 @@ static constexpr int64_t kComputedOperand = 20;
 /// Elements of the sums that a thread holds.
 static int64_t getSums(const MmaProblem &problem, const MmaConfig &config) {
   return config.rows * config.columns * problem.sums /
-         (config.getTileWarps() * kWarpSize);
+         (config.getTileWarps() * kWarpThreads);
 }
 
 int64_t fusion::getMmaRegisters(const MmaProblem &problem,
@@ -63,7 +61,7 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
       registers += kComputedOperand;
       break;
     }
-  return std::min(kMaxRegisters, registers);
+  return std::min(kMaxThreadRegisters, registers);
 }
 
 int64_t fusion::getMmaSyncRegisters(const MmaProblem &problem,
@@ -74,7 +72,7 @@ int64_t fusion::getMmaSyncRegisters(const MmaProblem &problem,
   // A warp of several that share the depth has all of the tile, and reads a
   // long step of its own.
   if (depthWarps > 1)
-    return std::min(kMaxRegisters,
+    return std::min(kMaxThreadRegisters,
                     kLoop + sums + config.depth / kDepthOfRegister);
   // Fragments of the operands grow with the sums they are for.
   int64_t registers = kLoop + sums + sums / 4;
@@ -86,9 +84,9 @@ int64_t fusion::getMmaSyncRegisters(const MmaProblem &problem,
   for (unsigned side = 0; side < 2; ++side)
     if (!problem.copied[side])
       registers += 2 * problem.operands[side] * sizes[side] * config.depth /
-                   (config.warps * kWarpSize);
+                   (config.warps * kWarpThreads);
   // So is a tile of the epilogue.
   if (problem.exchanged > 1)
     registers += sums;
-  return std::min(kMaxRegisters, registers);
+  return std::min(kMaxThreadRegisters, registers);
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Support/FirstFit.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -20,67 +21,47 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Stages of the rings that bring in tiles of the epilogue, how many such rings
-/// there are at most, and the shortest rows that are worth copying.
-static constexpr int64_t kEpilogueStages = 2, kMaxEpilogueRings = 3,
-                         kLeastRowBytes = 32;
 /// Rows of shared memory lie across all banks; larger ones are split.
-static constexpr int64_t kBankRowBytes = 128;
-/// The two barriers of a stage, and those of a cluster.
-static constexpr int64_t kBarrierBytes = 16;
+static constexpr int64_t kRowBytes = kBankRowBytes;
 
 namespace {
 /// A buffer or a ring in shared memory.
 struct SharedPiece {
   int64_t bytes;
   int64_t alignment;
+  int64_t offset = 0;
+
+  /// All live throughout.
+  bool meets(const SharedPiece &) const { return true; }
 };
 } // namespace
 
 /// A tile of `rows` rows of `rowBytes` each. Its swizzle repeats after eight
 /// rows.
 static SharedPiece getTile(int64_t rows, int64_t rowBytes) {
-  return {rows * rowBytes, 8 * std::min(rowBytes, kBankRowBytes)};
+  return {rows * rowBytes, 8 * std::min(rowBytes, kRowBytes)};
 }
 
 /// `stages` times the tiles of `stage`, each where copies want it.
 static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
-  int64_t bytes = 0, alignment = kBankRowBytes;
+  int64_t bytes = 0, alignment = kRowBytes;
   for (const SharedPiece &tile : stage) {
-    int64_t own = std::max(tile.alignment, kBankRowBytes);
+    int64_t own = std::max(tile.alignment, kRowBytes);
     bytes = llvm::alignTo(bytes, own) + tile.bytes;
     alignment = std::max(alignment, own);
   }
   bytes = llvm::alignTo(bytes, alignment);
-  return {stages * (bytes + kBarrierBytes), alignment};
-}
-
-/// Bytes from the start of the first of `pieces` to the end of the last: all
-/// live throughout, and each has the first place where it fits, larger ones
-/// first.
-static int64_t getExtent(llvm::SmallVector<SharedPiece> pieces) {
-  llvm::stable_sort(pieces, [](const SharedPiece &a, const SharedPiece &b) {
-    return a.bytes > b.bytes;
-  });
-  // Begin and end, in order.
-  llvm::SmallVector<std::pair<int64_t, int64_t>> placed;
-  for (const SharedPiece &piece : pieces) {
-    int64_t begin = 0;
-    auto next = placed.begin();
-    for (; next != placed.end() && begin + piece.bytes > next->first; ++next)
-      begin = llvm::alignTo(next->second, piece.alignment);
-    placed.insert(next, {begin, begin + piece.bytes});
-  }
-  return placed.empty() ? 0 : placed.back().second;
+  return {stages * (bytes + kStageBarrierBytes), alignment};
 }
 
 /// What each group of consumers has for itself, for all of them.
 static SharedPiece getOfGroups(llvm::ArrayRef<SharedPiece> own,
                                int64_t groups) {
-  int64_t alignment = kBankRowBytes;
+  int64_t alignment = kRowBytes;
   for (const SharedPiece &piece : own)
     alignment = std::max(alignment, piece.alignment);
-  int64_t bytes = getExtent({own.begin(), own.end()});
+  llvm::SmallVector<SharedPiece> pieces(own);
+  int64_t bytes = placeFirstFit(pieces);
   return {groups * int64_t(llvm::alignTo(bytes, alignment)), alignment};
 }
 
@@ -118,8 +99,7 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
   int64_t allGroups = config.groups * config.rowGroups;
   // Partial sums of a cluster, f32.
   if (config.split > 1 && !config.apart)
-    pieces.append(problem.sums,
-                  {config.rows * config.columns * 4, kBankRowBytes});
+    pieces.append(problem.sums, {config.rows * config.columns * 4, kRowBytes});
   int64_t columns = config.getEpilogueColumns();
   int64_t chunks = config.columns / config.split / columns;
   // Chunks by their columns: parts of the tile that are narrower are one each.
@@ -135,7 +115,7 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
     }
   for (const MmaTiles &tiles : problem.copiedWrites)
     for (auto [width, count] : widths)
-      if (width * tiles.bytes >= kLeastRowBytes)
+      if (width * tiles.bytes >= kLeastSideRowBytes)
         // While one buffer is written to memory, the next is filled.
         pieces.append(std::min(tiles.count * count, config.staging),
                       getTile(rows, width * tiles.bytes));
@@ -159,15 +139,14 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
   int64_t rings = 0;
   for (const MmaTiles &tiles : problem.copiedReads)
     for (auto [width, count] : widths)
-      if (width * tiles.bytes >= kLeastRowBytes && rings++ < kMaxEpilogueRings)
+      if (width * tiles.bytes >= kLeastSideRowBytes && rings++ < kMaxSideRings)
         pieces.push_back(getRing(getTile(rows, width * tiles.bytes),
-                                 kEpilogueStages * allGroups));
+                                 kSideStages * allGroups));
   // What is not copied goes through shared memory for a moment, to the threads
   // that want it: one place for all, unless there is little of it.
   if (problem.exchangedBytes) {
-    constexpr int64_t kPlentiful = 16 * 1024;
     int64_t bytes = rows * columns * problem.exchangedBytes;
-    int64_t places = bytes * chunks * problem.exchanged <= kPlentiful
+    int64_t places = bytes * chunks * problem.exchanged <= kPlentifulShared
                          ? chunks * problem.exchanged
                          : 1;
     pieces.append(places * allGroups, {bytes, 16});
@@ -177,8 +156,9 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
 
 int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
                                   const MmaConfig &config) {
-  int64_t total = getExtent(getPieces(problem, config));
+  llvm::SmallVector<SharedPiece> pieces = getPieces(problem, config);
+  int64_t total = placeFirstFit(pieces);
   if (config.split > 1 && !config.apart)
-    total = llvm::alignTo(total, 8) + kBarrierBytes;
+    total = llvm::alignTo(total, 8) + kStageBarrierBytes;
   return total;
 }

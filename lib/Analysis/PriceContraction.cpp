@@ -188,7 +188,7 @@ void Pricer::keepByThreads(const ContractionTiles &tiles, double accumulators,
   });
   bool shares = !isWindow && std::min(tiles.m, tiles.n) <= fitted.fewRows;
   double sharing =
-      shares ? static_cast<double>(shape.threads / target.warpSize) : 1;
+      shares ? static_cast<double>(shape.threads / kWarpThreads) : 1;
   keep(cost, shape, ceilDiv(steps, sharing) * fitted.stepSeconds);
 }
 
@@ -218,7 +218,7 @@ void Pricer::priceContraction() {
     if (!configs.empty()) {
       const MmaConfig &config = configs.front();
       return priceContractionWith(config.rows, config.columns,
-                                  config.warps * target.warpSize, &config);
+                                  config.warps * kWarpThreads, &config);
     }
   }
   for (auto [tileM, tileN] :

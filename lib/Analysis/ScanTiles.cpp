@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// Bytes of an access for which the lanes of a warp take whole sectors.
-static constexpr int64_t kLaneBytes = 4;
+static constexpr int64_t kLaneBytes = kLineBytes / kWarpThreads;
 /// Warps of a block, at most.
 static constexpr int64_t kMostWarps = 32;
 /// Steps of a walk have no fewer elements of a row, so that a sum is rounded
@@ -32,7 +32,6 @@ static constexpr int64_t kLeastTile = 16;
 /// Blocks that walk a row together at most. Those of 32 warps have a
 /// multiprocessor each, of which the smallest parts of sm_90a have 114.
 static constexpr int64_t kMostBlocks = 112;
-static constexpr auto kSector = static_cast<int64_t>(cost::kSectorBytes);
 
 void mlir::fusion::describeStates(const KernelBody &body, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
@@ -188,7 +187,7 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
   SmallVector<ScanTiles> result;
   int64_t columns =
       std::min(nextPowerOfTwo(sizes.columns),
-               std::max<int64_t>(cost::kLineBytes / sizes.narrowestElement, 1));
+               std::max<int64_t>(kLineBytes / sizes.narrowestElement, 1));
   // Blocks that take less of a row of memory need none that walk with them.
   while (true) {
     ScanTiles tiles = getTiles(sizes, target, columns, isAlone);
@@ -200,7 +199,7 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
       splitWalk(sizes, target, tiles);
       addLonger(sizes, target, tiles, result);
     }
-    if (fillsChip || columns * sizes.narrowestElement <= kSector ||
+    if (fillsChip || columns * sizes.narrowestElement <= kSectorBytes ||
         columns == 1)
       return result;
     columns /= 2;

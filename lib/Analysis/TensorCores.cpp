@@ -13,6 +13,7 @@
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Support/Float8.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,7 +68,7 @@ bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
 }
 
 bool fusion::isCopiedByThreads(RankedTensorType type) {
-  constexpr int64_t kCopyBits = 32;
+  constexpr int64_t kCopyBits = 8 * kLeastCopyBytes;
   int64_t last = type.getRank() ? type.getShape().back() : 1;
   return !ShapedType::isDynamic(last) &&
          last * type.getElementTypeBitWidth() % kCopyBits == 0;
@@ -81,7 +82,7 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   // Other rates are those of single warps.
   if (target.fitted.rates.warpProductShare == 1)
     return 1 / products;
-  constexpr int64_t kRunBits = 128, kInstructionBits = 256;
+  constexpr int64_t kRunBits = 8 * kMaxAccessBytes, kInstructionBits = 256;
   for (const ContractionOperand &operand : sum.operands) {
     Value stored = operand.source ? operand.source : operand.tensor;
     auto type = cast<RankedTensorType>(stored.getType());
@@ -226,7 +227,7 @@ bool fusion::hasTilesOfGroups(
 }
 
 bool fusion::straddlesLines(RankedTensorType type) {
-  constexpr int64_t kLineBits = 8 * 128;
+  constexpr int64_t kLineBits = 8 * kLineBytes;
   if (type.getRank() < 2)
     return false;
   int64_t last = type.getShape().back();
@@ -236,11 +237,10 @@ bool fusion::straddlesLines(RankedTensorType type) {
 
 void fusion::addTiles(MmaProblem &problem, SmallVectorImpl<MmaTiles> &tiles,
                       RankedTensorType type) {
-  constexpr int64_t kMaxRank = 5;
   int64_t last = type.getRank() ? type.getShape().back() : 1;
   int64_t bits = type.getElementTypeBitWidth();
-  if (type.getRank() > kMaxRank || ShapedType::isDynamic(last) ||
-      last * bits % 128 != 0 || bits % 8 != 0) {
+  if (type.getRank() > kMaxCopyRank || ShapedType::isDynamic(last) ||
+      last * bits % (8 * kCopyGranule) != 0 || bits % 8 != 0) {
     ++problem.exchanged;
     problem.exchangedBytes =
         std::max<int64_t>(problem.exchangedBytes, llvm::divideCeil(bits, 8));

@@ -55,9 +55,6 @@ static int64_t chooseIndexBits(KernelOp kernel) {
   return small ? 32 : 64;
 }
 
-/// Registers that the estimate may be short of.
-static constexpr int64_t kRegisterError = 12;
-
 /// Blocks that a multiprocessor was taken to hold at a time when the kernel was
 /// priced: registers are limited to that where they are few enough, so that
 /// none are spilled for it.
@@ -71,8 +68,8 @@ static int64_t getResidentBlocks(KernelOp kernel) {
                    [](AxisAttr axis) { return axis.getStrip() > 1; }))
     return 1;
   KernelShape shape;
-  shape.threads = schedule.getWarps() * target->warpSize;
-  shape.registers = estimate.getRegisters() + kRegisterError;
+  shape.threads = schedule.getWarps() * kWarpThreads;
+  shape.registers = estimate.getRegisters() + cost::kRegisterError;
   // While a block waits for its threads, another computes.
   return std::min<int64_t>(computeOccupancy(shape, *target).blocksPerSM, 2);
 }

@@ -15,6 +15,8 @@
 #include "PanelEmitter.h"
 
 #include "fusion/Executable/PackageModel.h"
+#include "fusion/Support/Hardware.h"
+#include "fusion/Support/PanelFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -23,9 +25,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Bytes of a word of an exchange, of what a panel's memory begins with, and of
-/// a cache line.
-static constexpr int64_t kWordBytes = 8, kHeadBytes = 16, kLineBytes = 128;
 /// Rounds of a scan whose words are kept, so that a block may publish one
 /// before it has collected the one before (docs/Rationale/Scans.md).
 static constexpr int64_t kRoundCopies = 4;
@@ -162,12 +161,14 @@ Value PanelEmitter::getMemory() {
     };
     if (panel->inCluster)
       memory = tile::ClusterMemoryOp::create(
-          builder, loc, pointerTo(NVVM::NVVMMemorySpace::Shared), kHeadBytes,
+          builder, loc, pointerTo(NVVM::NVVMMemorySpace::Shared),
+          kPanelHeadBytes,
           /*offset=*/nullptr);
     else
-      memory = tile::ScratchOp::create(
-          builder, loc, pointerTo(NVVM::NVVMMemorySpace::Global), kHeadBytes,
-          /*signals=*/true);
+      memory = tile::ScratchOp::create(builder, loc,
+                                       pointerTo(NVVM::NVVMMemorySpace::Global),
+                                       kPanelHeadBytes,
+                                       /*signals=*/true);
   }
   return memory->getResult(0);
 }
@@ -212,17 +213,18 @@ int64_t PanelEmitter::placeExchanges() {
   MmaAttr mma = kernel.getMma();
   int64_t copies = mma ? mma.getGroups() * (exchanges.size() > 1 ? 1 : 2) : 1;
   // Many panels of few words each: a cache line would be mostly empty.
-  int64_t align = mma ? kLineBytes : kHeadBytes;
+  int64_t align = mma ? kLineBytes : kPanelHeadBytes;
   int64_t bytes = align;
   for (tile::PanelReduceOp exchange : exchanges) {
     exchange.setOffset(bytes);
     exchange.setCopies(copies);
     bytes += exchange.getNumWords() *
-             static_cast<int64_t>(exchange.getValues().size()) * kWordBytes;
+             static_cast<int64_t>(exchange.getValues().size()) *
+             kPanelWordBytes;
     bytes = llvm::alignTo(bytes, align);
     // In a cluster each has a head, for the barrier at which words arrive.
     if (panel->inCluster && exchange != exchanges.back())
-      bytes += kHeadBytes;
+      bytes += kPanelHeadBytes;
   }
   // The pieces of a walk count their rounds together, and share their words.
   for (auto &[scanned, rounds] : scans) {
@@ -231,7 +233,7 @@ int64_t PanelEmitter::placeExchanges() {
       scan.setOffset(bytes);
     }
     int64_t words = rounds.front().first.getNumWords();
-    bytes = llvm::alignTo(bytes + words * kWordBytes, align);
+    bytes = llvm::alignTo(bytes + words * kPanelWordBytes, align);
   }
   for (auto &[scanned, rounds] : scans)
     for (auto &[publish, scan] : rounds) {

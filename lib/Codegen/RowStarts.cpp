@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowStarts.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,7 +30,7 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// Bytes that one instruction of a thread moves at most.
-static constexpr int64_t kAccessBytes = 16;
+static constexpr int64_t kAccessBytes = kMaxAccessBytes;
 
 static int64_t getElementBytes(RankedTensorType type) {
   return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);

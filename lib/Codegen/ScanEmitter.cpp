@@ -19,6 +19,7 @@
 #include "Coordinates.h"
 #include "LoadAhead.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -89,7 +90,6 @@ static void cloneCombiner(OpBuilder &builder, Location loc, Block &from,
 /// Whether a term may go through one combination for each of `extent` elements
 /// (docs/Numerics.md).
 static bool mayGoInOrder(AffineExpr extent) {
-  constexpr int64_t kMostInOrder = 64;
   auto constant = dyn_cast<AffineConstantExpr>(extent);
   return constant && constant.getValue() <= kMostInOrder;
 }

@@ -20,6 +20,7 @@
 
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,9 +30,9 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// Pixels of tensor copies begin at multiples of so many bits.
-static constexpr int64_t kPixelBits = 128;
+static constexpr int64_t kPixelBits = 8 * kCopyGranule;
 /// A line of the cache.
-static constexpr int64_t kLineBits = 1024;
+static constexpr int64_t kLineBits = 8 * kLineBytes;
 
 namespace {
 /// Where windows lie along one dimension of images: the loop of the windows,

@@ -20,6 +20,7 @@
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,8 +33,8 @@ using namespace mlir::fusion;
 /// Rows of tensor copies begin at multiples of so many bits, and best at those
 /// of a line of the cache: a box's row that lies across two takes twice as long
 /// to bring in.
-static constexpr int64_t kRowBits = 128;
-static constexpr int64_t kLineBits = 1024;
+static constexpr int64_t kRowBits = 8 * kCopyGranule;
+static constexpr int64_t kLineBits = 8 * kLineBytes;
 
 /// The size that rows of `size` elements of `bits` bits are padded to: whole
 /// lines where that adds little, halves and quarters of one where not.

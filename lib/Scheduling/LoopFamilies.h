@@ -40,7 +40,7 @@ double gridBlocks(const LoopSchedule &schedule, const LoopFacts &facts);
 inline int64_t warpsFor(int64_t elements, int64_t perThread,
                         int64_t most = 32) {
   int64_t warps = 1;
-  while (warps < most && elements > warps * 32 * perThread)
+  while (warps < most && elements > warps * kWarpThreads * perThread)
     warps *= 2;
   return warps;
 }

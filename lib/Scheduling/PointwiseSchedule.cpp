@@ -121,8 +121,8 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
     draft[widest].tile /= 2;
   }
   int64_t perThread = several && !square ? 4 * vector : vector;
-  draft.warps =
-      warpsFor(draft.tileElements(), perThread, square ? 16 : threads / 32);
+  draft.warps = warpsFor(draft.tileElements(), perThread,
+                         square ? 16 : threads / kWarpThreads);
   return draft;
 }
 

@@ -22,9 +22,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Elements of a scan that are combined one by one, at most (EmitScans.cpp).
-static constexpr double kMostInOrder = 64;
-
 /// Of a lane that takes what another has.
 static constexpr double kShuffleInstructions = 1;
 
@@ -53,7 +50,7 @@ public:
         schedule(schedule) {
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       measure(dim);
-    threads = static_cast<double>(schedule.warps * facts.target.warpSize);
+    threads = static_cast<double>(schedule.warps * kWarpThreads);
     perThread = 1;
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       perThread *= static_cast<double>(schedule[dim].tile) *
@@ -342,7 +339,7 @@ double SchedulePricer::getVector(const Stream &stream, double run) const {
   // Rows that begin anywhere are read element by element, but for walks, which
   // begin a little before the row.
   int64_t row = 1;
-  double vector = std::max(1.0, 16 / stream.value.elementBytes);
+  double vector = std::max(1.0, kMaxAccessBytes / stream.value.elementBytes);
   vector = std::min({vector, perThread, run});
   for (unsigned number = stream.shape.size(); number-- > 0;) {
     if (stream.shape[number] == 1)
@@ -499,8 +496,9 @@ SchedulePricer::getSharing(const BodyInstance &instance) const {
   unsigned along = getAlongMemory();
   double together = 1;
   if (instance.outerMask >> along & 1)
-    together = std::min(16 / static_cast<double>(facts.narrowestElement),
-                        llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
+    together =
+        std::min(kMaxAccessBytes / static_cast<double>(facts.narrowestElement),
+                 llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
   // Narrower where each thread then has all that it reduces.
   if (results >= threads)
     return {1, results / threads};
@@ -516,13 +514,14 @@ double SchedulePricer::countLanesAlong() const {
   if (schedule[along].tile == 1)
     return 1;
   // One row begins where a vector does, others anywhere.
-  int64_t vector = 16 / static_cast<int64_t>(facts.narrowestElement);
+  int64_t vector =
+      kMaxAccessBytes / static_cast<int64_t>(facts.narrowestElement);
   bool isOnly =
       perThread * threads <= static_cast<double>(schedule[along].tile);
   while (!isOnly && !walksAlong(along) && vector > 1 &&
          facts.extents[along] % vector != 0)
     vector /= 2;
-  return std::min(static_cast<double>(facts.target.warpSize),
+  return std::min(static_cast<double>(kWarpThreads),
                   static_cast<double>(schedule[along].tile) /
                       static_cast<double>(vector));
 }
@@ -536,7 +535,7 @@ double SchedulePricer::countRepeats() const {
   for (const BodyInstance &instance : body.getInstances())
     if (body.getNode(instance).kind == NodeKind::Reduction)
       repeats = std::max(repeats, getSharing(instance).threads);
-  return repeats <= static_cast<double>(facts.target.warpSize) ? repeats : 1;
+  return repeats <= static_cast<double>(kWarpThreads) ? repeats : 1;
 }
 
 bool SchedulePricer::keepsByThread() const {
@@ -550,7 +549,7 @@ bool SchedulePricer::keepsByThread() const {
 void SchedulePricer::addCombinations() {
   if (schedule.strategy != Strategy::Reduction)
     return;
-  auto lanes = static_cast<double>(facts.target.warpSize);
+  auto lanes = static_cast<double>(kWarpThreads);
   for (const BodyInstance &instance : body.getInstances()) {
     const GraphNode &node = body.getNode(instance);
     if (node.kind != NodeKind::Reduction)
@@ -601,7 +600,8 @@ double SchedulePricer::countScanInstructions(const OpCost &each) const {
   // Along memory threads have what one access brings, unless exchanges give
   // them more.
   if (getAlongMemory() == scanned) {
-    double vector = 16 / static_cast<double>(facts.narrowestElement);
+    double vector =
+        kMaxAccessBytes / static_cast<double>(facts.narrowestElement);
     double moved =
         fitted.exchangeInstructions * static_cast<double>(streams.size());
     instructions =
@@ -775,15 +775,14 @@ bool SchedulePricer::isCopied(const Stream &stream) const {
 void SchedulePricer::setStages() {
   if (stages == 1)
     return;
-  // Copies move 4 bytes at least.
-  constexpr double kLeastCopied = 4;
   double ahead = 0, all = 0;
   for (const Stream &stream : streams) {
     if (stream.isWrite)
       continue;
     all += stream.uniqueBytes;
     double vector = getVector(stream, getRun(stream, tileOf));
-    if (!isCopied(stream) || vector * stream.value.elementBytes < kLeastCopied)
+    if (!isCopied(stream) ||
+        vector * stream.value.elementBytes < kLeastCopyBytes)
       continue;
     double elements = 1;
     for (auto [dim, tile] : llvm::enumerate(tileOf))

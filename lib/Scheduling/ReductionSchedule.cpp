@@ -232,8 +232,7 @@ static void spreadRowsOrColumns(const LoopFacts &facts,
                                 LoopSchedules &found) {
   if (reduced.dynamic)
     return;
-  for (int64_t bytes = cost::kLineBytes;
-       bytes >= static_cast<int64_t>(cost::kSectorBytes); bytes /= 2) {
+  for (int64_t bytes = kLineBytes; bytes >= kSectorBytes; bytes /= 2) {
     LoopSchedule wide = draft;
     if (hasColumns)
       addColumns(facts, bytes / facts.widestElement, wide);
@@ -321,7 +320,8 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   int64_t elements = fitted.fewThreads * vector;
   addColumns(facts, elements, draft);
   addResultTiles(facts, elements, draft);
-  draft.warps = warpsFor(draft.tileElements(), vector, fitted.fewThreads / 32);
+  draft.warps =
+      warpsFor(draft.tileElements(), vector, fitted.fewThreads / kWarpThreads);
   return draft;
 }
 
@@ -340,7 +340,7 @@ static std::optional<LoopSchedule> keepByThread(const LoopFacts &facts,
   int64_t columns = addColumns(facts, fitted.keepingThreads * vector, draft);
   if (columns < fitted.keepingThreads)
     return std::nullopt;
-  draft.warps = warpsFor(columns, vector, fitted.keepingThreads / 32);
+  draft.warps = warpsFor(columns, vector, fitted.keepingThreads / kWarpThreads);
   return draft;
 }
 
@@ -357,7 +357,7 @@ static std::optional<LoopSchedule> keepRowsByThread(const LoopFacts &facts,
       facts, std::max(row, fitted.keepingThreads * fitted.rowsByThread), draft);
   if (draft.tileElements() < row)
     return std::nullopt;
-  draft.warps = fitted.keepingThreads / 32;
+  draft.warps = fitted.keepingThreads / kWarpThreads;
   return draft;
 }
 
@@ -433,7 +433,7 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
   int64_t columns =
       rowsAreContiguous
           ? 1
-          : addColumns(facts, cost::kLineBytes / facts.narrowestElement, draft);
+          : addColumns(facts, kLineBytes / facts.narrowestElement, draft);
   // Of columns, fewer elements a thread where what is accumulated of each takes
   // many registers.
   SmallVector<int64_t> chunks{fitted.splitChunk, fitted.rowChunk};
@@ -466,7 +466,7 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   // A column reduction reads a cache line's width of columns at a time; a
   // sector's where it keeps many rows of them all, more where there are few.
   if (!rowsAreContiguous) {
-    int64_t width = cost::kLineBytes / facts.narrowestElement;
+    int64_t width = kLineBytes / facts.narrowestElement;
     while (width * reduced.padded > fitted.keptColumnElements &&
            static_cast<double>(width * facts.narrowestElement) >
                cost::kSectorBytes)
@@ -478,7 +478,7 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   takeWhole(facts, reduced, draft);
   // Of rows that lie apart in memory, shorter than a cache line: several.
   if (rowsAreContiguous && reduced.dims.size() > 1)
-    addColumns(facts, cost::kLineBytes / facts.narrowestElement, draft,
+    addColumns(facts, kLineBytes / facts.narrowestElement, draft,
                /*afterWhole=*/true);
   addResultTiles(facts,
                  rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
@@ -527,7 +527,7 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
   if (!reduced.dynamic && reduced.padded <= limit)
     addFewerWarps(facts, keepWhole(facts, reduced, !columns, draft), found);
   // What is less than a chunk is no walk.
-  int64_t columnWidth = cost::kLineBytes / facts.narrowestElement;
+  int64_t columnWidth = kLineBytes / facts.narrowestElement;
   if (!found.empty() &&
       reduced.padded <=
           (columns ? fitted.columnTile / columnWidth : fitted.rowChunk))

@@ -41,11 +41,6 @@ static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 /// it at most.
 static constexpr int64_t kThreads = 128, kMaxStrip = 8, kMaxRepeats = 8;
 
-/// Bytes that the second cache gives and takes at a time.
-static constexpr auto kSectorBytes = static_cast<int64_t>(cost::kSectorBytes);
-/// Lanes of a warp.
-static constexpr unsigned kLogLanes = 5;
-
 namespace {
 /// A dimension of the result along which windows lie.
 struct WindowDim {
@@ -170,8 +165,7 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     strides[dim] = elements;
     // Rows of unknown size are long.
-    elements *=
-        type.isDynamicDim(dim) ? cost::kLineBytes : type.getDimSize(dim);
+    elements *= type.isDynamicDim(dim) ? kLineBytes : type.getDimSize(dim);
   }
   if (elements <= windows.elements)
     return;
@@ -482,18 +476,18 @@ int64_t WindowScheduler::countTouched(const Choice &choice,
                                       int64_t bytes) const {
   // Lanes follow the last dimension first, as layouts do, beyond the elements
   // of an access.
-  SmallVector<int64_t, 1 << kLogLanes> offsets = {0};
+  SmallVector<int64_t, 1 << kLaneBits> offsets = {0};
   for (unsigned number = 0;
-       number < sizes.size() && offsets.size() < (1u << kLogLanes); ++number) {
+       number < sizes.size() && offsets.size() < (1u << kLaneBits); ++number) {
     int64_t distance =
         distances[number] * walkOf(choice, number) * elementBytes;
     for (int64_t place = number == 0 ? std::min(width, choice.vector) : 1;
-         place < getTile(choice, number) && offsets.size() < (1u << kLogLanes);
+         place < getTile(choice, number) && offsets.size() < (1u << kLaneBits);
          place *= 2)
       for (unsigned lane = 0, lanes = offsets.size(); lane < lanes; ++lane)
         offsets.push_back(offsets[lane] + place * distance);
   }
-  SmallVector<int64_t, 2 << kLogLanes> touched;
+  SmallVector<int64_t, 2 << kLaneBits> touched;
   for (int64_t offset : offsets)
     for (int64_t part = offset / bytes;
          part <= (offset + accessBytes - 1) / bytes; ++part)
@@ -533,16 +527,16 @@ double WindowScheduler::getCacheClocks(const Choice &choice,
   AccessWidths widths = getWidths(choice);
   int64_t readBytes = widths.read * windows.bytes;
   double lines = static_cast<double>(
-      countTouched(choice, reads, windows.bytes, readBytes, cost::kLineBytes));
-  double readClocks = std::max(
-      {1.0, lines / fitted.linesPerClock,
-       static_cast<double>(readBytes << kLogLanes) / cost::kLineBytes});
+      countTouched(choice, reads, windows.bytes, readBytes, kLineBytes));
+  double readClocks =
+      std::max({1.0, lines / fitted.linesPerClock,
+                static_cast<double>(readBytes << kLaneBits) / kLineBytes});
   int64_t storeBytes = widths.write * facts.narrowestElement;
   int64_t sectors = countTouched(choice, writes, facts.narrowestElement,
                                  storeBytes, kSectorBytes);
   // Of one element of the result: an access brings as many elements to each
   // lane as are side by side.
-  double lanes = (1 << kLogLanes) / waste;
+  double lanes = (1 << kLaneBits) / waste;
   double stored =
       static_cast<double>(sectors * kSectorBytes) / (lanes * widths.write);
   double needed = windows.bytes;
@@ -583,7 +577,7 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
   double most =
       std::clamp(std::floor(65536 / (choice.threads * registers)), 1.0, 32.0);
   double blocks = choice.blocks / multiprocessors;
-  double resident = std::min(most, blocks) * choice.threads / 32;
+  double resident = std::min(most, blocks) * choice.threads / kWarpThreads;
   double rounds = blocks > most ? std::ceil(std::ceil(blocks) / most) * most
                                 : std::ceil(blocks);
   double arithmetic = waste * instructions / fitted.lanes *
@@ -620,15 +614,15 @@ void WindowScheduler::spread(Choice choice, unsigned number, int64_t left,
   if (number == sizes.size()) {
     // Threads of less than a warp would have the same elements.
     choice.threads /= choice.repeats;
-    if (choice.repeats > 1 && choice.threads < (1 << kLogLanes))
+    if (choice.repeats > 1 && choice.threads < (1 << kLaneBits))
       return;
     if (waste > 1)
       choice.registers *= fitted.raggedRegisters;
     else if (choice.settles)
       choice.registers =
           std::min<double>(choice.registers, fitted.settledRegisters);
-    if (choice.threads < (1 << kLogLanes))
-      waste *= static_cast<double>(1 << kLogLanes) / choice.threads;
+    if (choice.threads < (1 << kLaneBits))
+      waste *= static_cast<double>(1 << kLaneBits) / choice.threads;
     choice.clocks = getClocks(choice, waste, reread * getSectorWaste(choice));
     if (!best || choice.clocks < best->clocks)
       best = choice;
@@ -777,6 +771,6 @@ LoopSchedules mlir::fusion::getWindowSchedules(const LoopFacts &facts) {
     if (choice.steps > 1 && windows->dims[1].dim == dim)
       axis.steps = choice.steps;
   }
-  schedule.warps = std::max<int64_t>(choice.threads / 32, 1);
+  schedule.warps = std::max<int64_t>(choice.threads / kWarpThreads, 1);
   return {schedule};
 }

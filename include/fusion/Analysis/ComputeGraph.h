@@ -15,6 +15,7 @@
 #define FUSION_ANALYSIS_COMPUTEGRAPH_H
 
 #include "fusion/Analysis/OpCosts.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
@@ -32,7 +33,7 @@ namespace mlir::fusion {
 struct GraphOptions {
   /// Stands for a dynamic size in every price; at least 2, because a size of 1
   /// says that there is no loop. It never guards anything.
-  int64_t representativeSize = 1024;
+  int64_t representativeSize = kRepresentativeSize;
 };
 
 /// How a node computes.

@@ -16,6 +16,7 @@
 #define FUSION_ANALYSIS_COSTMODEL_H
 
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Support/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -28,15 +29,14 @@ namespace mlir::fusion {
 //===----------------------------------------------------------------------===//
 
 namespace cost {
-/// The smallest unit that DRAM and L2 move, in bytes (CUDA programming guide,
-/// 2026-11-21).
-constexpr double kSectorBytes = 32;
-/// Of a line of L1 and of L2.
-constexpr int64_t kLineBytes = 128;
+/// Of a sector, as prices count.
+constexpr double kSectorBytes = fusion::kSectorBytes;
 /// Registers of every kernel: addresses, indices, parameters, temporaries.
 constexpr int64_t kBaseRegisters = 16;
 /// Registers of the address of one more operand.
 constexpr int64_t kRegistersPerOperand = 2;
+/// Registers that an estimate may be short of.
+constexpr int64_t kRegisterError = 12;
 } // namespace cost
 
 //===----------------------------------------------------------------------===//

@@ -16,11 +16,26 @@
 #define FUSION_ANALYSIS_MMACOST_H
 
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Support/Hardware.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
 
 namespace mlir::fusion {
+
+/// Rings that bring in tiles of the epilogue beside those of the operands: how
+/// many at most, their stages, and the bytes of the shortest rows that are
+/// worth copying.
+constexpr int64_t kMaxSideRings = 3, kSideStages = 2, kLeastSideRowBytes = 32;
+
+/// Bytes of shared memory that never limit the number of blocks that run at
+/// once: 228 KiB among 8 blocks of 256 threads, on the smallest chip 100 KiB
+/// among 6.
+constexpr int64_t kPlentifulShared = 16 * 1024;
+
+/// Sums of a thread from which on moving registers to the warps that have them
+/// pays: with fewer, ptxas gives a kernel less and refuses to move any.
+constexpr int64_t kLeastMovedSums = 64;
 
 /// Whole tiles of one element type that tensor copies bring in for an epilogue,
 /// or take out.

@@ -21,6 +21,10 @@
 
 namespace mlir::fusion {
 
+/// Elements of a scan that are combined one after the other, at most, by a
+/// thread that has what comes before them (docs/Numerics.md).
+constexpr int64_t kMostInOrder = 64;
+
 /// What is scanned.
 struct ScanSizes {
   int64_t scanned = 1;

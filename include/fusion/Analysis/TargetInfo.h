@@ -31,7 +31,6 @@ struct TargetInfo {
 
   int64_t numSMs;
   double clockHz;
-  int64_t warpSize;
 
   int64_t registersPerSM;
   int64_t maxRegistersPerThread;

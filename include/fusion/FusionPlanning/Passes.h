@@ -14,6 +14,7 @@
 #define FUSION_FUSIONPLANNING_PASSES_H
 
 #include "fusion/FusionPlanning/FusionPlanner.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Pass/Pass.h"
 #include <functional>
 #include <memory>

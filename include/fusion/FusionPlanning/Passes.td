@@ -61,7 +61,8 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
            "when it has none">,
     Option<"printLedger", "print-ledger", "bool", "false",
            "print the ledger of each function as JSON on standard error">,
-    Option<"representativeSize", "representative-size", "int64_t", "1024",
+    Option<"representativeSize", "representative-size", "int64_t",
+           "::mlir::fusion::kRepresentativeSize",
            "elements that prices take a dynamic dimension for">,
     Option<"fuse", "fuse", "bool", "true",
            "fuse what pays; without it every operation is a kernel of its own, "

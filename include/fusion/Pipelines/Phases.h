@@ -15,6 +15,7 @@
 #define FUSION_PIPELINES_PHASES_H
 
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/Support/Counts.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -62,7 +63,7 @@ struct PhaseOptions {
   /// simplified by nothing that is known about its operands.
   bool opaqueFloats = false;
   /// Elements that a dynamic dimension is planned and scheduled for.
-  int64_t representativeSize = 1024;
+  int64_t representativeSize = kRepresentativeSize;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
 };

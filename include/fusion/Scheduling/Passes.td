@@ -26,7 +26,8 @@ def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
     Option<"target", "target", "std::string", "",
            "chip to schedule for; the module's fusion.target when empty, sm_90a "
            "when it has none">,
-    Option<"representativeSize", "representative-size", "int64_t", "1024",
+    Option<"representativeSize", "representative-size", "int64_t",
+           "::mlir::fusion::kRepresentativeSize",
            "elements that tiles are chosen for along a dynamic dimension">,
     Option<"candidate", "candidate", "unsigned", "0",
            "take the schedule of this rank instead of the one predicted to be "
@@ -50,7 +51,8 @@ def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
     Option<"target", "target", "std::string", "",
            "chip to schedule for; the module's fusion.target when empty, sm_90a "
            "when it has none">,
-    Option<"representativeSize", "representative-size", "int64_t", "1024",
+    Option<"representativeSize", "representative-size", "int64_t",
+           "::mlir::fusion::kRepresentativeSize",
            "elements that tiles are chosen for along a dynamic dimension">,
   ];
 }
@@ -73,7 +75,8 @@ def PrintPricesPass : Pass<"fusion-schedule-print-prices", "ModuleOp"> {
     Option<"target", "target", "std::string", "",
            "chip to price for; the module's fusion.target when empty, sm_90a "
            "when it has none">,
-    Option<"representativeSize", "representative-size", "int64_t", "1024",
+    Option<"representativeSize", "representative-size", "int64_t",
+           "::mlir::fusion::kRepresentativeSize",
            "elements that a dynamic dimension is taken to have">,
   ];
 }

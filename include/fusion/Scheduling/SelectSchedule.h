@@ -17,6 +17,7 @@
 #include "fusion/Analysis/KernelEstimate.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Support/Counts.h"
 
 namespace mlir::fusion {
 
@@ -25,7 +26,7 @@ struct ScheduleLimits {
   /// The chip.
   const TargetInfo *target = nullptr;
   /// A dynamic size is taken to be this to choose tiles.
-  int64_t typicalExtent = 1024;
+  int64_t typicalExtent = kRepresentativeSize;
 };
 
 /// A schedule, with its price where it has loops only.

@@ -22,6 +22,10 @@
 
 namespace mlir::fusion {
 
+/// Elements that a dynamic dimension is taken to have where nobody says how
+/// many.
+constexpr int64_t kRepresentativeSize = 1024;
+
 /// `estimate` without its fraction, and the nearest count where there is none
 /// of that size; 0 for what is no number.
 inline int64_t toCount(double estimate) {

@@ -15,15 +15,17 @@
 #define FUSION_LIB_CONVERSION_TILETONVVM_PANELEXCHANGE_H
 
 #include "OpEmitter.h"
+#include "fusion/Support/Hardware.h"
+#include "fusion/Support/PanelFormat.h"
 
 namespace mlir::fusion {
 
 /// Bytes of an element with the number of its exchange, and of the widest
 /// access.
-constexpr int64_t kWordBytes = 8, kWidestBytes = 16;
+constexpr int64_t kWordBytes = kPanelWordBytes, kWidestBytes = kMaxAccessBytes;
 /// Bytes before the words of an exchange in a cluster, for its barrier, and of
 /// a word that are sent there.
-constexpr int64_t kHeadBytes = 16, kSentBytes = 4;
+constexpr int64_t kHeadBytes = kPanelHeadBytes, kSentBytes = 4;
 /// Words that a thread reads at a time, of two registers each.
 constexpr int64_t kMostInFlight = 16;
 

@@ -113,7 +113,6 @@ TEST(TargetInfoTest, TableIsConsistent) {
   for (const TargetInfo &target : getKnownTargets()) {
     SCOPED_TRACE(target.name.str());
     EXPECT_GT(target.numSMs, 0);
-    EXPECT_EQ(target.warpSize, 32);
     EXPECT_EQ(target.registersPerSM, 65536);
     EXPECT_EQ(target.maxRegistersPerThread, 255);
     EXPECT_LE(target.maxThreadsPerBlock, target.maxThreadsPerSM);

@@ -16,15 +16,10 @@
 
 #include "fusion/Conversion/TileToNVVM/ThreadBuilder.h"
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "fusion/Support/Hardware.h"
 #include <map>
 
 namespace mlir::fusion {
-
-/// Bits of a thread's number that are its lane's, and threads of a warp.
-constexpr unsigned kLaneBits = 5;
-constexpr int32_t kWarpThreads = 1 << kLaneBits;
-/// Warps of a warpgroup, which makes some matrix instructions together.
-constexpr int32_t kWarpgroupWarps = 4;
 
 /// The number of the thread and what is computed of it, each once and at the
 /// entry of the kernel.

@@ -21,8 +21,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 static constexpr unsigned kRowBytes = 16;
-static constexpr unsigned kWordBytes = 4;
-static constexpr unsigned kLaneBits = 5;
+static constexpr unsigned kWordBytes = kBankWordBytes;
 
 /// The byte offsets that the bits of a hardware index contribute.
 static SmallVector<uint64_t> offsetsOf(const LinearLayout &layout,
@@ -42,7 +41,7 @@ mlir::tile::getMatrixAccess(const LinearLayout &layout,
   assert(layout.shape() == shared.shape() && "layouts of different tiles");
   unsigned bytes = shared.elementBytes();
   if (layout.numBits(HwDim::Block) != 0 ||
-      layout.numBits(HwDim::Lane) != kLaneBits || bytes > kWordBytes)
+      layout.numBits(HwDim::Lane) != fusion::kLaneBits || bytes > kWordBytes)
     return std::nullopt;
   SmallVector<uint64_t> regs = offsetsOf(layout, shared, HwDim::Register);
   SmallVector<uint64_t> lanes = offsetsOf(layout, shared, HwDim::Lane);

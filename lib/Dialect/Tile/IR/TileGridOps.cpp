@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Support/PanelFormat.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -85,10 +86,6 @@ LogicalResult GridReduceOp::verify() {
 // Panels
 //===----------------------------------------------------------------------===//
 
-/// Bytes of a word in which an element and the number of its exchange travel,
-/// and of what stands before a panel's words.
-static constexpr int64_t kWordBytes = 8, kHeadBytes = 16;
-
 /// Words of an exchange of one value.
 template <typename Op>
 static int64_t countWordsOfValue(Op op, ValueRange values) {
@@ -129,8 +126,10 @@ static LogicalResult verifyExchange(Op op, ValueRange values,
   int64_t words =
       countWordsOfValue(op, values) * static_cast<int64_t>(values.size());
   auto offset = static_cast<int64_t>(op.getOffset());
-  if (offset < kHeadBytes || offset % kHeadBytes != 0 ||
-      offset + words * kWordBytes > static_cast<int64_t>(op.getBytes()))
+  if (offset < fusion::kPanelHeadBytes ||
+      offset % fusion::kPanelHeadBytes != 0 ||
+      offset + words * fusion::kPanelWordBytes >
+          static_cast<int64_t>(op.getBytes()))
     return op.emitOpError("has ") << words << " words from byte " << offset
                                   << " on, of " << op.getBytes() << " bytes";
   return success();
@@ -185,7 +184,8 @@ LogicalResult PanelScanOp::verify() {
 LogicalResult PanelLeaveOp::verify() {
   if (getArrivals() < 2)
     return emitOpError("needs two arrivals at least");
-  if (getBytes() < kHeadBytes || getBytes() % kHeadBytes != 0)
+  if (getBytes() < fusion::kPanelHeadBytes ||
+      getBytes() % fusion::kPanelHeadBytes != 0)
     return emitOpError("bytes of a panel are a multiple of 16");
   return success();
 }

@@ -12,8 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Support/FirstFit.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,11 +29,6 @@ namespace mlir::tile {
 
 using namespace mlir;
 using namespace mlir::tile;
-
-/// Bytes of shared memory that never limit the number of blocks that run at
-/// once: 228 KiB among 8 blocks of 256 threads, on the smallest chip 100 KiB
-/// among 6.
-static constexpr int64_t kPlentiful = 16 * 1024;
 
 /// Of the widest access to what blocks of a cluster exchange.
 static constexpr int64_t kClusterAlignment = 16;
@@ -49,39 +46,6 @@ struct Lifetime {
   }
 };
 
-/// Gives `lives` their offsets: first fit, larger ones first. Returns the bytes
-/// that they take together.
-static int64_t placeAll(SmallVectorImpl<Lifetime> &lives) {
-  SmallVector<Lifetime *> order;
-  for (Lifetime &life : lives)
-    order.push_back(&life);
-  llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
-    return a->bytes > b->bytes;
-  });
-  int64_t total = 0;
-  SmallVector<Lifetime *> placed;
-  for (Lifetime *life : order) {
-    SmallVector<Lifetime *> neighbours;
-    for (Lifetime *other : placed)
-      if (life->meets(*other))
-        neighbours.push_back(other);
-    llvm::sort(neighbours, [](const Lifetime *a, const Lifetime *b) {
-      return a->offset < b->offset;
-    });
-    int64_t offset = 0;
-    for (Lifetime *other : neighbours) {
-      if (offset + life->bytes <= other->offset)
-        break;
-      offset = std::max<int64_t>(
-          offset, llvm::alignTo(other->offset + other->bytes, life->alignment));
-    }
-    life->offset = offset;
-    total = std::max(total, offset + life->bytes);
-    placed.push_back(life);
-  }
-  return total;
-}
-
 /// Takes the buffers of several groups of consumers out of `lives` and puts one
 /// area for all groups there. Returns those of one group with offsets in it.
 static SmallVector<Lifetime> placeGroups(SpecializeOp roles, unsigned end,
@@ -98,7 +62,7 @@ static SmallVector<Lifetime> placeGroups(SpecializeOp roles, unsigned end,
   Lifetime area{roles, 0, end};
   for (const Lifetime &life : own)
     area.alignment = std::max(area.alignment, life.alignment);
-  int64_t bytes = llvm::alignTo(placeAll(own), area.alignment);
+  int64_t bytes = llvm::alignTo(fusion::placeFirstFit(own), area.alignment);
   area.bytes = bytes * static_cast<int64_t>(roles.getGroups());
   roles.setGroupBytes(bytes);
   lives.push_back(area);
@@ -139,7 +103,7 @@ static SmallVector<Lifetime> placeInRing(MakeRingOp ring, unsigned last,
   SmallVector<Lifetime> own, others;
   for (const Lifetime &life : lives)
     (life.first > last ? own : others).push_back(life);
-  if (placeAll(own) >
+  if (fusion::placeFirstFit(own) >
       ring.getType().getStages() * ring.getType().getStageBytes())
     return {};
   lives = others;
@@ -204,7 +168,7 @@ public:
     int64_t separate = 0;
     for (const Lifetime &life : buffers)
       separate += llvm::alignTo(life.bytes, life.alignment);
-    if (separate <= kPlentiful)
+    if (separate <= fusion::kPlentifulShared)
       for (Lifetime &life : buffers)
         life.first = 0, life.last = next;
 
@@ -224,7 +188,7 @@ public:
     SmallVector<Lifetime> own;
     if (groups)
       own = placeGroups(groups, next, buffers);
-    int64_t total = placeAll(buffers);
+    int64_t total = fusion::placeFirstFit(buffers);
     Builder builder(program.getContext());
     for (const Lifetime &life : buffers) {
       if (auto alloc = dyn_cast<AllocOp>(life.owner))

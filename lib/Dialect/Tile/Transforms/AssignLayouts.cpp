@@ -20,6 +20,7 @@
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/Dialect/Tile/Transforms/RowLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -38,8 +39,9 @@ using namespace mlir::tile;
 /// Tiles below this size are not worth an exchange through shared memory.
 static constexpr int64_t kLeastExchange = 128;
 
-/// Bits of an access with which the 32 lanes of a warp fill a cache line.
-static constexpr unsigned kWordBits = 32;
+/// Bits of an access with which the lanes of a warp fill a cache line.
+static constexpr unsigned kWordBits =
+    8 * fusion::kLineBytes / fusion::kWarpThreads;
 
 static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
@@ -69,7 +71,7 @@ static int64_t countTogether(const LinearLayout &layout, unsigned fastest,
 /// elements of so many bytes a lane, beyond those that hold as many bytes.
 static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
                                  double vector, double bytes) {
-  constexpr double kSector = 32;
+  constexpr double kSector = fusion::kSectorBytes;
   double together = bytes * static_cast<double>(countTogether(
                                 layout, fastest, static_cast<int64_t>(vector)));
   double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
@@ -94,7 +96,7 @@ static std::optional<double> countDirect(const Access &access,
                                          const LinearLayout &layout,
                                          unsigned fastest) {
   // Of a sector that is asked for in vain; bytes of one.
-  constexpr double kWastedSector = 1, kSector = 32;
+  constexpr double kWastedSector = 1, kSector = fusion::kSectorBytes;
   unsigned bits =
       access.view.getType().getElementType().getIntOrFloatBitWidth();
   double bytes = std::max(bits / 8.0, 1.0);
@@ -521,7 +523,7 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
                                     128 / getTileElementType(value.getType())
                                               .getIntOrFloatBitWidth()));
   // No more elements a thread than there are to go around.
-  int64_t threads = program.getNumWarps() * 32;
+  int64_t threads = program.getNumWarps() * fusion::kWarpThreads;
   while (vector > 1 && numElements(group.shape) < vector * threads)
     vector /= 2;
   if (!group.scans.empty())
@@ -761,7 +763,7 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   if (used.freeMask(HwDim::Lane) != 0 &&
       used.freeMask(HwDim::Lane) == used.numLanes() - 1)
     return used;
-  int64_t threads = program.getNumWarps() * 32;
+  int64_t threads = program.getNumWarps() * fusion::kWarpThreads;
   while (vector > 1 && numElements(shape) < vector * threads)
     vector /= 2;
   return blockedLayout(shape, best, vector, llvm::SmallBitVector(shape.size()));

@@ -48,7 +48,7 @@ std::optional<LinearLayout> tile::getOnlyUse(LoadOp load) {
 /// those that leave it no longer count. None for buffers of shorter lines.
 static std::optional<SharedLayout> shiftSwizzle(const SharedLayout &chunked,
                                                 unsigned fastest, unsigned by) {
-  constexpr int64_t kLine = 128;
+  constexpr int64_t kLine = kBankRowBytes;
   SmallVector<SmallVector<int64_t, 8>> offsets(2);
   SmallVector<int64_t, 4> shape = chunked.shape();
   if (shape[fastest] * chunked.elementBytes() < kLine)

@@ -14,15 +14,13 @@
 #include "LoopPipeliner.h"
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tile;
-
-/// The two barriers that a stage may have.
-static constexpr int64_t kStageBarrierBytes = 16;
 
 static int64_t getTileBytes(Type tile) {
   Type element = getTileElementType(tile);
@@ -56,7 +54,7 @@ bool LoopPipeliner::fitStages() {
     return llvm::any_of(
         copies, [&](Copied &copy) { return copy.load.getResult() == value; });
   };
-  int64_t stageBytes = kStageBarrierBytes;
+  int64_t stageBytes = fusion::kStageBarrierBytes;
   for (const Copied &copy : copies) {
     const SharedLayout &buffer =
         copy.tensor.buffer ? copy.tensor.buffer.getLayout().getShared()

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/IR/SharedExchange.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
@@ -348,10 +349,6 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
   return success();
 }
 
-/// A thread that has what comes before its neighbours combines them one after
-/// the other, as long as they are no more than these (docs/Numerics.md).
-static constexpr unsigned kMostInOrderLog2 = 6;
-
 /// Continues the neighbours that threads hold from what comes before them in
 /// the block, `starts`, and before the block.
 static void continueRuns(ScanOp op, const ScanPlan &plan, ValueRange starts) {
@@ -368,7 +365,7 @@ static void continueRuns(ScanOp op, const ScanPlan &plan, ValueRange starts) {
   ScanOp runs = createScan(
       builder, op, op.getInputs(), inits, ValueRange(inits).getTypes(),
       type.getDimSize(dim) >> plan.regBits, op.getExclusive());
-  runs.setInOrder(plan.regBits <= kMostInOrderLog2);
+  runs.setInOrder(int64_t(1) << plan.regBits <= fusion::kMostInOrder);
   op->getResults()
       .take_front(runs.getResults().size())
       .replaceAllUsesWith(runs.getResults());

@@ -14,6 +14,7 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,9 +28,6 @@ namespace mlir::tile {
 
 using namespace mlir;
 using namespace mlir::tile;
-
-/// Warps of one warpgroup.
-static constexpr int64_t kWarpgroup = 4;
 
 namespace {
 /// The end of an iteration: products waited for, their stage freed.
@@ -137,7 +135,7 @@ public:
 
   void runOnOperation() override {
     ProgramOp program = getOperation();
-    if (program.getNumWarps() != kWarpgroup)
+    if (program.getNumWarps() != fusion::kWarpgroupWarps)
       return;
     SmallVector<std::pair<scf::ForOp, Finish>> loops;
     program.getBody().walk([&](scf::ForOp loop) {

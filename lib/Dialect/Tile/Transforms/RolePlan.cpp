@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RolePlan.h"
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 #include "fusion/Support/Float8.h"
 
@@ -27,11 +28,8 @@ using namespace mlir::tile;
 /// bytes of the contracted dimension that one instruction takes.
 static constexpr int64_t kInstructionRows = 64, kColumnGranule = 8,
                          kDepthBytes = 32;
-static constexpr int64_t kWarpsPerGroup = 4;
 /// Smaller tiles are not worth a copy of their own in the epilogue.
-static constexpr int64_t kLeastRows = 64, kLeastRowBytes = 32;
-/// Producers beside the one of the contraction.
-static constexpr size_t kMaxSideRings = 3;
+static constexpr int64_t kLeastRows = 64;
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -449,7 +447,7 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
       return refuse("wgmma-structure", 3210,
                     "a producer cannot count the loops around a product", dot);
   }
-  if (program.getNumWarps() % kWarpsPerGroup != 0)
+  if (program.getNumWarps() % fusion::kWarpgroupWarps != 0)
     return refuse("wgmma-structure", 3210,
                   "a block of " + Twine(program.getNumWarps()) +
                       " warps has no whole warpgroups",
@@ -492,7 +490,7 @@ static bool isLarge(const TensorCopy &copy) {
   ArrayRef<int64_t> shape = copy.buffer.getShape();
   int64_t bytes = copy.buffer.getElementType().getIntOrFloatBitWidth() / 8;
   return shape[0] >= kLeastRows &&
-         shape[copy.fastDim] * bytes >= kLeastRowBytes;
+         shape[copy.fastDim] * bytes >= fusion::kLeastSideRowBytes;
 }
 
 /// True for what is done once for each tile of the result: not in loops of its
@@ -576,7 +574,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     });
     if (ring == plan.sideRings.end()) {
       if (plan.sideRings.size() - llvm::count_if(plan.sideRings, isHeld) ==
-          kMaxSideRings)
+          fusion::kMaxSideRings)
         return;
       plan.sideRings.push_back({copy->buffer, {}});
       ring = std::prev(plan.sideRings.end());

@@ -15,6 +15,7 @@
 #ifndef FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
 #define FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H
 
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -79,7 +80,7 @@ struct SideRing {
   BufferType buffer;
   llvm::MapVector<Operation *, TensorCopy> loads;
   /// Of each group of consumers.
-  int64_t stages = 2;
+  int64_t stages = fusion::kSideStages;
   /// An operand of the products that is the same in all turns of their loop:
   /// its stage is taken before the loop and freed after it.
   bool isHeld = false;

@@ -15,6 +15,7 @@
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/BitDealer.h"
+#include "fusion/Support/Hardware.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ LinearLayout tile::getRowLayout(ArrayRef<int64_t> shape,
 static std::optional<double> countSectors(const Access &access,
                                           const LinearLayout &layout,
                                           double elementBytes, double bytes) {
-  constexpr double kSector = 32;
+  constexpr double kSector = fusion::kSectorBytes;
   SmallVector<double> places{0};
   for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
     double step = 0;
@@ -65,7 +66,8 @@ std::optional<double> tile::countRowAccess(const Access &access,
                                            unsigned fastest, bool isStore) {
   // A sector that is asked for in vain takes a turn of the L1 cache; stores go
   // to the L2 cache each time.
-  constexpr double kAccess = 1.5, kLoaded = 1, kStored = 2, kSector = 32;
+  constexpr double kAccess = 1.5, kLoaded = 1, kStored = 2,
+                   kSector = fusion::kSectorBytes;
   double elementBytes = std::max(
       access.view.getType().getElementType().getIntOrFloatBitWidth() / 8.0,
       1.0);

@@ -13,6 +13,7 @@
 
 #include "ConsumerGroups.h"
 #include "RoleWriters.h"
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
@@ -152,10 +153,7 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
   int64_t extra = numProducers;
   int64_t groups = specialize.getGroups();
   int64_t consumers = groups * program.getNumWarps();
-  // Few accumulators leave an even share unused: ptxas then gives a kernel less
-  // and refuses to move any.
-  constexpr int64_t kMany = 64;
-  if (accumulators >= kMany &&
+  if (accumulators >= fusion::kLeastMovedSums &&
       (consumers == 8 || consumers == 12 || consumers == 16)) {
     extra = 4;
     specialize.setRegisters(consumers == 8    ? ArrayRef<int64_t>{40, 232}
@@ -171,7 +169,7 @@ static void specialize(ProgramOp program, RoleContext &common) {
   int64_t accumulators = 0;
   for (Product &product : common.contraction().products)
     accumulators += product.dot.getType().getNumElements();
-  accumulators /= program.getNumWarps() * 32;
+  accumulators /= program.getNumWarps() * fusion::kWarpThreads;
   Location loc = program.getLoc();
   SmallVector<Operation *> rest = splitPrologue(program);
   Block &body = program.getBody().front();

@@ -14,6 +14,7 @@
 #include "RolePlan.h"
 #include "SimplifyMaps.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -685,8 +686,8 @@ void EpilogueSplitter::run() {
 /// True when each warpgroup holds all columns of its rows of the sums, so that
 /// a chunk of columns is a part of every thread's registers.
 static bool holdsWholeColumns(ProgramOp program, const ContractionPlan &plan) {
-  constexpr int64_t kRowsOfGroup = 64, kWarpsOfGroup = 4;
-  int64_t groups = program.getNumWarps() / kWarpsOfGroup;
+  constexpr int64_t kRowsOfGroup = 64;
+  int64_t groups = program.getNumWarps() / fusion::kWarpgroupWarps;
   return llvm::all_of(plan.products, [&](Product product) {
     ArrayRef<int64_t> shape = getTileShape(product.dot.getType());
     return shape[product.swapped ? 1 : 0] >= kRowsOfGroup * groups;

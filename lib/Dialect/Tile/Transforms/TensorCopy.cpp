@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorCopyRules.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,10 +20,6 @@
 
 using namespace mlir;
 using namespace mlir::tile;
-
-/// Limits of the engine: the granule of addresses, strides and rows in bytes,
-/// the rank of a tensor, the elements of a box along one dimension.
-static constexpr int64_t kGranule = 16, kMaxRank = 5, kMaxBox = 256;
 
 //===----------------------------------------------------------------------===//
 // Accesses
@@ -75,7 +72,7 @@ static LogicalResult splitCoordinates(AffineMap map, TensorCopy &copy) {
 /// dimension of the view but the last, which is contiguous.
 static int64_t getStrideDivisor(MakeViewOp view, int64_t elementBytes) {
   if (view.getType().getRank() < 2)
-    return kGranule;
+    return fusion::kCopyGranule;
   // All other strides are multiples of the row's.
   int64_t size = view.getType().getShape().back();
   if (ShapedType::isDynamic(size))
@@ -104,7 +101,7 @@ LogicalResult tile::checkTensor(const Access &access, std::string &whyNot) {
   auto view = access.view.getDefiningOp<MakeViewOp>();
   if (!view || !isa<BlockArgument>(view.getBase()) || !view.getShape())
     return refuse("the launch does not know the tensor's base and sizes");
-  if (viewType.getRank() < 1 || viewType.getRank() > kMaxRank)
+  if (viewType.getRank() < 1 || viewType.getRank() > fusion::kMaxCopyRank)
     return refuse("the tensor has " + Twine(viewType.getRank()) +
                   " dimensions, the copy engine takes 1 to 5");
   Type element = viewType.getElementType();
@@ -125,13 +122,13 @@ LogicalResult tile::setBoxes(const Access &access, int64_t maxRows,
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   ArrayRef<int64_t> shape = getTileShape(access.tile);
   if (getStrideDivisor(access.view.getDefiningOp<MakeViewOp>(), bytes) %
-          kGranule !=
+          fusion::kCopyGranule !=
       0) {
     whyNot = "a row of the tensor is not known to have a multiple of 16 bytes";
     return failure();
   }
   int64_t row = shape[copy.fastDim] * bytes;
-  if (row < kGranule) {
+  if (row < fusion::kCopyGranule) {
     whyNot = "a row of the tile has less than 16 bytes";
     return failure();
   }
@@ -141,9 +138,11 @@ LogicalResult tile::setBoxes(const Access &access, int64_t maxRows,
                                 : Swizzle::None;
   SmallVector<int64_t> box(viewType.getRank(), 1);
   for (auto [size, dim] : llvm::zip(shape, copy.dims))
-    box[dim] = std::min(size, kMaxBox);
+    box[dim] = std::min(size, fusion::kMaxCopyBox);
   box[copy.dims[copy.fastDim]] =
-      std::min<int64_t>(row, kGranule << static_cast<int>(swizzle)) / bytes;
+      std::min<int64_t>(row,
+                        fusion::kCopyGranule << static_cast<int>(swizzle)) /
+      bytes;
   // A box is as wide as the swizzle: only the other dimension can be cut.
   if (copy.fastDim != 0)
     box[copy.dims[0]] = std::min(box[copy.dims[0]], maxRows);

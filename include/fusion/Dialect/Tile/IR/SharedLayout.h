@@ -16,14 +16,13 @@
 #define FUSION_DIALECT_TILE_IR_SHAREDLAYOUT_H
 
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Support/Hardware.h"
 
 namespace mlir::tile {
 
-/// Shared memory as all targets have it: 32 banks of one 4-byte word.
-constexpr unsigned kBankWordBytes = 4;
-constexpr unsigned kBankRowBytes = 128;
-/// The widest access of one thread.
-constexpr unsigned kMaxAccessBytes = 16;
+using fusion::kBankRowBytes;
+using fusion::kBankWordBytes;
+using fusion::kMaxAccessBytes;
 
 /// The swizzle modes of the tensor memory accelerator: 16-byte chunks are
 /// permuted within spans of this many bytes.

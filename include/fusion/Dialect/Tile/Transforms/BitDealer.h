@@ -15,6 +15,7 @@
 #define FUSION_DIALECT_TILE_TRANSFORMS_BITDEALER_H
 
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
+#include "fusion/Support/Hardware.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,7 +25,7 @@ namespace mlir::tile {
 class BitDealer {
 public:
   using Bits = SmallVector<BitTarget>;
-  static constexpr unsigned kLaneBits = 5;
+  static constexpr unsigned kLaneBits = fusion::kLaneBits;
 
   BitDealer(ArrayRef<int64_t> shape, int64_t numWarps)
       : shape(shape), warpBits(llvm::Log2_64(numWarps)), used(shape.size(), 0) {
