@@ -121,7 +121,6 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
 /// thread has, which is done once for all; what is left is a sum, a distance,
 /// its square times a weight and another sum.
 static void setMomentsCost(linalg::LinalgOp op, OpCost &each) {
-  constexpr double kMomentsInstructions = 4;
   Block *block = op.getBlock();
   ArrayRef<BlockArgument> accumulators = block->getArguments().take_back(3);
   for (Operation &inner : block->without_terminator())

@@ -223,7 +223,8 @@ void Pricer::keep(const KernelCost &cost, const KernelShape &shape,
   time.total = target.fitted.mma.startSeconds +
                std::max(work, std::ceil(time.waves) * blockSeconds);
   // Of two shapes that are about as fast, the one with fewer registers.
-  double margin = shape.registers < best.shape.registers ? 1.01 : 0.99;
+  double alike = target.fitted.kernels.alike;
+  double margin = shape.registers < best.shape.registers ? alike : 2 - alike;
   if (std::isinf(best.time.total) || time.total < margin * best.time.total)
     best = {cost, shape, time, {}, {}, false};
 }

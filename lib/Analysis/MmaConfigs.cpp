@@ -24,10 +24,6 @@ using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
 
-/// Chunks of the contracted dimension from which on tiles of three groups, and
-/// of 224 columns, were measured.
-static constexpr int64_t kDeepChunks = 24;
-
 /// Gives `config` the stages that `room` bytes of shared memory have place for,
 /// at most `most`.
 static void setStages(const MmaProblem &problem, MmaConfig &config,
@@ -94,8 +90,8 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const MmaProblem &problem, MmaConfig config,
                       const TargetInfo &target) {
-  // Rounds that hardly gain, and what finishing counts for at most.
-  constexpr int64_t kMostRounds = 24, kMostFinish = 64;
+  // What finishing counts for at most.
+  constexpr int64_t kMostFinish = 64;
   // Tiles of several parts took 3 to 6 % longer than predicted.
   if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
       !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
@@ -107,7 +103,7 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
   // Fewer tiles than blocks are left to splits, whose blocks are in step and
   // finish a part each.
   if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
-      tiles > kMostRounds * blocks)
+      tiles > target.fitted.mma.mostStreamRounds * blocks)
     return;
   TileTimes times = getTileTimes(problem, config, target);
   config.stream = std::clamp<int64_t>(
@@ -253,8 +249,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;
-  // Shorter contractions, of 1x1 convolutions, were not measured.
-  if (llvm::divideCeil(problem.depth, depth) < kDeepChunks)
+  if (llvm::divideCeil(problem.depth, depth) < target.fitted.mma.deepChunks)
     return;
   // Each group would compute an operand of the columns for itself.
   for (int64_t bits : problem.storedBits)
@@ -291,19 +286,16 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
   }
 }
 
-/// Rows of tiles that blocks walk together where tiles are wide.
-static constexpr int64_t kWideGroup = 16;
-
-/// True where so many rows at a time are nearer to a square: blocks read fewer
-/// operands from memory (4096x4096x4096 by 128x256: 145 MB, by eight rows 186),
-/// which takes 0.1 to 0.9 % less time in 13 of 14 products measured. Only where
-/// they divide the rows, so that finding a tile needs no division.
-static bool walksManyRows(const MmaProblem &problem, const MmaConfig &config) {
+/// True where `wideGroup` rows of tiles at a time are nearer to a square, so
+/// that blocks read fewer operands from memory. Only where they divide the
+/// rows, so that finding a tile needs no division.
+static bool walksManyRows(const MmaProblem &problem, const MmaConfig &config,
+                          int64_t wideGroup) {
   constexpr int64_t kWideColumns = 256, kRows = 128;
   return config.columns == kWideColumns && config.rows == kRows &&
          config.split == 1 && problem.isStatic && problem.taps == 1 &&
          !problem.grouped &&
-         llvm::divideCeil(problem.rows, config.rows) % kWideGroup == 0;
+         llvm::divideCeil(problem.rows, config.rows) % wideGroup == 0;
 }
 
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
@@ -327,8 +319,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           // Tiles of a panel follow each other.
           if (config.getPanel(problem) > 1)
             config.group = 1;
-          else if (walksManyRows(problem, config))
-            config.group = kWideGroup;
+          else if (walksManyRows(problem, config, target.fitted.mma.wideGroup))
+            config.group = target.fitted.mma.wideGroup;
           config.chunk = columns > 64 && split == 1 ? 64 : 0;
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each. One that no
@@ -345,7 +337,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             int64_t chunks = llvm::divideCeil(problem.depth, depth);
             if (columns != 160 && columns != 192 &&
                 (problem.taps > 1 || problem.elementBits != 16 ||
-                 (chunks < kDeepChunks && !problem.straddles[1])))
+                 (chunks < target.fitted.mma.deepChunks &&
+                  !problem.straddles[1])))
               continue;
             config.chunk = 64;
           }

@@ -22,6 +22,9 @@ using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
 
+/// Columns of a tile, and rows, that costs of narrow ones are relative to.
+static constexpr double kFullColumns = 128;
+
 int64_t pricing::getStageBytes(const MmaProblem &problem,
                                const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
@@ -84,12 +87,12 @@ static double getSecondsOfGroups(const MmaProblem &problem,
                                  const MmaConstants &fitted, double tiles,
                                  double chunks, double products, double fed,
                                  double epilogue) {
-  constexpr double kEven = 128;
   double parts = double(config.columns) / config.getEpilogueColumns();
-  double feed = (kEven * problem.operands[0] / config.columns +
-                 kEven * problem.operands[1] / config.rows) /
+  double feed = (kFullColumns * problem.operands[0] / config.columns +
+                 kFullColumns * problem.operands[1] / config.rows) /
                 (2 * problem.sums);
-  double narrow = std::max(0.0, kEven / (config.columns * problem.sums) - 1);
+  double narrow =
+      std::max(0.0, kFullColumns / (config.columns * problem.sums) - 1);
   products *=
       1 + fitted.turnFeedCost * feed * feed + fitted.turnNarrowCost * narrow;
   if (!llvm::isPowerOf2_64(config.stages))
@@ -157,8 +160,9 @@ TileTimes pricing::getTileTimes(const MmaProblem &problem,
   double groups = config.getTileWarps() / 4.0;
   double columns =
       config.rows >= 64 * groups ? config.columns : config.columns / groups;
-  double narrow =
-      std::max(0.0, 128.0 / std::min(columns * problem.sums, 256.0) - 0.5);
+  double narrow = std::max(
+      0.0,
+      kFullColumns / std::min(columns * problem.sums, 2 * kFullColumns) - 0.5);
   double flops =
       2.0 * config.rows * config.columns * config.depth * problem.sums;
   times.undisturbed =

@@ -25,8 +25,6 @@ using namespace mlir::fusion::pricing;
 /// tiles are in flight.
 static constexpr int64_t kContractionDepth = 32;
 static constexpr int64_t kContractionStages = 2;
-/// An accumulator in local memory is loaded and stored in each step.
-static constexpr double kSpillBytesAStep = 8;
 
 /// The tiles of a contraction's result.
 struct pricing::ContractionTiles {
@@ -176,8 +174,8 @@ void Pricer::keepByThreads(const ContractionTiles &tiles, double accumulators,
   double spilled =
       std::max<double>(0, shape.registers - target.maxRegistersPerThread);
   double steps = ceilDiv(tiles.depth, kContractionDepth);
-  cost.sharedBytes +=
-      kSpillBytesAStep * spilled * tiles.threads * tiles.blocks * steps;
+  cost.sharedBytes += target.fitted.kernels.spillBytesOfStep * spilled *
+                      tiles.threads * tiles.blocks * steps;
   shape.sharedBytes = static_cast<int64_t>(
       stagedBytes * (tm + tn) * kContractionDepth * kContractionStages);
   shape.bytesInFlightPerThread = std::min(

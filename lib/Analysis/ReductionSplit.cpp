@@ -13,6 +13,7 @@
 #include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Executable/PackageModel.h"
+#include "fusion/Support/PanelFormat.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -30,7 +31,8 @@ bool mlir::fusion::isCombinable(linalg::LinalgOp op) {
 bool mlir::fusion::fitsExchange(double groups, int64_t blocks, int64_t words) {
   // A head of 16 bytes, and words of 64 bits, rounded up to 16 bytes for each
   // of at most `words` exchanges.
-  int64_t bytes = 16 + 8 * blocks * words + 8 * words;
+  int64_t bytes =
+      kPanelHeadBytes + kPanelWordBytes * blocks * words + 8 * words;
   return groups * static_cast<double>(bytes) <=
          static_cast<double>(fusionpkg::kSignalBytes);
 }
@@ -41,6 +43,6 @@ int64_t mlir::fusion::getWalkSplit(double groups, double elements,
   double room = fitted.walkBlocksPerSM * static_cast<double>(target.numSMs) /
                 std::max(groups, 1.0);
   double worth = elements / static_cast<double>(fitted.minShareElements);
-  double split = std::min({room, worth, static_cast<double>(kMaxSplit)});
+  double split = std::min({room, worth, static_cast<double>(fitted.maxSplit)});
   return std::max<int64_t>(1, static_cast<int64_t>(split));
 }

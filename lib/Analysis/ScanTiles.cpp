@@ -29,9 +29,6 @@ static constexpr int64_t kMostWarps = 32;
 /// Steps of a walk have no fewer elements of a row, so that a sum is rounded
 /// less often than it has terms (docs/Numerics.md).
 static constexpr int64_t kLeastTile = 16;
-/// Blocks that walk a row together at most. Those of 32 warps have a
-/// multiprocessor each, of which the smallest parts of sm_90a have 114.
-static constexpr int64_t kMostBlocks = 112;
 
 void mlir::fusion::describeStates(const KernelBody &body, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
@@ -101,7 +98,7 @@ static void splitWalk(const ScanSizes &sizes, const TargetInfo &target,
   // published ahead hides.
   auto room = static_cast<int64_t>(static_cast<double>(target.numSMs) / groups);
   int64_t split = std::min<int64_t>(
-      {kMostBlocks, std::max<int64_t>(room, 2),
+      {fitted.maxSplit, std::max<int64_t>(room, 2),
        getWalkSplit(groups, elements, target),
        static_cast<int64_t>(llvm::divideCeil(sizes.scanned, tiles.scanned))});
   if (split > 1 && fitsExchanges(sizes, tiles, split))
@@ -113,7 +110,7 @@ static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
                       ScanTiles tiles, SmallVectorImpl<ScanTiles> &result) {
   const ScanConstants &fitted = target.fitted.scans;
   // A few more blocks can save that.
-  int64_t most = std::min(kMostBlocks, tiles.split + tiles.split / 8);
+  int64_t most = std::min(fitted.maxSplit, tiles.split + tiles.split / 8);
   double wanted = static_cast<double>(fitted.warpsWanted) *
                   static_cast<double>(target.numSMs);
   while (true) {

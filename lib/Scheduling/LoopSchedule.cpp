@@ -100,7 +100,7 @@ mlir::fusion::getLoopSchedules(const KernelBody &body,
   };
   // Of those that are about as fast the one that was proposed first: each after
   // it gives something up.
-  double alike = target.fitted.loops.alike *
+  double alike = target.fitted.kernels.alike *
                  llvm::min_element(priced, isFaster)->estimate.seconds();
   auto first = llvm::find_if(priced, [&](const PricedSchedule &one) {
     return one.estimate.seconds() <= alike;

@@ -29,9 +29,6 @@ namespace mlir::fusion {
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Of the time of launches, what one for all has to save at least: prices are
-/// not more exact.
-static constexpr double kLeastGain = 0.1;
 /// Parameters that a kernel of CUDA can have are 4096 bytes, each at most 8.
 static constexpr size_t kMostParameters = 512;
 /// Kernels that are compared with those of a launch that is being filled.
@@ -219,7 +216,7 @@ void LaunchPacker::addLaunch(const Launch &launch) {
   for (const Member *member : launch)
     apart += member->estimate.seconds();
   double together = price(launch, target);
-  if (apart - together < kLeastGain * apart) {
+  if (apart - together < target.fitted.kernels.leastGain * apart) {
     for (const Member *member : launch)
       alone.emplace_back(member->kernel,
                          "not-profitable: no other kernel is predicted to run "

@@ -14,6 +14,7 @@
 
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
 #include <algorithm>
@@ -21,13 +22,6 @@
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-/// Of a lane that takes what another has.
-static constexpr double kShuffleInstructions = 1;
-
-/// Instructions of the three divisions by which an element with a count of its
-/// own is added to moments.
-static constexpr double kMomentDivisions = 36;
 
 namespace {
 /// A tensor that the kernel reads or writes at one place.
@@ -439,7 +433,8 @@ double SchedulePricer::countInVain(const Stream &stream, double vector) const {
   double bytes = vector * stream.value.elementBytes;
   double asked = std::min(tileOf[along] * stream.value.elementBytes,
                           std::max(bytes, cost::kSectorBytes));
-  return std::max(0.0, asked - bytes) * (stream.isWrite ? 2 : 1) / vector;
+  return std::max(0.0, asked - bytes) *
+         (stream.isWrite ? fitted.vainStore : fitted.vainLoad) / vector;
 }
 
 double SchedulePricer::countExchangedBytes() const {
@@ -558,7 +553,7 @@ void SchedulePricer::addCombinations() {
     // Lanes with the same results shuffle, warps meet in shared memory.
     double ofWarp = std::clamp(lanes * sharing.threads / threads, 1.0, lanes);
     double instructions = std::log2(ofWarp) * (countCombination(node.perPoint) +
-                                               kShuffleInstructions);
+                                               fitted.shuffleInstructions);
     if (sharing.threads > ofWarp)
       instructions += fitted.warpStepInstructions;
     cost.fp32Flops += 2 * sharing.results * instructions * threads * blocks;

@@ -207,15 +207,15 @@ static void spreadTiles(const LoopFacts &facts, const ReducedDims &reduced,
       others = multiply(others, i == dim ? 1 : draft[i].tile);
     if (!isSweptAgain(facts, dim))
       continue;
-    for (int64_t share = kMaxShareElements; share >= fitted.minSpreadElements;
-         share /= 2) {
+    for (int64_t share = fitted.maxShareElements;
+         share >= fitted.minSpreadElements; share /= 2) {
       if (others * 2 > share)
         continue;
       LoopSchedule spread = draft;
       spread[dim].tile = share / others;
       int64_t blocks = llvm::divideCeil(facts.extents[dim], spread[dim].tile);
       int64_t words;
-      if (blocks < 2 || blocks > kMaxSplit ||
+      if (blocks < 2 || blocks > fitted.maxSplit ||
           !areCombinable(facts, dim, spread, words))
         continue;
       if (letExchange(facts, groups, blocks, words, spread[dim]))
@@ -447,14 +447,16 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
         facts, rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
         alone);
     if (!rowsAreContiguous || number == 0)
-      addWalk(facts, reduced, addWarps(facts, alone, kMaxShareElements), found);
+      addWalk(facts, reduced, addWarps(facts, alone, fitted.maxShareElements),
+              found);
     LoopSchedule split = alone;
     if (rowsAreContiguous)
       addChunks(facts, reduced, chunk, split);
     splitWalk(facts, reduced, gridBlocks(alone, facts), split);
     if (llvm::any_of(split.axes,
                      [](const LoopAxis &axis) { return axis.split > 1; }))
-      addWalk(facts, reduced, addWarps(facts, split, kMaxShareElements), found);
+      addWalk(facts, reduced, addWarps(facts, split, fitted.maxShareElements),
+              found);
   }
 }
 
@@ -483,7 +485,7 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   addResultTiles(facts,
                  rowsAreContiguous ? fitted.rowElements : fitted.columnElements,
                  draft);
-  return addWarps(facts, draft, kMaxShareElements);
+  return addWarps(facts, draft, fitted.maxShareElements);
 }
 
 /// Adds `draft` to `found`, and again with fewer and fewer threads, which have
@@ -523,7 +525,7 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
           columns ? keepByThread(facts, reduced, vector, draft)
                   : keepRowsByThread(facts, reduced, draft))
     found.push_back(*own);
-  int64_t limit = rowsAreContiguous ? kMaxElementsOnChip : fitted.maxKeptColumn;
+  int64_t limit = rowsAreContiguous ? fitted.maxKeptRow : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
     addFewerWarps(facts, keepWhole(facts, reduced, !columns, draft), found);
   // What is less than a chunk is no walk.

@@ -133,7 +133,7 @@ static int64_t getFactor(AffineExpr expr, unsigned dim) {
 /// Instructions, about, that make an element of `operand` of what the kernel
 /// reads.
 static double getWork(Value operand, const LoopFacts &facts) {
-  constexpr double kLongSequence = 8;
+  double ofFunction = facts.target.fitted.loops.functionInstructions;
   Operation *producer = operand.getDefiningOp();
   if (!producer || !facts.contains(producer))
     return 0;
@@ -142,7 +142,7 @@ static double getWork(Value operand, const LoopFacts &facts) {
     for (Operation &inner : op.getBlock()->without_terminator())
       work += isa<math::MathDialect>(inner.getDialect()) ||
                       isa<arith::DivFOp>(inner)
-                  ? kLongSequence
+                  ? ofFunction
                   : 1;
     for (Value input : op.getDpsInputs())
       work += getWork(input, facts);
@@ -575,7 +575,9 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
   // Blocks of a multiprocessor, and those that it holds at once.
   double registers = llvm::alignTo(std::min<int64_t>(choice.registers, 255), 8);
   double most =
-      std::clamp(std::floor(65536 / (choice.threads * registers)), 1.0, 32.0);
+      std::clamp(std::floor(static_cast<double>(facts.target.registersPerSM) /
+                            (choice.threads * registers)),
+                 1.0, static_cast<double>(facts.target.maxBlocksPerSM));
   double blocks = choice.blocks / multiprocessors;
   double resident = std::min(most, blocks) * choice.threads / kWarpThreads;
   double rounds = blocks > most ? std::ceil(std::ceil(blocks) / most) * most

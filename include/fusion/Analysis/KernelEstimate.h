@@ -21,10 +21,6 @@
 
 namespace mlir::fusion {
 
-/// Elements of a row that one block keeps on chip; longer rows are walked in
-/// chunks and read once for every sweep.
-constexpr int64_t kMaxElementsOnChip = 64 * 1024;
-
 /// What the cost model predicts for a body under the best shape tried.
 struct KernelEstimate {
   KernelCost cost;

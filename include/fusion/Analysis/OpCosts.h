@@ -48,6 +48,10 @@ struct OpCost {
   bool isFree() const { return instructions + doubles == 0; }
 };
 
+/// Instructions that add an element to moments, and those of the three
+/// divisions of one with a count of its own.
+constexpr double kMomentsInstructions = 4, kMomentDivisions = 36;
+
 /// The arithmetic of one scalar op, not counting its regions. Ops that move
 /// values only cost nothing.
 OpCost getOpCost(Operation *op);

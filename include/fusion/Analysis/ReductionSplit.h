@@ -19,13 +19,6 @@
 
 namespace mlir::fusion {
 
-/// Blocks of a group at most. They have to be resident at the same time, also
-/// on parts with fewer multiprocessors than the one that a target describes.
-constexpr int64_t kMaxSplit = 128;
-
-/// Elements that one of several blocks keeps on chip at most.
-constexpr int64_t kMaxShareElements = 32 * 1024;
-
 /// True when blocks that have parts of what `op` reduces can combine them: in
 /// any order, by values of at most 32 bits.
 bool isCombinable(linalg::LinalgOp op);

@@ -36,9 +36,6 @@ namespace mlir::tile {
 using namespace mlir;
 using namespace mlir::tile;
 
-/// Tiles below this size are not worth an exchange through shared memory.
-static constexpr int64_t kLeastExchange = 128;
-
 /// Bits of an access with which the lanes of a warp fill a cache line.
 static constexpr unsigned kWordBits =
     8 * fusion::kLineBytes / fusion::kWarpThreads;
@@ -87,16 +84,12 @@ static std::optional<unsigned> findAlongMemory(const Access &access) {
   return std::nullopt;
 }
 
-/// Instructions of an access.
-static constexpr double kScanAccess = 1.5;
-
 /// Around a scan, instructions of an element that threads access as they hold
 /// it; none where lanes do not follow memory, which runs along `fastest`.
-static std::optional<double> countDirect(const Access &access,
-                                         const LinearLayout &layout,
-                                         unsigned fastest) {
-  // Of a sector that is asked for in vain; bytes of one.
-  constexpr double kWastedSector = 1, kSector = fusion::kSectorBytes;
+static std::optional<double>
+countDirect(const Access &access, const LinearLayout &layout, unsigned fastest,
+            const fusion::FittedConstants &fitted) {
+  constexpr double kSector = fusion::kSectorBytes;
   unsigned bits =
       access.view.getType().getElementType().getIntOrFloatBitWidth();
   double bytes = std::max(bits / 8.0, 1.0);
@@ -111,14 +104,16 @@ static std::optional<double> countDirect(const Access &access,
     return std::nullopt;
   auto vector = static_cast<double>(width);
   double wasted = countWastedSectors(layout, fastest, vector, bytes);
-  return (kScanAccess + kWastedSector * wasted) / vector;
+  return (fitted.layouts.accessInstructions + fitted.loops.vainLoad * wasted) /
+         vector;
 }
 
 /// The same where elements are exchanged through shared memory.
-static double countExchanged(const Access &access, unsigned fastest) {
-  constexpr double kExchange = 8;
-  return kScanAccess / static_cast<double>(getVectorWidth(access, fastest)) +
-         kExchange;
+static double countExchanged(const Access &access, unsigned fastest,
+                             const fusion::FittedConstants &fitted) {
+  return fitted.layouts.accessInstructions /
+             static_cast<double>(getVectorWidth(access, fastest)) +
+         fitted.loops.exchangeInstructions;
 }
 
 namespace {
@@ -145,9 +140,8 @@ struct Group {
 
 class LayoutAssigner {
 public:
-  /// A block has so many bytes of shared memory.
-  LayoutAssigner(ProgramOp program, int64_t sharedBytes)
-      : program(program), sharedBytes(sharedBytes) {}
+  LayoutAssigner(ProgramOp program, const fusion::TargetInfo &target)
+      : program(program), target(target) {}
 
   void run() {
     collect();
@@ -217,7 +211,7 @@ private:
                      std::optional<LinearLayout> made);
 
   mutable ProgramOp program;
-  int64_t sharedBytes;
+  const fusion::TargetInfo &target;
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
@@ -452,29 +446,27 @@ struct AccessWidth {
 
   /// What an element takes, in instructions, where threads hold `vector`
   /// neighbours.
-  double count(int64_t vector) const;
+  double count(int64_t vector, const fusion::LayoutConstants &fitted) const;
 };
 } // namespace
 
-double AccessWidth::count(int64_t vector) const {
-  // Over an instruction of an element that is exchanged through shared memory;
-  // and of one that is stored beside others which the same lanes store later:
-  // sectors go to L2 in parts.
-  constexpr double kExchange = 0.8, kPart = 1;
+double AccessWidth::count(int64_t vector,
+                          const fusion::LayoutConstants &fitted) const {
   bool isAlone = elements == 1 && vector > 1;
   bool isNarrow = vector < elements && vector * bits < kWordBits;
   int64_t together = isNarrow ? elements : std::min(elements, vector);
   double instructions = 1 / static_cast<double>(together);
   if (isAlone || isNarrow)
-    instructions += kExchange;
+    instructions += fitted.scatteredElement;
   else if (isStore && vector > elements)
-    instructions += kPart;
+    instructions += fitted.partOfSector;
   return instructions;
 }
 
 /// How many neighbours a thread holds of what is accessed by `widths` elements
 /// at most: as is done with the fewest instructions.
-static int64_t chooseWidth(ArrayRef<AccessWidth> widths) {
+static int64_t chooseWidth(ArrayRef<AccessWidth> widths,
+                           const fusion::LayoutConstants &fitted) {
   int64_t best = 1, widest = 1;
   for (const AccessWidth &width : widths)
     widest = std::max(widest, width.elements);
@@ -482,7 +474,7 @@ static int64_t chooseWidth(ArrayRef<AccessWidth> widths) {
   for (int64_t vector = 1; vector <= widest; vector *= 2) {
     double instructions = 0;
     for (const AccessWidth &width : widths)
-      instructions += width.count(vector);
+      instructions += width.count(vector, fitted);
     if (!least || instructions <= *least) {
       least = instructions;
       best = vector;
@@ -514,7 +506,7 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
   for (unsigned dim = rank; dim-- > 0;)
     if (bytes[dim] > bytes[fastest])
       fastest = dim;
-  int64_t vector = chooseWidth(widths[fastest]);
+  int64_t vector = chooseWidth(widths[fastest], target.fitted.layouts);
   // Sums of a cluster are read from shared memory 16 bytes at a time.
   for (Value value : group.values)
     if (value.getDefiningOp<ClusterReduceOp>())
@@ -566,13 +558,15 @@ LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
   auto consider = [&](const LinearLayout &layout) {
     double instructions = 0;
     for (ScanOp scan : scans)
-      instructions += countScanInstructions(scan, layout);
+      instructions += countScanInstructions(scan, layout, target.fitted);
     for (const Access &access : group.accesses) {
       bool isDirect = preferredLayout(access, layout, /*once=*/false,
                                       /*scans=*/true) == layout;
-      std::optional<double> direct = countDirect(access, layout, fastest);
-      instructions +=
-          isDirect && direct ? *direct : countExchanged(access, fastest);
+      std::optional<double> direct =
+          countDirect(access, layout, fastest, target.fitted);
+      instructions += isDirect && direct
+                          ? *direct
+                          : countExchanged(access, fastest, target.fitted);
     }
     if (!best || instructions < least) {
       least = instructions;
@@ -650,13 +644,12 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
 }
 
 /// Instructions, about, of one element of `op`.
-static int64_t getWeight(Operation *op) {
-  constexpr int64_t kLongSequence = 8;
+static double getWeight(Operation *op, double ofFunction) {
   if (isa<arith::ConstantOp, SplatOp>(op))
     return 0;
   bool isLong = isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(op) ||
                 op->getName().getDialectNamespace() == "math";
-  return isLong ? kLongSequence : 1;
+  return isLong ? ofFunction : 1;
 }
 
 /// Where a vector that a larger tile is computed with, such as the factors of a
@@ -664,18 +657,17 @@ static int64_t getWeight(Operation *op) {
 /// hold parts of it, when that saves more than the shuffles that bring
 /// the elements to where they are used.
 std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
-  constexpr double kShuffle = 2.5;
-  // What one load brings costs more registers on its way than it saves work.
-  constexpr int64_t kLeastRegisters = 8;
   if (group.shape.size() != 1 || !group.layout)
     return std::nullopt;
-  int64_t weight = 0, shuffled = 0;
+  const fusion::LayoutConstants &fitted = target.fitted.layouts;
+  double weight = 0;
+  int64_t shuffled = 0;
   for (Value value : group.values) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getNumRegions() != 0 ||
         (isa<TileDialect>(op->getDialect()) && !isa<LoadOp, SplatOp>(op)))
       return std::nullopt;
-    weight += getWeight(op);
+    weight += getWeight(op, target.fitted.loops.functionInstructions);
     for (Operation *user : value.getUsers()) {
       if (isa<BroadcastOp>(user))
         ++shuffled;
@@ -692,13 +684,14 @@ std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
     for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
       bases->push_back(layout.basis(hw, bit));
   int64_t before = int64_t(1) << regs.size();
-  if (before < kLeastRegisters)
+  if (before < fitted.leastSpread)
     return std::nullopt;
   for (Coords &lane : lanes)
     if (lane.front() == 0 && !regs.empty() && regs.back().front() != 0)
       lane = regs.pop_back_val();
   int64_t after = int64_t(1) << regs.size();
-  if ((before - after) * weight <= kShuffle * before * shuffled)
+  if ((before - after) * weight <=
+      fitted.spreadInstructions * before * shuffled)
     return std::nullopt;
   std::optional<LinearLayout> spread =
       LinearLayout::fromBases(group.shape, regs, lanes, warps);
@@ -734,8 +727,8 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   ArrayRef<int64_t> shape = getTileShape(access.tile);
   // What shared memory has no room for is not exchanged either.
   unsigned bits = getTileElementType(access.tile).getIntOrFloatBitWidth();
-  if (numElements(shape) < kLeastExchange ||
-      numElements(shape) * std::max(bits / 8, 1u) > sharedBytes)
+  if (numElements(shape) < target.fitted.layouts.leastExchanged ||
+      numElements(shape) * std::max(bits / 8, 1u) > target.maxSharedPerBlock)
     return used;
   std::optional<unsigned> along = findAlongMemory(access);
   if (!along)
@@ -754,8 +747,9 @@ LinearLayout LayoutAssigner::preferredLayout(const Access &access,
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
   if (scans) {
-    std::optional<double> direct = countDirect(access, used, best);
-    follows = direct && *direct <= countExchanged(access, best);
+    std::optional<double> direct =
+        countDirect(access, used, best, target.fitted);
+    follows = direct && *direct <= countExchanged(access, best, target.fitted);
     leavesGaps = false;
   }
   if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
@@ -778,8 +772,8 @@ LinearLayout LayoutAssigner::preferredLayout(Operation *op,
   if (std::optional<unsigned> along = findAlongMemory(access);
       along && ofRows.contains(op)) {
     std::optional<double> direct =
-        countRowAccess(access, used, *along, isa<StoreOp>(op));
-    if (direct && *direct < countExchanged(access, *along))
+        countRowAccess(access, used, *along, isa<StoreOp>(op), target.fitted);
+    if (direct && *direct < countExchanged(access, *along, target.fitted))
       return used;
   }
   return preferredLayout(access, used, once, ofScans.contains(op));
@@ -1025,11 +1019,11 @@ class AssignLayoutsPass
 public:
   using Base::Base;
   void runOnOperation() override {
-    std::optional<int64_t> sharedBytes =
-        fusion::getSharedLimit(getOperation(), /*option=*/0);
-    if (!sharedBytes)
+    FailureOr<fusion::TargetInfo> target =
+        fusion::resolveTarget(getOperation());
+    if (failed(target))
       return signalPassFailure();
-    LayoutAssigner(getOperation(), *sharedBytes).run();
+    LayoutAssigner(getOperation(), *target).run();
   }
 };
 } // namespace

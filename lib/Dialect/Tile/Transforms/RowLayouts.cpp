@@ -61,13 +61,11 @@ static std::optional<double> countSectors(const Access &access,
   return static_cast<double>(sectors.size());
 }
 
-std::optional<double> tile::countRowAccess(const Access &access,
-                                           const LinearLayout &layout,
-                                           unsigned fastest, bool isStore) {
-  // A sector that is asked for in vain takes a turn of the L1 cache; stores go
-  // to the L2 cache each time.
-  constexpr double kAccess = 1.5, kLoaded = 1, kStored = 2,
-                   kSector = fusion::kSectorBytes;
+std::optional<double>
+tile::countRowAccess(const Access &access, const LinearLayout &layout,
+                     unsigned fastest, bool isStore,
+                     const fusion::FittedConstants &fitted) {
+  constexpr double kSector = fusion::kSectorBytes;
   double elementBytes = std::max(
       access.view.getType().getElementType().getIntOrFloatBitWidth() / 8.0,
       1.0);
@@ -81,5 +79,7 @@ std::optional<double> tile::countRowAccess(const Access &access,
     return std::nullopt;
   double needed = static_cast<double>(layout.numLanes()) * bytes / kSector;
   double wasted = std::max(0.0, *asked - needed);
-  return (kAccess + (isStore ? kStored : kLoaded) * wasted) / width;
+  return (fitted.layouts.accessInstructions +
+          (isStore ? fitted.loops.vainStore : fitted.loops.vainLoad) * wasted) /
+         width;
 }

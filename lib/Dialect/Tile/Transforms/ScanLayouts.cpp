@@ -46,26 +46,24 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
 }
 
 /// Instructions, about, that combine two states.
-static double countCombination(ScanOp op) {
-  constexpr double kFunction = 8;
+static double countCombination(ScanOp op, double ofFunction) {
   double count = 0;
   for (Operation &inner : op.getCombiner().front().without_terminator())
     count += isa<math::MathDialect>(inner.getDialect()) &&
                      !isa<math::AbsFOp, math::FmaOp>(inner)
-                 ? kFunction
+                 ? ofFunction
                  : 1;
   return count;
 }
 
-double tile::countScanInstructions(ScanOp op, const LinearLayout &layout) {
-  // A shuffle, a comparison and a selection of each lane step; a barrier, the
-  // stores before it and the loads after it.
-  constexpr double kLaneStep = 3, kExchange = 16;
+double tile::countScanInstructions(ScanOp op, const LinearLayout &layout,
+                                   const fusion::FittedConstants &fitted) {
   std::optional<ScanPlan> plan = getScanPlan(layout, op.getDim());
   if (!plan)
     return std::numeric_limits<double>::infinity();
-  double one = countCombination(op);
-  double step = one + kLaneStep * static_cast<double>(op.getInputs().size());
+  double one = countCombination(op, fitted.loops.functionInstructions);
+  double step = one + fitted.loops.laneStepInstructions *
+                          static_cast<double>(op.getInputs().size());
   auto run = static_cast<double>(int64_t(1) << plan->regBits);
   // A thread's elements first, then those of lanes, then each element again.
   double ofLanes = plan->laneBits * step / run;
@@ -80,5 +78,6 @@ double tile::countScanInstructions(ScanOp op, const LinearLayout &layout) {
                                   << (plan->regBits + rounds - plan->warpBits));
   if (!plan->warpBits)
     return count + (rounds ? step / run : 0);
-  return count + ((rounds + 1) * step + kExchange) / held;
+  return count +
+         ((rounds + 1) * step + fitted.layouts.warpScanInstructions) / held;
 }

@@ -14,6 +14,7 @@
 #ifndef FUSION_DIALECT_TILE_TRANSFORMS_ROWLAYOUTS_H
 #define FUSION_DIALECT_TILE_TRANSFORMS_ROWLAYOUTS_H
 
+#include "fusion/Analysis/FittedConstants.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 
 namespace mlir::tile {
@@ -29,7 +30,8 @@ LinearLayout getRowLayout(ArrayRef<int64_t> shape,
 /// from each other lanes are.
 std::optional<double> countRowAccess(const Access &access,
                                      const LinearLayout &layout,
-                                     unsigned fastest, bool isStore);
+                                     unsigned fastest, bool isStore,
+                                     const fusion::FittedConstants &fitted);
 
 } // namespace mlir::tile
 

@@ -14,6 +14,7 @@
 #ifndef FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H
 #define FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H
 
+#include "fusion/Analysis/FittedConstants.h"
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
@@ -27,7 +28,8 @@ LinearLayout getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
                           unsigned fastest, int64_t vector, int64_t numWarps);
 
 /// Instructions of a thread, about, for each element of `op` in `layout`.
-double countScanInstructions(ScanOp op, const LinearLayout &layout);
+double countScanInstructions(ScanOp op, const LinearLayout &layout,
+                             const fusion::FittedConstants &fitted);
 
 } // namespace mlir::tile
 
