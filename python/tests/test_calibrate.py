@@ -5,6 +5,7 @@
 
 import argparse
 import contextlib
+import ctypes
 import io
 import json
 import math
@@ -15,6 +16,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import numpy as np
+
+from fusion import abi
+from fusion.devices import Device
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / "benchmarks"))
@@ -141,6 +147,58 @@ class ArenaTest(unittest.TestCase):
         self.assertEqual(arena.take([100, 4], 2), [4096, 4352])
         # What is larger than all of it has the whole.
         self.assertEqual(arena.take([1024], 5), [4096])
+
+
+class OneLaunch:
+    """A driver that launches what a graph would, and has a clock of its own."""
+
+    @contextlib.contextmanager
+    def graph(self, stream, enqueue):
+        enqueue()
+        yield None
+
+    def time(self, ready, stream, repeat):
+        return [3e-3] * repeat
+
+
+class TimerTest(unittest.TestCase):
+    """The launches of a variant, on the emulator."""
+
+    def test_launches(self):
+        timer = object.__new__(measure.Timer)
+        timer.device = Device.open("emulator")
+        timer.driver, timer.arenas = OneLaunch(), {}
+        timer.info = abi.DeviceInfo(l2Bytes=4096)
+        timer.stream = ctypes.c_void_p()
+        probes = [programs.pointwise("relu", "mixed", (300,), "f32"),
+                  programs.pointwise("add", "mixed", (100,), "bf16", count=3),
+                  programs.rowwise("softmax", "softmax", "rows", (5, 40))]
+        with tempfile.TemporaryDirectory() as scratch:
+            options = argparse.Namespace(
+                folder=pathlib.Path(scratch), bin=BINARIES, target="sm_90a",
+                most=1, jobs=1, seconds_to_compile=60)
+            variants, _ = build.build(probes, options)
+            lines = []
+            seconds = measure.time_all(variants, options.folder, timer, 3,
+                                       lines.append)
+            # Launches take 2 ms together.
+            for variant, found in zip(variants, seconds):
+                count = int(min(2e-3 / variant["seconds"], 256))
+                self.assertAlmostEqual(found, 3e-3 / count)
+            self.assertEqual(len(lines), 3)
+            self.check_result(timer, variants[0], options.folder)
+            absent = {**variants[0], "name": "absent"}
+            self.assertEqual(measure.time_all([absent], options.folder, timer,
+                                              1, lines.append), [None])
+            self.assertIn("absent: not timed: ", lines[-1])
+
+    def check_result(self, timer, variant, folder):
+        timer.seconds(folder / f"{variant['name']}.fpk", 1.0, 1)
+        given, taken = (np.empty(300, np.float32) for _ in range(2))
+        timer.arenas["inputs"].memory.copy_to(given)
+        timer.arenas["outputs"].memory.copy_to(taken)
+        self.assertTrue((given > 0.5).all())
+        self.assertTrue((given == taken).all())
 
 
 class CommandTest(unittest.TestCase):
