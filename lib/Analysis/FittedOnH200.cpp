@@ -270,6 +270,7 @@ static constexpr MmaConstants getMma() {
   // by eight rows 186), which takes 0.1 to 0.9 % less time in 13 of 14
   // products.
   c.wideGroup = 16;
+  c.headColumns = 128;
   c.fewRows = 32;
   c.fewRowsCost = 1.6;
   return c;
@@ -296,6 +297,10 @@ static constexpr FewRowsConstants getFewRows() {
   FewRowsConstants c;
   c.maxRows = 32;
   c.maxUnpackedRows = 64;
+  // Beyond, rows of bytes along the depth lose 3 %, twice as many rows 10 %,
+  // what is multiplied as it is stored 6 %.
+  c.producedPackedRows = 32;
+  c.producedRows = 16;
   c.bytesAhead = 64 * 1024;
   c.longRowBytes = 128;
   c.shortRowShare = 0.8;

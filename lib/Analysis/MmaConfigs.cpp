@@ -24,6 +24,10 @@ using namespace mlir;
 using namespace mlir::fusion;
 using namespace mlir::fusion::pricing;
 
+/// Stages of the ring that feeds the products, at most: more take memory and
+/// hide nothing.
+static constexpr int64_t kMaxStages = 8;
+
 /// Gives `config` the stages that `room` bytes of shared memory have place for,
 /// at most `most`.
 static void setStages(const MmaProblem &problem, MmaConfig &config,
@@ -75,8 +79,7 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.blocks =
       getTiles(problem, config) * config.multicast > slots ? slots : 0;
   // Four wait for each other longer: where copies are the limit, and no tile
-  // waits for another (1025x1032x1000: 13.6 us with two, 12.9 with four). Not
-  // in panels of columns (1000x1000x1000: 12.9 us with two, 15.7 with four).
+  // waits for another. Not in panels of columns.
   if (blocks > 2 && (!problem.straddles[1] || problem.transposed[1] ||
                      problem.elementBits != 16 || config.blocks ||
                      problem.rows <= 2 * config.rows))
@@ -92,7 +95,7 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const TargetInfo &target) {
   // What finishing counts for at most.
   constexpr int64_t kMostFinish = 64;
-  // Tiles of several parts took 3 to 6 % longer than predicted.
+  // Tiles of several parts took longer than predicted.
   if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
       !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
       problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
@@ -117,7 +120,6 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
                      const MmaProblem &problem, MmaConfig config,
                      const TargetInfo &target) {
-  constexpr int64_t kMaxStages = 8;
   int64_t blocks = getTiles(problem, config) * config.split;
   if (config.split == 1 || !problem.isStatic || blocks > target.numSMs ||
       blocks <= getClusterSlots(config.split, target))
@@ -125,7 +127,7 @@ static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
   config.apart = true;
   config.blocks = 0;
   int64_t own = config.columns / config.split;
-  config.chunk = own > 64 ? 64 : 0;
+  config.chunk = own > kEpilogueChunk ? kEpilogueChunk : 0;
   // No room for the sums of others: more stages.
   setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
   if (config.stages >= 2)
@@ -138,7 +140,6 @@ static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const MmaProblem &problem, MmaConfig config,
                       const TargetInfo &target) {
-  constexpr int64_t kMaxStages = 8;
   int64_t tiles = llvm::divideCeil(problem.rows, config.rows) *
                   llvm::divideCeil(problem.columns, config.columns) *
                   problem.batch;
@@ -147,14 +148,12 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
       config.rows * config.columns * problem.sums <
           kLeastMovedSums * kWarpgroupWarps * kWarpThreads)
     return;
-  // Tiles of other parts were slower than predicted (512x14336x4096 with 224
-  // columns: 108 us, and 92 otherwise).
+  // Tiles of other parts were slower than predicted.
   if (!llvm::isPowerOf2_64(config.columns) && config.columns != 160 &&
       config.columns != 192)
     return;
   // Half the columns of a tile are twice the members, and what a group computes
-  // beside the other's products takes longer than the waits it hides (layer
-  // norm of 8192x4096x4096: 453 us, and 393 with one group of twice the tile).
+  // beside the other's products takes longer than the waits it hides.
   if (config.getPanel(problem) > 1)
     return;
   // Computing an operand takes the warps of both groups.
@@ -243,7 +242,7 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
 static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
                          const MmaProblem &problem, int64_t depth,
                          const TargetInfo &target) {
-  constexpr int64_t kGroups = 3, kGroupRows = 64, kMaxStages = 8;
+  constexpr int64_t kGroups = 3, kGroupRows = 64;
   // What setmaxnreg gives twelve warps beside four of producers.
   constexpr int64_t kMostRegisters = 160 - cost::kRegisterError;
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
@@ -270,7 +269,7 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     config.blocks =
         getTiles(problem, config) > target.numSMs ? target.numSMs : 0;
     // Four stages and a buffer of the results for each group are a little
-    // better than three and two (3072x3072x3072: 78.8 us and 79.4).
+    // better than three and two.
     for (auto [chunk, staging] :
          {std::pair(64, 1), std::pair(64, 2), std::pair(32, 2)}) {
       config.chunk = columns > chunk ? chunk : 0;
@@ -321,15 +320,16 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             config.group = 1;
           else if (walksManyRows(problem, config, target.fitted.mma.wideGroup))
             config.group = target.fitted.mma.wideGroup;
-          config.chunk = columns > 64 && split == 1 ? 64 : 0;
+          config.chunk =
+              columns > kEpilogueChunk && split == 1 ? kEpilogueChunk : 0;
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each. One that no
             // instruction reads with others was never worth it.
             if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
                 getMmaColumns(problem, config).multiplied > columns)
               continue;
-            // Nor is loading more than is multiplied, unless many rows share it
-            // (777x1531x2049: 28 us with 160 columns, 24 with 192).
+            // Nor is loading more than is multiplied, unless many rows share
+            // it.
             if (rows <= 64 && getMmaColumns(problem, config).loaded > columns)
               continue;
             // Widths that were measured with long contractions only, or where
@@ -340,7 +340,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                  (chunks < target.fitted.mma.deepChunks &&
                   !problem.straddles[1])))
               continue;
-            config.chunk = 64;
+            config.chunk = kEpilogueChunk;
           }
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
@@ -404,10 +404,9 @@ static int64_t getWidestElement(const MmaProblem &problem) {
 
 MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
                                    const TargetInfo &target) {
-  constexpr int64_t kMaxStages = 4;
+  constexpr int64_t kMaxSyncStages = 4;
   // f32 does more to an operand than to read it: fewer warps share one, and
-  // steps are longer (2048 to f32's precision: 128x64x32 by 4 warps 311 us,
-  // 128x128x16 by 8 warps 337 us).
+  // steps are longer.
   bool single = problem.elementBits == 32;
   int64_t depthBytes = single ? 128 : 64, residentBlocks = single ? 3 : 2;
   auto fit = [](int64_t size, int64_t least, int64_t most) {
@@ -474,6 +473,6 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   // Several blocks of a multiprocessor, where they fit.
   config.stages = std::clamp<int64_t>(target.sharedPerSM / residentBlocks /
                                           std::max<int64_t>(stage, 1),
-                                      2, kMaxStages);
+                                      2, kMaxSyncStages);
   return config;
 }

@@ -26,8 +26,6 @@ static constexpr int64_t kGroupLoop = 26;
 /// and their epilogue has wide chunks, those of the next come beside what is
 /// left of one; and otherwise.
 static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1.25, kHeldAhead = 0.5;
-/// Columns of a wide chunk.
-static constexpr int64_t kWideChunk = 64;
 /// For each tensor of which the epilogue reads tiles.
 static constexpr int64_t kTileAddress = 4;
 /// For rows in groups: the search for a tile's group, addresses of stores.
@@ -47,8 +45,8 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   int64_t own = config.columns / config.split;
   // Four lanes share a row of a fragment. Vectors beyond the first are gone
   // when the others come.
-  bool inTurn =
-      config.groups == 1 && config.rowGroups == 1 && config.chunk >= kWideChunk;
+  bool inTurn = config.groups == 1 && config.rowGroups == 1 &&
+                config.chunk >= kEpilogueChunk;
   double share = !config.blocks ? kHeldOnce : inTurn ? kHeldInTurn : kHeldAhead;
   double held = problem.columnVectors == 0 ? 0 : share * own / 4;
   int64_t registers =

@@ -96,7 +96,6 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
 static int64_t countSources(Value tensor, int64_t least,
                             const llvm::SmallDenseSet<Value> &reads,
                             llvm::SmallDenseSet<Value> &seen) {
-  constexpr int64_t kLittle = 8;
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || !seen.insert(tensor).second)
     return 0;

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -29,8 +30,6 @@ using namespace mlir::fusion;
 
 /// Operations looked at on the way to or from a reshape.
 static constexpr unsigned kMaxVisited = 64;
-/// Columns of a head from which on tiles of one head are as good as others.
-static constexpr int64_t kLeastColumns = 128;
 
 static bool isPointwise(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -89,7 +88,8 @@ static bool separates(AffineMap map, ArrayRef<int64_t> group) {
 
 /// Does a user of `expand`, directly or behind pointwise operations, need the
 /// dimensions that it splits?
-static bool isNeededSplit(tensor::ExpandShapeOp expand) {
+static bool isNeededSplit(tensor::ExpandShapeOp expand,
+                          const TargetInfo &target) {
   auto type = expand.getResultType();
   SmallVector<SmallVector<int64_t>> groups;
   for (const ReassociationIndices &group : expand.getReassociationIndices()) {
@@ -114,7 +114,7 @@ static bool isNeededSplit(tensor::ExpandShapeOp expand) {
         return own.isPermutation() &&
                own.getResults().back() ==
                    getAffineDimExpr(own.getNumDims() - 1, own.getContext()) &&
-               type.getShape().back() >= kLeastColumns;
+               type.getShape().back() >= target.fitted.mma.headColumns;
       for (AffineMap map : op.getIndexingMapsArray())
         for (ArrayRef<int64_t> group : groups)
           if (separates(map, group))
@@ -126,13 +126,17 @@ static bool isNeededSplit(tensor::ExpandShapeOp expand) {
 }
 
 void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
-  auto shouldRaise = [](OpOperand *operand) {
+  FailureOr<TargetInfo> target = resolveTarget(func);
+  if (failed(target))
+    return;
+  auto shouldRaise = [&](OpOperand *operand) {
     auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
     Operation *producer = operand->get().getDefiningOp();
     // The rewriting would lose contracts.
     return expand && producer && !hasContract(producer) &&
            expand.getResultType().hasStaticShape() &&
-           comesFromContraction(operand->get()) && isNeededSplit(expand);
+           comesFromContraction(operand->get()) &&
+           isNeededSplit(expand, *target);
   };
   RewritePatternSet patterns(func.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldRaise);

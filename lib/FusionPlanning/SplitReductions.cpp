@@ -13,6 +13,7 @@
 #include "fusion/FusionPlanning/SplitReductions.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,7 +27,7 @@ using namespace mlir::fusion;
 /// Columns that a thread of a warpgroup has a quarter of, the epilogue's chunk:
 /// two exchanges between neighbouring lanes finish them. Rows that one warp
 /// holds: reducing more would make warps wait for each other.
-static constexpr int64_t kColumnGranule = 64, kRowGranule = 16;
+static constexpr int64_t kColumnGranule = kEpilogueChunk, kRowGranule = 16;
 
 /// True when `op` is a product that tensor cores might make.
 static bool isProduct(linalg::LinalgOp op) {

@@ -573,7 +573,8 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
           places +
       fitted.threadInstructions / (places * vector * steps);
   // Blocks of a multiprocessor, and those that it holds at once.
-  double registers = llvm::alignTo(std::min<int64_t>(choice.registers, 255), 8);
+  double registers = llvm::alignTo(
+      std::min<int64_t>(choice.registers, kMaxThreadRegisters), 8);
   double most =
       std::clamp(std::floor(static_cast<double>(facts.target.registersPerSM) /
                             (choice.threads * registers)),
@@ -689,9 +690,7 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
                      (steps > 1 ? words * (choice.reads + choice.fresh) +
                                       vector * choice.weights
                                 : words * (choice.reads + choice.weights));
-  // Loads may wait where the products alone take longer than the memory: 3x3
-  // windows two apart took 31.1 us by the schedule that this makes the best of,
-  // 29.5 by the other.
+  // Loads may wait where the products alone take longer than the memory.
   bool mayWait =
       windows.taps / fitted.lanes > bytesPerElement / fitted.bytesPerClock;
   if (windows.weighted && mayWait && steps == 1 && words == 1 &&

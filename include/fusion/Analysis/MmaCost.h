@@ -28,6 +28,13 @@ namespace mlir::fusion {
 /// worth copying.
 constexpr int64_t kMaxSideRings = 3, kSideStages = 2, kLeastSideRowBytes = 32;
 
+/// Columns that an epilogue has at a time, unless it has all.
+constexpr int64_t kEpilogueChunk = 64;
+
+/// A tile that is so many times smaller than another is little beside it: it is
+/// not worth copies of its own.
+constexpr int64_t kLittle = 8;
+
 /// Bytes of shared memory that never limit the number of blocks that run at
 /// once: 228 KiB among 8 blocks of 256 threads, on the smallest chip 100 KiB
 /// among 6.

@@ -32,10 +32,6 @@ struct CopyPlan {
 /// several.
 std::optional<LinearLayout> getOnlyUse(LoadOp load);
 
-/// Rows up to which a producer feeds products with weights of which a byte
-/// holds several, and with others.
-constexpr int64_t kMostRowsOfPacked = 32, kMostRowsOfOthers = 16;
-
 /// Bits of the tensor that `load` reads from; a large number when they are not
 /// known.
 int64_t getViewBits(LoadOp load);

@@ -12,6 +12,7 @@
 
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "CopyPlan.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/IR/MmaSyncLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Support/Float8.h"
@@ -108,6 +109,13 @@ static unsigned log2Run(DotOp dot) {
   return run;
 }
 
+/// Whether a producer brings an operand of several numbers a byte to `dot`, of
+/// which `rows` rows share it.
+static bool isProduced(DotOp dot, int64_t rows) {
+  FailureOr<fusion::TargetInfo> target = fusion::resolveTarget(dot);
+  return succeeded(target) && rows <= target->fitted.fewRows.producedPackedRows;
+}
+
 /// The same along the rows of the instruction, `extent` of them, for an operand
 /// `dim` that is stored along them and has to be unpacked: `ldmatrix`
 /// transposes elements of 16 bits only.
@@ -121,7 +129,7 @@ static unsigned log2RowRun(DotOp dot, unsigned dim, int64_t extent) {
   auto program = dot->getParentOfType<ProgramOp>();
   if (isInParts(dot) && program.getPipeline()->getMbarriers() &&
       source.bits < 8 && liesAlong(source.load, 1) &&
-      getTileShape(dot.getType())[2 - dim] <= kMostRowsOfPacked)
+      isProduced(dot, getTileShape(dot.getType())[2 - dim]))
     return (kLaneRows << kSwizzleRun) <= extent ? kSwizzleRun : 0;
   if (!isInParts(dot) || source.bits >= 16 || !liesAlong(source.load, 0))
     return 0;

@@ -91,9 +91,8 @@ void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
     return load && getTileShape(load.getType()).size() > 1;
   });
   // Nor where the epilogue runs beside the products of another group: what
-  // made it denser there was measured to make the products slower
-  // (12608x3072x768: 96 us instead of 86), what waited for its loads as well
-  // (8192x3072x768: 64 us instead of 59).
+  // made it denser there made the products slower, what waited for its loads as
+  // well.
   bool isBeside = program.getPipelineAttr().getGroups() > 1;
   int64_t bytes = 0, mostBytes = hasTiles || isBeside ? 0 : kMaxBytes;
   Operation *place = first, *begin = nullptr;

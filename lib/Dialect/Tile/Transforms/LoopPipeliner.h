@@ -108,8 +108,7 @@ private:
   void loadAsUsed(ArrayRef<LoadOp> loads);
   /// Whether a producer feeds the products faster than their own warps do:
   /// where these unpack several numbers of a byte, or weights that lie across
-  /// the depth, for few rows. Others lose by it: rows of bytes along the depth
-  /// 3 %, twice as many rows 10 %, what is multiplied as it is stored 6 %.
+  /// the depth, for few rows. Others lose by it.
   bool wantsProducer(ArrayRef<LoadOp> loads);
   /// Whether warps share the depth of all products and compute an operand.
   /// Those that multiply what they read wait for memory alone.

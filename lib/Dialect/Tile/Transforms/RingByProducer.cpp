@@ -20,6 +20,8 @@
 #include "LoopPipeliner.h"
 #include "RolePlan.h"
 #include "RoleWriters.h"
+#include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/ModuleTarget.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -64,8 +66,12 @@ bool LoopPipeliner::wantsProducer(ArrayRef<LoadOp> loads) {
   for (auto dot : loop.getBody()->getOps<DotOp>())
     for (int64_t size : getTileShape(dot.getType()).drop_front())
       rows = std::min(rows, size);
-  return isPacked ? rows <= kMostRowsOfPacked
-                  : rows <= kMostRowsOfOthers &&
+  FailureOr<fusion::TargetInfo> target = fusion::resolveTarget(loop);
+  if (failed(target))
+    return false;
+  const fusion::FewRowsConstants &fitted = target->fitted.fewRows;
+  return isPacked ? rows <= fitted.producedPackedRows
+                  : rows <= fitted.producedRows &&
                         isContiguous(Access::of(largest), 0);
 }
 
@@ -78,7 +84,6 @@ bool LoopPipeliner::planProduced(ArrayRef<LoadOp> loads,
            (element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 8);
   };
   // Small tiles, factors of groups, may stay with those who use them.
-  constexpr int64_t kLittle = 8;
   int64_t largest = 0;
   for (LoadOp load : loads)
     largest = std::max(largest, bitsOf(load));
@@ -108,7 +113,7 @@ bool LoopPipeliner::planProduced(ArrayRef<LoadOp> loads,
       copies.push_back({load, CopyPlan(), nullptr, *copy});
       continue;
     }
-    if (bitsOf(load) * kLittle > largest)
+    if (bitsOf(load) * fusion::kLittle > largest)
       return refuse(load, whyNot);
     if (!getOnlyUse(load) || !trips || trips->isZero())
       return refuse(load, "a small tile beside it cannot be loaded ahead");

@@ -12,13 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopPipeliner.h"
+#include "fusion/Analysis/MmaCost.h"
 
 using namespace mlir;
 using namespace mlir::tile;
 
 bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
                                 SmallVectorImpl<LoadOp> &others) {
-  constexpr int64_t kLittle = 8;
   // Pieces of 64 bytes a warp reach two thirds of the memory's rate; what is
   // small comes from L2.
   int64_t largest = 0;
@@ -30,9 +30,9 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
     int64_t bits = type.getNumElements();
     if (type.getElementType().isIntOrFloat())
       bits *= type.getElementTypeBitWidth();
-    if (std::optional<CopyPlan> plan =
-            planCopy(load, numWarps, /*byReader=*/true,
-                     /*mayCut=*/getViewBits(load) * kLittle <= largest)) {
+    if (std::optional<CopyPlan> plan = planCopy(
+            load, numWarps, /*byReader=*/true,
+            /*mayCut=*/getViewBits(load) * fusion::kLittle <= largest)) {
       copies.push_back({load, *plan, nullptr});
       copied += bits;
     } else {
@@ -43,7 +43,7 @@ bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
   std::optional<APInt> trips = loop.getStaticTripCount();
   bool allKnown = llvm::all_of(
       others, [](LoadOp load) { return getOnlyUse(load).has_value(); });
-  if (copies.empty() || loaded * kLittle > copied || !allKnown ||
+  if (copies.empty() || loaded * fusion::kLittle > copied || !allKnown ||
       (!others.empty() && (!trips || trips->isZero()))) {
     copies.clear();
     others.clear();
