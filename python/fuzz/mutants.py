@@ -189,10 +189,12 @@ BARRIERS = [
     *_group(
         "lib/Dialect/Tile/Transforms/AllocateSharedMemory.cpp",
         ("last-use-of-buffer-lost",
-         "std::max(life.last, span[ancestor].second)", "life.last"),
-        ("gap-too-small", "offset + life->bytes <= other->offset",
+         "std::max(life.last, span[ancestor].second)", "life.last")),
+    *_group(
+        "include/fusion/Support/FirstFit.h",
+        ("gap-too-small", "offset + piece->bytes <= other->offset",
          "offset <= other->offset && "
-         "offset + life->bytes / 2 <= other->offset")),
+         "offset + piece->bytes / 2 <= other->offset")),
     *_group(
         "lib/Executable/BufferPlan.cpp",
         ("workspace-reused-early", "lifetimes[other].last < life.first",
@@ -205,9 +207,9 @@ PRICES = _group(
     "lib/Analysis/CostModel.cpp",
     ("price-of-registers", "static_cast<int64_t>(std::ceil(widest))",
      "static_cast<int64_t>(std::ceil(widest / 4))"),
-    ("price-of-launch", "target.launchSeconds + steps",
-     "100 * target.launchSeconds + steps"),
-    ("price-of-overlap", "(1 - overlap) * (sum - largest)",
+    ("price-of-launch", "target.fitted.rates.launchSeconds + steps",
+     "100 * target.fitted.rates.launchSeconds + steps"),
+    ("price-of-overlap", "(1 - time.hidden) * (sum - largest)",
      "10 * (sum - largest)"))
 
 MUST_BE_FOUND = DECOMPOSITIONS + LEGALITY + MASKS + LAYOUTS + BARRIERS

@@ -17,8 +17,10 @@ import re
 import shutil
 import subprocess
 
-# Stands at the head of each file that has a mutant. Every place asks once.
-HEAD = r"""#include <cstdio>
+# Stands at the head of each file that has a mutant, once for those that include
+# another. Every place asks once.
+HEAD = r"""#ifndef FUSION_MUTANT
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 [[maybe_unused]] static bool fusionIsMutant(const char *name) {
@@ -35,6 +37,7 @@ HEAD = r"""#include <cstdio>
     static const bool isChosen = fusionIsMutant(name);                         \
     return isChosen;                                                           \
   }())
+#endif
 #line 1
 """
 # What of a build's cache a build of the copy takes over.
