@@ -94,7 +94,8 @@ tile::ProgramOp TileEmitter::createProgram(StringRef name, int64_t indexBits) {
     program.setPipelineAttr(tile::PipelineAttr::get(
         context, mma.getKind(), mma.getStages(), mma.getColumns(),
         mma.getGroups(),
-        mma.getKind() == MmaKind::MmaSync && hasWaitingBarriers(op)));
+        mma.getKind() == MmaKind::MmaSync && hasWaitingBarriers(op),
+        mma.getSkew()));
   return program;
 }
 

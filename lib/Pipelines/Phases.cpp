@@ -97,6 +97,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createFuseWalksPass());
   programs.addPass(tile::createShrinkLoadsPass());
   programs.addPass(tile::createSplitEpiloguePass());
+  programs.addPass(tile::createSkewProductsPass());
   programs.addPass(tile::createSpecializeWarpsPass());
   programs.addPass(tile::createOverlapProductsPass());
   programs.addPass(createCSEPass());

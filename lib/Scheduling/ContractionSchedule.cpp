@@ -246,7 +246,7 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
                           config.multicast, config.groups * config.rowGroups,
-                          config.stream, config.apart);
+                          config.stream, config.apart, /*skew=*/0);
   return ScheduleAttr::get(context, Strategy::Contraction, axes, config.warps,
                            mma);
 }

@@ -179,7 +179,7 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               MmaKind kind, int64_t stages, int64_t columns,
                               int64_t split, int64_t group, int64_t blocks,
                               int64_t multicast, int64_t groups, int64_t stream,
-                              int64_t apart) {
+                              int64_t apart, int64_t skew) {
   if (stages < 1 || stages > 32)
     return emitError() << "'stages' must be 1 to 32, got " << stages;
   if (columns != 0 && !isPowerOf2(columns))
@@ -216,6 +216,10 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (apart && (kind != MmaKind::Wgmma || split == 1 || blocks != 0))
     return emitError() << "'apart' is for wgmma with a 'split' and without "
                           "'blocks'";
+  if (skew < 0 || skew > 1)
+    return emitError() << "'skew' must be 0 or 1, got " << skew;
+  if (skew && kind != MmaKind::Wgmma)
+    return emitError() << "'skew' is for wgmma";
   return success();
 }
 

@@ -290,3 +290,18 @@ module attributes {fusion.tf32 = true} {}
 
 // expected-error@+1 {{'stream' is for wgmma on a grid of 'blocks' without 'split' or 'groups'}}
 "test.a"() {a = #fusion.mma<mma_sync, blocks = 4, stream = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'skew' is for wgmma}}
+"test.a"() {a = #fusion.mma<mma_sync, skew = 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'skew' must be 0 or 1, got 2}}
+"test.a"() {a = #fusion.mma<wgmma, skew = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'split' is for dimensions that blocks walk}}
+"test.a"() {a = #fusion.axis<sequential, tile = 4, split = 2>} : () -> ()

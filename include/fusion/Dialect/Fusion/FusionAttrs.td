@@ -138,6 +138,9 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     - `apart`: 1 when the blocks of a `split` are no cluster: they exchange
       their sums through global memory, and all blocks of the grid run at the
       same time. For `wgmma` with one tile a block;
+    - `skew`: 1 when a product that needs the result of another one of the same
+      walk runs one turn behind it, while what the next turn needs is computed.
+      For `wgmma`;
     - `group`: rows of tiles that are walked together, so that neighbouring
       blocks share operands in L2 (1: row by row);
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
@@ -167,12 +170,13 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     DefaultValuedParameter<"int64_t", "1">:$multicast,
     DefaultValuedParameter<"int64_t", "1">:$groups,
     DefaultValuedParameter<"int64_t", "0">:$stream,
-    DefaultValuedParameter<"int64_t", "0">:$apart
+    DefaultValuedParameter<"int64_t", "0">:$apart,
+    DefaultValuedParameter<"int64_t", "0">:$skew
   );
   let assemblyFormat = [{
     `<` $kind
     (`,` struct($stages, $columns, $split, $group, $blocks, $multicast,
-                $groups, $stream, $apart)^)? `>`
+                $groups, $stream, $apart, $skew)^)? `>`
   }];
   let extraClassDeclaration = [{
     /// Blocks of a cluster.

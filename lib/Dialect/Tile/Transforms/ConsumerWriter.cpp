@@ -55,11 +55,14 @@ private:
   void writeProduct(Product &product);
   /// Waits for the stage of this turn of the contraction, once.
   void waitForStage(Location loc);
-  /// Waits for the products in flight.
-  void waitForProducts(Location loc);
+  /// Waits for the first `count` products in flight, or for all.
+  void waitForProducts(Location loc, std::optional<size_t> count = {});
   /// Frees the stage of this turn, which nothing reads any more.
   void freeStage();
-  bool readsInFlight(Operation &op);
+  /// How many of the products in flight have to end before `op`.
+  size_t countRead(Operation &op);
+  /// Finds the products of the loop's body `block` that are read there.
+  void findEarly(Block &block);
   bool usesAnyRing(Operation *op) {
     return llvm::any_of(
         llvm::seq<unsigned>(0, common.rings.size()),
@@ -91,6 +94,8 @@ private:
   llvm::SmallPtrSet<void *, 4> storedNow;
   /// Products of the program whose copies are in flight.
   SmallVector<DotOp> inFlight;
+  /// Those that are waited for while later ones may go on.
+  llvm::SmallPtrSet<Operation *, 4> early;
   /// Tiles in registers that they read.
   SmallVector<Value> kept;
 };
@@ -182,37 +187,56 @@ Value ConsumerWriter::bufferOf(LoadOp load) {
   return own;
 }
 
-void ConsumerWriter::waitForProducts(Location loc) {
-  if (inFlight.empty())
+void ConsumerWriter::waitForProducts(Location loc,
+                                     std::optional<size_t> count) {
+  size_t ended = count.value_or(inFlight.size());
+  if (ended == 0)
     return;
   // One that another product took as its accumulator ends with that one.
   SmallVector<DotOp> last;
   SmallVector<Value> values;
-  for (DotOp dot : inFlight) {
+  for (DotOp dot : ArrayRef(inFlight).take_front(ended)) {
     Value value = state.mapping.lookup(dot.getResult());
     if (!value.use_empty())
       continue;
     last.push_back(dot);
     values.push_back(value);
   }
-  auto wait = MmaWaitOp::create(state.builder, loc, TypeRange(values), values,
-                                kept, /*pending=*/0);
+  bool isAll = ended == inFlight.size();
+  auto wait = MmaWaitOp::create(
+      state.builder, loc, TypeRange(values), values,
+      isAll ? ValueRange(kept) : ValueRange(),
+      /*pending=*/static_cast<int64_t>(inFlight.size() - ended));
   for (auto [dot, result] : llvm::zip(last, wait.getResults()))
     state.mapping.map(dot.getResult(), result);
-  inFlight.clear();
-  kept.clear();
+  inFlight.erase(inFlight.begin(), inFlight.begin() + ended);
+  if (isAll)
+    kept.clear();
 }
 
-bool ConsumerWriter::readsInFlight(Operation &op) {
+size_t ConsumerWriter::countRead(Operation &op) {
   if (inFlight.empty())
-    return false;
-  bool reads = false;
+    return 0;
+  size_t count = 0;
   op.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (auto dot = operand.getDefiningOp<DotOp>())
-        reads |= llvm::is_contained(inFlight, dot);
+    for (Value operand : inner->getOperands()) {
+      auto *dot = llvm::find(inFlight, operand.getDefiningOp<DotOp>());
+      if (dot != inFlight.end())
+        count = std::max<size_t>(count, dot - inFlight.begin() + 1);
+    }
   });
-  return reads;
+  // Products are in one group up to the next one that is waited for early.
+  while (count > 0 && count < inFlight.size() &&
+         !early.contains(inFlight[count - 1]))
+    ++count;
+  return count;
+}
+
+void ConsumerWriter::findEarly(Block &block) {
+  for (auto dot : block.getOps<DotOp>())
+    for (Operation *user : dot->getUsers())
+      if (!isa<DotOp>(user) && !user->hasTrait<OpTrait::IsTerminator>())
+        early.insert(dot);
 }
 
 void ConsumerWriter::writeProduct(Product &product) {
@@ -245,6 +269,11 @@ void ConsumerWriter::writeProduct(Product &product) {
   a = operandOf(dot.getA(), product.computedA);
   if (!b)
     b = operandOf(dot.getB(), product.computedB);
+  // A group of its own ends by itself.
+  if (!inFlight.empty() && early.contains(inFlight.back()))
+    MmaWaitOp::create(state.builder, dot.getLoc(), TypeRange(), ValueRange(),
+                      ValueRange(),
+                      /*pending=*/static_cast<int64_t>(inFlight.size()));
   auto mma = MmaAsyncOp::create(state.builder, dot.getLoc(), dot.getType(), a,
                                 b, state.mapping.lookupOrDefault(dot.getAcc()),
                                 product.swapped);
@@ -384,8 +413,10 @@ void ConsumerWriter::freeStage() {
 
 void ConsumerWriter::write(Block &source) {
   bool holdsProducts = &source == common.contraction().block;
-  if (holdsProducts && common.contraction().isLoop())
+  if (holdsProducts && common.contraction().isLoop()) {
     writeIndependent(source);
+    findEarly(source);
+  }
   // The last operation that may read the stage of this turn.
   Operation *lastRead = nullptr;
   for (Operation &op : source)
@@ -405,8 +436,8 @@ void ConsumerWriter::write(Block &source) {
       writeProduct(*product);
       continue;
     }
-    if (readsInFlight(op))
-      waitForProducts(op.getLoc());
+    if (size_t count = countRead(op))
+      waitForProducts(op.getLoc(), count);
     // Where the epilogue follows in the same block, the next tile's operands
     // are brought in meanwhile.
     if (holdsStage && inFlight.empty() && lastRead->isBeforeInBlock(&op)) {

@@ -313,7 +313,11 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
   std::string whyNot = "it is computed without a tile from memory";
   Operation *culprit = dot;
   while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    // What the loop carries is in registers.
+    if (!op && value.getParentBlock() == result.block)
+      fed = true;
     if (!op || !seen.insert(op).second)
       continue;
     // What feeds another product is planned with that one.

@@ -231,7 +231,8 @@ public:
                  "; the products are made warp by warp");
       program.setPipelineAttr(PipelineAttr::get(
           &getContext(), MmaKind::MmaSync, pipeline->getStages(),
-          pipeline->getColumns(), /*groups=*/1, pipeline->getMbarriers()));
+          pipeline->getColumns(), /*groups=*/1, pipeline->getMbarriers(),
+          pipeline->getSkew()));
       return;
     }
     RoleContext common;

@@ -365,3 +365,99 @@ func.func @window(%q0: tensor<2x128x64xf16>, %k0: tensor<2x192x64xf16>, %v0: ten
   } -> tensor<2x128x64xf16>
   return %r : tensor<2x128x64xf16>
 }
+
+func.func @skewed(%q0: tensor<2x128x64xf16>, %k0: tensor<2x192x64xf16>, %v0: tensor<2x192x64xf16>) -> tensor<2x128x64xf16> {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %se = tensor.empty() : tensor<2x128x192xf32>
+  %re = tensor.empty() : tensor<2x128xf32>
+  %oe = tensor.empty() : tensor<2x128x64xf32>
+  %si = linalg.fill ins(%zero : f32) outs(%se : tensor<2x128x192xf32>) -> tensor<2x128x192xf32>
+  %s = linalg.generic
+      {indexing_maps = [#q,
+                        #k,
+                        #s],
+       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q0, %k0 : tensor<2x128x64xf16>, tensor<2x192x64xf16>) outs(%si : tensor<2x128x192xf32>) {
+  ^bb0(%a: f16, %b: f16, %acc: f32):
+    %a1 = arith.extf %a : f16 to f32
+    %b1 = arith.extf %b : f16 to f32
+    %product = arith.mulf %a1, %b1 : f32
+    %sum = arith.addf %product, %acc : f32
+    linalg.yield %sum : f32
+  } -> tensor<2x128x192xf32>
+  %c = linalg.generic
+      {indexing_maps = [#bij, #bij], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x128x192xf32>) outs(%se : tensor<2x128x192xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %scale = arith.constant 0.125 : f32
+    %y = arith.mulf %x, %scale : f32
+    %i = linalg.index 1 : index
+    %n = linalg.index 2 : index
+    %reach = arith.constant 40 : index
+    %end = arith.addi %n, %reach : index
+    %after = arith.cmpi ule, %n, %i : index
+    %near = arith.cmpi ugt, %end, %i : index
+    %seen = arith.andi %after, %near : i1
+    %none = arith.constant 0xFF800000 : f32
+    %z = arith.select %seen, %y, %none : f32
+    linalg.yield %z : f32
+  } -> tensor<2x128x192xf32>
+  %mi = linalg.fill ins(%lowest : f32) outs(%re : tensor<2x128xf32>) -> tensor<2x128xf32>
+  %m = linalg.generic
+      {indexing_maps = [#bij, #bi], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%c : tensor<2x128x192xf32>) outs(%mi : tensor<2x128xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.maximumf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<2x128xf32>
+  %p = linalg.generic
+      {indexing_maps = [#bij, #bi, #bij], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c, %m : tensor<2x128x192xf32>, tensor<2x128xf32>) outs(%se : tensor<2x128x192xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %d = arith.subf %x, %y : f32
+    %e = math.exp %d : f32
+    linalg.yield %e : f32
+  } -> tensor<2x128x192xf32>
+  %li = linalg.fill ins(%zero : f32) outs(%re : tensor<2x128xf32>) -> tensor<2x128xf32>
+  %l = linalg.generic
+      {indexing_maps = [#bij, #bi], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<2x128x192xf32>) outs(%li : tensor<2x128xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<2x128xf32>
+  %he = tensor.empty() : tensor<2x128x192xf16>
+  %h = linalg.generic
+      {indexing_maps = [#bij, #bij], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p : tensor<2x128x192xf32>) outs(%he : tensor<2x128x192xf16>) {
+  ^bb0(%x: f32, %out: f16):
+    %y = arith.truncf %x : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<2x128x192xf16>
+  %oi = linalg.fill ins(%zero : f32) outs(%oe : tensor<2x128x64xf32>) -> tensor<2x128x64xf32>
+  %o = linalg.generic
+      {indexing_maps = [#p,
+                        #v,
+                        #o],
+       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%h, %v0 : tensor<2x128x192xf16>, tensor<2x192x64xf16>) outs(%oi : tensor<2x128x64xf32>) {
+  ^bb0(%a: f16, %b: f16, %acc: f32):
+    %a1 = arith.extf %a : f16 to f32
+    %b1 = arith.extf %b : f16 to f32
+    %product = arith.mulf %a1, %b1 : f32
+    %sum = arith.addf %product, %acc : f32
+    linalg.yield %sum : f32
+  } -> tensor<2x128x64xf32>
+  %ye = tensor.empty() : tensor<2x128x64xf16>
+  %r = linalg.generic
+      {indexing_maps = [#bij, #bi, #bij],
+       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%o, %l : tensor<2x128x64xf32>, tensor<2x128xf32>) outs(%ye : tensor<2x128x64xf16>) {
+  ^bb0(%x: f32, %y: f32, %out: f16):
+    %w = arith.divf %x, %y : f32
+    %t = arith.truncf %w : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<2x128x64xf16>
+  return %r : tensor<2x128x64xf16>
+}

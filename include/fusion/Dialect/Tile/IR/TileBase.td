@@ -116,7 +116,8 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
     the loop works on at a time (0: all); `groups`, how many groups of
     `num_warps` warps take turns at the tiles that a block walks; `mbarriers`,
     whether a wait at a barrier in memory leaves the chip to other warps, so
-    that stages which threads copy may have barriers of their own.
+    that stages which threads copy may have barriers of their own; `skew`, how
+    many turns of their loop products run behind others whose results they need.
 
     Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
   }];
@@ -124,9 +125,10 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
                         DefaultValuedParameter<"int64_t", "1">:$stages,
                         DefaultValuedParameter<"int64_t", "0">:$columns,
                         DefaultValuedParameter<"int64_t", "1">:$groups,
-                        DefaultValuedParameter<"bool", "false">:$mbarriers);
+                        DefaultValuedParameter<"bool", "false">:$mbarriers,
+                        DefaultValuedParameter<"int64_t", "0">:$skew);
   let assemblyFormat = [{
-    `<` $kind (`,` struct($stages, $columns, $groups, $mbarriers)^)? `>`
+    `<` $kind (`,` struct($stages, $columns, $groups, $mbarriers, $skew)^)? `>`
   }];
 }
 

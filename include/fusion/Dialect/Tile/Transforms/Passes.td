@@ -201,6 +201,20 @@ def SplitEpiloguePass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def SkewProductsPass
+    : Pass<"tile-skew-products", "::mlir::tile::ProgramOp"> {
+  let summary = "Runs a product one turn behind the one that it needs";
+  let description = [{
+    Input: programs with `skew` in their pipeline. In loops of two products of
+    which the second has an operand that is computed from the first's result and
+    adds to a sum that the loop carries, scaled or not, the second is made one
+    turn later, right after the first has begun. The loop has one turn more, in
+    which what it makes of the first is not used.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
   let summary = "Keeps the products of one iteration in flight over the next";
