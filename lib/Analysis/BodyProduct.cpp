@@ -38,6 +38,8 @@ private:
   }
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
+  SmallVector<unsigned> getDims(const Contraction &sum, unsigned instance,
+                                Value tensor) const;
   std::optional<Contraction> match(const BodyInstance &instance) const;
   /// Rows in groups are in such tiles as a block can have.
   bool hasTiles(const ProductDims &dims) const;
@@ -119,6 +121,29 @@ SmallVector<unsigned> ProductFinder::getDims(unsigned value,
     if (access.value == value && above.test(access.instance))
       return getDims(access.coords);
   return {};
+}
+
+/// The dimensions of `tensor`, a factor or the result of `sum` or what a factor
+/// is computed from, at `instance`, that of `sum`.
+SmallVector<unsigned> ProductFinder::getDims(const Contraction &sum,
+                                             unsigned instance,
+                                             Value tensor) const {
+  linalg::LinalgOp op = sum.op;
+  auto getOwn = [&](OpOperand &operand) {
+    return getDims(
+        composeCoords(op.getMatchingIndexingMap(&operand).getResults(),
+                      body.getInstances()[instance].loops));
+  };
+  if (tensor == op->getResult(0))
+    return getOwn(*op.getDpsInitOperand(0));
+  auto known = values.find(tensor);
+  if (known == values.end())
+    return {};
+  if (isInside(known->second))
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (input->get() == tensor)
+        return getOwn(*input);
+  return getDims(known->second, instance);
 }
 
 std::optional<Contraction>
@@ -254,6 +279,8 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
     }
     for (const BodyOutput &output : body.getOutputs())
       tensors[side].push_back(getDims(output.coords));
+    tensors[side].push_back(
+        getDims(first, places.front(), first.op->getResult(0)));
   }
   auto sizeOf = [&](unsigned dim) { return extentOf(dim); };
   ProductDims dims;
@@ -287,9 +314,10 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
     return result;
   }
   for (auto [sum, place] : llvm::zip(sums, places)) {
+    const Contraction &current = sum;
     unsigned instance = place;
     result.obstacle = findObstacle(sum, dims, [&](Value tensor) {
-      return getDims(values.lookup(tensor), instance);
+      return getDims(current, instance, tensor);
     });
     if (result.obstacle)
       return result;

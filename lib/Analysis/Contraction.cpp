@@ -221,6 +221,24 @@ static std::optional<unsigned> findChannelLoop(linalg::LinalgOp op,
   return std::nullopt;
 }
 
+/// True when neighbours along the last dimension of `tensor`, computed from
+/// `source` as `sourceOf` found, are neighbours in `source` too.
+static bool keepsLastDim(Value tensor, Value source) {
+  while (tensor != source) {
+    Operation *op = tensor.getDefiningOp();
+    if (auto pointwise = dyn_cast<linalg::LinalgOp>(op)) {
+      AffineMap in =
+          pointwise.getMatchingIndexingMap(pointwise.getDpsInputOperand(0));
+      AffineMap out =
+          pointwise.getMatchingIndexingMap(pointwise.getDpsInitOperand(0));
+      if (in.getResults().back() != out.getResults().back())
+        return false;
+    }
+    tensor = op->getOperand(0);
+  }
+  return true;
+}
+
 /// Sets which factors of `sum` are images. Splitting channels into groups is
 /// followed for images only, and when chunks of channels lie in one group.
 static void findImages(Contraction &sum,
@@ -229,7 +247,8 @@ static void findImages(Contraction &sum,
   std::optional<int64_t> channels;
   for (ContractionOperand &operand : sum.operands) {
     std::optional<unsigned> loop = findChannelLoop(sum.op, operand.tensor);
-    if (!loop || !operand.source)
+    if (!loop || !operand.source ||
+        !keepsLastDim(operand.tensor, operand.source))
       continue;
     operand.channels = dimOfLoop(*loop);
     channels = sum.op.getStaticLoopRanges()[*loop];

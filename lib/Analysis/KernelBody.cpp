@@ -16,6 +16,7 @@
 #include "fusion/Analysis/KernelBody.h"
 #include "DimUnion.h"
 #include "fusion/Analysis/Exchanges.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -134,12 +135,14 @@ bool KernelBody::reducesProduct() const {
   return getProductMask(*this) & reducedMask;
 }
 
-bool KernelBody::recomputes() const {
+bool KernelBody::recomputes(bool copiesPad) const {
   bool contracts = has(NodeKind::Contraction);
   DimMask contracted = reducedMask & ~getProductMask(*this);
   return llvm::any_of(instances, [&](const BodyInstance &instance) {
     const GraphNode &node = getNode(instance);
     if (node.kind != NodeKind::Pointwise || node.perPoint.isFree())
+      return false;
+    if (contracts && copiesPad && isa<tensor::PadOp>(node.op))
       return false;
     return !instance.natural || (contracts && (instance.mask & contracted));
   });

@@ -83,6 +83,10 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   if (target.fitted.rates.warpProductShare == 1)
     return 1 / products;
   constexpr int64_t kRunBits = 8 * kMaxAccessBytes, kInstructionBits = 256;
+  // Windows slide along what neighbours in memory lie along.
+  for (unsigned side = 0; side < 2; ++side)
+    if (!sum.operands[side].channels && !isPlain(sum, side))
+      return fitted.windowShare / products;
   for (const ContractionOperand &operand : sum.operands) {
     Value stored = operand.source ? operand.source : operand.tensor;
     auto type = cast<RankedTensorType>(stored.getType());

@@ -16,6 +16,7 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/CenterSums.h"
+#include "fusion/FusionPlanning/ChannelsLast.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -120,6 +121,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     options.maxKernels = limit.getInt();
   RewriteDriver rewrites(func, targetInfo, options);
   if (fuse) {
+    rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     repackOperands(func, targetInfo, options, rewrites.getEntries());
     for (const PricedRewrite &rewrite : {getSplitRewrite(), getRescaleRewrite(),

@@ -70,7 +70,7 @@ FusionDecision Planner::price(Group &group) {
     }
   }
   group.bytes = getUniqueBytes(body);
-  group.recomputes = body.recomputes();
+  group.recomputes = body.recomputes(/*copiesPad=*/!group.estimate.obstacle);
   return FusionDecision::yes();
 }
 

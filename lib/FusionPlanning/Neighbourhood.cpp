@@ -13,6 +13,7 @@
 #include "Neighbourhood.h"
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Contraction.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -122,6 +123,8 @@ Neighbourhood mlir::fusion::copyNeighbourhood(Operation *center,
   Neighbourhood near;
   near.owner = copyOps(ops, results, mapping);
   near.func = near.owner.get();
+  if (allowsTF32(center->getParentOp()))
+    near.func->setAttr(kTF32AttrName, UnitAttr::get(center->getContext()));
   near.center = mapping.lookup(center);
   return near;
 }

@@ -66,8 +66,9 @@ void RewriteDriver::run(const PricedRewrite &rewrite) {
     LedgerEntry entry;
     bool isShown = decide(rewrite, match, entry);
     Operation *made = entry.accepted ? match.apply() : nullptr;
+    Operation *shown = match.shown ? match.shown : made;
     if (isShown)
-      entries.emplace_back(match.shown ? match.shown : made, entry);
+      entries.emplace_back(shown ? shown : match.center, entry);
     if (entry.accepted)
       matches = rewrite.find(func);
     else

@@ -134,8 +134,9 @@ public:
   /// A reduction runs along a dimension that a contraction's result has.
   bool reducesProduct() const;
   /// Arithmetic is done at more points than the nodes have, or for each tile of
-  /// a contraction's result.
-  bool recomputes() const;
+  /// a contraction's result. Zeros around the operands of one are no arithmetic
+  /// where tensor copies bring them along (`copiesPad`).
+  bool recomputes(bool copiesPad) const;
 
   /// The same computation with one dimension for those that lie side by side in
   /// memory, as kernels without products get it (CollapseDims.cpp): the last of

@@ -34,7 +34,8 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     predicted to be faster. Reductions of products' results may be split in two
     (`begun-by-tiles`), and so may those of what depends on an earlier reduction
     of some of their dimensions (`begun-by-rows`), which orders them
-    differently. A maximum and the sum of exponentials relative to it may become
+    differently. Images, filters and results of convolutions may be permuted so
+    that channels come last (`channels-last`). A maximum and the sum of exponentials relative to it may become
     one reduction (`rescaled-sum`). Independent operations may be given in any order: the result is
     the same.
 

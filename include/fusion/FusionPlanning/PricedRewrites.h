@@ -32,7 +32,7 @@ struct RewriteMatch {
   /// Rewrites, and returns the operation that it is about from then on.
   std::function<Operation *()> apply;
   /// The operation that shows the entry in the program; null: the one that
-  /// `apply` returns.
+  /// `apply` returns, of what is refused `center`.
   Operation *shown = nullptr;
   /// Why it must not be applied, whatever it gains.
   std::optional<ReasonCode> forbidden;

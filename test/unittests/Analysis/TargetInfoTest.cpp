@@ -153,8 +153,8 @@ TEST(TargetInfoTest, FittedSharesAreShares) {
           fitted.windows.exposed, fitted.windows.walkExposed,
           fitted.mma.trafficShare, fitted.mma.clusterShare,
           fitted.mma.wideClusterShare, fitted.warpProducts.copiedShare,
-          fitted.warpProducts.elementShare, fitted.fewRows.shortRowShare,
-          fitted.fewRows.trafficShare})
+          fitted.warpProducts.elementShare, fitted.warpProducts.windowShare,
+          fitted.fewRows.shortRowShare, fitted.fewRows.trafficShare})
       EXPECT_LE(share, 1);
     // Larger clusters find less room, and loads of elements are no copies.
     EXPECT_LE(fitted.mma.wideClusterShare, fitted.mma.clusterShare);

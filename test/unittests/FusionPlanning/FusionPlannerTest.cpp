@@ -361,7 +361,7 @@ TEST_F(FusionPlannerTest, BodyOfAValueAtTwoPlaces) {
   EXPECT_EQ(body.getProblem(), BodyProblem::None);
   EXPECT_EQ(body.getInstances().size(), 4u);
   EXPECT_EQ(body.getInputs().size(), 2u);
-  EXPECT_TRUE(body.recomputes());
+  EXPECT_TRUE(body.recomputes(/*copiesPad=*/false));
   EXPECT_TRUE(bool(checkBody(body, KernelLimits())));
   // The input is read at two places but counted once.
   EXPECT_EQ(getUniqueBytes(body), 2.0 * 256 * 256 * 4);

@@ -1,0 +1,218 @@
+//===- ChannelsLast.cpp - Products in the layout of images ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the permutation of images.
+//
+// Of the image, what the filter does not have comes first and keeps its order,
+// then what both have and the result keeps, the groups, and last what is
+// contracted at single places, the channels. The result follows: rows as in the
+// image, groups, and last what the filter alone gives, the features.
+//
+// A product without windows is taken along where it reads the permuted result
+// of others: so images stay permuted from one convolution to the next.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/FusionPlanning/ChannelsLast.h"
+
+#include "Permutations.h"
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Contraction.h"
+#include "fusion/Analysis/TensorCores.h"
+#include "fusion/FusionPlanning/RepackOperands.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// A product and how it is to be permuted.
+struct PermutableProduct {
+  linalg::GenericOp op;
+  OpOperand *image = nullptr;
+  DimOrder imageOrder, resultOrder;
+  /// The contracted loops in the order of the image.
+  SmallVector<unsigned> contracted;
+  /// Windows slide over the image.
+  bool hasWindows = false;
+};
+} // namespace
+
+static bool isStatic(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).hasStaticShape();
+}
+
+/// Whether a window lies at `expr`: a loop that the result keeps and one that
+/// is contracted, or a multiple of one.
+static bool isWindow(AffineExpr expr) { return !isa<AffineDimExpr>(expr); }
+
+/// The operand of `op`, a product, whose layout decides: the image that windows
+/// slide over, otherwise one that a permutation of a computed tensor makes.
+static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
+                            bool &hasWindows) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (llvm::any_of(op.getMatchingIndexingMap(input).getResults(), isWindow)) {
+      hasWindows = true;
+      return input;
+    }
+  if (!sum.batch.empty())
+    return nullptr;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto permutation = matchPermutation(input->get());
+    if (permutation && permutation->source.getDefiningOp() &&
+        op.getMatchingIndexingMap(input).isProjectedPermutation())
+      return input;
+  }
+  return nullptr;
+}
+
+/// Orders the dimensions of the image by what their loops are in `sum`.
+static DimOrder orderImage(const Contraction &sum, AffineMap map,
+                           const PermutableProduct &product) {
+  if (!product.hasWindows)
+    return invertOrder(matchPermutation(product.image->get())->order);
+  DimOrder first, groups, channels;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    bool isGroup = loop && llvm::is_contained(sum.batch, loop.getPosition());
+    bool isChannel =
+        loop && llvm::is_contained(sum.contracted, loop.getPosition());
+    (isGroup ? groups : isChannel ? channels : first).push_back(dim);
+  }
+  first.append(groups);
+  first.append(channels);
+  return first;
+}
+
+/// Orders the dimensions of the result as those of the image, then groups, then
+/// what the image has not. Nothing when `out`, the map of the result, is no
+/// permutation.
+static std::optional<DimOrder> orderResult(const Contraction &sum,
+                                           const PermutableProduct &product,
+                                           AffineMap in, AffineMap out) {
+  if (!out.isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<std::pair<unsigned, unsigned>> places;
+  unsigned rank = in.getNumResults();
+  for (unsigned dim = 0; dim < out.getNumResults(); ++dim) {
+    unsigned loop = out.getDimPosition(dim), place = rank + 1;
+    for (auto [number, imageDim] : llvm::enumerate(product.imageOrder))
+      if (in.getResult(imageDim).isFunctionOfDim(loop))
+        place = llvm::is_contained(sum.batch, loop) ? rank : number;
+    places.push_back({place, dim});
+  }
+  llvm::sort(places);
+  return llvm::map_to_vector(places, [](auto place) { return place.second; });
+}
+
+/// The product that `op` is, if its image or its result lie in another order
+/// than that of tensor copies.
+static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
+      op.getNumDpsInits() != 1 || hasContract(op))
+    return std::nullopt;
+  std::optional<Contraction> sum = matchContraction(
+      op, [](unsigned loop) { return loop; }, [](Value) { return true; });
+  if (!sum || sum->grouped)
+    return std::nullopt;
+  PermutableProduct product;
+  product.op = op;
+  product.image = findImage(*sum, op, product.hasWindows);
+  if (!product.image)
+    return std::nullopt;
+  if (!isStatic(product.image->get()) || !isStatic(op.getResult(0)))
+    return std::nullopt;
+  AffineMap in = op.getMatchingIndexingMap(product.image);
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  product.imageOrder = orderImage(*sum, in, product);
+  std::optional<DimOrder> order = orderResult(*sum, product, in, out);
+  if (!order)
+    return std::nullopt;
+  product.resultOrder = *order;
+  if (llvm::is_sorted(product.imageOrder) && llvm::is_sorted(*order))
+    return std::nullopt;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  for (unsigned dim : product.imageOrder)
+    for (unsigned loop : reduced)
+      if (in.getResult(dim).isFunctionOfDim(loop) &&
+          !llvm::is_contained(product.contracted, loop))
+        product.contracted.push_back(loop);
+  if (product.contracted.size() != reduced.size())
+    return std::nullopt;
+  return product;
+}
+
+/// Orders the dimensions of the filter, read through `map`: what the result
+/// keeps, the elements of windows, and last the channels, of which the image
+/// has neighbours now. Of 16 bits, features may be last as well.
+static DimOrder orderFilter(const PermutableProduct &product, Type element,
+                            AffineMap map) {
+  DimOrder kept, windows, channels;
+  linalg::GenericOp op = product.op;
+  AffineMap in = op.getMatchingIndexingMap(product.image);
+  auto kinds = op.getIteratorTypesArray();
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    bool isKept =
+        !loop || kinds[loop.getPosition()] == utils::IteratorType::parallel;
+    bool isChannel = !isKept && in.getResultPosition(expr);
+    (isKept ? kept : isChannel ? channels : windows).push_back(dim);
+  }
+  unsigned last = map.getNumResults() - 1;
+  if (llvm::is_contained(kept, last) && element.getIntOrFloatBitWidth() == 16)
+    return llvm::to_vector(llvm::seq<unsigned>(0, last + 1));
+  kept.append(windows);
+  kept.append(channels);
+  return kept;
+}
+
+/// Permutes `product` and returns what it has become.
+static Operation *permuteProduct(const PermutableProduct &product) {
+  linalg::GenericOp op = product.op;
+  Value image = product.image->get();
+  Value permuted = buildPermuted(image, product.imageOrder, op);
+  readSource(*product.image, {op, permuted, invertOrder(product.imageOrder)});
+  if (!llvm::is_sorted(product.resultOrder))
+    sinkPermutation(permuteResult(op, product.resultOrder, product.contracted));
+  eraseUnused(image);
+  if (!product.hasWindows)
+    return op;
+  unsigned side = 1 - product.image->getOperandNumber();
+  OpOperand &filter = op->getOpOperand(side);
+  DimOrder order =
+      orderFilter(product, getElementTypeOrSelf(filter.get().getType()),
+                  op.getMatchingIndexingMap(&filter));
+  if (!llvm::is_sorted(order) && isStatic(filter.get())) {
+    Value old = filter.get();
+    readSource(filter, {op, buildPermuted(old, order, op), invertOrder(order)});
+    eraseUnused(old);
+  }
+  // Channels that are few or no multiple of what is copied are padded.
+  if (OperandRepacker::applies(op))
+    return OperandRepacker(stringifyObstacle(TensorCoreObstacle::Addressing))
+        .repack(op);
+  return op;
+}
+
+PricedRewrite mlir::fusion::getChannelsLastRewrite() {
+  PricedRewrite rewrite;
+  rewrite.find = [](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>()) {
+      std::optional<PermutableProduct> product = findProduct(op);
+      if (!product)
+        continue;
+      matches.push_back({"channels last", getOpLabel(op, NodeKind::Contraction),
+                         op, [product]() { return permuteProduct(*product); }});
+    }
+    return matches;
+  };
+  rewrite.reason = ReasonCode::ChannelsLast;
+  rewrite.showsRefused = true;
+  return rewrite;
+}
