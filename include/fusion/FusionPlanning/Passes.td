@@ -35,9 +35,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     (`begun-by-tiles`), and so may those of what depends on an earlier reduction
     of some of their dimensions (`begun-by-rows`), which orders them
     differently. Images, filters and results of convolutions may be permuted so
-    that channels come last (`channels-last`). A maximum and the sum of exponentials relative to it may become
-    one reduction (`rescaled-sum`). Independent operations may be given in any order: the result is
-    the same.
+    that channels come last (`channels-last`). A maximum and the sum of
+    exponentials relative to it may become one reduction (`rescaled-sum`).
+    Independent operations may be given in any order: the result is the same.
 
     Every candidate fusion, taken or refused, is a remark of the category
     `fusion-plan`, named by its reason code (docs/Remarks.md).
