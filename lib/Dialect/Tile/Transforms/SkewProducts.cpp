@@ -128,6 +128,8 @@ static std::optional<Skewed> match(scf::ForOp loop) {
   if (auto rounded = skewed.operand.getDefiningOp<arith::TruncFOp>();
       rounded && rounded->hasOneUse())
     skewed.carried = rounded.getIn();
+  if (!isa<FloatType>(getTileElementType(skewed.carried.getType())))
+    return std::nullopt;
   return skewed;
 }
 
@@ -153,7 +155,8 @@ private:
   OpBuilder builder;
   Location loc;
   IRMapping mapping;
-  Value operand, factor, acc;
+  /// What the product that runs behind takes.
+  Value operand, acc;
 };
 } // namespace
 
@@ -222,10 +225,9 @@ void Skewer::run() {
   acc = loop.getRegionIterArg(sum);
   if (skewed.factor) {
     Value factor = loop.getRegionIterArg(numOwn + 1);
-    if (auto broadcast =
-            skewed.repair.getLhs() == skewed.sum
-                ? skewed.repair.getRhs().getDefiningOp<BroadcastOp>()
-                : skewed.repair.getLhs().getDefiningOp<BroadcastOp>())
+    bool isFirst = skewed.repair.getLhs() == skewed.sum;
+    Value other = isFirst ? skewed.repair.getRhs() : skewed.repair.getLhs();
+    if (auto broadcast = other.getDefiningOp<BroadcastOp>())
       factor = BroadcastOp::create(builder, loc, broadcast.getType(), factor,
                                    broadcast.getDims());
     acc = arith::MulFOp::create(builder, loc, acc, factor);
