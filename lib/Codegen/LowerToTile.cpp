@@ -17,6 +17,7 @@
 #include "fusion/Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,6 +31,30 @@ namespace mlir::fusion {
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+/// True when `op` divides indices that come from elements of tensors, which may
+/// be negative: as unsigned numbers these have other remainders in 32 bits than
+/// in the 64 that an index has.
+static bool dividesData(Operation *op) {
+  if (!isa<arith::RemUIOp, arith::DivUIOp, arith::CeilDivUIOp, arith::ShRUIOp>(
+          op) ||
+      !op->getResult(0).getType().isIndex())
+    return false;
+  SmallVector<Operation *> worklist{op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (isa<arith::IndexCastOp>(next))
+      return true;
+    for (Value operand : next->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        if (operand.getType().isIndex())
+          worklist.push_back(producer);
+  }
+  return false;
+}
 
 /// 32 when every index and every linear element offset of the kernel fits in a
 /// signed 32-bit integer, whatever block it is computed in; else 64.
@@ -50,7 +75,7 @@ static int64_t chooseIndexBits(KernelOp kernel) {
   bool small = llvm::all_of(kernel.getInputs().getTypes(), fits) &&
                llvm::all_of(kernel.getResultTypes(), fits);
   kernel.getBlock().walk([&](Operation *op) {
-    small &= llvm::all_of(op->getResultTypes(), fits);
+    small &= llvm::all_of(op->getResultTypes(), fits) && !dividesData(op);
   });
   return small ? 32 : 64;
 }
