@@ -77,12 +77,9 @@ std::optional<Permutation> mlir::fusion::matchPermutation(Value tensor) {
 // Up
 //===----------------------------------------------------------------------===//
 
-/// An operation that writes `tensor` with its dimensions in `order`.
-static linalg::GenericOp createPermutation(Value tensor,
-                                           ArrayRef<unsigned> order) {
-  OpBuilder builder(tensor.getContext());
-  builder.setInsertionPointAfterValue(tensor);
-  Location loc = tensor.getLoc();
+linalg::GenericOp mlir::fusion::createPermutation(OpBuilder &builder,
+                                                  Location loc, Value tensor,
+                                                  ArrayRef<unsigned> order) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value empty = tensor::EmptyOp::create(
       builder, loc, permuteShape(tensor, order), type.getElementType());
@@ -99,6 +96,13 @@ static linalg::GenericOp createPermutation(Value tensor,
       });
 }
 
+/// The same right after `tensor`.
+static linalg::GenericOp permuteAfter(Value tensor, ArrayRef<unsigned> order) {
+  OpBuilder builder(tensor.getContext());
+  builder.setInsertionPointAfterValue(tensor);
+  return createPermutation(builder, tensor.getLoc(), tensor, order);
+}
+
 /// The same, or one that is there before `user`.
 static Value findOrCreatePermutation(Value tensor, ArrayRef<unsigned> order,
                                      Operation *user) {
@@ -113,7 +117,7 @@ static Value findOrCreatePermutation(Value tensor, ArrayRef<unsigned> order,
     if (known && known->source == tensor && ArrayRef(known->order) == order)
       return other->getResult(0);
   }
-  return createPermutation(tensor, order).getResult(0);
+  return permuteAfter(tensor, order).getResult(0);
 }
 
 /// `pad` of `source`, whose dimensions are those of the padded tensor in
@@ -320,7 +324,7 @@ Permutation mlir::fusion::permuteResult(linalg::GenericOp op,
   SmallVector<OpOperand *> uses = llvm::map_to_vector(
       result.getUses(), [](OpOperand &use) { return &use; });
   DimOrder inverse = invertOrder(order);
-  linalg::GenericOp permuted = createPermutation(result, inverse);
+  linalg::GenericOp permuted = permuteAfter(result, inverse);
   for (OpOperand *use : uses)
     use->set(permuted.getResult(0));
   return {permuted, result, inverse};
@@ -418,7 +422,7 @@ static std::optional<Permutation> sinkPast(Operation *user,
     user->getResult(0).replaceAllUsesWith(made);
     return std::nullopt;
   }
-  linalg::GenericOp permuted = createPermutation(made, order);
+  linalg::GenericOp permuted = permuteAfter(made, order);
   user->getResult(0).replaceAllUsesWith(permuted.getResult(0));
   return Permutation{permuted, made, order};
 }

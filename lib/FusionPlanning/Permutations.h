@@ -37,6 +37,11 @@ struct Permutation {
 /// The permutation that makes `tensor`, if one does.
 std::optional<Permutation> matchPermutation(Value tensor);
 
+/// An operation that writes `tensor`, of static shape, with its dimensions in
+/// `order`.
+linalg::GenericOp createPermutation(OpBuilder &builder, Location loc,
+                                    Value tensor, ArrayRef<unsigned> order);
+
 /// `tensor`, of static shape, with its dimensions in `order`, for `user`:
 /// itself, what it is a permutation of, or written by an operation before the
 /// reshapes and pads that make it.

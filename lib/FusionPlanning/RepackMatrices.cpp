@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Permutations.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
@@ -181,24 +182,7 @@ static Value buildTransposed(OpBuilder &builder, Location loc, Value tensor,
                              ArrayRef<unsigned> order) {
   if (llvm::is_sorted(order))
     return tensor;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> sizes;
-  for (unsigned dim : order)
-    sizes.push_back(type.getDimSize(dim));
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-  AffineMap out = builder.getMultiDimIdentityMap(order.size());
-  AffineMap in = inversePermutation(
-      AffineMap::getPermutationMap(order, builder.getContext()));
-  SmallVector<utils::IteratorType> kinds(order.size(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, empty.getType(), tensor, empty,
-             ArrayRef<AffineMap>{in, out}, kinds,
-             [](OpBuilder &b, Location loc, ValueRange arguments) {
-               linalg::YieldOp::create(b, loc, arguments.front());
-             })
-      .getResult(0);
+  return createPermutation(builder, loc, tensor, order).getResult(0);
 }
 
 void OperandRepacker::mark(Value value) {

@@ -53,6 +53,8 @@ private:
   /// around it.
   void freeHeld(scf::ForOp loop);
   void writeProduct(Product &product);
+  /// Waits for the stage of ring `ring` that comes next.
+  WaitOp waitInRing(Location loc, unsigned ring);
   /// Waits for the stage of this turn of the contraction, once.
   void waitForStage(Location loc);
   /// Waits for the first `count` products in flight, or for all.
@@ -158,14 +160,19 @@ void ConsumerWriter::writeTiles(scf::ForOp loop) {
   closeLoop(state, copy, {next}, numbers);
 }
 
+WaitOp ConsumerWriter::waitInRing(Location loc, unsigned ring) {
+  Value value = common.rings[ring].value;
+  return WaitOp::create(state.builder, loc,
+                        cast<RingType>(value.getType()).getBuffers(), value,
+                        state.positions[ring]);
+}
+
 void ConsumerWriter::waitForStage(Location loc) {
   if (stage)
     return;
   if (common.walk && !common.walk.getContraction())
     takeTurn(loc);
-  auto type = cast<RingType>(common.rings[0].value.getType());
-  stage = WaitOp::create(state.builder, loc, type.getBuffers(),
-                         common.rings[0].value, state.positions[0]);
+  stage = waitInRing(loc, 0);
   if (common.walk)
     passTurn(loc);
 }
@@ -309,9 +316,7 @@ void ConsumerWriter::writeSideLoad(LoadOp load, unsigned ring) {
   Location loc = load.getLoc();
   Value value = common.rings[ring].value;
   Value &position = state.positions[ring];
-  auto wait = WaitOp::create(state.builder, loc,
-                             cast<RingType>(value.getType()).getBuffers(),
-                             value, position);
+  WaitOp wait = waitInRing(loc, ring);
   Value tile = LocalLoadOp::create(state.builder, loc, load.getType(),
                                    wait.getResult(0));
   ReleaseOp::create(state.builder, loc, value, position);
@@ -323,9 +328,7 @@ void ConsumerWriter::writeHeldLoad(LoadOp load, unsigned ring) {
   Location loc = load.getLoc();
   Value value = common.rings[ring].value;
   Value &position = state.positions[ring];
-  auto wait = WaitOp::create(state.builder, loc,
-                             cast<RingType>(value.getType()).getBuffers(),
-                             value, position);
+  WaitOp wait = waitInRing(loc, ring);
   heldNow.push_back({load, value, position, wait.getResult(0)});
   if (isReadAsTile(load, products))
     state.mapping.map(load.getResult(),

@@ -56,6 +56,8 @@ struct Skewed {
   BlockArgument sum;
   arith::MulFOp repair;
   Value factor;
+  /// What spreads the factor, if it is a row's.
+  BroadcastOp spread;
 };
 } // namespace
 
@@ -83,8 +85,9 @@ static bool matchSum(Skewed &skewed) {
     bool isFirst = isa<BlockArgument>(repair.getLhs());
     sum = isFirst ? repair.getLhs() : repair.getRhs();
     skewed.factor = isFirst ? repair.getRhs() : repair.getLhs();
-    if (auto broadcast = skewed.factor.getDefiningOp<BroadcastOp>())
-      skewed.factor = broadcast.getValue();
+    skewed.spread = skewed.factor.getDefiningOp<BroadcastOp>();
+    if (skewed.spread)
+      skewed.factor = skewed.spread.getValue();
     if (!repair->hasOneUse() || !isa<RankedTensorType>(skewed.factor.getType()))
       return false;
   }
@@ -225,11 +228,9 @@ void Skewer::run() {
   acc = loop.getRegionIterArg(sum);
   if (skewed.factor) {
     Value factor = loop.getRegionIterArg(numOwn + 1);
-    bool isFirst = skewed.repair.getLhs() == skewed.sum;
-    Value other = isFirst ? skewed.repair.getRhs() : skewed.repair.getLhs();
-    if (auto broadcast = other.getDefiningOp<BroadcastOp>())
-      factor = BroadcastOp::create(builder, loc, broadcast.getType(), factor,
-                                   broadcast.getDims());
+    if (skewed.spread)
+      factor = BroadcastOp::create(builder, loc, skewed.spread.getType(),
+                                   factor, skewed.spread.getDims());
     acc = arith::MulFOp::create(builder, loc, acc, factor);
   }
   for (Operation &op : old.getBody()->without_terminator()) {
