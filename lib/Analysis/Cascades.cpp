@@ -51,8 +51,9 @@ namespace {
 /// The search in the elements of one sum.
 class RepairMatcher {
 public:
-  explicit RepairMatcher(ArrayRef<linalg::LinalgOp> earlier)
-      : earlier(earlier) {
+  RepairMatcher(ArrayRef<linalg::LinalgOp> earlier,
+                SmallVectorImpl<Operation *> *roundings)
+      : earlier(earlier), roundings(roundings) {
     for (linalg::LinalgOp op : earlier)
       sources.push_back(op);
   }
@@ -81,6 +82,7 @@ private:
   void addRepairs(Operation *op, ArrayRef<Term> terms);
 
   ArrayRef<linalg::LinalgOp> earlier;
+  SmallVectorImpl<Operation *> *roundings;
   SmallVector<Operation *> sources;
   SmallVector<Repair> repairs;
 };
@@ -188,6 +190,8 @@ LogicalResult RepairMatcher::matchFactors(const BodyValue &value,
     return success();
   }
   // What rounds an element rounds it relative to itself.
+  if (roundings && isa<arith::TruncFOp>(op))
+    roundings->push_back(op);
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(op))
     return follow(op->getOperand(0));
   if (isa<arith::MulFOp>(op))
@@ -216,8 +220,9 @@ FailureOr<SmallVector<Repair>> RepairMatcher::takeRepairs() {
 
 FailureOr<SmallVector<Repair>>
 mlir::fusion::matchRepairs(linalg::LinalgOp op,
-                           ArrayRef<linalg::LinalgOp> earlier) {
-  RepairMatcher matcher(earlier);
+                           ArrayRef<linalg::LinalgOp> earlier,
+                           SmallVectorImpl<Operation *> *roundings) {
+  RepairMatcher matcher(earlier, roundings);
   SmallVector<Operation *> others(earlier.begin(), earlier.end());
   if (!needsAny(op, others))
     return SmallVector<Repair>();

@@ -138,7 +138,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
         continue;
       int64_t exchange = warps * few * many * 4;
       // The exchange takes the place of stages that have been read.
-      int64_t room = target.maxSharedPerBlock - pricing::kSharedReserve;
+      int64_t room = target.maxSharedPerBlock - kSharedReserve;
       int64_t stage = getStageBytes(sides, config);
       int64_t ahead = llvm::divideCeil(fitted.bytesAhead, stage);
       int64_t steps = problem.depth / config.depth;

@@ -316,6 +316,18 @@ static constexpr FewRowsConstants getFewRows() {
   return c;
 }
 
+/// Attention of 64x4096, 16x16384 and 256x1024 by 128, and of 128x4096 by 64,
+/// f16, with fast and precise numerics, 2026-11-24.
+static constexpr CascadeConstants getCascades() {
+  CascadeConstants c;
+  c.registers = 44;
+  c.stepSeconds = 0.03e-6;
+  c.waitSeconds = 0.06e-6;
+  c.aloneSeconds = 0.22e-6;
+  c.blockSeconds = 2e-6;
+  return c;
+}
+
 constexpr FittedConstants mlir::fusion::kFittedOnH200 = {
     /*part=*/"H200 SXM",
     /*rates=*/getRates(),
@@ -328,5 +340,6 @@ constexpr FittedConstants mlir::fusion::kFittedOnH200 = {
     /*windows=*/getWindows(),
     /*mma=*/getMma(),
     /*warpProducts=*/getWarpProducts(),
+    /*cascades=*/getCascades(),
     /*fewRows=*/getFewRows(),
 };

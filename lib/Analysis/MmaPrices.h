@@ -18,9 +18,6 @@
 
 namespace mlir::fusion::pricing {
 
-/// Bytes that a block cannot have: barriers and alignment of its buffers.
-inline constexpr int64_t kSharedReserve = 2048;
-
 /// Seconds of a block at one tile.
 struct TileTimes {
   /// Of one chunk: its products at full rate, its copies, the longer of both,

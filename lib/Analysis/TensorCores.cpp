@@ -164,12 +164,9 @@ hasCountedWindows(const Contraction &sum, unsigned side,
          });
 }
 
-/// What keeps one operand from being copied into shared memory as the product
-/// reads it. Rows of memory must begin at multiples of 16 bytes.
-static std::optional<TensorCoreObstacle>
-findOperandObstacle(const Contraction &sum, unsigned side,
-                    const ProductDims &dims,
-                    llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
+std::optional<TensorCoreObstacle> fusion::findOperandObstacle(
+    const Contraction &sum, unsigned side, const ProductDims &dims,
+    llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
   const ContractionOperand &operand = sum.operands[side];
   if (!isMultiplied(sum, operand))
     return TensorCoreObstacle::ElementType;

@@ -47,6 +47,8 @@ ReasonCode planning::getAcceptedReason(Form form) {
     return ReasonCode::Siblings;
   case Form::Meeting:
     return ReasonCode::ProductsMeet;
+  case Form::Walk:
+    return ReasonCode::SharedWalk;
   }
   llvm_unreachable("not a form");
 }
@@ -80,7 +82,7 @@ FusionDecision Planner::checkRepacked(const CandidateKey &key,
 /// True when an op of the first group carries `fusion.must` and the candidate
 /// keeps a value of it out of memory.
 bool Planner::isDemanded(const CandidateKey &key) const {
-  if (key.form == Form::Siblings || key.form == Form::Meeting)
+  if (key.form != Form::IntoConsumer && key.form != Form::IntoAllConsumers)
     return false;
   return llvm::any_of(groups[key.first].nodes, [&](unsigned id) {
     const GraphNode &node = graph.getNode(id);
@@ -130,12 +132,16 @@ static SmallVector<unsigned> unite(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
   return result;
 }
 
+bool Planner::contracts(unsigned group) const {
+  return llvm::any_of(groups[group].nodes, [&](unsigned node) {
+    return graph.getNode(node).kind == NodeKind::Contraction;
+  });
+}
+
 SmallVector<unsigned> Planner::getMeeting(unsigned consumer) const {
   SmallVector<unsigned> members;
   for (unsigned producer : groups[consumer].producers)
-    if (llvm::any_of(groups[producer].nodes, [&](unsigned node) {
-          return graph.getNode(node).kind == NodeKind::Contraction;
-        }))
+    if (contracts(producer))
       members.push_back(producer);
   members.push_back(consumer);
   llvm::sort(members);
@@ -146,12 +152,15 @@ SmallVector<unsigned> Planner::getMeeting(unsigned consumer) const {
 SmallVector<unsigned> Planner::getMembers(const CandidateKey &key) const {
   if (key.form == Form::Meeting)
     return getMeeting(key.first);
+  if (key.form == Form::Walk)
+    return getWalk(key.first, key.second);
   return {key.first, key.second};
 }
 
-Candidate Planner::evaluateTogether(const CandidateKey &key,
-                                    ArrayRef<unsigned> members) {
+Candidate Planner::evaluateTogether(const CandidateKey &key) {
   Candidate candidate;
+  candidate.members = getMembers(key);
+  ArrayRef<unsigned> members = candidate.members;
   candidate.decision = checkRepacked(key, members);
   if (!candidate.decision)
     return candidate;
@@ -166,7 +175,7 @@ Candidate Planner::evaluateTogether(const CandidateKey &key,
     before += group.estimate.seconds();
     bytes += group.bytes;
   }
-  if (closesCycle(key)) {
+  if (closesCycle(key, members)) {
     candidate.decision = FusionDecision::no(ReasonCode::Cycle);
     return candidate;
   }
@@ -247,7 +256,7 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
 Candidate Planner::evaluate(const CandidateKey &key) {
   Candidate candidate = key.form == Form::IntoAllConsumers
                             ? evaluateAllConsumers(key)
-                            : evaluateTogether(key, getMembers(key));
+                            : evaluateTogether(key);
   LedgerEntry &entry = candidate.entry;
   if (!candidate.decision) {
     entry.reason = candidate.decision.getCode();
@@ -293,17 +302,18 @@ void Planner::addCandidate(CandidateKey key) {
   if (candidates.count(key))
     return;
   // Readers of one tensor that depend on each other are no siblings.
-  if (key.form == Form::Siblings && closesCycle(key))
+  if (key.form == Form::Siblings && closesCycle(key, {}))
     return;
   Candidate candidate = evaluate(key);
   if (candidate.decision || candidate.demanded)
     queue.insert(getQueueEntry(key, candidate));
-  candidates.emplace(key, std::move(candidate));
-  for (unsigned group : getConcerned(key))
+  for (unsigned group : getConcerned(key, candidate))
     candidatesOf[group].push_back(key);
+  candidates.emplace(key, std::move(candidate));
 }
 
-SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key) const {
+SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key,
+                                            const Candidate &candidate) const {
   SmallVector<unsigned> concerned = {key.first};
   const Group &first = groups[key.first];
   if (key.form == Form::IntoAllConsumers)
@@ -311,7 +321,7 @@ SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key) const {
   else if (key.form == Form::Meeting)
     concerned.append(first.producers.begin(), first.producers.end());
   else
-    concerned.push_back(key.second);
+    concerned.assign(candidate.members.begin(), candidate.members.end());
   return concerned;
 }
 
@@ -328,6 +338,7 @@ void Planner::addCandidates(unsigned group) {
   };
   addShared(group);
   addMeeting(group);
+  addWalks(group);
   for (unsigned consumer : groups[group].consumers) {
     addCandidate({Form::IntoConsumer, group, consumer});
     addMeeting(consumer);
@@ -344,7 +355,8 @@ void Planner::addCandidates(unsigned group) {
 void Planner::removeCandidates(unsigned group) {
   for (const CandidateKey &key : candidatesOf[group]) {
     auto it = candidates.find(key);
-    if (it == candidates.end() || !llvm::is_contained(getConcerned(key), group))
+    if (it == candidates.end() ||
+        !llvm::is_contained(getConcerned(key, it->second), group))
       continue;
     queue.erase(getQueueEntry(key, it->second));
     candidates.erase(it);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/FusionLegality.h"
+#include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
@@ -172,9 +173,6 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
       return FusionDecision::no(ReasonCode::ScanWithReduction,
                                 quote(body, instance));
     case NodeKind::Contraction:
-      if (ancestry[i].contraction)
-        return FusionDecision::no(ReasonCode::ContractionChain,
-                                  quote(body, instance));
       if (ancestry[i].reduction)
         return FusionDecision::no(ReasonCode::ContractionOfReduction,
                                   quote(body, instance));
@@ -234,6 +232,33 @@ FusionDecision mlir::fusion::checkContractionBody(const KernelBody &body) {
   return FusionDecision::yes();
 }
 
+static ReasonCode getReason(CascadeProblem problem) {
+  switch (problem) {
+  case CascadeProblem::None:
+    break;
+  case CascadeProblem::Form:
+  case CascadeProblem::SeveralWalks:
+    return ReasonCode::ContractionChain;
+  case CascadeProblem::Dimensions:
+    return ReasonCode::CascadeDimensions;
+  case CascadeProblem::NoRepair:
+    return ReasonCode::NoRepair;
+  case CascadeProblem::ComputedOperand:
+    return ReasonCode::ComputedOperand;
+  case CascadeProblem::StoredSteps:
+    return ReasonCode::StoredSteps;
+  }
+  llvm_unreachable("no problem has no reason");
+}
+
+FusionDecision mlir::fusion::checkCascadeBody(const KernelBody &body) {
+  CascadeBody cascade = analyzeCascade(body);
+  if (cascade.problem == CascadeProblem::None)
+    return FusionDecision::yes();
+  return FusionDecision::no(getReason(cascade.problem),
+                            quote(body, body.getInstances()[cascade.culprit]));
+}
+
 FusionDecision mlir::fusion::checkBody(const KernelBody &body,
                                        const KernelLimits &limits) {
   if (body.getNodes().size() > limits.maxOps)
@@ -270,6 +295,8 @@ FusionDecision mlir::fusion::checkBody(const KernelBody &body,
                               std::to_string(contractions) +
                                   " contractions, the limit is " +
                                   std::to_string(limits.maxContractions));
+  if (hasCascade(body))
+    return checkCascadeBody(body);
   if (contractions)
     return checkContractionBody(body);
   if (body.has(NodeKind::Reduction) || body.has(NodeKind::Scan))

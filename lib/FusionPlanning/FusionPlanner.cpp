@@ -23,7 +23,10 @@ using namespace mlir::fusion::planning;
 
 void Planner::take(const CandidateKey &key) {
   LedgerEntry entry = makeEntry(key);
-  Candidate candidate = std::move(candidates.find(key)->second);
+  // What else is known of it says which groups forget it.
+  Candidate &known = candidates.find(key)->second;
+  SmallVector<Group, 1> results = std::move(known.results);
+  const Candidate candidate = known;
   const LedgerEntry &numbers = candidate.entry;
   entry.accepted = true;
   entry.reason = getAcceptedReason(key.form);
@@ -45,7 +48,7 @@ void Planner::take(const CandidateKey &key) {
                    groups[key.first].consumers.end());
     llvm::append_range(changed, targets);
   } else {
-    changed = getMembers(key);
+    changed.assign(candidate.members.begin(), candidate.members.end());
     targets.push_back(*llvm::min_element(changed));
   }
   for (unsigned group : changed)
@@ -63,7 +66,7 @@ void Planner::take(const CandidateKey &key) {
       llvm::erase(holders[node], group);
     groups[group].alive = false;
   }
-  for (auto [group, result] : llvm::zip_equal(targets, candidate.results)) {
+  for (auto [group, result] : llvm::zip_equal(targets, results)) {
     groups[group] = std::move(result);
     for (unsigned node : groups[group].nodes) {
       holders[node].push_back(group);
@@ -87,9 +90,9 @@ void Planner::fuseUntilNoGain() {
   while (!queue.empty()) {
     QueueEntry best = *queue.begin();
     // Other fusions may have made a path since it was priced.
-    if (closesCycle(best.key)) {
+    Candidate &candidate = candidates.find(best.key)->second;
+    if (closesCycle(best.key, candidate.members)) {
       queue.erase(queue.begin());
-      Candidate &candidate = candidates[best.key];
       candidate.decision = FusionDecision::no(ReasonCode::Cycle);
       candidate.entry.reason = ReasonCode::Cycle;
       candidate.results.clear();
@@ -106,7 +109,7 @@ void Planner::fuseUntilFewEnough() {
     double gain = -std::numeric_limits<double>::infinity();
     for (const auto &[key, candidate] : candidates) {
       if (candidate.results.empty() || candidate.gain <= gain ||
-          closesCycle(key))
+          closesCycle(key, candidate.members))
         continue;
       best = &key;
       gain = candidate.gain;
@@ -115,7 +118,11 @@ void Planner::fuseUntilFewEnough() {
       return;
     take(CandidateKey(*best));
     // What became profitable by it is taken as usual.
-    while (!queue.empty() && !closesCycle(queue.begin()->key))
+    auto isNextOrdered = [&] {
+      const CandidateKey &key = queue.begin()->key;
+      return !closesCycle(key, candidates.find(key)->second.members);
+    };
+    while (!queue.empty() && isNextOrdered())
       take(CandidateKey(queue.begin()->key));
   }
 }

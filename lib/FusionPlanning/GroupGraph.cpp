@@ -12,9 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
+#include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "llvm/ADT/SetVector.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -50,9 +52,11 @@ FusionDecision Planner::price(Group &group) {
   if (!decision && group.nodes.size() > 1)
     return decision;
   group.estimate = priceKernel(body, target);
+  if (std::isinf(group.estimate.seconds()))
+    return FusionDecision::no(ReasonCode::CascadeTiles);
   // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
   // and what is exchanged, and only blocks of warpgroups finish rows together.
-  if (group.estimate.obstacle) {
+  if (group.estimate.obstacle && !hasCascade(body)) {
     if (!group.estimate.byWarps && body.exchangesProduct())
       return FusionDecision::no(
           ReasonCode::ExchangeOfContraction,
@@ -196,7 +200,8 @@ bool Planner::reaches(unsigned from, unsigned to, bool skipDirect) const {
   return false;
 }
 
-bool Planner::closesCycle(const CandidateKey &key) const {
+bool Planner::closesCycle(const CandidateKey &key,
+                          ArrayRef<unsigned> members) const {
   switch (key.form) {
   case Form::IntoConsumer:
     return reaches(key.first, key.second, /*skipDirect=*/true);
@@ -207,9 +212,18 @@ bool Planner::closesCycle(const CandidateKey &key) const {
     return reaches(key.first, key.second, /*skipDirect=*/false) ||
            reaches(key.second, key.first, /*skipDirect=*/false);
   case Form::Meeting:
-    return llvm::any_of(getMeeting(key.first), [&](unsigned member) {
+    return llvm::any_of(members, [&](unsigned member) {
       return member != key.first &&
              reaches(member, key.first, /*skipDirect=*/true);
+    });
+  case Form::Walk:
+    return llvm::any_of(members, [&](unsigned member) {
+      return llvm::any_of(groups[member].consumers, [&](unsigned next) {
+        return !llvm::is_contained(members, next) &&
+               llvm::any_of(members, [&](unsigned other) {
+                 return reaches(next, other, /*skipDirect=*/false);
+               });
+      });
     });
   }
   llvm_unreachable("not a form");

@@ -22,7 +22,7 @@
 namespace mlir::fusion::planning {
 
 /// The forms of a candidate.
-enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting };
+enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting, Walk };
 
 /// A kernel of the plan as it stands.
 struct Group {
@@ -38,8 +38,9 @@ struct Group {
   bool alive = true;
 };
 
-/// What may be fused: two groups, one with all its consumers (second 0), or
-/// one with all its producers that contract (second 0).
+/// What may be fused: two groups, one with all its consumers (second 0), one
+/// with all its producers that contract (second 0), or one that contracts with
+/// a later one that does and what lies between.
 struct CandidateKey {
   Form form;
   unsigned first;
@@ -59,6 +60,8 @@ struct Candidate {
   bool recomputes = false;
   /// A contract asks for it, whatever the gain.
   bool demanded = false;
+  /// The groups that it makes one; none where it makes one for each consumer.
+  SmallVector<unsigned, 2> members;
   /// The groups that it would make: one, or one for each consumer.
   SmallVector<Group, 1> results;
   LedgerEntry entry;
@@ -110,13 +113,21 @@ private:
 
   Candidate evaluate(const CandidateKey &key);
   /// Prices one kernel instead of those of `members`.
-  Candidate evaluateTogether(const CandidateKey &key,
-                             ArrayRef<unsigned> members);
+  Candidate evaluateTogether(const CandidateKey &key);
   /// The group of a meeting and its producers that contract, ascending.
   SmallVector<unsigned> getMeeting(unsigned consumer) const;
+  bool contracts(unsigned group) const;
+  /// Two groups that contract, what lies between them, and what reads what that
+  /// would store step by step; ascending.
+  SmallVector<unsigned> getWalk(unsigned first, unsigned last) const;
+  /// Groups that contract, the nearest to `group` before or after it.
+  SmallVector<unsigned> getNearestContracting(unsigned group,
+                                              bool isBefore) const;
+  void addWalks(unsigned group);
   SmallVector<unsigned> getMembers(const CandidateKey &key) const;
   /// The groups that the candidate is about.
-  SmallVector<unsigned> getConcerned(const CandidateKey &key) const;
+  SmallVector<unsigned> getConcerned(const CandidateKey &key,
+                                     const Candidate &candidate) const;
   Candidate evaluateAllConsumers(const CandidateKey &key);
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
@@ -129,7 +140,8 @@ private:
   bool reaches(unsigned from, unsigned to, bool skipDirect) const;
   /// Gives `group`, and who reads it, larger ranks than what they read.
   void restoreRanks(unsigned group);
-  bool closesCycle(const CandidateKey &key) const;
+  /// Making one of `members`, those of `key`, closes a cycle.
+  bool closesCycle(const CandidateKey &key, ArrayRef<unsigned> members) const;
   bool isDemanded(const CandidateKey &key) const;
   /// Groups other than itself that `group` may be fused with as siblings.
   SmallVector<unsigned> getSiblings(unsigned group) const;

@@ -15,6 +15,8 @@
 #include "fusion/FusionPlanning/RepackOperands.h"
 
 #include "Neighbourhood.h"
+#include "fusion/Analysis/CascadeBody.h"
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -110,6 +112,32 @@ static Decision decide(linalg::GenericOp product, const TargetInfo &target,
   return decision;
 }
 
+/// Products that share a walk with another one as they are: what lies between
+/// them is never in memory.
+static llvm::SmallDenseSet<Operation *>
+findWalked(FunctionOpInterface func, ArrayRef<linalg::GenericOp> products,
+           const TargetInfo &target, const PlanOptions &options) {
+  llvm::SmallDenseSet<Operation *> walked;
+  SmallVector<Operation *> all;
+  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+    if (isContraction(op))
+      all.push_back(op);
+  if (llvm::none_of(products, [&](linalg::GenericOp product) {
+        return needsAny(product, all);
+      }))
+    return walked;
+  FailureOr<ComputeGraph> graph =
+      ComputeGraph::build(func.getFunctionBody().front(), options.graph);
+  if (failed(graph))
+    return walked;
+  for (const PlannedKernel &kernel :
+       planFusion(*graph, target, options).kernels)
+    if (hasCascade(KernelBody::get(*graph, kernel.nodes, kernel.stored)))
+      for (unsigned node : kernel.nodes)
+        walked.insert(graph->getNode(node).op);
+  return walked;
+}
+
 void mlir::fusion::repackOperands(
     FunctionOpInterface func, const TargetInfo &target,
     const PlanOptions &options,
@@ -124,7 +152,11 @@ void mlir::fusion::repackOperands(
         !generic->hasAttr(FusionDialect::kNeverAttrName))
       products.push_back(generic);
   OperandRepacker repacker("");
+  llvm::SmallDenseSet<Operation *> walked =
+      findWalked(func, products, target, options);
   for (linalg::GenericOp product : products) {
+    if (walked.contains(product))
+      continue;
     Decision decision = decide(product, target, options);
     if (decision.obstacle.empty())
       continue;

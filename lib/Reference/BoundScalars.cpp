@@ -24,6 +24,8 @@ using namespace mlir::fusion;
 
 /// What the flags of `op` allow.
 static int32_t getFlags(Operation *op) {
+  if (op->hasAttr(kRepairedAttrName))
+    return kRepaired;
   auto math = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!math || !math.getFastMathFlagsAttr())
     return 0;

@@ -87,6 +87,7 @@ static void findFactors(linalg::GenericOp op, Type product,
                         BoundedSumInfo &sum) {
   DType dtype = *getDType(product);
   sum.tf32 = dtype == DType::F32 && allowsTF32(op);
+  sum.repaired = op->hasAttr(kRepairedAttrName);
   std::optional<Contraction> contraction = matchContraction(
       op, [](unsigned loop) { return loop; },
       [](Value tensor) { return isa<BlockArgument>(tensor); });
@@ -322,7 +323,8 @@ Value SumSplitter::finish(unsigned result, ValueRange parts, Value count) {
         return builder.call(inner, loc, kFinishSumCall,
                             {total, loss, magnitude, squares, shift,
                              value(first), error(first), count,
-                             i32(sum.factors), i32(sum.format), i32(sum.tf32)});
+                             i32(sum.factors), i32(sum.format),
+                             i32(sum.tf32 | sum.repaired << 1)});
       });
 }
 

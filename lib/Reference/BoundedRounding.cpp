@@ -148,6 +148,14 @@ Bounded fusion::roundTo(Bounded x, DType dtype, bool mayDrop) {
   return Bounded::hull(value, low, high);
 }
 
+Bounded fusion::roundScaled(Bounded x, DType format) {
+  if (x.value == 0 || !std::isfinite(x.value) || !x.isKnown())
+    return roundTo(x, format);
+  double unit = getUlp(1, format) / 2, least = getUlp(0, format) / 2;
+  return Bounded(x.value,
+                 x.error + std::fmax(std::fabs(x.value) * unit, least));
+}
+
 Bounded fusion::withUlps(Bounded x, DType format, double ulps) {
   if (!std::isfinite(x.value) || !x.isKnown())
     return roundTo(x, format);

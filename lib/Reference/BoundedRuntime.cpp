@@ -105,6 +105,8 @@ static Bounded fromBits(Bounded x, DType format) {
 
 /// One of the first group: the rounding of its result.
 static Bounded finishRounding(Bounded x, DType format, int32_t flags) {
+  if (flags & kRepaired)
+    return roundScaled(x, format);
   if ((flags & kReordered) == 0)
     return roundTo(x, format, flags & kMayDrop);
   // In another order another number is rounded.
@@ -271,6 +273,9 @@ static Pair callFinishSum(double sum, double error, double magnitude,
   SumRule rule = factors < 0 ? SumRule::forSum(dtype)
                              : SumRule::forProducts(static_cast<DType>(factors),
                                                     dtype, kind & 1);
+  if (kind & 2)
+    rule.independent =
+        std::max(rule.independent, SumRule::kIndependentRoundings);
   Bounded first(initial, initialError);
   Bounded result = parts.finish(count, rule) + first;
   if (initial != 0 && std::isfinite(result.value) && result.isKnown())

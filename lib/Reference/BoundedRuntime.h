@@ -78,7 +78,8 @@ enum BoundedFlags : int32_t {
   kApproximate = 1, // has the flag afn
   kMayDrop = 2,     // its rounding may be left out
   kReordered = 4,   // is part of a reduction, which may run in any order
-  kSigmoid = 8      // is a quotient by 1 + exp(x), or 1 + tanh(x)
+  kSigmoid = 8,     // is a quotient by 1 + exp(x), or 1 + tanh(x)
+  kRepaired = 16    // rounds times a factor that is divided by afterwards
 };
 
 /// (op, value, error, value, error, value, error, format, flags) -> Bounded.
@@ -87,7 +88,8 @@ constexpr llvm::StringLiteral kBoundedCall = "fusion_reference_bounded";
 constexpr llvm::StringLiteral kFromIntegerCall = "fusion_reference_from_int";
 /// (sum, error, magnitude, squares, shift, initial value, its error, count,
 /// factors, format, kind) -> Bounded, rounded to the format. `factors` is the
-/// DType of the factors, or -1 for a sum that has none; bit 0 of `kind`: tf32.
+/// DType of the factors, or -1 for a sum that has none; bit 0 of `kind`: tf32,
+/// bit 1: factors of a repaired sum, rounded one by one.
 constexpr llvm::StringLiteral kFinishSumCall = "fusion_reference_finish_sum";
 /// (error) : an open number decides what the program does next.
 constexpr llvm::StringLiteral kNoteOpenCall = "fusion_reference_note_open";

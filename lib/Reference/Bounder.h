@@ -70,6 +70,10 @@ private:
 /// be in the bodies of several structured ops, since those are fused.
 bool isSigmoid(Operation *op);
 
+/// The unit attribute of sums whose factors a walk rounds relative to results
+/// so far, and of these roundings (docs/Rationale/Cascades.md).
+constexpr llvm::StringLiteral kRepairedAttrName = "repaired";
+
 /// One result of a structured op that is a sum.
 struct BoundedSumInfo {
   /// The addition to the running sum, and which operand it adds.
@@ -80,6 +84,8 @@ struct BoundedSumInfo {
   Operation *product = nullptr;
   int32_t factors = -1;
   bool tf32 = false;
+  /// Factors may be rounded relative to another number than the program says.
+  bool repaired = false;
   /// Terms have no error.
   bool isExact = false;
   /// In the declared type.

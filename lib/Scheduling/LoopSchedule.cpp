@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
+#include "fusion/Analysis/CascadeBody.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -74,7 +76,14 @@ ScheduleAttr LoopSchedule::toAttr(KernelOp kernel, const KernelBody &body,
         AxisAttr::get(kernel.getContext(), axis.kind, axis.tile, /*warps=*/1,
                       std::min(axis.vector, axis.tile), axis.strip, axis.steps,
                       axis.split, axis.cluster, axis.stages));
-  return ScheduleAttr::get(kernel.getContext(), strategy, attributes, warps);
+  MmaAttr mma;
+  if (products)
+    mma = MmaAttr::get(kernel.getContext(), products->kind, products->stages,
+                       /*columns=*/0, /*split=*/1, /*group=*/1, /*blocks=*/0,
+                       /*multicast=*/1, /*groups=*/1, /*stream=*/0,
+                       /*apart=*/0, products->skew);
+  return ScheduleAttr::get(kernel.getContext(), strategy, attributes, warps,
+                           mma);
 }
 
 static LoopSchedules getCandidates(const LoopFacts &facts) {
@@ -112,6 +121,14 @@ mlir::fusion::getLoopSchedules(const KernelBody &body,
 
 KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
                                          const TargetInfo &target) {
+  if (hasCascade(body)) {
+    std::vector<PricedSchedule> walks = getCascadeSchedules(body, target);
+    if (!walks.empty())
+      return walks.front().estimate;
+    KernelEstimate none;
+    none.time.total = std::numeric_limits<double>::infinity();
+    return none;
+  }
   if (body.has(NodeKind::Contraction))
     return estimateContraction(body, target);
   return getLoopSchedules(body.mergeDims(), target).front().estimate;

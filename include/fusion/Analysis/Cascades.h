@@ -37,8 +37,11 @@ struct Repair {
 /// What repairs sum `op` when results of `earlier` change, reductions of one
 /// result each; none where it depends on none of them. Fails when it depends on
 /// one in any other way.
-FailureOr<SmallVector<Repair>> matchRepairs(linalg::LinalgOp op,
-                                            ArrayRef<linalg::LinalgOp> earlier);
+/// `roundings` gets the operations that round what a factor is repaired in:
+/// relative to the results so far, in a walk.
+FailureOr<SmallVector<Repair>>
+matchRepairs(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier,
+             SmallVectorImpl<Operation *> *roundings = nullptr);
 
 /// True when an operation of `op`'s block that `op` needs is in `others`.
 bool needsAny(Operation *op, ArrayRef<Operation *> others);

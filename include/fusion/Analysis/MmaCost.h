@@ -40,6 +40,9 @@ constexpr int64_t kLittle = 8;
 /// among 6.
 constexpr int64_t kPlentifulShared = 16 * 1024;
 
+/// Bytes that a block cannot have: barriers and alignment of its buffers.
+constexpr int64_t kSharedReserve = 2048;
+
 /// Sums of a thread from which on moving registers to the warps that have them
 /// pays: with fewer, ptxas gives a kernel less and refuses to move any.
 constexpr int64_t kLeastMovedSums = 64;

@@ -62,6 +62,13 @@ bool haveEqualLoops(const Contraction &a, const Contraction &b);
 /// True when all sizes of the contraction are known at compile time.
 bool hasStaticSizes(const Contraction &contraction);
 
+/// What keeps operand `side` of `sum` from being copied into shared memory as
+/// warpgroups read it. Rows of memory must begin at multiples of 16 bytes.
+std::optional<TensorCoreObstacle>
+findOperandObstacle(const Contraction &sum, unsigned side,
+                    const ProductDims &dims,
+                    llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf);
+
 /// What keeps warpgroups from making `sum`, tiled along `dims`; nothing when
 /// they can. `dimsOf` gives the dimensions of a tensor that have more than one
 /// element, in order.

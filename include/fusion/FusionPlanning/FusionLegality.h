@@ -39,6 +39,7 @@ FusionDecision checkBody(const KernelBody &body, const KernelLimits &limits);
 FusionDecision checkPointwiseBody(const KernelBody &body);
 FusionDecision checkRowBody(const KernelBody &body);
 FusionDecision checkContractionBody(const KernelBody &body);
+FusionDecision checkCascadeBody(const KernelBody &body);
 
 } // namespace mlir::fusion
 

@@ -165,6 +165,9 @@ double getUlp(double x, DType format);
 /// mode, the number may also stay as it is. What overflows is infinite (NaN in
 /// f8E4M3FN).
 Bounded roundTo(Bounded x, DType format, bool mayDrop = false);
+/// x rounded to `format` relative to another number: c x is rounded, of an
+/// unknown c of at least 1, and divided by c.
+Bounded roundScaled(Bounded x, DType format);
 
 /// `x` with errors up to `ulps` units in the last place of `format`, of which
 /// the rounding to `format` is half a unit.

@@ -72,6 +72,18 @@ def FirstNaNPass : Pass<"fusion-reference-first-nan", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith::ArithDialect"];
 }
 
+def RepairedSumsPass
+    : Pass<"fusion-reference-repaired-sums", "::mlir::ModuleOp"> {
+  let summary = "Let factors of repaired sums be rounded as a walk rounds them";
+  let description = [{
+    A sum whose elements depend on a maximum by a factor, as what a softmax
+    weighs does, may be added up while the maximum is still looked for
+    (docs/Rationale/Cascades.md). Elements that the program rounds are then
+    rounded relative to the maximum so far. Such roundings and the
+    sum get the attribute `repaired`.
+  }];
+}
+
 def TotalDivisionPass
     : Pass<"fusion-reference-total-division", "::mlir::ModuleOp"> {
   let summary = "Keep integer division from trapping";

@@ -34,12 +34,21 @@ struct LoopAxis {
   int64_t stages = 1;
 };
 
-/// How a kernel without products is executed (#fusion.schedule).
+/// How the products of a walk are made and fed (#fusion.mma).
+struct WalkProducts {
+  MmaKind kind = MmaKind::Fma;
+  int64_t stages = 1;
+  int64_t skew = 0;
+};
+
+/// How a kernel is executed that walks its dimensions (#fusion.schedule).
 struct LoopSchedule {
   Strategy strategy = Strategy::Pointwise;
   /// One for each dimension of the kernel's body.
   SmallVector<LoopAxis> axes;
   int64_t warps = 1;
+  /// Of contractions that feed each other in one walk.
+  std::optional<WalkProducts> products;
 
   LoopSchedule() = default;
   LoopSchedule(Strategy strategy, unsigned dims)
@@ -69,8 +78,15 @@ struct PricedSchedule {
 std::vector<PricedSchedule> getLoopSchedules(const KernelBody &body,
                                              const TargetInfo &target);
 
+/// The schedules of `body`, in which contractions feed contractions
+/// (`hasCascade`), on `target`, the fastest first; empty where they share no
+/// walk.
+std::vector<PricedSchedule> getCascadeSchedules(const KernelBody &body,
+                                                const TargetInfo &target);
+
 /// The price of `body`, which has no problem: of its product, or of the
-/// schedule that its loops will have.
+/// schedule that its loops will have. Infinite where contractions feed
+/// contractions and share no walk.
 KernelEstimate priceKernel(const KernelBody &body, const TargetInfo &target);
 
 /// What scheduling says of scans that it had to leave to one block; empty

@@ -144,13 +144,8 @@ Array Attention::computeWeights(int64_t row, const Array &e) {
   }
   if (valueType == in.getArithmetic().type)
     return weights;
-  double unit = getUlp(1, valueType) / 2, least = getUlp(0, valueType) / 2;
   return map(weights, [&](const Real &weight) {
-    const Bounded &w = weight.get();
-    if (w.value == 0 || !std::isfinite(w.value) || !w.isKnown())
-      return weight;
-    return weight.with(
-        Bounded(w.value, w.error + std::fmax(w.value * unit, least)));
+    return weight.with(roundScaled(weight.get(), valueType));
   });
 }
 

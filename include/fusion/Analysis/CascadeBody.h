@@ -1,0 +1,69 @@
+//===- CascadeBody.h - Bodies whose reductions share one walk ---*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the analysis of kernel bodies in which contractions feed
+// contractions: one dimension is walked once (`sequential` in a schedule), in
+// each step of which the inner contractions are made as a whole, and the
+// members, reductions and contractions along the walked dimension, take in what
+// they give. docs/Rationale/Cascades.md has the condition.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_ANALYSIS_CASCADEBODY_H
+#define FUSION_ANALYSIS_CASCADEBODY_H
+
+#include "fusion/Analysis/KernelBody.h"
+
+namespace mlir::fusion {
+
+/// Why the contractions of a body share no walk.
+enum class CascadeProblem {
+  None,
+  /// A scan, rows in groups, or a reduction of what contractions read.
+  Form,
+  /// What is contracted or reduced last has not one dimension in common.
+  SeveralWalks,
+  /// The results of members and inner contractions have other dimensions than
+  /// blocks that own rows can give.
+  Dimensions,
+  /// A later reduction needs the whole result of an earlier one.
+  NoRepair,
+  /// Arithmetic on an operand that comes from memory.
+  ComputedOperand,
+  /// The kernel stores what varies along the walk.
+  StoredSteps,
+};
+
+/// The parts of a body by their role in the walk.
+struct CascadeBody {
+  CascadeProblem problem = CascadeProblem::None;
+  /// The instance that has the problem.
+  unsigned culprit = 0;
+  /// The dimension that is walked.
+  unsigned walked = 0;
+  /// Instances: contractions that each step makes as a whole, and what is
+  /// reduced along the walked dimension, both in order.
+  SmallVector<unsigned, 2> inner;
+  SmallVector<unsigned, 4> members;
+  /// Dimensions that blocks own one element or a tile of: those that all
+  /// members keep, and those that only the contractions among them keep.
+  DimMask rows = 0, columns = 0;
+};
+
+/// True when a contraction of `body`, which has no problem, depends on another.
+bool hasCascade(const KernelBody &body);
+
+/// The roles in `body`, for which `hasCascade` holds.
+CascadeBody analyzeCascade(const KernelBody &body);
+
+/// Instances that depend on a contraction, themselves not counted.
+llvm::SmallVector<bool> findContracted(const KernelBody &body);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_CASCADEBODY_H

@@ -1,0 +1,182 @@
+//===- CascadeBody.cpp - Bodies whose reductions share one walk -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the roles of what a body computes in one walk. The last
+// reductions and contractions say what is walked; everything that they depend
+// on has to be known in each step, or be repaired when it changes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/CascadeBody.h"
+
+#include "fusion/Analysis/Cascades.h"
+#include "fusion/Analysis/Reductions.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+SmallVector<bool> mlir::fusion::findContracted(const KernelBody &body) {
+  SmallVector<bool> contracted(body.getInstances().size());
+  for (auto [i, instance] : llvm::enumerate(body.getInstances()))
+    for (unsigned producer : instance.producers)
+      contracted[i] = contracted[i] || contracted[producer] ||
+                      body.getNode(body.getInstances()[producer]).kind ==
+                          NodeKind::Contraction;
+  return contracted;
+}
+
+bool mlir::fusion::hasCascade(const KernelBody &body) {
+  SmallVector<bool> contracted = findContracted(body);
+  for (auto [i, instance] : llvm::enumerate(body.getInstances()))
+    if (contracted[i] && body.getNode(instance).kind == NodeKind::Contraction)
+      return true;
+  return false;
+}
+
+namespace {
+class CascadeAnalysis {
+public:
+  explicit CascadeAnalysis(const KernelBody &body)
+      : body(body), instances(body.getInstances()),
+        contracted(findContracted(body)) {}
+
+  CascadeBody run();
+
+private:
+  /// Each finds a part of the result; false where there is a problem.
+  bool findRoles();
+  bool findWalk();
+  bool findOwned();
+  bool checkRepairs();
+  bool checkOthers();
+  bool checkOutputs();
+
+  bool fail(CascadeProblem problem, unsigned instance) {
+    result.problem = problem;
+    result.culprit = instance;
+    return false;
+  }
+  NodeKind getKind(unsigned instance) const {
+    return body.getNode(instances[instance]).kind;
+  }
+  DimMask getWalkedMask() const { return DimMask(1) << result.walked; }
+
+  const KernelBody &body;
+  ArrayRef<BodyInstance> instances;
+  SmallVector<bool> contracted;
+  CascadeBody result;
+};
+} // namespace
+
+bool CascadeAnalysis::findRoles() {
+  for (unsigned i = 0; i < instances.size(); ++i) {
+    NodeKind kind = getKind(i);
+    if (kind == NodeKind::Pointwise)
+      continue;
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instances[i]).op);
+    if (!op || kind == NodeKind::Scan || matchGroupedSum(op) ||
+        body.getNode(instances[i]).granuleLoop >= 0)
+      return fail(CascadeProblem::Form, i);
+    if (contracted[i])
+      result.members.push_back(i);
+    else if (kind == NodeKind::Contraction)
+      result.inner.push_back(i);
+    else
+      return fail(CascadeProblem::Form, i);
+  }
+  return true;
+}
+
+bool CascadeAnalysis::findWalk() {
+  DimMask walked = body.getReducedMask(instances[result.members.front()]);
+  for (unsigned member : result.members)
+    if (body.getReducedMask(instances[member]) != walked)
+      return fail(CascadeProblem::SeveralWalks, member);
+  if (llvm::popcount(walked) != 1)
+    return fail(CascadeProblem::SeveralWalks, result.members.front());
+  result.walked = llvm::countr_zero(walked);
+  for (unsigned inner : result.inner)
+    if (!(instances[inner].outerMask & walked) ||
+        (body.getReducedMask(instances[inner]) & walked))
+      return fail(CascadeProblem::SeveralWalks, inner);
+  return true;
+}
+
+bool CascadeAnalysis::findOwned() {
+  DimMask kept = ~DimMask(0), all = 0, contractions = 0;
+  for (unsigned member : result.members) {
+    kept &= instances[member].outerMask;
+    all |= instances[member].outerMask;
+    if (getKind(member) == NodeKind::Contraction)
+      contractions |= instances[member].outerMask;
+  }
+  for (unsigned inner : result.inner)
+    kept &= instances[inner].outerMask;
+  result.rows = kept;
+  result.columns = all & ~kept;
+  if (contractions != all)
+    return fail(CascadeProblem::Dimensions, result.members.back());
+  for (unsigned member : result.members) {
+    DimMask own = instances[member].outerMask;
+    bool contracts = getKind(member) == NodeKind::Contraction;
+    if (own != (contracts ? all : kept))
+      return fail(CascadeProblem::Dimensions, member);
+  }
+  for (unsigned inner : result.inner)
+    if (instances[inner].outerMask != (kept | getWalkedMask()))
+      return fail(CascadeProblem::Dimensions, inner);
+  return true;
+}
+
+bool CascadeAnalysis::checkRepairs() {
+  SmallVector<linalg::LinalgOp> earlier;
+  for (unsigned member : result.members) {
+    auto op = cast<linalg::LinalgOp>(body.getNode(instances[member]).op);
+    if (failed(matchRepairs(op, earlier)))
+      return fail(CascadeProblem::NoRepair, member);
+    earlier.push_back(op);
+  }
+  return true;
+}
+
+/// Copies bring operands from memory as they are.
+bool CascadeAnalysis::checkOthers() {
+  DimMask owned = result.rows | result.columns | getWalkedMask();
+  for (unsigned i = 0; i < instances.size(); ++i) {
+    if (getKind(i) == NodeKind::Contraction) {
+      for (unsigned producer : instances[i].producers)
+        if (!contracted[producer] && getKind(producer) == NodeKind::Pointwise)
+          return fail(CascadeProblem::ComputedOperand, producer);
+      continue;
+    }
+    if (getKind(i) == NodeKind::Pointwise && (instances[i].mask & ~owned))
+      return fail(CascadeProblem::Dimensions, i);
+  }
+  return true;
+}
+
+bool CascadeAnalysis::checkOutputs() {
+  for (const BodyOutput &output : body.getOutputs()) {
+    if (output.mask & getWalkedMask())
+      return fail(CascadeProblem::StoredSteps, output.instance);
+    if (output.mask != (result.rows | result.columns) &&
+        output.mask != result.rows)
+      return fail(CascadeProblem::Dimensions, output.instance);
+  }
+  return true;
+}
+
+CascadeBody CascadeAnalysis::run() {
+  (void)(findRoles() && findWalk() && findOwned() && checkRepairs() &&
+         checkOthers() && checkOutputs());
+  return result;
+}
+
+CascadeBody mlir::fusion::analyzeCascade(const KernelBody &body) {
+  return CascadeAnalysis(body).run();
+}

@@ -1,0 +1,456 @@
+//===- CascadeSchedule.cpp - Schedules of products that share a walk ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the schedules of kernels in which contractions feed
+// contractions: a block owns rows, walks the dimension that the last ones
+// contract once, and keeps what they add up. The price is that of the steps of
+// the walk: products, and the arithmetic on what the inner ones give, of which
+// the rows' maxima are needed before the next product can begin.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopFamilies.h"
+#include "fusion/Analysis/CascadeBody.h"
+#include "fusion/Analysis/TensorCores.h"
+#include <map>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// A contraction of the walk, its dimensions those of the body.
+struct WalkProduct {
+  Contraction sum;
+  unsigned instance;
+};
+
+/// What schedules of one body depend on.
+class CascadeScheduler {
+public:
+  CascadeScheduler(const KernelBody &body, const TargetInfo &target)
+      : body(body), target(target), cascade(analyzeCascade(body)) {}
+
+  std::vector<PricedSchedule> run();
+
+private:
+  /// A way to walk.
+  struct Tiling {
+    MmaKind kind;
+    int64_t rows, steps, warps;
+    int64_t skew = 0;
+  };
+
+  bool findProducts();
+  std::optional<Contraction> match(unsigned instance) const;
+  bool findTiledDims();
+  /// What keeps warpgroups from making the products.
+  std::optional<TensorCoreObstacle> getObstacle() const;
+  SmallVector<Tiling> getTilings() const;
+  LoopSchedule makeSchedule(const Tiling &tiling) const;
+  KernelEstimate price(const Tiling &tiling) const;
+  KernelShape getShape(const Tiling &tiling) const;
+  OpCost getElementCost() const;
+  /// What one step of a block takes: of its products and of everything else.
+  std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
+  void addTraffic(const Tiling &tiling, KernelCost &cost) const;
+  SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
+  int64_t extentOf(unsigned dim) const {
+    return static_cast<int64_t>(body.getExtents()[dim]);
+  }
+  /// Elements of a tile that has all of `dim`.
+  double getWidth(unsigned dim) const {
+    return static_cast<double>(nextPowerOfTwo(extentOf(dim)));
+  }
+
+  const KernelBody &body;
+  const TargetInfo &target;
+  CascadeBody cascade;
+  SmallVector<WalkProduct, 2> inner, outer;
+  /// The dimensions that tiles are of: one of the rows', that of the columns
+  /// and the one that is contracted in each step.
+  unsigned row = 0, column = 0, depth = 0;
+};
+} // namespace
+
+/// Stages of the ring that what is loaded in each step goes through.
+static constexpr int64_t kStages = 2;
+/// Columns of results, and elements that are contracted in a step, at most.
+static constexpr int64_t kMaxWidth = 256;
+
+std::optional<Contraction> CascadeScheduler::match(unsigned id) const {
+  const BodyInstance &instance = body.getInstances()[id];
+  const ComputeGraph &graph = body.getGraph();
+  return matchContraction(
+      cast<linalg::LinalgOp>(body.getNode(instance).op),
+      [&](unsigned loop) {
+        auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
+        return dim ? dim.getPosition() : 0;
+      },
+      [&](Value tensor) {
+        return llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
+          return graph.getValue(access.value).ssa == tensor;
+        });
+      });
+}
+
+bool CascadeScheduler::findProducts() {
+  auto add = [&](ArrayRef<unsigned> instances,
+                 SmallVectorImpl<WalkProduct> &products) {
+    for (unsigned id : instances) {
+      if (body.getNode(body.getInstances()[id]).kind != NodeKind::Contraction)
+        continue;
+      std::optional<Contraction> sum = match(id);
+      if (!sum)
+        return false;
+      products.push_back({*sum, id});
+    }
+    return true;
+  };
+  return add(cascade.inner, inner) && add(cascade.members, outer);
+}
+
+/// The dimensions of `dims` with more than one element.
+static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
+                                     const KernelBody &body) {
+  return llvm::filter_to_vector(
+      dims, [&](unsigned dim) { return body.getExtents()[dim] > 1; });
+}
+
+bool CascadeScheduler::findTiledDims() {
+  SmallVector<unsigned> walked{cascade.walked};
+  SmallVector<unsigned> rows = getLong(outer.front().sum.rows, body);
+  SmallVector<unsigned> columns = getLong(outer.front().sum.columns, body);
+  SmallVector<unsigned> depths = getLong(inner.front().sum.contracted, body);
+  if (rows.empty() || columns.size() != 1 || depths.size() != 1)
+    return false;
+  // Products have rows on the left.
+  for (const WalkProduct &product : inner)
+    if (getLong(product.sum.rows, body) != rows ||
+        getLong(product.sum.columns, body) != walked ||
+        getLong(product.sum.contracted, body) != depths)
+      return false;
+  for (const WalkProduct &product : outer)
+    if (getLong(product.sum.rows, body) != rows ||
+        getLong(product.sum.columns, body) != columns ||
+        getLong(product.sum.contracted, body) != walked)
+      return false;
+  row = rows.back();
+  column = columns.front();
+  depth = depths.front();
+  return extentOf(column) <= kMaxWidth && extentOf(depth) <= kMaxWidth &&
+         body.isStatic(column) && body.isStatic(depth);
+}
+
+SmallVector<unsigned>
+CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
+  SmallVector<unsigned> dims;
+  for (AffineExpr coord : coords)
+    if (auto dim = dyn_cast<AffineDimExpr>(coord))
+      if (extentOf(dim.getPosition()) > 1)
+        dims.push_back(dim.getPosition());
+  return dims;
+}
+
+std::optional<TensorCoreObstacle> CascadeScheduler::getObstacle() const {
+  if (!target.hasWarpgroups)
+    return TensorCoreObstacle::Chip;
+  const ComputeGraph &graph = body.getGraph();
+  auto dimsOf = [&](Value tensor) {
+    for (const BodyAccess &access : body.getInputs())
+      if (graph.getValue(access.value).ssa == tensor)
+        return getDims(access.coords);
+    return SmallVector<unsigned>();
+  };
+  auto find = [&](const WalkProduct &product,
+                  unsigned side) -> std::optional<TensorCoreObstacle> {
+    bool isInner = llvm::is_contained(cascade.inner, product.instance);
+    ProductDims dims;
+    dims.rows = {row};
+    dims.columns = {isInner ? cascade.walked : column};
+    dims.depth = isInner ? depth : cascade.walked;
+    const ContractionOperand &operand = product.sum.operands[side];
+    if (operand.element.getIntOrFloatBitWidth() != 16)
+      return TensorCoreObstacle::ElementType;
+    // Left of the last ones is what a step gives.
+    if (!isInner && side == 0)
+      return std::nullopt;
+    if (auto obstacle = findOperandObstacle(product.sum, side, dims, dimsOf))
+      return obstacle;
+    if (!operand.direct)
+      return TensorCoreObstacle::BothComputed;
+    return std::nullopt;
+  };
+  for (const auto &products : {inner, outer})
+    for (const WalkProduct &product : products)
+      for (unsigned side = 0; side < 2; ++side)
+        if (auto obstacle = find(product, side))
+          return obstacle;
+  return std::nullopt;
+}
+
+SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
+  SmallVector<Tiling> tilings;
+  bool byWarps = true;
+  for (const auto &products : {inner, outer})
+    for (const WalkProduct &product : products)
+      byWarps &= isMadeByWarps(product.sum, target);
+  if (byWarps && !getObstacle()) {
+    constexpr int64_t kGroupRows = 64;
+    // One product beside the exponentials of the next step.
+    bool canSkew = inner.size() == 1 && outer.size() == 1;
+    for (int64_t groups : {2, 1})
+      for (int64_t steps : {128, 64, 32})
+        for (int64_t skew : {1, 0})
+          if (canSkew || !skew)
+            tilings.push_back({MmaKind::Wgmma, groups * kGroupRows, steps,
+                               groups * kWarpgroupWarps, skew});
+  }
+  if (tilings.empty() && byWarps)
+    for (int64_t steps : {64, 32})
+      tilings.push_back({MmaKind::MmaSync, 64, steps, 4});
+  if (tilings.empty())
+    tilings.push_back({MmaKind::Fma, 16, 16, 4});
+  llvm::erase_if(tilings, [&](const Tiling &tiling) {
+    KernelShape shape = getShape(tiling);
+    return shape.registers > target.maxRegistersPerThread ||
+           shape.sharedBytes > target.maxSharedPerBlock;
+  });
+  return tilings;
+}
+
+LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
+  LoopSchedule schedule(Strategy::Contraction, body.getExtents().size());
+  schedule.warps = tiling.warps;
+  schedule.products = {tiling.kind, tiling.kind == MmaKind::Fma ? 1 : kStages,
+                       tiling.skew};
+  schedule[row].tile = tiling.rows;
+  schedule[cascade.walked].kind = AxisKind::Sequential;
+  schedule[cascade.walked].tile = tiling.steps;
+  schedule[column].tile = nextPowerOfTwo(extentOf(column));
+  schedule[depth].kind = AxisKind::Full;
+  schedule[depth].tile = nextPowerOfTwo(extentOf(depth));
+  return schedule;
+}
+
+KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
+  const CascadeConstants &fitted = target.fitted.cascades;
+  KernelShape shape;
+  int64_t threads = tiling.warps * kWarpThreads;
+  bool byGroups = tiling.kind == MmaKind::Wgmma;
+  // A warp that loads beside those that multiply.
+  shape.threads = threads + (byGroups ? kWarpThreads : 0);
+  double rows = static_cast<double>(tiling.rows);
+  int64_t blocks = llvm::divideCeil(extentOf(row), tiling.rows);
+  shape.blocks =
+      blocks * toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  // The results so far, what the step gives, and what the last one gave, which
+  // is rounded when the tensor cores are done with the one before.
+  double steps = static_cast<double>(tiling.steps);
+  double sums =
+      rows * (getWidth(column) * static_cast<double>(outer.size()) +
+              steps * static_cast<double>(inner.size() + tiling.skew));
+  shape.registers = fitted.registers + static_cast<int64_t>(sums) / threads;
+  // The queries stay, keys and values pass.
+  double bytes =
+      inner.front().sum.operands[0].element.getIntOrFloatBitWidth() / 8.0;
+  double kept =
+      rows * getWidth(depth) * static_cast<double>(inner.size()) * bytes;
+  double passing = static_cast<double>(kStages) * steps * bytes *
+                   (getWidth(depth) * static_cast<double>(inner.size()) +
+                    getWidth(column) * static_cast<double>(outer.size()));
+  // Results of the block leave through tiles of their own.
+  double leaving = 0;
+  for (const BodyOutput &output : body.getOutputs())
+    if (output.mask & cascade.columns)
+      leaving += rows * getWidth(column) *
+                 body.getGraph().getValue(output.value).elementBytes;
+  shape.sharedBytes =
+      static_cast<int64_t>(kept + passing + leaving) + kSharedReserve;
+  shape.bytesInFlightPerThread = passing / static_cast<double>(shape.threads);
+  return shape;
+}
+
+namespace {
+/// Numbers values of bodies over the same loops: equal operations on equal
+/// values have one number.
+class ValueNumbering {
+public:
+  /// Adds `op`; returns what its body computes that one before it did.
+  OpCost add(linalg::LinalgOp op);
+
+private:
+  using Key = std::tuple<StringRef, const void *, SmallVector<unsigned>>;
+
+  unsigned getNumber(Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  }
+
+  /// Elements of tensors have the numbers of these.
+  DenseMap<Value, unsigned> numbers;
+  std::map<Key, unsigned> known;
+};
+} // namespace
+
+OpCost ValueNumbering::add(linalg::LinalgOp op) {
+  OpCost again;
+  Block &body = *op.getBlock();
+  for (OpOperand &operand : op->getOpOperands())
+    numbers[op.getMatchingBlockArgument(&operand)] = getNumber(operand.get());
+  for (Operation &inner : body.without_terminator()) {
+    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0)
+      continue;
+    SmallVector<unsigned> operands;
+    for (Value operand : inner.getOperands())
+      operands.push_back(getNumber(operand));
+    Key key{inner.getName().getStringRef(),
+            inner.getAttrDictionary().getAsOpaquePointer(),
+            std::move(operands)};
+    auto [same, isNew] =
+        known.try_emplace(std::move(key), getNumber(inner.getResult(0)));
+    numbers[inner.getResult(0)] = same->second;
+    if (!isNew)
+      again += getOpCost(&inner);
+  }
+  if (op.getNumReductionLoops() == 0)
+    for (auto [result, yielded] :
+         llvm::zip_equal(op->getResults(), body.getTerminator()->getOperands()))
+      numbers[result] = getNumber(yielded);
+  return again;
+}
+
+/// What is computed of one element of what a step gives, each value once.
+OpCost CascadeScheduler::getElementCost() const {
+  OpCost cost;
+  ValueNumbering values;
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind == NodeKind::Contraction ||
+        !(instance.mask & (DimMask(1) << cascade.walked)))
+      continue;
+    cost += node.perPoint;
+    if (auto op = dyn_cast<linalg::LinalgOp>(node.op)) {
+      OpCost again = values.add(op);
+      cost.instructions -= again.instructions;
+      cost.sfu -= again.sfu;
+    }
+  }
+  return cost;
+}
+
+std::pair<double, double>
+CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
+  double perSM = 1.0 / static_cast<double>(target.numSMs);
+  double rows = static_cast<double>(tiling.rows),
+         steps = static_cast<double>(tiling.steps);
+  double flops = 0, clocks = 0;
+  auto addProducts = [&](ArrayRef<WalkProduct> products, double width) {
+    for (const WalkProduct &product : products) {
+      double rate = 1;
+      if (tiling.kind == MmaKind::MmaSync)
+        rate = getWarpShare(product.sum, extentOf(depth), target);
+      flops += 2 * rows * steps * width / rate;
+    }
+  };
+  addProducts(inner, getWidth(depth));
+  addProducts(outer, getWidth(column));
+  double rate = tiling.kind == MmaKind::Fma
+                    ? target.fp32FlopsPerSecond()
+                    : target.fitted.rates.tensorFlopsPerSecond;
+  OpCost each = getElementCost();
+  clocks =
+      rows * steps *
+      std::max(2 * each.instructions / (target.fp32FlopsPerSecond() * perSM),
+               each.sfu / (target.sfuPerSecond() * perSM));
+  return {flops / (rate * perSM), clocks};
+}
+
+void CascadeScheduler::addTraffic(const Tiling &tiling,
+                                  KernelCost &cost) const {
+  const ComputeGraph &graph = body.getGraph();
+  SmallVector<double> touches = getFirstTouches(body);
+  for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
+    DimMask rowBit = DimMask(1) << row;
+    double copies = body.getPoints(cascade.rows & ~rowBit & ~access.mask);
+    if (!(access.mask & rowBit))
+      copies *=
+          static_cast<double>(llvm::divideCeil(extentOf(row), tiling.rows));
+    double bytes = graph.getValue(access.value).elementBytes;
+    double requested = body.getPoints(access.mask) * bytes * copies;
+    // Blocks that run together walk the same keys and values.
+    cost.accesses.push_back(
+        {touched, std::max(requested, touched), /*reuseDistance=*/0, 1, false});
+  }
+  for (const BodyOutput &output : body.getOutputs()) {
+    double bytes = body.getStoredElements(output) *
+                   graph.getValue(output.value).elementBytes;
+    cost.accesses.push_back({bytes, bytes, 0, 1, true});
+  }
+}
+
+KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
+  const CascadeConstants &fitted = target.fitted.cascades;
+  KernelEstimate estimate;
+  estimate.shape = getShape(tiling);
+  for (const auto &products : {inner, outer})
+    for (const WalkProduct &product : products)
+      estimate.cost.tensorFlops +=
+          2 * body.getPoints(body.getInstances()[product.instance].mask);
+  addTraffic(tiling, estimate.cost);
+  estimate.time = estimateTime(estimate.cost, estimate.shape, target);
+  auto [products, others] = getStepSeconds(tiling);
+  double resident = static_cast<double>(
+      std::max<int64_t>(1, estimate.time.occupancy.blocksPerSM));
+  double steps = static_cast<double>(
+      llvm::divideCeil(extentOf(cascade.walked), tiling.steps) + tiling.skew);
+  // Those of one multiprocessor take turns at its units; with four warps in
+  // all, nobody is at the other half of a step meanwhile.
+  double each = products + others + fitted.stepSeconds;
+  if (!tiling.skew)
+    each += fitted.waitSeconds;
+  double step = resident * each;
+  if (resident * static_cast<double>(tiling.warps) <= kWarpgroupWarps)
+    step += fitted.aloneSeconds;
+  double waves = std::ceil(static_cast<double>(estimate.shape.blocks) /
+                           (resident * static_cast<double>(target.numSMs)));
+  estimate.time.total = std::max(
+      estimate.time.total, target.fitted.mma.startSeconds +
+                               waves * (steps * step + fitted.blockSeconds));
+  if (tiling.kind == MmaKind::Wgmma) {
+    estimate.mma = MmaConfig();
+    estimate.mma->rows = tiling.rows;
+    estimate.mma->columns = extentOf(column);
+    estimate.mma->depth = tiling.steps;
+    estimate.mma->warps = tiling.warps;
+    estimate.mma->stages = kStages;
+  } else {
+    estimate.obstacle = getObstacle();
+    estimate.byWarps = tiling.kind == MmaKind::MmaSync;
+  }
+  return estimate;
+}
+
+std::vector<PricedSchedule> CascadeScheduler::run() {
+  std::vector<PricedSchedule> priced;
+  if (cascade.problem != CascadeProblem::None || !findProducts() ||
+      !findTiledDims())
+    return priced;
+  for (const Tiling &tiling : getTilings())
+    priced.push_back({makeSchedule(tiling), price(tiling)});
+  return priced;
+}
+
+std::vector<PricedSchedule>
+mlir::fusion::getCascadeSchedules(const KernelBody &body,
+                                  const TargetInfo &target) {
+  std::vector<PricedSchedule> priced = CascadeScheduler(body, target).run();
+  llvm::stable_sort(priced,
+                    [](const PricedSchedule &a, const PricedSchedule &b) {
+                      return a.estimate.seconds() < b.estimate.seconds();
+                    });
+  return priced;
+}
