@@ -137,8 +137,12 @@ bool CascadeAnalysis::checkRepairs() {
   SmallVector<linalg::LinalgOp> earlier;
   for (unsigned member : result.members) {
     auto op = cast<linalg::LinalgOp>(body.getNode(instances[member]).op);
-    if (failed(matchRepairs(op, earlier)))
+    FailureOr<CascadeLinks> links = matchRepairs(op, earlier);
+    if (failed(links))
       return fail(CascadeProblem::NoRepair, member);
+    for (const Deferral &deferral : links->deferrals)
+      if (!llvm::is_contained(result.deferred, deferral.application))
+        result.deferred.push_back(deferral.application);
     earlier.push_back(op);
   }
   return true;

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Cascades.h"
+#include "fusion/Analysis/RescalableSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -51,9 +52,8 @@ namespace {
 /// The search in the elements of one sum.
 class RepairMatcher {
 public:
-  RepairMatcher(ArrayRef<linalg::LinalgOp> earlier,
-                SmallVectorImpl<Operation *> *roundings)
-      : earlier(earlier), roundings(roundings) {
+  explicit RepairMatcher(ArrayRef<linalg::LinalgOp> earlier)
+      : earlier(earlier) {
     for (linalg::LinalgOp op : earlier)
       sources.push_back(op);
   }
@@ -61,7 +61,7 @@ public:
   /// Finds the factors of `value` that depend on sources; fails where
   /// anything but factors does.
   LogicalResult matchFactors(const BodyValue &value, unsigned depth = 0);
-  FailureOr<SmallVector<Repair>> takeRepairs();
+  FailureOr<CascadeLinks> takeLinks();
 
 private:
   /// An earlier result, times a number, in a sum.
@@ -78,13 +78,17 @@ private:
   /// way.
   FailureOr<SmallVector<Term>> matchTerms(const BodyValue &value,
                                           unsigned depth = 0);
+  /// The earlier sum that `value` is, but for extensions.
+  std::optional<TensorElement> findSum(BodyValue value);
+  /// Notes that operand `operand` of `op`, a product or quotient, can be divided
+  /// by later, if it can.
+  bool defer(const BodyValue &value, Operation *op, unsigned operand);
   /// Adds what exponential `op` with the terms `terms` is repaired by.
   void addRepairs(Operation *op, ArrayRef<Term> terms);
 
   ArrayRef<linalg::LinalgOp> earlier;
-  SmallVectorImpl<Operation *> *roundings;
   SmallVector<Operation *> sources;
-  SmallVector<Repair> repairs;
+  CascadeLinks links;
 };
 } // namespace
 
@@ -154,14 +158,14 @@ RepairMatcher::matchTerms(const BodyValue &value, unsigned depth) {
 
 void RepairMatcher::addRepairs(Operation *op, ArrayRef<Term> terms) {
   for (const Term &term : terms) {
-    auto *same = llvm::find_if(repairs, [&](const Repair &repair) {
+    auto *same = llvm::find_if(links.repairs, [&](const Repair &repair) {
       return repair.source.tensor == term.source.tensor &&
              repair.source.coords == term.source.coords &&
              repair.exponential->getName() == op->getName();
     });
     // A term -s m makes a factor e^(s (m - m')).
-    if (same == repairs.end())
-      repairs.push_back({term.source, op, -term.scale});
+    if (same == links.repairs.end())
+      links.repairs.push_back({term.source, op, -term.scale});
     else
       same->scale -= term.scale;
   }
@@ -190,22 +194,69 @@ LogicalResult RepairMatcher::matchFactors(const BodyValue &value,
     return success();
   }
   // What rounds an element rounds it relative to itself.
-  if (roundings && isa<arith::TruncFOp>(op))
-    roundings->push_back(op);
+  if (isa<arith::TruncFOp>(op))
+    links.roundings.push_back(op);
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(op))
     return follow(op->getOperand(0));
   if (isa<arith::MulFOp>(op))
+    for (unsigned i = 0; i < 2; ++i)
+      if (defer(value, op, i))
+        return follow(op->getOperand(1 - i));
+  if (isa<arith::MulFOp>(op))
     return success(succeeded(follow(op->getOperand(0))) &&
                    succeeded(follow(op->getOperand(1))));
-  if (auto quotient = dyn_cast<arith::DivFOp>(op))
-    return depends(value.at(quotient.getRhs())) ? failure()
-                                                : follow(quotient.getLhs());
+  if (auto quotient = dyn_cast<arith::DivFOp>(op)) {
+    if (depends(value.at(quotient.getRhs())) && !defer(value, op, 1))
+      return failure();
+    return follow(quotient.getLhs());
+  }
   // A choice would hide that an element is no number where m is infinite.
   return failure();
 }
 
-FailureOr<SmallVector<Repair>> RepairMatcher::takeRepairs() {
-  for (const Repair &repair : repairs) {
+std::optional<TensorElement> RepairMatcher::findSum(BodyValue value) {
+  for (unsigned depth = 0; depth < kMaxBodyDepth; ++depth) {
+    if (auto extension = value.value.getDefiningOp<arith::ExtFOp>()) {
+      value = value.at(extension.getIn());
+      continue;
+    }
+    std::optional<TensorElement> element = getElement(value);
+    if (!element)
+      return std::nullopt;
+    if (isSource(element->tensor)) {
+      auto sum = element->tensor.getDefiningOp<linalg::LinalgOp>();
+      if (isa<arith::AddFOp>(matchCombiner(sum, 0).op))
+        return element;
+      return std::nullopt;
+    }
+    std::optional<BodyValue> producer = getProducer(*element);
+    if (!producer)
+      return std::nullopt;
+    value = *producer;
+  }
+  return std::nullopt;
+}
+
+bool RepairMatcher::defer(const BodyValue &value, Operation *op,
+                          unsigned operand) {
+  BodyValue factor = value.at(op->getOperand(operand));
+  if (isa<arith::MulFOp>(op)) {
+    auto [reciprocal, place] = findOp<arith::DivFOp>(factor);
+    if (!reciprocal || getNumber(reciprocal.getLhs()) != 1.0)
+      return false;
+    factor = place.at(reciprocal.getRhs());
+  }
+  std::optional<TensorElement> source = findSum(factor);
+  if (!source ||
+      !findRescalableSum(source->tensor.getDefiningOp<linalg::LinalgOp>()))
+    return false;
+  links.deferrals.push_back({*source, op, 1 - operand});
+  links.roundings.push_back(op);
+  return true;
+}
+
+FailureOr<CascadeLinks> RepairMatcher::takeLinks() {
+  for (const Repair &repair : links.repairs) {
     auto source = repair.source.tensor.getDefiningOp<linalg::LinalgOp>();
     Combiner combiner = matchCombiner(source, 0);
     Value init = source.getDpsInitOperand(0)->get();
@@ -215,26 +266,27 @@ FailureOr<SmallVector<Repair>> RepairMatcher::takeRepairs() {
         (!(isMaximum && repair.scale > 0) && !(isMinimum && repair.scale < 0)))
       return failure();
   }
-  return repairs;
+  return std::move(links);
 }
 
-FailureOr<SmallVector<Repair>>
+bool mlir::fusion::isPlainReduction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      !op.hasPureTensorSemantics())
+    return false;
+  Combiner combiner = matchCombiner(op, 0);
+  return combiner.op &&
+         combiner.type ==
+             getElementTypeOrSelf(op.getDpsInitOperand(0)->get());
+}
+
+FailureOr<CascadeLinks>
 mlir::fusion::matchRepairs(linalg::LinalgOp op,
-                           ArrayRef<linalg::LinalgOp> earlier,
-                           SmallVectorImpl<Operation *> *roundings) {
-  RepairMatcher matcher(earlier, roundings);
+                           ArrayRef<linalg::LinalgOp> earlier) {
+  RepairMatcher matcher(earlier);
   SmallVector<Operation *> others(earlier.begin(), earlier.end());
   if (!needsAny(op, others))
-    return SmallVector<Repair>();
-  auto isPlain = [](linalg::LinalgOp reduction) {
-    if (reduction.getNumDpsInits() != 1 || !reduction.hasPureTensorSemantics())
-      return false;
-    Combiner combiner = matchCombiner(reduction, 0);
-    return combiner.op &&
-           combiner.type ==
-               getElementTypeOrSelf(reduction.getDpsInitOperand(0)->get());
-  };
-  if (!isPlain(op) || !llvm::all_of(earlier, isPlain))
+    return CascadeLinks();
+  if (!isPlainReduction(op) || !llvm::all_of(earlier, isPlainReduction))
     return failure();
   // What a walk begins with would have to be repaired as well.
   for (Value init : op.getDpsInits())
@@ -245,5 +297,13 @@ mlir::fusion::matchRepairs(linalg::LinalgOp op,
   if (!isa<arith::AddFOp>(combiner.op) ||
       failed(matcher.matchFactors({combiner.element, op, getLoops(op)})))
     return failure();
-  return matcher.takeRepairs();
+  FailureOr<CascadeLinks> links = matcher.takeLinks();
+  bool haveType = succeeded(links) &&
+                  llvm::all_of(links->deferrals, [&](const Deferral &one) {
+                    return getElementTypeOrSelf(one.source.tensor.getType()) ==
+                           combiner.type;
+                  });
+  if (!haveType)
+    return failure();
+  return links;
 }

@@ -39,11 +39,12 @@ getLinks(const Reduction &member, ArrayRef<Reduction> group) {
   SmallVector<linalg::LinalgOp> earlier;
   for (const Reduction &other : group)
     earlier.push_back(other.op);
-  FailureOr<SmallVector<Repair>> repairs = matchRepairs(member.op, earlier);
-  if (failed(repairs))
+  FailureOr<CascadeLinks> found = matchRepairs(member.op, earlier);
+  // Planning applies factors of the whole sum to it.
+  if (failed(found) || !found->deferrals.empty())
     return failure();
   SmallVector<Reduction::Link> links;
-  for (Repair &repair : *repairs) {
+  for (Repair &repair : found->repairs) {
     Operation *source = repair.source.tensor.getDefiningOp();
     unsigned number = llvm::find(earlier, source) - earlier.begin();
     // The rows that are repaired are those that the result is of.

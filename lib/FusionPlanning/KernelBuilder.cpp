@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeferDivisions.h"
+#include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -206,8 +208,11 @@ LogicalResult mlir::fusion::formKernels(FunctionOpInterface func,
     old.push_back(&op);
   OpBuilder builder(terminator);
   OutsideValues outside(builder);
-  for (const PlannedKernel &kernel : plan.kernels)
-    KernelBuilder(builder, graph, kernel, outside).build();
+  for (const PlannedKernel &kernel : plan.kernels) {
+    KernelOp op = KernelBuilder(builder, graph, kernel, outside).build();
+    if (hasCascade(KernelBody::get(graph, kernel.nodes, kernel.stored)))
+      deferDivisions(op);
+  }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(outside.get(operand.get()));
 

@@ -396,7 +396,9 @@ Bounded fusion::toInteger(Bounded x, unsigned bits, bool isSigned) {
 /// show.
 static constexpr double kIndependent = 4;
 
-double SumRule::getUsualIndependent() { return isFastNumerics() ? 5 : 1.5; }
+double SumRule::getUsualIndependent() { 
+  return isFastNumerics() ? kMovedRoundings : 1.5;
+}
 
 SumRule SumRule::forSum(DType format) {
   SumRule rule;

@@ -274,8 +274,7 @@ static Pair callFinishSum(double sum, double error, double magnitude,
                              : SumRule::forProducts(static_cast<DType>(factors),
                                                     dtype, kind & 1);
   if (kind & 2)
-    rule.independent =
-        std::max(rule.independent, SumRule::kIndependentRoundings);
+    rule.independent = std::max(rule.independent, SumRule::kMovedRoundings);
   Bounded first(initial, initialError);
   Bounded result = parts.finish(count, rule) + first;
   if (initial != 0 && std::isfinite(result.value) && result.isKnown())

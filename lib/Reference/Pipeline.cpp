@@ -198,7 +198,6 @@ struct CopiesToLoopsPass
 
 void fusion::buildBoundingPipeline(OpPassManager &pm) {
   pm.addPass(fusion::createElementwiseToGenericPass());
-  pm.addPass(fusion::createRepairedSumsPass());
   pm.addPass(fusion::createDecomposeForLoopsPass());
   pm.addPass(fusion::createFirstNaNPass());
   pm.addPass(fusion::createBoundFloatsPass());

@@ -153,6 +153,7 @@ static LogicalResult lower(ModuleOp module, FormulaTable &formulas,
   // Before anything folds constants of dynamic sizes.
   input.addPass(createElementwiseToGenericPass());
   addTosaPasses(input);
+  input.addPass(createRepairedSumsPass());
   if (failed(input.run(module)))
     return failure();
   eraseShapes(module);

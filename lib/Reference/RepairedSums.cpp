@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the marks on sums that may be made in one walk with a
-// maximum that their elements depend on.
+// This file implements the roundings of what contractions weigh where they may
+// be made in one walk with a maximum, or a sum, that the weights depend on.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Bounder.h"
 #include "fusion/Analysis/Cascades.h"
-#include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Reference/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,39 +27,59 @@ namespace mlir::fusion {
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// A maximum or minimum of one result.
-static bool isExtremum(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
-    return false;
-  Combiner combiner = matchCombiner(op, 0);
-  return isa_and_present<arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp,
-                         arith::MinNumFOp>(combiner.op) &&
-         combiner.type == getElementTypeOrSelf(op.getDpsInitOperand(0)->get());
+static void mark(Operation *op) {
+  op->setDiscardableAttr(kRepairedAttrName, UnitAttr::get(op->getContext()));
 }
 
-/// Marks `op` if it is repaired when one of `extrema` changes.
-static void markSum(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> extrema) {
+/// Marks what is rounded of a softmax on its way to `tensor`, if it is one but
+/// for conversions.
+static bool markSoftmax(Value tensor) {
   SmallVector<Operation *> roundings;
-  FailureOr<SmallVector<Repair>> repairs =
-      matchRepairs(op, extrema, &roundings);
-  if (failed(repairs) || repairs->empty() || roundings.empty())
-    return;
-  roundings.push_back(op);
-  for (Operation *marked : roundings)
-    marked->setDiscardableAttr(kRepairedAttrName,
-                               UnitAttr::get(op.getContext()));
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (isa<SoftmaxOp>(op)) {
+      llvm::for_each(roundings, mark);
+      mark(op);
+      return true;
+    }
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || generic.getNumReductionLoops() != 0 ||
+        generic.getNumDpsInputs() != 1)
+      return false;
+    for (Operation &inner : generic.getBody()->without_terminator()) {
+      if (!isa<arith::TruncFOp, arith::ExtFOp>(inner))
+        return false;
+      if (isa<arith::TruncFOp>(inner))
+        roundings.push_back(&inner);
+    }
+    tensor = generic.getDpsInputs().front();
+  }
+  return false;
+}
+
+/// Marks contraction `op`, and what is rounded of its factors, if it may share a
+/// walk with those of `earlier` or with a softmax.
+static void markSum(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier) {
+  FailureOr<CascadeLinks> links = matchRepairs(op, earlier);
+  bool isRepaired = succeeded(links) && !links->roundings.empty();
+  if (isRepaired)
+    llvm::for_each(links->roundings, mark);
+  for (Value input : SmallVector<Value>(op.getDpsInputs()))
+    isRepaired |= markSoftmax(input);
+  if (isRepaired)
+    mark(op);
 }
 
 namespace {
 struct RepairedSumsPass : fusion::impl::RepairedSumsPassBase<RepairedSumsPass> {
   void runOnOperation() override {
     getOperation().walk([](Block *block) {
-      SmallVector<linalg::LinalgOp> extrema;
+      // A contraction of contractions is found by those between them alone.
+      SmallVector<linalg::LinalgOp> earlier;
       for (auto op : block->getOps<linalg::LinalgOp>()) {
-        if (isExtremum(op))
-          extrema.push_back(op);
-        else if (op.getNumReductionLoops() > 0)
-          markSum(op, extrema);
+        if (isContraction(op))
+          markSum(op, earlier);
+        else if (isPlainReduction(op))
+          earlier.push_back(op);
       }
     });
   }

@@ -339,6 +339,8 @@ OpCost CascadeScheduler::getElementCost() const {
       cost.sfu -= again.sfu;
     }
   }
+  for (Operation *division : cascade.deferred)
+    cost.instructions -= getOpCost(division).instructions;
   return cost;
 }
 

@@ -50,6 +50,8 @@ struct CascadeBody {
   /// reduced along the walked dimension, both in order.
   SmallVector<unsigned, 2> inner;
   SmallVector<unsigned, 4> members;
+  /// Divisions of elements that the results of members get instead.
+  SmallVector<Operation *, 2> deferred;
   /// Dimensions that blocks own one element or a tile of: those that all
   /// members keep, and those that only the contractions among them keep.
   DimMask rows = 0, columns = 0;

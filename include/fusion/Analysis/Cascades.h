@@ -34,14 +34,38 @@ struct Repair {
   double scale = 1;
 };
 
-/// What repairs sum `op` when results of `earlier` change, reductions of one
-/// result each; none where it depends on none of them. Fails when it depends on
-/// one in any other way.
-/// `roundings` gets the operations that round what a factor is repaired in:
-/// relative to the results so far, in a walk.
-FailureOr<SmallVector<Repair>>
-matchRepairs(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier,
-             SmallVectorImpl<Operation *> *roundings = nullptr);
+/// A divisor of the elements of a sum that is the same for all of them, the
+/// result of an earlier sum: the whole sum can be divided by it instead, when
+/// both are known. It is a sum of exponentials relative to their maximum, which
+/// is at least one, and none of its terms is above one: what is not divided yet
+/// neither overflows nor loses more digits.
+struct Deferral {
+  /// Where elements of the later reduction read the earlier sum, by its loops.
+  TensorElement source;
+  /// The operation of a body that divides by it, or multiplies by its
+  /// reciprocal, and the operand that is the dividend.
+  Operation *application = nullptr;
+  unsigned dividend = 0;
+};
+
+/// How the elements of a sum depend on earlier results.
+struct CascadeLinks {
+  SmallVector<Repair> repairs;
+  SmallVector<Deferral> deferrals;
+  /// Operations that round what a factor is repaired or applied in later: in a
+  /// walk they round another number.
+  SmallVector<Operation *> roundings;
+};
+
+/// What lets sum `op` share a walk with `earlier`, reductions of one result
+/// each; nothing where it depends on none of them. Fails when it depends on one
+/// in any other way.
+FailureOr<CascadeLinks> matchRepairs(linalg::LinalgOp op,
+                                     ArrayRef<linalg::LinalgOp> earlier);
+
+/// True for reductions of one result that keep one type, those that
+/// `matchRepairs` is about.
+bool isPlainReduction(linalg::LinalgOp op);
 
 /// True when an operation of `op`'s block that `op` needs is in `others`.
 bool needsAny(Operation *op, ArrayRef<Operation *> others);

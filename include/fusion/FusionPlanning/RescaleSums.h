@@ -14,20 +14,10 @@
 #ifndef FUSION_FUSIONPLANNING_RESCALESUMS_H
 #define FUSION_FUSIONPLANNING_RESCALESUMS_H
 
+#include "fusion/Analysis/RescalableSums.h"
 #include "fusion/FusionPlanning/PricedRewrites.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include <optional>
 
 namespace mlir::fusion {
-
-/// m = max x along some dimensions, and sum exp(x - m) along the same ones.
-struct RescalableSum {
-  linalg::LinalgOp maximum, sum;
-};
-
-/// The maximum that `sum` is relative to, if it is such a sum. Where its terms
-/// are computed, by how many operations, does not matter.
-std::optional<RescalableSum> findRescalableSum(linalg::LinalgOp sum);
 
 /// Makes one reduction of the two (fusion/Analysis/Reductions.h, RescaledSum),
 /// which are erased; returns it.

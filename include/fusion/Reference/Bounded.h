@@ -225,6 +225,9 @@ struct SumRule {
   /// For errors that are everywhere between nothing and the bound: the rounding
   /// of factors to another grid.
   static constexpr double kIndependentRoundings = 3.5;
+  /// For roundings of factors that are made of other numbers, or not at all,
+  /// each of which counts twice.
+  static constexpr double kMovedRoundings = 5;
 };
 
 /// A sum in any order. Errors of terms add up; those of products of factors

@@ -76,11 +76,11 @@ def RepairedSumsPass
     : Pass<"fusion-reference-repaired-sums", "::mlir::ModuleOp"> {
   let summary = "Let factors of repaired sums be rounded as a walk rounds them";
   let description = [{
-    A sum whose elements depend on a maximum by a factor, as what a softmax
-    weighs does, may be added up while the maximum is still looked for
-    (docs/Rationale/Cascades.md). Elements that the program rounds are then
-    rounded relative to the maximum so far. Such roundings and the
-    sum get the attribute `repaired`.
+    A contraction of weights relative to a maximum, or divided by a sum, as a
+    softmax is, may be made while both are still looked for
+    (docs/Rationale/Cascades.md). What the program rounds of the weights is then
+    rounded relative to other numbers: these roundings, and the contraction, get
+    the attribute `repaired`.
   }];
 }
 

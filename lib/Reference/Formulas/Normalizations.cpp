@@ -10,7 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Bounder.h"
 #include "FormulaRegistry.h"
+#include "fusion/Support/ElementType.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -25,7 +27,16 @@ static Results softmax(SoftmaxOp op, const Operands &in) {
   Array x = in[op.getInput()];
   Array e = expRelativeTo(x, shiftOf(x, axis));
   Array y = e / sum(e, axis);
-  return {y.round(elementTypeOf(op.getResult()))};
+  BoundedTensor result = y.round(elementTypeOf(op.getResult()));
+  // In a walk weights are divided by the sum after they are rounded.
+  if (op->hasAttr(kRepairedAttrName))
+    for (int64_t n = 0; n < y.size(); ++n) {
+      Bounded walked = roundScaled(
+          y[n].get(), *getDType(elementTypeOf(op.getResult())));
+      if (walked.isKnown())
+        result[n] = Bounded::hull(result[n].value, walked.low(), walked.high());
+    }
+  return {std::move(result)};
 }
 
 static Results logSoftmax(LogSoftmaxOp op, const Operands &in) {

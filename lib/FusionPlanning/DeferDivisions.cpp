@@ -1,0 +1,98 @@
+//===- DeferDivisions.cpp - Divisions of whole sums -----------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the move of divisors from the elements of a sum to the
+// sum.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeferDivisions.h"
+
+#include "fusion/Analysis/Cascades.h"
+#include "fusion/Analysis/ComputeGraph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Divides the result of `op`, which is `result` after divisions before it, by
+/// the sum of `deferral`.
+static Value divide(Value result, linalg::LinalgOp op,
+                     const Deferral &deferral) {
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPointAfterValue(result);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(result.getType());
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  // From loops of the sum to dimensions of its result.
+  SmallVector<AffineExpr> coords;
+  for (AffineExpr coord : deferral.source.coords) {
+    std::optional<unsigned> place = out.getResultPosition(coord);
+    coords.push_back(place ? builder.getAffineDimExpr(*place) : coord);
+  }
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  AffineMap rows =
+      AffineMap::get(type.getRank(), 0, coords, builder.getContext());
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  Value empty = tensor::EmptyOp::create(
+      builder, loc,
+      tensor::getMixedSizes(builder, loc, op.getDpsInitOperand(0)->get()),
+      type.getElementType());
+  return linalg::GenericOp::create(
+             builder, loc, type, ValueRange{result, deferral.source.tensor},
+             empty, ArrayRef<AffineMap>{identity, rows, identity}, kinds,
+             [&](OpBuilder &b, Location at, ValueRange arguments) {
+               Value quotient = arith::DivFOp::create(b, at, arguments[0],
+                                                      arguments[1]);
+               linalg::YieldOp::create(b, at, quotient);
+             })
+      .getResult(0);
+}
+
+void mlir::fusion::deferDivisions(KernelOp kernel) {
+  SmallVector<linalg::LinalgOp> earlier;
+  llvm::MapVector<Operation *, unsigned> dividends;
+  for (auto op :
+       llvm::to_vector(kernel.getBlock().getOps<linalg::LinalgOp>())) {
+    if (!isPlainReduction(op))
+      continue;
+    FailureOr<CascadeLinks> links = matchRepairs(op, earlier);
+    // What contractions give, each step has.
+    if (!isContraction(op))
+      earlier.push_back(op);
+    if (failed(links))
+      continue;
+    Value result = op->getResult(0);
+    SmallPtrSet<Operation *, 2> added;
+    for (const Deferral &deferral : links->deferrals) {
+      Value quotient = divide(result, op, deferral);
+      added.insert(quotient.getDefiningOp());
+      result = quotient;
+      dividends[deferral.application] = deferral.dividend;
+    }
+    op->getResult(0).replaceUsesWithIf(result, [&](OpOperand &use) {
+      return !added.contains(use.getOwner());
+    });
+  }
+  if (dividends.empty())
+    return;
+  // What several sums are made of loses its divisor once.
+  for (auto [application, dividend] : dividends) {
+    application->getResult(0).replaceAllUsesWith(
+        application->getOperand(dividend));
+    application->erase();
+  }
+  RewritePatternSet patterns(kernel.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  (void)applyPatternsGreedily(kernel.getBody(), std::move(patterns));
+}
