@@ -1,0 +1,120 @@
+//===- DimCollapser.h - Dimensions of a block that fall together -*- C++ -*-==//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares what finds dimensions that lie side by side in the tensors
+// of a block, and makes one of them: in kernels, which then walk tensors as
+// memory does, and in functions, where reshapes between operations then have
+// nothing left to do.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_FUSIONPLANNING_DIMCOLLAPSER_H
+#define FUSION_LIB_FUSIONPLANNING_DIMCOLLAPSER_H
+
+#include "FlatIndices.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include <optional>
+
+namespace mlir::fusion {
+
+/// Lets the dimensions of one block fall together. Between each dimension of a
+/// tensor and the next is a boundary. Boundaries that loops make one are a
+/// class; a class goes, or stays, as a whole.
+class DimCollapser {
+public:
+  explicit DimCollapser(Block &block) : block(block) {}
+  virtual ~DimCollapser() = default;
+
+protected:
+  /// Products have a choice of their own; other bodies are rewritten.
+  static bool isRewritten(linalg::LinalgOp op);
+
+  /// The boundaries of the block's tensors and their classes.
+  void addTensors();
+  void addOps();
+
+  /// `op` does not let boundary `dim` of `value`, a tensor that it reads or
+  /// computes, fall: its class stays.
+  virtual void refuse(Operation *op, Value value, unsigned dim);
+  /// Boundary `dim` of `value` may fall if those that `op` joins it with do.
+  virtual void noteJoined(Operation *op, Value value, unsigned dim) {}
+  /// Dimensions of which a view makes one have boundary `dim` of `value`, the
+  /// view's tensor with more dimensions, between them.
+  virtual void addSplit(Operation *view, Value value, unsigned dim);
+  /// May `operand`, which has some of the loops that become one, but not all,
+  /// be read at parts of the one that they become?
+  virtual bool mayReadParts(OpOperand &operand) { return false; }
+  /// May dimensions of sizes that are not known fall together?
+  virtual bool takesDynamic() const { return false; }
+
+  void refuseAll(Operation *op, ValueRange values);
+  unsigned getBoundary(Value value, unsigned dim) const {
+    return boundaries.lookup(value) + dim;
+  }
+
+  /// True when dimensions `dim` and `dim` + 1 of `value` become one.
+  bool falls(Value value, unsigned dim) const {
+    return fallen.test(getBoundary(value, dim));
+  }
+  bool changes(Value value) const;
+  SmallVector<ReassociationIndices> getGroups(Value value) const;
+  RankedTensorType getCollapsedType(Value value) const;
+  /// The sizes of `groups` of dimensions of `sizes`.
+  static SmallVector<OpFoldResult>
+  joinSizes(OpBuilder &builder, ArrayRef<OpFoldResult> sizes,
+            ArrayRef<ReassociationIndices> groups);
+
+  /// Rewrites the operations and the types of all tensors.
+  void rewriteInside();
+
+  Block &block;
+  /// The number of each tensor's first boundary.
+  DenseMap<Value, unsigned> boundaries;
+  SmallVector<Value> tensors;
+  llvm::IntEqClasses classes;
+  llvm::SmallBitVector blocked;
+  /// The boundaries that fall.
+  llvm::SmallBitVector fallen;
+
+private:
+  void addTensor(Value value);
+  void addLinalgOp(linalg::LinalgOp op);
+  void addScan(ScanOp op);
+  void addSize(tensor::DimOp op);
+  void addView(Operation *op);
+  void addOp(Operation *op);
+  /// True when every element of loop `first` of `op` is followed by one of
+  /// `second` in each of its tensors that has either, but for loops of one
+  /// element between them.
+  bool areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
+                  unsigned first, unsigned second);
+
+  /// A coordinate that stays of an operand, and the loops that it runs through
+  /// by itself.
+  struct Kept {
+    AffineExpr expr;
+    SmallVector<unsigned> loops;
+  };
+  /// The coordinates of `value` that stay of `map`, one for each group: the
+  /// first that is of several elements.
+  SmallVector<Kept> getKept(Value value, AffineMap map,
+                            const llvm::SmallBitVector &units) const;
+  void rewriteGeneric(linalg::GenericOp op);
+  void rewriteScan(ScanOp op);
+  void rewriteSizes();
+  void rewriteViews();
+  void rewriteEmpties();
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_FUSIONPLANNING_DIMCOLLAPSER_H
