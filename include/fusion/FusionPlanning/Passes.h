@@ -37,6 +37,11 @@ std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
 /// that read each element's partner.
 void joinExchangedHalves(FunctionOpInterface func);
 
+/// Lets what is computed between reshapes, and reduced there, be computed on
+/// the dimensions before the reshapes, where nothing needs those that they
+/// split.
+void collapseReshapes(FunctionOpInterface func);
+
 /// Makes contractions along the dimensions that a reshape splits theirs into,
 /// where pointwise users need these.
 void raiseReshapes(FunctionOpInterface func);
