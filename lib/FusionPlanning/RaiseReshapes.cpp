@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -43,31 +44,48 @@ static bool isContraction(Operation *op) {
          linalgOp.getNumDpsInputs() > 1;
 }
 
-/// True when `value` is a contraction's result, or computed from it by
-/// pointwise operations, each with one use.
-static bool comesFromContraction(Value value) {
-  for (unsigned i = 0; i < kMaxVisited; ++i) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !value.hasOneUse())
+/// True when what `expand` splits is a contraction's result, or computed from
+/// it by pointwise operations, and nothing else reads what they compute: all
+/// are split then, and nothing is computed twice.
+static bool comesFromContraction(tensor::ExpandShapeOp expand) {
+  Operation *contraction = nullptr;
+  llvm::SetVector<Operation *> chain;
+  SmallVector<Value> worklist = {expand.getSrc()};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || chain.size() == kMaxVisited)
       return false;
-    if (isContraction(op))
-      return true;
+    if (!chain.insert(op))
+      continue;
+    if (isContraction(op)) {
+      if (contraction)
+        return false;
+      contraction = op;
+      continue;
+    }
     if (!isPointwise(op))
       return false;
-    Value next;
+    bool isOfOthers = false;
     for (Value input : cast<linalg::LinalgOp>(op).getDpsInputs())
-      if (Operation *def = input.getDefiningOp(); def && !isFreeOp(def))
-        if (isContraction(def) || isPointwise(def)) {
-          // One chain only: others would have to be split as well.
-          if (next && next != input)
-            return false;
-          next = input;
-        }
-    if (!next)
+      if (Operation *def = input.getDefiningOp();
+          def && !isFreeOp(def) && (isContraction(def) || isPointwise(def))) {
+        worklist.push_back(input);
+        isOfOthers = true;
+      }
+    // What does not come from the contraction would have to be split as well.
+    if (!isOfOthers)
       return false;
-    value = next;
   }
-  return false;
+  return contraction && llvm::all_of(chain, [&](Operation *op) {
+           return llvm::all_of(op->getUsers(), [&](Operation *user) {
+             auto other = dyn_cast<tensor::ExpandShapeOp>(user);
+             return chain.contains(user) ||
+                    (other &&
+                     other.getReassociation() == expand.getReassociation() &&
+                     other.getResultType().getShape() ==
+                         expand.getResultType().getShape());
+           });
+         });
 }
 
 /// True when `map` has some, but not all, of the dimensions of a group, or has
@@ -135,8 +153,7 @@ void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
     // The rewriting would lose contracts.
     return expand && producer && !hasContract(producer) &&
            expand.getResultType().hasStaticShape() &&
-           comesFromContraction(operand->get()) &&
-           isNeededSplit(expand, *target);
+           comesFromContraction(expand) && isNeededSplit(expand, *target);
   };
   RewritePatternSet patterns(func.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldRaise);

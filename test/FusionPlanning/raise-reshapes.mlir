@@ -72,3 +72,41 @@ func.func @narrow_heads(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> tens
   %o = linalg.transpose ins(%r : tensor<96x16x32xf32>) outs(%eo : tensor<16x96x32xf32>) permutation = [1, 0, 2]
   return %o : tensor<16x96x32xf32>
 }
+
+// Several operations between the product and the reshape may read the same.
+
+// CHECK-LABEL: func.func @two_readers
+// CHECK: fusion.kernel
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: "reduction"
+// CHECK: fusion.yield %{{.*}} : tensor<4x96x128xf32>
+// CHECK-NOT: fusion.kernel
+func.func @two_readers(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> tensor<4x96x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %t = math.tanh %m : tensor<96x512xf32>
+  %y = arith.mulf %m, %t : tensor<96x512xf32>
+  %r = tensor.expand_shape %y [[0], [1, 2]] output_shape [96, 4, 128] : tensor<96x512xf32> into tensor<96x4x128xf32>
+  %eo = tensor.empty() : tensor<4x96x128xf32>
+  %o = linalg.transpose ins(%r : tensor<96x4x128xf32>) outs(%eo : tensor<4x96x128xf32>) permutation = [1, 0, 2]
+  return %o : tensor<4x96x128xf32>
+}
+
+// What something else reads as well stays as it is.
+
+// CHECK-LABEL: func.func @other_reader
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+func.func @other_reader(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> (tensor<4x96x128xf32>, tensor<96x512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<96x64xbf16>, tensor<64x512xbf16>) outs(%f : tensor<96x512xf32>) -> tensor<96x512xf32>
+  %t = math.tanh %m : tensor<96x512xf32>
+  %y = arith.mulf %m, %t : tensor<96x512xf32>
+  %r = tensor.expand_shape %y [[0], [1, 2]] output_shape [96, 4, 128] : tensor<96x512xf32> into tensor<96x4x128xf32>
+  %eo = tensor.empty() : tensor<4x96x128xf32>
+  %o = linalg.transpose ins(%r : tensor<96x4x128xf32>) outs(%eo : tensor<4x96x128xf32>) permutation = [1, 0, 2]
+  return %o, %t : tensor<4x96x128xf32>, tensor<96x512xf32>
+}
