@@ -15,6 +15,7 @@
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -24,13 +25,14 @@ namespace mlir::fusion {
 class DimMerger {
 public:
   explicit DimMerger(KernelBody &body)
-      : body(body), stays(body.extents.size()), follower(stays.size()) {}
+      : body(body), stays(body.extents.size()), inParts(stays.size()),
+        follower(stays.size()) {}
 
   void run();
 
 private:
   /// A dimension of a tensor that is not of size 1: its number there, and the
-  /// iteration dimension that is all of it, if one is.
+  /// iteration dimension that walks it element by element, if one does.
   struct Place {
     unsigned number;
     std::optional<unsigned> dim;
@@ -41,6 +43,9 @@ private:
 
   /// Lets those that `exprs` depend on stay.
   void keep(ArrayRef<AffineExpr> exprs);
+  /// Notes that elements from some on are walked, not all: rows may be part of
+  /// what is before them, what is behind them no part of rows.
+  void keepInParts(AffineExpr expr);
   template <typename Access>
   void addTensor(const Access &access);
   void addInstance(const BodyInstance &instance);
@@ -52,12 +57,18 @@ private:
 
   KernelBody &body;
   SmallVector<Places> tensors;
-  /// Dimensions that stay as they are.
-  llvm::SmallBitVector stays;
+  /// Dimensions that stay as they are, and those that no other one becomes one
+  /// with that is before them.
+  llvm::SmallBitVector stays, inParts;
   /// The dimension that each becomes one with.
   SmallVector<std::optional<unsigned>> follower;
 };
 } // namespace mlir::fusion
+
+/// Takes or leaves parts of tensors, and nothing else.
+static bool isMove(Operation *op) {
+  return isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op);
+}
 
 void DimMerger::keep(ArrayRef<AffineExpr> exprs) {
   for (AffineExpr expr : exprs)
@@ -66,16 +77,32 @@ void DimMerger::keep(ArrayRef<AffineExpr> exprs) {
         stays.set(dim);
 }
 
+/// The dimension that `expr` is, but for a constant.
+static std::optional<unsigned> getWalked(AffineExpr expr) {
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+      sum && sum.getKind() == AffineExprKind::Add &&
+      isa<AffineConstantExpr>(sum.getRHS()))
+    expr = sum.getLHS();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition();
+  return std::nullopt;
+}
+
+void DimMerger::keepInParts(AffineExpr expr) {
+  if (std::optional<unsigned> dim = getWalked(expr))
+    inParts.set(*dim);
+  else
+    keep(expr);
+}
+
 template <typename Access>
 DimMerger::Places DimMerger::getPlaces(const Access &access) const {
   Places places;
   for (auto [number, size] : llvm::enumerate(access.shape)) {
     if (size == 1)
       continue;
-    places.push_back({static_cast<unsigned>(number), std::nullopt});
-    auto dim = dyn_cast<AffineDimExpr>(access.coords[number]);
-    if (dim && body.extents[dim.getPosition()] == static_cast<double>(size))
-      places.back().dim = dim.getPosition();
+    places.push_back(
+        {static_cast<unsigned>(number), getWalked(access.coords[number])});
   }
   return places;
 }
@@ -86,7 +113,7 @@ void DimMerger::addTensor(const Access &access) {
   for (auto [coord, size] : llvm::zip(access.coords, access.shape)) {
     auto dim = dyn_cast<AffineDimExpr>(coord);
     if (!dim || body.extents[dim.getPosition()] != static_cast<double>(size))
-      keep(coord);
+      keepInParts(coord);
   }
   for (unsigned i = 0; i + 1 < places.size(); ++i)
     if (places[i].dim && places[i + 1].dim)
@@ -94,17 +121,38 @@ void DimMerger::addTensor(const Access &access) {
 }
 
 /// Dimensions of what is not a plain walk through tensors stay, and so do those
-/// that scans walk and those of bodies that look elements up.
+/// that scans walk, those that tensors are moved along, and those of bodies
+/// that look elements up.
 void DimMerger::addInstance(const BodyInstance &instance) {
   const GraphNode &node = body.getNode(instance);
   bool isScan = isa<ScanOp>(node.op);
   bool looksUp = false;
   node.op->walk([&](linalg::IndexOp) { looksUp = true; });
-  if ((!isScan && !isa<linalg::LinalgOp>(node.op)) || looksUp ||
-      !instance.natural || node.inPlace || node.granuleLoop >= 0)
-    keep(instance.loops);
-  else if (isScan)
+  if ((!isScan && !isMove(node.op) && !isa<linalg::LinalgOp>(node.op)) ||
+      looksUp || node.inPlace || node.granuleLoop >= 0)
+    return keep(instance.loops);
+  if (isScan)
     keep(instance.loops[node.scanned]);
+  for (const TensorRead &read : node.reads) {
+    SmallVector<AffineExpr> coords = composeCoords(read.coords, instance.loops);
+    for (unsigned part : read.parts)
+      keepInParts(coords[part]);
+    // Windows count along dimensions as they are.
+    for (auto [own, coord] : llvm::zip_equal(read.coords, coords))
+      if (!isMove(node.op) && !isa<AffineDimExpr>(own))
+        keep(coord);
+  }
+  // What is needed at other elements than its own.
+  DimMask seen = 0;
+  for (AffineExpr loop : instance.loops) {
+    std::optional<unsigned> dim = getWalked(loop);
+    DimMask bit = dim ? DimMask(1) << *dim : 0;
+    if (seen & bit)
+      keep(loop);
+    else if (!isa<AffineDimExpr>(loop))
+      keepInParts(loop);
+    seen |= bit;
+  }
 }
 
 bool DimMerger::follows(unsigned next, unsigned dim) const {
@@ -173,8 +221,9 @@ void DimMerger::run() {
     addInstance(instance);
   for (unsigned dim = 0; dim < stays.size(); ++dim) {
     std::optional<unsigned> &next = follower[dim];
-    if (next && (stays.test(dim) || stays.test(*next) || body.dynamic[dim] ||
-                 body.dynamic[*next] || !follows(*next, dim)))
+    if (next &&
+        (stays.test(dim) || stays.test(*next) || inParts.test(*next) ||
+         body.dynamic[dim] || body.dynamic[*next] || !follows(*next, dim)))
       next = std::nullopt;
   }
   for (BodyAccess &access : body.inputs)

@@ -59,6 +59,8 @@ static bool comesFrom(Value value, function_ref<bool(Operation *)> isWanted) {
       continue;
     if (isPointwise(op))
       llvm::append_range(worklist, cast<linalg::LinalgOp>(op).getDpsInputs());
+    else if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op))
+      llvm::append_range(worklist, op->getOperands());
     else if (reduces(op) && isWanted(op))
       return true;
   }

@@ -269,6 +269,67 @@ void DimCollapser::addSplit(Operation *view, Value value, unsigned dim) {
   refuseAll(view, {wide, narrow});
 }
 
+/// True when an operation takes dimension `dim` from the first element to the
+/// last.
+static bool isWhole(tensor::PadOp pad, unsigned dim) {
+  return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0;
+}
+
+static bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
+  return slice.getStaticOffsets()[dim] == 0 &&
+         slice.getStaticStrides()[dim] == 1 &&
+         !slice.getSourceType().isDynamicDim(dim) &&
+         slice.getStaticSizes()[dim] == slice.getSourceType().getDimSize(dim);
+}
+
+/// May dimensions `dim` and `dim` + 1 be one to `op`, which moves parts of
+/// tensors? Whole rows next to each other may; parts of rows may not.
+static bool movesTogether(Operation *op, unsigned dim) {
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return concat.getDim() != dim + 1;
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    // Rows of a size that is not known are no number of elements.
+    return pad.getConstantPaddingValue() && isWhole(pad, dim + 1) &&
+           !pad.getSourceType().isDynamicDim(dim + 1) &&
+           !ShapedType::isDynamic(pad.getStaticLow()[dim]) &&
+           !ShapedType::isDynamic(pad.getStaticHigh()[dim]);
+  }
+  auto slice = cast<tensor::ExtractSliceOp>(op);
+  return isWhole(slice, dim + 1) &&
+         !ShapedType::isDynamic(slice.getStaticOffsets()[dim]) &&
+         !ShapedType::isDynamic(slice.getStaticSizes()[dim]) &&
+         slice.getStaticStrides()[dim] == 1;
+}
+
+/// The operands that `op`, which moves parts of tensors, takes them from.
+static OperandRange getMoved(Operation *op) {
+  return isa<tensor::ConcatOp>(op) ? op->getOperands()
+                                   : op->getOperands().take_front(1);
+}
+
+/// Dimensions fall together where `op` moves them as one.
+void DimCollapser::addMove(Operation *op) {
+  Value result = op->getResult(0);
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  OperandRange sources = getMoved(op);
+  if (cast<RankedTensorType>(sources.front().getType()).getRank() != rank) {
+    refuseAll(op, sources);
+    return refuseAll(op, result);
+  }
+  for (int64_t dim = 0; dim + 1 < rank; ++dim) {
+    bool isTogether = movesTogether(op, dim);
+    auto add = [&](Value value) {
+      if (!isTogether)
+        return refuse(op, value, dim);
+      noteJoined(op, value, dim);
+      classes.join(getBoundary(result, dim), getBoundary(value, dim));
+    };
+    add(result);
+    for (Value source : sources)
+      add(source);
+  }
+}
+
 void DimCollapser::addOp(Operation *op) {
   // Elements that a body reads where it likes.
   if (op->getBlock() != &block) {
@@ -286,6 +347,8 @@ void DimCollapser::addOp(Operation *op) {
     return addSize(dim);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return addView(op);
+  if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op))
+    return addMove(op);
   auto constant = dyn_cast<arith::ConstantOp>(op);
   if (isa<tensor::EmptyOp, YieldOp>(op) ||
       (constant && isa<DenseElementsAttr>(constant.getValue())))
@@ -487,6 +550,45 @@ void DimCollapser::rewriteScan(ScanOp op) {
   op.setAxis(number);
 }
 
+/// What is before and behind in the first dimension of a group is so many rows
+/// of all others, which are whole.
+void DimCollapser::rewriteMove(Operation *op) {
+  Value source = getMoved(op).front();
+  SmallVector<ReassociationIndices> groups = getGroups(source);
+  auto shape = cast<RankedTensorType>(source.getType()).getShape();
+  auto join = [&](ArrayRef<int64_t> numbers, bool isOfElements) {
+    SmallVector<int64_t> joined;
+    for (ArrayRef<int64_t> group : groups) {
+      joined.push_back(numbers[group.front()]);
+      for (int64_t dim : group.drop_front())
+        if (isOfElements)
+          joined.back() *= shape[dim];
+    }
+    return joined;
+  };
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    for (auto [number, group] : llvm::enumerate(groups))
+      if (llvm::is_contained(group, static_cast<int64_t>(concat.getDim()))) {
+        concat.setDim(number);
+        break;
+      }
+    return;
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    if (groups.size() == shape.size())
+      return;
+    pad.setStaticLow(join(pad.getStaticLow(), /*isOfElements=*/true));
+    pad.setStaticHigh(join(pad.getStaticHigh(), /*isOfElements=*/true));
+    Block &body = pad.getRegion().front();
+    body.eraseArguments(groups.size(), shape.size() - groups.size());
+    return;
+  }
+  auto slice = cast<tensor::ExtractSliceOp>(op);
+  slice.setStaticOffsets(join(slice.getStaticOffsets(), true));
+  slice.setStaticSizes(join(slice.getStaticSizes(), true));
+  slice.setStaticStrides(join(slice.getStaticStrides(), false));
+}
+
 /// Sizes are those of the dimensions' new numbers.
 void DimCollapser::rewriteSizes() {
   OpBuilder builder(block.getParentOp()->getContext());
@@ -557,6 +659,10 @@ void DimCollapser::rewriteInside() {
     rewriteGeneric(op);
   for (auto op : block.getOps<ScanOp>())
     rewriteScan(op);
+  for (Operation &op : block)
+    if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op) &&
+        changes(op.getResult(0)))
+      rewriteMove(&op);
   rewriteSizes();
   rewriteViews();
   rewriteEmpties();

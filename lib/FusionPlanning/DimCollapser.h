@@ -91,6 +91,7 @@ private:
   void addScan(ScanOp op);
   void addSize(tensor::DimOp op);
   void addView(Operation *op);
+  void addMove(Operation *op);
   void addOp(Operation *op);
   /// True when every element of loop `first` of `op` is followed by one of
   /// `second` in each of its tensors that has either, but for loops of one
@@ -110,6 +111,7 @@ private:
                             const llvm::SmallBitVector &units) const;
   void rewriteGeneric(linalg::GenericOp op);
   void rewriteScan(ScanOp op);
+  void rewriteMove(Operation *op);
   void rewriteSizes();
   void rewriteViews();
   void rewriteEmpties();

@@ -143,11 +143,11 @@ func.func @renumbered(%x: tensor<4x3x5xi32>) -> tensor<4x3x5xi32> {
   return %y : tensor<4x3x5xi32>
 }
 
-// Products keep their dimensions, slices those of what they are taken from, and
+// Products keep their dimensions, slices the one that they have a part of, and
 // kernels with a schedule all.
 // CHECK-LABEL: func @kept
 // CHECK: fusion.kernel @product ins(%arg0, %arg1 : tensor<2x3x8xf32>, tensor<8x4xf32>) -> (tensor<2x3x4xf32>)
-// CHECK: fusion.kernel @slice ins(%arg0 : tensor<2x3x8xf32>) -> (tensor<2x3x4xf32>)
+// CHECK: fusion.kernel @slice ins({{.*}} : tensor<6x8xf32>) -> (tensor<6x4xf32>)
 // CHECK: fusion.kernel @scheduled ins(%arg0 : tensor<2x3x8xf32>) -> (tensor<2x3x8xf32>)
 func.func @kept(%x: tensor<2x3x8xf32>, %w: tensor<8x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>) {
   %p = fusion.kernel @product ins(%x, %w : tensor<2x3x8xf32>, tensor<8x4xf32>) -> (tensor<2x3x4xf32>) {
@@ -442,4 +442,93 @@ func.func @one_between(%x: tensor<300x1x70xf32>) -> tensor<300x1x70xf32> {
     fusion.yield %d : tensor<300x1x70xf32>
   }
   return %y : tensor<300x1x70xf32>
+}
+
+// -----
+
+// Parts of tensors are moved together where they are whole rows: what is joined,
+// padded or cut out along the first of two dimensions is so many elements of the
+// two.
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+
+// CHECK-LABEL: func.func @whole_rows
+// CHECK: fusion.kernel @rows ins({{.*}} : tensor<12x35xf32>, tensor<12x14xf32>) -> (tensor<12x91xf32>)
+// CHECK: tensor.concat dim(1) {{.*}} : (tensor<12x35xf32>, tensor<12x14xf32>) -> tensor<12x49xf32>
+// CHECK: tensor.pad {{.*}} low[0, 21] high[0, 28] {
+// CHECK-NEXT: ^bb0(%{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index):
+// CHECK: tensor<12x49xf32> to tensor<12x98xf32>
+// CHECK: tensor.extract_slice %{{.*}}[0, 7] [12, 91] [1, 1] : tensor<12x98xf32> to tensor<12x91xf32>
+func.func @whole_rows(%x: tensor<3x4x5x7xf32>, %y: tensor<3x4x2x7xf32>) -> tensor<3x4x13x7xf32> {
+  %r = fusion.kernel @rows ins(%x, %y : tensor<3x4x5x7xf32>, tensor<3x4x2x7xf32>) -> (tensor<3x4x13x7xf32>) {
+  ^bb0(%a: tensor<3x4x5x7xf32>, %b: tensor<3x4x2x7xf32>):
+    %zero = arith.constant 0.0 : f32
+    %c = tensor.concat dim(2) %a, %b : (tensor<3x4x5x7xf32>, tensor<3x4x2x7xf32>) -> tensor<3x4x7x7xf32>
+    %p = tensor.pad %c low[0, 0, 3, 0] high[0, 0, 4, 0] {
+    ^bb0(%i: index, %j: index, %k: index, %l: index):
+      tensor.yield %zero : f32
+    } : tensor<3x4x7x7xf32> to tensor<3x4x14x7xf32>
+    %s = tensor.extract_slice %p[0, 0, 1, 0] [3, 4, 13, 7] [1, 1, 1, 1] : tensor<3x4x14x7xf32> to tensor<3x4x13x7xf32>
+    %e = tensor.empty() : tensor<3x4x13x7xf32>
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<3x4x13x7xf32>) outs(%e : tensor<3x4x13x7xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %0 = arith.negf %u : f32
+      linalg.yield %0 : f32
+    } -> tensor<3x4x13x7xf32>
+    fusion.yield %n : tensor<3x4x13x7xf32>
+  }
+  return %r : tensor<3x4x13x7xf32>
+}
+
+// Parts of rows stay parts of rows, and so does every third row.
+
+// CHECK-LABEL: func.func @parts_of_rows
+// CHECK: fusion.kernel @concat ins({{.*}} : tensor<60x7xf32>, tensor<60x2xf32>) -> (tensor<60x9xf32>)
+// CHECK: fusion.kernel @pad ins({{.*}} : tensor<60x9xf32>) -> (tensor<60x10xf32>)
+// CHECK: fusion.kernel @slice ins({{.*}} : tensor<60x10xf32>) -> (tensor<60x8xf32>)
+// CHECK: fusion.kernel @strided ins({{.*}} : tensor<12x5x8xf32>) -> (tensor<12x2x8xf32>)
+func.func @parts_of_rows(%x: tensor<3x4x5x7xf32>, %y: tensor<3x4x5x2xf32>) -> tensor<3x4x2x8xf32> {
+  %0 = fusion.kernel @concat ins(%x, %y : tensor<3x4x5x7xf32>, tensor<3x4x5x2xf32>) -> (tensor<3x4x5x9xf32>) {
+  ^bb0(%a: tensor<3x4x5x7xf32>, %b: tensor<3x4x5x2xf32>):
+    %c = tensor.concat dim(3) %a, %b : (tensor<3x4x5x7xf32>, tensor<3x4x5x2xf32>) -> tensor<3x4x5x9xf32>
+    fusion.yield %c : tensor<3x4x5x9xf32>
+  }
+  %1 = fusion.kernel @pad ins(%0 : tensor<3x4x5x9xf32>) -> (tensor<3x4x5x10xf32>) {
+  ^bb0(%a: tensor<3x4x5x9xf32>):
+    %zero = arith.constant 0.0 : f32
+    %p = tensor.pad %a low[0, 0, 0, 1] high[0, 0, 0, 0] {
+    ^bb0(%i: index, %j: index, %k: index, %l: index):
+      tensor.yield %zero : f32
+    } : tensor<3x4x5x9xf32> to tensor<3x4x5x10xf32>
+    fusion.yield %p : tensor<3x4x5x10xf32>
+  }
+  %2 = fusion.kernel @slice ins(%1 : tensor<3x4x5x10xf32>) -> (tensor<3x4x5x8xf32>) {
+  ^bb0(%a: tensor<3x4x5x10xf32>):
+    %s = tensor.extract_slice %a[0, 0, 0, 2] [3, 4, 5, 8] [1, 1, 1, 1] : tensor<3x4x5x10xf32> to tensor<3x4x5x8xf32>
+    fusion.yield %s : tensor<3x4x5x8xf32>
+  }
+  %3 = fusion.kernel @strided ins(%2 : tensor<3x4x5x8xf32>) -> (tensor<3x4x2x8xf32>) {
+  ^bb0(%a: tensor<3x4x5x8xf32>):
+    %s = tensor.extract_slice %a[0, 0, 0, 0] [3, 4, 2, 8] [1, 1, 3, 1] : tensor<3x4x5x8xf32> to tensor<3x4x2x8xf32>
+    fusion.yield %s : tensor<3x4x2x8xf32>
+  }
+  return %3 : tensor<3x4x2x8xf32>
+}
+
+// Nor is the number of an element of a padding's value that of one of fewer
+// dimensions.
+
+// CHECK-LABEL: func.func @padding_by_index
+// CHECK: fusion.kernel @pad ins({{.*}} : tensor<5x7xi64>) -> (tensor<6x7xi64>)
+func.func @padding_by_index(%x: tensor<5x7xi64>) -> tensor<6x7xi64> {
+  %0 = fusion.kernel @pad ins(%x : tensor<5x7xi64>) -> (tensor<6x7xi64>) {
+  ^bb0(%a: tensor<5x7xi64>):
+    %p = tensor.pad %a low[1, 0] high[0, 0] {
+    ^bb0(%i: index, %j: index):
+      %v = arith.index_cast %j : index to i64
+      tensor.yield %v : i64
+    } : tensor<5x7xi64> to tensor<6x7xi64>
+    fusion.yield %p : tensor<6x7xi64>
+  }
+  return %0 : tensor<6x7xi64>
 }

@@ -88,7 +88,9 @@ def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
     reduced or both kept. The kernel
     works on tensors of fewer dimensions; its operands are views
     (`tensor.collapse_shape`), and so is what its users see of its results
-    (`tensor.expand_shape`). A kernel that has its schedule stays as it is.
+    (`tensor.expand_shape`). Parts that are joined, padded or cut out are told apart
+    where they are no whole rows of what comes behind. A kernel that has its schedule
+    stays as it is.
 
     Tiles are powers of two along each dimension, and memory is accessed by 16
     bytes where rows are multiples of that: what lies side by side pads once, and

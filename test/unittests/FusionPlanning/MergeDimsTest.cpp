@@ -45,6 +45,10 @@ protected:
                        "  %r = linalg.reduce { arith.addf } ins(%m : " +
                        x + ") outs(%i : " + result + ") dimensions = [" +
                        reduced + "]\n  return %r : " + result + "\n}\n";
+    parse(text);
+  }
+
+  void parse(const std::string &text) {
     module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
     auto func = *module->getOps<func::FuncOp>().begin();
@@ -114,4 +118,35 @@ TEST_F(MergeDimsTest, UnknownSizesStay) {
         "tensor<f32>");
   EXPECT_EQ(getMerged().back(), 60);
   EXPECT_EQ(getMerged().size(), 2u);
+}
+
+TEST_F(MergeDimsTest, RowsMoveAsAWhole) {
+  parse("func.func @f(%x: tensor<6x10x7xf32>) -> tensor<6x13x7xf32> {\n"
+        "  %z = arith.constant 0.0 : f32\n"
+        "  %r = tensor.pad %x low[0, 1, 0] high[0, 2, 0] {\n"
+        "  ^bb0(%i: index, %j: index, %k: index):\n"
+        "    tensor.yield %z : f32\n"
+        "  } : tensor<6x10x7xf32> to tensor<6x13x7xf32>\n"
+        "  return %r : tensor<6x13x7xf32>\n}\n");
+  EXPECT_EQ(getMerged(), (Sizes{6, 91}));
+  parse("func.func @f(%x: tensor<6x10x7xf32>) -> tensor<6x3x7xf32> {\n"
+        "  %r = tensor.extract_slice %x[0, 2, 0] [6, 3, 7] [1, 1, 1]\n"
+        "    : tensor<6x10x7xf32> to tensor<6x3x7xf32>\n"
+        "  return %r : tensor<6x3x7xf32>\n}\n");
+  EXPECT_EQ(getMerged(), (Sizes{6, 21}));
+}
+
+TEST_F(MergeDimsTest, PartsOfRowsStayApart) {
+  parse("func.func @f(%x: tensor<6x10x7xf32>, %y: tensor<6x10x2xf32>)\n"
+        "    -> tensor<6x10x9xf32> {\n"
+        "  %r = tensor.concat dim(2) %x, %y\n"
+        "    : (tensor<6x10x7xf32>, tensor<6x10x2xf32>) -> tensor<6x10x9xf32>\n"
+        "  return %r : tensor<6x10x9xf32>\n}\n");
+  EXPECT_EQ(getMerged(), (Sizes{60, 9}));
+  // Every third row.
+  parse("func.func @f(%x: tensor<6x10x7xf32>) -> tensor<6x3x7xf32> {\n"
+        "  %r = tensor.extract_slice %x[0, 2, 0] [6, 3, 7] [1, 3, 1]\n"
+        "    : tensor<6x10x7xf32> to tensor<6x3x7xf32>\n"
+        "  return %r : tensor<6x3x7xf32>\n}\n");
+  EXPECT_EQ(getMerged(), (Sizes{6, 3, 7}));
 }
