@@ -48,9 +48,9 @@ static bool isPointwise(Operation *op) {
          linalgOp.getNumReductionLoops() == 0;
 }
 
-/// True when `value` is computed by one that `isWanted` of the operations that
-/// reduce, and pointwise operations after it.
-static bool comesFrom(Value value, function_ref<bool(Operation *)> isWanted) {
+/// True when `value` is computed by an operation that reduces, and pointwise
+/// operations after it.
+static bool comesFromReduction(Value value) {
   SmallVector<Value> worklist = {value};
   llvm::DenseSet<Operation *> seen;
   while (!worklist.empty() && seen.size() < kMaxVisited) {
@@ -61,14 +61,10 @@ static bool comesFrom(Value value, function_ref<bool(Operation *)> isWanted) {
       llvm::append_range(worklist, cast<linalg::LinalgOp>(op).getDpsInputs());
     else if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op))
       llvm::append_range(worklist, op->getOperands());
-    else if (reduces(op) && isWanted(op))
+    else if (reduces(op))
       return true;
   }
   return false;
-}
-
-static bool comesFromReduction(Value value) {
-  return comesFrom(value, [](Operation *) { return true; });
 }
 
 /// True when a reduction or contraction reads `value` or what pointwise
@@ -109,6 +105,7 @@ private:
   void noteJoined(Operation *op, Value value, unsigned dim) override;
   void addSplit(Operation *view, Value value, unsigned dim) override;
   bool mayReadParts(OpOperand &operand) override;
+  bool splitsIndices() const override { return true; }
   bool takesDynamic() const override { return true; }
 
   /// Boundary `dim` of `value`, where `op` reads or computes it.
@@ -139,8 +136,8 @@ private:
   SmallVector<Place> cuts, joined;
   /// Boundaries inside what reshapes split or join.
   SmallVector<Place> splits;
-  /// The reductions that take the boundaries of a class as one.
-  DenseMap<unsigned, llvm::SmallDenseSet<Operation *>> reductions;
+  /// The classes whose boundaries reductions take as one.
+  llvm::SmallDenseSet<unsigned> reduced;
   /// Tensors whose dimensions are told apart by what computes them.
   llvm::DenseSet<std::pair<Value, unsigned>> outside;
   /// Between a tensor whose dimensions fall together and an operation that
@@ -221,8 +218,9 @@ void ReshapeCollapser::joinFreeTensors() {
 // Which classes
 //===----------------------------------------------------------------------===//
 
-/// May a reshape take the place of what `place` tells apart, without coming
-/// between a reduction and what reads it, or is read by it?
+/// May a reshape take the place of what `place` tells apart? Behind a reduction
+/// it would come between that and what reads it; and who reads a tensor
+/// reshaped shares no kernel with those who read it as it is.
 bool ReshapeCollapser::mayCut(const Place &place) const {
   auto [op, value, dim] = place;
   if (op->hasTrait<OpTrait::IsTerminator>() || isa<tensor::DimOp>(op))
@@ -231,14 +229,7 @@ bool ReshapeCollapser::mayCut(const Place &place) const {
     return !comesFromReduction(value);
   // Tensors from elsewhere may be read as they are.
   Operation *def = value.getDefiningOp();
-  if (!def || isFreeTensor(def) || outside.contains({value, dim}))
-    return true;
-  if (reduces(op))
-    return false;
-  auto own = reductions.find(getClass(place));
-  return own == reductions.end() || !comesFrom(value, [&](Operation *source) {
-           return own->second.contains(source);
-         });
+  return !def || isFreeTensor(def) || outside.contains({value, dim});
 }
 
 /// Chooses the classes that hold what a reduction or product next to a reshape
@@ -247,13 +238,13 @@ void ReshapeCollapser::chooseClasses() {
   classes.compress();
   for (const Place &place : joined)
     if (reduces(place.op))
-      reductions[getClass(place)].insert(place.op);
+      reduced.insert(getClass(place));
   llvm::SmallBitVector chosen(classes.getNumClasses());
   for (const Place &place : splits) {
     bool isNext = isa<tensor::ExpandShapeOp>(place.op)
                       ? comesFromReduction(place.op->getOperand(0))
                       : isReduced(place.op->getResult(0));
-    if (isNext && reductions.contains(getClass(place)))
+    if (isNext && reduced.contains(getClass(place)))
       chosen.set(getClass(place));
   }
   for (unsigned boundary : blocked.set_bits())

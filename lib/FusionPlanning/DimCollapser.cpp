@@ -122,7 +122,8 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                               unsigned first, unsigned second) {
   auto iterators = op.getIteratorTypesArray();
   if (iterators[first] != iterators[second] ||
-      !indices.areOneLoop(first, second))
+      (!indices.areOneLoop(first, second) &&
+       !(splitsIndices() && isStatic(op, second))))
     return false;
   llvm::SmallBitVector units = getUnitLoops(op);
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
@@ -471,6 +472,44 @@ struct LoopChains {
     return part % size;
   }
 
+  /// True when the body has no use for the indices of loops that become one but
+  /// to count their elements.
+  bool areFlat(const FlatIndices &indices) const {
+    for (unsigned loop = 0; loop < after.size(); ++loop)
+      if (after[loop] && !indices.areOneLoop(loop, *after[loop]))
+        return false;
+    return true;
+  }
+
+  /// Computes the index of a loop from that of the one that it is part of,
+  /// which `index` then is.
+  void splitIndex(linalg::IndexOp index) const {
+    auto loop = static_cast<unsigned>(index.getDim());
+    if (!before[loop] && !after[loop])
+      return;
+    OpBuilder b(index->getContext());
+    b.setInsertionPointAfter(index);
+    Location loc = index.getLoc();
+    auto get = [&](int64_t number) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, number);
+    };
+    int64_t inner = 1;
+    for (std::optional<unsigned> next = after[loop]; next; next = after[*next])
+      inner *= extents[*next];
+    Value part = index;
+    llvm::SmallPtrSet<Operation *, 2> own;
+    if (inner != 1) {
+      part = arith::DivUIOp::create(b, loc, part, get(inner));
+      own.insert(part.getDefiningOp());
+    }
+    if (before[loop]) {
+      part = arith::RemUIOp::create(b, loc, part, get(extents[loop]));
+      own.insert(part.getDefiningOp());
+    }
+    index.getResult().replaceAllUsesExcept(part, own);
+    index.setDim(getFirst(loop));
+  }
+
   SmallVector<int64_t> extents;
   SmallVector<std::optional<unsigned>> before, after;
 };
@@ -488,6 +527,7 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
     for (const Kept &coord : kept.back())
       chains.add(coord.loops);
   }
+  bool isFlat = chains.areFlat(FlatIndices(op));
   // Each loop that follows another is part of that one.
   llvm::SmallBitVector follows(op.getNumLoops());
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
@@ -537,9 +577,13 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
   }
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   op.setIteratorTypesAttr(b.getArrayAttr(iterators));
-  FlatIndices::merge(op, follows);
-  op->walk(
-      [&](linalg::IndexOp index) { index.setDim(numbers[index.getDim()]); });
+  if (isFlat)
+    FlatIndices::merge(op, follows);
+  op->walk([&](linalg::IndexOp index) {
+    if (!isFlat)
+      chains.splitIndex(index);
+    index.setDim(numbers[index.getDim()]);
+  });
 }
 
 /// The scanned dimension has a new number.

@@ -53,6 +53,9 @@ protected:
   /// May `operand`, which has some of the loops that become one, but not all,
   /// be read at parts of the one that they become?
   virtual bool mayReadParts(OpOperand &operand) { return false; }
+  /// May a body compute the indices of loops from that of the one that they
+  /// become?
+  virtual bool splitsIndices() const { return false; }
   /// May dimensions of sizes that are not known fall together?
   virtual bool takesDynamic() const { return false; }
 
