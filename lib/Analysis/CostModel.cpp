@@ -163,48 +163,66 @@ struct Waves {
 };
 } // namespace
 
-/// Bytes from DRAM and from L2 that `cost` asks for.
-static std::pair<double, double> splitTraffic(const KernelCost &cost,
-                                              const TargetInfo &target) {
-  double dram = 0, l2 = 0;
+namespace {
+/// Bytes that pass DRAM, and those that pass L2.
+struct Traffic {
+  double dram = 0;
+  double l2 = 0;
+};
+} // namespace
+
+/// What `cost` reads, and what it writes.
+static std::pair<Traffic, Traffic> splitTraffic(const KernelCost &cost,
+                                                const TargetInfo &target) {
+  Traffic reads, writes;
   for (const AccessCost &access : cost.accesses) {
+    Traffic &own = access.isWrite ? writes : reads;
     double first = access.uniqueBytes * access.factor;
     double again = std::max(0.0, access.requestedBytes - access.uniqueBytes) *
                    access.factor;
-    dram += first;
-    if (access.reuseDistanceBytes <= static_cast<double>(target.l2Bytes))
-      l2 += again;
-    else
-      dram += again;
+    own.l2 += (first + again) * access.lineFactor;
+    own.dram += first;
+    if (access.reuseDistanceBytes > static_cast<double>(target.l2Bytes))
+      own.dram += again;
   }
-  return {dram, l2 + dram};
+  return {reads, writes};
 }
 
-/// Seconds that memory takes: the DRAM rate needs enough bytes in flight
-/// (Little's law) and enough SMs, each of which can take only so much.
+/// Seconds that memory takes: a rate is reached with enough SMs, each of which
+/// can take only so much, and by reads with enough bytes in flight (Little's
+/// law). Nobody waits for what is written.
 static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
                              const TargetInfo &target, const Waves &waves,
                              const Occupancy &occupancy,
                              int64_t spilledRegisters) {
   const KernelConstants &fitted = target.fitted.kernels;
-  const double numSMs = static_cast<double>(target.numSMs);
+  const RateConstants &rates = target.fitted.rates;
   const double threads = static_cast<double>(shape.threads);
-  auto [dramBytes, l2Bytes] = splitTraffic(cost, target);
+  auto [reads, writes] = splitTraffic(cost, target);
   double spillBytes = std::max(fitted.spillBytes,
                                fitted.spillBytesOfStep * shape.spillingSteps) *
                       static_cast<double>(spilledRegisters) * threads *
                       waves.blocks;
-  l2Bytes += spillBytes;
-  double bytesToSaturate = target.fitted.rates.dramBytesPerSecond *
-                           target.fitted.rates.dramLatencySeconds;
-  auto memoryRate = [&](double peak, double bytesPerClockPerSM) {
-    return [&, peak, bytesPerClockPerSM](double blocks) {
-      double activeSMs = std::min(blocks, numSMs);
+  auto estimate = [&](double bytes, double peak, double bytesPerClockPerSM,
+                      double latency) {
+    return waves.stretch(bytes / peak, [&](double blocks) {
+      double activeSMs = std::min(blocks, static_cast<double>(target.numSMs));
       double perSM = activeSMs * bytesPerClockPerSM * target.clockHz;
       double inFlight =
           blocks * threads * std::max(shape.bytesInFlightPerThread, 1.0);
-      return std::min({1.0, perSM / peak, inFlight / bytesToSaturate});
-    };
+      double share = std::min(1.0, perSM / peak);
+      return latency > 0 ? std::min(share, inFlight / (peak * latency)) : share;
+    });
+  };
+  auto ofDram = [&](double bytes, bool isRead) {
+    return estimate(bytes, rates.dramBytesPerSecond,
+                    rates.dramBytesPerClockAlone,
+                    isRead ? rates.dramLatencySeconds : 0);
+  };
+  auto ofL2 = [&](double bytes, bool isRead) {
+    return estimate(bytes, target.l2BytesPerSecond(),
+                    rates.l2BytesPerClockAlone,
+                    isRead ? rates.l2LatencySeconds : 0);
   };
   // The first cache is what blocks leave of shared memory.
   auto ofSM = static_cast<double>(occupancy.blocksPerSM);
@@ -216,27 +234,21 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
               fitted.keptInL2 * static_cast<double>(target.l2Bytes);
   double sweepRate = inL1   ? target.sharedBytesPerSecond()
                      : inL2 ? target.l2BytesPerSecond()
-                            : target.fitted.rates.dramBytesPerSecond;
-  double sweepBytesPerClock = inL1 ? target.fitted.rates.sharedBytesPerClock
-                              : inL2
-                                  ? target.fitted.rates.l2BytesPerClockAlone
-                                  : target.fitted.rates.dramBytesPerClockAlone;
-  double atPeak = std::max(dramBytes / target.fitted.rates.dramBytesPerSecond,
-                           l2Bytes / target.l2BytesPerSecond()) +
-                  cost.sweptBytes / sweepRate;
-  double dramTime =
-      waves.stretch(dramBytes / target.fitted.rates.dramBytesPerSecond,
-                    memoryRate(target.fitted.rates.dramBytesPerSecond,
-                               target.fitted.rates.dramBytesPerClockAlone));
-  double l2Time =
-      waves.stretch(l2Bytes / target.l2BytesPerSecond(),
-                    memoryRate(target.l2BytesPerSecond(),
-                               target.fitted.rates.l2BytesPerClockAlone));
-  double sweepTime = waves.stretch(cost.sweptBytes / sweepRate,
-                                   memoryRate(sweepRate, sweepBytesPerClock));
+                            : rates.dramBytesPerSecond;
+  double sweepTime =
+      inL1 ? estimate(cost.sweptBytes, sweepRate, rates.sharedBytesPerClock, 0)
+      : inL2 ? ofL2(cost.sweptBytes, /*isRead=*/true)
+             : ofDram(cost.sweptBytes, /*isRead=*/true);
+  double atPeak =
+      std::max((reads.dram + writes.dram) / rates.dramBytesPerSecond,
+               (reads.l2 + writes.l2) / target.l2BytesPerSecond()) +
+      cost.sweptBytes / sweepRate + ofL2(spillBytes, /*isRead=*/false);
+  double memory =
+      std::max(ofDram(reads.dram, /*isRead=*/true) + ofDram(writes.dram, false),
+               ofL2(reads.l2, /*isRead=*/true) + ofL2(writes.l2, false)) +
+      sweepTime + ofL2(spillBytes, /*isRead=*/false);
   // The first loads' way is among the steps of the launch.
-  double memory = std::max(dramTime, l2Time) + sweepTime;
-  return std::max(atPeak, memory - target.fitted.rates.dramLatencySeconds);
+  return std::max(atPeak, memory - rates.dramLatencySeconds);
 }
 
 /// Sets the seconds of arithmetic, and of shared memory: the fullest SM
@@ -268,44 +280,52 @@ static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
   time.shared = compute(cost.sharedBytes, target.sharedBytesPerSecond());
 }
 
-/// Seconds of memory of which those in `steps` that blocks wait are exposed.
+/// Seconds of memory with those that later rounds of blocks wait: in `steps` in
+/// all, in `exchanges` for other blocks.
 static double exposeWaits(const KernelCost &cost, const KernelTime &time,
-                          double steps) {
-  // What a block waits for, others of its multiprocessor use; but blocks that
-  // come after it wait again.
+                          double steps, double exchanges) {
+  if (cost.reductionSteps + cost.gridSteps + cost.clusterSteps == 0)
+    return time.memory;
+  // What a block waits for, others of its multiprocessor use. Those that wait
+  // for each other are in step: they load, then wait.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
-  double exposed = (std::ceil(time.waves) - 1) * steps + time.memory / ofSM;
-  if (cost.reductionSteps + cost.gridSteps + cost.clusterSteps > 0)
-    return std::max(time.memory, exposed);
-  return time.memory;
+  double inStep =
+      time.memory + std::max(0.0, time.waves - 1) * exchanges / ofSM;
+  double inTurns = (std::ceil(time.waves) - 1) * steps + time.memory / ofSM;
+  return std::max(inStep, inTurns);
 }
 
 /// Sets what bounds the kernel, and the seconds of all it does.
 static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
                      KernelTime &time) {
-  std::pair<double, Bound> terms[] = {
-      {time.memory, Bound::Memory}, {time.tensor, Bound::Tensor},
-      {time.fp32, Bound::Fp32},     {time.fp64, Bound::Fp64},
-      {time.sfu, Bound::Sfu},       {time.shared, Bound::Shared}};
-  double largest = 0, sum = 0;
-  time.bound = Bound::Launch;
+  std::pair<double, Bound> terms[] = {{time.tensor, Bound::Tensor},
+                                      {time.fp32, Bound::Fp32},
+                                      {time.fp64, Bound::Fp64},
+                                      {time.sfu, Bound::Sfu},
+                                      {time.shared, Bound::Shared}};
+  double compute = 0, sum = 0;
+  time.bound = Bound::Memory;
   for (auto [seconds, bound] : terms) {
     sum += seconds;
-    if (seconds <= largest)
+    if (seconds <= compute)
       continue;
-    largest = seconds;
-    time.bound = bound;
+    compute = seconds;
+    if (compute > time.memory)
+      time.bound = bound;
   }
+  double largest = std::max(compute, time.memory);
   if (largest < time.launch)
     time.bound = Bound::Launch;
   // A block that is alone on its multiprocessor loads, then computes; but for
-  // what it loads ahead.
+  // what it loads ahead. Its warps keep all of its units busy.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
   double beside =
       cost.tensorFlops > 0 ? ofSM : std::clamp(time.waves * ofSM, 1.0, ofSM);
   double alone = 1 / (beside * beside);
+  time.overlap = fitted.overlap;
   time.hidden = fitted.overlap * (1 - alone * (1 - cost.aheadShare));
-  time.total = time.launch + largest + (1 - time.hidden) * (sum - largest);
+  time.total = time.launch + largest + (1 - time.overlap) * (sum - compute) +
+               (1 - time.hidden) * std::min(compute, time.memory);
 }
 
 KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
@@ -325,12 +345,12 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.memory = estimateMemory(cost, shape, target, waves, time.occupancy,
                                time.spilledRegisters);
   estimateArithmetic(cost, shape, target, waves, time);
+  double exchanges = cost.gridSteps * fitted.gridStepSeconds +
+                     cost.clusterSteps * fitted.clusterStepSeconds;
   double steps = target.fitted.rates.dramLatencySeconds +
-                 cost.reductionSteps * fitted.reductionStepSeconds +
-                 cost.gridSteps * fitted.gridStepSeconds +
-                 cost.clusterSteps * fitted.clusterStepSeconds;
+                 cost.reductionSteps * fitted.reductionStepSeconds + exchanges;
   time.launch = target.fitted.rates.launchSeconds + steps;
-  time.memory = exposeWaits(cost, time, steps);
+  time.memory = exposeWaits(cost, time, steps, exchanges);
   sumTerms(cost, fitted, time);
   return time;
 }

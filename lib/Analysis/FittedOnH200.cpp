@@ -22,10 +22,13 @@ static constexpr RateConstants getRates() {
   // kernel, a DRAM round trip included.
   c.launchSeconds = 1.2e-6;
   c.dramLatencySeconds = 0.66e-6;
+  // What the walks of a second sweep take, 2026-11-24.
+  c.l2LatencySeconds = 0.3e-6;
   // Data sheet: 4.8.
   c.dramBytesPerSecond = 4.38e12;
+  // One block of 256 threads reads 114 GB/s, 2026-11-24.
+  c.dramBytesPerClockAlone = 57;
   // Estimates.
-  c.dramBytesPerClockAlone = 32;
   c.l2BytesPerClockAlone = 64;
   // A 6144 x 6144 x 6144 bf16 product in tiles of 128 x 128 took 0.64 ms, in
   // which L2 delivered 7.2 GB: 11.3 TB/s.
@@ -50,13 +53,15 @@ static constexpr KernelConstants getKernels() {
   // What one half of the chip reads from the other half's part is in both.
   c.keptInL2 = 0.5;
   c.keptInL1 = 1;
-  // A KL divergence over columns, 2026-11-23.
+  // A KL divergence over columns, 2026-11-23; norms take a quarter of it.
   c.spillBytes = 64;
   c.spillBytesOfStep = 8;
   c.reductionStepSeconds = 0.1e-6;
-  // Norms of long rows in 2 to 124 blocks, 2026-11-23.
-  c.gridStepSeconds = 2e-6;
-  c.clusterStepSeconds = 1e-6;
+  // 205 schedules of 80 programs, of which two thirds, 2026-11-24: the fit says
+  // 3.4 us, drawn programs less.
+  c.gridStepSeconds = 3e-6;
+  // The same, in clusters of 2 to 8.
+  c.clusterStepSeconds = 0.33e-6;
   c.transposeFactor = 1.1;
   // 41 rows and columns with one schedule and the other, 2026-11-23.
   c.alike = 1.01;
@@ -67,7 +72,8 @@ static constexpr KernelConstants getKernels() {
 static constexpr LoopConstants getLoops() {
   LoopConstants c;
   c.accessInstructions = 8;
-  c.convertInstructions = 2;
+  // Beside those that the operations say.
+  c.convertInstructions = 1;
   c.shuffleInstructions = 1;
   c.functionInstructions = 8;
   c.vainLoad = 1;
@@ -81,9 +87,13 @@ static constexpr LoopConstants getLoops() {
   c.carriedSteps = 3;
   // What ptxas gave kernels that keep 25 to 100 elements, 2026-11-23.
   c.elementsAtATime = 4;
+  // 30 kernels that keep 16-bit elements, 2026-11-24.
+  c.keptRegisters = 0.85;
   // Loads of 16 bytes, as many as wait for each other.
-  c.mostInFlight = 128;
-  c.walkingShare = 0.8;
+  c.mostInFlight = 256;
+  // Walks by 1 to 256 blocks, 2026-11-24.
+  c.walkingShare = 0.65;
+  c.walkingSteps = 4;
   c.copyInstructions = 8;
   // 84 walks with and without, 2026-11-23: what several blocks of a
   // multiprocessor read is 0 to 9 % slower.
@@ -167,6 +177,9 @@ static constexpr ScanConstants getScans() {
   // What ptxas needed for 12 scans, 2026-11-23.
   c.narrowRegisters = 1.25;
   c.otherRegisters = 0.5;
+  // 12 schedules of three scans of 15 to 122 million elements, 2026-11-24.
+  c.tilesAhead = 2;
+  c.aheadShare = 0.5;
   return c;
 }
 

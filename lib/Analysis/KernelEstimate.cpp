@@ -208,9 +208,9 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
 void Pricer::addStream(KernelCost &cost, const Stream &stream, double copies,
                        double sweeps, double reuseDistance) const {
   double requested = stream.points * stream.elementBytes * copies * sweeps;
-  cost.accesses.push_back({stream.uniqueBytes,
-                           std::max(requested, stream.uniqueBytes),
-                           reuseDistance, stream.factor, stream.isWrite});
+  cost.accesses.push_back(
+      {stream.uniqueBytes, std::max(requested, stream.uniqueBytes),
+       reuseDistance, stream.factor, /*lineFactor=*/1, stream.isWrite});
   if (stream.transposed)
     cost.sharedBytes += 2 * requested;
 }

@@ -100,8 +100,9 @@ static Instructions getPower(math::PowFOp op) {
 }
 
 static Instructions getQuotient(arith::DivFOp op) {
+  // A reciprocal, and whether operands are extreme: both are of those units.
   if (!isMadeOfExponentials(op.getRhs()))
-    return {10, 1};
+    return {10, 2};
   // The reciprocal, and a product where it is not all.
   return {matchPattern(op.getLhs(), m_OneFloat()) ? 1.0 : 2.0, 1};
 }

@@ -19,6 +19,8 @@
 #include "fusion/Analysis/ScanTiles.h"
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -37,6 +39,66 @@ struct Stream {
   double uniqueBytes;
 };
 
+/// What the operations of a body compute of each element. What one computes
+/// from the same values as one before it, threads that keep the elements have.
+class Expressions {
+public:
+  /// Adds those of `op`; returns what the ones that were there cost.
+  OpCost add(linalg::GenericOp op);
+
+private:
+  /// By an operation's name, attributes and type, or a value, its map and what
+  /// else tells it from others, and by operands.
+  using Expression = std::tuple<const void *, const void *, const void *,
+                                std::vector<unsigned>>;
+
+  /// The number of an expression, and whether it is new.
+  std::pair<unsigned, bool> number(Expression expression) {
+    auto [it, isNew] = numbers.try_emplace(
+        std::move(expression), static_cast<unsigned>(numbers.size()));
+    return {it->second, isNew};
+  }
+
+  std::map<Expression, unsigned> numbers;
+};
+} // namespace
+
+OpCost Expressions::add(linalg::GenericOp op) {
+  OpCost known;
+  DenseMap<Value, unsigned> own;
+  Block *block = op.getBody();
+  for (OpOperand &operand : op->getOpOperands()) {
+    // What is accumulated is each operation's own.
+    const void *of = op.isDpsInput(&operand) ? nullptr : op.getOperation();
+    const void *map = op.getMatchingIndexingMap(&operand).getAsOpaquePointer();
+    own[block->getArgument(operand.getOperandNumber())] =
+        number({operand.get().getAsOpaquePointer(), map, of, {}}).first;
+  }
+  for (Operation &inner : block->without_terminator()) {
+    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
+        !isMemoryEffectFree(&inner) || isa<linalg::IndexOp>(inner))
+      continue;
+    std::vector<unsigned> operands;
+    for (Value operand : inner.getOperands()) {
+      auto [it, isNew] = own.try_emplace(operand, 0);
+      if (isNew)
+        it->second =
+            number({operand.getAsOpaquePointer(), nullptr, nullptr, {}}).first;
+      operands.push_back(it->second);
+    }
+    Value result = inner.getResult(0);
+    auto [place, isNew] =
+        number({inner.getName().getAsOpaquePointer(),
+                inner.getAttrDictionary().getAsOpaquePointer(),
+                result.getType().getAsOpaquePointer(), std::move(operands)});
+    own[result] = place;
+    if (!isNew)
+      known += getOpCost(&inner);
+  }
+  return known;
+}
+
+namespace {
 class SchedulePricer {
 public:
   SchedulePricer(const LoopFacts &facts, const LoopSchedule &schedule)
@@ -94,6 +156,11 @@ private:
   double getAlignment(const Stream &stream) const;
   /// Elements of one load or store of a thread.
   double getVector(const Stream &stream, double run) const;
+  /// Of the points of the stream, those that a thread loads: where windows are
+  /// written out, what several of them have in common is in its registers.
+  double getLoadedShare(const Stream &stream) const;
+  /// Lines of L2 that stores take in turn for each that they fill.
+  double getLineFactor(const Stream &stream) const;
 
   void addStream(const Stream &stream);
   void addArithmetic();
@@ -132,11 +199,11 @@ private:
   void addSteps();
   void setRegisters();
   /// Registers of what a thread loads at a time, and of what it keeps from one
-  /// sweep to a later one.
+  /// sweep to a later one; without states, of what it keeps at least.
   double countLoaded() const;
   /// The same of a scan, with its states.
   double countScanned() const;
-  double countKeptRegisters() const;
+  double countKeptRegisters(bool withStates = true) const;
   /// Of what a walk accumulates, element by element.
   double countAccumulators() const;
   /// What is read of chunk after chunk is copied ahead into shared memory.
@@ -289,9 +356,12 @@ double SchedulePricer::getShareInside(const Stream &stream) const {
     for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
       if (getSlope(coord, dim) != 1)
         continue;
-      // A tile begins anywhere.
-      double inside =
-          (static_cast<double>(size) + coverOf[dim] - 1) / coverOf[dim];
+      // What is padded or joined begins anywhere in a tile; the last tile of
+      // all ends with the tensor.
+      bool isWhole = size == facts.extents[dim];
+      double inside = static_cast<double>(size) / coverOf[dim];
+      if (!isWhole)
+        inside += 1 - 1 / coverOf[dim];
       share *= std::min(1.0, inside / blocksOf[dim]);
     }
   return share;
@@ -339,6 +409,9 @@ double SchedulePricer::getVector(const Stream &stream, double run) const {
     if (stream.shape[number] == 1)
       continue;
     auto coord = dyn_cast<AffineDimExpr>(stream.coords[number]);
+    // Windows slide over whole rows of what lies within.
+    if (!coord && row > 1)
+      break;
     if (!coord)
       return 1;
     if (row == 1 && walksAlong(coord.getPosition())) {
@@ -363,6 +436,43 @@ double SchedulePricer::getVector(const Stream &stream, double run) const {
   return static_cast<double>(width);
 }
 
+double SchedulePricer::getLoadedShare(const Stream &stream) const {
+  if (stream.isWrite || turns == 1)
+    return 1;
+  double share = 1;
+  for (AffineExpr coord : stream.coords) {
+    double points = 1, span = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+      double slope = std::abs(getSlope(coord, dim));
+      double have = facts.reduced.test(dim)
+                        ? static_cast<double>(facts.extents[dim])
+                        : static_cast<double>(schedule[dim].strip);
+      if (slope == 0)
+        continue;
+      points *= std::max(have, 1.0);
+      span += slope * (std::max(have, 1.0) - 1);
+    }
+    share *= std::min(1.0, span / points);
+  }
+  return share;
+}
+
+double SchedulePricer::getLineFactor(const Stream &stream) const {
+  if (!stream.isWrite || isGather(stream) || schedule.axes.empty() ||
+      schedule.strategy == Strategy::Scan)
+    return 1;
+  // A thread has as many elements side by side as the narrowest operand has in
+  // one access. Where this one's are more bytes, lanes store the first part of
+  // each, then the next one; single elements go to neighbouring lanes.
+  double elementBytes = stream.value.elementBytes;
+  double piece = getVector(stream, getRun(stream, tileOf)) * elementBytes;
+  double together =
+      static_cast<double>(schedule[getAlongMemory()].vector) * elementBytes;
+  if (piece >= together || piece <= elementBytes)
+    return 1;
+  return std::min(together, static_cast<double>(kLineBytes)) / piece;
+}
+
 void SchedulePricer::addStream(const Stream &stream) {
   double elementBytes = stream.value.elementBytes;
   double sweeps = countSweeps(stream.mask, stream.sweeps);
@@ -370,6 +480,7 @@ void SchedulePricer::addStream(const Stream &stream) {
   AccessCost access;
   access.uniqueBytes = stream.uniqueBytes;
   access.isWrite = stream.isWrite;
+  access.lineFactor = getLineFactor(stream);
   double run = 1, inBlock = elementBytes;
   if (isGather(stream)) {
     access.requestedBytes = points * std::max(elementBytes, cost::kSectorBytes);
@@ -404,11 +515,14 @@ void SchedulePricer::addStream(const Stream &stream) {
   }
 
   double vector = getVector(stream, run);
-  double instructions =
-      fitted.accessInstructions / vector +
-      std::min(countInVain(stream, vector), fitted.rowExchangeInstructions) +
-      (elementBytes < 4 ? fitted.convertInstructions : 0);
-  cost.fp32Flops += 2 * countPoints(stream.mask) * sweeps * instructions;
+  double inVain = countInVain(stream, vector);
+  if (inVain > fitted.rowExchangeInstructions)
+    cost.sharedBytes += 2 * countPoints(stream.mask) * elementBytes;
+  double instructions = fitted.accessInstructions / vector +
+                        std::min(inVain, fitted.rowExchangeInstructions) +
+                        (elementBytes < 4 ? fitted.convertInstructions : 0);
+  cost.fp32Flops += 2 * countPoints(stream.mask) * getLoadedShare(stream) *
+                    sweeps * instructions;
 }
 
 bool SchedulePricer::countsByElement() const {
@@ -455,13 +569,23 @@ double SchedulePricer::countExchangedBytes() const {
 
 void SchedulePricer::addArithmetic() {
   double repeats = countRepeats();
+  Expressions expressions;
+  bool keeps = schedule.strategy == Strategy::Reduction && !walks;
   for (const BodyInstance &instance : body.getInstances()) {
-    const OpCost &each = body.getNode(instance).perPoint;
+    OpCost each = body.getNode(instance).perPoint;
+    if (auto op = dyn_cast<linalg::GenericOp>(body.getNode(instance).op);
+        op && keeps) {
+      OpCost known = expressions.add(op);
+      each.instructions = std::max(0.0, each.instructions - known.instructions);
+      each.doubles = std::max(0.0, each.doubles - known.doubles);
+      each.sfu = std::max(0.0, each.sfu - known.sfu);
+    }
     double points = countPoints(instance.mask) *
                     countSweeps(instance.mask, instance.sweeps);
     if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
-      flops += 2 * countScanInstructions(each) * points;
+      flops += 2 * countScanInstructions(each) * body.getPoints(instance.mask) *
+               countCopies(instance.mask);
       continue;
     }
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
@@ -556,6 +680,10 @@ void SchedulePricer::addCombinations() {
                                                fitted.shuffleInstructions);
     if (sharing.threads > ofWarp)
       instructions += fitted.warpStepInstructions;
+    // Each element that a thread has of a walk's tile has states of its own.
+    if (walks)
+      cost.fp32Flops += 2 * std::max(0.0, perThread - sharing.results) *
+                        countCombination(node.perPoint) * threads * blocks;
     cost.fp32Flops += 2 * sharing.results * instructions * threads * blocks;
   }
 }
@@ -618,11 +746,17 @@ void SchedulePricer::addSteps() {
   for (const BodyInstance &instance : body.getInstances())
     if (body.getNode(instance).kind != NodeKind::Pointwise)
       levels = std::max(levels, instance.level + 1);
-  cost.reductionSteps = keepsByThread() ? 0 : levels;
+  // Threads that have rows of their own meet where they exchange them.
+  cost.reductionSteps = !keepsByThread()                           ? levels
+                        : keepsRows() && countExchangedBytes() > 0 ? 1
+                                                                   : 0;
   if (!isSplit)
     return;
   double &steps = inCluster ? cost.clusterSteps : cost.gridSteps;
   steps = levels;
+  // A block writes what it has to each other block of its cluster.
+  for (const LoopAxis &axis : schedule.axes)
+    steps *= static_cast<double>(std::max<int64_t>(axis.cluster - 1, 1));
   if (schedule.strategy != Strategy::Scan)
     return;
   // Rounds are published ahead: the first and the last one have nothing to hide
@@ -648,12 +782,28 @@ void SchedulePricer::setRegisters() {
     live.push_back({static_cast<int64_t>(i), lastUse[i],
                     together * std::max(1.0, value.elementBytes / 4)});
   }
-  live.push_back({0, static_cast<int64_t>(instances.size()),
-                  schedule.strategy == Strategy::Scan
-                      ? countScanned()
-                      : std::max(countLoaded() + countAccumulators(),
-                                 countKeptRegisters())});
-  shape.registers = estimateRegisters(live, streams.size());
+  auto count = [&](double held) {
+    live.push_back({0, static_cast<int64_t>(instances.size()), held});
+    int64_t registers = estimateRegisters(live, streams.size());
+    live.pop_back();
+    return registers;
+  };
+  if (schedule.strategy == Strategy::Scan) {
+    shape.registers = count(countScanned());
+    return;
+  }
+  // What is needed late is loaded then, in parts.
+  double kept = countKeptRegisters();
+  if (kept == 0) {
+    shape.registers = count(countLoaded() + countAccumulators());
+    return;
+  }
+  shape.registers = count(kept);
+  // States are computed a few at a time where what is kept fits without.
+  int64_t limit = getRegisterLimit(static_cast<int64_t>(threads), facts.target);
+  int64_t least = count(countKeptRegisters(/*withStates=*/false));
+  if (least - cost::kRegisterError <= limit)
+    shape.registers = std::min(shape.registers, limit);
 }
 
 double SchedulePricer::countScanned() const {
@@ -711,18 +861,33 @@ static double countStates(const LoopFacts &facts, unsigned dim) {
   return most;
 }
 
-double SchedulePricer::countKeptRegisters() const {
-  double most = 0;
+double SchedulePricer::countKeptRegisters(bool withStates) const {
+  double most = 0, present = 1;
+  // Registers past the end are no code.
+  for (double tile : tileOf)
+    present *= tile;
+  present = std::min(perThread, std::ceil(present / threads));
+  unsigned along = getAlongMemory();
+  bool isLoose = llvm::any_of(streams, [&](const Stream &stream) {
+    return (stream.mask >> along & 1) && schedule[along].vector > 1 &&
+           getVector(stream, getRun(stream, tileOf)) == 1;
+  });
   for (unsigned dim : facts.reduced.set_bits()) {
     if (schedule[dim].kind != AxisKind::Full || schedule[dim].tile == 1)
       continue;
     KeptValues kept = countKept(facts, dim);
     // Half of the late operands' elements are on their way at a time.
-    double elements = static_cast<double>(kept.elements) +
-                      static_cast<double>(kept.late) / 2 +
-                      countStates(facts, dim);
-    most = std::max(most, elements * perThread);
+    double elements =
+        static_cast<double>(kept.elements) + static_cast<double>(kept.late) / 2;
+    if (elements > 0)
+      elements = std::max(elements, fitted.keptRegisters);
+    if (withStates)
+      elements += countStates(facts, dim);
+    most = std::max(most, elements * present);
   }
+  // Rows that begin anywhere may be accessed element by element.
+  if (most > 0 && isLoose && withStates)
+    most += present;
   return most;
 }
 
@@ -753,7 +918,11 @@ double SchedulePricer::getBytesInFlight() const {
   for (const Stream &stream : streams)
     if (!stream.isWrite)
       bytes += stream.value.elementBytes * perThread * turns;
-  // A walk has one step's loads on their way, and none while it computes.
+  // Of a walk the next loads are not on their way while it computes.
+  if (schedule.strategy == Strategy::Scan)
+    bytes *= isSplit ? facts.target.fitted.scans.tilesAhead : 1;
+  else if (walks)
+    bytes *= std::min(trips, fitted.walkingSteps);
   return std::clamp(bytes, 4.0, fitted.mostInFlight) *
          (walks ? fitted.walkingShare : 1);
 }
@@ -814,7 +983,7 @@ KernelEstimate SchedulePricer::price() {
   if (schedule.strategy == Strategy::Scan) {
     shape.spillingSteps = trips;
     // Rounds load ahead of each other.
-    cost.aheadShare = isSplit ? 1 : 0;
+    cost.aheadShare = isSplit ? facts.target.fitted.scans.aheadShare : 0;
   }
   KernelEstimate estimate;
   estimate.cost = cost;

@@ -48,7 +48,7 @@ static SmallVector<Term> getTerms(const KernelTime &time) {
   return {{"launch", time.launch}, {"memory", time.memory},
           {"fp32", time.fp32},     {"fp64", time.fp64},
           {"sfu", time.sfu},       {"shared", time.shared},
-          {"hidden", time.hidden}};
+          {"hidden", time.hidden}, {"overlap", time.overlap}};
 }
 
 /// What has no slope: a block more or less on a multiprocessor.

@@ -261,11 +261,15 @@ class CommandTest(unittest.TestCase):
         for one in self.variants:
             self.assertTrue((self.folder / f"{one['name']}.fpk").is_file())
             terms = {key: term["value"] for key, term in one["terms"].items()}
-            launch, hidden = terms.pop("launch"), terms.pop("hidden", 0)
-            largest = max(terms.values())
+            launch, memory, hidden, overlap = (
+                terms.pop(name, 0)
+                for name in ("launch", "memory", "hidden", "overlap"))
+            compute = max(terms.values(), default=0)
             self.assertAlmostEqual(
-                one["seconds"] / (launch + largest + (1 - hidden) *
-                                  (sum(terms.values()) - largest)), 1)
+                one["seconds"] / (launch + max(memory, compute) +
+                                  (1 - hidden) * min(memory, compute) +
+                                  (1 - overlap) *
+                                  (sum(terms.values()) - compute)), 1)
 
     def test_another_chip_is_found(self):
         rng = random.Random(4)

@@ -29,11 +29,11 @@ func.func @rows(%x: tensor<?x64xbf16>, %w: tensor<4x64x128xbf16>, %o: tensor<5xi
 
 // Rows are not outermost in the result.
 // REMARK: groups {{.*}}Function=transposed
-func.func @transposed(%x: tensor<256x64xbf16>, %w: tensor<4x64x128xbf16>, %o: tensor<5xi32>) -> tensor<128x256xf32> {
-  %0 = fusion.grouped_matmul %x, %w offsets(%o) : (tensor<256x64xbf16>, tensor<4x64x128xbf16>, tensor<5xi32>) -> tensor<256x128xf32>
-  %e = tensor.empty() : tensor<128x256xf32>
-  %1 = linalg.transpose ins(%0 : tensor<256x128xf32>) outs(%e : tensor<128x256xf32>) permutation = [1, 0]
-  return %1 : tensor<128x256xf32>
+func.func @transposed(%x: tensor<256x64xbf16>, %w: tensor<4x64x16xbf16>, %o: tensor<5xi32>) -> tensor<16x256xf32> {
+  %0 = fusion.grouped_matmul %x, %w offsets(%o) : (tensor<256x64xbf16>, tensor<4x64x16xbf16>, tensor<5xi32>) -> tensor<256x16xf32>
+  %e = tensor.empty() : tensor<16x256xf32>
+  %1 = linalg.transpose ins(%0 : tensor<256x16xf32>) outs(%e : tensor<16x256xf32>) permutation = [1, 0]
+  return %1 : tensor<16x256xf32>
 }
 
 // Offsets are computed before.

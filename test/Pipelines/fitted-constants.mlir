@@ -3,7 +3,7 @@
 // RUN: fusion-opt %s --split-input-file --fusion-to-schedule --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: func.func @short_chunks
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 2048, vector = 4, stages = 3>]
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 2048, vector = 4>]
 module attributes {fusion.target = #fusion.target<chip = "sm_90a", fitted = {reductions = {rowChunk = 2048.0 : f64}}>} {
 func.func @short_chunks(%x: tensor<4096x25089xf32>) -> tensor<4096x25089xf32> {
   %y = fusion.softmax %x axis(1) : tensor<4096x25089xf32>

@@ -20,10 +20,11 @@ func.func @rows(%x: tensor<4096x25089xf32>) -> tensor<4096x25089xf32> {
   return %y : tensor<4096x25089xf32>
 }
 
-// Threads keep 64 elements.
+// Blocks whose threads keep 64 narrow elements are alone on a multiprocessor: those
+// of a cluster walk a row instead.
 // CHECK-LABEL: func.func @very_long_rows
 // CHECK-SAME: kernels_after = 1 : i64
-// CHECK: #fusion.axis<full, tile = 32768, vector = 8>], warps = 16>
+// CHECK: #fusion.axis<loop, tile = 4096, vector = 8, split = 4, cluster = 4, stages = 3>], warps = 8>
 func.func @very_long_rows(%x: tensor<64x500008xbf16>) -> tensor<64x500008xbf16> {
   %y = fusion.softmax %x axis(1) : tensor<64x500008xbf16>
   return %y : tensor<64x500008xbf16>
@@ -32,7 +33,7 @@ func.func @very_long_rows(%x: tensor<64x500008xbf16>) -> tensor<64x500008xbf16> 
 // Two inputs of which all is needed again, and five results for each column.
 // Kept in a cluster, those of one input first.
 // CHECK-LABEL: func.func @columns
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 16, vector = 4>, #fusion.axis<full, tile = 1024, cluster = 8>], warps = 16>
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 8, vector = 4>, #fusion.axis<full, tile = 2048, cluster = 4>], warps = 16>
 func.func @columns(%x: tensor<8192x512xf32>, %t: tensor<8192x512xf32>) -> tensor<512xf32> {
   %p = fusion.log_softmax %x axis(0) : tensor<8192x512xf32>
   %q = fusion.log_softmax %t axis(0) : tensor<8192x512xf32>

@@ -1,10 +1,10 @@
-// Short columns that are needed again: a tile has as many of them as the block
-// has threads, so that each thread keeps its own.
+// Short columns that are needed again: a tile has at least as many of them as the
+// block has threads, so that each thread keeps its own.
 
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --fusion-schedule-select | FileCheck %s
 
 // CHECK-LABEL: func.func @short
-// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 32>, #fusion.axis<grid, tile = 64, vector = 8>], warps = 2
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 32>, #fusion.axis<grid, tile = 256, vector = 8>], warps = 4
 func.func @short(%x: tensor<4x18x1056768xbf16>) -> tensor<4x18x1056768xbf16> {
   %y = fusion.log_softmax %x axis(1) : tensor<4x18x1056768xbf16>
   return %y : tensor<4x18x1056768xbf16>

@@ -50,7 +50,7 @@ func.func @two_levels(%x: tensor<64x128xf32>, %y: tensor<32x2048xf32>) -> (tenso
 
 // The plan has the time of the launch.
 // CHECK-LABEL: func.func @planned
-// CHECK-SAME: kernels_after = 3 : i64, {{.*}}time_us = 2.{{[0-9]+}}e+00
+// CHECK-SAME: kernels_after = 3 : i64, {{.*}}time_us = 1.{{[0-9]+}}e+00
 // CHECK-COUNT-3: launch = #fusion.launch<0,
 func.func @planned(%x: tensor<100xf32>, %y: tensor<7x9xf16>, %z: tensor<3000xf32>) -> (tensor<100xf32>, tensor<7x9xf16>, tensor<3000xf32>) {
   %a = fusion.gelu %x : tensor<100xf32>

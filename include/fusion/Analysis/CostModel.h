@@ -56,6 +56,9 @@ struct AccessCost {
   /// Bytes moved for each byte used: 1 when neighbouring threads read
   /// neighbouring elements, up to a sector for each element when they do not.
   double factor = 1;
+  /// Bytes that L2 is busy for, for each byte that is moved: a store of a part
+  /// of a line takes the turn of all of it.
+  double lineFactor = 1;
   bool isWrite = false;
 };
 
@@ -163,9 +166,11 @@ struct KernelTime {
   double fp64 = 0;
   double sfu = 0;
   double shared = 0;
-  /// What the largest term hides of the others: the total is launch + largest +
-  /// (1 - hidden) * others.
+  /// What memory and the largest of the other terms hide of each other, and
+  /// what that one hides of the rest: the total is launch + the larger + (1 -
+  /// hidden) * the smaller + (1 - overlap) * the rest.
   double hidden = 0;
+  double overlap = 0;
   /// Waves of blocks over the chip; the last may be partly filled.
   double waves = 0;
   Occupancy occupancy;

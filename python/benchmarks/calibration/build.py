@@ -15,7 +15,7 @@ import tempfile
 from drawing.build import in_parallel
 
 # Of the folder. Grows when what a manifest holds gets another meaning.
-FORMAT = 1
+FORMAT = 2
 
 
 def execute(command, seconds):

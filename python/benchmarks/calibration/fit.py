@@ -18,9 +18,10 @@ import dataclasses
 
 import numpy as np
 
-# Terms of which the largest hides a part of the others (docs/CostModel.md).
-OVERLAPPING = ("memory", "fp32", "fp64", "sfu", "shared")
-TERMS = ("launch", *OVERLAPPING, "hidden")
+# Memory and the units of a multiprocessor hide a part of each other
+# (docs/CostModel.md).
+UNITS = ("fp32", "fp64", "sfu", "shared")
+TERMS = ("launch", "memory", *UNITS, "hidden", "overlap")
 # A constant is expected within this factor of its old value, and is not
 # believed beyond the second one (logarithms).
 EXPECTED, FARTHEST = np.log(2.0), np.log(10.0)
@@ -71,10 +72,12 @@ class Model:
         shares = 1 + self.costs @ np.expm1(logs)
         terms = (self.values * np.maximum(shares, 1e-3) *
                  np.exp(-(self.rates @ logs)))
-        largest = terms[:, 1:-1].max(axis=1)
-        others = terms[:, 1:-1].sum(axis=1) - largest
-        hidden = np.clip(terms[:, -1], 0, 1)
-        return np.log(terms[:, 0] + largest + (1 - hidden) * others)
+        launch, memory, *units, hidden, overlap = terms.T
+        compute = np.max(units, axis=0)
+        rest = np.sum(units, axis=0) - compute
+        return np.log(launch + np.maximum(memory, compute) +
+                      (1 - np.clip(hidden, 0, 1)) * np.minimum(memory, compute) +
+                      (1 - np.clip(overlap, 0, 1)) * rest)
 
     def slopes(self, logs, active, step=1e-4):
         """Of the logarithms of times, for those of the active constants."""

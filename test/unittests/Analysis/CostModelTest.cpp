@@ -164,6 +164,33 @@ TEST(TimeTest, RepeatedReadsComeFromL2WhileTheyFit) {
   EXPECT_LT(near, far);
 }
 
+TEST(TimeTest, NobodyWaitsForWhatIsWritten) {
+  // One warp, which has far fewer bytes on their way than memory takes.
+  KernelShape shape = makeShape(1, 32);
+  KernelCost reads, writes;
+  reads.accesses.push_back({1e6, 1e6, 0, 1, 1, /*isWrite=*/false});
+  writes.accesses.push_back({1e6, 1e6, 0, 1, 1, /*isWrite=*/true});
+  const RateConstants &rates = h200().fitted.rates;
+  double perSecond = 32 * shape.bytesInFlightPerThread;
+  EXPECT_NEAR(estimateTime(reads, shape, h200()).memory,
+              (1e6 / perSecond - 1) * rates.dramLatencySeconds, 1e-9);
+  EXPECT_NEAR(estimateTime(writes, shape, h200()).memory,
+              1e6 / (rates.dramBytesPerClockAlone * h200().clockHz) -
+                  rates.dramLatencySeconds,
+              1e-9);
+}
+
+TEST(TimeTest, StoresOfPartsOfLinesTakeAllOfThem) {
+  KernelCost cost = makeCopy(64e6);
+  KernelShape shape = makeShape(65536, 256);
+  double whole = estimateTime(cost, shape, h200()).memory;
+  cost.accesses[1].lineFactor = 8;
+  double parts = estimateTime(cost, shape, h200()).memory;
+  EXPECT_LT(whole, parts);
+  // But for one round trip, and the share of a last wave.
+  EXPECT_NEAR(parts, 9 * 64e6 / h200().l2BytesPerSecond(), 0.15 * parts);
+}
+
 TEST(TimeTest, WavesAndTails) {
   KernelCost cost;
   cost.fp32Flops = 1e9;
@@ -205,6 +232,41 @@ TEST(TimeTest, LaterRoundsOfBlocksWaitAgain) {
   const KernelConstants &fitted = h200().fitted.kernels;
   EXPECT_NEAR(memoryOf(grid) - memoryOf(cluster),
               3 * 2 * (fitted.gridStepSeconds - fitted.clusterStepSeconds),
+              1e-12);
+}
+
+TEST(TimeTest, BlocksOfAMultiprocessorUseWhatOneWaits) {
+  KernelCost alone = makeCopy(64e6), block = alone, grid = alone;
+  block.reductionSteps = 1;
+  grid.gridSteps = 1;
+  auto waitsOf = [&](const KernelCost &cost, int64_t blocks, int64_t shared) {
+    KernelShape shape = makeShape(blocks, 1024, 32, shared);
+    return estimateTime(cost, shape, h200()).memory -
+           estimateTime(alone, shape, h200()).memory;
+  };
+  const FittedConstants &fitted = h200().fitted;
+  double latency = fitted.rates.dramLatencySeconds;
+  // Four rounds of one block an SM.
+  EXPECT_NEAR(waitsOf(block, 4 * 132, 200 * 1024),
+              3 * (latency + fitted.kernels.reductionStepSeconds), 1e-12);
+  EXPECT_NEAR(waitsOf(grid, 4 * 132, 200 * 1024),
+              3 * (latency + fitted.kernels.gridStepSeconds), 1e-12);
+  // And of two, which wait for others in step.
+  EXPECT_EQ(waitsOf(block, 8 * 132, 100 * 1024), 0);
+  EXPECT_NEAR(waitsOf(grid, 8 * 132, 100 * 1024),
+              3 * fitted.kernels.gridStepSeconds / 2, 1e-12);
+}
+
+TEST(TimeTest, UnitsOverlapWhereBlocksAreAlone) {
+  KernelCost cost = makeCopy(64e6);
+  cost.fp32Flops = 2e9;
+  cost.sfuOps = 1e8;
+  KernelTime time =
+      estimateTime(cost, makeShape(1320, 1024, 64, 200 * 1024), h200());
+  EXPECT_EQ(time.hidden, 0);
+  EXPECT_NEAR(time.total,
+              time.launch + time.memory + std::max(time.fp32, time.sfu) +
+                  (1 - time.overlap) * std::min(time.fp32, time.sfu),
               1e-12);
 }
 
