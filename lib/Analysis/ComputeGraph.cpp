@@ -141,13 +141,19 @@ LogicalResult ComputeGraphBuilder::checkOps() {
 FailureOr<ComputeGraph> ComputeGraphBuilder::build() {
   if (failed(checkOps()))
     return failure();
+  // Planning has put the operations of a kernel in its order.
+  if (isa<KernelOp>(block.getParentOp()))
+    for (Operation &op : block)
+      if (isComputeOp(&op) && visited.insert(&op).second)
+        addNode(&op);
   for (Value result : block.getTerminator()->getOperands())
     visitFrom(result);
 
   for (Value result : block.getTerminator()->getOperands()) {
     if (!isa<RankedTensorType>(result.getType()))
       continue;
-    graph.values[graph.getBase(getOrAddValue(result))].escapes = true;
+    graph.results.push_back(getOrAddValue(result));
+    graph.values[graph.getBase(graph.results.back())].escapes = true;
   }
   unsigned numNodes = graph.nodes.size();
   graph.producers.resize(numNodes);

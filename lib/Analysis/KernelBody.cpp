@@ -6,16 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the analysis of a set of nodes as one kernel. Two steps:
-// loops and tensor dimensions are unified into iteration dimensions wherever a
-// map names a loop directly; then the coordinates at which every value is
-// needed are found, from the stored values back to the inputs.
+// This file implements the analysis of a set of nodes as one kernel: the
+// coordinates at which every value is needed are found along the iteration
+// dimensions that the nodes share, from the stored values back to the inputs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/KernelBody.h"
-#include "DimUnion.h"
 #include "fusion/Analysis/Exchanges.h"
+#include "fusion/Analysis/IterationDims.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -28,14 +27,12 @@ class KernelBodyBuilder {
 public:
   KernelBodyBuilder(KernelBody &body, const ComputeGraph &graph,
                     ArrayRef<unsigned> stored)
-      : body(body), graph(graph), stored(stored.begin(), stored.end()) {}
+      : body(body), graph(graph), stored(stored) {}
 
   void build();
 
 private:
-  void unifyDims();
-  void unifySiblings();
-  void numberDims();
+  void setDims();
   void evaluate();
   void setSweeps();
 
@@ -47,8 +44,11 @@ private:
   /// has both.
   void straighten(SmallVectorImpl<AffineExpr> &coords, bool isOfProduct);
   void addOutputs(unsigned node, unsigned naturalInstance);
-  /// The slots of the dimensions of the tensor `value`.
-  unsigned getValueSlots(unsigned value);
+  /// The tensor `value`, or a view of it, is stored.
+  bool isStored(unsigned value) const {
+    return llvm::any_of(
+        stored, [&](unsigned id) { return graph.getBase(id) == value; });
+  }
   bool isInside(unsigned node) const { return localIndex.contains(node); }
   void fail(BodyProblem problem, unsigned node) {
     if (body.problem != BodyProblem::None)
@@ -59,20 +59,8 @@ private:
 
   KernelBody &body;
   const ComputeGraph &graph;
-  llvm::SmallDenseSet<unsigned, 8> stored;
+  ArrayRef<unsigned> stored;
   DenseMap<unsigned, unsigned> localIndex;
-  /// A slot of `dims` of so many elements.
-  unsigned addSlot(unsigned owner, int64_t extent) {
-    slotExtents.push_back(static_cast<double>(extent));
-    return dims.add(owner);
-  }
-
-  DimUnion<unsigned> dims;
-  /// Of each slot.
-  SmallVector<double> slotExtents;
-  /// First slot of each node's loops, and of each tensor's dimensions.
-  SmallVector<unsigned> loopSlots;
-  DenseMap<unsigned, unsigned> valueSlots;
   /// The iteration dimension of each loop of each node.
   SmallVector<SmallVector<AffineExpr>> natural;
   /// Places at which a node's loops are needed, and who needs them.
@@ -158,143 +146,26 @@ KernelBody KernelBody::get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
 }
 
 KernelBody KernelBody::getWhole(const ComputeGraph &graph) {
-  SmallVector<unsigned> stored;
-  for (auto [id, value] : llvm::enumerate(graph.getValues()))
-    if (value.escapes && value.producer >= 0)
-      stored.push_back(id);
   return get(graph,
              llvm::to_vector(llvm::seq<unsigned>(0, graph.getNodes().size())),
-             stored);
+             graph.getResults());
 }
 
-//===----------------------------------------------------------------------===//
-// Iteration dimensions
-//===----------------------------------------------------------------------===//
-
-unsigned KernelBodyBuilder::getValueSlots(unsigned value) {
-  auto [it, inserted] = valueSlots.try_emplace(value, 0);
-  if (!inserted)
-    return it->second;
-  // Owners: nodes have their number, tensors one beyond all nodes.
-  unsigned owner = graph.getNodes().size() + value;
-  unsigned first = 0;
-  for (auto [d, extent] : llvm::enumerate(graph.getValue(value).shape)) {
-    unsigned slot = addSlot(owner, extent);
-    if (d == 0)
-      first = slot;
+/// Names the loops of each node by their iteration dimensions.
+void KernelBodyBuilder::setDims() {
+  IterationDims dims = IterationDims::get(graph, body.nodes, stored);
+  for (auto [dim, extent] : llvm::enumerate(dims.getExtents())) {
+    if (extent == 1 && dim < 64)
+      body.units |= DimMask(1) << dim;
+    // What is empty is priced as one element.
+    body.extents.push_back(std::max<double>(extent, 1));
+    body.dynamic.push_back(dims.getDynamic()[dim]);
   }
-  return it->second = first;
-}
-
-void KernelBodyBuilder::unifyDims() {
-  for (unsigned node : body.nodes) {
-    const GraphNode &info = graph.getNode(node);
-    unsigned first = 0;
-    for (auto [l, extent] : llvm::enumerate(info.extents)) {
-      unsigned slot = addSlot(node, extent);
-      if (l == 0)
-        first = slot;
-    }
-    loopSlots.push_back(first);
-    for (const TensorWrite &write : info.writes) {
-      if (info.inPlace)
-        continue;
-      unsigned slots = getValueSlots(write.value);
-      for (auto [d, loop] : llvm::enumerate(write.loops))
-        if (loop >= 0 && loop != info.granuleLoop)
-          dims.merge(first + loop, slots + d);
-    }
-    for (const TensorRead &read : info.reads) {
-      unsigned value = read.value;
-      SmallVector<AffineExpr> moved;
-      ArrayRef<AffineExpr> coords = read.coords;
-      // A loop over a part of a dimension is not that dimension, nor one that
-      // a view makes of it.
-      if (!read.parts.empty()) {
-        moved.assign(coords.begin(), coords.end());
-        for (unsigned d : read.parts)
-          moved[d] = getAffineSymbolExpr(0, graph.getContext());
-        coords = moved;
-      }
-      // A view of a tensor computed inside is looked through; one of a tensor
-      // from outside is taken before the kernel.
-      if (graph.getValue(value).viewOf >= 0) {
-        unsigned base = graph.getBase(value);
-        int producer = graph.getValue(base).producer;
-        if (producer >= 0 && isInside(producer)) {
-          moved = graph.toBase(value, coords);
-          coords = moved;
-          value = base;
-        }
-      }
-      unsigned slots = getValueSlots(value);
-      for (auto [d, coord] : llvm::enumerate(coords))
-        if (auto loop = dyn_cast<AffineDimExpr>(coord))
-          dims.merge(first + loop.getPosition(), slots + d);
-    }
-  }
-}
-
-/// Two contractions of one operand walk their results together where these have
-/// equal sizes.
-void KernelBodyBuilder::unifySiblings() {
-  auto getInputs = [&](unsigned node) {
-    llvm::SmallDenseSet<unsigned, 4> inputs;
-    for (const TensorRead &read : graph.getNode(node).reads)
-      inputs.insert(graph.getBase(read.value));
-    return inputs;
-  };
-  SmallVector<unsigned> earlier;
-  for (unsigned node : body.nodes) {
-    const GraphNode &info = graph.getNode(node);
-    if (info.kind != NodeKind::Contraction)
-      continue;
-    for (unsigned other : earlier) {
-      auto inputs = getInputs(other);
-      if (llvm::none_of(getInputs(node),
-                        [&](unsigned input) { return inputs.contains(input); }))
-        continue;
-      unsigned a = graph.getNode(other).writes.front().value;
-      unsigned b = info.writes.front().value;
-      auto aType = cast<RankedTensorType>(graph.getValue(a).ssa.getType());
-      auto bType = cast<RankedTensorType>(graph.getValue(b).ssa.getType());
-      if (aType.getShape() != bType.getShape())
-        continue;
-      for (int64_t d = 0; d < aType.getRank(); ++d)
-        if (!aType.isDynamicDim(d))
-          dims.merge(getValueSlots(a) + d, getValueSlots(b) + d);
-    }
-    earlier.push_back(node);
-  }
-}
-
-void KernelBodyBuilder::numberDims() {
-  DenseMap<unsigned, AffineExpr> numbers;
-  for (auto [index, node] : llvm::enumerate(body.nodes)) {
-    SmallVector<AffineExpr> &exprs = natural.emplace_back();
-    for (unsigned l = 0; l < graph.getNode(node).extents.size(); ++l) {
-      unsigned slot = dims.find(loopSlots[index] + l);
-      AffineExpr &expr = numbers[slot];
-      bool isDynamic = graph.getNode(node).dynamic[l];
-      if (!expr) {
-        expr = getAffineDimExpr(body.extents.size(), graph.getContext());
-        double extent = slotExtents[slot];
-        if (extent == 1 && body.extents.size() < 64)
-          body.units |= DimMask(1) << body.extents.size();
-        // What is empty is priced as one element.
-        body.extents.push_back(std::max(extent, 1.0));
-        body.dynamic.push_back(isDynamic);
-      }
-      // One loop of a known size is enough.
-      unsigned number = cast<AffineDimExpr>(expr).getPosition();
-      if (!isDynamic && body.dynamic[number]) {
-        body.dynamic[number] = false;
-        body.extents[number] =
-            std::max(1.0, static_cast<double>(graph.getNode(node).extents[l]));
-      }
-      exprs.push_back(expr);
-    }
-  }
+  for (unsigned index = 0; index < body.nodes.size(); ++index)
+    natural.push_back(
+        llvm::map_to_vector(dims.getLoops(index), [&](unsigned dim) {
+          return getAffineDimExpr(dim, graph.getContext());
+        }));
   if (body.extents.size() > 64)
     fail(BodyProblem::TooManyDims, body.nodes.back());
 }
@@ -331,7 +202,7 @@ void KernelBodyBuilder::addInstances(unsigned index) {
   // A stored value, and one that nobody inside needs, is evaluated along the
   // node's own dimensions.
   bool stores = llvm::any_of(info.writes, [&](const TensorWrite &write) {
-    return stored.contains(write.value);
+    return isStored(write.value);
   });
   unsigned naturalIndex = wanted.size();
   for (auto [i, demand] : llvm::enumerate(wanted))
@@ -373,7 +244,7 @@ void KernelBodyBuilder::addInstances(unsigned index) {
 void KernelBodyBuilder::addOutputs(unsigned node, unsigned naturalInstance) {
   const BodyInstance &instance = body.instances[naturalInstance];
   for (const TensorWrite &write : graph.getNode(node).writes) {
-    if (!stored.contains(write.value))
+    if (!isStored(write.value))
       continue;
     BodyOutput output;
     output.value = write.value;
@@ -499,9 +370,7 @@ void KernelBodyBuilder::setSweeps() {
 void KernelBodyBuilder::build() {
   for (auto [index, node] : llvm::enumerate(body.nodes))
     localIndex[node] = index;
-  unifyDims();
-  unifySiblings();
-  numberDims();
+  setDims();
   if (body.problem != BodyProblem::None)
     return;
   body.spans.assign(body.extents.size(), 1);

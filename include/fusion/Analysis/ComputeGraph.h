@@ -129,7 +129,8 @@ struct GraphValue {
 /// The tensor computations of one block that its results need. Node numbers are
 /// a topological order that does not depend on how independent ops are ordered
 /// in the block: the order in which a depth-first walk from the terminator's
-/// operands leaves them.
+/// operands leaves them. In a kernel, which planning has built node by node,
+/// they are the block's order.
 class ComputeGraph {
 public:
   /// Builds the graph of `block`. Fails, with a diagnostic on the op, when the
@@ -141,6 +142,8 @@ public:
   const GraphNode &getNode(unsigned id) const { return nodes[id]; }
   ArrayRef<GraphValue> getValues() const { return values; }
   const GraphValue &getValue(unsigned id) const { return values[id]; }
+  /// The tensors that leave the block, in the order of its terminator.
+  ArrayRef<unsigned> getResults() const { return results; }
   MLIRContext *getContext() const { return context; }
 
   /// The tensor that `value` is at last a view of; itself when it is no view.
@@ -163,6 +166,7 @@ private:
   MLIRContext *context = nullptr;
   std::vector<GraphNode> nodes;
   std::vector<GraphValue> values;
+  SmallVector<unsigned> results;
   SmallVector<SmallVector<unsigned>> producers;
   SmallVector<SmallVector<unsigned>> consumers;
 };

@@ -85,8 +85,7 @@ public:
   /// Evaluations of one node beyond which the body is refused.
   static constexpr unsigned kMaxInstancesPerNode = 16;
 
-  /// Analyses `nodes` (ascending) as a kernel that stores `stored` (bases, each
-  /// computed by one of the nodes).
+  /// Analyses `nodes` (ascending) as a kernel that stores `stored`.
   static KernelBody get(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
                         ArrayRef<unsigned> stored);
 

@@ -1,0 +1,339 @@
+//===- IterationDims.cpp - The dimensions that nodes walk together --------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the iteration dimensions of a set of nodes: a union-find
+// over the loops of nodes and the dimensions of tensors, whose classes are then
+// numbered.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/IterationDims.h"
+
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// Union-find over loops and tensor dimensions, whose classes hold at most one
+/// slot of each owner.
+class DimUnion {
+public:
+  /// Adds a slot of `owner`, of so many elements; returns it.
+  unsigned add(unsigned owner, int64_t extent) {
+    slots.push_back({static_cast<unsigned>(slots.size()), extent, {}});
+    slots.back().owners.insert(owner);
+    return slots.size() - 1;
+  }
+
+  unsigned find(unsigned slot) {
+    while (slots[slot].parent != slot)
+      slot = slots[slot].parent = slots[slots[slot].parent].parent;
+    return slot;
+  }
+  int64_t getExtent(unsigned slot) { return slots[find(slot)].extent; }
+
+  /// Merges two classes unless an owner would then be in the class twice.
+  void merge(unsigned a, unsigned b) {
+    a = find(a);
+    b = find(b);
+    if (a == b)
+      return;
+    if (slots[a].owners.size() < slots[b].owners.size())
+      std::swap(a, b);
+    for (unsigned owner : slots[b].owners)
+      if (slots[a].owners.contains(owner))
+        return;
+    for (unsigned owner : slots[b].owners)
+      slots[a].owners.insert(owner);
+    slots[b].owners.clear();
+    slots[b].parent = a;
+  }
+
+private:
+  struct Slot {
+    unsigned parent;
+    int64_t extent;
+    llvm::SmallDenseSet<unsigned, 4> owners;
+  };
+  std::vector<Slot> slots;
+};
+} // namespace
+
+namespace mlir::fusion {
+class IterationDimsBuilder {
+public:
+  IterationDimsBuilder(const ComputeGraph &graph, ArrayRef<unsigned> nodes,
+                       ArrayRef<unsigned> stored)
+      : graph(graph), nodes(nodes), stored(stored) {}
+
+  IterationDims build();
+
+private:
+  void addNode(unsigned index);
+  void addRead(unsigned first, const TensorRead &read);
+  void addView(unsigned value);
+  void mergeSiblings();
+
+  unsigned number(unsigned slot);
+  void note(unsigned dim, int64_t extent, bool isDynamic);
+  unsigned numberLoop(unsigned index, unsigned loop);
+  void numberResult(unsigned value);
+  void numberResults();
+  void numberTensors();
+
+  /// First of the slots that `owner` has for dimensions of `shape`.
+  unsigned addSlots(unsigned owner, ArrayRef<int64_t> shape);
+  /// The slots of the dimensions of the tensor `value`.
+  unsigned getValueSlots(unsigned value);
+  /// The tensor `value` comes from one of the nodes.
+  bool isInside(unsigned value) const {
+    int producer = graph.getValue(graph.getBase(value)).producer;
+    return producer >= 0 && llvm::binary_search(nodes, producer);
+  }
+  const ComputeGraph &graph;
+  ArrayRef<unsigned> nodes;
+  ArrayRef<unsigned> stored;
+  DimUnion classes;
+  /// First slot of each node's loops, and of each tensor's dimensions.
+  SmallVector<unsigned> loopSlots;
+  llvm::MapVector<unsigned, unsigned> valueSlots;
+  /// By the class's representative.
+  DenseMap<unsigned, unsigned> numbers;
+  IterationDims dims;
+};
+} // namespace mlir::fusion
+
+//===----------------------------------------------------------------------===//
+// Classes of loops and dimensions
+//===----------------------------------------------------------------------===//
+
+unsigned IterationDimsBuilder::addSlots(unsigned owner,
+                                        ArrayRef<int64_t> shape) {
+  unsigned first = 0;
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    unsigned slot = classes.add(owner, extent);
+    if (dim == 0)
+      first = slot;
+  }
+  return first;
+}
+
+unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
+  auto [it, isNew] = valueSlots.try_emplace(value, 0);
+  // Owners: nodes have their number, tensors one beyond all nodes.
+  if (isNew)
+    it->second =
+        addSlots(graph.getNodes().size() + value, graph.getValue(value).shape);
+  return it->second;
+}
+
+/// Relates the loops from slot `first` on to what they read.
+void IterationDimsBuilder::addRead(unsigned first, const TensorRead &read) {
+  SmallVector<AffineExpr> coords(read.coords);
+  // A loop over a part of a dimension is not that dimension, nor one that a
+  // view makes of it.
+  for (unsigned dim : read.parts)
+    coords[dim] = getAffineSymbolExpr(0, graph.getContext());
+  auto relate = [&](unsigned value, ArrayRef<AffineExpr> at) {
+    unsigned slots = getValueSlots(value);
+    for (auto [dim, coord] : llvm::enumerate(at))
+      if (auto loop = dyn_cast<AffineDimExpr>(coord))
+        classes.merge(first + loop.getPosition(), slots + dim);
+  };
+  // A view of a tensor computed inside is looked through; one of a tensor from
+  // outside is taken before the kernel.
+  if (graph.getValue(read.value).viewOf >= 0 && isInside(read.value))
+    relate(graph.getBase(read.value), graph.toBase(read.value, coords));
+  relate(read.value, coords);
+}
+
+void IterationDimsBuilder::addNode(unsigned index) {
+  const GraphNode &node = graph.getNode(nodes[index]);
+  unsigned first = addSlots(nodes[index], node.extents);
+  loopSlots.push_back(first);
+  for (const TensorWrite &write : node.writes) {
+    if (node.inPlace)
+      continue;
+    unsigned slots = getValueSlots(write.value);
+    for (auto [dim, loop] : llvm::enumerate(write.loops))
+      if (loop >= 0 && loop != node.granuleLoop)
+        classes.merge(first + loop, slots + dim);
+  }
+  for (const TensorRead &read : node.reads)
+    addRead(first, read);
+}
+
+/// Relates the dimensions of a view that is stored to those of what it is of.
+void IterationDimsBuilder::addView(unsigned value) {
+  const GraphValue &view = graph.getValue(value);
+  if (view.viewOf < 0)
+    return;
+  addView(view.viewOf);
+  unsigned own = getValueSlots(value), base = getValueSlots(view.viewOf);
+  for (auto [dim, coord] : llvm::enumerate(view.viewCoords))
+    if (auto same = dyn_cast<AffineDimExpr>(coord))
+      classes.merge(own + same.getPosition(), base + dim);
+}
+
+/// Two contractions of one operand walk their results together where these have
+/// equal sizes.
+void IterationDimsBuilder::mergeSiblings() {
+  auto getInputs = [&](unsigned node) {
+    llvm::SmallDenseSet<unsigned, 4> inputs;
+    for (const TensorRead &read : graph.getNode(node).reads)
+      inputs.insert(graph.getBase(read.value));
+    return inputs;
+  };
+  SmallVector<unsigned> earlier;
+  for (unsigned node : nodes) {
+    const GraphNode &info = graph.getNode(node);
+    if (info.kind != NodeKind::Contraction)
+      continue;
+    for (unsigned other : earlier) {
+      auto inputs = getInputs(other);
+      if (llvm::none_of(getInputs(node),
+                        [&](unsigned input) { return inputs.contains(input); }))
+        continue;
+      unsigned a = graph.getNode(other).writes.front().value;
+      unsigned b = info.writes.front().value;
+      auto aType = cast<RankedTensorType>(graph.getValue(a).ssa.getType());
+      auto bType = cast<RankedTensorType>(graph.getValue(b).ssa.getType());
+      if (aType.getShape() != bType.getShape())
+        continue;
+      for (int64_t dim = 0; dim < aType.getRank(); ++dim)
+        if (!aType.isDynamicDim(dim))
+          classes.merge(getValueSlots(a) + dim, getValueSlots(b) + dim);
+    }
+    earlier.push_back(node);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of the classes
+//===----------------------------------------------------------------------===//
+
+unsigned IterationDimsBuilder::number(unsigned slot) {
+  auto [known, isNew] =
+      numbers.try_emplace(classes.find(slot), dims.extents.size());
+  if (isNew) {
+    dims.extents.push_back(classes.getExtent(slot));
+    dims.dynamic.push_back(true);
+  }
+  return known->second;
+}
+
+/// Dimension `dim` has so many elements somewhere.
+void IterationDimsBuilder::note(unsigned dim, int64_t extent, bool isDynamic) {
+  // One known size is enough.
+  if (isDynamic || !dims.dynamic[dim])
+    return;
+  dims.dynamic[dim] = false;
+  dims.extents[dim] = extent;
+}
+
+unsigned IterationDimsBuilder::numberLoop(unsigned index, unsigned loop) {
+  const GraphNode &node = graph.getNode(nodes[index]);
+  unsigned dim = number(loopSlots[index] + loop);
+  note(dim, node.extents[loop], node.dynamic[loop]);
+  return dim;
+}
+
+void IterationDimsBuilder::numberResult(unsigned value) {
+  const GraphValue &info = graph.getValue(value);
+  SmallVector<int> loops(info.shape.size(), -1);
+  unsigned index = 0;
+  bool inPlace = false;
+  if (info.producer >= 0) {
+    index = llvm::lower_bound(nodes, info.producer) - nodes.begin();
+    const GraphNode &node = graph.getNode(info.producer);
+    inPlace = node.inPlace;
+    loops = llvm::find_if(node.writes, [&](const TensorWrite &write) {
+              return write.value == value;
+            })->loops;
+  }
+  auto type = cast<RankedTensorType>(info.ssa.getType());
+  for (auto [dim, loop] : llvm::enumerate(loops)) {
+    if (loop >= 0)
+      numberLoop(index, loop);
+    else if (!inPlace)
+      note(number(getValueSlots(value) + dim), info.shape[dim],
+           type.isDynamicDim(dim));
+  }
+}
+
+void IterationDimsBuilder::numberResults() {
+  // Of an output that is written in place the kernel has a slice.
+  auto size = [&](unsigned value) {
+    const GraphValue &info = graph.getValue(value);
+    bool inPlace = info.producer >= 0 && graph.getNode(info.producer).inPlace;
+    ArrayRef<int64_t> shape =
+        inPlace ? graph.getNode(info.producer).extents : info.shape;
+    double elements = 1;
+    for (int64_t extent : shape)
+      elements *= static_cast<double>(extent);
+    return std::pair(shape.size(), elements);
+  };
+  const unsigned *primary = stored.begin();
+  for (const unsigned &value : stored)
+    if (size(value) > size(*primary))
+      primary = &value;
+  if (primary != stored.end())
+    numberResult(*primary);
+  llvm::for_each(stored, [&](unsigned value) { numberResult(value); });
+}
+
+void IterationDimsBuilder::numberTensors() {
+  for (auto [value, slots] : valueSlots)
+    for (unsigned dim = 0; dim < graph.getValue(value).shape.size(); ++dim)
+      if (auto known = numbers.find(classes.find(slots + dim));
+          known != numbers.end())
+        dims.tensors[{value, dim}] = known->second;
+  // An element of a result may stand for a granule of the loop.
+  for (auto [index, id] : llvm::enumerate(nodes)) {
+    const GraphNode &node = graph.getNode(id);
+    for (const TensorWrite &write : node.writes)
+      for (auto [dim, loop] : llvm::enumerate(write.loops))
+        if (loop >= 0 && loop == node.granuleLoop)
+          dims.tensors[{write.value, dim}] = dims.loops[index][loop];
+  }
+}
+
+IterationDims IterationDimsBuilder::build() {
+  for (unsigned index = 0; index < nodes.size(); ++index)
+    addNode(index);
+  llvm::for_each(stored, [&](unsigned value) { addView(value); });
+  mergeSiblings();
+  numberResults();
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    SmallVector<unsigned> &loops = dims.loops.emplace_back();
+    for (unsigned loop = 0; loop < graph.getNode(node).extents.size(); ++loop)
+      loops.push_back(numberLoop(index, loop));
+  }
+  numberTensors();
+  return std::move(dims);
+}
+
+//===----------------------------------------------------------------------===//
+// IterationDims
+//===----------------------------------------------------------------------===//
+
+IterationDims IterationDims::get(const ComputeGraph &graph,
+                                 ArrayRef<unsigned> nodes,
+                                 ArrayRef<unsigned> stored) {
+  return IterationDimsBuilder(graph, nodes, stored).build();
+}
+
+std::optional<unsigned> IterationDims::findDimOfTensor(unsigned value,
+                                                       unsigned dim) const {
+  auto known = tensors.find({value, dim});
+  if (known == tensors.end())
+    return std::nullopt;
+  return known->second;
+}
