@@ -361,13 +361,6 @@ static void setElements(Contraction &result, ArrayRef<Value> factors) {
 //===----------------------------------------------------------------------===//
 
 std::optional<Contraction>
-fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
-  return matchContraction(
-      op, [&](unsigned loop) { return space.getDimOfLoop(op, loop); },
-      [](Value tensor) { return isa<BlockArgument>(tensor); });
-}
-
-std::optional<Contraction>
 fusion::matchContraction(linalg::LinalgOp op,
                          llvm::function_ref<unsigned(unsigned)> dimOfLoop,
                          llvm::function_ref<bool(Value)> isOutside) {

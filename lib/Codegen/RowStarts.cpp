@@ -49,6 +49,9 @@ RowStarts::matchRowStart(Value tensor, unsigned dim) const {
   for (int64_t i = type.getRank(); i-- > 0;) {
     int64_t size = type.getDimSize(i);
     std::optional<unsigned> own = kernel.getSpace().findDimOfTensor(tensor, i);
+    // A single element may be read as such, by no loop.
+    if (!own && size == 1)
+      continue;
     if (!own || kernel.getSpace().getGranule(tensor, i) != 1)
       return std::nullopt;
     if (!walked.empty() && *own == walked.back()) {

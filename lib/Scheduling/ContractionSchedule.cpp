@@ -14,6 +14,7 @@
 
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/FewRowsCost.h"
+#include "fusion/Analysis/KernelBody.h"
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/ProductProblem.h"
 #include "fusion/Analysis/Reductions.h"
@@ -56,7 +57,10 @@ static std::optional<Product> findProduct(KernelOp kernel,
       // Each tile reduces its own granules, for others to go on with.
       if (matchGranules(structured))
         continue;
-      std::optional<Contraction> sum = matchContraction(structured, space);
+      std::optional<Contraction> sum = matchContraction(
+          structured,
+          [&](unsigned loop) { return space.getDimOfLoop(structured, loop); },
+          [](Value tensor) { return isa<BlockArgument>(tensor); });
       if (sum) {
         if (isDerived)
           return std::nullopt;
@@ -176,10 +180,11 @@ static MmaProblem describe(KernelOp kernel, const Product &product,
   view.sums = product.sums;
   view.dims = product.dims;
   view.wholeRows = product.wholeRows;
+  KernelBody body = KernelBody::getWhole(space.getGraph());
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim) {
     view.extents.push_back(extentOf(space, dim, limits));
     view.granules.push_back(space.getDims()[dim].granule);
-    view.spans.push_back(space.getDims()[dim].span);
+    view.spans.push_back(body.getSpan(dim));
   }
   for (unsigned side = 0; side < 2; ++side) {
     const ContractionOperand &operand = product.sums.front().operands[side];

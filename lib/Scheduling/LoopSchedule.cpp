@@ -36,53 +36,20 @@ double mlir::fusion::gridBlocks(const LoopSchedule &schedule,
   return blocks;
 }
 
-/// The dimension of the kernel's space that each of the body's is; nothing for
-/// those that no operation of the kernel has.
-static SmallVector<std::optional<unsigned>>
-matchDims(const KernelBody &body, const IterationSpace &space) {
-  SmallVector<std::optional<unsigned>> result(body.getExtents().size());
-  for (const BodyInstance &instance : body.getInstances()) {
-    const GraphNode &node = body.getNode(instance);
-    if (!instance.natural)
-      continue;
-    auto match = [&](unsigned loop, std::optional<unsigned> dim) {
-      unsigned own = cast<AffineDimExpr>(instance.loops[loop]).getPosition();
-      if (!result[own])
-        result[own] = dim;
-    };
-    if (isa<linalg::LinalgOp>(node.op) && !isa<linalg::FillOp>(node.op)) {
-      for (unsigned loop = 0; loop < node.extents.size(); ++loop)
-        match(loop, space.getDimOfLoop(node.op, loop));
-      continue;
-    }
-    // One loop for each dimension of the result, or of the slice that is
-    // written in place.
-    Value tensor = KernelOp::getStored(node.op->getResult(0));
-    for (unsigned loop = 0; loop < node.extents.size(); ++loop)
-      match(loop, space.findDimOfTensor(tensor, loop));
-  }
-  return result;
-}
-
-ScheduleAttr LoopSchedule::toAttr(KernelOp kernel, const KernelBody &body,
-                                  const IterationSpace &space) const {
-  SmallVector<LoopAxis> ordered(space.getNumDims());
-  for (auto [own, dim] : llvm::enumerate(matchDims(body, space)))
-    if (dim)
-      ordered[*dim] = axes[own];
+ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
   SmallVector<AxisAttr> attributes;
-  for (const LoopAxis &axis : ordered)
+  for (const LoopAxis &axis : axes)
     attributes.push_back(
-        AxisAttr::get(kernel.getContext(), axis.kind, axis.tile, /*warps=*/1,
+        AxisAttr::get(context, axis.kind, axis.tile, /*warps=*/1,
                       std::min(axis.vector, axis.tile), axis.strip, axis.steps,
                       axis.split, axis.cluster, axis.stages));
   MmaAttr mma;
   if (products)
-    mma = MmaAttr::get(kernel.getContext(), products->kind, products->stages,
+    mma = MmaAttr::get(context, products->kind, products->stages,
                        /*columns=*/0, /*split=*/1, /*group=*/1, /*blocks=*/0,
                        /*multicast=*/1, /*groups=*/1, /*stream=*/0,
                        /*apart=*/0, products->skew);
-  return ScheduleAttr::get(kernel.getContext(), strategy, attributes, warps,
+  return ScheduleAttr::get(context, strategy, attributes, warps,
                            mma);
 }
 

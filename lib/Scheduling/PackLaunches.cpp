@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "fusion/Scheduling/Passes.h"
@@ -76,17 +77,15 @@ getEstimate(KernelOp kernel, SymbolicShapes &shapes, const TargetInfo &target,
   if (isInPlace(kernel))
     return {std::nullopt, "in-place: it overwrites an argument"};
   FailureOr<IterationSpace> space =
-      IterationSpace::get(kernel.getBody(), shapes);
-  FailureOr<ComputeGraph> graph =
-      ComputeGraph::build(kernel.getBlock(), {typicalExtent});
-  if (failed(space) || failed(graph))
+      IterationSpace::get(kernel.getBody(), shapes, {typicalExtent});
+  if (failed(space))
     return {std::nullopt, "data-size: a size depends on data"};
-  KernelBody body = KernelBody::getWhole(*graph);
+  KernelBody body = KernelBody::getWhole(space->getGraph());
   if (body.has(NodeKind::Contraction))
     return {std::nullopt, "product: products use the chip in their own way"};
   if (body.getProblem() == BodyProblem::None)
     for (PricedSchedule &priced : getLoopSchedules(body, target)) {
-      if (priced.schedule.toAttr(kernel, body, *space) !=
+      if (priced.schedule.toAttr(kernel.getContext()) !=
           kernel.getScheduleAttr())
         continue;
       if (priced.estimate.cost.gridSteps + priced.estimate.cost.clusterSteps >

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
+#include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Scheduling/Passes.h"
 
@@ -96,14 +97,13 @@ static llvm::json::Object getTerms(const KernelBody &body,
   return result;
 }
 
-/// What is known of `priced`, as `kernel` would have it.
-static llvm::json::Object toJson(KernelOp kernel, const KernelBody &body,
-                                 const IterationSpace &space,
+/// What is known of `priced`, a schedule of `body`.
+static llvm::json::Object toJson(const KernelBody &body,
                                  const PricedSchedule &priced,
                                  const TargetInfo &target) {
   std::string schedule;
   llvm::raw_string_ostream(schedule)
-      << priced.schedule.toAttr(kernel, body, space);
+      << priced.schedule.toAttr(body.getGraph().getContext());
   const KernelEstimate &estimate = priced.estimate;
   return llvm::json::Object{
       {"schedule", schedule},
@@ -141,17 +141,15 @@ private:
   LogicalResult print(KernelOp kernel, SymbolicShapes &shapes,
                       const TargetInfo &chip) {
     FailureOr<IterationSpace> space =
-        IterationSpace::get(kernel.getBody(), shapes);
-    FailureOr<ComputeGraph> graph =
-        ComputeGraph::build(kernel.getBlock(), {representativeSize});
-    if (failed(space) || failed(graph))
+        IterationSpace::get(kernel.getBody(), shapes, {representativeSize});
+    if (failed(space))
       return failure();
-    KernelBody body = KernelBody::getWhole(*graph);
+    KernelBody body = KernelBody::getWhole(space->getGraph());
     llvm::json::Array schedules;
     if (body.getProblem() == BodyProblem::None &&
         !body.has(NodeKind::Contraction))
       for (const PricedSchedule &priced : getLoopSchedules(body, chip))
-        schedules.push_back(toJson(kernel, body, *space, priced, chip));
+        schedules.push_back(toJson(body, priced, chip));
     llvm::json::Object object{{"kernel", kernel.getKernelName().str()},
                               {"chip", StringRef(chip.name)},
                               {"schedules", std::move(schedules)}};

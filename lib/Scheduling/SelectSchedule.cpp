@@ -177,11 +177,7 @@ static bool hasChain(KernelOp kernel) {
 static FailureOr<std::vector<RankedSchedule>>
 getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
                     const ScheduleLimits &limits) {
-  FailureOr<ComputeGraph> graph =
-      ComputeGraph::build(kernel.getBlock(), {limits.typicalExtent});
-  if (failed(graph))
-    return failure();
-  KernelBody body = KernelBody::getWhole(*graph);
+  KernelBody body = KernelBody::getWhole(space.getGraph());
   if (body.getProblem() != BodyProblem::None)
     return kernel.emitError("FUS-3128: no block can compute the kernel: ")
            << describe(body.getProblem());
@@ -192,7 +188,7 @@ getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
   for (PricedSchedule &priced : hasCascade(body)
                                     ? getCascadeSchedules(body, *limits.target)
                                     : getLoopSchedules(body, *limits.target))
-    schedules.push_back({priced.schedule.toAttr(kernel, body, space),
+    schedules.push_back({priced.schedule.toAttr(kernel.getContext()),
                          std::move(priced.estimate)});
   return schedules;
 }

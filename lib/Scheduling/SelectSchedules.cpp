@@ -73,8 +73,8 @@ public:
       WalkResult walk = func->walk([&](KernelOp kernel) {
         if (kernel.getScheduleAttr())
           return WalkResult::advance();
-        FailureOr<IterationSpace> space =
-            IterationSpace::get(kernel.getBody(), shapes);
+        FailureOr<IterationSpace> space = IterationSpace::get(
+            kernel.getBody(), shapes, {limits.typicalExtent});
         if (failed(space)) {
           kernel.emitError("FUS-3101: a size of the kernel depends on data");
           return WalkResult::interrupt();

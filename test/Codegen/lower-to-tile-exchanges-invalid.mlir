@@ -10,7 +10,7 @@
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>, %bias: tensor<512xf32>, %angle: tensor<512x64xf32>) -> tensor<512x512xf32> {
   // expected-error@+1 {{FUS-3124: a tile of 64 elements holds no whole spans of 128, which the kernel exchanges elements in}}
   %r = fusion.kernel @exchanged ins(%a, %b, %bias, %angle : tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512xf32>, tensor<512x64xf32>) -> (tensor<512x512xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64>>} {
   ^bb0(%x: tensor<512x512xbf16>, %y: tensor<512x512xbf16>, %v: tensor<512xf32>, %w: tensor<512x64xf32>):
     %zero = arith.constant 0.0 : f32
     %c64 = arith.constant 64 : index

@@ -12,7 +12,7 @@
 func.func @three(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but the rows' axis is no plain one of the grid, with a power of two as its tile}}
   %r = fusion.kernel @three ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 96>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 96>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
   ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>
@@ -57,7 +57,7 @@ func.func @three(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tenso
 func.func @cluster(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but the rows' axis is no plain one of the grid, with a power of two as its tile}}
   %r = fusion.kernel @cluster ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, split = 2>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, split = 2>>} {
   ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>
@@ -102,7 +102,7 @@ func.func @cluster(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: ten
 func.func @computed(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   // expected-error @below {{FUS-3122: the schedule has tiles of rows of one group each, but offsets of the groups are computed in the kernel}}
   %r = fusion.kernel @computed ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 1>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 1>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
   ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %d = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%3 : tensor<5xi32>) outs(%3 : tensor<5xi32>) {

@@ -35,7 +35,7 @@
 // CHECK: tile.store %{{.*}}, %[[PART]]{{.*}} checked [true, false]
 func.func @tiles(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   %r = fusion.kernel @tiles ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
   ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>
@@ -84,7 +84,7 @@ func.func @tiles(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tenso
 // CHECK: arith.select %{{.*}}, %[[DOT]], %{{.*}} : tensor<64x128xi1>
 func.func @walk(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   %r = fusion.kernel @walk ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
-      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 1>, #fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
   ^bb0(%0: tensor<256x128xbf16>, %1: tensor<4x128x128xbf16>, %2: tensor<4x128xf32>, %3: tensor<5xi32>):
     %zero = arith.constant 0.0 : f32
     %g = fusion.row_groups %3 : tensor<5xi32> -> tensor<256xi32>

@@ -60,7 +60,7 @@ func.func @main(%x: tensor<64x300xf32>, %y: tensor<300x64xf32>, %b: tensor<300xf
 // CHECK: tile.store
 func.func @main(%x: tensor<20xf32>, %y: tensor<30xf32>) -> (tensor<50xf32>, tensor<50xf32>) {
   %r:2 = fusion.kernel @movement ins(%x, %y : tensor<20xf32>, tensor<30xf32>) -> (tensor<50xf32>, tensor<50xf32>)
-      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 32>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 1>} {
+      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 32>], warps = 1>} {
   ^bb0(%a: tensor<20xf32>, %b: tensor<30xf32>):
     %c = tensor.concat dim(0) %a, %b : (tensor<20xf32>, tensor<30xf32>) -> tensor<50xf32>
     %e = tensor.empty() : tensor<50xf32>
@@ -89,7 +89,7 @@ func.func @main(%x: tensor<20xf32>, %y: tensor<30xf32>) -> (tensor<50xf32>, tens
 // CHECK: tile.load %{{.*}} gather(%{{.*}} : tensor<64x16xindex>) checked [true, false] : <1000x16xf32> -> tensor<64x16xf32>
 func.func @main(%table: tensor<1000x16xf32>, %i: tensor<64xi32>) -> tensor<64x16xf32> {
   %r = fusion.kernel @gather ins(%table, %i : tensor<1000x16xf32>, tensor<64xi32>) -> (tensor<64x16xf32>)
-      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 16>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 4>} {
+      attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 16>], warps = 4>} {
   ^bb0(%t: tensor<1000x16xf32>, %ids: tensor<64xi32>):
     %e = tensor.empty() : tensor<64x16xf32>
     %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<64xi32>) outs(%e : tensor<64x16xf32>) {

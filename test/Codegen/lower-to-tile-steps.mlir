@@ -22,7 +22,7 @@
 // CHECK: scf.yield %[[C]], %[[D]], %[[E]], %[[F]]
 func.func @main(%x: tensor<20x32xf32>, %w: tensor<3x32xf32>) -> tensor<20x32xf32> {
   %0 = fusion.kernel @steps ins(%x, %w : tensor<20x32xf32>, tensor<3x32xf32>) -> (tensor<20x32xf32>)
-      attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 2, strip = 2, steps = 3>, #fusion.axis<grid, tile = 32>, #fusion.axis<loop, tile = 1>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 1>} {
+      attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 2, strip = 2, steps = 3>, #fusion.axis<grid, tile = 32>, #fusion.axis<loop, tile = 1>, #fusion.axis<grid, tile = 1>], warps = 1>} {
   ^bb0(%a: tensor<20x32xf32>, %b: tensor<3x32xf32>):
     %z = arith.constant 0.0 : f32
     %p = tensor.pad %a low[1, 0] high[1, 0] {

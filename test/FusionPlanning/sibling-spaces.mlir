@@ -25,7 +25,7 @@ func.func @empty_and_vector(%x: tensor<0x64xf32>, %y: tensor<64xf32>) -> (tensor
 // CHECK-LABEL: func @insert_and_pointwise(
 // CHECK-SAME: kernels_after = 1 : i64
 // SPACE-LABEL: func @insert_and_pointwise(
-// SPACE: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1024, vector = 4>, #fusion.axis<grid, tile = 1>]
+// SPACE: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 1024, vector = 4>]
 func.func @insert_and_pointwise(%x: tensor<1024x1024xf32>, %u: tensor<1x1024xf32>) -> (tensor<1024x1024xf32>, tensor<1024x1024xf32>) {
   %n_e = tensor.empty() : tensor<1024x1024xf32>
   %n = linalg.abs ins(%x : tensor<1024x1024xf32>) outs(%n_e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>

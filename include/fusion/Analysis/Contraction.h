@@ -17,7 +17,6 @@
 #ifndef FUSION_ANALYSIS_CONTRACTION_H
 #define FUSION_ANALYSIS_CONTRACTION_H
 
-#include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <array>
@@ -83,12 +82,8 @@ struct Contraction {
 };
 
 /// The contraction that `op` is, if it is one: a single result that adds, to
-/// what it had, products of values of two different inputs.
-std::optional<Contraction> matchContraction(linalg::LinalgOp op,
-                                            const IterationSpace &space);
-
-/// The same for an operation that is in no kernel yet: `dimOfLoop` numbers its
-/// loops, `isOutside` tells the tensors that a kernel around it would read.
+/// what it had, products of values of two different inputs. `dimOfLoop` numbers
+/// its loops, `isOutside` tells the tensors that a kernel around it reads.
 std::optional<Contraction>
 matchContraction(linalg::LinalgOp op,
                  llvm::function_ref<unsigned(unsigned)> dimOfLoop,

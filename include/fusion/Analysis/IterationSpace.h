@@ -6,17 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares the analysis that finds the iteration dimensions that the
-// operations of a kernel share.
+// This file declares how the operations of a kernel see the iteration
+// dimensions that they share.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FUSION_ANALYSIS_ITERATIONSPACE_H
 #define FUSION_ANALYSIS_ITERATIONSPACE_H
 
+#include "fusion/Analysis/IterationDims.h"
 #include "fusion/Analysis/SymbolicShapes.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Region.h"
 #include <optional>
 
@@ -35,9 +34,6 @@ struct IterationDim {
   /// Elements that some operation reduces to one element of its result; tiles
   /// along the dimension hold whole granules.
   int64_t granule = 1;
-  /// Elements of a contraction's result that are exchanged among each other:
-  /// tiles along the dimension hold whole spans.
-  int64_t span = 1;
 
   /// The static size, or nothing.
   std::optional<int64_t> getStaticExtent() const {
@@ -47,67 +43,50 @@ struct IterationDim {
   }
 };
 
-/// The iteration dimensions of one kernel body.
-///
-/// The loops of the body's operations and the dimensions of its tensors are
-/// unified wherever an indexing map names a loop directly, so that, for
-/// example, the columns of a softmax are one dimension in its four operations.
-/// Two loops of one operation, or two dimensions of one tensor, never share an
-/// iteration dimension: x + transpose(x) keeps two, related only by maps.
-///
-/// Numbering is deterministic: the dimensions of the primary result (the one of
-/// largest rank, then of largest static size, then the first) in order, those
-/// of the other results, then the rest in order of appearance.
+/// The iteration dimensions of one kernel body, by its operations and tensors.
 class IterationSpace {
 public:
   /// Analyses `body`, the region of a kernel. Fails, without a diagnostic, when
   /// a size depends on data.
-  static FailureOr<IterationSpace> get(Region &body, SymbolicShapes &shapes);
+  static FailureOr<IterationSpace> get(Region &body, SymbolicShapes &shapes,
+                                       const GraphOptions &options = {});
+
+  /// The kernel's operations as a graph, whose nodes all have these dimensions.
+  const ComputeGraph &getGraph() const { return graph; }
 
   ArrayRef<IterationDim> getDims() const { return dims; }
   unsigned getNumDims() const { return dims.size(); }
 
   /// The iteration dimension of loop `loop` of a structured operation.
   unsigned getDimOfLoop(Operation *op, unsigned loop) const {
-    return loops.lookup({op, loop});
+    return numbers.getLoops(nodes.at(op))[loop];
   }
 
-  /// The iteration dimension of dimension `dim` of `tensor`, which is no empty
-  /// or filled tensor.
+  /// The iteration dimension of dimension `dim` of `tensor`, which an operation
+  /// computes or the kernel stores.
   unsigned getDimOfTensor(Value tensor, unsigned dim) const {
     return findDimOfTensor(tensor, dim).value();
   }
-  /// The same; nullopt where `tensor` is empty or filled: such a tensor may
-  /// serve operations that have nothing else in common.
-  std::optional<unsigned> findDimOfTensor(Value tensor, unsigned dim) const {
-    auto known = tensors.find({tensor, dim});
-    if (known == tensors.end())
-      return std::nullopt;
-    return known->second;
-  }
+  /// The same of any tensor; nullopt where no loop walks it as it is.
+  std::optional<unsigned> findDimOfTensor(Value tensor, unsigned dim) const;
 
   /// How many elements of the iteration dimension one element along dimension
   /// `dim` of `tensor` stands for: more than 1 in results of reductions in
   /// granules.
-  int64_t getGranule(Value tensor, unsigned dim) const {
-    auto known = granules.find({tensor, dim});
-    return known == granules.end() ? 1 : known->second;
-  }
-
-  /// Number of the primary result.
-  unsigned getPrimaryResult() const { return primary; }
+  int64_t getGranule(Value tensor, unsigned dim) const;
 
 private:
-  class Builder;
+  explicit IterationSpace(ComputeGraph graph);
+  void setKinds();
+  LogicalResult setExtents(SymbolicShapes &shapes);
 
-  /// Sets the spans of what `op` reads of values that the kernel computes.
-  void addExchanges(linalg::LinalgOp op);
-
+  ComputeGraph graph;
+  IterationDims numbers;
   SmallVector<IterationDim> dims;
-  DenseMap<std::pair<Operation *, unsigned>, unsigned> loops;
-  DenseMap<std::pair<Value, unsigned>, unsigned> tensors;
-  DenseMap<std::pair<Value, unsigned>, int64_t> granules;
-  unsigned primary = 0;
+  DenseMap<Operation *, unsigned> nodes;
+  /// The nodes that write each value in place.
+  DenseMap<Value, unsigned> slices;
+  DenseMap<Value, unsigned> values;
 };
 
 } // namespace mlir::fusion

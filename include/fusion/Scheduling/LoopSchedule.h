@@ -15,7 +15,6 @@
 #ifndef FUSION_SCHEDULING_LOOPSCHEDULE_H
 #define FUSION_SCHEDULING_LOOPSCHEDULE_H
 
-#include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/KernelEstimate.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "llvm/ADT/bit.h"
@@ -58,9 +57,8 @@ struct LoopSchedule {
   const LoopAxis &operator[](unsigned dim) const { return axes[dim]; }
   /// Elements of a block's tile.
   int64_t tileElements() const;
-  /// The same as an attribute on `kernel`, which has `body`.
-  ScheduleAttr toAttr(KernelOp kernel, const KernelBody &body,
-                      const IterationSpace &space) const;
+  /// The same as an attribute.
+  ScheduleAttr toAttr(MLIRContext *context) const;
 };
 
 /// Elements of a window up to which the steps of its walk are written out;
