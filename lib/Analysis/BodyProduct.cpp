@@ -19,8 +19,7 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
-/// Finds the products of one body. Dimensions are numbered as scheduling will
-/// number them: those of the primary result first, in its order.
+/// Finds the products of one body.
 class ProductFinder {
 public:
   explicit ProductFinder(const KernelBody &body);
@@ -28,13 +27,12 @@ public:
   BodyProduct find(const TargetInfo &target);
 
 private:
-  void numberDims();
   bool isInside(unsigned value) const {
     int producer = graph.getValue(graph.getBase(value)).producer;
     return producer >= 0 && llvm::is_contained(body.getNodes(), producer);
   }
   int64_t extentOf(unsigned dim) const {
-    return static_cast<int64_t>(body.getExtents()[order[dim]]);
+    return static_cast<int64_t>(body.getExtents()[dim]);
   }
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
@@ -51,8 +49,6 @@ private:
 
   const KernelBody &body;
   const ComputeGraph &graph;
-  /// The body's dimension of each number, and back.
-  SmallVector<unsigned> order, numbers;
   DenseMap<Value, unsigned> values;
   SmallVector<Contraction, 2> sums;
   /// The instance of each sum.
@@ -62,38 +58,9 @@ private:
 
 ProductFinder::ProductFinder(const KernelBody &body)
     : body(body), graph(body.getGraph()) {
-  numberDims();
   for (unsigned node : body.getNodes())
     for (const TensorRead &read : graph.getNode(node).reads)
       values[graph.getValue(read.value).ssa] = read.value;
-}
-
-void ProductFinder::numberDims() {
-  const BodyOutput *primary = nullptr;
-  auto size = [&](const BodyOutput &output) {
-    return std::pair(output.shape.size(), body.getStoredElements(output));
-  };
-  for (const BodyOutput &output : body.getOutputs())
-    if (!primary || size(output) > size(*primary))
-      primary = &output;
-  auto add = [&](unsigned dim) {
-    if (!llvm::is_contained(order, dim))
-      order.push_back(dim);
-  };
-  if (primary)
-    for (AffineExpr coord : primary->coords) {
-      // An element may stand for a granule.
-      if (auto part = dyn_cast<AffineBinaryOpExpr>(coord);
-          part && part.getKind() == AffineExprKind::FloorDiv)
-        coord = part.getLHS();
-      if (auto dim = dyn_cast<AffineDimExpr>(coord))
-        add(dim.getPosition());
-    }
-  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
-    add(dim);
-  numbers.resize(order.size());
-  for (auto [number, dim] : llvm::enumerate(order))
-    numbers[dim] = number;
 }
 
 /// The dimensions of a tensor at `coords` that have more than one element.
@@ -103,7 +70,7 @@ ProductFinder::getDims(ArrayRef<AffineExpr> coords) const {
   for (AffineExpr coord : coords)
     if (auto dim = dyn_cast<AffineDimExpr>(coord))
       if (body.getExtents()[dim.getPosition()] > 1)
-        dims.push_back(numbers[dim.getPosition()]);
+        dims.push_back(dim.getPosition());
   return dims;
 }
 
@@ -154,9 +121,8 @@ ProductFinder::match(const BodyInstance &instance) const {
   return matchContraction(
       op,
       [&](unsigned loop) {
-        // Loops of size 1 may have a coordinate of their own.
-        auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
-        return dim ? numbers[dim.getPosition()] : 0;
+        // Reductions are computed along their own dimensions.
+        return cast<AffineDimExpr>(instance.loops[loop]).getPosition();
       },
       [&](Value tensor) {
         auto known = values.find(tensor);
@@ -197,7 +163,7 @@ bool ProductFinder::hasGranules(const ProductDims &dims) const {
     auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop]);
     if (!dim)
       return false;
-    unsigned number = numbers[dim.getPosition()];
+    unsigned number = dim.getPosition();
     int64_t size =
         cast<linalg::LinalgOp>(node.op).getStaticLoopRanges()[node.granuleLoop];
     bool isWhole = !ShapedType::isDynamic(size) && size % node.granule == 0;
@@ -213,11 +179,11 @@ ProductView ProductFinder::getView(const ProductDims &dims) const {
   view.sums = sums;
   view.dims = dims;
   view.wholeRows = body.reducesProduct();
-  for (unsigned dim = 0; dim < order.size(); ++dim) {
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim) {
     view.extents.push_back(extentOf(dim));
-    view.spans.push_back(body.getSpan(order[dim]));
+    view.spans.push_back(body.getSpan(dim));
   }
-  view.granules.assign(order.size(), 1);
+  view.granules.assign(view.extents.size(), 1);
   for (unsigned side = 0; side < 2; ++side)
     view.factorDims[side] = getDims(
         values.lookup(sums.front().operands[side].source), places.front());
@@ -236,7 +202,7 @@ ProductView ProductFinder::getView(const ProductDims &dims) const {
     if (node.granuleLoop < 0)
       continue;
     if (auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop])) {
-      int64_t &granule = view.granules[numbers[dim.getPosition()]];
+      int64_t &granule = view.granules[dim.getPosition()];
       granule = std::max(granule, node.granule);
     }
   }
@@ -296,8 +262,7 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
     for (const BodyInstance &instance : body.getInstances())
       if (body.getNode(instance).kind == NodeKind::Reduction &&
           body.getReducedMask(instance) &&
-          body.getReducedMask(instance) != DimMask(1)
-                                               << order[dims.columns.back()]) {
+          body.getReducedMask(instance) != DimMask(1) << dims.columns.back()) {
         result.obstacle = TensorCoreObstacle::Form;
         return result;
       }
@@ -324,9 +289,9 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   }
   result.problem = describeProducts(getView(dims));
   for (unsigned dim : first.rows)
-    result.rows |= DimMask(1) << order[dim];
+    result.rows |= DimMask(1) << dim;
   for (unsigned dim : first.columns)
-    result.columns |= DimMask(1) << order[dim];
+    result.columns |= DimMask(1) << dim;
   return result;
 }
 

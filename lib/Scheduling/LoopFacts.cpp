@@ -46,8 +46,8 @@ bool LoopFacts::contains(Operation *op) const {
 }
 
 unsigned LoopFacts::getFastest() const {
-  unsigned fastest = order.front();
-  for (unsigned dim : order)
+  unsigned fastest = 0;
+  for (unsigned dim = 0; dim < getNumDims(); ++dim)
     if (contiguousBytes[dim] > contiguousBytes[fastest])
       fastest = dim;
   return fastest;
@@ -139,31 +139,17 @@ void LoopFacts::findTensors() {
   });
 }
 
-void LoopFacts::orderDims() {
+void LoopFacts::findPrimary() {
   // The result of the largest rank, then of the largest size.
+  auto size = [](const KernelTensor &tensor) {
+    return std::pair(tensor.shape.size(), tensor.elements());
+  };
   const KernelTensor *first = nullptr;
   for (const KernelTensor &output : outputs)
-    if (!first || output.shape.size() > first->shape.size() ||
-        (output.shape.size() == first->shape.size() &&
-         output.elements() > first->elements()))
+    if (!first || size(output) > size(*first))
       first = &output;
-  llvm::SmallBitVector isPlaced(extents.size());
-  auto place = [&](unsigned dim) {
-    if (!isPlaced.test(dim))
-      order.push_back(dim);
-    isPlaced.set(dim);
-  };
   if (first)
     primary = first->dims;
-  for (std::optional<unsigned> dim : primary)
-    if (dim)
-      place(*dim);
-  for (const KernelTensor &output : outputs)
-    for (std::optional<unsigned> dim : output.dims)
-      if (dim)
-        place(*dim);
-  for (unsigned dim = 0; dim < extents.size(); ++dim)
-    place(dim);
 }
 
 LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
@@ -184,7 +170,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
       if (auto dim = dyn_cast<AffineDimExpr>(instance.loops[loop]);
           dim && size == 0)
         extents[dim.getPosition()] = 0;
-  orderDims();
+  findPrimary();
 
   auto note = [&](const KernelTensor &tensor) {
     if (tensor.shape.empty())

@@ -47,9 +47,6 @@ struct LoopFacts {
   /// Dimensions of results; those that reductions, and scans, walk. Also those
   /// of size 1.
   llvm::SmallBitVector root, reduced, scanned;
-  /// Those of the primary result from the outermost, of the other results, then
-  /// the rest.
-  SmallVector<unsigned> order;
   /// Those of the primary result, outermost first; nothing where no dimension
   /// runs along it.
   SmallVector<std::optional<unsigned>> primary;
@@ -84,7 +81,7 @@ struct LoopFacts {
 private:
   void findKinds();
   void findTensors();
-  void orderDims();
+  void findPrimary();
 };
 
 } // namespace mlir::fusion

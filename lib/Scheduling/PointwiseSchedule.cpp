@@ -68,7 +68,7 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
 
   // Dimensions along which some operand is contiguous, most bytes first.
   SmallVector<unsigned> fast;
-  for (unsigned i : facts.order)
+  for (unsigned i = 0; i < facts.getNumDims(); ++i)
     if (facts.contiguousBytes[i] > 0 && facts.root.test(i) &&
         facts.extents[i] > 1)
       fast.push_back(i);
@@ -114,8 +114,8 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
   int64_t least = 128;
   while (gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
          draft.tileElements() > least) {
-    unsigned widest = facts.order.front();
-    for (unsigned dim : facts.order)
+    unsigned widest = 0;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       if (draft[dim].tile > draft[widest].tile)
         widest = dim;
     draft[widest].tile /= 2;

@@ -42,7 +42,7 @@ static int64_t multiply(int64_t a, int64_t b) {
 
 static ReducedDims findReducedDims(const LoopFacts &facts) {
   ReducedDims result;
-  for (unsigned i : facts.order) {
+  for (unsigned i = 0; i < facts.getNumDims(); ++i) {
     if (!facts.reduced.test(i) || facts.extents[i] == 1)
       continue;
     result.dims.push_back(i);

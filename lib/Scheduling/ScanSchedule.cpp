@@ -28,7 +28,7 @@ static bool isOuter(const LoopFacts &facts, unsigned dim) {
 /// The dimension that runs along memory.
 static unsigned getFastestDim(const LoopFacts &facts) {
   unsigned fastest = facts.scanned.find_first();
-  for (unsigned dim : facts.order)
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     if (isOuter(facts, dim) &&
         facts.contiguousBytes[dim] > facts.contiguousBytes[fastest])
       fastest = dim;
@@ -60,7 +60,7 @@ static ScanSizes getSizes(const LoopFacts &facts) {
 /// can.
 static StringRef getSplitObstacle(const LoopFacts &facts,
                                   const ScanSizes &sizes) {
-  for (unsigned dim : facts.order)
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     if (!facts.getStaticExtent(dim))
       return "its sizes are known at run time only";
   if (sizes.stateWords == 0)
