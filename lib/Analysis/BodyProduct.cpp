@@ -24,9 +24,18 @@ class ProductFinder {
 public:
   explicit ProductFinder(const KernelBody &body);
 
-  BodyProduct find(const TargetInfo &target);
+  /// The products `ops`, or those of all contractions when there are none.
+  BodyProduct find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
+                   const TargetInfo &target);
 
 private:
+  bool isSum(const BodyInstance &instance,
+             ArrayRef<linalg::LinalgOp> ops) const;
+  std::optional<TensorCoreObstacle> addSums(ArrayRef<linalg::LinalgOp> ops);
+  ProductDims getTiledDims(bool wholeRows) const;
+  /// All that other reductions walk are the columns that tiles have.
+  bool reducesColumns(const ProductDims &dims) const;
+  void setObstacle(BodyProduct &result) const;
   bool isInside(unsigned value) const {
     int producer = graph.getValue(graph.getBase(value)).producer;
     return producer >= 0 && llvm::is_contained(body.getNodes(), producer);
@@ -45,7 +54,7 @@ private:
   /// have one element of a batch's or an outer dimension. Where one axis counts
   /// several dimensions, granules do not go on in the next row.
   bool hasGranules(const ProductDims &dims) const;
-  ProductView getView(const ProductDims &dims) const;
+  ProductView getView(const BodyProduct &product) const;
 
   const KernelBody &body;
   const ComputeGraph &graph;
@@ -134,6 +143,12 @@ bool ProductFinder::hasTiles(const ProductDims &dims) const {
   const Contraction &first = sums.front();
   if (!first.grouped)
     return true;
+  // Nor does a group with its granules.
+  for (const BodyInstance &instance : body.getInstances()) {
+    int loop = body.getNode(instance).granuleLoop;
+    if (loop >= 0 && instance.loops[loop].isFunctionOfDim(first.groupedDim))
+      return false;
+  }
   SmallVector<Value> results;
   for (const BodyOutput &output : body.getOutputs()) {
     // Rows of a slice end where it does.
@@ -174,19 +189,22 @@ bool ProductFinder::hasGranules(const ProductDims &dims) const {
   });
 }
 
-ProductView ProductFinder::getView(const ProductDims &dims) const {
+ProductView ProductFinder::getView(const BodyProduct &product) const {
   ProductView view;
   view.sums = sums;
-  view.dims = dims;
-  view.wholeRows = body.reducesProduct();
+  view.dims = product.dims;
+  view.wholeRows = product.wholeRows;
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim) {
     view.extents.push_back(extentOf(dim));
     view.spans.push_back(body.getSpan(dim));
   }
   view.granules.assign(view.extents.size(), 1);
-  for (unsigned side = 0; side < 2; ++side)
-    view.factorDims[side] = getDims(
-        values.lookup(sums.front().operands[side].source), places.front());
+  for (unsigned side = 0; side < 2; ++side) {
+    const ContractionOperand &operand = sums.front().operands[side];
+    view.factorDims[side] =
+        getDims(sums.front(), places.front(),
+                operand.source ? operand.source : operand.tensor);
+  }
   auto toTensor = [&](unsigned value, ArrayRef<AffineExpr> coords) {
     return ProductTensor{graph.getValue(value).ssa, getDims(coords)};
   };
@@ -196,9 +214,10 @@ ProductView ProductFinder::getView(const ProductDims &dims) const {
     view.writes.push_back(toTensor(output.value, output.coords));
   for (const BodyInstance &instance : body.getInstances()) {
     const GraphNode &node = body.getNode(instance);
-    if (node.kind == NodeKind::Pointwise || node.kind == NodeKind::Reduction)
-      if (auto op = dyn_cast<linalg::LinalgOp>(node.op))
-        view.others.push_back(op);
+    auto op = dyn_cast<linalg::LinalgOp>(node.op);
+    if (op && llvm::none_of(
+                  sums, [&](const Contraction &sum) { return sum.op == op; }))
+      view.others.push_back(op);
     if (node.granuleLoop < 0)
       continue;
     if (auto dim = dyn_cast<AffineDimExpr>(instance.loops[node.granuleLoop])) {
@@ -209,26 +228,31 @@ ProductView ProductFinder::getView(const ProductDims &dims) const {
   return view;
 }
 
-BodyProduct ProductFinder::find(const TargetInfo &target) {
-  BodyProduct result;
-  for (auto [i, instance] : llvm::enumerate(body.getInstances())) {
-    if (body.getNode(instance).kind != NodeKind::Contraction)
+bool ProductFinder::isSum(const BodyInstance &instance,
+                          ArrayRef<linalg::LinalgOp> ops) const {
+  const GraphNode &node = body.getNode(instance);
+  if (ops.empty())
+    return node.kind == NodeKind::Contraction;
+  return llvm::any_of(ops, [&](linalg::LinalgOp op) { return op == node.op; });
+}
+
+std::optional<TensorCoreObstacle>
+ProductFinder::addSums(ArrayRef<linalg::LinalgOp> ops) {
+  for (auto [place, instance] : llvm::enumerate(body.getInstances())) {
+    if (!isSum(instance, ops))
       continue;
     std::optional<Contraction> sum = match(instance);
-    if (!sum) {
-      result.obstacle = TensorCoreObstacle::Form;
-      return result;
-    }
-    if (!sums.empty() && !haveEqualLoops(*sum, sums.front())) {
-      result.obstacle = TensorCoreObstacle::ProductsDiffer;
-      return result;
-    }
+    if (!sum)
+      return TensorCoreObstacle::Form;
+    if (!sums.empty() && !haveEqualLoops(*sum, sums.front()))
+      return TensorCoreObstacle::ProductsDiffer;
     sums.push_back(*sum);
-    places.push_back(i);
+    places.push_back(place);
   }
+  return std::nullopt;
+}
 
-  result.byWarps = llvm::all_of(
-      sums, [&](const Contraction &sum) { return isMadeByWarps(sum, target); });
+ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   const Contraction &first = sums.front();
   SmallVector<SmallVector<unsigned>> tensors[2];
   for (unsigned side = 0; side < 2; ++side) {
@@ -237,10 +261,11 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
       if (sum.operands[side].channels)
         continue;
       // The operand as the contraction reads it, wherever it comes from.
-      for (OpOperand *input : sum.op.getDpsInputOperands())
+      linalg::LinalgOp op = sum.op;
+      for (OpOperand *input : op.getDpsInputOperands())
         if (input->get() == sum.operands[side].tensor)
           tensors[side].push_back(getDims(
-              composeCoords(sum.op.getMatchingIndexingMap(input).getResults(),
+              composeCoords(op.getMatchingIndexingMap(input).getResults(),
                             body.getInstances()[place].loops)));
     }
     for (const BodyOutput &output : body.getOutputs())
@@ -253,49 +278,80 @@ BodyProduct ProductFinder::find(const TargetInfo &target) {
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
   dims.depth = getDepthDim(first, sizeOf);
-  for (const Contraction &sum : sums)
-    result.warpShare = std::min(
-        result.warpShare, getWarpShare(sum, extentOf(dims.depth), target));
-  if (body.reducesProduct()) {
-    // The tile has all of the reduced dimension.
+  // The tile has all of the reduced dimension.
+  if (wholeRows)
     dims.columns = {dims.columns.back()};
-    for (const BodyInstance &instance : body.getInstances())
-      if (body.getNode(instance).kind == NodeKind::Reduction &&
-          body.getReducedMask(instance) &&
-          body.getReducedMask(instance) != DimMask(1) << dims.columns.back()) {
-        result.obstacle = TensorCoreObstacle::Form;
-        return result;
-      }
-  }
+  return dims;
+}
 
-  if (!hasTiles(dims)) {
-    result.byWarps = false;
-    result.obstacle = TensorCoreObstacle::Groups;
-    return result;
-  }
-  if (!hasGranules(dims)) {
-    result.byWarps = false;
+bool ProductFinder::reducesColumns(const ProductDims &dims) const {
+  return llvm::all_of(body.getInstances(), [&](const BodyInstance &instance) {
+    DimMask reduced = body.getReducedMask(instance);
+    return body.getNode(instance).kind != NodeKind::Reduction || !reduced ||
+           reduced == DimMask(1) << dims.columns.back();
+  });
+}
+
+/// Sets what keeps warpgroups, or warps, from making the products.
+void ProductFinder::setObstacle(BodyProduct &result) const {
+  if (result.wholeRows && !reducesColumns(result.dims)) {
     result.obstacle = TensorCoreObstacle::Form;
-    return result;
+    return;
+  }
+  if (!hasTiles(result.dims))
+    result.obstacle = TensorCoreObstacle::Groups;
+  else if (!hasGranules(result.dims))
+    result.obstacle = TensorCoreObstacle::Form;
+  if (result.obstacle) {
+    result.byWarps = false;
+    return;
   }
   for (auto [sum, place] : llvm::zip(sums, places)) {
     const Contraction &current = sum;
     unsigned instance = place;
-    result.obstacle = findObstacle(sum, dims, [&](Value tensor) {
+    result.obstacle = findObstacle(sum, result.dims, [&](Value tensor) {
       return getDims(current, instance, tensor);
     });
     if (result.obstacle)
-      return result;
+      return;
   }
-  result.problem = describeProducts(getView(dims));
-  for (unsigned dim : first.rows)
+}
+
+BodyProduct ProductFinder::find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
+                                const TargetInfo &target) {
+  BodyProduct result;
+  result.obstacle = addSums(ops);
+  if (result.obstacle)
+    return result;
+  result.wholeRows = wholeRows;
+  result.dims = getTiledDims(wholeRows);
+  result.byWarps = llvm::all_of(
+      sums, [&](const Contraction &sum) { return isMadeByWarps(sum, target); });
+  for (const Contraction &sum : sums)
+    result.warpShare =
+        std::min(result.warpShare,
+                 getWarpShare(sum, extentOf(result.dims.depth), target));
+  setObstacle(result);
+  // Planning has no use for the problem of what warps make.
+  if (!result.obstacle || !ops.empty())
+    result.problem = describeProducts(getView(result));
+  for (unsigned dim : sums.front().rows)
     result.rows |= DimMask(1) << dim;
-  for (unsigned dim : first.columns)
+  for (unsigned dim : sums.front().columns)
     result.columns |= DimMask(1) << dim;
+  result.sums = std::move(sums);
   return result;
 }
 
 BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body,
                                          const TargetInfo &target) {
-  return ProductFinder(body).find(target);
+  return ProductFinder(body).find({}, body.reducesProduct(), target);
+}
+
+BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body,
+                                         ArrayRef<linalg::LinalgOp> ops,
+                                         bool wholeRows,
+                                         const TargetInfo &target) {
+  assert(!ops.empty() && "no products");
+  return ProductFinder(body).find(ops, wholeRows, target);
 }

@@ -13,10 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionSchedule.h"
+#include "fusion/Analysis/BodyProduct.h"
 #include "fusion/Analysis/FewRowsCost.h"
-#include "fusion/Analysis/KernelBody.h"
 #include "fusion/Analysis/MmaCost.h"
-#include "fusion/Analysis/ProductProblem.h"
 #include "fusion/Analysis/Reductions.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -25,28 +24,13 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-namespace {
-/// The contractions of a kernel, which all run over the same loops.
-struct Product {
-  SmallVector<Contraction, 2> sums;
-  ProductDims dims;
-  /// Reductions run along the last dimension of the columns, of which a tile
-  /// has all, or the blocks of a panel.
-  bool wholeRows = false;
-};
-} // namespace
-
-static int64_t extentOf(const IterationSpace &space, unsigned dim,
-                        const ScheduleLimits &limits) {
-  return space.getDims()[dim].getStaticExtent().value_or(limits.typicalExtent);
-}
-
 /// The contractions of `kernel`, when there are some, all over the same loops
 /// and none feeding another, and when nothing else walks those loops.
-static std::optional<Product> findProduct(KernelOp kernel,
-                                          const IterationSpace &space,
-                                          const ScheduleLimits &limits) {
-  Product product;
+static std::optional<BodyProduct> findProduct(KernelOp kernel,
+                                              const IterationSpace &space,
+                                              const TargetInfo &target) {
+  std::optional<Contraction> first;
+  SmallVector<linalg::LinalgOp> ops;
   llvm::SmallDenseSet<Value> derived;
   llvm::SmallSetVector<unsigned, 2> reduced;
   for (Operation &op : kernel.getBlock()) {
@@ -64,9 +48,9 @@ static std::optional<Product> findProduct(KernelOp kernel,
       if (sum) {
         if (isDerived)
           return std::nullopt;
-        if (!product.sums.empty() && !haveEqualLoops(*sum, product.sums[0]))
-          return std::nullopt;
-        product.sums.push_back(*sum);
+        if (!first)
+          first = sum;
+        ops.push_back(structured);
         isDerived = true;
       } else if (isDerived) {
         SmallVector<unsigned> loops;
@@ -79,89 +63,36 @@ static std::optional<Product> findProduct(KernelOp kernel,
       for (Value result : op.getResults())
         derived.insert(result);
   }
-  if (product.sums.empty())
+  if (!first)
     return std::nullopt;
-  const Contraction &first = product.sums.front();
   // A reduction of a product over dimensions that tiles divide has no tile
   // form; a tile may have whole rows, or blocks finish them together.
   if (!reduced.empty()) {
     unsigned last = 0;
-    for (unsigned dim : first.columns)
-      if (extentOf(space, dim, limits) != 1)
+    for (unsigned dim : first->columns)
+      if (space.getDims()[dim].getStaticExtent() != 1)
         last = dim;
     std::optional<int64_t> extent = space.getDims()[last].getStaticExtent();
     if (reduced.size() != 1 || reduced.front() != last || !extent ||
         *extent > kMaxPanelRow)
       return std::nullopt;
-    product.wholeRows = true;
   }
   // Rows and columns are what a block owns: dimensions of the results only.
   for (ArrayRef<unsigned> dims :
-       {ArrayRef(first.rows), ArrayRef(first.columns), ArrayRef(first.batch)})
+       {ArrayRef(first->rows), ArrayRef(first->columns),
+        ArrayRef(first->batch)})
     for (unsigned dim : dims) {
       const IterationDim &info = space.getDims()[dim];
-      bool isRow = product.wholeRows && dim == reduced.front();
-      if (!isRow && (!info.root || info.reduction || info.scan))
+      if (!reduced.contains(dim) && (!info.root || info.reduction || info.scan))
         return std::nullopt;
     }
+  KernelBody body = KernelBody::getWhole(space.getGraph());
+  if (body.getProblem() != BodyProblem::None)
+    return std::nullopt;
+  BodyProduct product = getBodyProduct(body, ops, !reduced.empty(), target);
+  if (product.sums.empty())
+    return std::nullopt;
   return product;
-}
-
-/// The iteration dimension that indexes dimension `dim` of `tensor`. Where the
-/// kernel reads the beginning of a tensor, or one that zeros are added to at
-/// the end, it is that of what is read. Filled tensors have none.
-static std::optional<unsigned> dimOf(Value tensor, unsigned dim,
-                                     const IterationSpace &space) {
-  for (Operation *user : tensor.getUsers()) {
-    if (auto pad = dyn_cast<tensor::PadOp>(user);
-        pad && isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
-        !isConstantIntValue(pad.getMixedHighPad()[dim], 0))
-      return dimOf(pad.getResult(), dim, space);
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
-    if (slice && slice.getType().getRank() == slice.getSourceType().getRank() &&
-        isConstantIntValue(slice.getMixedOffsets()[dim], 0) &&
-        isConstantIntValue(slice.getMixedStrides()[dim], 1))
-      return dimOf(slice.getResult(), dim, space);
-  }
-  return space.findDimOfTensor(tensor, dim);
-}
-
-/// The dimensions that `tensor` varies along and that have more than one
-/// element, in order.
-static SmallVector<unsigned> dimsOf(Value tensor, const IterationSpace &space) {
-  SmallVector<unsigned> dims;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (type.getDimSize(i) != 1)
-      if (std::optional<unsigned> dim = dimOf(tensor, i, space))
-        dims.push_back(*dim);
-  return dims;
-}
-
-/// What keeps warpgroups, fed by tensor copies, from making the products.
-static std::optional<TensorCoreObstacle>
-findProductObstacle(const Product &product, const IterationSpace &space) {
-  for (const Contraction &sum : product.sums)
-    if (auto obstacle = findObstacle(sum, product.dims,
-                                     [&](Value v) { return dimsOf(v, space); }))
-      return obstacle;
-  return std::nullopt;
-}
-
-/// True when rows are in no groups, or tiles can have rows of one group each.
-static bool tilesGroups(KernelOp kernel, const Product &product,
-                        const IterationSpace &space) {
-  const Contraction &first = product.sums.front();
-  if (!first.grouped)
-    return true;
-  // Rows of a slice that is written in place end where it does.
-  SmallVector<Value> stored = kernel.getStoredValues();
-  return space.getDims()[first.groupedDim].granule == 1 &&
-         llvm::equal(stored, kernel.getYield().getValues()) &&
-         fusion::hasTilesOfGroups(
-             first, product.dims, stored,
-             [&](Value v) { return dimsOf(v, space); },
-             [](Value v) { return isa<BlockArgument>(v); });
 }
 
 /// Leaves the configurations that tiles of groups are built for: a block finds
@@ -173,52 +104,7 @@ static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
   });
 }
 
-static MmaProblem describe(KernelOp kernel, const Product &product,
-                           const IterationSpace &space,
-                           const ScheduleLimits &limits) {
-  ProductView view;
-  view.sums = product.sums;
-  view.dims = product.dims;
-  view.wholeRows = product.wholeRows;
-  KernelBody body = KernelBody::getWhole(space.getGraph());
-  for (unsigned dim = 0; dim < space.getNumDims(); ++dim) {
-    view.extents.push_back(extentOf(space, dim, limits));
-    view.granules.push_back(space.getDims()[dim].granule);
-    view.spans.push_back(body.getSpan(dim));
-  }
-  for (unsigned side = 0; side < 2; ++side) {
-    const ContractionOperand &operand = product.sums.front().operands[side];
-    view.factorDims[side] =
-        dimsOf(operand.source ? operand.source : operand.tensor, space);
-  }
-  auto add = [&](SmallVector<ProductTensor> &tensors, Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type)
-      return;
-    bool byGranules =
-        llvm::any_of(llvm::seq<int64_t>(0, type.getRank()),
-                     [&](int64_t i) { return space.getGranule(value, i) > 1; });
-    tensors.push_back({value, dimsOf(value, space), byGranules});
-  };
-  for (Value argument : kernel.getBlock().getArguments())
-    add(view.reads, argument);
-  for (Value yielded : kernel.getStoredValues())
-    add(view.writes, yielded);
-  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
-    if (llvm::none_of(product.sums,
-                      [&](const Contraction &sum) { return sum.op == op; }))
-      view.others.push_back(op);
-  return describeProducts(view);
-}
-
-/// Can single warps make the products on tensor cores?
-static bool hasWarpProducts(const Product &product, const TargetInfo &target) {
-  return llvm::all_of(product.sums, [&](const Contraction &sum) {
-    return isMadeByWarps(sum, target);
-  });
-}
-
-static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
+static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
                                  const IterationSpace &space, MmaKind kind,
                                  const MmaConfig &config,
                                  int64_t depthWarps = 1) {
@@ -256,57 +142,24 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const Product &product,
                            mma);
 }
 
-/// The contractions of `kernel` with the dimensions that they are tiled along.
-static std::optional<Product> findTiledProduct(KernelOp kernel,
-                                               const IterationSpace &space,
-                                               const ScheduleLimits &limits) {
-  std::optional<Product> product = findProduct(kernel, space, limits);
-  if (!product)
-    return std::nullopt;
-  const Contraction &first = product->sums.front();
-  auto sizeOf = [&](unsigned dim) { return extentOf(space, dim, limits); };
-  SmallVector<SmallVector<unsigned>> rowTensors, columnTensors;
-  auto add = [&](SmallVector<SmallVector<unsigned>> &tensors, Value tensor) {
-    tensors.push_back(dimsOf(tensor, space));
-  };
-  // Places of windows in images are counted, they need not lie side by side.
-  for (const Contraction &sum : product->sums) {
-    if (!sum.operands[0].channels)
-      add(rowTensors, sum.operands[0].tensor);
-    if (!sum.operands[1].channels)
-      add(columnTensors, sum.operands[1].tensor);
-  }
-  SmallVector<Value> results(kernel.getStoredValues());
-  results.push_back(first.op->getResult(0));
-  for (Value result : results) {
-    add(rowTensors, result);
-    add(columnTensors, result);
-  }
-  product->dims.rows = getMergeableDims(first.rows, rowTensors, sizeOf);
-  product->dims.columns =
-      getMergeableDims(first.columns, columnTensors, sizeOf);
-  if (product->wholeRows)
-    product->dims.columns = {product->dims.columns.back()};
-  product->dims.depth = getDepthDim(first, sizeOf);
-  return product;
-}
-
 SmallVector<ScheduleAttr>
 fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
                                const ScheduleLimits &limits) {
-  std::optional<Product> product = findTiledProduct(kernel, space, limits);
-  if (!product || !limits.target || !tilesGroups(kernel, *product, space))
+  if (!limits.target)
+    return {};
+  const TargetInfo &target = *limits.target;
+  std::optional<BodyProduct> product = findProduct(kernel, space, target);
+  if (!product)
     return {};
   bool grouped = product->sums.front().grouped.has_value();
+  const MmaProblem &problem = product->problem;
   SmallVector<ScheduleAttr> schedules;
-  const TargetInfo &target = *limits.target;
-  MmaProblem problem = describe(kernel, *product, space, limits);
   SmallVector<MmaConfig> groups, few;
-  if (target.hasWarpgroups && !findProductObstacle(*product, space))
+  if (target.hasWarpgroups && !product->obstacle)
     groups = getWgmmaConfigs(problem, target);
   if (grouped)
     keepPlainConfigs(groups);
-  bool byWarps = hasWarpProducts(*product, target);
+  bool byWarps = product->byWarps;
   bool windows = llvm::any_of(product->sums, [](const Contraction &sum) {
     return sum.operands[0].channels || sum.operands[1].channels;
   });
@@ -346,7 +199,8 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   MmaAttr mma = schedule.getMma();
   if (!mma || mma.getKind() == MmaKind::Fma)
     return estimate;
-  std::optional<Product> product = findTiledProduct(kernel, space, limits);
+  std::optional<BodyProduct> product =
+      findProduct(kernel, space, *limits.target);
   if (!product)
     return estimate;
   auto tileOf = [&](unsigned dim) { return schedule.getAxes()[dim].getTile(); };
@@ -366,7 +220,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
       mma.getGroups();
   config.stream = mma.getStream();
   config.apart = mma.getApart();
-  MmaProblem problem = describe(kernel, *product, space, limits);
+  const MmaProblem &problem = product->problem;
   if (getMmaSharedBytes(problem, config) > limits.target->maxSharedPerBlock)
     config.staging = 1;
   bool byGroups = mma.getKind() == MmaKind::Wgmma;

@@ -22,20 +22,34 @@ namespace mlir::fusion {
 
 /// The products of one body.
 struct BodyProduct {
-  /// What keeps warpgroups from making them; the rest is then unset.
+  /// What keeps warpgroups from making them; the problem is then unset where
+  /// planning asks.
   std::optional<TensorCoreObstacle> obstacle;
   /// Single warps can make them on tensor cores.
   bool byWarps = false;
   /// The share of the tensor cores' rate that they then reach.
   double warpShare = 1;
+  /// The sums, all over the same loops, and what they are tiled along; none
+  /// where some have no such form.
+  SmallVector<Contraction, 2> sums;
+  ProductDims dims;
+  /// Reductions run along the columns, of which a tile has all, or the blocks
+  /// of a panel.
+  bool wholeRows = false;
   MmaProblem problem;
   /// Dimensions that tiles have rows and columns of.
   DimMask rows = 0, columns = 0;
 };
 
-/// The products of `body`, which has a contraction and no problem. The rules
-/// are those of scheduling, so that what is priced is what will run.
+/// The products of `body`, which has a contraction and no problem, as planning
+/// prices them.
 BodyProduct getBodyProduct(const KernelBody &body, const TargetInfo &target);
+
+/// The same of the products `ops` of a body that is a kernel: scheduling takes
+/// those of a single row, which planning prices as loops, for products too.
+BodyProduct getBodyProduct(const KernelBody &body,
+                           ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
+                           const TargetInfo &target);
 
 } // namespace mlir::fusion
 
