@@ -24,6 +24,13 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+std::optional<Contraction>
+fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
+  return matchContraction(
+      op, [&](unsigned loop) { return space.getDimOfLoop(op, loop); },
+      [](Value tensor) { return isa<BlockArgument>(tensor); });
+}
+
 /// The contractions of `kernel`, when there are some, all over the same loops
 /// and none feeding another, and when nothing else walks those loops.
 static std::optional<BodyProduct> findProduct(KernelOp kernel,
@@ -41,10 +48,7 @@ static std::optional<BodyProduct> findProduct(KernelOp kernel,
       // Each tile reduces its own granules, for others to go on with.
       if (matchGranules(structured))
         continue;
-      std::optional<Contraction> sum = matchContraction(
-          structured,
-          [&](unsigned loop) { return space.getDimOfLoop(structured, loop); },
-          [](Value tensor) { return isa<BlockArgument>(tensor); });
+      std::optional<Contraction> sum = matchContraction(structured, space);
       if (sum) {
         if (isDerived)
           return std::nullopt;

@@ -18,6 +18,10 @@
 
 namespace mlir::fusion {
 
+/// The contraction that `op`, of the kernel with the dimensions `space`, is.
+std::optional<Contraction> matchContraction(linalg::LinalgOp op,
+                                            const IterationSpace &space);
+
 /// The schedules on tensor cores that `kernel` can have, the one predicted to
 /// be fastest first; empty when none can run it.
 SmallVector<ScheduleAttr> getTensorCoreSchedules(KernelOp kernel,

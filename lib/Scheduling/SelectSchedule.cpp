@@ -17,7 +17,6 @@
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Cascades.h"
-#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -25,66 +24,11 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-namespace {
-/// The dimensions of a contraction by role.
-struct PlainProduct {
-  SmallVector<unsigned> rows, columns, contracted;
-};
-} // namespace
-
-/// True when the body of `op` adds products to its only accumulator.
-static bool isProductSum(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2)
-    return false;
-  Operation *sum =
-      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
-    return false;
-  if (std::optional<GroupedSum> grouped = matchGroupedSum(op))
-    return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(
-        grouped->element.getDefiningOp());
-  for (Value operand : sum->getOperands())
-    if (Operation *product = operand.getDefiningOp())
-      if (isa<arith::MulFOp, arith::MulIOp>(product))
-        return true;
-  return false;
-}
-
-/// Sorts the dimensions of a contraction into those of its first operand only
-/// (rows), of its second only (columns), and the contracted ones.
-static bool classifyContraction(linalg::LinalgOp op,
-                                const IterationSpace &space,
-                                PlainProduct &facts) {
-  SmallVector<unsigned> rows, columns, contracted;
-  AffineMap maps[2] = {op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
-                       op.getMatchingIndexingMap(op.getDpsInputOperand(1))};
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-    bool in[2] = {maps[0].isFunctionOfDim(loop), maps[1].isFunctionOfDim(loop)};
-    unsigned dim = space.getDimOfLoop(op, loop);
-    if (kind == utils::IteratorType::reduction) {
-      if (in[0] && in[1])
-        contracted.push_back(dim);
-    } else if (in[0] && !in[1]) {
-      rows.push_back(dim);
-    } else if (in[1] && !in[0]) {
-      columns.push_back(dim);
-    }
-  }
-  if (contracted.empty() || rows.empty() || columns.empty())
-    return false;
-  facts.rows = rows;
-  facts.columns = columns;
-  facts.contracted = contracted;
-  return true;
-}
-
 /// The first contraction of `kernel`.
-static std::optional<PlainProduct> findProduct(KernelOp kernel,
-                                               const IterationSpace &space) {
-  PlainProduct product;
+static std::optional<Contraction> findProduct(KernelOp kernel,
+                                              const IterationSpace &space) {
   for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>())
-    if (isProductSum(op) && classifyContraction(op, space, product))
+    if (std::optional<Contraction> product = matchContraction(op, space))
       return product;
   return std::nullopt;
 }
@@ -92,7 +36,7 @@ static std::optional<PlainProduct> findProduct(KernelOp kernel,
 /// Tiles of results that threads compute by plain arithmetic.
 static ScheduleAttr schedulePlainProduct(KernelOp kernel,
                                          const IterationSpace &space,
-                                         const PlainProduct &product,
+                                         const Contraction &product,
                                          const ScheduleLimits &limits) {
   unsigned numDims = space.getNumDims();
   SmallVector<int64_t> extents, tiles(numDims, 1);
@@ -198,7 +142,7 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
                            const ScheduleLimits &limits) {
   bool scans = llvm::any_of(space.getDims(),
                             [](const IterationDim &dim) { return dim.scan; });
-  std::optional<PlainProduct> product;
+  std::optional<Contraction> product;
   if (!scans)
     product = findProduct(kernel, space);
   if (!product)
