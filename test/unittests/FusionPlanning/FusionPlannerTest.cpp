@@ -190,13 +190,28 @@ TEST_F(FusionPlannerTest, RandomGraphs) {
     EXPECT_TRUE(plan.violations.empty());
     checkPlan(*graph, plan);
 
+    std::vector<IterationDims> planned;
+    for (const PlannedKernel &kernel : plan.kernels)
+      planned.push_back(
+          IterationDims::get(*graph, kernel.nodes, kernel.stored));
     ASSERT_TRUE(succeeded(formKernels(func, *graph, plan)));
     EXPECT_TRUE(succeeded(verify(*module)));
     unsigned numKernels = 0;
     SymbolicShapes shapes(func);
     func.walk([&](KernelOp kernel) {
-      ++numKernels;
-      EXPECT_TRUE(succeeded(IterationSpace::get(kernel.getBody(), shapes)));
+      const IterationDims &dims = planned[numKernels++];
+      FailureOr<IterationSpace> space =
+          IterationSpace::get(kernel.getBody(), shapes);
+      ASSERT_TRUE(succeeded(space));
+      // The kernel's dimensions are those that planning saw.
+      ASSERT_EQ(space->getNumDims(), dims.getExtents().size());
+      unsigned numNodes = space->getGraph().getNodes().size();
+      ASSERT_EQ(numNodes, plan.kernels[numKernels - 1].nodes.size());
+      for (unsigned node = 0; node < numNodes; ++node)
+        for (auto [loop, dim] : llvm::enumerate(dims.getLoops(node)))
+          EXPECT_EQ(
+              space->getDimOfLoop(space->getGraph().getNode(node).op, loop),
+              dim);
     });
     EXPECT_EQ(numKernels, plan.kernels.size());
     // Nothing but kernels computes.
