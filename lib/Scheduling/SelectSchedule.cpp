@@ -16,7 +16,6 @@
 #include "ContractionSchedule.h"
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CascadeBody.h"
-#include "fusion/Analysis/Cascades.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -103,21 +102,7 @@ static void remarkUnsplitScan(KernelOp kernel, StringRef obstacle) {
     remark << ("one block walks a long scanned dimension: " + obstacle).str();
 }
 
-/// A contraction of `kernel` needs the result of another one.
-static bool hasChain(KernelOp kernel) {
-  SmallVector<Operation *> products;
-  for (auto op : kernel.getBlock().getOps<linalg::LinalgOp>()) {
-    if (!isContraction(op))
-      continue;
-    if (needsAny(op, products))
-      return true;
-    products.push_back(op);
-  }
-  return false;
-}
-
-/// Schedules by the price of loops, of the kernel as a graph of its own. Where
-/// contractions feed contractions, and share no walk, there are none.
+/// Schedules by the price of loops, of the kernel as a graph of its own.
 static FailureOr<std::vector<RankedSchedule>>
 getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
                     const ScheduleLimits &limits) {
@@ -129,9 +114,7 @@ getSchedulesOfLoops(KernelOp kernel, const IterationSpace &space,
   if (!obstacle.empty())
     remarkUnsplitScan(kernel, obstacle);
   std::vector<RankedSchedule> schedules;
-  for (PricedSchedule &priced : hasCascade(body)
-                                    ? getCascadeSchedules(body, *limits.target)
-                                    : getLoopSchedules(body, *limits.target))
+  for (PricedSchedule &priced : getLoopSchedules(body, *limits.target))
     schedules.push_back({priced.schedule.toAttr(kernel.getContext()),
                          std::move(priced.estimate)});
   return schedules;
@@ -148,13 +131,11 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
   if (!product)
     return getSchedulesOfLoops(kernel, space, limits);
   std::vector<RankedSchedule> schedules;
-  if (hasChain(kernel)) {
-    FailureOr<std::vector<RankedSchedule>> walks =
-        getSchedulesOfLoops(kernel, space, limits);
-    if (failed(walks))
-      return failure();
-    schedules = std::move(*walks);
-  }
+  KernelBody body = KernelBody::getWhole(space.getGraph());
+  if (body.getProblem() == BodyProblem::None && hasCascade(body))
+    for (PricedSchedule &priced : getCascadeSchedules(body, *limits.target))
+      schedules.push_back({priced.schedule.toAttr(kernel.getContext()),
+                           std::move(priced.estimate)});
   if (!schedules.empty())
     return schedules;
   for (ScheduleAttr schedule : getTensorCoreSchedules(kernel, space, limits))
