@@ -209,7 +209,7 @@ PRICES = _group(
      "static_cast<int64_t>(std::ceil(widest / 4))"),
     ("price-of-launch", "target.fitted.rates.launchSeconds + steps",
      "100 * target.fitted.rates.launchSeconds + steps"),
-    ("price-of-overlap", "(1 - time.hidden) * (sum - largest)",
-     "10 * (sum - largest)"))
+    ("price-of-overlap", "(1 - time.hidden) * std::min(compute, time.memory)",
+     "10 * std::min(compute, time.memory)"))
 
 MUST_BE_FOUND = DECOMPOSITIONS + LEGALITY + MASKS + LAYOUTS + BARRIERS
