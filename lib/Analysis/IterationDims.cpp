@@ -15,6 +15,7 @@
 #include "fusion/Analysis/IterationDims.h"
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -182,8 +183,16 @@ void IterationDimsBuilder::addView(unsigned value) {
       classes.merge(own + same.getPosition(), base + dim);
 }
 
+/// True for sums of products, contractions or not.
+static bool sumsProducts(const GraphNode &node) {
+  auto op = dyn_cast<linalg::LinalgOp>(node.op);
+  return op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2 &&
+         node.writes.size() == 1;
+}
+
 /// Two contractions of one operand walk their results together where these have
-/// equal sizes.
+/// equal sizes; so do products of a single row, which are no contractions to
+/// planning, along that row.
 void IterationDimsBuilder::mergeSiblings() {
   auto getInputs = [&](unsigned node) {
     llvm::SmallDenseSet<unsigned, 4> inputs;
@@ -194,21 +203,23 @@ void IterationDimsBuilder::mergeSiblings() {
   SmallVector<unsigned> earlier;
   for (unsigned node : nodes) {
     const GraphNode &info = graph.getNode(node);
-    if (info.kind != NodeKind::Contraction)
+    if (!sumsProducts(info))
       continue;
     for (unsigned other : earlier) {
       auto inputs = getInputs(other);
       if (llvm::none_of(getInputs(node),
                         [&](unsigned input) { return inputs.contains(input); }))
         continue;
+      bool contract = info.kind == NodeKind::Contraction &&
+                      graph.getNode(other).kind == NodeKind::Contraction;
       unsigned a = graph.getNode(other).writes.front().value;
       unsigned b = info.writes.front().value;
       auto aType = cast<RankedTensorType>(graph.getValue(a).ssa.getType());
       auto bType = cast<RankedTensorType>(graph.getValue(b).ssa.getType());
       if (aType.getShape() != bType.getShape())
         continue;
-      for (int64_t dim = 0; dim < aType.getRank(); ++dim)
-        if (!aType.isDynamicDim(dim))
+      for (auto [dim, size] : llvm::enumerate(aType.getShape()))
+        if (contract ? !ShapedType::isDynamic(size) : size == 1)
           classes.merge(getValueSlots(a) + dim, getValueSlots(b) + dim);
     }
     earlier.push_back(node);

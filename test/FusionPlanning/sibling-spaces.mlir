@@ -147,3 +147,29 @@ func.func @dynamic_and_vector(%x: tensor<?x64xf32>, %y: tensor<64xf32>) -> (tens
   %b = linalg.exp ins(%y : tensor<64xf32>) outs(%ey : tensor<64xf32>) -> tensor<64xf32>
   return %a, %b : tensor<?x64xf32>, tensor<64xf32>
 }
+
+// Readers of one view of what the kernel computes walk it together.
+// CHECK-LABEL: func @readers_of_a_view(
+// CHECK-SAME: kernels_after = 1 : i64
+func.func @readers_of_a_view(%x: tensor<48x8x16xf32>, %y: tensor<48x128xf32>) -> (tensor<48x128xf32>, tensor<48x128xf32>) {
+  %e = tensor.empty() : tensor<48x8x16xf32>
+  %n = linalg.abs ins(%x : tensor<48x8x16xf32>) outs(%e : tensor<48x8x16xf32>) -> tensor<48x8x16xf32>
+  %v = tensor.collapse_shape %n [[0], [1, 2]] : tensor<48x8x16xf32> into tensor<48x128xf32>
+  %r_e = tensor.empty() : tensor<48x128xf32>
+  %a = linalg.add ins(%v, %y : tensor<48x128xf32>, tensor<48x128xf32>) outs(%r_e : tensor<48x128xf32>) -> tensor<48x128xf32>
+  %b = linalg.exp ins(%v : tensor<48x128xf32>) outs(%r_e : tensor<48x128xf32>) -> tensor<48x128xf32>
+  return %a, %b : tensor<48x128xf32>, tensor<48x128xf32>
+}
+
+// Products of a single row share it, though planning prices them as loops.
+// SPACE-LABEL: func @products_of_a_row(
+// SPACE: axes = [#fusion.axis<grid, tile = 16>, #fusion.axis<grid, tile = {{[0-9]+}}>, #fusion.axis<loop, tile = {{[0-9]+}}>]
+// SPACE-SAME: mma = #fusion.mma<mma_sync
+func.func @products_of_a_row(%a: tensor<1x128xf32>, %b: tensor<1x128xf32>, %w: tensor<128x128xf32>) -> (tensor<1x128xf32>, tensor<1x128xf32>) attributes {fusion.tf32} {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x128xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<1x128xf32>) -> tensor<1x128xf32>
+  %p = linalg.matmul ins(%a, %w : tensor<1x128xf32>, tensor<128x128xf32>) outs(%f : tensor<1x128xf32>) -> tensor<1x128xf32>
+  %q = linalg.matmul ins(%b, %w : tensor<1x128xf32>, tensor<128x128xf32>) outs(%f : tensor<1x128xf32>) -> tensor<1x128xf32>
+  return %p, %q : tensor<1x128xf32>, tensor<1x128xf32>
+}
