@@ -127,8 +127,10 @@ bool CascadeAnalysis::findOwned() {
     if (own != (contracts ? all : kept))
       return fail(CascadeProblem::Dimensions, member);
   }
+  // Where both read one tensor, columns may be what the inner ones contract.
   for (unsigned inner : result.inner)
-    if (instances[inner].outerMask != (kept | getWalkedMask()))
+    if (instances[inner].outerMask != (kept | getWalkedMask()) ||
+        (body.getReducedMask(instances[inner]) & all))
       return fail(CascadeProblem::Dimensions, inner);
   return true;
 }

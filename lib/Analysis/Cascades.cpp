@@ -80,8 +80,8 @@ private:
                                           unsigned depth = 0);
   /// The earlier sum that `value` is, but for extensions.
   std::optional<TensorElement> findSum(BodyValue value);
-  /// Notes that operand `operand` of `op`, a product or quotient, can be divided
-  /// by later, if it can.
+  /// Notes that operand `operand` of `op`, a product or quotient, can be
+  /// divided by later, if it can.
   bool defer(const BodyValue &value, Operation *op, unsigned operand);
   /// Adds what exponential `op` with the terms `terms` is repaired by.
   void addRepairs(Operation *op, ArrayRef<Term> terms);
@@ -275,8 +275,7 @@ bool mlir::fusion::isPlainReduction(linalg::LinalgOp op) {
     return false;
   Combiner combiner = matchCombiner(op, 0);
   return combiner.op &&
-         combiner.type ==
-             getElementTypeOrSelf(op.getDpsInitOperand(0)->get());
+         combiner.type == getElementTypeOrSelf(op.getDpsInitOperand(0)->get());
 }
 
 FailureOr<CascadeLinks>

@@ -1,4 +1,5 @@
-//===- RescalableSums.cpp - Sums relative to a maximum ----------------------===//
+//===- RescalableSums.cpp - Sums relative to a maximum
+//----------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

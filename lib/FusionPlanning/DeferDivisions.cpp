@@ -27,7 +27,7 @@ using namespace mlir::fusion;
 /// Divides the result of `op`, which is `result` after divisions before it, by
 /// the sum of `deferral`.
 static Value divide(Value result, linalg::LinalgOp op,
-                     const Deferral &deferral) {
+                    const Deferral &deferral) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPointAfterValue(result);
   Location loc = op.getLoc();
@@ -52,8 +52,8 @@ static Value divide(Value result, linalg::LinalgOp op,
              builder, loc, type, ValueRange{result, deferral.source.tensor},
              empty, ArrayRef<AffineMap>{identity, rows, identity}, kinds,
              [&](OpBuilder &b, Location at, ValueRange arguments) {
-               Value quotient = arith::DivFOp::create(b, at, arguments[0],
-                                                      arguments[1]);
+               Value quotient =
+                   arith::DivFOp::create(b, at, arguments[0], arguments[1]);
                linalg::YieldOp::create(b, at, quotient);
              })
       .getResult(0);

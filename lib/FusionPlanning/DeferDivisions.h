@@ -19,8 +19,8 @@
 namespace mlir::fusion {
 
 /// Divides sums that `kernel` makes, instead of their elements, by the results
-/// of other sums along the same dimension: sum (p / l) v = (sum p v) / l. In one
-/// walk l is known as late as that.
+/// of other sums along the same dimension: sum (p / l) v = (sum p v) / l. In
+/// one walk l is known as late as that.
 void deferDivisions(KernelOp kernel);
 
 } // namespace mlir::fusion

@@ -116,6 +116,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   PlanOptions options;
   options.graph.representativeSize = representativeSize;
   options.fuse = fuse;
+  options.repairs = !opaqueFloats;
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
@@ -124,9 +125,12 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     repackOperands(func, targetInfo, options, rewrites.getEntries());
-    for (const PricedRewrite &rewrite : {getSplitRewrite(), getRescaleRewrite(),
-                                         getCenterRewrite(), getNestRewrite()})
-      rewrites.run(rewrite);
+    rewrites.run(getSplitRewrite());
+    if (!opaqueFloats) {
+      rewrites.run(getRescaleRewrite());
+      rewrites.run(getCenterRewrite());
+    }
+    rewrites.run(getNestRewrite());
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);

@@ -41,7 +41,8 @@ SmallVector<unsigned> Planner::getNearestContracting(unsigned group,
   return found;
 }
 
-/// What both `first` leads to and `last` needs, with both of them.
+/// What both `first` leads to and `last` needs, with both of them; nothing
+/// where that is far apart.
 static SmallVector<unsigned> getBetween(unsigned first, unsigned last,
                                         ArrayRef<Group> groups,
                                         ArrayRef<unsigned> ranks) {
@@ -61,7 +62,8 @@ static SmallVector<unsigned> getBetween(unsigned first, unsigned last,
   SmallVector<unsigned> both = llvm::filter_to_vector(
       after, [&](unsigned group) { return before.contains(group); });
   llvm::sort(both);
-  return both;
+  bool isWhole = after.size() <= kMaxBetween && before.size() <= kMaxBetween;
+  return isWhole && after.contains(last) ? both : SmallVector<unsigned>();
 }
 
 SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
@@ -93,10 +95,13 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
 }
 
 void Planner::addWalks(unsigned group) {
+  if (!options.repairs)
+    return;
   auto add = [&](ArrayRef<unsigned> before, ArrayRef<unsigned> after) {
     for (unsigned first : before)
       for (unsigned last : after)
-        addCandidate({Form::Walk, first, last});
+        if (!getBetween(first, last, groups, ranks).empty())
+          addCandidate({Form::Walk, first, last});
   };
   SmallVector<unsigned> before = getNearestContracting(group, true);
   SmallVector<unsigned> after = getNearestContracting(group, false);

@@ -70,6 +70,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   planOptions.representativeSize = options.representativeSize;
   planOptions.fuse = options.fuse;
   planOptions.fastNumerics = options.fastNumerics;
+  planOptions.opaqueFloats = options.opaqueFloats;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
   manager.addPass(createCollapseDimsPass());
 }

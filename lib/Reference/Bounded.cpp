@@ -396,7 +396,7 @@ Bounded fusion::toInteger(Bounded x, unsigned bits, bool isSigned) {
 /// show.
 static constexpr double kIndependent = 4;
 
-double SumRule::getUsualIndependent() { 
+double SumRule::getUsualIndependent() {
   return isFastNumerics() ? kMovedRoundings : 1.5;
 }
 

@@ -56,8 +56,8 @@ static bool markSoftmax(Value tensor) {
   return false;
 }
 
-/// Marks contraction `op`, and what is rounded of its factors, if it may share a
-/// walk with those of `earlier` or with a softmax.
+/// Marks contraction `op`, and what is rounded of its factors, if it may share
+/// a walk with those of `earlier` or with a softmax.
 static void markSum(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier) {
   FailureOr<CascadeLinks> links = matchRepairs(op, earlier);
   bool isRepaired = succeeded(links) && !links->roundings.empty();

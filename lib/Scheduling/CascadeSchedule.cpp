@@ -40,7 +40,6 @@ public:
 private:
   /// A way to walk.
   struct Tiling {
-    MmaKind kind;
     int64_t rows, steps, warps;
     int64_t skew = 0;
   };
@@ -48,8 +47,8 @@ private:
   bool findProducts();
   std::optional<Contraction> match(unsigned instance) const;
   bool findTiledDims();
-  /// What keeps warpgroups from making the products.
-  std::optional<TensorCoreObstacle> getObstacle() const;
+  /// Warpgroups can make the products of operands as tensor copies bring them.
+  bool canMultiply() const;
   SmallVector<Tiling> getTilings() const;
   LoopSchedule makeSchedule(const Tiling &tiling) const;
   KernelEstimate price(const Tiling &tiling) const;
@@ -156,9 +155,7 @@ CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
   return dims;
 }
 
-std::optional<TensorCoreObstacle> CascadeScheduler::getObstacle() const {
-  if (!target.hasWarpgroups)
-    return TensorCoreObstacle::Chip;
+bool CascadeScheduler::canMultiply() const {
   const ComputeGraph &graph = body.getGraph();
   auto dimsOf = [&](Value tensor) {
     for (const BodyAccess &access : body.getInputs())
@@ -166,8 +163,7 @@ std::optional<TensorCoreObstacle> CascadeScheduler::getObstacle() const {
         return getDims(access.coords);
     return SmallVector<unsigned>();
   };
-  auto find = [&](const WalkProduct &product,
-                  unsigned side) -> std::optional<TensorCoreObstacle> {
+  auto canFeed = [&](const WalkProduct &product, unsigned side) {
     bool isInner = llvm::is_contained(cascade.inner, product.instance);
     ProductDims dims;
     dims.rows = {row};
@@ -175,46 +171,38 @@ std::optional<TensorCoreObstacle> CascadeScheduler::getObstacle() const {
     dims.depth = isInner ? depth : cascade.walked;
     const ContractionOperand &operand = product.sum.operands[side];
     if (operand.element.getIntOrFloatBitWidth() != 16)
-      return TensorCoreObstacle::ElementType;
+      return false;
     // Left of the last ones is what a step gives.
     if (!isInner && side == 0)
-      return std::nullopt;
-    if (auto obstacle = findOperandObstacle(product.sum, side, dims, dimsOf))
-      return obstacle;
-    if (!operand.direct)
-      return TensorCoreObstacle::BothComputed;
-    return std::nullopt;
+      return true;
+    return operand.direct &&
+           !findOperandObstacle(product.sum, side, dims, dimsOf);
   };
+  if (!target.hasWarpgroups)
+    return false;
   for (const auto &products : {inner, outer})
     for (const WalkProduct &product : products)
-      for (unsigned side = 0; side < 2; ++side)
-        if (auto obstacle = find(product, side))
-          return obstacle;
-  return std::nullopt;
+      if (!isMadeByWarps(product.sum, target) || !canFeed(product, 0) ||
+          !canFeed(product, 1))
+        return false;
+  return true;
 }
 
+/// By warpgroups alone: single warps take longer for one walk than for two
+/// products (docs/performance.md).
 SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
   SmallVector<Tiling> tilings;
-  bool byWarps = true;
-  for (const auto &products : {inner, outer})
-    for (const WalkProduct &product : products)
-      byWarps &= isMadeByWarps(product.sum, target);
-  if (byWarps && !getObstacle()) {
-    constexpr int64_t kGroupRows = 64;
-    // One product beside the exponentials of the next step.
-    bool canSkew = inner.size() == 1 && outer.size() == 1;
-    for (int64_t groups : {2, 1})
-      for (int64_t steps : {128, 64, 32})
-        for (int64_t skew : {1, 0})
-          if (canSkew || !skew)
-            tilings.push_back({MmaKind::Wgmma, groups * kGroupRows, steps,
-                               groups * kWarpgroupWarps, skew});
-  }
-  if (tilings.empty() && byWarps)
-    for (int64_t steps : {64, 32})
-      tilings.push_back({MmaKind::MmaSync, 64, steps, 4});
-  if (tilings.empty())
-    tilings.push_back({MmaKind::Fma, 16, 16, 4});
+  if (!canMultiply())
+    return tilings;
+  constexpr int64_t kGroupRows = 64;
+  // One product beside the exponentials of the next step.
+  bool canSkew = inner.size() == 1 && outer.size() == 1;
+  for (int64_t groups : {2, 1})
+    for (int64_t steps : {128, 64, 32})
+      for (int64_t skew : {1, 0})
+        if (canSkew || !skew)
+          tilings.push_back(
+              {groups * kGroupRows, steps, groups * kWarpgroupWarps, skew});
   llvm::erase_if(tilings, [&](const Tiling &tiling) {
     KernelShape shape = getShape(tiling);
     return shape.registers > target.maxRegistersPerThread ||
@@ -226,8 +214,7 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
 LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   LoopSchedule schedule(Strategy::Contraction, body.getExtents().size());
   schedule.warps = tiling.warps;
-  schedule.products = {tiling.kind, tiling.kind == MmaKind::Fma ? 1 : kStages,
-                       tiling.skew};
+  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew};
   schedule[row].tile = tiling.rows;
   schedule[cascade.walked].kind = AxisKind::Sequential;
   schedule[cascade.walked].tile = tiling.steps;
@@ -241,9 +228,8 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   const CascadeConstants &fitted = target.fitted.cascades;
   KernelShape shape;
   int64_t threads = tiling.warps * kWarpThreads;
-  bool byGroups = tiling.kind == MmaKind::Wgmma;
   // A warp that loads beside those that multiply.
-  shape.threads = threads + (byGroups ? kWarpThreads : 0);
+  shape.threads = threads + kWarpThreads;
   double rows = static_cast<double>(tiling.rows);
   int64_t blocks = llvm::divideCeil(extentOf(row), tiling.rows);
   shape.blocks =
@@ -351,18 +337,11 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
          steps = static_cast<double>(tiling.steps);
   double flops = 0, clocks = 0;
   auto addProducts = [&](ArrayRef<WalkProduct> products, double width) {
-    for (const WalkProduct &product : products) {
-      double rate = 1;
-      if (tiling.kind == MmaKind::MmaSync)
-        rate = getWarpShare(product.sum, extentOf(depth), target);
-      flops += 2 * rows * steps * width / rate;
-    }
+    flops += 2 * rows * steps * width * static_cast<double>(products.size());
   };
   addProducts(inner, getWidth(depth));
   addProducts(outer, getWidth(column));
-  double rate = tiling.kind == MmaKind::Fma
-                    ? target.fp32FlopsPerSecond()
-                    : target.fitted.rates.tensorFlopsPerSecond;
+  double rate = target.fitted.rates.tensorFlopsPerSecond;
   OpCost each = getElementCost();
   clocks =
       rows * steps *
@@ -422,17 +401,12 @@ KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
   estimate.time.total = std::max(
       estimate.time.total, target.fitted.mma.startSeconds +
                                waves * (steps * step + fitted.blockSeconds));
-  if (tiling.kind == MmaKind::Wgmma) {
-    estimate.mma = MmaConfig();
-    estimate.mma->rows = tiling.rows;
-    estimate.mma->columns = extentOf(column);
-    estimate.mma->depth = tiling.steps;
-    estimate.mma->warps = tiling.warps;
-    estimate.mma->stages = kStages;
-  } else {
-    estimate.obstacle = getObstacle();
-    estimate.byWarps = tiling.kind == MmaKind::MmaSync;
-  }
+  estimate.mma = MmaConfig();
+  estimate.mma->rows = tiling.rows;
+  estimate.mma->columns = extentOf(column);
+  estimate.mma->depth = tiling.steps;
+  estimate.mma->warps = tiling.warps;
+  estimate.mma->stages = kStages;
   return estimate;
 }
 

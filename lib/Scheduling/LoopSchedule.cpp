@@ -49,8 +49,7 @@ ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
                        /*columns=*/0, /*split=*/1, /*group=*/1, /*blocks=*/0,
                        /*multicast=*/1, /*groups=*/1, /*stream=*/0,
                        /*apart=*/0, products->skew);
-  return ScheduleAttr::get(context, strategy, attributes, warps,
-                           mma);
+  return ScheduleAttr::get(context, strategy, attributes, warps, mma);
 }
 
 static LoopSchedules getCandidates(const LoopFacts &facts) {

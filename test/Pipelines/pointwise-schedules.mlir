@@ -58,7 +58,7 @@ func.func @short_directions(%x: tensor<112447x4x2x56x2xbf16>) -> tensor<112447x5
 // Planes that are cut from others do not repeat: a thread has neighbours. What is
 // whole of them is one row.
 // CHECK-LABEL: func.func @planes
-// CHECK: axes = [#fusion.axis<grid, tile = 2048, vector = 8>, #fusion.axis<grid, tile = 1>], warps = 8
+// CHECK: axes = [#fusion.axis<grid, tile = 2048, vector = 8>], warps = 8
 func.func @planes(%x: tensor<7x512x512xbf16>) -> tensor<4x512x512xbf16> {
   %s = tensor.extract_slice %x[1, 0, 0] [4, 512, 512] [1, 1, 1] : tensor<7x512x512xbf16> to tensor<4x512x512xbf16>
   return %s : tensor<4x512x512xbf16>

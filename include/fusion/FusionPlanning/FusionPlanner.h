@@ -35,6 +35,8 @@ struct PlanOptions {
   /// Of the readers of one tensor, each is tried as a sibling of so many that
   /// follow it. Bounds the number of candidates.
   unsigned siblingWindow = 16;
+  /// Contractions may share a walk, in which sums are repaired.
+  bool repairs = true;
   /// Without it every op is a kernel, and contracts count for nothing.
   bool fuse = true;
   /// At most so many kernels, or an error; from `fusion.max_kernels`.

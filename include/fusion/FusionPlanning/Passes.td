@@ -71,6 +71,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     Option<"fastNumerics", "fast-numerics", "bool", "false",
            "declared roundings may be dropped: scales of rows may move past "
            "products">,
+    Option<"opaqueFloats", "opaque-floats", "bool", "false",
+           "nothing is known of operations on floats: no sum is repaired when a "
+           "maximum changes, none is corrected where parts meet">,
   ];
   let dependentDialects = [
     "::mlir::fusion::FusionDialect", "::mlir::arith::ArithDialect",

@@ -31,8 +31,8 @@ static Results softmax(SoftmaxOp op, const Operands &in) {
   // In a walk weights are divided by the sum after they are rounded.
   if (op->hasAttr(kRepairedAttrName))
     for (int64_t n = 0; n < y.size(); ++n) {
-      Bounded walked = roundScaled(
-          y[n].get(), *getDType(elementTypeOf(op.getResult())));
+      Bounded walked =
+          roundScaled(y[n].get(), *getDType(elementTypeOf(op.getResult())));
       if (walked.isKnown())
         result[n] = Bounded::hull(result[n].value, walked.low(), walked.high());
     }

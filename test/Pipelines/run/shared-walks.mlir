@@ -1,6 +1,6 @@
 // Attention in one kernel, as planning finds it: grouped queries with a causal
-// mask, a bias with a mask, f32, scores through a function, sizes that are known
-// at run time; one query has kernels of its own. Weights that are divided by their
+// mask, a bias with a mask, scores through a function, sizes that are known at run
+// time; f32 and one query have kernels of their own. Weights that are divided by their
 // sum before they are rounded, and a product of a product.
 
 // RUN: fusion-compile %s --target=sm_90a -o %t.fpk --explain | FileCheck %s --check-prefix=PLAN
