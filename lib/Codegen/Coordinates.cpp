@@ -145,10 +145,15 @@ static std::optional<Coords> getGranuleCoords(Value tensor,
     return std::nullopt;
   Coords coords;
   for (int64_t i = 0; i < type.getRank(); ++i) {
-    unsigned dim = space.getDimOfTensor(tensor, i);
+    std::optional<unsigned> known = space.findDimOfTensor(tensor, i);
+    if (!known && type.getDimSize(i) != 1)
+      return std::nullopt;
+    if (!known || kernel.getDim(*known).getStaticExtent() == 1) {
+      coords.push_back(getAffineConstantExpr(0, context));
+      continue;
+    }
+    unsigned dim = *known;
     AffineExpr coord = granules->coords.lookup(dim);
-    if (kernel.getDim(dim).getStaticExtent() == 1)
-      coord = getAffineConstantExpr(0, context);
     if (!coord)
       coord = axes.getMerged(dim);
     if (!coord) {
@@ -170,7 +175,16 @@ FailureOr<Coords> mlir::fusion::getPlainCoords(Value tensor,
   Coords coords;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
-    unsigned dim = kernel.getSpace().getDimOfTensor(tensor, i);
+    std::optional<unsigned> known =
+        kernel.getSpace().findDimOfTensor(tensor, i);
+    // No loop walks a dimension of one element that a map names 0.
+    if (!known && type.getDimSize(i) != 1)
+      return failure();
+    if (!known) {
+      coords.push_back(getAffineConstantExpr(0, context));
+      continue;
+    }
+    unsigned dim = *known;
     // A single row is a tile of rows where the schedule wants one: vectors are
     // multiplied like matrices.
     bool isTiled = kernel.getStrategy() == Strategy::Contraction &&
