@@ -20,7 +20,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-SmallVector<bool> mlir::fusion::findContracted(const KernelBody &body) {
+/// Instances that depend on a contraction, themselves not counted.
+static SmallVector<bool> findContracted(const KernelBody &body) {
   SmallVector<bool> contracted(body.getInstances().size());
   for (auto [i, instance] : llvm::enumerate(body.getInstances()))
     for (unsigned producer : instance.producers)

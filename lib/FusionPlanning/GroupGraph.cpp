@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
-#include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "llvm/ADT/SetVector.h"
@@ -56,7 +55,7 @@ FusionDecision Planner::price(Group &group) {
     return FusionDecision::no(ReasonCode::CascadeTiles);
   // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
   // and what is exchanged, and only blocks of warpgroups finish rows together.
-  if (group.estimate.obstacle && !hasCascade(body)) {
+  if (group.estimate.obstacle) {
     if (!group.estimate.byWarps && body.exchangesProduct())
       return FusionDecision::no(
           ReasonCode::ExchangeOfContraction,

@@ -63,9 +63,6 @@ bool hasCascade(const KernelBody &body);
 /// The roles in `body`, for which `hasCascade` holds.
 CascadeBody analyzeCascade(const KernelBody &body);
 
-/// Instances that depend on a contraction, themselves not counted.
-llvm::SmallVector<bool> findContracted(const KernelBody &body);
-
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_CASCADEBODY_H
