@@ -17,6 +17,7 @@
 #include "Cascade.h"
 #include "Coordinates.h"
 #include "DotEmitter.h"
+#include "FoldedStates.h"
 #include "ReductionGroup.h"
 #include "ReductionStates.h"
 #include "RowGroups.h"
@@ -78,6 +79,10 @@ private:
   FailureOr<Tile> emitHeld(unsigned result);
   /// The same for a product.
   FailureOr<Tile> emitHeldDot(const DotForm &dot, unsigned result);
+  /// The axes of what is accumulated of `member` element by element.
+  SmallVector<unsigned> getStateAxes(const Reduction &member) const;
+  /// States that are dear to combine take in all that a thread has of a tile.
+  std::optional<TileFold> planFold(const Reduction &member);
   void openAccumulators();
   void planParts();
   /// True when no walk, the first of them in `piece`, goes past its end.
@@ -89,9 +94,9 @@ private:
   FailureOr<SmallVector<Value>> addElement(ArrayRef<Value> carried);
   /// The same for `member`, whose accumulators are `kept` of number `begin` on.
   FailureOr<SmallVector<Value>>
-  addToMember(const Reduction &member, SmallVector<Value> kept, unsigned begin);
-  /// Adds element `x`, zero where there is none, to the moments `kept`.
-  SmallVector<Value> addToMoments(ValueRange kept, Tile x);
+  addToMember(unsigned number, SmallVector<Value> kept, unsigned begin);
+  /// The same where threads reduce what they have of a tile.
+  FailureOr<SmallVector<Value>> addFolded(unsigned number, ValueRange kept);
   /// Counts of moments are one number as long as all elements of a tile have
   /// the same one; now each has its own.
   void countByElement(MutableArrayRef<Value> carried);
@@ -140,6 +145,7 @@ private:
   // By member.
   SmallVector<std::optional<DotForm>> forms;
   std::vector<Reduction> finishes;
+  std::vector<std::optional<TileFold>> folds;
   // By accumulator.
   SmallVector<SmallVector<unsigned>> accumulatorAxes;
   SmallVector<Value> inits;
@@ -319,15 +325,41 @@ FailureOr<Tile> TreeReduction::emitHeld(unsigned result) {
   return (*finished)[result];
 }
 
+SmallVector<unsigned>
+TreeReduction::getStateAxes(const Reduction &member) const {
+  SmallVector<unsigned> all = axes.getAxesOf(member.coords);
+  all.append(reduced.begin(), reduced.end());
+  llvm::sort(all);
+  return all;
+}
+
+std::optional<TileFold> TreeReduction::planFold(const Reduction &member) {
+  if (!member.moments && !member.rescaled)
+    return std::nullopt;
+  SmallVector<unsigned> walked =
+      llvm::filter_to_vector(reduced, [&](unsigned axis) {
+        return !llvm::is_contained(fullAxes, axis);
+      });
+  TileFold fold(builder, getStateAxes(member), walked);
+  // Moments count their elements in any case.
+  if (member.rescaled && fold.getFactor() == 1)
+    return std::nullopt;
+  return fold;
+}
+
 void TreeReduction::openAccumulators() {
   for (const Reduction &member : group) {
     std::optional<DotForm> dot;
     if (reduced.size() == 1 && fullAxes.empty())
       dot = dots.match(member, reduced.front());
     forms.push_back(dot);
+    folds.push_back(planFold(member));
     for (const Combiner &combiner : member.combiners) {
       SmallVector<unsigned> all = axes.getAxesOf(member.coords);
-      if (!dot && !member.reducesTiles)
+      if (folds.back())
+        all.assign(folds.back()->getAxes().begin(),
+                   folds.back()->getAxes().end());
+      else if (!dot && !member.reducesTiles)
         all.append(reduced.begin(), reduced.end());
       llvm::sort(all);
       if (member.moments && &combiner == &member.combiners.front())
@@ -384,55 +416,33 @@ void TreeReduction::countByElement(MutableArrayRef<Value> carried) {
   }
 }
 
-SmallVector<Value> TreeReduction::addToMoments(ValueRange kept, Tile x) {
-  Value n = kept[0], s = kept[1], q = kept[2];
-  Type type = tile::getTileElementType(n.getType());
-  auto constant = [&](double value) {
-    return builder.createConstant(FloatAttr::get(type, value));
-  };
-  auto spread = [&](Value value) {
-    return builder.broadcast({value, {}}, x.axes).value;
-  };
-  if (n.getType() == s.getType()) {
-    Tile one = builder.maskPast({constant(1), {}}, reduced,
-                                cast<TypedAttr>(FloatAttr::get(type, 0.0)));
-    return Moments::combine(
-        builder, loc, kept,
-        {builder.broadcast(one, x.axes).value, x.value, spread(constant(0))});
-  }
-  // With n the same for all, what divides is computed once.
-  Value one = constant(1);
-  Value isFirst = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                        n, constant(0));
-  Value divisor = arith::SelectOp::create(builder, loc, isFirst, one, n);
-  Value share = arith::DivFOp::create(builder, loc, one, divisor);
-  Value count = arith::AddFOp::create(builder, loc, n, one);
-  Value weight = arith::DivFOp::create(builder, loc, n, count);
-  // A product and the sum that it goes into may be one instruction.
-  auto contract = arith::FastMathFlags::contract;
-  Value mean = arith::MulFOp::create(builder, loc, s, spread(share), contract);
-  Value distance = arith::SubFOp::create(builder, loc, x.value, mean, contract);
-  Value weighted =
-      arith::MulFOp::create(builder, loc, distance, spread(weight));
-  Value term =
-      arith::MulFOp::create(builder, loc, weighted, distance, contract);
-  return {count, arith::AddFOp::create(builder, loc, s, x.value),
-          arith::AddFOp::create(builder, loc, q, term, contract)};
+FailureOr<SmallVector<Value>> TreeReduction::addFolded(unsigned number,
+                                                       ValueRange kept) {
+  const Reduction &member = group[number];
+  const TileFold &fold = *folds[number];
+  // Of the states, the element: what belongs to it follows.
+  unsigned state = member.moments ? 1 : 0;
+  BodyEvaluator body(evaluator, member.op, member.loopCoords);
+  FailureOr<Tile> element = elements.evaluate(body, member, state);
+  if (failed(element))
+    return failure();
+  SmallVector<unsigned> all = getStateAxes(member);
+  Tile x = builder.broadcast(builder.maskPast(builder.broadcast(*element, all),
+                                              reduced,
+                                              member.combiners[state].neutral),
+                             all);
+  if (member.moments)
+    return addMoments(*member.moments, fold, builder, kept, x, reduced);
+  return addRescaled(*member.rescaled, fold, builder, kept, x);
 }
 
 FailureOr<SmallVector<Value>>
-TreeReduction::addToMember(const Reduction &member, SmallVector<Value> kept,
+TreeReduction::addToMember(unsigned number, SmallVector<Value> kept,
                            unsigned begin) {
+  if (folds[number])
+    return addFolded(number, kept);
+  const Reduction &member = group[number];
   BodyEvaluator body(evaluator, member.op, member.loopCoords);
-  if (member.moments) {
-    FailureOr<Tile> element = elements.evaluate(body, member, 1);
-    if (failed(element))
-      return failure();
-    ArrayRef<unsigned> all = accumulatorAxes[begin + 1];
-    Tile addend = builder.maskPast(builder.broadcast(*element, all), reduced,
-                                   member.combiners[1].neutral);
-    return addToMoments(kept, builder.broadcast(addend, all));
-  }
   SmallVector<Tile> addends;
   for (unsigned i = 0; i < member.combiners.size(); ++i) {
     FailureOr<Tile> element = elements.evaluate(body, member, i);
@@ -475,7 +485,7 @@ TreeReduction::addElement(ArrayRef<Value> carried) {
       next.push_back(*sum);
       continue;
     }
-    FailureOr<SmallVector<Value>> sums = addToMember(member, kept, begin);
+    FailureOr<SmallVector<Value>> sums = addToMember(number, kept, begin);
     if (failed(sums))
       return failure();
     llvm::append_range(next, *sums);
@@ -657,8 +667,13 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
         sum = split.addShares(sum);
       states.push_back(sum);
     }
+    SmallVector<unsigned> own(reduced);
+    if (folds[number]) {
+      own = fullAxes;
+      llvm::append_range(own, folds[number]->getFolded());
+    }
     FailureOr<SmallVector<Tile>> finished =
-        elements.finish(member, std::move(states), reduced, fullAxes);
+        elements.finish(member, std::move(states), own, fullAxes);
     if (failed(finished))
       return failure();
     SmallVector<Tile> sources;

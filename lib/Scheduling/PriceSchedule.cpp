@@ -17,6 +17,7 @@
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -167,6 +168,13 @@ private:
   /// Elements of a walk's tile come to have different counts, by which moments
   /// divide.
   bool countsByElement() const;
+  /// Elements of a walk's tile that a thread reduces before it combines them
+  /// with the states of `instance`.
+  double countFolded(const BodyInstance &instance) const;
+  /// What an element of `op` then takes, which states that are dear to combine
+  /// accumulate; nothing for any other.
+  std::optional<OpCost> getFoldedCost(linalg::LinalgOp op, OpCost each,
+                                      double folded) const;
   /// Threads that hold elements of the same result of `instance`, and results
   /// of which a thread has elements.
   struct Sharing {
@@ -208,6 +216,8 @@ private:
   double countAccumulators() const;
   /// What is read of chunk after chunk is copied ahead into shared memory.
   bool isCopied(const Stream &stream) const;
+  /// Chunks of a walk that are loaded in one loop.
+  double countTripsInTurn() const;
   void setStages();
   double getBytesInFlight() const;
 
@@ -538,6 +548,40 @@ bool SchedulePricer::countsByElement() const {
   return walked > 1 && isRagged;
 }
 
+double SchedulePricer::countFolded(const BodyInstance &instance) const {
+  if (!walks || schedule.strategy != Strategy::Reduction)
+    return 1;
+  return std::max(1.0, perThread / getSharing(instance).results);
+}
+
+std::optional<OpCost> SchedulePricer::getFoldedCost(linalg::LinalgOp op,
+                                                    OpCost each,
+                                                    double folded) const {
+  if (matchMoments(op)) {
+    each.instructions +=
+        (countsByElement() ? kMomentDivisions : kMomentCombination) / folded;
+    return each;
+  }
+  if (folded == 1 || !matchRescaledSum(op))
+    return std::nullopt;
+  OpCost exponential, combination;
+  Block *block = op.getBlock();
+  for (Operation &inner : block->without_terminator()) {
+    if (!dependsOn(inner.getResult(0), block->getArguments().take_back(2)))
+      continue;
+    OpCost own = getOpCost(&inner);
+    combination += own;
+    if (isa<math::ExpOp>(inner))
+      exponential += own;
+  }
+  double steps = 1 + 1 / folded;
+  each.instructions += exponential.instructions * steps +
+                       kRescaledInstructions + kRescaledCombination / folded -
+                       combination.instructions;
+  each.sfu += exponential.sfu * steps - combination.sfu;
+  return each;
+}
+
 double SchedulePricer::countInVain(const Stream &stream, double vector) const {
   unsigned along = getAlongMemory();
   if (!keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
@@ -589,8 +633,10 @@ void SchedulePricer::addArithmetic() {
       continue;
     }
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
-    if (op && matchMoments(op) && countsByElement())
-      cost.fp32Flops += 2 * kMomentDivisions * points;
+    if (op && walks)
+      if (std::optional<OpCost> folded =
+              getFoldedCost(op, each, countFolded(instance)))
+        each = *folded;
     // The chip's peak counts a multiply-add, which takes the turn of any other
     // instruction, as two.
     bool isOfResults =
@@ -680,8 +726,11 @@ void SchedulePricer::addCombinations() {
                                                fitted.shuffleInstructions);
     if (sharing.threads > ofWarp)
       instructions += fitted.warpStepInstructions;
-    // Each element that a thread has of a walk's tile has states of its own.
-    if (walks)
+    // Each element that a thread has of a walk's tile has states of its own,
+    // unless these are dear.
+    auto op = dyn_cast<linalg::LinalgOp>(node.op);
+    bool isFolded = op && (matchMoments(op) || matchRescaledSum(op));
+    if (walks && !isFolded)
       cost.fp32Flops += 2 * std::max(0.0, perThread - sharing.results) *
                         countCombination(node.perPoint) * threads * blocks;
     cost.fp32Flops += 2 * sharing.results * instructions * threads * blocks;
@@ -902,10 +951,15 @@ double SchedulePricer::countAccumulators() const {
       continue;
     std::optional<SmallVector<Type>> types = getPartialTypes(op);
     states.resize(std::max<size_t>(states.size(), instance.level + 1));
-    states[instance.level] += types ? static_cast<double>(types->size()) : 1;
-    // One count for all elements of a tile.
+    double own = types ? static_cast<double>(types->size()) : 1;
+    // One count for all elements of a tile. Of what is folded a thread holds
+    // the elements instead.
     if (matchMoments(op))
-      states[instance.level] -= 1;
+      own -= 1;
+    if (double folded = countFolded(instance);
+        folded > 1 && (matchMoments(op) || matchRescaledSum(op)))
+      own = 1 + own / folded;
+    states[instance.level] += own;
   }
   return perThread * *llvm::max_element(states);
 }
@@ -936,6 +990,21 @@ bool SchedulePricer::isCopied(const Stream &stream) const {
   return false;
 }
 
+double SchedulePricer::countTripsInTurn() const {
+  // The walk with the widest chunk is innermost. One that ends within a chunk
+  // has a loop of its own for what is left, and begins anew each time.
+  unsigned innermost = facts.getNumDims();
+  for (unsigned dim : facts.reduced.set_bits())
+    if (schedule[dim].kind == AxisKind::Loop &&
+        (innermost == facts.getNumDims() ||
+         schedule[dim].tile >= schedule[innermost].tile))
+      innermost = dim;
+  if (innermost == facts.getNumDims())
+    return trips;
+  double own = coverOf[innermost] / tileOf[innermost];
+  return own == std::floor(own) ? trips : std::max(1.0, std::floor(own));
+}
+
 void SchedulePricer::setStages() {
   if (stages == 1)
     return;
@@ -959,7 +1028,7 @@ void SchedulePricer::setStages() {
   }
   shape.sharedBytes = static_cast<int64_t>(chunkBytes * stages);
   // The first chunk of a walk is waited for.
-  cost.aheadShare = ahead / std::max(all, 1.0) * (1 - 1 / trips);
+  cost.aheadShare = ahead / std::max(all, 1.0) * (1 - 1 / countTripsInTurn());
   for (AccessCost &access : cost.accesses)
     access.factor *= access.isWrite ? 1 : fitted.copiedCost;
   cost.sweptBytes *= fitted.copiedCost;

@@ -48,9 +48,14 @@ struct OpCost {
   bool isFree() const { return instructions + doubles == 0; }
 };
 
-/// Instructions that add an element to moments, and those of the three
-/// divisions of one with a count of its own.
-constexpr double kMomentsInstructions = 4, kMomentDivisions = 36;
+/// Instructions that add an element to moments; and what it takes to combine
+/// those of several with what there is: with one count for all, and with counts
+/// of their own, in three divisions.
+constexpr double kMomentsInstructions = 4, kMomentCombination = 6,
+                 kMomentDivisions = 40;
+/// Besides exponentials, instructions that add an element to a sum relative to
+/// a maximum that is known, and those that scale the sum so far to a new one.
+constexpr double kRescaledInstructions = 3, kRescaledCombination = 5;
 
 /// The arithmetic of one scalar op, not counting its regions. Ops that move
 /// values only cost nothing.

@@ -242,3 +242,30 @@ tile.program @rows_of_lanes(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_
   tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32>, !tile.view<64xf32>
   tile.return
 }
+
+// -----
+
+// What is cut into parts to be reduced is reduced: warps go to rows.
+
+// CHECK-LABEL: tile.program @parts
+// CHECK: tile.reshape {{.*}} : tensor<4x256xf32, {{.*}} warp={{\[\[}}1,0],[2,0]], shape=[4,256]}">>
+// CHECK-NOT: tile.convert_layout
+tile.program @parts(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<4x256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<4x64xf32>
+  %t = tile.load %x[affine_map<(a, b) -> (a, b)>] () checked [false, false] : !tile.view<4x256xf32> -> tensor<4x256xf32>
+  %r = tile.reshape %t : tensor<4x256xf32> -> tensor<4x64x4xf32>
+  %s = tile.reduce %r along 2 : tensor<4x64x4xf32> -> tensor<4x64xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.maximumf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %m = tile.reduce %s along 1 : tensor<4x64xf32> -> tensor<4xf32> {
+  ^bb0(%u: f32, %v: f32):
+    %w = arith.maximumf %u, %v : f32
+    tile.yield %w : f32
+  }
+  %b = tile.broadcast %m dims [0] : tensor<4xf32> -> tensor<4x64xf32>
+  tile.store %b, %y[affine_map<(a, b) -> (a, b)>] () checked [false, false] : tensor<4x64xf32>, !tile.view<4x64xf32>
+  tile.return
+}

@@ -160,6 +160,7 @@ private:
   void makeGroups(ArrayRef<Value> values);
   /// Notes what the group's layout has to serve at `op`.
   void noteUse(Operation *op);
+  void noteReduction(ReduceOp reduce);
   void noteAccess(Value accessed, const Access &access);
 
   /// Gives all values their group's layout.
@@ -193,7 +194,10 @@ private:
   LinearLayout blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
                              int64_t vector,
                              const llvm::SmallBitVector &reduced,
-                             const llvm::SmallBitVector &scanned = {}) const;
+                             const llvm::SmallBitVector &scanned = {}) const {
+    return getBlockedLayout(shape, fastest, vector, program.getNumWarps(),
+                            reduced, scanned);
+  }
   LinearLayout voteLayout(Group &group) const;
   LinearLayout voteScanLayout(const Group &group, unsigned fastest,
                               int64_t widest) const;
@@ -327,6 +331,41 @@ static llvm::SmallBitVector findReduced(ReduceOp reduce) {
   return reduced;
 }
 
+/// Of each dimension of what `reshape` gives, the operand's dimension that it
+/// is a part of; nothing where it joins dimensions.
+static std::optional<SmallVector<unsigned>> findSplitDims(ReshapeOp reshape) {
+  SmallVector<unsigned> dims;
+  ArrayRef<int64_t> parts = getTileShape(reshape.getType());
+  for (auto [dim, size] :
+       llvm::enumerate(getTileShape(reshape.getValue().getType()))) {
+    int64_t have = 1;
+    for (; have < size && dims.size() < parts.size(); dims.push_back(dim))
+      have *= parts[dims.size()];
+    if (have != size)
+      return std::nullopt;
+  }
+  return dims;
+}
+
+void LayoutAssigner::noteReduction(ReduceOp reduce) {
+  Value input = reduce.getInputs().front();
+  Group &group = groupOf(input);
+  group.reduced.set(reduce.getDim());
+  group.reducedAtLast |= findReduced(reduce);
+  // Where threads reduce what they have of a tile before they share it, the
+  // tile was cut into parts.
+  auto reshape = input.getDefiningOp<ReshapeOp>();
+  std::optional<SmallVector<unsigned>> dims;
+  if (reshape)
+    dims = findSplitDims(reshape);
+  if (!dims)
+    return;
+  Group &source = groupOf(reshape.getValue());
+  for (unsigned part : group.reducedAtLast.set_bits())
+    source.reduced.set((*dims)[part]);
+  source.reducedAtLast |= source.reduced;
+}
+
 void LayoutAssigner::noteUse(Operation *op) {
   TypeSwitch<Operation *>(op)
       .Case(
@@ -334,11 +373,7 @@ void LayoutAssigner::noteUse(Operation *op) {
       .Case([&](StoreOp store) {
         noteAccess(store.getValue(), Access::of(store));
       })
-      .Case([&](ReduceOp reduce) {
-        Group &group = groupOf(reduce.getInputs().front());
-        group.reduced.set(reduce.getDim());
-        group.reducedAtLast |= findReduced(reduce);
-      })
+      .Case([&](ReduceOp reduce) { noteReduction(reduce); })
       .Case([&](ScanOp scan) {
         Group &group = groupOf(scan.getInputs().front());
         group.reduced.set(scan.getDim());
@@ -407,35 +442,6 @@ std::optional<LinearLayout> LayoutAssigner::operandLayout(OpOperand &use) {
 //===----------------------------------------------------------------------===//
 // Choice
 //===----------------------------------------------------------------------===//
-
-LinearLayout
-LayoutAssigner::blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
-                              int64_t vector,
-                              const llvm::SmallBitVector &reduced,
-                              const llvm::SmallBitVector &scanned) const {
-  SmallVector<unsigned> order{fastest};
-  for (unsigned dim = shape.size(); dim-- > 0;)
-    if (dim != fastest)
-      order.push_back(dim);
-  BitDealer dealer(shape, program.getNumWarps());
-  dealer.giveRegisters(fastest, llvm::Log2_64(vector));
-  for (unsigned dim : order)
-    dealer.giveLanes(dim);
-  // Warps go where nothing is reduced first: a reduction inside a warp needs
-  // no shared memory.
-  for (bool wantReduced : {false, true})
-    for (unsigned dim : order)
-      if (reduced.test(dim) == wantReduced)
-        dealer.giveWarps(dim);
-  for (unsigned dim : order)
-    dealer.giveRegisters(dim);
-  // Threads hold neighbours where a scan goes across memory: warps then have
-  // fewer totals to tell each other.
-  for (unsigned dim : scanned.set_bits())
-    if (dim != fastest)
-      dealer.holdRuns(dim);
-  return dealer.getLayout();
-}
 
 namespace {
 /// What an instruction of an access moves at most.

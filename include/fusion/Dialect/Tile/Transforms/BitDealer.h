@@ -16,6 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "fusion/Support/Hardware.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,6 +81,35 @@ private:
   SmallVector<unsigned> left, used;
   Bits regs, lanes, warps;
 };
+
+/// Threads hold `vector` neighbours along `fastest`, lanes follow each other
+/// along it, and warps go where nothing is `reduced` first: a reduction inside
+/// a warp needs no shared memory. The rest is held by threads. They hold
+/// neighbours where a scan goes across memory: warps then have fewer totals to
+/// tell each other.
+inline LinearLayout getBlockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
+                                     int64_t vector, int64_t numWarps,
+                                     const llvm::SmallBitVector &reduced,
+                                     const llvm::SmallBitVector &scanned = {}) {
+  SmallVector<unsigned> order{fastest};
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (dim != fastest)
+      order.push_back(dim);
+  BitDealer dealer(shape, numWarps);
+  dealer.giveRegisters(fastest, llvm::Log2_64(vector));
+  for (unsigned dim : order)
+    dealer.giveLanes(dim);
+  for (bool wantReduced : {false, true})
+    for (unsigned dim : order)
+      if (reduced.test(dim) == wantReduced)
+        dealer.giveWarps(dim);
+  for (unsigned dim : order)
+    dealer.giveRegisters(dim);
+  for (unsigned dim : scanned.set_bits())
+    if (dim != fastest)
+      dealer.holdRuns(dim);
+  return dealer.getLayout();
+}
 
 } // namespace mlir::tile
 

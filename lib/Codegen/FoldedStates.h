@@ -1,0 +1,37 @@
+//===- FoldedStates.h - States with all that a thread has -------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how states that are dear to combine take in a tile: first
+// each thread reduces the elements that it has of it, then it combines once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_FOLDEDSTATES_H
+#define FUSION_LIB_CODEGEN_FOLDEDSTATES_H
+
+#include "Reduction.h"
+#include "TileFold.h"
+
+namespace mlir::fusion {
+
+/// The states `kept` of a sum relative to its maximum, over the axes of `fold`,
+/// with the elements `x` of a tile. Elements that there are not are minus
+/// infinity.
+SmallVector<Value> addRescaled(const RescaledSum &sum, const TileFold &fold,
+                               TileBuilder &builder, ValueRange kept, Tile x);
+
+/// The moments `kept` with the elements `x` of a tile, zero where there are
+/// none. A count that is a number is that of all elements of the states, of
+/// which then none may lack elements past `masked`.
+SmallVector<Value> addMoments(const Moments &moments, const TileFold &fold,
+                              TileBuilder &builder, ValueRange kept, Tile x,
+                              ArrayRef<unsigned> masked);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_FOLDEDSTATES_H
