@@ -1,0 +1,211 @@
+//===- BlockWork.cpp - What blocks and threads do of a schedule -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements how a schedule divides a kernel's dimensions, and what
+// of it threads share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockWork.h"
+
+#include "fusion/Support/Hardware.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+BlockWork::BlockWork(const LoopFacts &facts, const LoopSchedule &schedule)
+    : facts(facts), body(facts.body), schedule(schedule) {
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    measure(dim);
+  threads = static_cast<double>(schedule.warps * kWarpThreads);
+  perThread = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    perThread *= static_cast<double>(schedule[dim].tile) *
+                 static_cast<double>(schedule[dim].strip);
+  perThread = std::max(1.0, perThread / threads);
+  findTurns();
+  // Of registers, those past the end are no code.
+  if (keepsByThread())
+    for (unsigned dim : facts.reduced.set_bits())
+      paddingOf[dim] = 1;
+}
+
+void BlockWork::measure(unsigned dim) {
+  const LoopAxis &axis = schedule[dim];
+  auto extent = static_cast<double>(std::max<int64_t>(facts.extents[dim], 1));
+  double own = 1, cover = extent;
+  auto tile = static_cast<double>(axis.tile);
+  if (axis.kind == AxisKind::Loop) {
+    own = static_cast<double>(axis.split);
+    cover = std::ceil(extent / own);
+    double steps = std::ceil(cover / tile);
+    trips *= steps;
+    stages = std::max(stages, static_cast<double>(axis.stages));
+    paddingOf.push_back(steps * tile * own / extent);
+    walks |= facts.reduced.test(dim) || facts.scanned.test(dim);
+    isSplit |= axis.split > 1;
+  } else {
+    double covered = tile * static_cast<double>(axis.strip * axis.steps);
+    own = std::ceil(extent / covered);
+    paddingOf.push_back(own * covered / extent);
+    cover = std::min(extent, covered);
+    isSplit |= axis.kind == AxisKind::Full && own > 1;
+  }
+  inCluster |= axis.cluster > 1;
+  blocks *= own;
+  blocksOf.push_back(own);
+  tileOf.push_back(std::min(extent, tile * static_cast<double>(axis.strip)));
+  coverOf.push_back(cover);
+}
+
+void BlockWork::findTurns() {
+  bool hasStrips = false;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    const LoopAxis &axis = schedule[dim];
+    hasStrips |= axis.strip > 1;
+    if (!facts.reduced.test(dim) || facts.extents[dim] == 1)
+      continue;
+    if (axis.kind != AxisKind::Loop || axis.tile > 1 || axis.split > 1 ||
+        !facts.getStaticExtent(dim))
+      return;
+  }
+  if (schedule.strategy == Strategy::Reduction &&
+      (hasStrips || trips <= static_cast<double>(kMaxWrittenOut))) {
+    turns = trips;
+    walks = false;
+  }
+}
+
+double BlockWork::countSweeps(DimMask mask, uint64_t sweeps) const {
+  if (!walks || schedule.strategy == Strategy::Scan)
+    return 1;
+  bool isWalked = false;
+  for (unsigned dim : facts.reduced.set_bits())
+    isWalked |= schedule[dim].kind == AxisKind::Loop && (mask >> dim & 1);
+  return isWalked ? std::max(1, llvm::popcount(sweeps)) : 1;
+}
+
+double BlockWork::countCopies(DimMask mask) const {
+  double copies = 1;
+  for (auto [dim, own] : llvm::enumerate(blocksOf))
+    if (!(mask >> dim & 1))
+      copies *= own;
+  return copies;
+}
+
+double BlockWork::countPoints(DimMask mask) const {
+  double points = body.getPoints(mask) * countCopies(mask);
+  for (auto [dim, padding] : llvm::enumerate(paddingOf))
+    if (mask >> dim & 1)
+      points *= padding;
+  return points;
+}
+
+unsigned BlockWork::getAlongMemory() const {
+  unsigned along = 0;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    if (facts.contiguousBytes[dim] > facts.contiguousBytes[along])
+      along = dim;
+  return along;
+}
+
+BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
+  // Threads have those past the ends, too.
+  double results = 1;
+  for (auto [dim, axis] : llvm::enumerate(schedule.axes))
+    if (instance.outerMask >> dim & 1)
+      results *= static_cast<double>(axis.tile * axis.strip);
+  // Along memory a thread has as many results as one access brings elements.
+  unsigned along = getAlongMemory();
+  double together = 1;
+  if (instance.outerMask >> along & 1)
+    together =
+        std::min(kMaxAccessBytes / static_cast<double>(facts.narrowestElement),
+                 llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
+  // Narrower where each thread then has all that it reduces.
+  if (results >= threads)
+    return {1, results / threads};
+  double sharing = threads * together / results;
+  if (!(instance.outerMask >> along & 1))
+    sharing = std::max(sharing, countLanesAlong());
+  sharing = std::clamp(sharing, 1.0, threads);
+  return {sharing, std::max(together, results * sharing / threads)};
+}
+
+double BlockWork::countLanesAlong() const {
+  unsigned along = getAlongMemory();
+  if (schedule[along].tile == 1)
+    return 1;
+  // One row begins where a vector does, others anywhere.
+  int64_t vector =
+      kMaxAccessBytes / static_cast<int64_t>(facts.narrowestElement);
+  bool isOnly =
+      perThread * threads <= static_cast<double>(schedule[along].tile);
+  while (!isOnly && !walksAlong(along) && vector > 1 &&
+         facts.extents[along] % vector != 0)
+    vector /= 2;
+  return std::min(static_cast<double>(kWarpThreads),
+                  static_cast<double>(schedule[along].tile) /
+                      static_cast<double>(vector));
+}
+
+bool BlockWork::keepsByThread() const {
+  return schedule.strategy == Strategy::Reduction && !isSplit &&
+         llvm::all_of(body.getInstances(), [&](const BodyInstance &instance) {
+           return body.getNode(instance).kind != NodeKind::Reduction ||
+                  getSharing(instance).threads == 1;
+         });
+}
+
+double BlockWork::countRepeats() const {
+  // Beside a walk, a wait for other blocks, and rows that warps share, it is
+  // little.
+  if (schedule.strategy != Strategy::Reduction || walks || isSplit)
+    return 1;
+  double repeats = 1;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind == NodeKind::Reduction)
+      repeats = std::max(repeats, getSharing(instance).threads);
+  return repeats <= static_cast<double>(kWarpThreads) ? repeats : 1;
+}
+
+bool BlockWork::countsByElement() const {
+  unsigned walked = 0;
+  bool isRagged = false;
+  for (unsigned dim : facts.reduced.set_bits()) {
+    if (schedule[dim].kind != AxisKind::Loop || facts.extents[dim] == 1)
+      continue;
+    ++walked;
+    isRagged |= facts.extents[dim] % schedule[dim].tile != 0;
+  }
+  // What ends a single walk comes after all of its whole chunks.
+  return walked > 1 && isRagged;
+}
+
+double BlockWork::countFolded(const BodyInstance &instance) const {
+  if (!walks || schedule.strategy != Strategy::Reduction)
+    return 1;
+  return std::max(1.0, perThread / getSharing(instance).results);
+}
+
+double BlockWork::countTripsInTurn() const {
+  // The walk with the widest chunk is innermost. One that ends within a chunk
+  // has a loop of its own for what is left, and begins anew each time.
+  unsigned innermost = facts.getNumDims();
+  for (unsigned dim : facts.reduced.set_bits())
+    if (schedule[dim].kind == AxisKind::Loop &&
+        (innermost == facts.getNumDims() ||
+         schedule[dim].tile >= schedule[innermost].tile))
+      innermost = dim;
+  if (innermost == facts.getNumDims())
+    return trips;
+  double own = coverOf[innermost] / tileOf[innermost];
+  return own == std::floor(own) ? trips : std::max(1.0, std::floor(own));
+}

@@ -1,0 +1,265 @@
+//===- PriceArithmetic.cpp - What threads of a schedule compute -----------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what threads compute of a body, element by element, and
+// what they do to combine what each has of the same results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PriceParts.h"
+#include "fusion/Analysis/OpCosts.h"
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
+#include "fusion/Support/Hardware.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// What the operations of a body compute of each element. What one computes
+/// from the same values as one before it, threads that keep the elements have.
+class Expressions {
+public:
+  /// Adds those of `op`; returns what the ones that were there cost.
+  OpCost add(linalg::GenericOp op);
+
+private:
+  /// By an operation's name, attributes and type, or a value, its map and what
+  /// else tells it from others, and by operands.
+  using Expression = std::tuple<const void *, const void *, const void *,
+                                std::vector<unsigned>>;
+
+  /// The number of an expression, and whether it is new.
+  std::pair<unsigned, bool> number(Expression expression) {
+    auto [it, isNew] = numbers.try_emplace(
+        std::move(expression), static_cast<unsigned>(numbers.size()));
+    return {it->second, isNew};
+  }
+
+  std::map<Expression, unsigned> numbers;
+};
+
+/// The arithmetic of a body.
+class ArithmeticPricer {
+public:
+  ArithmeticPricer(const StreamTraffic &traffic, KernelCost &cost)
+      : traffic(traffic), work(traffic.getWork()), facts(work.facts),
+        fitted(facts.target.fitted.loops), body(work.body),
+        schedule(work.schedule), cost(cost) {}
+
+  void addArithmetic();
+  /// What threads do to combine what each has of the same results.
+  void addCombinations();
+
+private:
+  /// What an element of `op` takes, which states that are dear to combine
+  /// accumulate, `folded` elements at a time; nothing for any other.
+  std::optional<OpCost> getFoldedCost(linalg::LinalgOp op, OpCost each,
+                                      double folded) const;
+  /// Instructions of a thread for each element of a scan that combines by
+  /// `each`.
+  double countScanInstructions(const OpCost &each) const;
+
+  const StreamTraffic &traffic;
+  const BlockWork &work;
+  const LoopFacts &facts;
+  const LoopConstants &fitted;
+  const KernelBody &body;
+  const LoopSchedule &schedule;
+  KernelCost &cost;
+};
+} // namespace
+
+OpCost Expressions::add(linalg::GenericOp op) {
+  OpCost known;
+  DenseMap<Value, unsigned> own;
+  Block *block = op.getBody();
+  for (OpOperand &operand : op->getOpOperands()) {
+    // What is accumulated is each operation's own.
+    const void *of = op.isDpsInput(&operand) ? nullptr : op.getOperation();
+    const void *map = op.getMatchingIndexingMap(&operand).getAsOpaquePointer();
+    own[block->getArgument(operand.getOperandNumber())] =
+        number({operand.get().getAsOpaquePointer(), map, of, {}}).first;
+  }
+  for (Operation &inner : block->without_terminator()) {
+    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
+        !isMemoryEffectFree(&inner) || isa<linalg::IndexOp>(inner))
+      continue;
+    std::vector<unsigned> operands;
+    for (Value operand : inner.getOperands()) {
+      auto [it, isNew] = own.try_emplace(operand, 0);
+      if (isNew)
+        it->second =
+            number({operand.getAsOpaquePointer(), nullptr, nullptr, {}}).first;
+      operands.push_back(it->second);
+    }
+    Value result = inner.getResult(0);
+    auto [place, isNew] =
+        number({inner.getName().getAsOpaquePointer(),
+                inner.getAttrDictionary().getAsOpaquePointer(),
+                result.getType().getAsOpaquePointer(), std::move(operands)});
+    own[result] = place;
+    if (!isNew)
+      known += getOpCost(&inner);
+  }
+  return known;
+}
+
+std::optional<OpCost> ArithmeticPricer::getFoldedCost(linalg::LinalgOp op,
+                                                      OpCost each,
+                                                      double folded) const {
+  if (matchMoments(op)) {
+    each.instructions +=
+        (work.countsByElement() ? kMomentDivisions : kMomentCombination) /
+        folded;
+    return each;
+  }
+  if (folded == 1 || !matchRescaledSum(op))
+    return std::nullopt;
+  OpCost exponential, combination;
+  Block *block = op.getBlock();
+  for (Operation &inner : block->without_terminator()) {
+    if (!dependsOn(inner.getResult(0), block->getArguments().take_back(2)))
+      continue;
+    OpCost own = getOpCost(&inner);
+    combination += own;
+    if (isa<math::ExpOp>(inner))
+      exponential += own;
+  }
+  double steps = 1 + 1 / folded;
+  each.instructions += exponential.instructions * steps +
+                       kRescaledInstructions + kRescaledCombination / folded -
+                       combination.instructions;
+  each.sfu += exponential.sfu * steps - combination.sfu;
+  return each;
+}
+
+void ArithmeticPricer::addArithmetic() {
+  double repeats = work.countRepeats();
+  Expressions expressions;
+  bool keeps = schedule.strategy == Strategy::Reduction && !work.walks;
+  for (const BodyInstance &instance : body.getInstances()) {
+    OpCost each = body.getNode(instance).perPoint;
+    if (auto op = dyn_cast<linalg::GenericOp>(body.getNode(instance).op);
+        op && keeps) {
+      OpCost known = expressions.add(op);
+      each.instructions = std::max(0.0, each.instructions - known.instructions);
+      each.doubles = std::max(0.0, each.doubles - known.doubles);
+      each.sfu = std::max(0.0, each.sfu - known.sfu);
+    }
+    double points = work.countPoints(instance.mask) *
+                    work.countSweeps(instance.mask, instance.sweeps);
+    if (body.getNode(instance).kind == NodeKind::Scan) {
+      double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
+      flops += 2 * countScanInstructions(each) * body.getPoints(instance.mask) *
+               work.countCopies(instance.mask);
+      continue;
+    }
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (op && work.walks)
+      if (std::optional<OpCost> folded =
+              getFoldedCost(op, each, work.countFolded(instance)))
+        each = *folded;
+    // The chip's peak counts a multiply-add, which takes the turn of any other
+    // instruction, as two.
+    bool isOfResults =
+        instance.level > 0 && (instance.mask & body.getReducedMask()) == 0;
+    double again = isOfResults ? each.instructions * (repeats - 1)
+                               : std::min(each.shared * (repeats - 1),
+                                          each.unshared - each.shared);
+    cost.fp32Flops += 2 * (each.instructions + again) * points;
+    cost.fp64Flops += 2 * each.doubles * points;
+    cost.sfuOps += each.sfu * points;
+  }
+}
+
+void ArithmeticPricer::addCombinations() {
+  if (schedule.strategy != Strategy::Reduction)
+    return;
+  auto lanes = static_cast<double>(kWarpThreads);
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind != NodeKind::Reduction)
+      continue;
+    BlockWork::Sharing sharing = work.getSharing(instance);
+    // Lanes with the same results shuffle, warps meet in shared memory.
+    double ofWarp =
+        std::clamp(lanes * sharing.threads / work.threads, 1.0, lanes);
+    double instructions = std::log2(ofWarp) * (countCombination(node.perPoint) +
+                                               fitted.shuffleInstructions);
+    if (sharing.threads > ofWarp)
+      instructions += fitted.warpStepInstructions;
+    // Each element that a thread has of a walk's tile has states of its own,
+    // unless these are dear.
+    auto op = dyn_cast<linalg::LinalgOp>(node.op);
+    bool isFolded = op && (matchMoments(op) || matchRescaledSum(op));
+    if (work.walks && !isFolded)
+      cost.fp32Flops += 2 * std::max(0.0, work.perThread - sharing.results) *
+                        countCombination(node.perPoint) * work.threads *
+                        work.blocks;
+    cost.fp32Flops +=
+        2 * sharing.results * instructions * work.threads * work.blocks;
+  }
+}
+
+double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
+  unsigned scanned = facts.scanned.find_first();
+  double one = countCombination(each);
+  auto extent =
+      static_cast<double>(std::max<int64_t>(facts.extents[scanned], 1));
+  auto tile = static_cast<double>(schedule[scanned].tile);
+  // Of a walk element by element, too.
+  double padding = 1, others = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    auto size = static_cast<double>(schedule[dim].tile);
+    if (dim == scanned)
+      continue;
+    others *= size;
+    padding *= std::max(1.0, size / static_cast<double>(std::max<int64_t>(
+                                        facts.extents[dim], 1)));
+  }
+  if (tile == 1)
+    return padding * one;
+  // Of so many work.threads that share a tile's elements of one scan.
+  auto count = [&](double sharing) {
+    if (sharing == 1)
+      return extent <= kMostInOrder ? one : 2 * one;
+    double steps = std::log2(sharing) + fitted.carriedSteps;
+    return 2 * one +
+           steps * (one + fitted.laneStepInstructions) * sharing / tile;
+  };
+  double sharing = std::clamp(work.threads / others, 1.0, tile);
+  double instructions = count(sharing);
+  // Registers past the end have nothing to do.
+  double steps = std::ceil(extent / tile) * tile / extent;
+  if (sharing > 1 || extent > tile)
+    padding *= steps;
+  // Along memory work.threads have what one access brings, unless exchanges
+  // give them more.
+  if (work.getAlongMemory() == scanned) {
+    double vector =
+        kMaxAccessBytes / static_cast<double>(facts.narrowestElement);
+    double moved =
+        fitted.exchangeInstructions * static_cast<double>(traffic.get().size());
+    instructions =
+        std::min(count(std::max(sharing, tile / vector)), instructions + moved);
+  }
+  return padding * instructions;
+}
+
+void mlir::fusion::addArithmetic(const StreamTraffic &traffic,
+                                 KernelCost &cost) {
+  ArithmeticPricer pricer(traffic, cost);
+  pricer.addArithmetic();
+  pricer.addCombinations();
+}

@@ -1,0 +1,208 @@
+//===- PriceRegisters.cpp - What threads of a schedule keep ---------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the registers of a thread: what it computes at a time,
+// and what it loads, keeps from sweep to sweep, accumulates or scans.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopFamilies.h"
+#include "PriceParts.h"
+#include "fusion/Analysis/OpCosts.h"
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
+#include "fusion/Support/Hardware.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+namespace {
+/// The registers of a schedule's threads.
+class RegisterCounter {
+public:
+  explicit RegisterCounter(const StreamTraffic &traffic)
+      : traffic(traffic), work(traffic.getWork()), facts(work.facts),
+        fitted(facts.target.fitted.loops), body(work.body),
+        schedule(work.schedule) {}
+
+  int64_t count() const;
+
+private:
+  /// Registers of what a thread loads at a time, and of what it keeps from one
+  /// sweep to a later one; without states, of what it keeps at least.
+  double countLoaded() const;
+  double countKeptRegisters(bool withStates = true) const;
+  /// The same of a scan, with its states.
+  double countScanned() const;
+  /// Of what a walk accumulates.
+  double countAccumulators() const;
+
+  const StreamTraffic &traffic;
+  const BlockWork &work;
+  const LoopFacts &facts;
+  const LoopConstants &fitted;
+  const KernelBody &body;
+  const LoopSchedule &schedule;
+};
+} // namespace
+
+double RegisterCounter::countScanned() const {
+  const ScanConstants &scans = facts.target.fitted.scans;
+  // The tile that is scanned, the next one, and one on its way.
+  double tiles = 1 + (work.trips > 1 ? 1 : 0) + (work.isSplit ? 1 : 0);
+  unsigned scanned = facts.scanned.find_first();
+  bool isAlong = work.getAlongMemory() == scanned;
+  double each = scans.otherRegisters;
+  for (const Stream &stream : traffic.get()) {
+    if (stream.isWrite || !(stream.mask >> scanned & 1))
+      continue;
+    double bytes = stream.value.elementBytes;
+    bool isPacked =
+        isAlong ? bytes * traffic.getVector(
+                              stream, traffic.getRun(stream, work.tileOf)) >=
+                      4
+                : bytes >= 4;
+    each += tiles * (isPacked ? bytes / 4 : scans.narrowRegisters);
+  }
+  ScanSizes sizes;
+  describeStates(body, sizes);
+  each += static_cast<double>(sizes.stateBytes) / 4;
+  return work.perThread * each;
+}
+
+double RegisterCounter::countLoaded() const {
+  double loaded = 0;
+  for (const KernelTensor &tensor : facts.inputs) {
+    double elements = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      if (llvm::is_contained(tensor.dims, std::optional(dim)))
+        elements *= work.tileOf[dim];
+    loaded += std::max(1.0, elements / work.threads) * tensor.elementBytes / 4;
+  }
+  return loaded;
+}
+
+/// Registers of each element of what `facts` reduces along `dim` to several
+/// results at once: all elements have all of them before they are combined.
+static double countStates(const LoopFacts &facts, unsigned dim) {
+  double most = 0;
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
+    if (!op || op.getNumDpsInits() == 1 || !facts.reduces(instance, dim))
+      continue;
+    // Beside an element there are constants; then its distance from a mean.
+    if (matchRescaledSum(op))
+      continue;
+    if (matchMoments(op)) {
+      most = std::max(most, 1.0);
+      continue;
+    }
+    if (std::optional<SmallVector<Type>> types = getPartialTypes(op))
+      most = std::max(most, static_cast<double>(types->size()));
+  }
+  return most;
+}
+
+double RegisterCounter::countKeptRegisters(bool withStates) const {
+  double most = 0, present = 1;
+  // Registers past the end are no code.
+  for (double tile : work.tileOf)
+    present *= tile;
+  present = std::min(work.perThread, std::ceil(present / work.threads));
+  unsigned along = work.getAlongMemory();
+  bool isLoose = llvm::any_of(traffic.get(), [&](const Stream &stream) {
+    return (stream.mask >> along & 1) && schedule[along].vector > 1 &&
+           traffic.getVector(stream, traffic.getRun(stream, work.tileOf)) == 1;
+  });
+  for (unsigned dim : facts.reduced.set_bits()) {
+    if (schedule[dim].kind != AxisKind::Full || schedule[dim].tile == 1)
+      continue;
+    KeptValues kept = countKept(facts, dim);
+    // Half of the late operands' elements are on their way at a time.
+    double elements =
+        static_cast<double>(kept.elements) + static_cast<double>(kept.late) / 2;
+    if (elements > 0)
+      elements = std::max(elements, fitted.keptRegisters);
+    if (withStates)
+      elements += countStates(facts, dim);
+    most = std::max(most, elements * present);
+  }
+  // Rows that begin anywhere may be accessed element by element.
+  if (most > 0 && isLoose && withStates)
+    most += present;
+  return most;
+}
+
+double RegisterCounter::countAccumulators() const {
+  if (!work.walks || schedule.strategy != Strategy::Reduction)
+    return 0;
+  // Reductions of one level walk together.
+  SmallVector<double> states;
+  for (const BodyInstance &instance : body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (!op || op.getNumReductionLoops() == 0)
+      continue;
+    std::optional<SmallVector<Type>> types = getPartialTypes(op);
+    states.resize(std::max<size_t>(states.size(), instance.level + 1));
+    double own = types ? static_cast<double>(types->size()) : 1;
+    // One count for all elements of a tile. Of what is folded a thread holds
+    // the elements instead.
+    if (matchMoments(op))
+      own -= 1;
+    if (double folded = work.countFolded(instance);
+        folded > 1 && (matchMoments(op) || matchRescaledSum(op)))
+      own = 1 + own / folded;
+    states[instance.level] += own;
+  }
+  return work.perThread * *llvm::max_element(states);
+}
+
+int64_t RegisterCounter::count() const {
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  // Of one element: what is computed at a time.
+  SmallVector<LiveValue> live;
+  SmallVector<int64_t> lastUse(instances.size());
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    lastUse[i] = i;
+    for (unsigned producer : instance.producers)
+      lastUse[producer] = i;
+  }
+  double together = std::min(work.perThread, fitted.elementsAtATime);
+  for (auto [i, instance] : llvm::enumerate(instances)) {
+    const GraphValue &value =
+        body.getGraph().getValue(body.getNode(instance).writes.front().value);
+    live.push_back({static_cast<int64_t>(i), lastUse[i],
+                    together * std::max(1.0, value.elementBytes / 4)});
+  }
+  auto count = [&](double held) {
+    live.push_back({0, static_cast<int64_t>(instances.size()), held});
+    int64_t registers = estimateRegisters(live, traffic.get().size());
+    live.pop_back();
+    return registers;
+  };
+  if (schedule.strategy == Strategy::Scan)
+    return count(countScanned());
+  // What is needed late is loaded then, in parts.
+  double kept = countKeptRegisters();
+  if (kept == 0)
+    return count(countLoaded() + countAccumulators());
+  int64_t registers = count(kept);
+  // States are computed a few at a time where what is kept fits without.
+  int64_t limit =
+      getRegisterLimit(static_cast<int64_t>(work.threads), facts.target);
+  int64_t least = count(countKeptRegisters(/*withStates=*/false));
+  if (least - cost::kRegisterError <= limit)
+    registers = std::min(registers, limit);
+  return registers;
+}
+
+int64_t mlir::fusion::countRegisters(const StreamTraffic &traffic) {
+  return RegisterCounter(traffic).count();
+}

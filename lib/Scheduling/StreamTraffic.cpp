@@ -1,0 +1,297 @@
+//===- StreamTraffic.cpp - What a schedule asks memory for ----------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements what blocks ask memory for: bytes, sectors at the ends
+// of runs, and the instructions of accesses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StreamTraffic.h"
+
+#include "fusion/Support/Counts.h"
+#include "fusion/Support/Hardware.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+StreamTraffic::StreamTraffic(const BlockWork &work)
+    : work(work), facts(work.facts), fitted(work.facts.target.fitted.loops),
+      body(work.body), schedule(work.schedule) {
+  find();
+}
+
+void StreamTraffic::find() {
+  const ComputeGraph &graph = body.getGraph();
+  SmallVector<double> touches = getFirstTouches(body);
+  for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
+    const GraphValue &value = graph.getValue(access.value);
+    uint64_t sweeps = body.getInstances()[access.instance].sweeps;
+    auto known = llvm::find_if(streams, [&](const Stream &stream) {
+      return &stream.value == &value &&
+             stream.coords == ArrayRef<AffineExpr>(access.coords);
+    });
+    if (known != streams.end()) {
+      known->sweeps |= sweeps;
+      continue;
+    }
+    streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
+                       /*isWrite=*/false, touched});
+  }
+  for (const BodyOutput &output : body.getOutputs()) {
+    const GraphValue &value = graph.getValue(output.value);
+    streams.push_back({value, output.shape, output.coords, output.mask,
+                       /*sweeps=*/1, /*isWrite=*/true,
+                       body.getStoredElements(output) * value.elementBytes});
+  }
+}
+
+bool StreamTraffic::isGather(const Stream &stream) const {
+  return stream.mask && llvm::any_of(stream.coords, isKnownAtRunTime);
+}
+
+double StreamTraffic::getSpan(const Stream &stream, unsigned number,
+                              ArrayRef<double> have) const {
+  auto size = static_cast<double>(stream.shape[number]);
+  double span = 1;
+  for (auto [dim, count] : llvm::enumerate(have))
+    span += std::abs(getSlope(stream.coords[number], dim)) * (count - 1);
+  return std::clamp(span, 1.0, std::max(size, 1.0));
+}
+
+double StreamTraffic::getDensity(const Stream &stream, unsigned number) const {
+  double least = 0;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    double slope = std::abs(getSlope(stream.coords[number], dim));
+    if (slope > 0 && facts.extents[dim] > 1)
+      least = least > 0 ? std::min(least, slope) : slope;
+  }
+  return least > 1 ? 1 / least : 1;
+}
+
+double StreamTraffic::getShareInside(const Stream &stream) const {
+  double share = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
+      if (getSlope(coord, dim) != 1)
+        continue;
+      // What is padded or joined begins anywhere in a tile; the last tile of
+      // all ends with the tensor.
+      bool isWhole = size == facts.extents[dim];
+      double inside = static_cast<double>(size) / work.coverOf[dim];
+      if (!isWhole)
+        inside += 1 - 1 / work.coverOf[dim];
+      share *= std::min(1.0, inside / work.blocksOf[dim]);
+    }
+  return share;
+}
+
+double StreamTraffic::getRun(const Stream &stream,
+                             ArrayRef<double> have) const {
+  double run = 1;
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    double span = getSpan(stream, number, have);
+    run *= span;
+    if (span < static_cast<double>(stream.shape[number]))
+      break;
+  }
+  return run;
+}
+
+double StreamTraffic::getAlignment(const Stream &stream) const {
+  auto bytes = static_cast<uint64_t>(std::max(1.0, stream.value.elementBytes));
+  uint64_t row = bytes;
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    double span = getSpan(stream, number, work.coverOf);
+    bool isWhole = span >= static_cast<double>(stream.shape[number]);
+    uint64_t part = row * static_cast<uint64_t>(span);
+    row *= static_cast<uint64_t>(std::max<int64_t>(stream.shape[number], 1));
+    if (isWhole)
+      continue;
+    // Of one row in all, parts begin after whole ones.
+    bool isOnly = llvm::all_of(stream.shape.take_front(number),
+                               [](int64_t size) { return size == 1; });
+    return static_cast<double>(
+        std::gcd(std::gcd(part, isOnly ? part : row),
+                 static_cast<uint64_t>(cost::kSectorBytes)));
+  }
+  return cost::kSectorBytes;
+}
+
+double StreamTraffic::getVector(const Stream &stream, double run) const {
+  // Rows that begin anywhere are read element by element, but for work.walks,
+  // which begin a little before the row.
+  int64_t row = 1;
+  double vector = std::max(1.0, kMaxAccessBytes / stream.value.elementBytes);
+  vector = std::min({vector, work.perThread, run});
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    if (stream.shape[number] == 1)
+      continue;
+    auto coord = dyn_cast<AffineDimExpr>(stream.coords[number]);
+    // Windows slide over whole rows of what lies within.
+    if (!coord && row > 1)
+      break;
+    if (!coord)
+      return 1;
+    if (row == 1 && work.walksAlong(coord.getPosition())) {
+      row = 0;
+      break;
+    }
+    // Of one row in all, no other begins anywhere.
+    if (llvm::all_of(stream.shape.take_front(number),
+                     [](int64_t size) { return size == 1; })) {
+      row = 0;
+      break;
+    }
+    row *= stream.shape[number];
+    if (getSpan(stream, number, work.tileOf) <
+        static_cast<double>(stream.shape[number]))
+      break;
+  }
+  auto width = static_cast<int64_t>(llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(1, static_cast<int64_t>(vector))));
+  while (width > 1 && row % width != 0)
+    width /= 2;
+  return static_cast<double>(width);
+}
+
+double StreamTraffic::getLoadedShare(const Stream &stream) const {
+  if (stream.isWrite || work.turns == 1)
+    return 1;
+  double share = 1;
+  for (AffineExpr coord : stream.coords) {
+    double points = 1, span = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+      double slope = std::abs(getSlope(coord, dim));
+      double have = facts.reduced.test(dim)
+                        ? static_cast<double>(facts.extents[dim])
+                        : static_cast<double>(schedule[dim].strip);
+      if (slope == 0)
+        continue;
+      points *= std::max(have, 1.0);
+      span += slope * (std::max(have, 1.0) - 1);
+    }
+    share *= std::min(1.0, span / points);
+  }
+  return share;
+}
+
+double StreamTraffic::getLineFactor(const Stream &stream) const {
+  if (!stream.isWrite || isGather(stream) || schedule.axes.empty() ||
+      schedule.strategy == Strategy::Scan)
+    return 1;
+  // A thread has as many elements side by side as the narrowest operand has in
+  // one access. Where this one's are more bytes, lanes store the first part of
+  // each, then the next one; single elements go to neighbouring lanes.
+  double elementBytes = stream.value.elementBytes;
+  double piece = getVector(stream, getRun(stream, work.tileOf)) * elementBytes;
+  double together =
+      static_cast<double>(schedule[work.getAlongMemory()].vector) *
+      elementBytes;
+  if (piece >= together || piece <= elementBytes)
+    return 1;
+  return std::min(together, static_cast<double>(kLineBytes)) / piece;
+}
+
+double StreamTraffic::countInVain(const Stream &stream, double vector) const {
+  unsigned along = work.getAlongMemory();
+  if (!work.keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
+    return 0;
+  // Rows lie side by side: what a warp asks for beyond what it gets takes
+  // work.turns of the L1 cache; stores go to the L2 cache.
+  double bytes = vector * stream.value.elementBytes;
+  double asked = std::min(work.tileOf[along] * stream.value.elementBytes,
+                          std::max(bytes, cost::kSectorBytes));
+  return std::max(0.0, asked - bytes) *
+         (stream.isWrite ? fitted.vainStore : fitted.vainLoad) / vector;
+}
+
+double StreamTraffic::countExchangedBytes() const {
+  double bytes = 0;
+  for (const Stream &stream : streams) {
+    double vector = getVector(stream, getRun(stream, work.tileOf));
+    if (stream.isWrite ||
+        countInVain(stream, vector) <= fitted.rowExchangeInstructions)
+      continue;
+    double elements = 1;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      if (stream.mask >> dim & 1)
+        elements *= static_cast<double>(schedule[dim].tile);
+    bytes += elements * stream.value.elementBytes;
+  }
+  return bytes;
+}
+
+bool StreamTraffic::isCopied(const Stream &stream) const {
+  if (stream.isWrite || isGather(stream))
+    return false;
+  for (unsigned dim : facts.reduced.set_bits())
+    if (schedule[dim].stages > 1 && (stream.mask >> dim & 1))
+      return true;
+  return false;
+}
+
+void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
+  double elementBytes = stream.value.elementBytes;
+  double sweeps = work.countSweeps(stream.mask, stream.sweeps);
+  double points = body.getPoints(stream.mask) * work.countCopies(stream.mask);
+  AccessCost access;
+  access.uniqueBytes = stream.uniqueBytes;
+  access.isWrite = stream.isWrite;
+  access.lineFactor = getLineFactor(stream);
+  double run = 1, inBlock = elementBytes;
+  if (isGather(stream)) {
+    access.requestedBytes = points * std::max(elementBytes, cost::kSectorBytes);
+    inBlock = access.requestedBytes / work.blocks;
+  } else {
+    run = getRun(stream, work.tileOf);
+    double density = 1;
+    for (unsigned number = 0; number < stream.shape.size(); ++number) {
+      inBlock *= getSpan(stream, number, work.coverOf);
+      density = getDensity(stream, number);
+    }
+    // Sectors that a block's run shares with what lies beside it come twice
+    // from L2.
+    double bytes = getRun(stream, work.coverOf) * elementBytes;
+    double waste = cost::kSectorBytes - getAlignment(stream);
+    access.requestedBytes =
+        inBlock * work.blocks * getShareInside(stream) * (1 + waste / bytes);
+    access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
+    if (access.factor > 1)
+      access.requestedBytes /= access.factor;
+  }
+  access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
+  access.reuseDistanceBytes = stream.uniqueBytes;
+  cost.accesses.push_back(access);
+  // What a later sweep reads again, all resident work.blocks have read
+  // meanwhile.
+  double resident =
+      std::min(work.blocks, 2 * static_cast<double>(facts.target.numSMs));
+  if (sweeps > 1) {
+    cost.sweptBytes += access.requestedBytes * (sweeps - 1);
+    cost.sweepDistanceBytes += inBlock * resident;
+    cost.sweptOfBlock += inBlock;
+  }
+
+  double vector = getVector(stream, run);
+  double inVain = countInVain(stream, vector);
+  if (inVain > fitted.rowExchangeInstructions)
+    cost.sharedBytes += 2 * work.countPoints(stream.mask) * elementBytes;
+  double instructions = fitted.accessInstructions / vector +
+                        std::min(inVain, fitted.rowExchangeInstructions) +
+                        (elementBytes < 4 ? fitted.convertInstructions : 0);
+  cost.fp32Flops += 2 * work.countPoints(stream.mask) * getLoadedShare(stream) *
+                    sweeps * instructions;
+}
+
+void StreamTraffic::addTo(KernelCost &cost) const {
+  for (const Stream &stream : streams)
+    add(stream, cost);
+}

@@ -1,0 +1,89 @@
+//===- StreamTraffic.h - What a schedule asks memory for --------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the accesses of a kernel without products under a
+// schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_SCHEDULING_STREAMTRAFFIC_H
+#define FUSION_LIB_SCHEDULING_STREAMTRAFFIC_H
+
+#include "BlockWork.h"
+#include "fusion/Analysis/CostModel.h"
+
+namespace mlir::fusion {
+
+/// A tensor that the kernel reads or writes at one place.
+struct Stream {
+  const GraphValue &value;
+  ArrayRef<int64_t> shape;
+  ArrayRef<AffineExpr> coords;
+  DimMask mask;
+  /// The sweeps over what is walked in which it is needed, a bit each.
+  uint64_t sweeps;
+  bool isWrite;
+  /// Bytes that it is the first to touch.
+  double uniqueBytes;
+};
+
+/// The accesses of a kernel, and what its blocks ask for in each.
+class StreamTraffic {
+public:
+  explicit StreamTraffic(const BlockWork &work);
+
+  const BlockWork &getWork() const { return work; }
+  ArrayRef<Stream> get() const { return streams; }
+  /// Adds the traffic to `cost`, and the instructions of accesses.
+  void addTo(KernelCost &cost) const;
+
+  bool isGather(const Stream &stream) const;
+  /// Elements that lie side by side in what a tile, or a block in all, touches
+  /// of the tensor.
+  double getRun(const Stream &stream, ArrayRef<double> have) const;
+  /// Elements of one load or store of a thread.
+  double getVector(const Stream &stream, double run) const;
+  /// What is read of chunk after chunk is copied ahead into shared memory.
+  bool isCopied(const Stream &stream) const;
+  /// Turns of caches, for each element, by what is asked for in vain of rows
+  /// that threads access as they hold them, `vector` elements at a time; bytes
+  /// of a block of those that are exchanged instead.
+  double countInVain(const Stream &stream, double vector) const;
+  double countExchangedBytes() const;
+
+private:
+  void find();
+  void add(const Stream &stream, KernelCost &cost) const;
+  /// Elements of dimension `number` of a tensor that a tile, or a block in all,
+  /// touches; the share of what lies between them that is used.
+  double getSpan(const Stream &stream, unsigned number,
+                 ArrayRef<double> have) const;
+  double getDensity(const Stream &stream, unsigned number) const;
+  /// Of the blocks, those that have elements of the tensor: the others are in
+  /// what pads it, or in what is joined to it.
+  double getShareInside(const Stream &stream) const;
+  /// Bytes that divide where such a run of a block begins and ends, a sector's
+  /// at most.
+  double getAlignment(const Stream &stream) const;
+  /// Of the points of the stream, those that a thread loads: where windows are
+  /// written out, what several of them have in common is in its registers.
+  double getLoadedShare(const Stream &stream) const;
+  /// Lines of L2 that stores take in turn for each that they fill.
+  double getLineFactor(const Stream &stream) const;
+
+  const BlockWork &work;
+  const LoopFacts &facts;
+  const LoopConstants &fitted;
+  const KernelBody &body;
+  const LoopSchedule &schedule;
+  std::vector<Stream> streams;
+};
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_SCHEDULING_STREAMTRAFFIC_H
