@@ -8,7 +8,8 @@
 //
 // This file implements the nesting of reductions. A sum over all elements of a
 // softmax cannot share a kernel with it: blocks have a row each. As the sum,
-// over rows, of sums along each row, its first part can.
+// over rows, of sums along each row, its first part can. So can that of a sum
+// beside another one which reduces some of its dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +84,31 @@ getInnerLoops(linalg::LinalgOp op, linalg::LinalgOp earlier,
   return inner;
 }
 
+/// The loops of `op` that another reduction of the tensor of `read` reduces,
+/// element by element of the same, with that reduction.
+static std::optional<NestedReduction> findBeside(linalg::LinalgOp op,
+                                                 const Dependence &read) {
+  for (OpOperand &use : read.tensor.getUses()) {
+    auto other = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!other || other == op || other->getBlock() != op->getBlock() ||
+        other.getNumReductionLoops() == 0 || other.hasDynamicShape() ||
+        !other.isDpsInput(&use) || isContraction(other))
+      continue;
+    AffineMap map = other.getMatchingIndexingMap(&use);
+    if (!map.isPermutation())
+      continue;
+    auto iterators = other.getIteratorTypesArray();
+    Dependence result{Value(), {}};
+    for (auto [expr, loop] : llvm::zip_equal(map.getResults(), read.loops))
+      if (iterators[cast<AffineDimExpr>(expr).getPosition()] ==
+          utils::IteratorType::parallel)
+        result.loops.push_back(loop);
+    if (auto inner = getInnerLoops(op, other, result))
+      return NestedReduction{op, other, *inner};
+  }
+  return std::nullopt;
+}
+
 std::optional<NestedReduction>
 mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
   if (!isDivisible(op))
@@ -104,6 +130,8 @@ mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
   addInputs(op, llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
   while (!worklist.empty()) {
     Dependence dependence = worklist.pop_back_val();
+    if (auto nested = findBeside(op, dependence))
+      return nested;
     auto producer = dependence.tensor.getDefiningOp<linalg::LinalgOp>();
     if (!producer || producer.hasDynamicShape() || isContraction(producer))
       continue;

@@ -490,12 +490,18 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
 
 /// Adds `draft` to `found`, and again with fewer and fewer threads, which have
 /// more elements each and less to tell each other.
-static void addFewerWarps(const LoopFacts &facts, LoopSchedule draft,
-                          LoopSchedules &found) {
+static void addFewerWarps(const LoopFacts &facts, bool rowsAreContiguous,
+                          LoopSchedule draft, LoopSchedules &found) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   found.push_back(draft);
-  while (draft.warps > 1 &&
-         draft.tileElements() <= draft.warps * 16 * fitted.longPerThread) {
+  // Threads that share columns tell each other of each column that they have.
+  auto mayHaveFewer = [&] {
+    int64_t each = draft.tileElements() / (draft.warps * kWarpThreads / 2);
+    return each <= fitted.longPerThread ||
+           (!rowsAreContiguous && each <= fitted.keptByThread &&
+            draft.warps * kWarpThreads > fitted.keepingThreads);
+  };
+  while (draft.warps > 1 && mayHaveFewer()) {
     draft.warps /= 2;
     // A multiprocessor has fewer blocks than warps.
     if (draft.warps == 1) {
@@ -527,7 +533,8 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
     found.push_back(*own);
   int64_t limit = rowsAreContiguous ? fitted.maxKeptRow : fitted.maxKeptColumn;
   if (!reduced.dynamic && reduced.padded <= limit)
-    addFewerWarps(facts, keepWhole(facts, reduced, !columns, draft), found);
+    addFewerWarps(facts, !columns, keepWhole(facts, reduced, !columns, draft),
+                  found);
   // What is less than a chunk is no walk.
   int64_t columnWidth = kLineBytes / facts.narrowestElement;
   if (!found.empty() &&

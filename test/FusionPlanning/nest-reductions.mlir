@@ -2,6 +2,7 @@
 // RUN: fusion-run %s --entry=all --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=all --device=emulator --random --verify=payload | FileCheck %s --check-prefix=PAYLOAD
 // RUN: fusion-run %s --entry=columns --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=beside --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-compile %s -o %t.fpk --target=sm_90a --explain | FileCheck %s --check-prefix=EXPLAIN
 // A reduction of what depends on an earlier one of some of its dimensions begins
 // with these, in the kernel of that.
@@ -71,4 +72,35 @@ func.func @rounded(%x: tensor<300x5000xbf16>) -> tensor<bf16> {
   %f = linalg.fill ins(%z : bf16) outs(%e : tensor<bf16>) -> tensor<bf16>
   %r = linalg.reduce { arith.addf } ins(%s : tensor<300x5000xbf16>) outs(%f : tensor<bf16>) dimensions = [0, 1]
   return %r : tensor<bf16>
+}
+
+// The sum of all beside the sums of rows: one kernel reads the tensor.
+// CHECK-LABEL: func.func @beside
+// CHECK-SAME: kernels_after = 2 : i64
+// CHECK: fusion.kernel {{.*}} ins(%arg0 : tensor<128x8192xf32>)
+// CHECK-NOT: ins(%arg0
+func.func @beside(%x: tensor<128x8192xf32>) -> (tensor<f32>, tensor<128xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %all = linalg.reduce { arith.addf } ins(%x : tensor<128x8192xf32>) outs(%f : tensor<f32>) dimensions = [0, 1]
+  %er = tensor.empty() : tensor<128xf32>
+  %fr = linalg.fill ins(%z : f32) outs(%er : tensor<128xf32>) -> tensor<128xf32>
+  %rows = linalg.reduce { arith.addf } ins(%x : tensor<128x8192xf32>) outs(%fr : tensor<128xf32>) dimensions = [1]
+  return %all, %rows : tensor<f32>, tensor<128xf32>
+}
+
+// Neither of sums of rows and of columns begins with the other.
+// CHECK-LABEL: func.func @apart
+// CHECK: fusion.kernel {{.*}} ins(%arg0
+// CHECK: fusion.kernel {{.*}} ins(%arg0
+func.func @apart(%x: tensor<4096x8192xf32>) -> (tensor<8192xf32>, tensor<4096xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8192xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8192xf32>) -> tensor<8192xf32>
+  %columns = linalg.reduce { arith.addf } ins(%x : tensor<4096x8192xf32>) outs(%f : tensor<8192xf32>) dimensions = [0]
+  %er = tensor.empty() : tensor<4096xf32>
+  %fr = linalg.fill ins(%z : f32) outs(%er : tensor<4096xf32>) -> tensor<4096xf32>
+  %rows = linalg.reduce { arith.addf } ins(%x : tensor<4096x8192xf32>) outs(%fr : tensor<4096xf32>) dimensions = [1]
+  return %columns, %rows : tensor<8192xf32>, tensor<4096xf32>
 }
