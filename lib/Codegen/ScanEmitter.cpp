@@ -17,7 +17,6 @@
 
 #include "BodyEvaluator.h"
 #include "Coordinates.h"
-#include "LoadAhead.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -325,7 +324,7 @@ LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
     loop = walks.closeLoop(*next);
     // The next tile is on its way while blocks wait for each other.
     if (panels.isInRounds())
-      loop = loadAhead(loop);
+      loop->setAttr(tile::kLoadAheadAttrName, builder.getUnitAttr());
     states =
         llvm::to_vector_of<Value>(loop.getResults().take_front(next->size()));
   }

@@ -11,26 +11,21 @@
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[ROW:.*]] = arith.divui %[[BLOCK]], %{{.*}} : index
 // CHECK: %[[RANK:.*]] = arith.remui %[[BLOCK]], %{{.*}} : index
-// CHECK: %[[FIRST:.*]] = tile.load
-// CHECK: %[[LAST:.*]]:2 = scf.for %[[I:.*]] = %{{.*}} to %c768{{.*}} step %[[STEP:c384.*]] iter_args(%[[CARRY:.*]] = %{{.*}}, %[[X:.*]] = %[[FIRST]]) -> (f32, tensor<128xf32>)
-// A block loads its next tile first; in the last round its own again.
-// CHECK:   %[[LATER:.*]] = arith.addi %[[I]], %[[STEP]] : index
-// CHECK:   %[[FINAL:.*]] = arith.constant 384 : index
-// CHECK:   %[[AHEAD:.*]] = arith.minui %[[LATER]], %[[FINAL]] : index
-// CHECK:   %[[THERE:.*]] = arith.addi %[[AHEAD]], %{{.*}} : index
-// CHECK:   %[[LOADED:.*]] = tile.load %{{.*}} (%{{.*}}, %[[THERE]]) checked [false, false]
+// CHECK: %[[LAST:.*]] = scf.for %[[I:.*]] = %{{.*}} to %c768{{.*}} step %[[STEP:c384.*]] iter_args(%[[CARRY:.*]] = %{{.*}}) -> (f32)
 // CHECK:   %[[TURN:.*]] = arith.divui %[[I]], %[[STEP]] : index
 // CHECK:   %[[OWN:.*]] = arith.muli %[[RANK]], %c128{{.*}} : index
 // CHECK:   %[[AT:.*]] = arith.addi %[[I]], %[[OWN]] : index
-// CHECK-NOT: tile.load
+// CHECK:   %[[X:.*]] = tile.load %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
 // CHECK:   %{{.*}}, %[[TOTAL:.*]] = tile.scan %[[X]] inits(%{{.*}} : f32) along 0 : tensor<128xf32>
 // CHECK:   tile.panel_publish %[[TOTAL]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32
 // CHECK:   %[[BEFORE:.*]], %[[NEXT:.*]] = tile.panel_scan from %[[CARRY]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32 {
 // CHECK:     arith.addf
 // CHECK:   %[[Y:.*]], %{{.*}} = tile.scan %[[X]] inits(%[[BEFORE]] : f32) along 0 exclusive :
 // CHECK:   tile.store %[[Y]], %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
-// CHECK:   scf.yield %[[NEXT]], %[[LOADED]] : f32, tensor<128xf32>
-// CHECK: scf.for %[[J:.*]] = %c768{{.*}} to %c1000{{.*}} step %{{.*}} iter_args(%{{.*}} = %[[LAST]]#0) -> (f32)
+// CHECK:   scf.yield %[[NEXT]] : f32
+// A block is to load its next tile before it waits for others.
+// CHECK-NEXT: } {tile.load_ahead}
+// CHECK: scf.for %[[J:.*]] = %c768{{.*}} to %c1000{{.*}} step %{{.*}} iter_args(%{{.*}} = %[[LAST]]) -> (f32)
 // CHECK:   arith.divui %[[J]]
 // CHECK:   tile.load {{.*}} checked [false, true]
 // The pieces count their rounds together, and share their words.

@@ -120,3 +120,38 @@ tile.program @shared(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %end: index) attributes
   "test.use"(%s) : (tensor<2x128xf32, #v>) -> ()
   tile.return
 }
+
+// -----
+
+// Into registers, before an iteration does anything else: in the last one its
+// own tile again.
+
+#v = #tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[[128]], shape=[256]}">
+
+// CHECK-LABEL: tile.program @ahead
+// CHECK: %[[FIRST:.*]] = tile.load
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[END:.*]] step %[[STEP:.*]] iter_args(%{{.*}} = %{{.*}}, %[[X:.*]] = %[[FIRST]])
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %{{.*}} : index
+// CHECK-NEXT: %[[IN:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]]
+// CHECK-NEXT: %[[AT:.*]] = arith.select %[[IN]], %[[NEXT]], %[[I]]
+// CHECK-NEXT: %[[LOADED:.*]] = tile.load %{{.*}} (%[[AT]])
+// CHECK-NOT: tile.load
+// CHECK: "test.wait"
+// CHECK: arith.addf %{{.*}}, %[[X]]
+// CHECK: scf.yield %{{.*}}, %[[LOADED]]
+// CHECK-NOT: tile.load_ahead
+tile.program @ahead(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %c1024 = arith.constant 1024 : index
+  %zero = arith.constant dense<0.0> : tensor<256xf32, #v>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<1024xf32>
+  %s = scf.for %k = %c0 to %c1024 step %c256 iter_args(%a = %zero) -> (tensor<256xf32, #v>) {
+    "test.wait"() : () -> ()
+    %t = tile.load %x[affine_map<(a)[s] -> (a + s)>] (%k) checked [false] : !tile.view<1024xf32> -> tensor<256xf32, #v>
+    %b = arith.addf %a, %t : tensor<256xf32, #v>
+    scf.yield %b : tensor<256xf32, #v>
+  } {tile.load_ahead}
+  "test.use"(%s) : (tensor<256xf32, #v>) -> ()
+  tile.return
+}

@@ -73,6 +73,9 @@ public:
   /// Rewrites a loop in which each thread copies what it loads itself; the rest
   /// is loaded as it is used.
   void runByThreads();
+  /// Rewrites a loop whose steps wait for something else than memory, such as
+  /// other blocks: all that can be is loaded one iteration ahead.
+  void runIntoRegisters() { loadAhead(loadsKnownAhead(loop)); }
 
 private:
   /// Who copies what is read: those who read it wait for no others.

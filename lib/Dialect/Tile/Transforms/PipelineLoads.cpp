@@ -38,20 +38,25 @@ public:
     std::optional<PipelineAttr> pipeline = program.getPipeline();
     bool ofProducts = pipeline && pipeline->getKind() == MmaKind::MmaSync &&
                       pipeline->getStages() > 1;
-    SmallVector<scf::ForOp> products, walks;
+    SmallVector<scf::ForOp> products, walks, rounds;
     program.getBody().walk([&](scf::ForOp loop) {
+      if (loop->removeAttr(kLoadAheadAttrName))
+        rounds.push_back(loop);
       if (loop->hasAttr(kNumStagesAttrName))
         walks.push_back(loop);
       else if (ofProducts && !loadsOfProducts(loop).empty())
         products.push_back(loop);
     });
+    unsigned warps = program.getNumWarps();
+    for (scf::ForOp loop : rounds)
+      LoopPipeliner(loop, /*stages=*/1, warps, /*sharedBytes=*/0)
+          .runIntoRegisters();
     if (products.empty() && walks.empty())
       return;
     std::optional<int64_t> sharedLimit =
         fusion::getSharedLimit(program, sharedMemoryLimitBytes);
     if (!sharedLimit)
       return signalPassFailure();
-    unsigned warps = program.getNumWarps();
     for (scf::ForOp loop : products)
       LoopPipeliner(flattenNest(loop), pipeline->getStages(), warps,
                     *sharedLimit, pipeline->getMbarriers())

@@ -49,6 +49,10 @@ constexpr llvm::StringLiteral kRowGroupsAttrName = "tile.row_groups";
 /// or in use at once.
 constexpr llvm::StringLiteral kNumStagesAttrName = "tile.num_stages";
 
+/// Unit attribute of a loop: before an iteration does anything else, it loads
+/// the next one's tiles into registers.
+constexpr llvm::StringLiteral kLoadAheadAttrName = "tile.load_ahead";
+
 using fusion::MmaKind;
 
 /// The layout of a tile's type, or null for a scalar or a tile whose layout is

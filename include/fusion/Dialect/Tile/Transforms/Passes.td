@@ -80,7 +80,8 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
     In any program, the loads of a loop with `tile.num_stages = N` become copies
     N - 1 iterations ahead by which each thread copies what it loads itself: it
     waits for no other thread, and there are no barriers. What lanes or warps
-    have in common, and what copies cannot move, is loaded as before.
+    have in common, and what copies cannot move, is loaded as before. Those of a
+    loop with `tile.load_ahead` are made one iteration ahead into registers.
   }];
   let options = [
     Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
