@@ -16,6 +16,7 @@
 
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/WalkLimits.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -56,6 +57,7 @@ private:
   bool checkRepairs();
   bool checkOthers();
   bool checkOutputs();
+  void findLimits();
 
   bool fail(CascadeProblem problem, unsigned instance) {
     result.problem = problem;
@@ -178,9 +180,40 @@ bool CascadeAnalysis::checkOutputs() {
   return true;
 }
 
+void CascadeAnalysis::findLimits() {
+  unsigned numDims = body.getExtents().size();
+  for (unsigned member : result.members) {
+    const BodyInstance &instance = instances[member];
+    bool hasSymbols = llvm::any_of(instance.loops, [](AffineExpr loop) {
+      bool found = false;
+      loop.walk([&](AffineExpr part) { found |= isa<AffineSymbolExpr>(part); });
+      return found;
+    });
+    SmallVector<AffineExpr, 2> limits;
+    if (!hasSymbols)
+      limits =
+          findElementLimits(cast<linalg::LinalgOp>(body.getNode(instance).op),
+                            result.limitSymbols);
+    unsigned numSymbols = result.limitSymbols.size();
+    for (AffineExpr &limit : limits)
+      limit = simplifyAffineExpr(limit.replaceDims(instance.loops), numDims,
+                                 numSymbols);
+    // Those that blocks can solve for the walked dimension.
+    llvm::erase_if(limits, [&](AffineExpr limit) {
+      std::optional<LinearLimit> linear = getLinear(limit, numDims, numSymbols);
+      return !linear || linear->factors[result.walked] == 0;
+    });
+    if (member == result.members.front())
+      result.limits = std::move(limits);
+    else
+      intersectLimits(result.limits, limits);
+  }
+}
+
 CascadeBody CascadeAnalysis::run() {
-  (void)(findRoles() && findWalk() && findOwned() && checkRepairs() &&
-         checkOthers() && checkOutputs());
+  if (findRoles() && findWalk() && findOwned() && checkRepairs() &&
+      checkOthers() && checkOutputs())
+    findLimits();
   return result;
 }
 

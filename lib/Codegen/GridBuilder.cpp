@@ -271,6 +271,12 @@ Value GridBuilder::split(Value &linear, Value count) {
 
 void GridBuilder::place(unsigned axis, Value position) {
   int64_t tile = axes[axis].tile;
+  std::optional<unsigned> dim = axes[axis].dim;
+  if (dim && kernel.getDecision(*dim).getDescending()) {
+    Value last = arith::SubIOp::create(builder, loc, groups.countTiles(axis),
+                                       builder.createIndex(1));
+    position = arith::SubIOp::create(builder, loc, last, position);
+  }
   if (groups.areAlong(axis))
     position = groups.place(position);
   else if (tile != 1)
@@ -279,8 +285,19 @@ void GridBuilder::place(unsigned axis, Value position) {
   axes[axis].offset = position;
 }
 
+bool GridBuilder::walksOnce() const {
+  return llvm::any_of(kernel.getSchedule().getAxes(), [](AxisAttr axis) {
+    return axis.getKind() == AxisKind::Sequential;
+  });
+}
+
 void GridBuilder::placeTile(Value number) {
   SmallVector<unsigned> left(gridAxes);
+  // A walk that contractions share has all columns in one tile: its rows are
+  // grouped with slices of the dimension before.
+  if (mma && mma.getGroup() > 1 && walksOnce() &&
+      groups.getMostTiles(left.back()) == 1)
+    place(left.pop_back_val(), builder.createIndex(0));
   if (mma && mma.getGroup() > 1 && left.size() >= 2) {
     unsigned column = left.pop_back_val(), row = left.pop_back_val();
     Value rows = groups.countTiles(row), columns = groups.countTiles(column);

@@ -68,6 +68,8 @@ private:
   Value split(Value &linear, Value count);
   /// Sets the offset of an axis in the grid for tile `position` along it.
   void place(unsigned axis, Value position);
+  /// The kernel walks a dimension once for all that it reduces along it.
+  bool walksOnce() const;
   /// Sets the offsets of the axes in the grid for tile number `number`.
   void placeTile(Value number);
   /// The same for the two innermost ones, of `rows` and `columns` tiles, in

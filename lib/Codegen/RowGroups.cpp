@@ -111,8 +111,6 @@ LogicalResult mlir::fusion::restrictToGroups(scf::ForOp loop,
   });
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value end = arith::AddIOp::create(builder, loc, last, one);
-  loop.setLowerBound(first);
-  loop.setUpperBound(
-      arith::MinUIOp::create(builder, loc, end, loop.getUpperBound()));
+  restrictWalk(builder, loop, first, end);
   return success();
 }

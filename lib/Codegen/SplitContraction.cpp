@@ -14,6 +14,7 @@
 #include "SplitContraction.h"
 
 #include "Scratch.h"
+#include "WalkBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -50,9 +51,7 @@ void SplitContraction::restrictToShare(scf::ForOp loop, const Axis &axis) {
       builder.getSize(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
   Value begin = arith::MulIOp::create(builder, loc, grid.clusterRank, share);
   Value end = arith::AddIOp::create(builder, loc, begin, share);
-  loop.setLowerBound(begin);
-  loop.setUpperBound(
-      arith::MinUIOp::create(builder, loc, end, loop.getUpperBound()));
+  restrictWalk(builder, loop, begin, end);
 }
 
 unsigned SplitContraction::takePart(SmallVectorImpl<unsigned> &tileAxes) const {

@@ -18,6 +18,7 @@
 #include "Coordinates.h"
 #include "DotEmitter.h"
 #include "FoldedStates.h"
+#include "LimitedWalk.h"
 #include "ReductionGroup.h"
 #include "ReductionStates.h"
 #include "RowGroups.h"
@@ -577,6 +578,9 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   if (grouped && group.size() == 1 &&
       walks[i].dim == kernel.getSpace().getDimOfLoop(first, grouped->loop) &&
       failed(restrictToGroups(loop, group.front(), evaluator)))
+    return failure();
+  if (!walks[i].own && kernel.getDecision(walks[i].dim).getLimited() &&
+      failed(limitWalk(loop, axis, group, evaluator)))
     return failure();
   FailureOr<SmallVector<Value>> inner =
       walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));

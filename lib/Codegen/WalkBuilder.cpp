@@ -145,6 +145,13 @@ SmallVector<Piece, 2> WalkBuilder::getPieces(unsigned dim, int64_t step,
   return {Piece::All};
 }
 
+void mlir::fusion::restrictWalk(OpBuilder &builder, scf::ForOp loop,
+                                Value begin, Value end) {
+  loop.setLowerBound(begin);
+  loop.setUpperBound(arith::MinUIOp::create(builder, loop.getLoc(), end,
+                                            loop.getUpperBound()));
+}
+
 //===----------------------------------------------------------------------===//
 // Sums of many terms
 //===----------------------------------------------------------------------===//
@@ -187,7 +194,5 @@ void WalkBuilder::restrictToPart(scf::ForOp loop, scf::ForOp parts) {
   builder.setInsertionPoint(loop);
   Value begin = parts.getInductionVar();
   Value end = arith::AddIOp::create(builder, loc, begin, parts.getStep());
-  loop.setLowerBound(begin);
-  loop.setUpperBound(
-      arith::MinUIOp::create(builder, loc, end, loop.getUpperBound()));
+  restrictWalk(builder, loop, begin, end);
 }

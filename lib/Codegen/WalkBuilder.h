@@ -72,6 +72,10 @@ private:
   Location loc;
 };
 
+/// Lets `loop` begin at `begin`, and end at `end` if that is before its own
+/// end.
+void restrictWalk(OpBuilder &builder, scf::ForOp loop, Value begin, Value end);
+
 /// After how many steps of each of the loops around each other, outermost
 /// first, another part of a sum begins; 0: never. `trips` are their steps where
 /// known, of which each of the innermost adds `terms`.

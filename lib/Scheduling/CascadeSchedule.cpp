@@ -10,14 +10,20 @@
 // contractions: a block owns rows, walks the dimension that the last ones
 // contract once, and keeps what they add up. The price is that of the steps of
 // the walk: products, and the arithmetic on what the inner ones give, of which
-// the rows' maxima are needed before the next product can begin.
+// the rows' maxima are needed before the next product can begin. Where a mask
+// of positions says that a block's rows have nothing in its first or last steps
+// these are left out; blocks are then of unequal length, and the longest start
+// first.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/TensorCores.h"
+#include "fusion/Analysis/WalkLimits.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <map>
+#include <queue>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -27,6 +33,18 @@ namespace {
 struct WalkProduct {
   Contraction sum;
   unsigned instance;
+};
+
+/// What limits the walk of a block: linear over the dimensions, and what the
+/// scalars add to it where that can be said.
+struct PricedLimit {
+  LinearLimit linear;
+  std::optional<int64_t> scalars;
+};
+
+/// The part of the walked dimension that a block walks.
+struct WalkRange {
+  int64_t begin, end;
 };
 
 /// What schedules of one body depend on.
@@ -42,6 +60,9 @@ private:
   struct Tiling {
     int64_t rows, steps, warps;
     int64_t skew = 0;
+    /// The order of blocks.
+    bool descending = false;
+    int64_t group = 1;
   };
 
   bool findProducts();
@@ -57,6 +78,27 @@ private:
   /// What one step of a block takes: of its products and of everything else.
   std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
   void addTraffic(const Tiling &tiling, KernelCost &cost) const;
+  /// What limits the walk, and how much of it.
+  void findLimits();
+  /// What the rows from `first` on of a block walk.
+  WalkRange getRange(const Tiling &tiling, int64_t first) const;
+  /// Steps of each tile of rows, one after the other.
+  SmallVector<int64_t> countSteps(const Tiling &tiling) const;
+  /// The share of all steps that is made, and of the walked dimension that any
+  /// block reads.
+  std::pair<double, double> getShares(const Tiling &tiling) const;
+  /// Blocks leave steps out, as far as is known now.
+  bool isLimited(const Tiling &tiling) const;
+  /// The dimension before the rows that blocks differ along, if there is one.
+  std::optional<unsigned> getSliceDim() const;
+  /// `tiling` with its longest blocks first, of as many slices as makes the
+  /// last one end first.
+  Tiling orderBlocks(Tiling tiling) const;
+  /// From the start of the first block to the end of the last one, on so many
+  /// places, with so many seconds a step.
+  double getBlockSeconds(const Tiling &tiling, double step,
+                         int64_t places) const;
+  double getStepTime(const Tiling &tiling, const KernelShape &shape) const;
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   int64_t extentOf(unsigned dim) const {
     return static_cast<int64_t>(body.getExtents()[dim]);
@@ -73,11 +115,18 @@ private:
   /// The dimensions that tiles are of: one of the rows', that of the columns
   /// and the one that is contracted in each step.
   unsigned row = 0, column = 0, depth = 0;
+  SmallVector<PricedLimit, 2> limits;
 };
 } // namespace
 
 /// Stages of the ring that what is loaded in each step goes through.
 static constexpr int64_t kStages = 2;
+/// Slices whose rows alternate. More are no better: the blocks at work together
+/// are of so many slices by then.
+static constexpr int64_t kGroups[] = {4, 8, 16};
+/// Blocks up to which the time of each is counted: of more the last ones weigh
+/// little.
+static constexpr int64_t kMaxCounted = 4096;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -214,10 +263,12 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
 LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   LoopSchedule schedule(Strategy::Contraction, body.getExtents().size());
   schedule.warps = tiling.warps;
-  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew};
+  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew, tiling.group};
   schedule[row].tile = tiling.rows;
+  schedule[row].descending = tiling.descending;
   schedule[cascade.walked].kind = AxisKind::Sequential;
   schedule[cascade.walked].tile = tiling.steps;
+  schedule[cascade.walked].limited = isLimited(tiling);
   schedule[column].tile = nextPowerOfTwo(extentOf(column));
   schedule[depth].kind = AxisKind::Full;
   schedule[depth].tile = nextPowerOfTwo(extentOf(depth));
@@ -354,6 +405,8 @@ void CascadeScheduler::addTraffic(const Tiling &tiling,
                                   KernelCost &cost) const {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
+  auto [walked, read] = getShares(tiling);
+  DimMask walkedBit = DimMask(1) << cascade.walked;
   for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
     DimMask rowBit = DimMask(1) << row;
     double copies = body.getPoints(cascade.rows & ~rowBit & ~access.mask);
@@ -362,6 +415,10 @@ void CascadeScheduler::addTraffic(const Tiling &tiling,
           static_cast<double>(llvm::divideCeil(extentOf(row), tiling.rows));
     double bytes = graph.getValue(access.value).elementBytes;
     double requested = body.getPoints(access.mask) * bytes * copies;
+    if (access.mask & walkedBit) {
+      requested *= walked;
+      touched *= read;
+    }
     // Blocks that run together walk the same keys and values.
     cost.accesses.push_back(
         {touched, std::max(requested, touched), /*reuseDistance=*/0, 1, false});
@@ -373,34 +430,245 @@ void CascadeScheduler::addTraffic(const Tiling &tiling,
   }
 }
 
-KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
+//===----------------------------------------------------------------------===//
+// Walks that are limited
+//===----------------------------------------------------------------------===//
+
+/// Blocks that a multiprocessor has at a time.
+static int64_t getResident(const KernelShape &shape, const TargetInfo &target) {
+  return std::max<int64_t>(1, computeOccupancy(shape, target).blocksPerSM);
+}
+
+/// What `symbol` is where sizes are those to price with; nothing for positions
+/// that the run knows.
+static std::optional<int64_t> getTypical(Value symbol,
+                                         const ComputeGraph &graph) {
+  auto size = symbol.getDefiningOp<tensor::DimOp>();
+  std::optional<int64_t> dim = size ? size.getConstantIndex() : std::nullopt;
+  if (!dim)
+    return std::nullopt;
+  auto value = llvm::find_if(graph.getValues(), [&](const GraphValue &value) {
+    return value.ssa == size.getSource();
+  });
+  if (value == graph.getValues().end())
+    return std::nullopt;
+  return value->shape[*dim];
+}
+
+void CascadeScheduler::findLimits() {
+  unsigned numDims = body.getExtents().size();
+  for (AffineExpr limit : cascade.limits) {
+    PricedLimit priced;
+    priced.linear = *getLinear(limit, numDims, cascade.limitSymbols.size());
+    priced.scalars = 0;
+    for (auto [factor, symbol] :
+         llvm::zip_equal(priced.linear.symbols, cascade.limitSymbols)) {
+      if (factor == 0)
+        continue;
+      std::optional<int64_t> value = getTypical(symbol, body.getGraph());
+      if (!value)
+        priced.scalars = std::nullopt;
+      else if (priced.scalars)
+        *priced.scalars += factor * *value;
+    }
+    limits.push_back(std::move(priced));
+  }
+}
+
+WalkRange CascadeScheduler::getRange(const Tiling &tiling,
+                                     int64_t first) const {
+  int64_t extent = extentOf(cascade.walked);
+  WalkRange range{0, extent};
+  for (const PricedLimit &limit : limits) {
+    if (!limit.scalars)
+      continue;
+    // The most that all but the walked dimension can add.
+    int64_t most = limit.linear.number + *limit.scalars;
+    for (auto [dim, factor] : llvm::enumerate(limit.linear.factors)) {
+      if (dim == cascade.walked || factor == 0)
+        continue;
+      int64_t begin = dim == row ? first : 0;
+      int64_t width = dim == row ? tiling.rows : extentOf(dim);
+      most += factor * (factor > 0 ? begin + width - 1 : begin);
+    }
+    int64_t factor = limit.linear.factors[cascade.walked];
+    if (factor < 0)
+      range.end =
+          std::min(range.end, llvm::divideFloorSigned(most, -factor) + 1);
+    else
+      range.begin =
+          std::max(range.begin, llvm::divideCeilSigned(-most, factor));
+  }
+  range.begin = std::min(range.begin, extent) / tiling.steps * tiling.steps;
+  range.end = std::max(range.end, range.begin);
+  return range;
+}
+
+SmallVector<int64_t> CascadeScheduler::countSteps(const Tiling &tiling) const {
+  SmallVector<int64_t> steps;
+  for (int64_t first = 0; first < extentOf(row); first += tiling.rows) {
+    WalkRange range = getRange(tiling, first);
+    steps.push_back(llvm::divideCeil(range.end - range.begin, tiling.steps));
+  }
+  return steps;
+}
+
+std::pair<double, double>
+CascadeScheduler::getShares(const Tiling &tiling) const {
+  int64_t extent = extentOf(cascade.walked), made = 0;
+  WalkRange all{extent, 0};
+  SmallVector<int64_t> steps = countSteps(tiling);
+  for (auto [i, own] : llvm::enumerate(steps)) {
+    made += own;
+    WalkRange range = getRange(tiling, static_cast<int64_t>(i) * tiling.rows);
+    if (own == 0)
+      continue;
+    all.begin = std::min(all.begin, range.begin);
+    all.end = std::max(all.end, range.end);
+  }
+  double whole = static_cast<double>(steps.size()) *
+                 static_cast<double>(llvm::divideCeil(extent, tiling.steps));
+  return {static_cast<double>(made) / whole,
+          static_cast<double>(std::max<int64_t>(all.end - all.begin, 0)) /
+              static_cast<double>(extent)};
+}
+
+bool CascadeScheduler::isLimited(const Tiling &tiling) const {
+  // What a run's sizes and positions leave is not known before it.
+  bool isKnown = llvm::all_of(limits, [&](const PricedLimit &limit) {
+    return limit.scalars &&
+           llvm::all_of(limit.linear.symbols,
+                        [](int64_t factor) { return !factor; });
+  });
+  isKnown &= body.isStatic(row) && body.isStatic(cascade.walked);
+  return !limits.empty() && (!isKnown || getShares(tiling).first < 1);
+}
+
+std::optional<unsigned> CascadeScheduler::getSliceDim() const {
+  DimMask before = cascade.rows & ((DimMask(1) << row) - 1);
+  // Blocks of other dimensions differ faster than rows.
+  DimMask after = (cascade.rows | cascade.columns) & ~before;
+  if (before == 0 || column < row ||
+      after != (DimMask(1) << row | DimMask(1) << column))
+    return std::nullopt;
+  return llvm::Log2_64(before);
+}
+
+double CascadeScheduler::getBlockSeconds(const Tiling &tiling, double step,
+                                         int64_t places) const {
+  SmallVector<double> seconds;
+  double sum = 0;
+  for (int64_t steps : countSteps(tiling)) {
+    seconds.push_back(static_cast<double>(steps + tiling.skew) * step +
+                      target.fitted.cascades.blockSeconds);
+    sum += seconds.back();
+  }
+  auto tiles = static_cast<int64_t>(seconds.size());
+  int64_t copies = toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  double longest = *llvm::max_element(seconds);
+  if (longest == *llvm::min_element(seconds))
+    return static_cast<double>(llvm::divideCeil(tiles * copies, places)) *
+           longest;
+  if (tiles * copies > kMaxCounted)
+    return sum * static_cast<double>(copies) / static_cast<double>(places) +
+           longest / 2;
+  // Each block begins where one ends first.
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends;
+  double last = 0;
+  auto start = [&](int64_t tile) {
+    double begin = 0;
+    if (static_cast<int64_t>(ends.size()) == places) {
+      begin = ends.top();
+      ends.pop();
+    }
+    double end = begin + seconds[tiling.descending ? tiles - 1 - tile : tile];
+    ends.push(end);
+    last = std::max(last, end);
+  };
+  std::optional<unsigned> slices = getSliceDim();
+  int64_t width = slices ? extentOf(*slices) : 1;
+  for (int64_t copy = 0; copy < copies; copy += width)
+    for (int64_t slice = 0; slice < width; slice += tiling.group)
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        for (int64_t i = slice; i < std::min(slice + tiling.group, width); ++i)
+          start(tile);
+  return last;
+}
+
+CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {
+  if (!isLimited(tiling))
+    return tiling;
+  KernelShape shape = getShape(tiling);
+  int64_t places = target.numSMs * getResident(shape, target);
+  double step = getStepTime(tiling, shape);
+  // What blocks that alternate read has to stay in the L2 cache.
+  double slice = 0;
+  DimMask walked = DimMask(1) << cascade.walked;
+  std::optional<unsigned> slices = getSliceDim();
+  double shared = 0;
+  for (const BodyAccess &access : body.getInputs()) {
+    if (!(access.mask & walked))
+      continue;
+    double bytes = body.getPoints(access.mask & ~cascade.rows) *
+                   body.getGraph().getValue(access.value).elementBytes;
+    bool differs = slices && (access.mask & (DimMask(1) << *slices));
+    (differs ? slice : shared) += bytes;
+  }
+  SmallVector<int64_t> steps = countSteps(tiling);
+  tiling.descending = steps.back() > steps.front();
+  Tiling best = tiling;
+  double least = getBlockSeconds(tiling, step, places);
+  for (int64_t group : kGroups) {
+    double bytes = slice * static_cast<double>(group) + shared;
+    if (!slices || group > extentOf(*slices) ||
+        2 * bytes > static_cast<double>(target.l2Bytes))
+      break;
+    tiling.group = group;
+    double seconds = getBlockSeconds(tiling, step, places);
+    if (seconds < least) {
+      least = seconds;
+      best = tiling;
+    }
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+/// Seconds of a step, where blocks of a multiprocessor take turns at its units.
+double CascadeScheduler::getStepTime(const Tiling &tiling,
+                                     const KernelShape &shape) const {
   const CascadeConstants &fitted = target.fitted.cascades;
-  KernelEstimate estimate;
-  estimate.shape = getShape(tiling);
-  for (const auto &products : {inner, outer})
-    for (const WalkProduct &product : products)
-      estimate.cost.tensorFlops +=
-          2 * body.getPoints(body.getInstances()[product.instance].mask);
-  addTraffic(tiling, estimate.cost);
-  estimate.time = estimateTime(estimate.cost, estimate.shape, target);
   auto [products, others] = getStepSeconds(tiling);
-  double resident = static_cast<double>(
-      std::max<int64_t>(1, estimate.time.occupancy.blocksPerSM));
-  double steps = static_cast<double>(
-      llvm::divideCeil(extentOf(cascade.walked), tiling.steps) + tiling.skew);
-  // Those of one multiprocessor take turns at its units; with four warps in
-  // all, nobody is at the other half of a step meanwhile.
+  auto resident = static_cast<double>(getResident(shape, target));
+  // With four warps in all, nobody is at the other half of a step meanwhile.
   double each = products + others + fitted.stepSeconds;
   if (!tiling.skew)
     each += fitted.waitSeconds;
   double step = resident * each;
   if (resident * static_cast<double>(tiling.warps) <= kWarpgroupWarps)
     step += fitted.aloneSeconds;
-  double waves = std::ceil(static_cast<double>(estimate.shape.blocks) /
-                           (resident * static_cast<double>(target.numSMs)));
+  return step;
+}
+
+KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
+  KernelEstimate estimate;
+  estimate.shape = getShape(tiling);
+  double share = estimate.walkedShare = getShares(tiling).first;
+  for (const auto &products : {inner, outer})
+    for (const WalkProduct &product : products)
+      estimate.cost.tensorFlops +=
+          2 * share *
+          body.getPoints(body.getInstances()[product.instance].mask);
+  addTraffic(tiling, estimate.cost);
+  estimate.time = estimateTime(estimate.cost, estimate.shape, target);
+  int64_t places = target.numSMs * getResident(estimate.shape, target);
   estimate.time.total = std::max(
-      estimate.time.total, target.fitted.mma.startSeconds +
-                               waves * (steps * step + fitted.blockSeconds));
+      estimate.time.total,
+      target.fitted.mma.startSeconds +
+          getBlockSeconds(tiling, getStepTime(tiling, estimate.shape), places));
   estimate.mma = MmaConfig();
   estimate.mma->rows = tiling.rows;
   estimate.mma->columns = extentOf(column);
@@ -415,8 +683,11 @@ std::vector<PricedSchedule> CascadeScheduler::run() {
   if (cascade.problem != CascadeProblem::None || !findProducts() ||
       !findTiledDims())
     return priced;
-  for (const Tiling &tiling : getTilings())
+  findLimits();
+  for (const Tiling &any : getTilings()) {
+    Tiling tiling = orderBlocks(any);
     priced.push_back({makeSchedule(tiling), price(tiling)});
+  }
   return priced;
 }
 

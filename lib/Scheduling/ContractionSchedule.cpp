@@ -137,7 +137,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
   for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
-                                 1, 1, 1, 1, 1));
+                                 1, 1, 1, 1, 1, /*limited=*/false,
+                                 /*descending=*/false));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
                           config.multicast, config.groups * config.rowGroups,

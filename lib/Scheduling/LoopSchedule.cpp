@@ -39,14 +39,15 @@ double mlir::fusion::gridBlocks(const LoopSchedule &schedule,
 ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
   SmallVector<AxisAttr> attributes;
   for (const LoopAxis &axis : axes)
-    attributes.push_back(
-        AxisAttr::get(context, axis.kind, axis.tile, /*warps=*/1,
-                      std::min(axis.vector, axis.tile), axis.strip, axis.steps,
-                      axis.split, axis.cluster, axis.stages));
+    attributes.push_back(AxisAttr::get(
+        context, axis.kind, axis.tile, /*warps=*/1,
+        std::min(axis.vector, axis.tile), axis.strip, axis.steps, axis.split,
+        axis.cluster, axis.stages, axis.limited, axis.descending));
   MmaAttr mma;
   if (products)
     mma = MmaAttr::get(context, products->kind, products->stages,
-                       /*columns=*/0, /*split=*/1, /*group=*/1, /*blocks=*/0,
+                       /*columns=*/0, /*split=*/1, products->group,
+                       /*blocks=*/0,
                        /*multicast=*/1, /*groups=*/1, /*stream=*/0,
                        /*apart=*/0, products->skew);
   return ScheduleAttr::get(context, strategy, attributes, warps, mma);

@@ -19,6 +19,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include <cmath>
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_SELECTSCHEDULESPASS
@@ -43,6 +44,28 @@ static void remarkSequentialScans(FunctionOpInterface func, KernelOp kernel) {
       remark << "the combination is not known to be associative: each thread "
                 "walks the scanned dimension element by element";
   }
+}
+
+/// Says how much of a walk a mask of positions leaves to `schedule`.
+static void remarkLimitedWalk(FunctionOpInterface func, KernelOp kernel,
+                              ScheduleAttr schedule,
+                              const KernelEstimate &priced) {
+  if (llvm::none_of(schedule.getAxes(),
+                    [](AxisAttr axis) { return axis.getLimited(); }))
+    return;
+  auto remark =
+      remark::passed(kernel.getLoc(), remark::RemarkOpts::name("limited-walk")
+                                          .category("fusion-schedule")
+                                          .function(func.getName()));
+  if (!remark)
+    return;
+  if (priced.walkedShare == 1)
+    remark << "a mask of positions that the run knows leaves a part of the "
+              "steps";
+  else
+    remark << "a mask of positions leaves " +
+                  std::to_string(std::lround(100 * priced.walkedShare)) +
+                  " % of the steps";
 }
 
 /// `estimate` with the time and the registers of `priced`, a schedule of loops.
@@ -87,6 +110,8 @@ public:
         auto &[schedule, priced] = (*schedules)[number];
         kernel.setScheduleAttr(schedule);
         remarkSequentialScans(func, kernel);
+        if (priced)
+          remarkLimitedWalk(func, kernel, schedule, *priced);
         if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
           kernel.setEstimateAttr(
               priced ? predictFor(estimate, *priced)

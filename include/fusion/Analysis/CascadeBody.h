@@ -55,6 +55,11 @@ struct CascadeBody {
   /// Dimensions that blocks own one element or a tile of: those that all
   /// members keep, and those that only the contractions among them keep.
   DimMask rows = 0, columns = 0;
+  /// Linear expressions over the dimensions and over the values of scalars
+  /// (WalkLimits.h). Where one is negative, all members have nothing to take
+  /// in.
+  SmallVector<AffineExpr, 2> limits;
+  SmallVector<Value, 2> limitSymbols;
 };
 
 /// True when a contraction of `body`, which has no problem, depends on another.

@@ -31,6 +31,9 @@ struct KernelEstimate {
   std::optional<TensorCoreObstacle> obstacle;
   /// Where warpgroups cannot, single warps make the products on tensor cores.
   bool byWarps = false;
+  /// Steps that blocks make of a walk, of all that it has: a mask of positions
+  /// may leave out some.
+  double walkedShare = 1;
 
   double seconds() const { return time.total; }
   double bytes() const { return cost.uniqueBytes(); }

@@ -31,6 +31,8 @@ struct LoopAxis {
   int64_t split = 1;
   int64_t cluster = 1;
   int64_t stages = 1;
+  bool limited = false;
+  bool descending = false;
 };
 
 /// How the products of a walk are made and fed (#fusion.mma).
@@ -38,6 +40,7 @@ struct WalkProducts {
   MmaKind kind = MmaKind::Fma;
   int64_t stages = 1;
   int64_t skew = 0;
+  int64_t group = 1;
 };
 
 /// How a kernel is executed that walks its dimensions (#fusion.schedule).

@@ -25,39 +25,59 @@ using namespace mlir::fusion;
 // Custom syntax
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// A field of an axis that may be left out: a number or a flag.
+struct AxisField {
+  StringLiteral name;
+  int64_t *number;
+  bool *flag = nullptr;
+};
+} // namespace
+
 /// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N`,
-/// `, split = N`, `, cluster = N` and `, stages = N`, each optional, in this
-/// order.
-static ParseResult parseAxisWidths(AsmParser &parser, int64_t &warps,
+/// `, split = N`, `, cluster = N`, `, stages = N`, `, limited` and
+/// `, descending`, each optional, in this order.
+static ParseResult parseAxisFields(AsmParser &parser, int64_t &warps,
                                    int64_t &vector, int64_t &strip,
                                    int64_t &steps, int64_t &split,
-                                   int64_t &cluster, int64_t &stages) {
+                                   int64_t &cluster, int64_t &stages,
+                                   bool &limited, bool &descending) {
   warps = vector = strip = steps = split = cluster = stages = 1;
-  std::pair<StringRef, int64_t *> widths[] = {
-      {"warps", &warps},  {"vector", &vector}, {"strip", &strip},
-      {"steps", &steps},  {"split", &split},   {"cluster", &cluster},
-      {"stages", &stages}};
+  limited = descending = false;
+  AxisField fields[] = {{"warps", &warps},
+                        {"vector", &vector},
+                        {"strip", &strip},
+                        {"steps", &steps},
+                        {"split", &split},
+                        {"cluster", &cluster},
+                        {"stages", &stages},
+                        {"limited", nullptr, &limited},
+                        {"descending", nullptr, &descending}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
+    if (parser.parseKeyword(&name))
       return failure();
-    while (next < std::size(widths) && widths[next].first != name)
+    while (next < std::size(fields) && fields[next].name != name)
       ++next;
-    if (next == std::size(widths))
+    if (next == std::size(fields))
       return parser.emitError(loc, "expected 'warps', 'vector', 'strip', "
-                                   "'steps', 'split', 'cluster' or 'stages', "
-                                   "in this order");
-    if (parser.parseInteger(*widths[next++].second))
+                                   "'steps', 'split', 'cluster', 'stages', "
+                                   "'limited' or 'descending', in this order");
+    const AxisField &field = fields[next++];
+    if (field.flag)
+      *field.flag = true;
+    else if (parser.parseEqual() || parser.parseInteger(*field.number))
       return failure();
   }
   return success();
 }
 
-static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
+static void printAxisFields(AsmPrinter &printer, int64_t warps, int64_t vector,
                             int64_t strip, int64_t steps, int64_t split,
-                            int64_t cluster, int64_t stages) {
+                            int64_t cluster, int64_t stages, bool limited,
+                            bool descending) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
@@ -72,6 +92,10 @@ static void printAxisWidths(AsmPrinter &printer, int64_t warps, int64_t vector,
     printer << ", cluster = " << cluster;
   if (stages != 1)
     printer << ", stages = " << stages;
+  if (limited)
+    printer << ", limited";
+  if (descending)
+    printer << ", descending";
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -133,7 +157,8 @@ static constexpr int64_t kMaxStages = 16;
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
                                int64_t vector, int64_t strip, int64_t steps,
-                               int64_t split, int64_t cluster, int64_t stages) {
+                               int64_t split, int64_t cluster, int64_t stages,
+                               bool limited, bool descending) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -172,6 +197,10 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << stages;
   if (stages > 1 && kind != AxisKind::Loop && kind != AxisKind::Sequential)
     return emitError() << "'stages' are for dimensions that blocks walk";
+  if (limited && kind != AxisKind::Sequential)
+    return emitError() << "'limited' is for 'sequential' dimensions";
+  if (descending && kind != AxisKind::Grid)
+    return emitError() << "'descending' is for dimensions of the grid";
   return success();
 }
 

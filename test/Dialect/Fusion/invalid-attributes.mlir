@@ -172,7 +172,7 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
-// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split', 'cluster' or 'stages', in this order}}
+// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split', 'cluster', 'stages', 'limited' or 'descending', in this order}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
 
 // -----
@@ -204,6 +204,16 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // expected-error@+1 {{'stages' are for dimensions that blocks walk}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, stages = 3>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'limited' is for 'sequential' dimensions}}
+"test.a"() {a = #fusion.axis<loop, tile = 4, limited>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'descending' is for dimensions of the grid}}
+"test.a"() {a = #fusion.axis<sequential, tile = 4, limited, descending>} : () -> ()
 
 // -----
 

@@ -88,6 +88,13 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     chunks in flight or in use at once: threads copy what they load of it so many
     less one ahead into shared memory (`tile-pipeline-loads`).
 
+    `limited`, of a `sequential` dimension, says that a block leaves out the chunks
+    of it at both ends in which a mask of positions, causal or of a window, leaves
+    its tile nothing (docs/Rationale/Cascades.md).
+
+    `descending`, of a `grid` dimension, says that blocks have its tiles from the
+    last one to the first: those that start first have the longest walks.
+
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];
   let parameters = (ins
@@ -99,13 +106,15 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     DefaultValuedParameter<"int64_t", "1">:$steps,
     DefaultValuedParameter<"int64_t", "1">:$split,
     DefaultValuedParameter<"int64_t", "1">:$cluster,
-    DefaultValuedParameter<"int64_t", "1">:$stages
+    DefaultValuedParameter<"int64_t", "1">:$stages,
+    DefaultValuedParameter<"bool", "false">:$limited,
+    DefaultValuedParameter<"bool", "false">:$descending
   );
-  // All but `kind` and `tile` are left out when they are 1.
+  // All but `kind` and `tile` are left out when they are 1 or false.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
-    custom<AxisWidths>($warps, $vector, $strip, $steps, $split, $cluster,
-                       $stages) ``
+    custom<AxisFields>($warps, $vector, $strip, $steps, $split, $cluster,
+                       $stages, $limited, $descending) ``
     `>`
   }];
   let extraClassDeclaration = [{
@@ -142,7 +151,10 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
       walk runs one turn behind it, while what the next turn needs is computed.
       For `wgmma`;
     - `group`: rows of tiles that are walked together, so that neighbouring
-      blocks share operands in L2 (1: row by row);
+      blocks share operands in L2 (1: row by row). Contractions that feed each
+      other in a `sequential` walk have all columns in one tile: these are then
+      slices of the dimension before the rows, whose tiles alternate, so that the
+      longest walks of all of them start first;
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
       block a tile;
     - `multicast`: blocks of a cluster that own tiles one below the other and

@@ -1,0 +1,31 @@
+//===- LimitedWalk.h - Walks that masks of positions limit ------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the bounds of walks that leave out what a mask of
+// positions removes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_CODEGEN_LIMITEDWALK_H
+#define FUSION_LIB_CODEGEN_LIMITEDWALK_H
+
+#include "Reduction.h"
+#include "TileEvaluator.h"
+#include "WalkBuilder.h"
+
+namespace mlir::fusion {
+
+/// Lets `loop`, the walk along axis `walk` that `group` shares, leave out the
+/// steps at both ends in which no element of the block's tile counts. Fails
+/// where no mask of positions says so.
+LogicalResult limitWalk(scf::ForOp loop, unsigned walk,
+                        ArrayRef<Reduction> group, TileEvaluator &evaluator);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_LIB_CODEGEN_LIMITEDWALK_H
