@@ -101,6 +101,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createSkewProductsPass());
   programs.addPass(tile::createSpecializeWarpsPass());
   programs.addPass(tile::createOverlapProductsPass());
+  programs.addPass(tile::createGuardMasksPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.

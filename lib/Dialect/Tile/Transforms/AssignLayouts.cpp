@@ -245,6 +245,12 @@ void LayoutAssigner::joinValues(Operation *op) {
         joinPairs(loop.getRegionIterArgs(), loop.getYieldedValues());
         joinPairs(loop.getYieldedValues(), loop.getResults());
       })
+      .Case([&](scf::IfOp branch) {
+        for (Region *region : branch.getRegions())
+          if (!region->empty())
+            joinPairs(region->front().getTerminator()->getOperands(),
+                      branch.getResults());
+      })
       .Case([&](LoadOp load) {
         for (Value indices : load.getIndices())
           join(indices, load.getResult());

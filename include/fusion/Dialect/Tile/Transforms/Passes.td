@@ -216,6 +216,21 @@ def SkewProductsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def GuardMasksPass
+    : Pass<"tile-guard-masks", "::mlir::tile::ProgramOp"> {
+  let summary = "Computes masks of positions only where they choose";
+  let description = [{
+    Input: programs whose products warpgroups make. In their loops, a choice between
+    what is computed of a product and a number, by comparisons of positions, is made
+    only in turns in which the product is not all of the result, which is known from
+    where the tiles of positions begin and end: `scf.if` gives the tile, or else
+    computes the mask.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
   let summary = "Keeps the products of one iteration in flight over the next";

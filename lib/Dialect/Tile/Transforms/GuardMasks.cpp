@@ -1,0 +1,264 @@
+//===- GuardMasks.cpp - Computes masks where they matter ------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that computes masks of positions only in those
+// turns of a loop in which they choose: a causal mask removes something of the
+// last few tiles of a row of scores, and nothing of all others. What positions
+// a tile has is known from where it begins, and so is what comparisons of them
+// give where they give one for all of it:
+//
+//   m = j + (0..127) > i + (0..63)         if j + 127 <= i: s
+//   p = select m, -inf, s                  else: the mask, and the choice
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_GUARDMASKSPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-guard-masks"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Operations between a choice and the positions that decide it, at most.
+static constexpr unsigned kMaxDepth = 8;
+
+namespace {
+/// The least and the greatest of the integers of a tile; null where that is not
+/// known.
+struct Bounds {
+  Value least, most;
+};
+
+/// Scalars that are true only where a tile of bits is all true, or all false;
+/// null where nothing is known.
+struct Decided {
+  Value allTrue, allFalse;
+};
+
+/// Finds what masks are decided by, before a choice.
+class MaskAnalysis {
+public:
+  MaskAnalysis(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Decided decide(Value mask, unsigned depth = 0);
+
+private:
+  Bounds getBounds(Value positions, unsigned depth);
+  Bounds getBounds(IndexOp index);
+  Decided decideComparison(arith::CmpIOp compare, unsigned depth);
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  /// Both, or the one that there is.
+  template <typename Op>
+  Value combine(Value a, Value b, bool needsBoth) {
+    if (a && b)
+      return Op::create(builder, loc, a, b);
+    if (needsBoth)
+      return {};
+    return a ? a : b;
+  }
+
+  OpBuilder &builder;
+  Location loc;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is known of a tile as a whole
+//===----------------------------------------------------------------------===//
+
+Bounds MaskAnalysis::getBounds(IndexOp index) {
+  AffineMap map = index.getMap();
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(map.getResult(0), map.getNumDims(),
+                                    map.getNumSymbols(), &flat)) ||
+      flat.size() != map.getNumDims() + map.getNumSymbols() + 1)
+    return {};
+  ArrayRef<int64_t> shape = getTileShape(index.getType());
+  auto evaluate = [&](bool isMost) -> Value {
+    SmallVector<AffineExpr> corner;
+    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+      corner.push_back(builder.getAffineConstantExpr(
+          (flat[dim] > 0) == isMost ? shape[dim] - 1 : 0));
+    return affine::expandAffineExpr(builder, loc,
+                                    map.getResult(0).replaceDims(corner), {},
+                                    index.getSymbols());
+  };
+  return {evaluate(false), evaluate(true)};
+}
+
+Bounds MaskAnalysis::getBounds(Value positions, unsigned depth) {
+  Operation *op = positions.getDefiningOp();
+  if (!op || depth == kMaxDepth ||
+      !isa<IndexType>(getTileElementType(positions.getType())))
+    return {};
+  if (auto index = dyn_cast<IndexOp>(op))
+    return getBounds(index);
+  if (auto spread = dyn_cast<BroadcastOp>(op))
+    return getBounds(spread.getValue(), depth + 1);
+  if (auto splat = dyn_cast<SplatOp>(op))
+    return {splat.getValue(), splat.getValue()};
+  return {};
+}
+
+Decided MaskAnalysis::decideComparison(arith::CmpIOp op, unsigned depth) {
+  arith::CmpIPredicate predicate = op.getPredicate();
+  Bounds a = getBounds(op.getLhs(), depth + 1);
+  Bounds b = a.least ? getBounds(op.getRhs(), depth + 1) : Bounds();
+  if (!b.least)
+    return {};
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::sle:
+    return {compare(predicate, a.most, b.least),
+            compare(arith::invertPredicate(predicate), a.least, b.most)};
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::sge:
+    return {compare(predicate, a.least, b.most),
+            compare(arith::invertPredicate(predicate), a.most, b.least)};
+  case arith::CmpIPredicate::ult: {
+    // Positions before the first one are large.
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value isNatural = compare(arith::CmpIPredicate::sge, a.least, zero);
+    Value isLess = compare(arith::CmpIPredicate::slt, a.most, b.least);
+    return {arith::AndIOp::create(builder, loc, isNatural, isLess), {}};
+  }
+  default:
+    return {};
+  }
+}
+
+Decided MaskAnalysis::decide(Value mask, unsigned depth) {
+  Operation *op = mask.getDefiningOp();
+  if (!op || depth == kMaxDepth)
+    return {};
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return decideComparison(compare, depth);
+  if (auto spread = dyn_cast<BroadcastOp>(op))
+    return decide(spread.getValue(), depth + 1);
+  if (!isa<arith::AndIOp, arith::OrIOp>(op))
+    return {};
+  Decided a = decide(op->getOperand(0), depth + 1);
+  Decided b = decide(op->getOperand(1), depth + 1);
+  bool isAnd = isa<arith::AndIOp>(op);
+  return {isAnd ? combine<arith::AndIOp>(a.allTrue, b.allTrue, true)
+                : combine<arith::OrIOp>(a.allTrue, b.allTrue, false),
+          isAnd ? combine<arith::OrIOp>(a.allFalse, b.allFalse, false)
+                : combine<arith::AndIOp>(a.allFalse, b.allFalse, true)};
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+static bool isSplat(Value tile) { return tile.getDefiningOp<SplatOp>(); }
+
+/// What computes `mask` in the block of `choice` of tiles that are there, in
+/// order.
+static SetVector<Operation *> findMask(Value mask, Operation *choice) {
+  SetVector<Operation *> ops;
+  SmallVector<Value> worklist{mask};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != choice->getBlock() ||
+        op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        !isa<RankedTensorType>(op->getResult(0).getType()) || !ops.insert(op))
+      continue;
+    llvm::append_range(worklist, op->getOperands());
+  }
+  SmallVector<Operation *> sorted(ops.getArrayRef());
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return SetVector<Operation *>(sorted.begin(), sorted.end());
+}
+
+/// True when `tile` is computed from a product of the same turn.
+static bool isOfProduct(Value tile, Block *turn) {
+  SmallVector<Value> worklist{tile};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != turn || !seen.insert(op).second)
+      continue;
+    if (isa<MmaWaitOp>(op))
+      return true;
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return false;
+}
+
+/// Chooses by `choice`, of a number and a tile, only where the tile is not all
+/// there is.
+static void guard(arith::SelectOp choice) {
+  bool isFirst = !isSplat(choice.getTrueValue());
+  if (isFirst == !isSplat(choice.getFalseValue()))
+    return;
+  Value tile = isFirst ? choice.getTrueValue() : choice.getFalseValue();
+  // Operands are masked while products are in flight, for nothing.
+  if (!isOfProduct(tile, choice->getBlock()))
+    return;
+  OpBuilder builder(choice);
+  Location loc = choice.getLoc();
+  Decided decided = MaskAnalysis(builder, loc).decide(choice.getCondition());
+  Value isWhole = isFirst ? decided.allTrue : decided.allFalse;
+  if (!isWhole)
+    return;
+  auto branch = scf::IfOp::create(builder, loc, choice.getType(), isWhole,
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, tile);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  IRMapping mapping;
+  SetVector<Operation *> mask = findMask(choice.getCondition(), choice);
+  for (Operation *op : mask)
+    builder.clone(*op, mapping);
+  Operation *chosen = builder.clone(*choice, mapping);
+  scf::YieldOp::create(builder, loc, chosen->getResult(0));
+  choice.replaceAllUsesWith(branch.getResult(0));
+  choice.erase();
+  for (Operation *op : llvm::reverse(mask))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+namespace {
+class GuardMasksPass : public tile::impl::GuardMasksPassBase<GuardMasksPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    std::optional<PipelineAttr> pipeline = getOperation().getPipeline();
+    if (!pipeline || pipeline->getKind() != MmaKind::Wgmma)
+      return;
+    SmallVector<arith::SelectOp> choices;
+    getOperation().getBody().walk([&](arith::SelectOp choice) {
+      if (isa<RankedTensorType>(choice.getCondition().getType()) &&
+          isa<scf::ForOp>(choice->getParentOp()))
+        choices.push_back(choice);
+    });
+    for (arith::SelectOp choice : choices)
+      guard(choice);
+  }
+};
+} // namespace
