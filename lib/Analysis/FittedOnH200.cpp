@@ -331,12 +331,14 @@ static constexpr FewRowsConstants getFewRows() {
 }
 
 /// Attention of 64x4096, 16x16384 and 256x1024 by 128, and of 128x4096 by 64,
-/// f16, with fast and precise numerics, 2026-11-24.
+/// f16, with fast and precise numerics, whole, causal and in windows, in steps
+/// of 32, 64 and 128 keys, 2026-11-24.
 static constexpr CascadeConstants getCascades() {
   CascadeConstants c;
   c.registers = 44;
-  c.stepSeconds = 0.03e-6;
+  c.stepSeconds = 0.12e-6;
   c.waitSeconds = 0.06e-6;
+  c.branchSeconds = 0.2e-6;
   c.aloneSeconds = 0.22e-6;
   c.blockSeconds = 2e-6;
   return c;

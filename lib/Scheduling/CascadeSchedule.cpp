@@ -21,6 +21,7 @@
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Analysis/WalkLimits.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <map>
 #include <queue>
@@ -75,6 +76,11 @@ private:
   KernelEstimate price(const Tiling &tiling) const;
   KernelShape getShape(const Tiling &tiling) const;
   OpCost getElementCost() const;
+  /// Instructions of it that masks of positions are, which steps within the
+  /// limits do without.
+  double countMaskInstructions() const;
+  /// Seconds of so many instructions for each element of a step.
+  double getSeconds(const Tiling &tiling, double instructions) const;
   /// What one step of a block takes: of its products and of everything else.
   std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
   void addTraffic(const Tiling &tiling, KernelCost &cost) const;
@@ -381,12 +387,53 @@ OpCost CascadeScheduler::getElementCost() const {
   return cost;
 }
 
+/// Instructions of `op` for each element that follow from positions alone, and
+/// choices by these.
+static double countMaskInstructions(linalg::LinalgOp op) {
+  double instructions = 0;
+  llvm::SmallPtrSet<Value, 8> positions;
+  auto isPosition = [&](Value value) {
+    return positions.contains(value) ||
+           value.getParentBlock() != op.getBlock() ||
+           (value.getDefiningOp() &&
+            value.getDefiningOp()->hasTrait<OpTrait::ConstantLike>());
+  };
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    bool follows = inner.getNumResults() == 1 &&
+                   inner.getResult(0).getType().isIntOrIndex() &&
+                   llvm::all_of(inner.getOperands(), isPosition);
+    if (follows)
+      positions.insert(inner.getResult(0));
+    auto choice = dyn_cast<arith::SelectOp>(inner);
+    if (follows || (choice && positions.contains(choice.getCondition())))
+      instructions += getOpCost(&inner).instructions;
+  }
+  return instructions;
+}
+
+double CascadeScheduler::countMaskInstructions() const {
+  double instructions = 0;
+  for (const BodyInstance &instance : body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (op && body.getNode(instance).kind == NodeKind::Pointwise &&
+        (instance.mask & (DimMask(1) << cascade.walked)))
+      instructions += ::countMaskInstructions(op);
+  }
+  return instructions;
+}
+
+double CascadeScheduler::getSeconds(const Tiling &tiling,
+                                    double instructions) const {
+  return static_cast<double>(tiling.rows * tiling.steps) * 2 * instructions *
+         target.numSMs / target.fp32FlopsPerSecond();
+}
+
 std::pair<double, double>
 CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   double perSM = 1.0 / static_cast<double>(target.numSMs);
   double rows = static_cast<double>(tiling.rows),
          steps = static_cast<double>(tiling.steps);
-  double flops = 0, clocks = 0;
+  double flops = 0;
   auto addProducts = [&](ArrayRef<WalkProduct> products, double width) {
     flops += 2 * rows * steps * width * static_cast<double>(products.size());
   };
@@ -394,11 +441,12 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   addProducts(outer, getWidth(column));
   double rate = target.fitted.rates.tensorFlopsPerSecond;
   OpCost each = getElementCost();
-  clocks =
-      rows * steps *
-      std::max(2 * each.instructions / (target.fp32FlopsPerSecond() * perSM),
-               each.sfu / (target.sfuPerSecond() * perSM));
-  return {flops / (rate * perSM), clocks};
+  if (!limits.empty())
+    each.instructions -= countMaskInstructions();
+  double seconds =
+      std::max(getSeconds(tiling, each.instructions),
+               rows * steps * each.sfu / (target.sfuPerSecond() * perSM));
+  return {flops / (rate * perSM), seconds};
 }
 
 void CascadeScheduler::addTraffic(const Tiling &tiling,
@@ -558,8 +606,13 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling, double step,
                                          int64_t places) const {
   SmallVector<double> seconds;
   double sum = 0;
+  // Steps that a limit crosses compute the mask.
+  double mask = getSeconds(tiling, countMaskInstructions());
+  int64_t crossed = static_cast<int64_t>(limits.size()) *
+                    llvm::divideCeil(tiling.rows, tiling.steps);
   for (int64_t steps : countSteps(tiling)) {
     seconds.push_back(static_cast<double>(steps + tiling.skew) * step +
+                      static_cast<double>(std::min(steps, crossed)) * mask +
                       target.fitted.cascades.blockSeconds);
     sum += seconds.back();
   }
@@ -643,11 +696,13 @@ double CascadeScheduler::getStepTime(const Tiling &tiling,
   const CascadeConstants &fitted = target.fitted.cascades;
   auto [products, others] = getStepSeconds(tiling);
   auto resident = static_cast<double>(getResident(shape, target));
-  // With four warps in all, nobody is at the other half of a step meanwhile.
   double each = products + others + fitted.stepSeconds;
   if (!tiling.skew)
     each += fitted.waitSeconds;
+  else if (!limits.empty())
+    each += fitted.branchSeconds;
   double step = resident * each;
+  // With four warps in all, nobody is at the other half of a step meanwhile.
   if (resident * static_cast<double>(tiling.warps) <= kWarpgroupWarps)
     step += fitted.aloneSeconds;
   return step;

@@ -91,8 +91,8 @@ func.func @dynamic(%q: tensor<8x?x64xf16>, %k: tensor<8x?x64xf16>, %v: tensor<8x
 // REMARK: [Passed] limited-walk {{.*}}a mask of positions that the run knows leaves a part of the steps
 // CHECK-LABEL: func.func @position
 // CHECK: sequential, tile = {{[0-9]+}}, limited>
-func.func @position(%q: tensor<8x512x64xf16>, %k: tensor<8x4096x64xf16>, %v: tensor<8x4096x64xf16>, %p: index) -> tensor<8x512x64xf16> {
-  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x4096x64xf16>, tensor<8x4096x64xf16>) -> tensor<8x512x64xf16> {
+func.func @position(%q: tensor<64x512x64xf16>, %k: tensor<64x4096x64xf16>, %v: tensor<64x4096x64xf16>, %p: index) -> tensor<64x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<64x512x64xf16>, tensor<64x4096x64xf16>, tensor<64x4096x64xf16>) -> tensor<64x512x64xf16> {
   ^bb0(%x: f32, %b: index, %i: index, %j: index):
     %none = arith.constant 0xFF800000 : f32
     %last = arith.addi %i, %p : index
@@ -100,7 +100,7 @@ func.func @position(%q: tensor<8x512x64xf16>, %k: tensor<8x4096x64xf16>, %v: ten
     %z = arith.select %isSeen, %x, %none : f32
     fusion.yield %z : f32
   }
-  return %o : tensor<8x512x64xf16>
+  return %o : tensor<64x512x64xf16>
 }
 
 // -----
@@ -110,8 +110,8 @@ func.func @position(%q: tensor<8x512x64xf16>, %k: tensor<8x4096x64xf16>, %v: ten
 // CHECK-LABEL: func.func @unsigned
 // CHECK: fusion.kernel
 // CHECK-NOT: limited
-func.func @unsigned(%q: tensor<8x512x64xf16>, %k: tensor<8x4096x64xf16>, %v: tensor<8x4096x64xf16>, %p: index) -> tensor<8x512x64xf16> {
-  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x4096x64xf16>, tensor<8x4096x64xf16>) -> tensor<8x512x64xf16> {
+func.func @unsigned(%q: tensor<64x512x64xf16>, %k: tensor<64x4096x64xf16>, %v: tensor<64x4096x64xf16>, %p: index) -> tensor<64x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<64x512x64xf16>, tensor<64x4096x64xf16>, tensor<64x4096x64xf16>) -> tensor<64x512x64xf16> {
   ^bb0(%x: f32, %b: index, %i: index, %j: index):
     %none = arith.constant 0xFF800000 : f32
     %last = arith.addi %i, %p : index
@@ -119,7 +119,7 @@ func.func @unsigned(%q: tensor<8x512x64xf16>, %k: tensor<8x4096x64xf16>, %v: ten
     %z = arith.select %isSeen, %x, %none : f32
     fusion.yield %z : f32
   }
-  return %o : tensor<8x512x64xf16>
+  return %o : tensor<64x512x64xf16>
 }
 
 // -----
