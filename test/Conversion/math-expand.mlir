@@ -345,3 +345,76 @@ func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// Both halves of a product of 32-bit numbers, by one instruction.
+// CHECK-LABEL: func.func @wide_product(
+// CHECK-SAME:    %[[X:.*]]: i32)
+// CHECK:         %[[C:.*]] = arith.constant -766435501 : i32
+// CHECK:         %[[P:.*]] = llvm.inline_asm "{ .reg .b64 wide; mul.wide.u32 wide, $2, $3; mov.b64 {$0, $1}, wide; }", "=r,=r,r,r" %[[X]], %[[C]]
+// CHECK-DAG:     llvm.extractvalue %[[P]][1]
+// CHECK-DAG:     llvm.extractvalue %[[P]][0]
+func.func @wide_product(%x: i32) -> (i32, i32) {
+  %c = arith.constant 3528531795 : i64
+  %c32 = arith.constant 32 : i64
+  %w = arith.extui %x : i32 to i64
+  %p = arith.muli %w, %c : i64
+  %l = arith.trunci %p : i64 to i32
+  %s = arith.shrui %p, %c32 : i64
+  %h = arith.trunci %s : i64 to i32
+  return %l, %h : i32, i32
+}
+
+// Not one of which a sum takes more, only the low half is used, a factor has a
+// sign or more than 32 bits.
+// CHECK-LABEL: func.func @other_products(
+// CHECK-NOT:     llvm.inline_asm
+// CHECK:         return
+func.func @other_products(%x: i32, %y: i64) -> (i64, i32, i64, i64, i64) {
+  %c = arith.constant 3528531795 : i64
+  %big = arith.constant 4294967296 : i64
+  %c32 = arith.constant 32 : i64
+  %w = arith.extui %x : i32 to i64
+  %i = arith.extsi %x : i32 to i64
+  %p = arith.muli %w, %c : i64
+  %s = arith.shrui %p, %c32 : i64
+  %a = arith.addi %p, %s : i64
+  %q = arith.muli %w, %c : i64
+  %l = arith.trunci %q : i64 to i32
+  %r = arith.muli %i, %c : i64
+  %rs = arith.shrui %r, %c32 : i64
+  %t = arith.muli %w, %big : i64
+  %ts = arith.shrui %t, %c32 : i64
+  %u = arith.muli %w, %y : i64
+  %us = arith.shrui %u, %c32 : i64
+  return %a, %l, %rs, %ts, %us : i64, i32, i64, i64, i64
+}
+
+// Rounding to bf16 and back is the upper half of a pair.
+// CHECK-LABEL: func.func @round_to_bf16(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
+// CHECK:         %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ff2bf16x2.rn"(%[[X]], %[[ZERO]]) : (f32, f32) -> vector<2xbf16>
+// CHECK:         %[[Y:.*]] = llvm.bitcast %[[P]] : vector<2xbf16> to f32
+// CHECK:         return %[[Y]]
+// ALONE-LABEL: func.func @round_to_bf16(
+// ALONE-NOT:     call_intrinsic
+// ALONE:         arith.extf
+func.func @round_to_bf16(%x: f32) -> f32 {
+  %n = arith.truncf %x : f32 to bf16
+  %y = arith.extf %n : bf16 to f32
+  return %y : f32
+}
+
+// Not from f64, of which there would be two roundings, nor to f16.
+// CHECK-LABEL: func.func @other_roundings(
+// CHECK-NOT:     call_intrinsic
+// CHECK:         return
+func.func @other_roundings(%x: f64, %y: f32) -> (f32, f32, f32) {
+  %a = arith.truncf %x : f64 to bf16
+  %b = arith.extf %a : bf16 to f32
+  %c = arith.truncf %y : f32 to f16
+  %d = arith.extf %c : f16 to f32
+  %e = arith.truncf %y toward_zero : f32 to bf16
+  %f = arith.extf %e : bf16 to f32
+  return %b, %d, %f : f32, f32, f32
+}

@@ -75,6 +75,34 @@ struct ExpandExtend final : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// f32 rounded to bf16 and back, by one instruction: of a pair whose lower half
+/// is zero, the upper one is in its place. By itself a bf16 takes a conversion
+/// of the slow units and a shift.
+struct RoundToBFloat16 final : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto narrow = op.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !op.getType().isF32() || !narrow.getType().isBF16() ||
+        !narrow.getIn().getType().isF32())
+      return rewriter.notifyMatchFailure(op, "no f32 rounded to bf16");
+    if (narrow.getRoundingmode() &&
+        *narrow.getRoundingmode() != arith::RoundingMode::to_nearest_even)
+      return rewriter.notifyMatchFailure(op,
+                                         "rounds otherwise than to nearest");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+    auto pair =
+        LLVM::CallIntrinsicOp::create(b, VectorType::get(2, b.getBF16Type()),
+                                      b.getStringAttr("llvm.nvvm.ff2bf16x2.rn"),
+                                      ValueRange{narrow.getIn(), zero});
+    rewriter.replaceOpWithNewOp<LLVM::BitcastOp>(op, op.getType(),
+                                                 pair.getResult(0));
+    return success();
+  }
+};
+
 struct ExpandTruncate final : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -136,6 +164,8 @@ void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
                                          const MathOptions &options) {
   patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate, WidenFloat8>(
       patterns.getContext());
+  if (!options.alone)
+    patterns.add<RoundToBFloat16>(patterns.getContext());
   patterns.add<ExpandFastDivision>(patterns.getContext(), options);
 }
 

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -143,6 +144,74 @@ struct ExpandShiftedToFloat final : OpRewritePattern<arith::SIToFPOp> {
     return success();
   }
 };
+
+/// The halves of a product of 32-bit numbers, by one instruction. LLVM would
+/// compute with both in 64 bits, and ptxas joins two instructions only where
+/// they happen to be close.
+struct ExpandWideProduct final : OpRewritePattern<arith::MulIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::MulIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isInteger(64) || !isUsedInHalves(op))
+      return rewriter.notifyMatchFailure(op, "not used in halves");
+    Value x = getWord(op.getLhs(), rewriter);
+    Value y = getWord(op.getRhs(), rewriter);
+    if (!x || !y)
+      return rewriter.notifyMatchFailure(op, "factors of more than 32 bits");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type i32 = b.getI32Type();
+    auto halves = LLVM::InlineAsmOp::create(
+        b, LLVM::LLVMStructType::getLiteral(op.getContext(), {i32, i32}),
+        ValueRange{x, y},
+        "{ .reg .b64 wide; mul.wide.u32 wide, $2, $3; "
+        "mov.b64 {$0, $1}, wide; }",
+        "=r,=r,r,r", /*has_side_effects=*/false, /*is_align_stack=*/false,
+        LLVM::TailCallKind::None, /*asm_dialect=*/nullptr,
+        /*operand_attrs=*/nullptr);
+    // What takes a half of this takes the register.
+    auto get = [&](int64_t half) {
+      return Num(b, LLVM::ExtractValueOp::create(b, halves.getResult(0), half))
+          .resize(64);
+    };
+    Num product = get(1).shl(32) | get(0);
+    rewriter.replaceOp(op, Value(product));
+    return success();
+  }
+
+private:
+  /// True if all users take 32 bits of `op`, one of them the high ones.
+  static bool isUsedInHalves(arith::MulIOp op) {
+    bool takesHigh = false;
+    bool areHalves = llvm::all_of(op->getUsers(), [&](Operation *user) {
+      if (auto narrow = dyn_cast<arith::TruncIOp>(user))
+        return narrow.getType().getIntOrFloatBitWidth() <= 32;
+      auto shift = dyn_cast<arith::ShRUIOp>(user);
+      APInt amount;
+      bool isHigh = shift && shift.getLhs() == op.getResult() &&
+                    matchPattern(shift.getRhs(), m_ConstantInt(&amount)) &&
+                    amount == 32;
+      takesHigh |= isHigh;
+      return isHigh;
+    });
+    return areHalves && takesHigh;
+  }
+
+  /// `value` in 32 bits where it is a number of so many, else null.
+  static Value getWord(Value value, PatternRewriter &rewriter) {
+    APInt number;
+    if (matchPattern(value, m_ConstantInt(&number))) {
+      if (!number.isIntN(32))
+        return nullptr;
+      return arith::ConstantOp::create(
+          rewriter, value.getLoc(),
+          rewriter.getIntegerAttr(rewriter.getI32Type(), number.trunc(32)));
+    }
+    auto extension = value.getDefiningOp<arith::ExtUIOp>();
+    bool isWord = extension && extension.getIn().getType().isInteger(32);
+    return isWord ? extension.getIn() : nullptr;
+  }
+};
 } // namespace
 
 void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns,
@@ -151,8 +220,8 @@ void mlir::fusion::populateIntegerPatterns(RewritePatternSet &patterns,
       ToIntrinsic<math::AbsIOp, LLVM::AbsOp, /*hasFlag=*/true>,
       ToIntrinsic<math::CountLeadingZerosOp, LLVM::CountLeadingZerosOp, true>,
       ToIntrinsic<math::CountTrailingZerosOp, LLVM::CountTrailingZerosOp, true>,
-      ToIntrinsic<math::CtPopOp, LLVM::CtPopOp, false>, ExpandIPowI>(
-      patterns.getContext());
+      ToIntrinsic<math::CtPopOp, LLVM::CtPopOp, false>, ExpandIPowI,
+      ExpandWideProduct>(patterns.getContext());
   if (!options.alone)
     patterns.add<ExpandShiftedToFloat, ExpandByteToFloat<arith::SIToFPOp>,
                  ExpandByteToFloat<arith::UIToFPOp>>(patterns.getContext());
