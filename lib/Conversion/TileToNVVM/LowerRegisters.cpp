@@ -15,6 +15,7 @@
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include <map>
 
 using namespace mlir;
@@ -25,6 +26,15 @@ namespace {
 struct IndexLowering : public TileOpLowering<tile::IndexOp> {
   LogicalResult lower(tile::IndexOp op,
                       ProgramLowering &lowering) const override;
+
+private:
+  /// The coordinate `expr` in the register at `offset`.
+  static Value compute(AffineExpr expr, const LinearLayout &layout,
+                       ArrayRef<int32_t> offset, ValueRange symbols,
+                       ProgramLowering &lowering);
+  static SmallVector<Value> getDims(const LinearLayout &layout,
+                                    ArrayRef<int32_t> offset,
+                                    ProgramLowering &lowering);
 };
 
 struct SplatLowering : public TileOpLowering<tile::SplatOp> {
@@ -58,73 +68,160 @@ struct ReshapeLowering : public TileOpLowering<tile::ReshapeOp> {
 };
 } // namespace
 
-/// The remainder `expr`, of a coordinate by a power of two, in the register at
-/// `offset`, when it is the same in all threads and wherever the tile is.
-static std::optional<int64_t> evaluateModulo(AffineExpr expr,
-                                             const LinearLayout &layout,
-                                             ArrayRef<int32_t> offset,
-                                             ValueRange symbols) {
-  auto modulo = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!modulo || expr.getKind() != AffineExprKind::Mod)
+/// The power of two that `expr` divides or takes the remainder by, less one.
+static std::optional<uint64_t> getMask(AffineExpr expr, AffineExprKind kind) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || expr.getKind() != kind)
     return std::nullopt;
-  auto divisor = dyn_cast<AffineConstantExpr>(modulo.getRHS());
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (!divisor || !llvm::isPowerOf2_64(divisor.getValue()))
     return std::nullopt;
-  uint64_t mask = divisor.getValue() - 1;
+  return divisor.getValue() - 1;
+}
+
+/// True if `term`, of a sum, is a multiple of what `mask` masks wherever the
+/// tile is.
+static bool isMultiple(AffineExpr term, uint64_t mask, ValueRange symbols) {
+  uint64_t factor = 1;
+  if (term.getKind() == AffineExprKind::Mul) {
+    auto product = cast<AffineBinaryOpExpr>(term);
+    auto constant = dyn_cast<AffineConstantExpr>(product.getRHS());
+    factor = constant ? constant.getValue() : 1;
+    term = product.getLHS();
+  }
+  auto symbol = dyn_cast<AffineSymbolExpr>(term);
+  if (symbol && symbol.getPosition() < symbols.size())
+    factor *= tile::getDivisor(symbols[symbol.getPosition()]);
+  return (factor & mask) == 0;
+}
+
+namespace {
+/// What the terms of a coordinate have below a mask.
+struct LowPart {
   int64_t sum = 0;
-  // Terms of a sum: each constant or none of the remainder's business.
-  SmallVector<AffineExpr> terms = {modulo.getLHS()};
+  /// The dimensions that have part in it, as terms themselves.
+  llvm::SmallBitVector dims;
+};
+} // namespace
+
+/// What the terms of the coordinate `expr` have below `mask` in the register at
+/// `offset`, when it is the same in all threads and wherever the tile is.
+static std::optional<LowPart> getLowPart(AffineExpr expr, uint64_t mask,
+                                         const LinearLayout &layout,
+                                         ArrayRef<int32_t> offset,
+                                         ValueRange symbols) {
+  LowPart low;
+  low.dims.resize(layout.rank());
+  // Terms of a sum: each constant or no part of it.
+  SmallVector<AffineExpr> terms = {expr};
   while (!terms.empty()) {
     AffineExpr term = terms.pop_back_val();
     if (auto constant = dyn_cast<AffineConstantExpr>(term)) {
-      sum += constant.getValue();
-    } else if (auto symbol = dyn_cast<AffineSymbolExpr>(term)) {
-      if (symbol.getPosition() >= symbols.size() ||
-          (tile::getDivisor(symbols[symbol.getPosition()]) & mask) != 0)
-        return std::nullopt;
+      low.sum += constant.getValue() & mask;
     } else if (auto dim = dyn_cast<AffineDimExpr>(term)) {
       for (tile::HwDim hw : {tile::HwDim::Lane, tile::HwDim::Warp})
         for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
           if (layout.basis(hw, bit)[dim.getPosition()] & mask)
             return std::nullopt;
-      sum += offset[dim.getPosition()];
+      low.sum += offset[dim.getPosition()] & mask;
+      low.dims.set(dim.getPosition());
     } else if (term.getKind() == AffineExprKind::Add) {
       auto both = cast<AffineBinaryOpExpr>(term);
       terms.append({both.getLHS(), both.getRHS()});
-    } else {
+    } else if (!isMultiple(term, mask, symbols)) {
       return std::nullopt;
     }
   }
-  return sum & mask;
+  return low;
+}
+
+/// True if one of `dims` is part of a product in the sum `expr`.
+static bool multipliesAny(AffineExpr expr, const llvm::SmallBitVector &dims) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) {
+    if (part.getKind() != AffineExprKind::Mul)
+      return;
+    for (unsigned dim : dims.set_bits())
+      found |= part.isFunctionOfDim(dim);
+  });
+  return found;
+}
+
+/// Clears bits of `offset` that the quotient `expr` does not depend on.
+static void clearLowBits(AffineExpr expr, tile::Coords &offset,
+                         const LinearLayout &layout, ValueRange symbols) {
+  std::optional<uint64_t> divisor = getMask(expr, AffineExprKind::FloorDiv);
+  // Of threads and tiles fewer bits than the divisor's may be known.
+  for (uint64_t mask = divisor.value_or(0); mask > 0; mask >>= 1) {
+    AffineExpr dividend = cast<AffineBinaryOpExpr>(expr).getLHS();
+    std::optional<LowPart> low =
+        getLowPart(dividend, mask, layout, offset, symbols);
+    // Without a carry, and with no other part in the coordinate.
+    if (!low || static_cast<uint64_t>(low->sum) > mask ||
+        multipliesAny(dividend, low->dims))
+      continue;
+    for (unsigned dim : low->dims.set_bits())
+      offset[dim] &= ~static_cast<int32_t>(mask);
+    return;
+  }
+}
+
+Value IndexLowering::compute(AffineExpr expr, const LinearLayout &layout,
+                             ArrayRef<int32_t> offset, ValueRange symbols,
+                             ProgramLowering &lowering) {
+  ThreadBuilder &builder = lowering.getBuilder();
+  if (std::optional<uint64_t> mask = getMask(expr, AffineExprKind::Mod)) {
+    AffineExpr dividend = cast<AffineBinaryOpExpr>(expr).getLHS();
+    if (std::optional<LowPart> low =
+            getLowPart(dividend, *mask, layout, offset, symbols))
+      return builder.constantIndex(low->sum & *mask);
+  }
+  // A quotient is that of the first register that has it, so that what follows
+  // from it is computed once.
+  SmallVector<Value> values;
+  for (Value symbol : symbols)
+    values.push_back(lowering.getScalar(symbol));
+  DenseMap<AffineExpr, AffineExpr> quotients;
+  expr.walk([&](AffineExpr part) {
+    tile::Coords first(offset);
+    clearLowBits(part, first, layout, symbols);
+    if (first == tile::Coords(offset))
+      return;
+    quotients[part] = getAffineSymbolExpr(values.size(), expr.getContext());
+    values.push_back(
+        builder.expand(part, getDims(layout, first, lowering), values));
+  });
+  return builder.expand(expr.replace(quotients),
+                        getDims(layout, offset, lowering), values);
+}
+
+SmallVector<Value> IndexLowering::getDims(const LinearLayout &layout,
+                                          ArrayRef<int32_t> offset,
+                                          ProgramLowering &lowering) {
+  SmallVector<Value> dims;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim)
+    dims.push_back(
+        lowering.getThreads().getCoordinate(layout, dim, offset[dim]));
+  return dims;
 }
 
 LogicalResult IndexLowering::lower(tile::IndexOp op,
                                    ProgramLowering &lowering) const {
-  ThreadBuilder &builder = lowering.getBuilder();
-  ThreadIndex &threads = lowering.getThreads();
-  SmallVector<Value> symbols;
-  for (Value symbol : op.getSymbols())
-    symbols.push_back(lowering.getScalar(symbol));
   AffineExpr expr = op.getMap().getResult(0);
   tile::LayoutAttr attr = tile::getLayout(op.getType());
   if (!attr) {
-    lowering.set(op.getResult(), {builder.expand(expr, {}, symbols)});
+    SmallVector<Value> symbols;
+    for (Value symbol : op.getSymbols())
+      symbols.push_back(lowering.getScalar(symbol));
+    lowering.set(op.getResult(),
+                 {lowering.getBuilder().expand(expr, {}, symbols)});
     return success();
   }
   const LinearLayout &layout = attr.getLinear();
   Scalars results;
-  for (unsigned reg = 0; reg < layout.numRegs(); ++reg) {
-    tile::Coords offset = layout.elementOf(reg, 0, 0);
-    if (std::optional<int64_t> known =
-            evaluateModulo(expr, layout, offset, op.getSymbols())) {
-      results.push_back(builder.constantIndex(*known));
-      continue;
-    }
-    SmallVector<Value> dims;
-    for (unsigned dim = 0; dim < layout.rank(); ++dim)
-      dims.push_back(threads.getCoordinate(layout, dim, offset[dim]));
-    results.push_back(builder.expand(expr, dims, symbols));
-  }
+  for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
+    results.push_back(compute(expr, layout, layout.elementOf(reg, 0, 0),
+                              op.getSymbols(), lowering));
   lowering.set(op.getResult(), results);
   return success();
 }
