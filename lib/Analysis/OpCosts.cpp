@@ -34,6 +34,9 @@ struct Instructions {
 };
 } // namespace
 
+/// Turns of a product of 32-bit numbers in 64 bits.
+static constexpr double kWideProduct = 2;
+
 /// 1 + tanh(x), which is made of one exponential and a reciprocal.
 static bool isLogistic(math::TanhOp tanh) {
   if (!tanh->hasOneUse())
@@ -107,6 +110,16 @@ static Instructions getQuotient(arith::DivFOp op) {
   return {matchPattern(op.getLhs(), m_OneFloat()) ? 1.0 : 2.0, 1};
 }
 
+/// A product or a shift of 64 bits.
+static Instructions getOf64Bits(Operation *op) {
+  APInt number;
+  // The upper half is a register of its own.
+  if (isa<arith::ShRUIOp>(op) &&
+      matchPattern(op->getOperand(1), m_ConstantInt(&number)) && number == 32)
+    return {0};
+  return {isa<arith::MulIOp>(op) ? kWideProduct : 1};
+}
+
 static Instructions getInstructions(Operation *op) {
   if (std::optional<Instructions> function = getFunction(op))
     return *function;
@@ -118,6 +131,9 @@ static Instructions getInstructions(Operation *op) {
       .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
           [](auto) { return Instructions{20}; })
+      .Case<arith::MulIOp, arith::ShRUIOp>([](auto op) {
+        return op.getType().isInteger(64) ? getOf64Bits(op) : Instructions{1};
+      })
       // One instruction narrows two elements.
       .Case([](arith::TruncFOp) { return Instructions{0.5}; })
       // Other names for registers, and what other instructions do on the way.
@@ -159,57 +175,85 @@ class Sharing {
 public:
   explicit Sharing(Region &region) : region(region) {}
 
-  /// Elements for which `op` is computed once; infinity for those before all.
+  /// Elements for which `op` is computed once; infinity for what is computed
+  /// once for all, or by the compiler.
   double add(Operation *op);
 
 private:
   static constexpr double kAll = std::numeric_limits<double>::infinity();
   /// A thread has no more elements side by side, of a group.
-  static constexpr double kMostElements = 4;
+  static constexpr double kMostElements = 8;
 
   struct Use {
     double elements;
     /// It follows from loop indices alone.
     bool isIndex;
+    /// It follows from an element's place among its neighbours alone, which is
+    /// known where a thread has them all.
+    bool isPlace;
   };
   Use get(Value value) const {
     auto known = uses.find(value);
     if (known != uses.end())
       return known->second;
     bool isInside = region.isAncestor(value.getParentRegion());
-    return isInside ? Use{1, false} : Use{kAll, true};
+    return isInside ? Use{1, false, false}
+                    : Use{kAll, true, matchPattern(value, m_Constant())};
   }
+  Use getUse(Operation *op) const;
+  Use getQuotient(Operation *op, Use dividend) const;
 
   Region &region;
   DenseMap<Value, Use> uses;
 };
 } // namespace
 
-double Sharing::add(Operation *op) {
-  Use use{kAll, true};
-  if (isa<linalg::IndexOp>(op)) {
-    use.elements = 1;
-  } else if (!op->hasTrait<OpTrait::ConstantLike>()) {
-    for (Value operand : op->getOperands()) {
-      use.elements = std::min(use.elements, get(operand).elements);
-      use.isIndex &= get(operand).isIndex;
-    }
-    if (op->getNumRegions() > 0 || !isMemoryEffectFree(op))
-      use = {1, false};
-  }
-  // Neighbours have indices whose quotient is the same.
+/// Neighbours have indices whose quotient is the same, and whose low bits are
+/// their place.
+Sharing::Use Sharing::getQuotient(Operation *op, Use dividend) const {
   APInt number;
-  if (use.isIndex && use.elements == 1 && op->getNumOperands() == 2 &&
-      matchPattern(op->getOperand(1), m_ConstantInt(&number))) {
-    if (isa<arith::ShRUIOp, arith::ShRSIOp>(op) && number.ult(16))
-      use.elements = std::ldexp(1.0, static_cast<int>(number.getZExtValue()));
-    if (isa<arith::DivUIOp, arith::FloorDivSIOp>(op) && number.ugt(1) &&
-        number.getActiveBits() < 32)
-      use.elements = static_cast<double>(number.getZExtValue());
-    use.elements = std::min(use.elements, kMostElements);
+  if (!dividend.isIndex || dividend.elements != 1 ||
+      op->getNumOperands() != 2 ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&number)) ||
+      number.getActiveBits() >= 32)
+    return dividend;
+  auto divisor = static_cast<double>(number.getZExtValue());
+  if (isa<arith::ShRUIOp, arith::ShRSIOp>(op) && divisor < 16)
+    divisor = std::ldexp(1.0, static_cast<int>(divisor));
+  else if (isa<arith::AndIOp>(op))
+    return {1, true, divisor < kMostElements};
+  else if (!isa<arith::DivUIOp, arith::FloorDivSIOp>(op) || divisor <= 1)
+    return dividend;
+  return {std::min(divisor, kMostElements), true, false};
+}
+
+Sharing::Use Sharing::getUse(Operation *op) const {
+  if (isa<linalg::IndexOp>(op))
+    return {1, true, false};
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return {kAll, true, true};
+  if (op->getNumRegions() > 0 || !isMemoryEffectFree(op))
+    return {1, false, false};
+  Use use{kAll, true, true};
+  for (Value operand : op->getOperands()) {
+    use.elements = std::min(use.elements, get(operand).elements);
+    use.isIndex &= get(operand).isIndex;
+    use.isPlace &= get(operand).isPlace;
   }
+  return getQuotient(op, use);
+}
+
+double Sharing::add(Operation *op) {
+  Use use = getUse(op);
   for (Value result : op->getResults())
     uses[result] = use;
+  // A choice by the place is one between registers.
+  if (use.isPlace ||
+      (isa<arith::SelectOp>(op) && get(op->getOperand(0)).isPlace))
+    return kAll;
+  // Indices of neighbours differ by a constant.
+  if (use.isIndex && isa<arith::AddIOp, arith::MulIOp>(op))
+    return std::max(use.elements, kMostElements);
   return use.elements;
 }
 
@@ -229,4 +273,14 @@ mlir::fusion::getRegionCost(Region &region,
     cost += own;
   });
   return cost;
+}
+
+double mlir::fusion::countOperations(Region &region) {
+  double count = 0;
+  Sharing sharing(region);
+  region.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    double elements = sharing.add(op);
+    count += op->hasTrait<OpTrait::ConstantLike>() ? 1 : 1 / elements;
+  });
+  return count;
 }

@@ -12,6 +12,7 @@
 
 #include "LoopFacts.h"
 
+#include "fusion/Analysis/OpCosts.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
@@ -78,7 +79,7 @@ void LoopFacts::findKinds() {
   for (const BodyInstance &instance : body.getInstances()) {
     const GraphNode &node = body.getNode(instance);
     if (auto op = dyn_cast<linalg::LinalgOp>(node.op))
-      operations += std::distance(op.getBlock()->begin(), op.getBlock()->end());
+      operations += countOperations(*op.getBlock()->getParent());
     if (node.kind == NodeKind::Pointwise)
       continue;
     // Walked along the node's own dimensions.

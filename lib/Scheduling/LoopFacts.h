@@ -60,8 +60,9 @@ struct LoopFacts {
   /// Dimensions of results that some operand lacks, so that tiles along them
   /// read the operand again.
   llvm::SmallBitVector repeats;
-  /// Operations in the bodies of the kernel's structured operations.
-  int64_t operations = 0;
+  /// Operations per element in the bodies of the kernel's structured
+  /// operations.
+  double operations = 0;
 
   LoopFacts(const KernelBody &body, const TargetInfo &target);
 

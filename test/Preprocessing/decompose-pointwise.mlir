@@ -108,20 +108,23 @@ func.func @adjacent(%x: tensor<2x12xf32>, %c: tensor<2x6xf32>, %s: tensor<2x6xf3
   return %0 : tensor<2x12xf32>
 }
 
-// Ten rounds, two products each, of which that of the constant op id folds; the
-// threshold is ceil(p 2^24); the index is row-major in 64 bits.
+// Seven rounds, two products each, of which that of the constant op id folds; the
+// threshold is ceil(p 2^24). The index is row-major, of 64 bits where elements
+// may be many; eight share a draw.
 // CHECK-LABEL: func.func @dropout
 // CHECK-SAME: %[[SEED:.*]]: i64
 // CHECK-DAG: %[[T:.*]] = arith.constant 4194304 : i32
-// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i64
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : index
 // CHECK-DAG: arith.constant 1.33333337 : f32
 // CHECK: %[[I:.*]] = linalg.index 0
-// CHECK: %[[I64:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK: %[[J:.*]] = linalg.index 1
-// CHECK: %[[J64:.*]] = arith.index_cast %[[J]] : index to i64
-// CHECK: %[[ROW:.*]] = arith.muli %[[I64]], %[[C7]]
-// CHECK: arith.addi %[[ROW]], %[[J64]]
-// CHECK-COUNT-19: arith.muli
+// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %[[C7]]
+// CHECK: %[[N:.*]] = arith.addi %[[ROW]], %[[J]]
+// CHECK: %[[DRAW:.*]] = arith.divui %[[N]], %c8
+// CHECK: arith.index_cast %[[DRAW]] : index to i64
+// CHECK: %[[LOW:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK: arith.andi %[[LOW]], %c7_i32
+// CHECK-COUNT-13: arith.muli
 // CHECK-NOT: arith.muli
 // CHECK: %[[W:.*]] = arith.shrui %{{.*}}, %c8_i32
 // CHECK: %[[KEEP:.*]] = arith.cmpi sge, %[[W]], %[[T]]
@@ -129,6 +132,24 @@ func.func @adjacent(%x: tensor<2x12xf32>, %c: tensor<2x6xf32>, %s: tensor<2x6xf3
 func.func @dropout(%x: tensor<?x7xf32>, %seed: i64) -> tensor<?x7xf32> {
   %0 = fusion.dropout %x, %seed probability(0.25) op_id(9) : tensor<?x7xf32>
   return %0 : tensor<?x7xf32>
+}
+
+// The upper half of the index of few elements is nothing.
+// CHECK-LABEL: func.func @small_dropout
+// CHECK: linalg.index
+// CHECK-NOT: index_cast %{{.*}} : index to i64
+// CHECK: arith.select
+func.func @small_dropout(%x: tensor<65535x65536xf32>, %seed: i64) -> tensor<65535x65536xf32> {
+  %0 = fusion.dropout %x, %seed probability(0.25) op_id(9) : tensor<65535x65536xf32>
+  return %0 : tensor<65535x65536xf32>
+}
+
+// CHECK-LABEL: func.func @large_dropout
+// CHECK: linalg.index
+// CHECK: arith.index_cast %{{.*}} : index to i64
+func.func @large_dropout(%x: tensor<65536x65536xf32>, %seed: i64) -> tensor<65536x65536xf32> {
+  %0 = fusion.dropout %x, %seed probability(0.25) op_id(9) : tensor<65536x65536xf32>
+  return %0 : tensor<65536x65536xf32>
 }
 
 // Contracts go with the op.

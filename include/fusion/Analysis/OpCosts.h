@@ -68,6 +68,10 @@ OpCost getOpCost(Operation *op);
 OpCost getRegionCost(Region &region,
                      function_ref<double(Operation *)> countSharers = {});
 
+/// The operations of `region` for each element, one that is done once for a
+/// group of elements counted as its share.
+double countOperations(Region &region);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_OPCOSTS_H

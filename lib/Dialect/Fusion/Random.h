@@ -24,8 +24,8 @@ struct RandomStream {
   int64_t opId;
 };
 
-/// The i1 that keeps the element at the current loop indices: `shape` has one
-/// size per loop, and the row-major index over it is the element's number.
+/// The i1 that keeps the element at the current loop indices, as
+/// `fusion.dropout` documents it: `shape` has one size per loop.
 Scalar buildKeep(ImplicitLocOpBuilder &body, ArrayRef<OpFoldResult> shape,
                  RandomStream stream, double probability);
 

@@ -19,7 +19,7 @@ mlir::fusion::formulas::drawPhilox(std::array<uint32_t, 4> counter,
                                    std::array<uint32_t, 2> key) {
   constexpr uint64_t kMultiply0 = 0xD2511F53, kMultiply1 = 0xCD9E8D57;
   constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 7; ++round) {
     uint64_t product0 = kMultiply0 * counter[0];
     uint64_t product1 = kMultiply1 * counter[2];
     counter = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key[0],
@@ -35,11 +35,17 @@ mlir::fusion::formulas::drawPhilox(std::array<uint32_t, 4> counter,
 bool Dropout::keeps(int64_t n) const {
   auto low = [](int64_t word) { return static_cast<uint32_t>(word); };
   auto high = [](int64_t word) { return static_cast<uint32_t>(word >> 32); };
-  int64_t draw = n / 4;
+  int64_t draw = n / 8;
   std::array<uint32_t, 4> words =
       drawPhilox({low(draw), high(draw), low(opId), high(opId)},
                  {low(*seed), high(*seed)});
-  return (words[n % 4] >> 8) >= std::ceil(probability * 0x1p24);
+  // Halves from the high one of the first word on.
+  auto half = [&](int64_t i) {
+    return i % 2 == 0 ? words[i / 2 % 4] >> 16 : words[i / 2 % 4] & 0xFFFF;
+  };
+  int64_t lane = n % 8;
+  uint32_t bits = half(lane) << 8 | half(lane + 1) >> 8;
+  return bits >= std::ceil(probability * 0x1p24);
 }
 
 Real Dropout::apply(int64_t n, const Real &x) const {

@@ -21,7 +21,7 @@
 
 namespace mlir::fusion::formulas {
 
-/// The four words that Philox4x32-10 draws for `counter` under `key` (Salmon et
+/// The four words that Philox4x32-7 draws for `counter` under `key` (Salmon et
 /// al., 2011), both with the low word first.
 std::array<uint32_t, 4> drawPhilox(std::array<uint32_t, 4> counter,
                                    std::array<uint32_t, 2> key);

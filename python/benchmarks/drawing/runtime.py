@@ -154,20 +154,23 @@ def fused_recurrence(a, b, dim, reverse):
 
 
 def dropout(x, seed, chance, number):
-    """fusion.dropout: Philox4x32-10 by the element's index."""
+    """fusion.dropout: Philox4x32-7 by the element's index."""
     mask = (1 << 32) - 1
-    quads = torch.arange((x.numel() + 3) // 4, device=x.device)
-    words = [quads & mask, quads >> 32, torch.full_like(quads, number & mask),
-             torch.full_like(quads, number >> 32)]
+    draws = torch.arange((x.numel() + 7) // 8, device=x.device)
+    words = [draws & mask, draws >> 32, torch.full_like(draws, number & mask),
+             torch.full_like(draws, number >> 32 & mask)]
     key = [seed & mask, seed >> 32 & mask]
-    for _ in range(10):
+    for _ in range(7):
         high, low = _product(0xD2511F53, words[0])
         other, least = _product(0xCD9E8D57, words[2])
         words = [other ^ words[1] ^ key[0], least, high ^ words[3] ^ key[1],
                  low]
         key = [(key[0] + 0x9E3779B9) & mask, (key[1] + 0xBB67AE85) & mask]
-    drawn = torch.stack(words, 1).reshape(-1)[:x.numel()].reshape(x.shape)
-    kept = drawn >> 8 >= math.ceil(chance * (1 << 24))
+    halves = torch.stack([part for word in words
+                          for part in (word >> 16, word & 0xFFFF)], 1)
+    drawn = halves << 8 | halves.roll(-1, 1) >> 8
+    drawn = drawn.reshape(-1)[:x.numel()].reshape(x.shape)
+    kept = drawn >= math.ceil(chance * (1 << 24))
     return torch.where(kept, x / (1 - chance), 0)
 
 

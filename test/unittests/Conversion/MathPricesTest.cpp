@@ -16,8 +16,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -96,3 +98,58 @@ INSTANTIATE_TEST_SUITE_P(
         "%s = arith.addf %e, %c : f32 %y = arith.divf %c, %s : f32",
         "%c = arith.constant 1.0 : f32 %t = math.tanh %x : f32 "
         "%y = arith.addf %t, %c : f32"));
+
+// Eight neighbours share what follows from the quotient of their numbers; their
+// place among them is known at compile time, and so is what it selects.
+TEST(RegionPrices, AreShared) {
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, arith::ArithDialect,
+                      linalg::LinalgDialect, tensor::TensorDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c8 = arith.constant 8 : index
+  %c7 = arith.constant 7 : i32
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i64
+  %m = arith.constant 3528531795 : i64
+  %zero = arith.constant 0.0 : f32
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%x : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %q = arith.divui %i, %c8 : index
+    %q32 = arith.index_cast %q : index to i32
+    %w = arith.extui %q32 : i32 to i64
+    %p = arith.muli %w, %m : i64
+    %s = arith.shrui %p, %c32 : i64
+    %h = arith.trunci %s : i64 to i32
+    %l = arith.trunci %p : i64 to i32
+    %a = arith.xori %h, %l : i32
+    %n = arith.index_cast %i : index to i32
+    %place = arith.andi %n, %c7 : i32
+    %first = arith.cmpi eq, %place, %c0 : i32
+    %b = arith.select %first, %a, %h : i32
+    %k = arith.cmpi sgt, %b, %c7 : i32
+    %r = arith.select %k, %in, %zero : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  return %y : tensor<64xf32>
+})",
+                                                             &context);
+  ASSERT_TRUE(module);
+  linalg::GenericOp generic;
+  module->walk([&](linalg::GenericOp op) { generic = op; });
+  // A division of 20, a product of 2 and a combination for eight; a comparison
+  // and a choice for each.
+  EXPECT_EQ(fusion::getRegionCost(generic.getRegion()).instructions,
+            (20 + 2 + 1) / 8.0 + 2);
+  // The low bits of more are no place.
+  generic->walk([&](arith::AndIOp op) {
+    OpBuilder b(op);
+    op.setOperand(1, arith::ConstantIntOp::create(b, op.getLoc(), 15, 32));
+  });
+  EXPECT_EQ(fusion::getRegionCost(generic.getRegion()).instructions,
+            (20 + 2 + 1) / 8.0 + 5);
+}

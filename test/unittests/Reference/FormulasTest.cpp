@@ -130,26 +130,74 @@ TEST(FormulasTest, BatchStatisticsAreBiased) {
   expectNumbers(results[2], {1, 4}, 1e-4);
 }
 
-/// The words of Philox4x32-10 for a counter and a key of zeros are those that
-/// its authors publish: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+/// The mask that a dropout of ones of this many elements draws.
+static std::vector<bool> drawMask(int64_t count, double p, int64_t seed,
+                                  int64_t opId) {
+  char attributes[96];
+  std::snprintf(attributes, sizeof(attributes),
+                "probability(%.17e) op_id(%lld)", p,
+                static_cast<long long>(opId));
+  std::string type = "tensor<" + std::to_string(count) + "xf32>";
+  BoundedTensor y =
+      evaluateFirst("func.func @f(%x: " + type + ", %s: i64) -> " + type +
+                        " {\n  %y = fusion.dropout %x, %s " + attributes +
+                        " : " + type + "\n  return %y : " + type + "\n}",
+                    {f32({count}, std::vector<double>(count, 1)),
+                     tensorOf(DType::I64, {}, {static_cast<double>(seed)})});
+  std::vector<bool> kept(count);
+  for (int64_t n = 0; n < count; ++n) {
+    kept[n] = y[n].value != 0;
+    if (kept[n])
+      EXPECT_NEAR(y[n].value, 1 / (1 - p), 1e-5 / (1 - p));
+  }
+  return kept;
+}
+
+/// The words of Philox4x32-7 for a counter and a key of zeros are those that
+/// its authors publish: 5f6fb709 0d893f64 4f121f81 4f730a48.
 TEST(FormulasTest, DropoutDrawsFromPhilox) {
-  const uint32_t words[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
-  for (int n = 0; n < 4; ++n)
-    for (int step : {0, 1}) {
-      double p = ((words[n] >> 8) + step) * 0x1p-24;
-      char text[64];
-      std::snprintf(text, sizeof(text), "%.17e", p);
-      BoundedTensor y = evaluateFirst(
-          "func.func @f(%x: tensor<4xf32>, %s: i64) -> tensor<4xf32> {\n"
-          "  %y = fusion.dropout %x, %s probability(" +
-              std::string(text) +
-              ") op_id(0) : tensor<4xf32>\n  return %y : tensor<4xf32>\n}",
-          {f32({4}, {1, 1, 1, 1}), createTensor(DType::I64, {})});
-      if (step == 0)
-        EXPECT_NEAR(y[n].value, 1 / (1 - p), 1e-5);
-      else
-        EXPECT_EQ(y[n].value, 0);
+  // 24 bits from each 16th on, around the end to the beginning.
+  const uint32_t bits[] = {0x5f6fb7, 0xb7090d, 0x0d893f, 0x3f644f,
+                           0x4f121f, 0x1f814f, 0x4f730a, 0x0a485f};
+  for (int n = 0; n < 8; ++n) {
+    EXPECT_TRUE(drawMask(8, bits[n] * 0x1p-24, 0, 0)[n]) << n;
+    EXPECT_FALSE(drawMask(8, (bits[n] + 1) * 0x1p-24, 0, 0)[n]) << n;
+  }
+}
+
+/// As many elements are dropped as should be, in each of the eight places of a
+/// draw; what becomes of one says nothing of its neighbours, of those in the
+/// next draws, of other seeds and other ops. All within five deviations.
+TEST(FormulasTest, DropoutIsRandom) {
+  constexpr int64_t kCount = 1 << 18;
+  for (double p : {0.001, 0.1, 0.5, 0.9}) {
+    std::vector<bool> kept = drawMask(kCount, p, 2026, 1);
+    double variance = p * (1 - p);
+    std::array<double, 8> dropped = {};
+    for (int64_t n = 0; n < kCount; ++n)
+      dropped[n % 8] += !kept[n];
+    double all = 0, chiSquare = 0;
+    for (double count : dropped) {
+      all += count;
+      double expected = kCount / 8 * p;
+      chiSquare +=
+          (count - expected) * (count - expected) / (kCount / 8 * variance);
     }
+    EXPECT_LE(std::abs(all - kCount * p), 5 * std::sqrt(kCount * variance));
+    // Eight degrees of freedom: 0.9999 of what chance gives is below.
+    EXPECT_LE(chiSquare, 31.8) << p;
+    auto expectIndependent = [&](const std::vector<bool> &other, int64_t lag) {
+      double sum = 0;
+      for (int64_t n = 0; n + lag < kCount; ++n)
+        sum += (kept[n] - (1 - p)) * (other[n + lag] - (1 - p));
+      EXPECT_LE(std::abs(sum), 5 * std::sqrt(kCount) * variance)
+          << p << ", " << lag << " apart";
+    };
+    for (int64_t lag : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 64, 4096})
+      expectIndependent(kept, lag);
+    for (auto [seed, opId] : {std::pair{2026, 2}, {2027, 1}, {-2026, 1}})
+      expectIndependent(drawMask(kCount, p, seed, opId), 0);
+  }
 }
 
 TEST(FormulasTest, AQueryThatMayAttendToNothing) {

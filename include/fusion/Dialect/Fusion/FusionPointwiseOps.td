@@ -233,15 +233,18 @@ def Fusion_RopeOp : Fusion_SameShapeOp<"rope"> {
 def Fusion_DropoutOp : Fusion_SameShapeOp<"dropout"> {
   let summary = "zeroes elements at random, reproducibly";
   let description = [{
-    `y = keep ? x / (1 - p) : 0`, with `keep` drawn by Philox4x32-10 (Salmon et
+    `y = keep ? x / (1 - p) : 0`, with `keep` drawn by Philox4x32-7 (Salmon et
     al., 2011) from the seed, the op's id and the element's row-major index n
     alone. The mask is therefore the same however the op is fused, tiled or
     recomputed, and the gradient of dropout is dropout with the same seed and
     id.
 
     Key: the low and high words of `seed`. Counter: the low and high words of
-    `n / 4`, then those of `op_id`. Of the four words drawn, element n takes
-    word `n mod 4`, w; it is kept where `w >> 8 >= ceil(p 2^24)`.
+    `n / 8`, then those of `op_id`. Of the 128 bits drawn, from the highest of
+    the first word to the lowest of the last and on with the highest of the
+    first, element n takes the 24 from bit `16 (n mod 8)` on; it is kept where
+    they are a number of at least `ceil(p 2^24)`. Neighbours have 8 bits in
+    common, which seldom matter (docs/Rationale/Random.md).
 
     Example:
     `%y = fusion.dropout %x, %seed probability(0.1) op_id(7) : tensor<8xf32>`.
