@@ -103,6 +103,10 @@ static Instructions getPower(math::PowFOp op) {
 }
 
 static Instructions getQuotient(arith::DivFOp op) {
+  // A product by the reciprocal, which the elements of a window's place share,
+  // the rest that it leaves, whether there is one, and what corrects it.
+  if (std::optional<Count> count = Count::of(op.getRhs()))
+    return {count->isExact ? 1.0 : 5.0};
   // A reciprocal, and whether operands are extreme: both are of those units.
   if (!isMadeOfExponentials(op.getRhs()))
     return {10, 2};

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the range of a float in an expression.
+// This file implements the range of a float in an expression, and of integers
+// that become one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,4 +107,86 @@ static bool isMadeOfExponentials(Value value, bool &hasOne, unsigned depth) {
 bool mlir::fusion::isMadeOfExponentials(Value value) {
   bool hasOne = false;
   return ::isMadeOfExponentials(value, hasOne, 0) && hasOne;
+}
+
+//===----------------------------------------------------------------------===//
+// Counts
+//===----------------------------------------------------------------------===//
+
+/// The largest count.
+static constexpr int64_t kMaxCount = int64_t(1) << 20;
+
+namespace {
+/// The numbers that an integer may be, as a signed one.
+struct IntRange {
+  int64_t low = std::numeric_limits<int64_t>::min();
+  int64_t high = std::numeric_limits<int64_t>::max();
+
+  bool isCount() const { return low >= 0 && high <= kMaxCount; }
+};
+} // namespace
+
+static IntRange findIntRange(Value value, unsigned depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)) &&
+      constant.getSignificantBits() <= 64)
+    return {constant.getSExtValue(), constant.getSExtValue()};
+  Operation *op = value.getDefiningOp();
+  // Each dimension of a window has a few operations more.
+  if (!op || depth == 2 * kMaxDepth)
+    return {};
+  auto operand = [&](unsigned i) {
+    return findIntRange(op->getOperand(i), depth + 1);
+  };
+  return llvm::TypeSwitch<Operation *, IntRange>(op)
+      .Case([&](arith::MaxSIOp) {
+        IntRange x = operand(0), y = operand(1);
+        return IntRange{std::max(x.low, y.low), std::max(x.high, y.high)};
+      })
+      .Case([&](arith::MinSIOp) {
+        IntRange x = operand(0), y = operand(1);
+        return IntRange{std::min(x.low, y.low), std::min(x.high, y.high)};
+      })
+      .Case([&](arith::SubIOp) {
+        IntRange x = operand(0), y = operand(1);
+        // Differences of such numbers do not wrap around.
+        return x.low >= 0 && y.low >= 0 ? IntRange{-y.high, x.high - y.low}
+                                        : IntRange();
+      })
+      .Case([&](arith::MulIOp) {
+        IntRange x = operand(0), y = operand(1);
+        return x.isCount() && y.isCount()
+                   ? IntRange{x.low * y.low, x.high * y.high}
+                   : IntRange();
+      })
+      .Case([&](arith::DivUIOp) {
+        IntRange x = operand(0), y = operand(1);
+        return x.low >= 0 && y.low > 0 ? IntRange{0, x.high} : IntRange();
+      })
+      // What fits and is kept: all types have as many bits as a count.
+      .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) {
+        IntRange x = operand(0);
+        return x.isCount() ? x : IntRange();
+      })
+      .Default([](Operation *) { return IntRange(); });
+}
+
+std::optional<Count> Count::of(Value value) {
+  if (!getElementTypeOrSelf(value.getType()).isF32())
+    return std::nullopt;
+  if (std::optional<double> constant = getConstant(value)) {
+    if (!(*constant >= 1 && *constant <= kMaxCount) ||
+        *constant != std::trunc(*constant))
+      return std::nullopt;
+    auto most = static_cast<int64_t>(*constant);
+    return Count{most, llvm::isPowerOf2_64(most)};
+  }
+  auto conversion = value.getDefiningOp<arith::SIToFPOp>();
+  if (!conversion)
+    return std::nullopt;
+  IntRange range = findIntRange(conversion.getIn(), 0);
+  if (!range.isCount())
+    return std::nullopt;
+  // None, one or two.
+  return Count{range.high, range.high <= 2};
 }

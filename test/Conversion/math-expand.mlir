@@ -164,6 +164,40 @@ func.func @quotients_by_exponentials(%x: f32, %y: f32) -> (f32, f32, f32) {
   return %bounded, %unbounded, %small : f32, f32, f32
 }
 
+// By counts: a product by the reciprocal and its correction, which powers of two
+// need not; exact otherwise, also where a count may be negative or large.
+// CHECK-LABEL: func.func @counts(
+// CHECK-SAME:    %[[X:.*]]: f32, %{{.*}}: i32)
+// CHECK:         %[[Q:.*]] = arith.mulf %[[X]], %[[R:.*]] : f32
+// CHECK:         %[[REST:.*]] = llvm.intr.fma(%{{.*}}, %{{.*}}, %[[X]])
+// CHECK:         llvm.intr.fma(%[[REST]], %[[R]], %[[Q]])
+// CHECK-NOT:     divf
+// CHECK:         %[[QUARTER:.*]] = arith.mulf %[[X]], %{{.*}} : f32
+// CHECK-NOT:     divf
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK-COUNT-3: arith.divf
+// CHECK:         return %{{.*}}, %[[QUARTER]],
+func.func @counts(%x: f32, %i: i32) -> (f32, f32, f32, f32, f32, f32) {
+  %seven = arith.constant 7.0 : f32
+  %four = arith.constant 4.0 : f32
+  %tenth = arith.constant 0.1 : f32
+  %zero = arith.constant 0 : i32
+  %c9 = arith.constant 9 : i32
+  %mean = arith.divf %x, %seven : f32
+  %quarter = arith.divf %x, %four : f32
+  %least = arith.minsi %i, %c9 : i32
+  %count = arith.maxsi %least, %zero : i32
+  %n = arith.sitofp %count : i32 to f32
+  %ofWindow = arith.divf %x, %n : f32
+  %any = arith.sitofp %least : i32 to f32
+  %ofAny = arith.divf %x, %any : f32
+  %large = arith.maxsi %i, %zero : i32
+  %m = arith.sitofp %large : i32 to f32
+  %ofLarge = arith.divf %x, %m : f32
+  %byTenth = arith.divf %x, %tenth : f32
+  return %mean, %quarter, %ofWindow, %ofAny, %ofLarge, %byTenth : f32, f32, f32, f32, f32, f32
+}
+
 // The half of one factor and the two of the other cancel.
 // CHECK-LABEL: func.func @gelu(
 // CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32

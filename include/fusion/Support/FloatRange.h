@@ -17,6 +17,7 @@
 #include "mlir/IR/Value.h"
 
 #include <limits>
+#include <optional>
 
 namespace mlir::fusion {
 
@@ -34,6 +35,18 @@ struct FloatRange {
 /// True for sums and products of exponentials, at least one, and constants, all
 /// of them positive.
 bool isMadeOfExponentials(Value value);
+
+/// What is known of a number of elements, by which a mean is divided: of f32,
+/// whole, not negative, and 2^20 at most, so that quotients by it are exact
+/// after one step of correction.
+struct Count {
+  int64_t most;
+  /// Products with its reciprocal are exact: of powers of two.
+  bool isExact;
+
+  /// Nothing is known where `value` need not be one, or may be a constant 0.
+  static std::optional<Count> of(Value value);
+};
 
 } // namespace mlir::fusion
 

@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operands.h"
+#include "fusion/Support/FloatRange.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -38,6 +40,52 @@ struct ExpandFastDivision final : OpRewritePattern<arith::DivFOp> {
   }
 
   MathOptions options;
+};
+
+/// The reciprocal of a count, correctly rounded: infinity of none.
+static Num invertCount(Num n) {
+  APFloat constant(0.0f);
+  if (matchPattern(Value(n), m_ConstantFloat(&constant)))
+    return n.c(1.0f / constant.convertToFloat());
+  // What is off by 2^-23 is off by 2^-46 after the step, and no reciprocal of a
+  // count but those of powers of two is that close to where rounding changes.
+  Num approximate = rcpApproxFtz(n);
+  Num rest = fma(-n, approximate, n.c(1.0));
+  return select(n.eq(n.c(0.0)), approximate,
+                fma(rest, approximate, approximate));
+}
+
+/// Quotients by counts: the rest that a product by the reciprocal leaves is
+/// exact, since a count has few bits, and corrects it by its rounding. Where
+/// nothing is left the product is the quotient: of zeros and infinities. Only
+/// below 2^-126 can a quotient lie in the middle of two numbers, and become the
+/// other one.
+struct ExpandDivisionByCount final : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Count> count = Count::of(op.getRhs());
+    if (!isExpandableFloat(op.getType()) || !count)
+      return rewriter.notifyMatchFailure(op, "not by a count");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num n(b, op.getRhs());
+    // Beside the count, where all that it divides find it.
+    b.setInsertionPointAfterValue(op.getRhs());
+    Num reciprocal = invertCount(n);
+    b.setInsertionPoint(op);
+    Num x(b, op.getLhs());
+    Num product = x * reciprocal;
+    if (count->isExact) {
+      rewriter.replaceOp(op, Value(product));
+      return success();
+    }
+    Num rest = fma(-product, n, x);
+    Num result =
+        select(fabs(rest) > x.c(0.0), fma(rest, reciprocal, product), product);
+    rewriter.replaceOp(op, Value(result));
+    return success();
+  }
 };
 
 struct ExpandRemainder final : OpRewritePattern<arith::RemFOp> {
@@ -162,8 +210,8 @@ struct WidenFloat8 final : RewritePattern {
 
 void mlir::fusion::populateArithPatterns(RewritePatternSet &patterns,
                                          const MathOptions &options) {
-  patterns.add<ExpandRemainder, ExpandExtend, ExpandTruncate, WidenFloat8>(
-      patterns.getContext());
+  patterns.add<ExpandDivisionByCount, ExpandRemainder, ExpandExtend,
+               ExpandTruncate, WidenFloat8>(patterns.getContext());
   if (!options.alone)
     patterns.add<RoundToBFloat16>(patterns.getContext());
   patterns.add<ExpandFastDivision>(patterns.getContext(), options);

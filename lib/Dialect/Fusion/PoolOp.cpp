@@ -121,6 +121,11 @@ static Scalar buildValidCount(Decomposer &d, ImplicitLocOpBuilder &b,
   Scalar count = makeInteger(b, type, 1);
   for (int64_t dim = 0; dim < window.getRank(); ++dim) {
     int64_t position = dims.getSpace(dim);
+    // Without padding every window is whole along the dimension.
+    if (window.padding[2 * dim] == 0 && window.padding[2 * dim + 1] == 0) {
+      count = count * makeInteger(b, type, window.sizes[dim]);
+      continue;
+    }
     auto constant = [&](int64_t value) { return makeInteger(b, type, value); };
     Scalar dilation = constant(window.dilations[dim]);
     Scalar start = getLoopIndex(b, position) * constant(window.strides[dim]);

@@ -91,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
         "%y = math.sin %x : f32", "%y = math.cos %x : f32",
         "%y = math.atan %x : f32", "%y = math.erf %x : f32",
         "%y = math.rsqrt %x : f32",
+        // Means of three and of four.
+        "%n = arith.constant 3.0 : f32 %y = arith.divf %x, %n : f32",
+        "%n = arith.constant 4.0 : f32 %y = arith.divf %x, %n : f32",
         // A softplus's logarithm, a sigmoid, and 1 + tanh(x).
         "%a = math.absf %x : f32 %n = arith.negf %a : f32 "
         "%e = math.exp %n : f32 %y = math.log1p %e : f32",

@@ -338,6 +338,58 @@ TEST(MathSemantics, ProductWithLogistic) {
     ASSERT_TRUE(close<float>(f(x), x / (1 + expl(-x)), 4)) << x;
 }
 
+/// Some numbers of each exponent, with both signs.
+static std::vector<float> numbersOfAllSizes() {
+  std::vector<float> numbers = {0.0f, -0.0f, INFINITY, -INFINITY,
+                                std::numeric_limits<float>::max()};
+  for (uint32_t bits = 1; bits < 0x7f800000; bits += 0x2f1357)
+    for (float sign : {1.0f, -1.0f})
+      numbers.push_back(sign * llvm::bit_cast<float>(bits));
+  return numbers;
+}
+
+TEST(MathSemantics, DivisionByCounts) {
+  for (int n : {1, 2, 3, 7, 10, 24, 29, 49, 1023, 77777, 1048575, 1 << 20}) {
+    CompiledFunction mean("func.func @f(%x: f32) -> f32 {\n"
+                          "  %n = arith.constant " +
+                          std::to_string(n) +
+                          ".0 : f32\n"
+                          "  %y = arith.divf %x, %n : f32\n"
+                          "  return %y : f32\n}");
+    auto *f = mean.as<float(float)>();
+    EXPECT_TRUE(std::isnan(f(NAN)));
+    for (float x : numbersOfAllSizes()) {
+      float exact = x / static_cast<float>(n);
+      // Only between subnormal numbers may a tie become the other one.
+      bool isTiny = std::abs(exact) < std::numeric_limits<float>::min();
+      float allowed = isTiny ? std::numeric_limits<float>::denorm_min() : 0;
+      if (std::isinf(exact))
+        EXPECT_EQ(f(x), exact);
+      else
+        ASSERT_LE(std::abs(f(x) - exact), allowed) << x << " by " << n;
+      ASSERT_EQ(std::signbit(f(x)), std::signbit(exact)) << x << " by " << n;
+    }
+  }
+}
+
+TEST(MathSemantics, DivisionByCountsAtRunTime) {
+  CompiledFunction mean("func.func @f(%x: f32, %i: i32) -> f32 {\n"
+                        "  %zero = arith.constant 0 : i32\n"
+                        "  %most = arith.constant 300 : i32\n"
+                        "  %a = arith.maxsi %i, %zero : i32\n"
+                        "  %b = arith.minsi %a, %most : i32\n"
+                        "  %n = arith.sitofp %b : i32 to f32\n"
+                        "  %y = arith.divf %x, %n : f32\n"
+                        "  return %y : f32\n}");
+  auto *f = mean.as<float(float, int32_t)>();
+  EXPECT_EQ(f(3.0f, 0), INFINITY);
+  EXPECT_EQ(f(-3.0f, 0), -INFINITY);
+  EXPECT_TRUE(std::isnan(f(0.0f, 0)));
+  for (int n = 1; n <= 300; ++n)
+    for (float x = 1e-20f; x < 1e20f; x *= 1.37f)
+      ASSERT_EQ(f(x, n), x / static_cast<float>(n)) << x << " by " << n;
+}
+
 TEST(MathSemantics, HalfOfTanhPlusOne) {
   // As far from the true value as the sum of tanh and 1 by itself.
   CompiledFunction gelu("func.func @f(%x: f32, %y: f32) -> f32 {\n"
