@@ -106,6 +106,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.
   programs.addPass(createCSEPass());
+  programs.addPass(tile::createJoinAccessesPass());
   programs.addPass(tile::createPipelineLoadsPass());
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());

@@ -62,6 +62,11 @@ struct CropLowering : public TileOpLowering<tile::CropOp> {
                       ProgramLowering &lowering) const override;
 };
 
+struct StackLowering : public TileOpLowering<tile::StackOp> {
+  LogicalResult lower(tile::StackOp op,
+                      ProgramLowering &lowering) const override;
+};
+
 struct ReshapeLowering : public TileOpLowering<tile::ReshapeOp> {
   LogicalResult lower(tile::ReshapeOp op,
                       ProgramLowering &lowering) const override;
@@ -317,6 +322,15 @@ LogicalResult CropLowering::lower(tile::CropOp op,
   return success();
 }
 
+LogicalResult StackLowering::lower(tile::StackOp op,
+                                   ProgramLowering &lowering) const {
+  Scalars results;
+  for (Value value : op.getValues())
+    llvm::append_range(results, lowering.get(value));
+  lowering.set(op.getResult(), results);
+  return success();
+}
+
 LogicalResult ReshapeLowering::lower(tile::ReshapeOp op,
                                      ProgramLowering &lowering) const {
   // The layouts differ in shape alone.
@@ -326,5 +340,5 @@ LogicalResult ReshapeLowering::lower(tile::ReshapeOp op,
 
 void mlir::fusion::populateRegisterLowerings(LoweringSet &lowerings) {
   lowerings.add<IndexLowering, SplatLowering, BroadcastLowering, RepeatLowering,
-                SliceLowering, ReshapeLowering, CropLowering>();
+                SliceLowering, StackLowering, ReshapeLowering, CropLowering>();
 }

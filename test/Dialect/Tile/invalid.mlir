@@ -316,3 +316,11 @@ tile.program @crop_along_one(%a: tensor<16x64xf32>) attributes {num_warps = 1} {
   %x = tile.crop %a to [16] : tensor<16x64xf32>
   tile.return
 }
+
+// -----
+
+func.func @stack_shape(%x: tensor<8xf32>) -> tensor<8x4xf32> {
+  // expected-error @+1 {{result must have the operands along a last dimension}}
+  %0 = tile.stack %x, %x : tensor<8xf32>, tensor<8xf32> -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}

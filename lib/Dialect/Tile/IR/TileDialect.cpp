@@ -516,6 +516,27 @@ unsigned RepeatOp::getLog2Factor() {
                        getTileShape(getValue().getType())[getDim()]);
 }
 
+LogicalResult StackOp::verify() {
+  if (getValues().empty())
+    return emitOpError("needs operands");
+  auto source = cast<RankedTensorType>(getValues().front().getType());
+  auto result = cast<RankedTensorType>(getType());
+  SmallVector<int64_t> shape(source.getShape());
+  shape.push_back(static_cast<int64_t>(getValues().size()));
+  if (result.getShape() != ArrayRef<int64_t>(shape) ||
+      source.getElementType() != result.getElementType())
+    return emitOpError("result must have the operands along a last dimension");
+  if (failed(verifyTile(*this, source)) || failed(verifyTile(*this, result)))
+    return failure();
+  LayoutAttr from = getLayout(source), to = getLayout(result);
+  if (from && to &&
+      from.getLinear().expandDim(source.getRank(), shape.back()) !=
+          to.getLinear())
+    return emitOpError("result's layout is not the operands', with further "
+                       "registers along the last dimension");
+  return success();
+}
+
 LogicalResult ReshapeOp::verify() {
   auto source = cast<RankedTensorType>(getValue().getType());
   auto result = cast<RankedTensorType>(getType());

@@ -292,6 +292,21 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_StackOp : Tile_Op<"stack", [Pure, SameTypeOperands]> {
+  let summary = "Tiles side by side along a new dimension";
+  let description = [{
+    The result has one more dimension, behind the others, along which the
+    operands, a power of two, follow each other. Every element stays in its
+    thread: further registers run along the dimension.
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $values attr-dict `:` type($values) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_RepeatOp : Tile_Op<"repeat", [Pure]> {
   let summary = "Repeats each element along a dimension";
   let description = [{

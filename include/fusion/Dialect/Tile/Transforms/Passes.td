@@ -48,6 +48,30 @@ def FuseWalksPass : Pass<"tile-fuse-walks", "::mlir::tile::ProgramOp"> {
   }];
 }
 
+def JoinAccessesPass : Pass<"tile-join-accesses", "::mlir::tile::ProgramOp"> {
+  let summary = "Accesses what lies side by side at once";
+  let description = [{
+    Input: programs with layouts. Loads that differ in nothing but a constant
+    part of the coordinate along memory, such as those of a window's elements,
+    become one for each 16 bytes, in which a thread has neighbours in a dimension
+    behind the others, and parts of it. So do stores, where all of so many bytes
+    are written. Such accesses begin at multiples of their width, and rows have
+    multiples of it: all of what one moves is in bounds, or nothing, so that the
+    ends of a row are one condition. Programs that read what they write are left
+    as they are.
+
+    ```mlir
+    %a = tile.load %v[(i)[s] -> (i * 2 + s)] (%s) ... -> tensor<32xf32>
+    %b = tile.load %v[(i)[s] -> (i * 2 + s + 1)] (%s) ... -> tensor<32xf32>
+      ==>
+    %0 = tile.load %v[(i, n)[s] -> (i * 2 + s + n)] (%s) ... -> tensor<32x2xf32>
+    %1 = tile.slice %0 [0, 0] : tensor<32x2xf32> -> tensor<32x1xf32>
+    %a = tile.reshape %1 : tensor<32x1xf32> -> tensor<32xf32>
+    ...
+    ```
+  }];
+}
+
 def LowerExchangesPass : Pass<"tile-lower-exchanges", "::mlir::tile::ProgramOp"> {
   let summary = "Makes exchanges between threads explicit";
   let description = [{
