@@ -323,7 +323,8 @@ static void sumTerms(const KernelCost &cost, const KernelConstants &fitted,
       cost.tensorFlops > 0 ? ofSM : std::clamp(time.waves * ofSM, 1.0, ofSM);
   double alone = 1 / (beside * beside);
   time.overlap = fitted.overlap;
-  time.hidden = fitted.overlap * (1 - alone * (1 - cost.aheadShare));
+  time.hidden = std::min(fitted.overlap * (1 - alone * (1 - cost.aheadShare)),
+                         1 - cost.exposedShare);
   time.total = time.launch + largest + (1 - time.overlap) * (sum - compute) +
                (1 - time.hidden) * std::min(compute, time.memory);
 }
@@ -352,5 +353,9 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.launch = target.fitted.rates.launchSeconds + steps;
   time.memory = exposeWaits(cost, time, steps, exchanges);
   sumTerms(cost, fitted, time);
+  // One after the other they begin, however little each does.
+  time.total =
+      std::max(time.total, time.launch + static_cast<double>(shape.blocks) *
+                                             fitted.blockStartSeconds);
   return time;
 }

@@ -77,6 +77,9 @@ bool mlir::fusion::isContraction(linalg::LinalgOp op) {
   return false;
 }
 
+/// Elements for which a thread computes once what follows from their indices.
+static constexpr double kElementsOfThread = 8;
+
 /// The arithmetic of a point of `op`'s loops. What depends on some of them is
 /// computed once for all points that differ in the others: the reciprocal of a
 /// row's sum.
@@ -93,26 +96,36 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
     loops[op.getMatchingBlockArgument(&operand)] =
         accumulates ? llvm::SmallBitVector(extents.size(), true) : used;
   }
+  DenseSet<Value> indices;
   Block *body = op.getBlock();
   return getRegionCost(*body->getParent(), [&](Operation *inner) {
     if (inner->getBlock() != body)
       return 1.0;
     llvm::SmallBitVector used = none;
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      used.set(index.getDim());
     // Where elements of other tensors are looked up nothing is computed once.
-    if (isa<linalg::IndexOp>(inner))
+    if (isa<tensor::ExtractOp>(inner))
       used.set();
+    // What follows from indices each thread computes, for its own elements.
+    bool ofThread = isa<linalg::IndexOp>(inner);
     inner->walk([&](Operation *part) {
       for (Value operand : part->getOperands())
-        if (auto known = loops.find(operand); known != loops.end())
+        if (auto known = loops.find(operand); known != loops.end()) {
           used |= known->second;
+          ofThread |= indices.contains(operand);
+        }
     });
-    for (Value result : inner->getResults())
+    for (Value result : inner->getResults()) {
       loops[result] = used;
+      if (ofThread)
+        indices.insert(result);
+    }
     double elements = 1;
     for (unsigned loop = 0; loop < extents.size(); ++loop)
       if (!used.test(loop))
         elements *= static_cast<double>(std::max<int64_t>(extents[loop], 1));
-    return elements;
+    return ofThread ? std::min(elements, kElementsOfThread) : elements;
   });
 }
 

@@ -35,6 +35,7 @@ public:
   int64_t count() const;
 
 private:
+  int64_t countOfWindows() const;
   /// Registers of what a thread loads at a time, and of what it keeps from one
   /// sweep to a later one; without states, of what it keeps at least.
   double countLoaded() const;
@@ -164,7 +165,20 @@ double RegisterCounter::countAccumulators() const {
   return work.perThread * *llvm::max_element(states);
 }
 
+int64_t RegisterCounter::countOfWindows() const {
+  // All that a thread loads is on its way at once, up to what ptxas puts off.
+  double loaded = 0;
+  for (const Stream &stream : traffic.get())
+    if (!stream.isWrite && !traffic.isGather(stream))
+      loaded += traffic.countRequests(stream).registers;
+  return cost::kBaseRegisters + 2 * static_cast<int64_t>(traffic.get().size()) +
+         toCount(std::min(loaded * fitted.windowRegisters,
+                          fitted.mostWindowRegisters));
+}
+
 int64_t RegisterCounter::count() const {
+  if (traffic.hasWindows())
+    return countOfWindows();
   ArrayRef<BodyInstance> instances = body.getInstances();
   // Of one element: what is computed at a time.
   SmallVector<LiveValue> live;

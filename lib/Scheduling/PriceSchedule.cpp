@@ -134,6 +134,7 @@ KernelEstimate SchedulePricer::price() {
     shape.sharedBytes = toCount(traffic.countExchangedBytes());
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
   setStages();
+  cost.exposedShare = traffic.hasWindows() ? fitted.windowExposed : 0;
   shape.bytesInFlightPerThread = getBytesInFlight();
   if (schedule.strategy == Strategy::Scan) {
     shape.spillingSteps = work.trips;

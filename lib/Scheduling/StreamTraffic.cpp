@@ -13,6 +13,7 @@
 
 #include "StreamTraffic.h"
 
+#include "WarpAccess.h"
 #include "fusion/Support/Counts.h"
 #include "fusion/Support/Hardware.h"
 #include <algorithm>
@@ -45,6 +46,15 @@ void StreamTraffic::find() {
     streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
                        /*isWrite=*/false, touched});
   }
+  for (const Stream &stream : streams)
+    for (AffineExpr coord : stream.coords) {
+      bool ofWindow = false, ofPlace = false;
+      for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+        if (facts.extents[dim] > 1 && getSlope(coord, dim) != 0)
+          (facts.reduced.test(dim) ? ofWindow : ofPlace) = true;
+      windows |= ofWindow && ofPlace && work.turns > 1 &&
+                    schedule.strategy == Strategy::Reduction;
+    }
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = graph.getValue(output.value);
     streams.push_back({value, output.shape, output.coords, output.mask,
@@ -238,6 +248,88 @@ bool StreamTraffic::isCopied(const Stream &stream) const {
   return false;
 }
 
+StreamTraffic::Requests
+StreamTraffic::countRequests(const Stream &stream) const {
+  auto elementBytes =
+      std::max<int64_t>(1, static_cast<int64_t>(stream.value.elementBytes));
+  unsigned along = stream.shape.size() - 1;
+  while (along > 0 && stream.shape[along] == 1)
+    --along;
+  std::optional<unsigned> fastest;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    if (schedule[dim].vector > 1)
+      fastest = dim;
+  int64_t vector = 1;
+  for (const Stream &other : streams)
+    if (fastest && !isGather(other))
+      vector = std::max(vector, static_cast<int64_t>(
+                                    getVector(other, getRun(other, work.tileOf))));
+  if (fastest)
+    vector = std::min(vector, schedule[*fastest].vector);
+  // Elements of an access: side by side in a tile, or joined.
+  int64_t span = 1;
+  double together = 1;
+  if (fastest && getSlope(stream.coords[along], *fastest) != 0) {
+    span = std::min(vector, static_cast<int64_t>(
+                                getVector(stream, getRun(stream, work.tileOf))));
+    together = static_cast<double>(span);
+  } else {
+    ThreadPlaces places = getPlaces(stream.coords[along], facts, schedule);
+    span = std::max<int64_t>(kMaxAccessBytes / elementBytes, 1);
+    while (stream.shape[along] % span != 0 || places.step % span != 0)
+      span /= 2;
+    together = places.countTogether(span);
+  }
+  WarpAccess access(facts, schedule, fastest, vector, span * elementBytes,
+                    getDistances(stream.coords, stream.shape, elementBytes,
+                                 facts.getNumDims()));
+  Requests requests;
+  requests.count = work.countPoints(stream.mask) * getLoadedShare(stream) /
+                   together / kWarpThreads;
+  // Rows that begin anywhere in sectors.
+  bool isAligned = stream.shape[along] * elementBytes % kSectorBytes == 0;
+  requests.sectors = access.countPieces(kSectorBytes, isAligned);
+  requests.passes =
+      std::max(access.countBankTurns(),
+               access.countPieces(kLineBytes, isAligned) * fitted.windowPass);
+  requests.registers =
+      requests.count * kWarpThreads / (work.threads * work.blocks) *
+      std::max(1.0, static_cast<double>(span * elementBytes) / 4);
+  return requests;
+}
+
+void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
+                               KernelCost &cost) const {
+  double elementBytes = stream.value.elementBytes;
+  Requests requests = countRequests(stream);
+  cost.sharedBytes += requests.count * requests.passes * kLineBytes;
+  if (stream.isWrite) {
+    double asked = requests.count * requests.sectors * kSectorBytes;
+    access.requestedBytes =
+        access.uniqueBytes +
+        std::max(0.0, asked - access.uniqueBytes) * fitted.partialSector;
+  } else {
+    // Of rows that a block has in part it asks for no more than all of them.
+    double whole = elementBytes * work.blocks * getShareInside(stream);
+    for (auto [number, size] : llvm::enumerate(stream.shape)) {
+      double span = getSpan(stream, number, work.coverOf);
+      whole *= span * elementBytes < kSectorBytes
+                   ? static_cast<double>(size)
+                   : span + kSectorBytes / elementBytes;
+    }
+    access.requestedBytes =
+        std::max(std::min(access.requestedBytes, whole), access.uniqueBytes);
+  }
+  // Blocks side by side, which run together, have borders in common.
+  access.reuseDistanceBytes = 0;
+  access.factor = 1;
+  cost.accesses.push_back(access);
+  double loaded = work.countPoints(stream.mask) * getLoadedShare(stream);
+  cost.fp32Flops +=
+      2 * (requests.count * kWarpThreads * fitted.windowInstructions +
+           loaded * (elementBytes < 4 ? fitted.convertInstructions : 0));
+}
+
 void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
   double sweeps = work.countSweeps(stream.mask, stream.sweeps);
@@ -267,6 +359,8 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
     if (access.factor > 1)
       access.requestedBytes /= access.factor;
   }
+  if (windows && !isGather(stream))
+    return addWindows(stream, access, cost);
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
   access.reuseDistanceBytes = stream.uniqueBytes;
   cost.accesses.push_back(access);

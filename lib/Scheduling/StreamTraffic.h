@@ -42,6 +42,15 @@ public:
   /// Adds the traffic to `cost`, and the instructions of accesses.
   void addTo(KernelCost &cost) const;
 
+  /// Threads have windows, all of them written out.
+  bool hasWindows() const { return windows; }
+  /// What warps ask caches for, to load or store a tensor of windows.
+  struct Requests {
+    /// Instructions of warps, sectors that one touches, and turns of the first
+    /// cache that it takes; registers of a thread for all of them.
+    double count = 0, sectors = 0, passes = 0, registers = 0;
+  };
+  Requests countRequests(const Stream &stream) const;
   bool isGather(const Stream &stream) const;
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
@@ -59,6 +68,8 @@ public:
 private:
   void find();
   void add(const Stream &stream, KernelCost &cost) const;
+  void addWindows(const Stream &stream, AccessCost access,
+                  KernelCost &cost) const;
   /// Elements of dimension `number` of a tensor that a tile, or a block in all,
   /// touches; the share of what lies between them that is used.
   double getSpan(const Stream &stream, unsigned number,
@@ -82,6 +93,7 @@ private:
   const KernelBody &body;
   const LoopSchedule &schedule;
   std::vector<Stream> streams;
+  bool windows = false;
 };
 
 } // namespace mlir::fusion

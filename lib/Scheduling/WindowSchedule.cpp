@@ -15,6 +15,7 @@
 
 #include "LoopFamilies.h"
 #include "fusion/Analysis/CostModel.h"
+#include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,6 +41,11 @@ static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 /// Threads of a block, and places of a thread along one dimension and strips of
 /// it at most.
 static constexpr int64_t kThreads = 128, kMaxStrip = 8, kMaxRepeats = 8;
+
+/// Schedules that are priced, and how much longer than the best they may take
+/// by what is known of windows alone.
+static constexpr size_t kMaxFound = 9;
+static constexpr double kMostOverBest = 8;
 
 namespace {
 /// A dimension of the result along which windows lie.
@@ -73,8 +79,10 @@ struct Windows {
   SmallVector<int64_t> distances;
   /// Instructions that make one of them of what is in memory.
   double work = 0;
-  /// Dimensions along which it is padded.
+  /// Dimensions along which it is padded, what it is padded with before the
+  /// first element along each, and how many elements there are inside.
   llvm::SmallBitVector padded;
+  SmallVector<int64_t> lows, insides;
 
   const WindowDim *find(unsigned dim) const {
     const auto *found = llvm::find_if(
@@ -83,9 +91,11 @@ struct Windows {
   }
 };
 
-/// Elements of an access of a thread.
+/// Elements of an access of a thread: those that it has need of, where windows
+/// leave gaps, and all that it reads.
 struct AccessWidths {
-  int64_t read = 1, write = 1;
+  double read = 1;
+  int64_t span = 1, write = 1;
 };
 
 /// What a thread and a block have of the result.
@@ -159,7 +169,12 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
                           Value operand, const LoopFacts &facts,
                           Windows &windows) {
   auto op = cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
-  auto type = cast<RankedTensorType>(operand.getType());
+  auto pad = operand.getDefiningOp<tensor::PadOp>();
+  if (pad && !facts.contains(pad))
+    pad = nullptr;
+  // What pads a tensor is not in memory.
+  auto type =
+      pad ? pad.getSourceType() : cast<RankedTensorType>(operand.getType());
   SmallVector<int64_t> strides(type.getRank(), 1);
   int64_t elements = 1;
   for (int64_t dim = type.getRank(); dim-- > 0;) {
@@ -175,9 +190,8 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
   windows.work = getWork(operand, facts);
   windows.padded.clear();
   windows.padded.resize(facts.getNumDims());
-  auto pad = operand.getDefiningOp<tensor::PadOp>();
-  if (pad && !facts.contains(pad))
-    pad = nullptr;
+  windows.lows.assign(facts.getNumDims(), 0);
+  windows.insides.assign(facts.getNumDims(), 0);
   SmallVector<unsigned> parallel;
   op.getParallelDims(parallel);
   for (unsigned loop : parallel)
@@ -185,8 +199,14 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
       int64_t factor = getFactor(expr, loop);
       unsigned dim = facts.getDimOfLoop(instance, loop);
       windows.distances[dim] += factor * strides[i];
-      if (factor != 0 && pad && pad.getPaddedDims().test(i))
-        windows.padded.set(dim);
+      if (factor == 0)
+        continue;
+      windows.insides[dim] = type.isDynamicDim(i) ? 0 : type.getDimSize(i);
+      if (!pad || !pad.getPaddedDims().test(i))
+        continue;
+      windows.padded.set(dim);
+      int64_t low = pad.getStaticLow()[i];
+      windows.lows[dim] = ShapedType::isDynamic(low) ? 0 : low;
     }
 }
 
@@ -275,7 +295,9 @@ public:
                   ArrayRef<unsigned> dims, const LoopFacts &facts,
                   bool canWalk);
 
-  Choice search();
+  /// What takes the least time by the model of windows, and others that differ
+  /// in what threads have.
+  SmallVector<Choice> search();
   /// Places of a thread along dimension `number` of the result, of one step.
   int64_t stripOf(const Choice &choice, unsigned number) const;
 
@@ -302,6 +324,10 @@ private:
                        int64_t bytes) const;
   /// What a thread has side by side in memory is accessed at once.
   AccessWidths getWidths(const Choice &choice) const;
+  /// Joins loads along dimension `number`, along which memory runs: each begins
+  /// at a multiple of its width, of which rows have some.
+  void joinReads(const Choice &choice, unsigned number,
+                 AccessWidths &widths) const;
   /// Bytes of the sectors that a block reads, over those that it needs.
   double getSectorWaste(const Choice &choice) const;
   int64_t getTile(const Choice &choice, unsigned number) const {
@@ -332,7 +358,10 @@ private:
   int64_t width = 1;
   /// Of the result, and what the kernel moves for each.
   double elements = 1, bytesPerElement = 0;
+  /// The best of the places of threads that are tried, and of those before.
   std::optional<Choice> best;
+  SmallVector<Choice> found;
+  double leastClocks = std::numeric_limits<double>::infinity();
 };
 } // namespace
 
@@ -413,9 +442,32 @@ SmallVector<int64_t> WindowScheduler::getRepeats(int64_t vector) const {
 // Time
 //===----------------------------------------------------------------------===//
 
+void WindowScheduler::joinReads(const Choice &choice, unsigned number,
+                                AccessWidths &widths) const {
+  const WindowDim *window = windows.find(dims[number]);
+  int64_t inside = windows.insides[dims[number]];
+  if (!window || inside == 0 || reads[number] != window->stride)
+    return;
+  int64_t strip = walkOf(choice, number);
+  int64_t step = strip == sizes[number] ? 0 : strip * window->stride;
+  int64_t width = std::max<int64_t>(kMaxAccessBytes / windows.bytes, 1);
+  while (inside % width != 0 || step % width != 0)
+    width /= 2;
+  std::set<int64_t> accesses;
+  for (int64_t place = 0; place < stripOf(choice, number); ++place)
+    for (int64_t tap = 0; tap < window->taps; ++tap)
+      accesses.insert(llvm::divideFloorSigned(place * window->stride +
+                                                  tap * window->dilation -
+                                                  windows.lows[dims[number]],
+                                              width));
+  widths.read = static_cast<double>(window->reads(stripOf(choice, number))) /
+                static_cast<double>(accesses.size());
+  widths.span = width;
+}
+
 AccessWidths WindowScheduler::getWidths(const Choice &choice) const {
   int64_t own = std::min(width, choice.vector);
-  AccessWidths widths = {own, own};
+  AccessWidths widths = {static_cast<double>(own), own, own};
   // The first dimension that a thread has not whole; nothing else follows it
   // in memory.
   unsigned number = 0;
@@ -423,12 +475,14 @@ AccessWidths WindowScheduler::getWidths(const Choice &choice) const {
   while (number < sizes.size() && !windows.find(dims[number]) &&
          sizes[number] == (number == 0 ? own : 1))
     inside *= sizes[number++];
-  if (windows.weighted || number == sizes.size() || reads[number] % inside != 0)
+  if (number == sizes.size() || reads[number] % inside != 0)
     return widths;
+  if (inside == 1)
+    joinReads(choice, number, widths);
   // The ends of a dimension are conditions of each access.
   int64_t strip = stripOf(choice, number);
   const WindowDim *window = windows.find(dims[number]);
-  if (windows.padded.test(dims[number]) ||
+  if (windows.weighted || windows.padded.test(dims[number]) ||
       sizes[number] % (getTile(choice, number) * strip) != 0)
     return widths;
   // So are those of others, of which only single elements have a plain load.
@@ -461,9 +515,11 @@ AccessWidths WindowScheduler::getWidths(const Choice &choice) const {
   auto align = [](int64_t alignment) {
     return alignment == 0 ? 16 : alignment & -alignment;
   };
-  if (!hasGaps)
-    widths.read = std::max(own, std::min(align(readAlignment),
+  if (!hasGaps && inside > 1) {
+    widths.span = std::max(own, std::min(align(readAlignment),
                                          limit(run * inside, windows.bytes)));
+    widths.read = static_cast<double>(widths.span);
+  }
   widths.write =
       std::max(own, std::min(align(writeAlignment),
                              limit(strip * inside, facts.narrowestElement)));
@@ -525,7 +581,7 @@ double WindowScheduler::getSectorWaste(const Choice &choice) const {
 double WindowScheduler::getCacheClocks(const Choice &choice,
                                        double waste) const {
   AccessWidths widths = getWidths(choice);
-  int64_t readBytes = widths.read * windows.bytes;
+  int64_t readBytes = widths.span * windows.bytes;
   double lines = static_cast<double>(
       countTouched(choice, reads, windows.bytes, readBytes, kLineBytes));
   double readClocks =
@@ -537,8 +593,8 @@ double WindowScheduler::getCacheClocks(const Choice &choice,
   // Of one element of the result: an access brings as many elements to each
   // lane as are side by side.
   double lanes = (1 << kLaneBits) / waste;
-  double stored =
-      static_cast<double>(sectors * kSectorBytes) / (lanes * widths.write);
+  double stored = static_cast<double>(sectors * kSectorBytes) /
+                  (lanes * static_cast<double>(widths.write));
   double needed = windows.bytes;
   for (const WindowDim &window : windows.dims)
     needed *= static_cast<double>(std::min(window.stride, window.taps));
@@ -603,7 +659,7 @@ double WindowScheduler::getClocks(const Choice &choice, double waste,
            (choice.threads <= 32 ? fitted.loneWarp : 1);
   };
   double least = getTotal();
-  if (best && least >= best->clocks)
+  if (least >= kMostOverBest * leastClocks || (best && least >= best->clocks))
     return least;
   double caches = getCacheClocks(choice, waste);
   if (caches <= memory)
@@ -700,14 +756,15 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
         fitted.otherRegisters + vector * places + choice.weights + line <=
         fitted.settledRegisters + fitted.settledError;
   }
+  best.reset();
   bool isLeast = places == 1 && vector * facts.narrowestElement <= 4;
   if (choice.registers > fitted.maxRegisters && !isLeast)
     return;
   // Channels of a block: as many lanes of a warp as waste little, or, where
   // there is little to compute, as many as there are.
   int64_t lanes = 1, all = 1, covered = vector * walkOf(choice, 0);
-  for (int64_t more = 2; more <= 32 && more / 2 * covered < sizes[0];
-       more *= 2) {
+  for (int64_t more = 2, most = windows.weighted ? kWarpThreads : kThreads;
+       more <= most && more / 2 * covered < sizes[0]; more *= 2) {
     all = more;
     if (getWaste(sizes[0], more * covered) <= 1.125)
       lanes = more;
@@ -715,9 +772,13 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
   tryLanes(choice, lanes);
   if (all != lanes && !windows.weighted)
     tryLanes(choice, all);
+  if (!best)
+    return;
+  leastClocks = std::min(leastClocks, best->clocks);
+  found.push_back(*best);
 }
 
-Choice WindowScheduler::search() {
+SmallVector<Choice> WindowScheduler::search() {
   int64_t narrowest = facts.narrowestElement;
   int64_t most = std::clamp<int64_t>(16 / narrowest, 1, 8);
   most = std::min<int64_t>(most, llvm::PowerOf2Ceil(sizes[0]));
@@ -735,7 +796,24 @@ Choice WindowScheduler::search() {
         for (int64_t repeats : getRepeats(vector))
           for (int64_t steps : getWalks(row))
             tryThread(vector, row, column, repeats, steps);
-  return *best;
+  llvm::stable_sort(found, [](const Choice &a, const Choice &b) {
+    return a.clocks < b.clocks;
+  });
+  // The two best, and of others the best with so many places along each
+  // dimension, in so many strips or in all.
+  SmallVector<Choice> different;
+  std::set<std::pair<int, int64_t>> seen;
+  for (const Choice &choice : found) {
+    bool isNew = different.size() < 2;
+    const int64_t numbers[] = {choice.strips[0], choice.strips[1],
+                               choice.repeats, choice.vector,
+                               choice.getPlaces() * choice.vector};
+    for (auto [kind, number] : llvm::enumerate(numbers))
+      isNew |= seen.insert({static_cast<int>(kind), number}).second;
+    if (isNew && different.size() < kMaxFound)
+      different.push_back(choice);
+  }
+  return different;
 }
 
 LoopSchedules mlir::fusion::getWindowSchedules(const LoopFacts &facts) {
@@ -759,19 +837,24 @@ LoopSchedules mlir::fusion::getWindowSchedules(const LoopFacts &facts) {
                  windows->dims[1].taps > 2 * windows->dims[1].stride &&
                  facts.getStaticExtent(windows->dims[1].dim).has_value();
   WindowScheduler scheduler(*windows, sizes, dims, facts, canWalk);
-  Choice choice = scheduler.search();
-
-  LoopSchedule schedule(Strategy::Reduction, facts.getNumDims());
-  for (unsigned id : facts.reduced.set_bits())
-    schedule[id].kind = AxisKind::Loop;
-  for (auto [number, dim] : llvm::enumerate(dims)) {
-    LoopAxis &axis = schedule[dim];
-    axis.tile = number == 0 ? choice.channels : choice.tiles[number - 1];
-    axis.vector = number == 0 ? choice.vector : 1;
-    axis.strip = scheduler.stripOf(choice, number);
-    if (choice.steps > 1 && windows->dims[1].dim == dim)
-      axis.steps = choice.steps;
+  LoopSchedules schedules;
+  for (const Choice &choice : scheduler.search()) {
+    LoopSchedule schedule(Strategy::Reduction, facts.getNumDims());
+    for (unsigned id : facts.reduced.set_bits())
+      schedule[id].kind = AxisKind::Loop;
+    for (auto [number, dim] : llvm::enumerate(dims)) {
+      LoopAxis &axis = schedule[dim];
+      axis.tile = number == 0 ? choice.channels : choice.tiles[number - 1];
+      axis.vector = number == 0 ? choice.vector : 1;
+      axis.strip = scheduler.stripOf(choice, number);
+      if (choice.steps > 1 && windows->dims[1].dim == dim)
+        axis.steps = choice.steps;
+    }
+    schedule.warps = std::max<int64_t>(choice.threads / kWarpThreads, 1);
+    schedules.push_back(std::move(schedule));
+    // Of convolutions the model of windows is the one that was fitted.
+    if (windows->weighted)
+      break;
   }
-  schedule.warps = std::max<int64_t>(choice.threads / kWarpThreads, 1);
-  return {schedule};
+  return schedules;
 }

@@ -88,6 +88,8 @@ struct KernelCost {
   double clusterSteps = 0;
   /// Of what blocks load, the share that they load ahead of what they compute.
   double aheadShare = 0;
+  /// Of the smaller of memory and arithmetic, what is not hidden at least.
+  double exposedShare = 0;
 
   /// Bytes read from and written to memory, each element once: the figure of
   /// the report.

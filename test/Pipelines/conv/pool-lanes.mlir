@@ -6,6 +6,8 @@
 // RUN: fusion-opt %t/runs.mlir --fusion-to-plan=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %t/runs.mlir
 // RUN: fusion-compile %t/runs.mlir --target=sm_90a --compile-to=ptx -o - | FileCheck %t/runs.mlir --check-prefix=PTX
 // RUN: fusion-opt %t/pairs.mlir --fusion-to-plan=target=sm_90a --fusion-schedule-select=target=sm_90a | FileCheck %t/pairs.mlir
+// RUN: fusion-compile %t/padded.mlir --target=sm_90a --compile-to=ptx -o - | FileCheck %t/padded.mlir --check-prefix=PTX
+// RUN: fusion-run %t/padded.mlir --device=emulator --target=sm_90a --random --seed=1 --verify
 // RUN: fusion-run %t/small.mlir --device=emulator --target=sm_90a --random --seed=1 --verify
 
 //--- runs.mlir
@@ -31,6 +33,19 @@ func.func @runs(%x: tensor<600x512x14x1xf16>) -> tensor<600x512x12x1xf16> {
 func.func @pairs(%x: tensor<18x167x32768x2xbf16>) -> tensor<18x167x16384x2xbf16> {
   %y = fusion.pool avg nhwc %x window [1, 2] {strides = array<i64: 1, 2>, padding = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<18x167x32768x2xbf16>) -> tensor<18x167x16384x2xbf16>
   return %y : tensor<18x167x16384x2xbf16>
+}
+
+//--- padded.mlir
+// Windows of four that touch, two of the first in what pads the row: pairs are
+// inside or outside, and the mean divides by no division.
+
+// PTX-NOT: ld.global.nc.b16
+// PTX: ld.global.nc.b32
+// PTX-NOT: ld.global.nc.b16
+// PTX-NOT: div.rn
+func.func @padded(%x: tensor<3x5x8x92xbf16>) -> tensor<3x5x4x24xbf16> {
+  %y = fusion.pool avg nchw %x window [2, 4] {strides = array<i64: 2, 4>, padding = array<i64: 0, 0, 2, 2>, dilations = array<i64: 1, 1>} : (tensor<3x5x8x92xbf16>) -> tensor<3x5x4x24xbf16>
+  return %y : tensor<3x5x4x24xbf16>
 }
 
 //--- small.mlir
