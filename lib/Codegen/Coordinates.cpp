@@ -119,10 +119,18 @@ bool mlir::fusion::isInBounds(AffineExpr coord, AffineExpr size,
 
 SmallVector<AffineExpr> mlir::fusion::delinearize(AffineExpr linear,
                                                   ArrayRef<AffineExpr> sizes) {
-  SmallVector<AffineExpr> result(sizes.size());
-  for (unsigned i = sizes.size(); i-- > 0;) {
-    // The outermost coordinate needs no remainder.
-    result[i] = i == 0 ? linear : linear % sizes[i];
+  auto isOne = [](AffineExpr size) {
+    auto known = dyn_cast<AffineConstantExpr>(size);
+    return known && known.getValue() == 1;
+  };
+  SmallVector<AffineExpr> result(sizes.size(),
+                                 getAffineConstantExpr(0, linear.getContext()));
+  // The outermost coordinate of several elements needs no remainder.
+  unsigned outermost = llvm::find_if_not(sizes, isOne) - sizes.begin();
+  for (unsigned i = sizes.size(); i-- > outermost;) {
+    if (isOne(sizes[i]))
+      continue;
+    result[i] = i == outermost ? linear : linear % sizes[i];
     linear = linear.floorDiv(sizes[i]);
   }
   return result;
