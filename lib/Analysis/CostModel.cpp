@@ -354,8 +354,11 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   time.memory = exposeWaits(cost, time, steps, exchanges);
   sumTerms(cost, fitted, time);
   // One after the other they begin, however little each does.
-  time.total =
-      std::max(time.total, time.launch + static_cast<double>(shape.blocks) *
-                                             fitted.blockStartSeconds);
+  double begun = time.launch +
+                 static_cast<double>(shape.blocks) * fitted.blockStartSeconds;
+  if (begun > time.total) {
+    time.launch += begun - time.total;
+    time.total = begun;
+  }
   return time;
 }

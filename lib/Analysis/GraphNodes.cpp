@@ -98,14 +98,17 @@ static OpCost getBodyCost(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
   }
   DenseSet<Value> indices;
   Block *body = op.getBlock();
+  bool looksUp = !body->getOps<tensor::ExtractOp>().empty();
   return getRegionCost(*body->getParent(), [&](Operation *inner) {
     if (inner->getBlock() != body)
       return 1.0;
     llvm::SmallBitVector used = none;
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
       used.set(index.getDim());
-    // Where elements of other tensors are looked up nothing is computed once.
-    if (isa<tensor::ExtractOp>(inner))
+    // Where elements of other tensors are looked up nothing is computed once,
+    // nor what leads there.
+    if (isa<tensor::ExtractOp>(inner) ||
+        (looksUp && isa<linalg::IndexOp>(inner)))
       used.set();
     // What follows from indices each thread computes, for its own elements.
     bool ofThread = isa<linalg::IndexOp>(inner);

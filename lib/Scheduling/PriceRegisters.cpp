@@ -169,7 +169,7 @@ int64_t RegisterCounter::countOfWindows() const {
   // All that a thread loads is on its way at once, up to what ptxas puts off.
   double loaded = 0;
   for (const Stream &stream : traffic.get())
-    if (!stream.isWrite && !traffic.isGather(stream))
+    if (!stream.isWrite && traffic.isOfWindows(stream))
       loaded += traffic.countRequests(stream).registers;
   return cost::kBaseRegisters + 2 * static_cast<int64_t>(traffic.get().size()) +
          toCount(std::min(loaded * fitted.windowRegisters,

@@ -53,7 +53,7 @@ void StreamTraffic::find() {
         if (facts.extents[dim] > 1 && getSlope(coord, dim) != 0)
           (facts.reduced.test(dim) ? ofWindow : ofPlace) = true;
       windows |= ofWindow && ofPlace && work.turns > 1 &&
-                    schedule.strategy == Strategy::Reduction;
+                 schedule.strategy == Strategy::Reduction;
     }
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = graph.getValue(output.value);
@@ -262,16 +262,16 @@ StreamTraffic::countRequests(const Stream &stream) const {
   int64_t vector = 1;
   for (const Stream &other : streams)
     if (fastest && !isGather(other))
-      vector = std::max(vector, static_cast<int64_t>(
-                                    getVector(other, getRun(other, work.tileOf))));
+      vector = std::max(vector, static_cast<int64_t>(getVector(
+                                    other, getRun(other, work.tileOf))));
   if (fastest)
     vector = std::min(vector, schedule[*fastest].vector);
   // Elements of an access: side by side in a tile, or joined.
   int64_t span = 1;
   double together = 1;
   if (fastest && getSlope(stream.coords[along], *fastest) != 0) {
-    span = std::min(vector, static_cast<int64_t>(
-                                getVector(stream, getRun(stream, work.tileOf))));
+    span = std::min(vector, static_cast<int64_t>(getVector(
+                                stream, getRun(stream, work.tileOf))));
     together = static_cast<double>(span);
   } else {
     ThreadPlaces places = getPlaces(stream.coords[along], facts, schedule);
@@ -359,7 +359,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
     if (access.factor > 1)
       access.requestedBytes /= access.factor;
   }
-  if (windows && !isGather(stream))
+  if (isOfWindows(stream))
     return addWindows(stream, access, cost);
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
   access.reuseDistanceBytes = stream.uniqueBytes;

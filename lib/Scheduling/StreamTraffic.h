@@ -44,6 +44,10 @@ public:
 
   /// Threads have windows, all of them written out.
   bool hasWindows() const { return windows; }
+  /// It is accessed place by place then.
+  bool isOfWindows(const Stream &stream) const {
+    return windows && !isGather(stream) && !stream.shape.empty();
+  }
   /// What warps ask caches for, to load or store a tensor of windows.
   struct Requests {
     /// Instructions of warps, sectors that one touches, and turns of the first
