@@ -25,3 +25,28 @@ tile.program @condition(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warp
   tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf16>, !tile.view<32xf16>
   tile.return
 }
+
+// A group is aligned as it is large, which may be more than what divides the
+// size of the tensor. Then its address is not what LLVM sees of its elements'.
+
+// CHECK-LABEL: llvm.func @group
+// CHECK-SAME: (%[[P:[a-z0-9]+]]: !llvm.ptr<1> {llvm.align = 2 : i64}, %[[Q:[a-z0-9]+]]: !llvm.ptr<1> {llvm.align = 16 : i64})
+// CHECK: %[[GROUP:.*]] = llvm.intr.strip.invariant.group %[[P]] : !llvm.ptr<1>
+// CHECK: %[[WHOLE:.*]] = llvm.getelementptr %[[GROUP]]
+// CHECK: llvm.load %[[WHOLE]] {alignment = 8 : i64} : !llvm.ptr<1> -> vector<4xf16>
+// CHECK: scf.if
+// CHECK: %[[ONE:.*]] = llvm.getelementptr %[[P]]
+// CHECK: llvm.load %[[ONE]] : !llvm.ptr<1> -> f16
+// CHECK: %[[OUT:.*]] = llvm.getelementptr %[[Q]]
+// CHECK: llvm.store %{{.*}}, %[[OUT]] {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<1>
+// CHECK: %[[GROUP:.*]] = llvm.intr.strip.invariant.group %[[P]] : !llvm.ptr<1>
+// CHECK: %[[WHOLE:.*]] = llvm.getelementptr %[[GROUP]]
+// CHECK: llvm.store %{{.*}}, %[[WHOLE]] {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<1>
+tile.program @group(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<127xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<128xf16>
+  %s = tile.load %x[affine_map<(a) -> (a)>] () checked [true] : !tile.view<127xf16> -> tensor<128xf16>
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<128xf16>, !tile.view<128xf16>
+  tile.store %s, %x[affine_map<(a) -> (a)>] () checked [true] : tensor<128xf16>, !tile.view<127xf16>
+  tile.return
+}

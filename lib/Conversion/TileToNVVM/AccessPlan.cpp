@@ -95,6 +95,7 @@ AccessPlan::AccessPlan(ProgramLowering &lowering, const tile::Access &access,
     if (indices.empty())
       findVectors();
   }
+  findGroupBase();
   findFirstPlace();
 }
 
@@ -108,6 +109,19 @@ void AccessPlan::findVectors() {
     vectorBits.assign(bits.begin(), bits.end());
     divided = tile::mayDivide(access, dim, width());
   }
+}
+
+/// Gives groups another base where they are aligned by more than the argument
+/// is declared to be. LLVM would conclude from the access of a group how
+/// elements behind it are aligned, and fill up an access of a few of them to
+/// one that reaches beyond the end of the tensor.
+void AccessPlan::findGroupBase() {
+  int64_t bytes =
+      llvm::divideCeil(getStoredType().getIntOrFloatBitWidth(), 8) * width();
+  groupBase = base;
+  if (bytes > lowering.getAlignment(base))
+    groupBase =
+        LLVM::StripInvariantGroupOp::create(builder, base.getType(), base);
 }
 
 /// Splits `expr` into a part that depends on the thread and a constant behind
@@ -255,7 +269,8 @@ static bool staysInside(tile::ViewType view, int64_t constant) {
          elements <= std::numeric_limits<int32_t>::max() / 2;
 }
 
-std::pair<Value, Value> AccessPlan::getAddress(const Place &place) {
+std::pair<Value, Value> AccessPlan::getAddress(Value start,
+                                               const Place &place) {
   auto [offset, constantPart, condition] = place;
   Type element = getStoredType();
   auto pointer = cast<LLVM::LLVMPointerType>(base.getType());
@@ -276,7 +291,7 @@ std::pair<Value, Value> AccessPlan::getAddress(const Place &place) {
   if (condition)
     offset = arith::SelectOp::create(builder, condition, offset,
                                      builder.constantIndex(nothing));
-  Value address = LLVM::GEPOp::create(builder, pointer, element, base,
+  Value address = LLVM::GEPOp::create(builder, pointer, element, start,
                                       ArrayRef<LLVM::GEPArg>{offset});
   // Constants last: they become immediate offsets of the instruction.
   if (constantPart)

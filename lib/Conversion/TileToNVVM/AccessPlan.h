@@ -53,11 +53,14 @@ public:
   /// Lets `place`, of the group of register `reg`, hold where all of the group
   /// is in bounds. Returns the condition that a part of it alone is.
   Value takeWhole(unsigned reg, Place &place);
-  /// Address and condition (null: always) of what lies at `place`. The address
+  /// Address and condition (null: always) of the group at `place`. The address
   /// is that of the view's start where the condition fails.
-  std::pair<Value, Value> getAddress(const Place &place);
+  std::pair<Value, Value> getAddress(const Place &place) {
+    return getAddress(groupBase, place);
+  }
+  /// The same for register `reg` alone.
   std::pair<Value, Value> getAddress(unsigned reg) {
-    return getAddress(getPlace(reg));
+    return getAddress(base, getPlace(reg));
   }
 
 private:
@@ -73,7 +76,9 @@ private:
   };
 
   void findVectors();
+  void findGroupBase();
   void findFirstPlace();
+  std::pair<Value, Value> getAddress(Value start, const Place &place);
   /// What `expr` is in register `reg`, whose own coordinates are
   /// `registerPart`.
   Value getCoordinate(AffineExpr expr, const tile::Coords &registerPart,
@@ -81,6 +86,8 @@ private:
 
   tile::Access access;
   Value base;
+  /// The base again, for accesses of whole groups.
+  Value groupBase;
   SmallVector<Value> sizes;
   SmallVector<Value> strides;
   SmallVector<int64_t> staticStrides;

@@ -105,6 +105,15 @@ Value ProgramLowering::getParameter(Operation *op) {
   return kernel.getArgument(getParameterNumber(op));
 }
 
+int64_t ProgramLowering::getAlignment(Value pointer) {
+  auto argument = dyn_cast<BlockArgument>(pointer);
+  if (!argument || argument.getOwner() != &kernel.getBody().front())
+    return 1;
+  auto alignment = kernel.getArgAttrOfType<IntegerAttr>(
+      argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName());
+  return alignment ? alignment.getInt() : 1;
+}
+
 /// Bytes of a multiple of which the runtime demands that tensors begin.
 static constexpr int64_t kArgumentAlignment = 16;
 

@@ -74,6 +74,8 @@ public:
     return parameters.lookup(op);
   }
   Value getParameter(Operation *op);
+  /// Bytes that LLVM is told `pointer` to be a multiple of.
+  int64_t getAlignment(Value pointer);
 
   /// What lowerings keep of this program from one operation to another, in a
   /// type of their own.
