@@ -377,10 +377,12 @@ static int64_t shortenChunk(const LoopFacts &facts, int64_t extent,
   return tile;
 }
 
-/// Chunks of `budget` elements of what is reduced, the contiguous dimension
-/// first.
+/// Chunks of `budget` elements of what is reduced, one at least, the contiguous
+/// dimension first.
 static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
                       int64_t budget, LoopSchedule &draft) {
+  // A line may have more columns than the budget was for.
+  budget = std::max<int64_t>(budget, 1);
   for (auto [number, dim] : llvm::enumerate(reduced.dims)) {
     draft[dim].kind = AxisKind::Loop;
     draft[dim].tile = std::min(budget, nextPowerOfTwo(facts.extents[dim]));
