@@ -178,7 +178,19 @@ enum class MatrixMove : uint8_t { Load, Store, Transpose };
 constexpr uint32_t carryIn = 1, carryOut = 2;
 
 /// Flags of memory instructions, in Instruction::aux.
-constexpr uint32_t vectorMask = 15, strongAccess = 16, reductionOnly = 32;
+constexpr uint32_t vectorMask = 15, strongAccess = 16, reductionOnly = 32,
+                   signedLoad = 64;
+
+/// Bytes from byte `at` on that one access moves of a load of which the bytes
+/// `used` are used: as many as are aligned; 0 where none is used.
+inline unsigned getUsedRun(uint32_t used, unsigned at) {
+  uint64_t rest = uint64_t(used) >> at;
+  unsigned size = rest & 1;
+  while (size && size < 32 && at % (2 * size) == 0 &&
+         (~rest & ((uint64_t(1) << 2 * size) - 1)) == 0)
+    size *= 2;
+  return size;
+}
 
 /// The interpreter's instructions, built once for each host instruction set.
 /// Each returns null for a combination that does not exist.

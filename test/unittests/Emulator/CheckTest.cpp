@@ -17,9 +17,9 @@ using namespace fusionemu;
 
 namespace {
 /// A planted fault and its repair: two bodies of one kernel. It has buffers
-/// `in` (64 words, written) and `out` (64 words, not written), registers as in
-/// prologue below, shared memory `tile` of 64 words, and runs in 2 blocks of
-/// 64 threads unless said.
+/// `in` (64 words, written), `out` (64 words, not written) and `odd` (3 words,
+/// written), registers as in prologue below, shared memory `tile` of 64 words,
+/// and runs in 2 blocks of 64 threads unless said.
 struct Fault {
   const char *name;
   ErrorKind kind;
@@ -34,13 +34,14 @@ struct Fault {
 
 static const char *const prologue = R"(
 .file 1 "model.mlir"
-.visible .entry k(.param .u64 in, .param .u64 out)
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 odd)
 {
   .shared .align 16 .b32 tile[64];
   .local .align 8 .b8 frame[16];
-  .reg .b64 %in, %out, %x<8>; .reg .b32 %t, %c, %w, %lane, %s, %r<12>;
+  .reg .b64 %in, %out, %odd, %x<8>; .reg .b32 %t, %c, %w, %lane, %s, %r<12>;
   .reg .b16 %h<4>; .reg .pred %p<8>;
   ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
+  ld.param.u64 %odd, [odd];
   mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %lane, %laneid;
   shr.u32 %w, %t, 5; shl.b32 %s, %t, 2; mov.u32 %r11, tile;
   add.u32 %s, %s, %r11;
@@ -56,6 +57,7 @@ static Status runBody(const char *body, const Fault &fault) {
     return s;
   f.passBuffer("weights", std::vector<uint32_t>(64, 3));
   f.passEmpty("result", 256);
+  f.passBuffer("odd", std::vector<uint32_t>(3, 4));
   return f.run(fault.grid, fault.block);
 }
 
@@ -111,8 +113,8 @@ TEST(EmulatorChecks, OutOfBounds) {
        {"local memory"}},
       {"parameter",
        ErrorKind::OutOfBounds,
-       "ld.param.u32 %r2, [out+8];",
-       "ld.param.u32 %r2, [out+4];",
+       "ld.param.u32 %r2, [odd+8];",
+       "ld.param.u32 %r2, [odd+4];",
        {"parameter memory"}},
       {"generic",
        ErrorKind::OutOfBounds,
@@ -207,6 +209,87 @@ TEST(EmulatorChecks, UninitializedGlobal) {
        "ld.global.v2.u32 {%r2,%r3}, [%out];",
        {"reads 16 bytes"},
        one,
+       one},
+  });
+}
+
+TEST(EmulatorChecks, MaskedLoads) {
+  Dim3 one{1, 1, 1};
+  expectReports({
+      {"used beyond the end",
+       ErrorKind::OutOfBounds,
+       ".pragma \"used_bytes_mask 0x1f\"; "
+       "ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       ".pragma \"used_bytes_mask 0x0f\"; "
+       "ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       {"reads 1 byte", "0 bytes past the end", "'odd'"},
+       one,
+       one},
+      {"no mask",
+       ErrorKind::OutOfBounds,
+       "ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       ".pragma \"used_bytes_mask 15\"; ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       {"reads 8 bytes", "4 bytes of it past the end"},
+       one,
+       one},
+      {"the mask of another load",
+       ErrorKind::OutOfBounds,
+       ".pragma \"used_bytes_mask 0xf\"; ld.global.u32 %r4, [%odd]; "
+       "ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       "ld.global.u32 %r4, [%odd]; .pragma \"used_bytes_mask 0xf\"; "
+       "ld.global.v2.u32 {%r2,%r3}, [%odd+8];",
+       {"reads 8 bytes"},
+       one,
+       one},
+      {"misaligned as a whole",
+       ErrorKind::Misaligned,
+       ".pragma \"used_bytes_mask 0xf\"; ld.global.v2.u32 {%r2,%r3}, [%odd+4];",
+       ".pragma \"used_bytes_mask 0xf0\"; ld.global.v2.u32 {%r2,%r3}, [%odd];",
+       {"8 bytes"},
+       one,
+       one},
+      {"uninitialised",
+       ErrorKind::UninitializedGlobal,
+       "st.global.u16 [%x1], %h0; st.global.u8 [%x1+3], %h0; "
+       ".pragma \"used_bytes_mask 0x7\"; ld.global.u32 %r2, [%x1];",
+       "st.global.u16 [%x1], %h0; st.global.u8 [%x1+3], %h0; "
+       ".pragma \"used_bytes_mask 0xb\"; ld.global.u32 %r2, [%x1];",
+       {"reads 1 byte", "offset 2 of", "nobody has written"},
+       one},
+      {"uninitialised, shared",
+       ErrorKind::UninitializedShared,
+       "st.shared.u16 [%s], %h0; ld.shared.u32 %r2, [%s];",
+       "st.shared.u16 [%s], %h0; .pragma \"used_bytes_mask 3\"; "
+       "ld.shared.u32 %r2, [%s];",
+       {"reads 4 bytes"},
+       one},
+      {"a neighbour writes the rest",
+       ErrorKind::SharedRace,
+       "st.shared.u32 [%s], %r0; bar.sync 0; xor.b32 %r2, %s, 4; "
+       "st.shared.u16 [%s+2], %h0; ld.shared.u32 %r3, [%r2];",
+       "st.shared.u32 [%s], %r0; bar.sync 0; xor.b32 %r2, %s, 4; "
+       "st.shared.u16 [%s+2], %h0; .pragma \"used_bytes_mask 0x3\"; "
+       "ld.shared.u32 %r3, [%r2];",
+       {},
+       one},
+      {"a neighbour writes a byte of it",
+       ErrorKind::SharedRace,
+       "st.shared.u32 [%s], %r0; bar.sync 0; xor.b32 %r2, %s, 4; "
+       "st.shared.u32 [%s], %r0; .pragma \"used_bytes_mask 0x4\"; "
+       "ld.shared.u32 %r3, [%r2];",
+       "st.shared.u32 [%s], %r0; bar.sync 0; xor.b32 %r2, %s, 4; "
+       "st.shared.u32 [%s], %r0; .pragma \"used_bytes_mask 0x0\"; "
+       "ld.shared.u32 %r3, [%r2];",
+       {},
+       one},
+      {"another block writes the rest",
+       ErrorKind::GlobalRace,
+       "setp.eq.u32 %p0, %c, 0; @%p0 st.global.u16 [%in+2], %h0; "
+       "@!%p0 ld.global.u32 %r2, [%in];",
+       "setp.eq.u32 %p0, %c, 0; @%p0 st.global.u16 [%in+2], %h0; "
+       ".pragma \"used_bytes_mask 0x3\"; @!%p0 ld.global.u32 %r2, [%in];",
+       {"'weights'"},
+       {2, 1, 1},
        one},
   });
 }

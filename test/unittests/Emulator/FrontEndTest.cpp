@@ -192,6 +192,22 @@ TEST(EmulatorFrontEnd, DebugInformationIsSkipped) {
   expectRefused(".pragma \"open\n;", "a string after .pragma");
 }
 
+TEST(EmulatorFrontEnd, MasksOfUsedBytes) {
+  auto masked = [](const std::string &text) {
+    return ".entry k() {\n.reg .b32 %r; .shared .b32 s;\n.pragma \"" + text +
+           "\";\nld.shared.u32 %r, [s];\nret; }";
+  };
+  for (const char *text :
+       {"used_bytes_mask 0xff", "used_bytes_mask 15", "used_bytes_mask 0b0101 ",
+        " used_bytes_mask 017U", "used_bytes_masks", "frequency 3", ""})
+    expectAccepted(masked(text));
+  for (const char *text :
+       {"used_bytes_mask", "used_bytes_mask x", "used_bytes_mask 0x",
+        "used_bytes_mask -1", "used_bytes_mask 1.0", "used_bytes_mask 3 4",
+        "used_bytes_mask 0x100000000"})
+    expectRefused(masked(text), "32 bits after used_bytes_mask", 3);
+}
+
 TEST(EmulatorFrontEnd, LinkageAndAttributes) {
   expectAccepted(".weak .func (.param .b32 r) f(.param .b32 a) { ret; }\n"
                  ".common .global .b32 c;\n"

@@ -255,3 +255,62 @@ TEST(EmulatorMemory, FloatAtomicsFlushInGlobalMemoryOnly) {
   ASSERT_TRUE(s.ok()) << s.message();
   EXPECT_EQ(f.get<uint32_t>(out, 2), (std::vector<uint32_t>{0, 7}));
 }
+
+TEST(EmulatorMemory, BytesThatAreNotUsedAreOnes) {
+  Fixture f;
+  Status s = f.parse(R"(
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+  .reg .b64 %in, %out, %x<4>; .reg .b32 %t, %r<8>; .reg .b16 %h<4>;
+  .reg .pred %p;
+  ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;
+  mad.wide.u32 %x0, %t, 8, %in; mad.wide.u32 %x1, %t, 40, %out;
+  .pragma "nounroll", "used_bytes_mask 0x3f";
+  ld.global.v2.b32 {%r0, %r1}, [%x0];
+  st.global.v2.b32 [%x1], {%r0, %r1};
+  .pragma "used_bytes_mask 0xcU";
+  .loc 1 1 1
+  ld.global.v2.s16 {%r2, %r3}, [%x0];
+  st.global.v2.b32 [%x1+8], {%r2, %r3};
+  .pragma "used_bytes_mask 0xf0";
+  ld.global.b64 %x2, [%x0];
+  st.global.b64 [%x1+16], %x2;
+  setp.ne.u32 %p, %t, 1; mov.u32 %r4, 5;
+  .pragma "used_bytes_mask 0x2";
+  @%p ld.global.u32 %r4, [%x0];
+  st.global.b32 [%x1+24], %r4;
+  .pragma "used_bytes_mask 0x1";
+  mov.u32 %r5, 7;
+  ld.global.v2.b32 {%r6, %r7}, [%x0];
+  st.global.b32 [%x1+28], %r7;
+  .pragma "used_bytes_mask 0xffffff0f";
+  ld.global.u32 %r6, [%x0];
+  st.global.b32 [%x1+32], %r6; st.global.b32 [%x1+36], %r5;
+  ret;
+}
+)");
+  ASSERT_TRUE(s.ok()) << s.message();
+  std::vector<uint32_t> in;
+  for (uint32_t i = 0; i < 128; ++i)
+    in.push_back(0x80818283 + i);
+  f.passBuffer("in", in);
+  uint64_t out = f.passEmpty("out", 64 * 40);
+  s = f.run({}, {64, 1, 1});
+  ASSERT_TRUE(s.ok()) << s.message();
+  std::vector<uint32_t> values = f.get<uint32_t>(out, 64 * 10);
+  for (uint32_t t = 0; t < 64; ++t) {
+    const uint32_t *got = &values[t * 10], *from = &in[t * 2];
+    EXPECT_EQ(got[0], from[0]);
+    EXPECT_EQ(got[1], from[1] | 0xffff0000);
+    EXPECT_EQ(got[2], 0xffffffff) << "every float is a NaN";
+    EXPECT_EQ(got[3], uint32_t(int32_t(from[0]) >> 16)) << "signed";
+    EXPECT_EQ(got[4], 0xffffffff);
+    EXPECT_EQ(got[5], from[1]);
+    EXPECT_EQ(got[6], t == 1 ? 5 : from[0] | 0xffff00ff);
+    EXPECT_EQ(got[7], from[1]) << "the pragma is not before a load";
+    EXPECT_EQ(got[8], from[0]);
+    EXPECT_EQ(got[9], 7u);
+  }
+  // A load is one request, whatever parts of it are used.
+  EXPECT_EQ(f.counters.globalLoadRequests, 2 * 6u);
+}

@@ -217,6 +217,29 @@ static bool endAccess(InstructionDecoder &d, RegisterAccess &access,
          d.emitAll(I);
 }
 
+/// Makes of a load one of the bytes that a pragma says are used.
+static void restrictLoad(InstructionDecoder &d, RegisterAccess &access) {
+  Instruction &I = access.I;
+  unsigned bytes = getSize(access.type) * unsigned(access.parts.size());
+  auto all = uint32_t((uint64_t(1) << bytes) - 1);
+  uint32_t used = d.getSyntax().usedBytes & all;
+  if (used == all || !I.handler)
+    return;
+  I.handler = d.getHandlers().special("ld.used");
+  I.c = int32_t(used);
+  I.aux |= isSigned(access.type) ? signedLoad : 0;
+  Kernel &kernel = d.getKernel();
+  for (unsigned at = 0; at < bytes; ++at) {
+    unsigned size = getUsedRun(used, at);
+    if (size == 0)
+      continue;
+    unsigned shift = size >= 4 ? 2 : size == 2 ? 1 : 0;
+    kernel.sharedGranuleShift = std::min(kernel.sharedGranuleShift, shift);
+    kernel.globalGranuleShift = std::min(kernel.globalGranuleShift, shift);
+    at += size - 1;
+  }
+}
+
 static bool decodeLoad(InstructionDecoder &d) {
   const HandlerTable &handlers = d.getHandlers();
   RegisterAccess access;
@@ -232,6 +255,7 @@ static bool decodeLoad(InstructionDecoder &d) {
     slots.push_back(slot);
   }
   access.I.handler = handlers.load(bytes, isSigned(type), registerBytes);
+  restrictLoad(d, access);
   return endAccess(d, access, slots);
 }
 

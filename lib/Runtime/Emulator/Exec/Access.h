@@ -53,7 +53,11 @@ inline bool isUnitStride(const Access &A, uint32_t exec, unsigned bytes) {
 
 inline void computeAddresses(Context &c, const Instruction &I, Access &A) {
   uint64_t offset = uint64_t(I.offset);
-  if (I.addressBytes == 8) {
+  if (I.addressBytes == 0) {
+    A.uniform = true;
+    for (unsigned i = 0; i < warpSize; ++i)
+      A.address[i] = offset;
+  } else if (I.addressBytes == 8) {
     const uint64_t *a = c.slot<uint64_t>(I.a);
     FUSIONEMU_LANES
     for (unsigned i = 0; i < warpSize; ++i)
@@ -609,13 +613,7 @@ bool resolveGeneric(Context &c, const Instruction &I, Access &A) {
 /// error was reported.
 inline bool resolve(Context &c, const Instruction &I, Access &A) {
   A.bytes = I.accessBytes;
-  if (I.addressBytes == 0) {
-    A.uniform = true;
-    for (unsigned i = 0; i < warpSize; ++i)
-      A.address[i] = uint64_t(I.offset);
-  } else {
-    computeAddresses(c, I, A);
-  }
+  computeAddresses(c, I, A);
   if (I.space == Space::Generic)
     return resolveGeneric(c, I, A);
   return resolveIn(I.space, 0, c, I, A);

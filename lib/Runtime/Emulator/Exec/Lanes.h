@@ -133,6 +133,8 @@ Handler findPack(unsigned from, unsigned to);
 Handler findUnpack(unsigned from, unsigned to);
 Handler findSelect(unsigned bytes);
 Handler findLoad(unsigned bytes, bool isSigned, unsigned registerBytes);
+/// The load "ld.used", whose handler is of all types.
+Handler findUsedLoad();
 Handler findStore(unsigned bytes, unsigned registerBytes);
 Handler findAtomic(Op op, Type type, bool vector);
 Handler findSpecial(std::string_view name);

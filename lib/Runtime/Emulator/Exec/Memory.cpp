@@ -82,6 +82,71 @@ Next load(Context &c, const Instruction &I) {
   return Next::Continue;
 }
 
+/// Fails where a lane's address does not suit the whole of a load.
+bool checkAligned(Context &c, const Instruction &I) {
+  Access A;
+  A.mode = AccessMode::Read;
+  computeAddresses(c, I, A);
+  uint32_t exec = c.exec,
+           bad = exec & collect([&](unsigned i) {
+                   return (A.address[i] & (I.accessBytes - 1u)) != 0;
+                 });
+  if (!bad)
+    return true;
+  c.exec = bad;
+  bool fine = resolve(c, I, A);
+  c.exec = exec;
+  return fine;
+}
+
+/// A load of which only the bytes I.c are used. The others are neither looked
+/// at nor loaded: ones stand for them, of which every float is a NaN.
+Next loadUsed(Context &c, const Instruction &I) {
+  if (!checkAligned(c, I))
+    return Next::Fail;
+  auto used = uint32_t(I.c);
+  uint8_t bytes[warpSize][32];
+  __builtin_memset(bytes, 0xff, sizeof(bytes));
+  bool isFirst = true;
+  for (unsigned at = 0; at < I.accessBytes; ++at) {
+    unsigned size = getUsedRun(used, at);
+    if (size == 0)
+      continue;
+    Instruction part = I;
+    part.offset += at;
+    part.accessBytes = uint8_t(size);
+    Access A;
+    A.mode = I.aux & strongAccess ? AccessMode::StrongRead : AccessMode::Read;
+    Counters before = c.counters;
+    if (!resolve(c, part, A))
+      return Next::Fail;
+    if (isFirst && c.warp->reads && A.base == c.block->shared)
+      noteRead(c, A.offset, c.exec, 32 - unsigned(__builtin_clz(used)) - at);
+    // All parts are one request, and of one sector.
+    if (!isFirst) {
+      before.globalLoadBytes = c.counters.globalLoadBytes;
+      c.counters = before;
+    }
+    for (uint32_t r = c.exec; r; r &= r - 1)
+      __builtin_memcpy(&bytes[lowest(r)][at], pointerOf(A, lowest(r)), size);
+    isFirst = false;
+    at += size - 1;
+  }
+  unsigned count = I.aux & vectorMask, element = I.accessBytes / count;
+  const int32_t *slots =
+      count > 1 ? &c.kernel->extraOperands[I.target] : &I.dst;
+  auto width = unsigned(I.d);
+  for (unsigned v = 0; v < count; ++v)
+    for (uint32_t r = c.exec; r; r &= r - 1) {
+      const uint8_t *from = &bytes[lowest(r)][v * element];
+      uint8_t *to = c.slot<uint8_t>(slots[v]) + lowest(r) * width;
+      bool negative = (I.aux & signedLoad) && (from[element - 1] & 0x80);
+      __builtin_memset(to, negative ? 0xff : 0, width);
+      __builtin_memcpy(to, from, element);
+    }
+  return Next::Continue;
+}
+
 template <typename M, typename R>
 Next store(Context &c, const Instruction &I) {
   Access A;
@@ -176,6 +241,8 @@ Handler findLoad(unsigned bytes, bool isSigned, unsigned registerBytes) {
     return nullptr;
   }
 }
+
+Handler findUsedLoad() { return loadUsed; }
 
 Handler findStore(unsigned bytes, unsigned registerBytes) {
   switch (bytes) {

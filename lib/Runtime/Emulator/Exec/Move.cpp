@@ -229,6 +229,8 @@ Handler findSpecial(std::string_view name) {
     return selectPredicate;
   if (same(name, "nop"))
     return nothing;
+  if (same(name, "ld.used"))
+    return findUsedLoad();
   if (same(name, "clock"))
     return clock;
   return findCollective(name);

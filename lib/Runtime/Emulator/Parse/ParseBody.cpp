@@ -107,6 +107,7 @@ bool Parser::parseBody(FunctionSyntax &function) {
   advance();
   unsigned depth = 1;
   SourceLoc loc;
+  usedBytes = ~uint32_t(0);
   while (true) {
     if (token.kind == Token::Kind::End)
       return failAt(opened, "the body of '" + std::string(function.name) +
@@ -139,7 +140,7 @@ bool Parser::parseBody(FunctionSyntax &function) {
         if (!parseRegisters(function))
           return false;
       } else if (token.text == ".pragma") {
-        if (!skipPragma())
+        if (!parsePragma())
           return false;
       } else {
         bool isExtern = atDirective(".extern");
@@ -190,6 +191,7 @@ bool Parser::parseInstruction(FunctionSyntax &function, SourceLoc loc,
   instruction.loc = loc;
   instruction.guard = guard;
   instruction.guardNegated = negated;
+  instruction.usedBytes = std::exchange(usedBytes, ~uint32_t(0));
   instruction.spelling = word;
   size_t dot = word.find('.');
   instruction.name = word.substr(0, dot);

@@ -46,11 +46,20 @@ bool Parser::skipBraces() {
   return true;
 }
 
-bool Parser::skipPragma() {
+/// Whatever is no mask of the bytes of a load is a hint and does nothing.
+bool Parser::parsePragma() {
   advance();
   if (token.kind != Token::Kind::String)
     return fail("expected a string after .pragma");
   while (token.kind == Token::Kind::String) {
+    Lexer words(token.text);
+    if (words.next().isWord("used_bytes_mask")) {
+      Token mask = words.next();
+      if (mask.kind != Token::Kind::Integer || mask.bits > 0xffffffffu ||
+          words.next().kind != Token::Kind::End)
+        return fail("expected an integer of 32 bits after used_bytes_mask");
+      usedBytes = uint32_t(mask.bits);
+    }
     advance();
     accept(',');
   }
@@ -177,7 +186,7 @@ bool Parser::parseModuleItem() {
     return skipBraces();
   }
   if (token.text == ".pragma")
-    return skipPragma();
+    return parsePragma();
   bool isExtern = false;
   while (atDirective(".visible") || atDirective(".extern") ||
          atDirective(".weak") || atDirective(".common")) {
@@ -255,7 +264,7 @@ bool Parser::parseFunctionDirective(FunctionSyntax &function) {
   std::string_view name = token.text;
   uint32_t line = token.line;
   if (name == ".pragma")
-    return skipPragma();
+    return parsePragma();
   advance();
   if (name == ".noreturn") {
     function.noReturn = true;

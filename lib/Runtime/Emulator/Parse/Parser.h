@@ -31,7 +31,7 @@ private:
   bool parseFile();
   bool parseAlias();
   bool skipBraces();
-  bool skipPragma();
+  bool parsePragma();
   bool parseFunction(bool isKernel);
   bool parseParameters(std::vector<VariableSyntax> &parameters);
   bool parseFunctionDirectives(FunctionSyntax &function);
@@ -57,6 +57,7 @@ private:
   size_t moduleOperands = 0;
   bool has64BitAddresses = false;
   bool isCall = false; ///< The instruction takes (lists).
+  uint32_t usedBytes;  ///< Of the next instruction, see InstructionSyntax.
 };
 
 } // namespace fusionemu

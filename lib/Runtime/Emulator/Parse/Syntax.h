@@ -66,6 +66,8 @@ struct InstructionSyntax {
   SourceLoc loc;
   std::string_view guard; ///< Empty when unconditional.
   bool guardNegated = false;
+  /// A bit for each byte of a load that is used, by the pragma before it.
+  uint32_t usedBytes = ~uint32_t(0);
   std::string_view name;                   ///< "ld"
   std::vector<std::string_view> modifiers; ///< "global", "v2", "f32"
   std::vector<Operand> operands;
