@@ -113,3 +113,7 @@ std::optional<Moments> mlir::fusion::matchMoments(linalg::LinalgOp op) {
     return std::nullopt;
   return Moments{x, type};
 }
+
+bool mlir::fusion::isDearToCombine(linalg::LinalgOp op) {
+  return matchMoments(op) || matchRescaledSum(op);
+}

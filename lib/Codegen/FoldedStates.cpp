@@ -43,7 +43,7 @@ SmallVector<Value> mlir::fusion::addRescaled(const RescaledSum &sum,
   auto maximum = [&](OpBuilder &b, Value lhs, Value rhs) {
     return combineValues(b, loc, sum.maximum, lhs, rhs);
   };
-  Value largest = maximum(builder, m, fold.fold(x, maximum).value);
+  Value largest = maximum(builder, m, fold.fold(x.value, maximum));
   // Of nothing but minus infinity all is zero times e to whatever is finite.
   Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
                                        largest, spread(sum.getNeutral()[0]));
@@ -53,11 +53,8 @@ SmallVector<Value> mlir::fusion::addRescaled(const RescaledSum &sum,
     Value distance = arith::SubFOp::create(builder, loc, value, from);
     return math::ExpOp::create(builder, loc, distance);
   };
-  Tile terms{
-      exponential(x.value,
-                  fold.unfold({base, SmallVector<unsigned>(axes)}).value),
-      x.axes};
-  Value own = fold.fold(terms, addFloats).value;
+  Value terms = exponential(x.value, fold.unfold(base));
+  Value own = fold.fold(terms, addFloats);
   Value before = arith::MulFOp::create(builder, loc, s, exponential(m, base));
   return {largest, addFloats(builder, before, own)};
 }
@@ -86,35 +83,32 @@ SmallVector<Value> mlir::fusion::addMoments(const Moments &moments,
     return arith::MulFOp::create(builder, loc, lhs, rhs, contract);
   };
   bool sameCounts = n.getType() != s.getType();
-  Value sum = fold.fold(x, addFloats).value;
+  Value sum = fold.fold(x.value, addFloats);
   auto factor = static_cast<double>(fold.getFactor());
-  Value count, mean;
-  Tile ones;
+  Value count, mean, ones;
   if (sameCounts) {
     count = constant(factor);
     mean = multiply(sum, spread(constant(1 / factor)));
   } else {
-    ones = builder.broadcast(
-        builder.maskPast({constant(1), {}}, masked, number(0)), x.axes);
-    count = fold.fold(ones, addFloats).value;
+    Tile one = builder.maskPast({constant(1), {}}, masked, number(0));
+    ones = builder.broadcast(one, x.axes).value;
+    count = fold.fold(ones, addFloats);
     Value divisor =
         arith::MaximumFOp::create(builder, loc, count, spread(constant(1)));
     mean = arith::DivFOp::create(builder, loc, sum, divisor);
   }
   Value squares = spread(constant(0));
   if (factor > 1) {
-    Value distance = arith::SubFOp::create(
-        builder, loc, x.value,
-        fold.unfold({mean, SmallVector<unsigned>(axes)}).value, contract);
+    Value distance = arith::SubFOp::create(builder, loc, x.value,
+                                           fold.unfold(mean), contract);
     Value other = distance;
     if (!sameCounts)
-      other = multiply(distance, ones.value);
-    squares =
-        fold.fold({multiply(other, distance), x.axes},
-                  [&](OpBuilder &b, Value lhs, Value rhs) -> Value {
-                    return arith::AddFOp::create(b, loc, lhs, rhs, contract);
-                  })
-            .value;
+      other = multiply(distance, ones);
+    squares = fold.fold(multiply(other, distance),
+                        [&](OpBuilder &b, Value lhs, Value rhs) -> Value {
+                          return arith::AddFOp::create(b, loc, lhs, rhs,
+                                                       contract);
+                        });
   }
   if (!sameCounts)
     return Moments::combine(builder, loc, kept, {count, sum, squares});

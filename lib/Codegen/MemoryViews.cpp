@@ -95,13 +95,11 @@ TypedValue<tile::ViewType> MemoryViews::viewAs(Value key,
 static AffineExpr matchRowMajor(AffineExpr position,
                                 ArrayRef<AffineExpr> coords,
                                 ArrayRef<AffineExpr> shape) {
+  if (coords != ArrayRef<AffineExpr>(delinearize(position, shape)))
+    return nullptr;
   AffineExpr product = getAffineConstantExpr(1, position.getContext());
-  for (unsigned i = coords.size(); i-- > 0;) {
-    if (coords[i] != (i == 0 ? position : position % shape[i]))
-      return nullptr;
-    position = position.floorDiv(shape[i]);
-    product = shape[i] * product;
-  }
+  for (AffineExpr size : llvm::reverse(shape))
+    product = size * product;
   return product;
 }
 

@@ -12,6 +12,8 @@
 
 #include "TileAxes.h"
 
+#include "Coordinates.h"
+
 using namespace mlir;
 using namespace mlir::fusion;
 
@@ -38,15 +40,12 @@ unsigned TileAxes::addPart(unsigned whole, int64_t tile,
   return add(part);
 }
 
-/// Row-major coordinates along `dims`, of sizes `sizes`, at `position`; the
-/// outermost needs no remainder.
+/// Row-major coordinates along `dims`, of sizes `sizes`, at `position`.
 static void splitPosition(AffineExpr position, ArrayRef<unsigned> dims,
                           ArrayRef<AffineExpr> sizes,
                           DenseMap<unsigned, AffineExpr> &coords) {
-  for (unsigned i = dims.size(); i-- > 0;) {
-    coords[dims[i]] = i == 0 ? position : position % sizes[i];
-    position = position.floorDiv(sizes[i]);
-  }
+  for (auto [dim, coord] : llvm::zip(dims, delinearize(position, sizes)))
+    coords[dim] = coord;
 }
 
 const GranuleAxes &TileAxes::addGranules(unsigned number,

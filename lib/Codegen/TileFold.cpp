@@ -88,19 +88,26 @@ TileFold::TileFold(TileBuilder &builder, ArrayRef<unsigned> all,
   }
 }
 
-Tile TileFold::fold(
-    const Tile &tile,
-    function_ref<Value(OpBuilder &, Value, Value)> combine) const {
-  assert(tile.axes == all && "a tile of all axes");
+SmallVector<int64_t> TileFold::getSizes(ArrayRef<unsigned> axes) const {
+  return llvm::map_to_vector(
+      axes, [&](unsigned axis) { return builder.getAxes()[axis].tile; });
+}
+
+Value TileFold::reshape(Value tile, ArrayRef<int64_t> shape) const {
+  if (tile::getTileShape(tile.getType()) == shape)
+    return tile;
+  Type element = tile::getTileElementType(tile.getType());
+  return tile::ReshapeOp::create(builder, builder.getLoc(),
+                                 tile::getTileType(shape, element), tile);
+}
+
+Value TileFold::fold(
+    Value tile, function_ref<Value(OpBuilder &, Value, Value)> combine) const {
   Location loc = builder.getLoc();
-  Type element = tile::getTileElementType(tile.value.getType());
-  SmallVector<int64_t> shape;
-  for (const Segment &segment : segments)
-    shape.push_back(segment.size);
-  Value value = tile.value;
-  if (shape.size() != all.size())
-    value = tile::ReshapeOp::create(builder, loc,
-                                    tile::getTileType(shape, element), value);
+  Type element = tile::getTileElementType(tile.getType());
+  auto shape = llvm::map_to_vector(
+      segments, [](const Segment &segment) { return segment.size; });
+  Value value = reshape(tile, shape);
   for (unsigned dim = segments.size(); dim-- > 0;) {
     if (!segments[dim].inThread)
       continue;
@@ -117,19 +124,11 @@ Tile TileFold::fold(
     value = reduce.getResult(0);
   }
   // What is left of an axis may lie in several parts.
-  SmallVector<int64_t> left;
-  for (unsigned axis : axes)
-    left.push_back(builder.getAxes()[axis].tile);
-  if (left != shape)
-    value = tile::ReshapeOp::create(builder, loc,
-                                    tile::getTileType(left, element), value);
-  return {value, axes};
+  return reshape(value, getSizes(axes));
 }
 
-Tile TileFold::unfold(const Tile &tile) const {
-  Location loc = builder.getLoc();
-  Tile whole = builder.broadcast(tile, axes);
-  Type element = tile::getTileElementType(whole.value.getType());
+Value TileFold::unfold(Value tile) const {
+  Type element = tile::getTileElementType(tile.getType());
   SmallVector<int64_t> shape, kept, dims;
   for (auto [dim, segment] : llvm::enumerate(segments)) {
     shape.push_back(segment.size);
@@ -138,18 +137,10 @@ Tile TileFold::unfold(const Tile &tile) const {
     kept.push_back(segment.size);
     dims.push_back(dim);
   }
-  Value value = whole.value;
-  if (kept.size() != axes.size())
-    value = tile::ReshapeOp::create(builder, loc,
-                                    tile::getTileType(kept, element), value);
+  Value value = reshape(tile, kept);
   if (kept.size() != shape.size())
     value = tile::BroadcastOp::create(
-        builder, loc, tile::getTileType(shape, element), value, dims);
-  SmallVector<int64_t> sizes;
-  for (unsigned axis : all)
-    sizes.push_back(builder.getAxes()[axis].tile);
-  if (sizes != shape)
-    value = tile::ReshapeOp::create(builder, loc,
-                                    tile::getTileType(sizes, element), value);
-  return {value, all};
+        builder, builder.getLoc(), tile::getTileType(shape, element), value,
+        dims);
+  return reshape(value, getSizes(all));
 }

@@ -39,13 +39,16 @@ public:
 
   /// Combines the elements of `tile`, over `all`, by the binary operation that
   /// `combine` builds of scalars.
-  Tile fold(const Tile &tile,
-            function_ref<Value(OpBuilder &, Value, Value)> combine) const;
+  Value fold(Value tile,
+             function_ref<Value(OpBuilder &, Value, Value)> combine) const;
   /// Gives each element of a tile over `all` what `tile`, a folded one, has for
   /// it.
-  Tile unfold(const Tile &tile) const;
+  Value unfold(Value tile) const;
 
 private:
+  SmallVector<int64_t> getSizes(ArrayRef<unsigned> axes) const;
+  Value reshape(Value tile, ArrayRef<int64_t> shape) const;
+
   /// A run of bits of a walked axis's coordinate: all in registers, or none.
   struct Segment {
     int64_t size;

@@ -355,14 +355,16 @@ void TreeReduction::openAccumulators() {
       dot = dots.match(member, reduced.front());
     forms.push_back(dot);
     folds.push_back(planFold(member));
+    SmallVector<unsigned> stateAxes;
+    if (folds.back())
+      stateAxes = llvm::to_vector(folds.back()->getAxes());
+    else if (dot || member.reducesTiles)
+      stateAxes = axes.getAxesOf(member.coords);
+    else
+      stateAxes = getStateAxes(member);
+    llvm::sort(stateAxes);
     for (const Combiner &combiner : member.combiners) {
-      SmallVector<unsigned> all = axes.getAxesOf(member.coords);
-      if (folds.back())
-        all.assign(folds.back()->getAxes().begin(),
-                   folds.back()->getAxes().end());
-      else if (!dot && !member.reducesTiles)
-        all.append(reduced.begin(), reduced.end());
-      llvm::sort(all);
+      SmallVector<unsigned> all = stateAxes;
       if (member.moments && &combiner == &member.combiners.front())
         all.clear();
       accumulatorAxes.push_back(all);

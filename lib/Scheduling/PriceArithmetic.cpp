@@ -202,7 +202,7 @@ void ArithmeticPricer::addCombinations() {
     // Each element that a thread has of a walk's tile has states of its own,
     // unless these are dear.
     auto op = dyn_cast<linalg::LinalgOp>(node.op);
-    bool isFolded = op && (matchMoments(op) || matchRescaledSum(op));
+    bool isFolded = op && isDearToCombine(op);
     if (work.walks && !isFolded)
       cost.fp32Flops += 2 * std::max(0.0, work.perThread - sharing.results) *
                         countCombination(node.perPoint) * work.threads *
@@ -230,7 +230,7 @@ double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
   }
   if (tile == 1)
     return padding * one;
-  // Of so many work.threads that share a tile's elements of one scan.
+  // Of so many threads that share a tile's elements of one scan.
   auto count = [&](double sharing) {
     if (sharing == 1)
       return extent <= kMostInOrder ? one : 2 * one;
@@ -244,7 +244,7 @@ double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
   double steps = std::ceil(extent / tile) * tile / extent;
   if (sharing > 1 || extent > tile)
     padding *= steps;
-  // Along memory work.threads have what one access brings, unless exchanges
+  // Along memory threads have what one access brings, unless exchanges
   // give them more.
   if (work.getAlongMemory() == scanned) {
     double vector =

@@ -158,7 +158,7 @@ double RegisterCounter::countAccumulators() const {
     if (matchMoments(op))
       own -= 1;
     if (double folded = work.countFolded(instance);
-        folded > 1 && (matchMoments(op) || matchRescaledSum(op)))
+        folded > 1 && isDearToCombine(op))
       own = 1 + own / folded;
     states[instance.level] += own;
   }

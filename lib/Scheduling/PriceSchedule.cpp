@@ -69,7 +69,7 @@ void SchedulePricer::addSteps() {
   if (schedule.strategy != Strategy::Scan)
     return;
   // Rounds are published ahead: the first and the last one have nothing to hide
-  // behind, and in each the work.threads of a block meet twice.
+  // behind, and in each the threads of a block meet twice.
   steps = std::min(work.trips, 2.0);
   cost.reductionSteps += 2 * work.trips;
 }

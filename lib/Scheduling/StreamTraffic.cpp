@@ -136,7 +136,7 @@ double StreamTraffic::getAlignment(const Stream &stream) const {
 }
 
 double StreamTraffic::getVector(const Stream &stream, double run) const {
-  // Rows that begin anywhere are read element by element, but for work.walks,
+  // Rows that begin anywhere are read element by element, but for walks,
   // which begin a little before the row.
   int64_t row = 1;
   double vector = std::max(1.0, kMaxAccessBytes / stream.value.elementBytes);
@@ -215,7 +215,7 @@ double StreamTraffic::countInVain(const Stream &stream, double vector) const {
   if (!work.keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
     return 0;
   // Rows lie side by side: what a warp asks for beyond what it gets takes
-  // work.turns of the L1 cache; stores go to the L2 cache.
+  // turns of the L1 cache; stores go to the L2 cache.
   double bytes = vector * stream.value.elementBytes;
   double asked = std::min(work.tileOf[along] * stream.value.elementBytes,
                           std::max(bytes, cost::kSectorBytes));
@@ -364,8 +364,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
   access.reuseDistanceBytes = stream.uniqueBytes;
   cost.accesses.push_back(access);
-  // What a later sweep reads again, all resident work.blocks have read
-  // meanwhile.
+  // What a later sweep reads again, all resident blocks have read meanwhile.
   double resident =
       std::min(work.blocks, 2 * static_cast<double>(facts.target.numSMs));
   if (sweeps > 1) {

@@ -102,6 +102,7 @@ class ReportTest(unittest.TestCase):
                  "description": "", "bytes": 1 << 25,
                  **({} if n == 3 else {
                      "fusion_us": 2.0, "floor_us": 1.0, "over_floor": 2.0 + n,
+                     "over_launch": 1.0 + n,
                      "speed": 1.0, "prediction": 0.5, "predicted_us": 1.0,
                      "schedules": [{"kernel": "k", "schedule": "s"}]})}
                 for n in range(4)]
@@ -111,6 +112,7 @@ class ReportTest(unittest.TestCase):
         self.assertEqual((figures["programs"], figures["right"]), (4, 3))
         self.assertAlmostEqual(figures["over_floor"]["mean"], 24 ** (1 / 3))
         self.assertEqual(figures["over_floor"]["worst"], math.inf)
+        self.assertAlmostEqual(figures["over_launch"]["mean"], 6 ** (1 / 3))
         self.assertEqual(figures["speed"]["worst"], 0.0)
         self.assertEqual(figures["prediction"]["median_error"], 0.5)
         text = report.text(self.rows())
@@ -120,13 +122,15 @@ class ReportTest(unittest.TestCase):
     def test_floor(self):
         drawn = draws.draw("floor/product/1", draws.Limits(0, 1 << 20, 1e9))
         machine = {"chip_mb": 50.0, "copy_tb_per_s": 4.0,
-                   "f32_tflop_per_s": 50.0, "bf16_tflop_per_s": 1e-3}
+                   "f32_tflop_per_s": 50.0, "bf16_tflop_per_s": 1e-3,
+                   "launch_us": 5.0}
         row = measure.complete({**drawn.to_json(), "predicted_us": 3.0},
                                {"right": True, "fusion_us": 2.0,
                                 "eager_us": 5.0, "compile_us": 4.0}, machine)
         rate = 50e12 if drawn.flop_type == "f32" else 1e9
         self.assertAlmostEqual(row["floor_us"], 1e6 * max(
             drawn.bytes / 4e12, drawn.flops / rate))
+        self.assertAlmostEqual(row["over_launch"], 2 / (row["floor_us"] + 5))
         self.assertEqual((row["speed"], row["prediction"]), (2.0, 1.5))
 
     def test_schedules_are_found(self):

@@ -146,6 +146,10 @@ struct Moments {
 /// Moments::add() makes.
 std::optional<Moments> matchMoments(linalg::LinalgOp op);
 
+/// True when it takes more to combine two partial results of `op` than to add
+/// an element: threads reduce what they have of a tile before they combine.
+bool isDearToCombine(linalg::LinalgOp op);
+
 /// Types of the values that parts of the reduction `op` are combined by; none
 /// when its elements can only be combined one after the other.
 std::optional<SmallVector<Type>> getPartialTypes(linalg::LinalgOp op);

@@ -99,6 +99,7 @@ def complete(row, found, machine):
              if row.get(f"{peer}_us")]
     if mine:
         row["over_floor"] = mine / row["floor_us"]
+        row["over_launch"] = mine / (row["floor_us"] + machine["launch_us"])
         row["prediction"] = row["predicted_us"] / mine
         if peers:
             row["speed"] = min(peers) / mine

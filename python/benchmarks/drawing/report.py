@@ -44,6 +44,7 @@ def summarise(rows):
            if row.get("prediction")]
     return {"programs": len(rows), "right": sum(r["right"] for r in rows),
             "over_floor": distribution(rows, "over_floor", max, math.inf),
+            "over_launch": distribution(rows, "over_launch", max, math.inf),
             "speed": distribution(rows, "speed", min, 0.0),
             "speed_over_compile": distribution(rows, "speed_over_compile",
                                                min, 0.0),
@@ -60,7 +61,8 @@ def _cells(name, figures):
         return [f"{values[key]:.2f}" for key in ("mean", "tenth", "worst")]
     prediction = figures["prediction"]
     return [name, f"{figures['right']}/{figures['programs']}",
-            *three(figures["over_floor"]), *three(figures["speed"]),
+            *three(figures["over_floor"]), *three(figures["over_launch"]),
+            *three(figures["speed"]),
             *([f"{100 * prediction['median_error']:.0f}%",
                f"{100 * prediction['ninetieth']:.0f}%",
                f"{prediction['mean_factor']:.2f}"]
@@ -82,8 +84,9 @@ def table(rows):
     if large and len(large) < len(rows):
         groups["from 16 MiB"] = large
         groups["below"] = [row for row in rows if row["bytes"] < LARGE]
-    head = ["family", "right", "x floor", "10th", "worst", "speed", "10th",
-            "worst", "predicted", "90th", "factor"]
+    head = ["family", "right", "x floor", "10th", "worst", "x launched",
+            "10th", "worst", "speed", "10th", "worst", "predicted", "90th",
+            "factor"]
     lines = [head] + [_cells(name, summarise(part))
                       for name, part in groups.items()]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]

@@ -52,7 +52,10 @@ class Bench:
         shared = getattr(chip, "shared_memory_per_multiprocessor", 228 << 10)
         held = HELD_SHARE * chip.multi_processor_count * (
             4 * registers + shared)
+        few = torch.zeros(8, device="cuda")
+        launch = self.timer.bounded_us({"launch": lambda: few.add_(1)}, 0.1)
         return {"device": chip.name, "torch": torch.__version__,
+                "launch_us": launch["launch"],
                 "copy_tb_per_s": self.timer.copy_rate / 1e12,
                 "bf16_tflop_per_s": self.rates["bf16"] / 1e12,
                 "f32_tflop_per_s": self.rates["f32"] / 1e12,
