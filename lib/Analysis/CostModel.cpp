@@ -131,6 +131,27 @@ llvm::StringRef mlir::fusion::stringifyBound(Bound bound) {
   llvm_unreachable("not a bound");
 }
 
+int64_t mlir::fusion::getClusterSlots(int64_t size, const TargetInfo &target) {
+  const KernelConstants &fitted = target.fitted.kernels;
+  double share = size <= 2   ? 1
+                 : size <= 8 ? fitted.clusterShare
+                             : fitted.wideClusterShare;
+  auto slots = static_cast<double>(target.numSMs) * share;
+  return std::max<int64_t>(1, static_cast<int64_t>(slots) / size) * size;
+}
+
+/// Blocks of the kernel that are resident: of parts of the chip that have as
+/// many SMs, clusters leave what has room for some of their blocks alone.
+static int64_t countSlots(const KernelShape &shape, const Occupancy &occupancy,
+                          const TargetInfo &target) {
+  int64_t places = occupancy.blocksPerSM * target.numSMs;
+  if (shape.cluster == 1)
+    return places;
+  int64_t ofPart = places / target.fitted.kernels.clusterParts;
+  return std::max<int64_t>(ofPart / shape.cluster, 1) * shape.cluster *
+         target.fitted.kernels.clusterParts;
+}
+
 namespace {
 /// How the blocks of a kernel fill the chip: `fullBlocks` of them in waves that
 /// fill every slot, the rest in one last wave.
@@ -144,7 +165,7 @@ struct Waves {
   Waves(const KernelShape &shape, const Occupancy &occupancy,
         const TargetInfo &target)
       : blocks(static_cast<double>(std::max<int64_t>(shape.blocks, 1))),
-        slots(static_cast<double>(occupancy.blocksPerSM * target.numSMs)),
+        slots(static_cast<double>(countSlots(shape, occupancy, target))),
         blocksPerSM(static_cast<double>(occupancy.blocksPerSM)),
         fullBlocks(std::floor(blocks / slots) * slots),
         tailBlocks(blocks - fullBlocks) {}

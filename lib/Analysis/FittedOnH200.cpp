@@ -65,6 +65,10 @@ static constexpr KernelConstants getKernels() {
   // In clusters of 2 to 8; less makes seven blocks the choice where one is
   // faster (4096 rows of 50,000).
   c.clusterStepSeconds = 0.33e-6;
+  c.clusterShare = 120.0 / 132;
+  c.wideClusterShare = 112.0 / 132;
+  // 36 clusters of 7, two blocks an SM, were resident 32 at a time.
+  c.clusterParts = 8;
   c.transposeFactor = 1.1;
   // 41 rows and columns with one schedule and the other, 2026-11-23.
   c.alike = 1.01;
@@ -259,8 +263,6 @@ static constexpr MmaConstants getMma() {
   c.clusterSeconds = 4.8e-6;
   c.clusterFeedCost = 1.3;
   c.multicastSeconds = 0.5e-6;
-  c.clusterShare = 120.0 / 132;
-  c.wideClusterShare = 112.0 / 132;
   // Twelve shapes. 1x1 convolutions: 63.6 us with 64 columns, 50.4 with 160.
   c.turnFeedCost = 0.075;
   c.turnNarrowCost = 0.3;

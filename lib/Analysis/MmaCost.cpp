@@ -14,6 +14,7 @@
 
 #include "MmaPrices.h"
 
+#include "fusion/Analysis/CostModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -31,16 +32,6 @@ int64_t pricing::getStageBytes(const MmaProblem &problem,
                  getMmaColumns(problem, config).loaded * problem.storedBits[1] *
                      problem.operands[1];
   return bits * config.depth / 8;
-}
-
-/// Blocks of clusters of `size` that run at a time. They lie in one of the
-/// chip's parts, of which some multiprocessors remain.
-int64_t pricing::getClusterSlots(int64_t size, const TargetInfo &target) {
-  const MmaConstants &fitted = target.fitted.mma;
-  double share = size <= 2   ? 1
-                 : size <= 8 ? fitted.clusterShare
-                             : fitted.wideClusterShare;
-  return std::max<int64_t>(1, target.numSMs * share / size) * size;
 }
 
 /// Seconds that the copy engine takes for one chunk of the taps of windows and

@@ -36,9 +36,6 @@ TileTimes getTileTimes(const MmaProblem &problem, const MmaConfig &config,
 /// Bytes of a stage of the ring that the operands come through.
 int64_t getStageBytes(const MmaProblem &problem, const MmaConfig &config);
 
-/// Blocks of clusters of `size` that run at a time.
-int64_t getClusterSlots(int64_t size, const TargetInfo &target);
-
 /// Tiles of all products, those of a cluster counted once.
 int64_t getTiles(const MmaProblem &problem, const MmaConfig &config);
 

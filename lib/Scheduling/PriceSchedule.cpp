@@ -133,6 +133,8 @@ KernelEstimate SchedulePricer::price() {
   if (work.keepsRows())
     shape.sharedBytes = toCount(traffic.countExchangedBytes());
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
+  for (const LoopAxis &axis : schedule.axes)
+    shape.cluster = std::max(shape.cluster, axis.cluster);
   setStages();
   cost.exposedShare = traffic.hasWindows() ? fitted.windowExposed : 0;
   shape.bytesInFlightPerThread = getBytesInFlight();

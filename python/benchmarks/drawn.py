@@ -58,6 +58,11 @@ def make_parser():
                            default=build.default_bin())
     compiling.add_argument("--jobs", type=int, default=build.default_jobs())
     compiling.add_argument("--seconds-to-compile", type=float, default=120)
+    compiling.add_argument("--sweep", type=int, default=0,
+                           help="other schedules of each program to compile")
+    compiling.add_argument("--sweep-until", type=float, default=2.0,
+                           help="those predicted within so many times the "
+                           "choice's time")
     running = parser.add_argument_group("how it is run")
     running.add_argument("--device", choices=("cuda", "emulator"),
                          default="cuda")

@@ -119,6 +119,23 @@ class ReportTest(unittest.TestCase):
         self.assertIn("s/reduce/3: : wrong", text)
         self.assertIn("4.00  s/reduce/2", text)
 
+    def test_choices(self):
+        rows = self.rows()[:2]
+        self.assertEqual(report.choices(rows, 1), [])
+        for row, best in zip(rows, (1.0, 4.0)):
+            row["sweep"] = [{"us": best, "predicted_us": 1.0,
+                             "schedule": "other"}]
+            row["over_best"] = 2.0 / min(best, 2.0)
+        lines = report.choices(rows, 1)
+        self.assertIn("2 choices against 2 other schedules: 1.414", lines[0])
+        self.assertIn("2.00  s/reduce/0", lines[1])
+        self.assertEqual(lines[-1].count("other"), 1)
+
+    def test_different_schedules_are_chosen(self):
+        schedules = [{"schedule": name} for name in "aabcdef"]
+        self.assertEqual(build.choose(schedules, 2), [0, 6])
+        self.assertEqual(build.choose(schedules, 9), [0, 2, 3, 4, 5, 6])
+
     def test_floor(self):
         drawn = draws.draw("floor/product/1", draws.Limits(0, 1 << 20, 1e9))
         machine = {"chip_mb": 50.0, "copy_tb_per_s": 4.0,
@@ -150,7 +167,7 @@ class TorchTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = argparse.Namespace(
                 folder=pathlib.Path(folder), bin=BINARIES, target="sm_90a",
-                seconds_to_compile=60, jobs=2)
+                seconds_to_compile=60, jobs=2, sweep=0)
             programs = [draws.draw(f"torch/{family}/{number}", SMALL)
                         for family in draws.FAMILIES for number in range(3)]
             rows = json.loads(json.dumps(build.build(programs, options)))

@@ -100,6 +100,8 @@ struct KernelCost {
 /// How a kernel is launched.
 struct KernelShape {
   int64_t blocks = 1;
+  /// Blocks that are resident together in one group of SMs.
+  int64_t cluster = 1;
   int64_t threads = 128;
   /// Registers a thread; more than the target's limit are spilled, at a price.
   int64_t registers = cost::kBaseRegisters;
@@ -132,6 +134,11 @@ int64_t getRegisterLimit(int64_t threads, const TargetInfo &target);
 /// Blocks of `shape` that one SM of `target` holds, and what limits them.
 /// Registers above the limit of a thread count as that limit.
 Occupancy computeOccupancy(const KernelShape &shape, const TargetInfo &target);
+
+/// Blocks of clusters of `size` that find room together for sure, one on each
+/// SM. Clusters lie in one of the chip's parts, of which some SMs remain, how
+/// many of them differs between chips of one kind.
+int64_t getClusterSlots(int64_t size, const TargetInfo &target);
 
 //===----------------------------------------------------------------------===//
 // Registers

@@ -9,50 +9,19 @@ model says of it: the terms of its time and how they follow the constants.
 
 import json
 import pathlib
-import subprocess
 import tempfile
 
-from drawing.build import in_parallel
+from drawing.build import choose, in_parallel, output_of
 
 # Of the folder. Grows when what a manifest holds gets another meaning.
 FORMAT = 2
 
 
-def execute(command, seconds):
-    """The standard output. Raises RuntimeError with the first error."""
-    try:
-        done = subprocess.run(list(map(str, command)), capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL,
-                              timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise RuntimeError(f"{pathlib.Path(command[0]).name}: no result "
-                           f"within {seconds:g} s") from None
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no message"]
-        errors = [line for line in lines if "error:" in line]
-        raise RuntimeError((errors or lines)[0])
-    return done.stdout
-
-
 def read_constants(options):
     """The file of the constants that the compiler has of the chip."""
-    return json.loads(execute(
+    return json.loads(output_of(
         [options.bin / "fusion-doctor", f"--target-file={options.target}"],
-        options.seconds_to_compile))
-
-
-def choose(schedules, most):
-    """Positions of up to `most` different schedules: the choice, and others
-    from the fastest to the slowest."""
-    seen, distinct = set(), []
-    for number, one in enumerate(schedules):
-        if one["schedule"] not in seen:
-            seen.add(one["schedule"])
-            distinct.append(number)
-    if len(distinct) <= most:
-        return distinct
-    step = (len(distinct) - 1) / max(most - 1, 1)
-    return sorted({distinct[round(i * step)] for i in range(most)})
+        options))
 
 
 def compile_probe(probe, options):
@@ -62,10 +31,9 @@ def compile_probe(probe, options):
         source, plan = scratch / "program.mlir", scratch / "plan.mlir"
         source.write_text(probe.mlir)
         target = f"target={options.target}"
-        printed = execute(
+        printed = output_of(
             [options.bin / "fusion-opt", source, f"--fusion-to-plan={target}",
-             f"--fusion-schedule-print-prices={target}", "-o", plan],
-            options.seconds_to_compile)
+             f"--fusion-schedule-print-prices={target}", "-o", plan], options)
         kernels = [json.loads(line) for line in printed.splitlines()]
         if len(kernels) != 1 or not kernels[0]["schedules"]:
             return f"{len(kernels)} kernels, of which one has to have schedules"
@@ -74,13 +42,12 @@ def compile_probe(probe, options):
         for number in choose(schedules, options.most):
             chosen = scratch / f"{number}.mlir"
             name = f"{probe.name}@{number}"
-            execute([options.bin / "fusion-opt", plan,
-                     f"--fusion-schedule-select={target} candidate={number}",
-                     "-o", chosen], options.seconds_to_compile)
-            execute([options.bin / "fusion-compile", chosen,
-                     f"--target={options.target}", "-o",
-                     options.folder / f"{name}.fpk"],
-                    options.seconds_to_compile)
+            output_of([options.bin / "fusion-opt", plan,
+                       f"--fusion-schedule-select={target} "
+                       f"candidate={number}", "-o", chosen], options)
+            output_of([options.bin / "fusion-compile", chosen,
+                       f"--target={options.target}", "-o",
+                       options.folder / f"{name}.fpk"], options)
             variants.append({
                 "name": name, "program": probe.name, "kind": probe.kind,
                 "read_bytes": probe.read_bytes,

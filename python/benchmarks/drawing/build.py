@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -83,7 +84,74 @@ def compile_one(drawn, options):
         kernel["entry"]: kernel["measured"]["spill_bytes"]
         for kernel in ledger.get("kernels", [])
         if kernel["measured"]["spill_bytes"] > 0}
+    if options.sweep:
+        try:
+            row["sweep"] = sweep(row, options)
+        except RuntimeError as error:
+            row["error"] = f"another schedule: {error}"[:1000]
     return row
+
+
+def output_of(command, options):
+    """What a tool prints. Raises RuntimeError with its first error."""
+    try:
+        done = subprocess.run(list(map(str, command)), capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL,
+                              timeout=options.seconds_to_compile)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{pathlib.Path(command[0]).name}: no result "
+                           f"within {options.seconds_to_compile:g} s") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise RuntimeError(([l for l in lines if "error:" in l] or lines)[0])
+    return done.stdout
+
+
+def choose(schedules, most):
+    """Positions of up to `most` different schedules: the choice, and others
+    from the fastest to the slowest."""
+    seen, distinct = set(), []
+    for number, one in enumerate(schedules):
+        if one["schedule"] not in seen:
+            seen.add(one["schedule"])
+            distinct.append(number)
+    if len(distinct) <= most:
+        return distinct
+    step = (len(distinct) - 1) / max(most - 1, 1)
+    return sorted({distinct[round(i * step)] for i in range(most)})
+
+
+def sweep(row, options):
+    """Packages of a program of one kernel under other schedules than the
+    choice: [{stem, schedule, predicted_us}], the fastest first."""
+    source = options.folder / f"{row['stem']}.mlir"
+    target = f"target={options.target}"
+    with tempfile.TemporaryDirectory() as scratch:
+        plan = pathlib.Path(scratch) / "plan.mlir"
+        chosen = pathlib.Path(scratch) / "chosen.mlir"
+        printed = output_of(
+            [options.bin / "fusion-opt", source, f"--fusion-to-plan={target}",
+             f"--fusion-schedule-print-prices={target}", "-o", plan], options)
+        kernels = [json.loads(line) for line in printed.splitlines()]
+        if len(kernels) != 1:
+            return []
+        schedules = [one for one in kernels[0]["schedules"]
+                     if one["seconds"] <= options.sweep_until *
+                     kernels[0]["schedules"][0]["seconds"]]
+        variants = []
+        for number in choose(schedules, options.sweep + 1)[1:]:
+            name = f"{row['stem']}@{number}"
+            output_of([options.bin / "fusion-opt", plan,
+                       f"--fusion-schedule-select={target} "
+                       f"candidate={number}", "-o", chosen], options)
+            output_of([options.bin / "fusion-compile", chosen,
+                       f"--target={options.target}", "-o",
+                       options.folder / f"{name}.fpk"], options)
+            schedule = schedules[number]["schedule"].replace("#fusion.", "")
+            variants.append({
+                "stem": name, "schedule": schedule[len("schedule<"):-1],
+                "predicted_us": 1e6 * schedules[number]["seconds"]})
+    return variants
 
 
 def in_parallel(work, items, jobs):

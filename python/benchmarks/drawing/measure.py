@@ -101,6 +101,9 @@ def complete(row, found, machine):
         row["over_floor"] = mine / row["floor_us"]
         row["over_launch"] = mine / (row["floor_us"] + machine["launch_us"])
         row["prediction"] = row["predicted_us"] / mine
+        if row.get("sweep"):
+            best = min(one["us"] for one in row["sweep"])
+            row["over_best"] = mine / min(best, mine)
         if peers:
             row["speed"] = min(peers) / mine
         if row.get("compile_us"):

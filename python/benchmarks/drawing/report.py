@@ -48,6 +48,7 @@ def summarise(rows):
             "speed": distribution(rows, "speed", min, 0.0),
             "speed_over_compile": distribution(rows, "speed_over_compile",
                                                min, 0.0),
+            "over_best": distribution(rows, "over_best", max, math.inf),
             "prediction": {"median_error": quantile(errors, 0.5),
                            "ninetieth": quantile(errors, 0.9),
                            "mean_factor": geometric_mean(off)}
@@ -115,9 +116,29 @@ def describe(row):
             f"predicted {row['predicted_us']:.1f}, {peers or 'no peer'}")
 
 
+def choices(rows, count):
+    """How the choices compare with the best schedules of the sweeps."""
+    swept = sorted((row for row in rows if row.get("over_best")),
+                   key=lambda row: row["over_best"], reverse=True)
+    if not swept:
+        return []
+    ratios = [row["over_best"] for row in swept]
+    tried = sum(len(row["sweep"]) for row in swept)
+    lines = [f"{len(swept)} choices against {tried} other schedules: "
+             f"{geometric_mean(ratios):.3f} of the best's time, 90 % within "
+             f"{quantile(ratios, 0.9):.2f}, worst {ratios[0]:.2f}"]
+    for row in swept[:count]:
+        best = min(row["sweep"], key=lambda one: one["us"])
+        lines += [f"  {row['over_best']:.2f}  {describe(row)}",
+                  *_schedules(row),
+                  f"      best: {best['us']:.1f} us, predicted "
+                  f"{best['predicted_us']:.1f}: {best['schedule']}"]
+    return lines
+
+
 def text(rows, count=5):
     """The whole report."""
-    lines = [table(rows), ""]
+    lines = [table(rows), *choices(rows, count), ""]
     failed = [row for row in rows if not row["right"]]
     lines += [f"  {describe(row)}" for row in failed]
     for key, words, order in (("over_floor", "over the floor", True),

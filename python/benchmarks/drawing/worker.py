@@ -7,6 +7,7 @@ It is asked and answers through tensorcore/workers.py: a wild kernel takes this
 process with it and not the run.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -64,12 +65,13 @@ class Bench:
     def row(self, row):
         """What came of a program: `right`, `note` and times."""
         found = {"name": row["name"], "right": False}
+        row = {"sweep": [], **row}
         try:
             inputs = runtime.draw_inputs(row, "cuda")
-            call = self.check(row, inputs, found)
+            calls = self.check(row, inputs, found)
             torch.cuda.empty_cache()
             if found["right"]:
-                self.time(row, inputs, call, found)
+                self.time(row, inputs, calls, found)
         except Exception as error:  # The next program may still run.
             found["right"] = False
             found["note"] = f"{type(error).__name__}: {error}"[:600]
@@ -78,28 +80,36 @@ class Bench:
         return found
 
     def check(self, row, inputs, found):
-        path = self.folder / f"{row['stem']}.fpk"
-        package = fusion.load(path)
-        outputs, again = (runtime.poisoned(row, "cuda") for _ in range(2))
-        for out in (outputs, again):
-            package(*inputs, out=tuple(out))
-        torch.cuda.synchronize()
-        found["launches"] = package.figures(*inputs)["launches"]
-        stable = all(map(runtime.same_bits, outputs, again))
-        again.clear()
-        source = path.with_suffix(".py")
+        source = self.folder / f"{row['stem']}.py"
         exact = runtime.load(source, "exact")(*inputs)
         reference = runtime.load(source, "reference")(
             *runtime.widened(inputs))
-        right, note = runtime.compare(row, outputs, exact, reference)
-        if right and not stable:
-            right, note = False, "two runs differ"
-        found.update(right=right, note=note)
-        return lambda: package(*inputs, out=tuple(outputs))
+        calls = {}
+        for stem in (row["stem"], *(one["stem"] for one in row["sweep"])):
+            package = fusion.load(self.folder / f"{stem}.fpk")
+            outputs, again = (runtime.poisoned(row, "cuda") for _ in range(2))
+            for out in (outputs, again):
+                package(*inputs, out=tuple(out))
+            torch.cuda.synchronize()
+            found.setdefault("launches", package.figures(*inputs)["launches"])
+            stable = all(map(runtime.same_bits, outputs, again))
+            again.clear()
+            right, note = runtime.compare(row, outputs, exact, reference)
+            if right and not stable:
+                right, note = False, "two runs differ"
+            found.update(right=right, note=note)
+            if not right:
+                found["note"] += f" ({stem})"
+                return {}
+            # All may write the same results: they are compared already.
+            kept = found.setdefault("outputs", outputs)
+            calls[stem] = functools.partial(package, *inputs, out=tuple(kept))
+        del found["outputs"]
+        return calls
 
-    def time(self, row, inputs, call, found):
-        """Times the package, and with it each peer that runs."""
-        calls = {"fusion": call}
+    def time(self, row, inputs, calls, found):
+        """Times the packages, and with them each peer that runs."""
+        calls["fusion"] = calls.pop(row["stem"])
         for peer in self.settings["peers"]:
             try:
                 calls[peer] = self.peer(row, inputs, peer)
@@ -107,6 +117,8 @@ class Bench:
                 found[f"{peer}_error"] = f"{type(error).__name__}: {error}"[
                     :300]
         times = self.timer.bounded_us(calls, self.settings["seconds_to_time"])
+        found["sweep"] = [{**one, "us": times.pop(one["stem"])}
+                          for one in row["sweep"]]
         found.update({f"{name}_us": us for name, us in times.items()})
 
     def peer(self, row, inputs, peer):

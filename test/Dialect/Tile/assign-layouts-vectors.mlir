@@ -199,3 +199,16 @@ tile.program @bytes(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %r: !llvm.ptr<1>) attrib
   tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<2048xi64>, !tile.view<2048xi64>
   tile.return
 }
+
+// Lanes go where the next steps in memory are the smallest, whichever dimension
+// of the tile that is.
+
+// CHECK-LABEL: tile.program @inner_first
+// CHECK: tile.load {{.*}} -> tensor<2x16x128xf32, #tile.layout<"{reg={{\[\[}}1,0,0],{{.*}} lane={{\[\[}}0,1,0],[0,2,0],[0,4,0],[0,8,0],[0,0,1]]
+tile.program @inner_first(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128x16x2xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<128x16x2xf32>
+  %t = tile.load %x[affine_map<(a, b, c) -> (c, b, a)>] () checked [false, false, false] : !tile.view<128x16x2xf32> -> tensor<2x16x128xf32>
+  tile.store %t, %y[affine_map<(a, b, c) -> (c, b, a)>] () checked [false, false, false] : tensor<2x16x128xf32>, !tile.view<128x16x2xf32>
+  tile.return
+}

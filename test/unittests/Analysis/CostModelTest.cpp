@@ -207,6 +207,18 @@ TEST(TimeTest, WavesAndTails) {
   EXPECT_NEAR(tail.fp32 / full.fp32, 2.0 * 132 / 133, 1e-9);
 }
 
+TEST(TimeTest, ClustersLeaveMultiprocessorsIdle) {
+  KernelCost cost;
+  cost.fp32Flops = 1e9;
+  // Two blocks an SM, in eight parts of the chip: 33 places in each.
+  KernelShape shape = makeShape(252, 1024, 32, 100 * 1024);
+  EXPECT_LT(estimateTime(cost, shape, h200()).waves, 1);
+  shape.cluster = 3;
+  EXPECT_DOUBLE_EQ(estimateTime(cost, shape, h200()).waves, 252.0 / 264);
+  shape.cluster = 7;
+  EXPECT_DOUBLE_EQ(estimateTime(cost, shape, h200()).waves, 252.0 / 224);
+}
+
 TEST(TimeTest, ThreadsMakeTheMoreOfTheRateTheMoreTheyAre) {
   KernelCost cost;
   cost.fp32Flops = 1e12;

@@ -151,13 +151,13 @@ TEST(TargetInfoTest, FittedSharesAreShares) {
          {fitted.kernels.overlap, fitted.kernels.keptInL2,
           fitted.loops.walkingShare, fitted.scans.busyShare,
           fitted.windows.exposed, fitted.windows.walkExposed,
-          fitted.mma.trafficShare, fitted.mma.clusterShare,
-          fitted.mma.wideClusterShare, fitted.warpProducts.copiedShare,
+          fitted.mma.trafficShare, fitted.kernels.clusterShare,
+          fitted.kernels.wideClusterShare, fitted.warpProducts.copiedShare,
           fitted.warpProducts.elementShare, fitted.warpProducts.windowShare,
           fitted.fewRows.shortRowShare, fitted.fewRows.trafficShare})
       EXPECT_LE(share, 1);
     // Larger clusters find less room, and loads of elements are no copies.
-    EXPECT_LE(fitted.mma.wideClusterShare, fitted.mma.clusterShare);
+    EXPECT_LE(fitted.kernels.wideClusterShare, fitted.kernels.clusterShare);
     EXPECT_LT(fitted.warpProducts.elementShare,
               fitted.warpProducts.copiedShare);
   }
