@@ -31,9 +31,9 @@ static constexpr int64_t kMaxStages = 8;
 /// Gives `config` the stages that `room` bytes of shared memory have place for,
 /// at most `most`.
 static void setStages(const MmaProblem &problem, MmaConfig &config,
-                      int64_t most, int64_t room) {
+                      int64_t most, int64_t room, const TargetInfo &target) {
   config.stages = 0;
-  room -= kSharedReserve + getMmaSharedBytes(problem, config);
+  room -= kSharedReserve + getMmaSharedBytes(problem, config, target);
   config.stages = std::min(most, room / getStageBytes(problem, config));
 }
 
@@ -129,7 +129,7 @@ static void addApart(llvm::SmallVectorImpl<MmaConfig> &configs,
   int64_t own = config.columns / config.split;
   config.chunk = own > kEpilogueChunk ? kEpilogueChunk : 0;
   // No room for the sums of others: more stages.
-  setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
+  setStages(problem, config, kMaxStages, target.maxSharedPerBlock, target);
   if (config.stages >= 2)
     configs.push_back(config);
 }
@@ -172,7 +172,7 @@ static void addGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
     config.chunk = part < config.columns ? part : 0;
     if (config.chunk % problem.granules[1])
       continue;
-    setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
+    setStages(problem, config, kMaxStages, target.maxSharedPerBlock, target);
     if (config.stages >= 3)
       configs.push_back(config);
     if (config.stages > 4 && !llvm::isPowerOf2_64(config.stages)) {
@@ -208,9 +208,9 @@ static void addStages(llvm::SmallVectorImpl<MmaConfig> &configs,
     bool hasParts = !llvm::isPowerOf2_64(config.columns) &&
                     room == target.maxSharedPerBlock;
     config.staging = hasParts ? 1 : 2;
-    setStages(problem, config, most, room);
+    setStages(problem, config, most, room, target);
     config.staging = 2;
-    if (hasParts && getMmaSharedBytes(problem, config) > room)
+    if (hasParts && getMmaSharedBytes(problem, config, target) > room)
       config.staging = 1;
     if (config.stages < 2 || config.stages == last ||
         // Half of it has to be worth while.
@@ -274,9 +274,9 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
          {std::pair(64, 1), std::pair(64, 2), std::pair(32, 2)}) {
       config.chunk = columns > chunk ? chunk : 0;
       config.staging = staging;
-      setStages(problem, config, kMaxStages, target.maxSharedPerBlock);
+      setStages(problem, config, kMaxStages, target.maxSharedPerBlock, target);
       config.staging = 2;
-      if (getMmaSharedBytes(problem, config) > target.maxSharedPerBlock)
+      if (getMmaSharedBytes(problem, config, target) > target.maxSharedPerBlock)
         config.staging = 1;
       if (config.stages >= 3 &&
           getMmaRegisters(problem, config) <= kMostRegisters)

@@ -59,7 +59,7 @@ static double getWindowSeconds(const MmaProblem &problem,
 int64_t fusion::getMmaResidentBlocks(const MmaProblem &problem,
                                      const MmaConfig &config,
                                      const TargetInfo &target) {
-  int64_t shared = getMmaSharedBytes(problem, config) + kSharedReserve;
+  int64_t shared = getMmaSharedBytes(problem, config, target) + kSharedReserve;
   if (config.getTileWarps() > 4 || config.groups > 1)
     return 1;
   // The producer's warp has as many as the others: none are moved.

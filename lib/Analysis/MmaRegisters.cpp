@@ -48,7 +48,7 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
   bool inTurn = config.groups == 1 && config.rowGroups == 1 &&
                 config.chunk >= kEpilogueChunk;
   double share = !config.blocks ? kHeldOnce : inTurn ? kHeldInTurn : kHeldAhead;
-  double held = problem.columnVectors == 0 ? 0 : share * own / 4;
+  double held = problem.vectors[1].empty() ? 0 : share * own / 4;
   int64_t registers =
       sums + kGroupLoop + static_cast<int64_t>(held) +
       kTileAddress * static_cast<int64_t>(problem.copiedReads.size());

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/MmaCost.h"
-#include "fusion/Support/FirstFit.h"
+#include "fusion/Support/SharedPlaces.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -23,18 +23,6 @@ using namespace mlir::fusion;
 
 /// Rows of shared memory lie across all banks; larger ones are split.
 static constexpr int64_t kRowBytes = kBankRowBytes;
-
-namespace {
-/// A buffer or a ring in shared memory.
-struct SharedPiece {
-  int64_t bytes;
-  int64_t alignment;
-  int64_t offset = 0;
-
-  /// All live throughout.
-  bool meets(const SharedPiece &) const { return true; }
-};
-} // namespace
 
 /// A tile of `rows` rows of `rowBytes` each. Its swizzle repeats after eight
 /// rows.
@@ -51,18 +39,8 @@ static SharedPiece getRing(llvm::ArrayRef<SharedPiece> stage, int64_t stages) {
     alignment = std::max(alignment, own);
   }
   bytes = llvm::alignTo(bytes, alignment);
-  return {stages * (bytes + kStageBarrierBytes), alignment};
-}
-
-/// What each group of consumers has for itself, for all of them.
-static SharedPiece getOfGroups(llvm::ArrayRef<SharedPiece> own,
-                               int64_t groups) {
-  int64_t alignment = kRowBytes;
-  for (const SharedPiece &piece : own)
-    alignment = std::max(alignment, piece.alignment);
-  llvm::SmallVector<SharedPiece> pieces(own);
-  int64_t bytes = placeFirstFit(pieces);
-  return {groups * int64_t(llvm::alignTo(bytes, alignment)), alignment};
+  return {stages * (bytes + kStageBarrierBytes), alignment,
+          SharedPiece::Kind::Ring};
 }
 
 llvm::SmallVector<int64_t, 4> MmaConfig::getColumnParts() const {
@@ -91,15 +69,44 @@ MmaColumns fusion::getMmaColumns(const MmaProblem &problem,
   return columns;
 }
 
+/// What is not copied goes through shared memory for a moment, to the threads
+/// that want it: whole tiles, and vectors that are longer than what shuffles
+/// bring.
+static void addExchanges(llvm::SmallVectorImpl<SharedPiece> &pieces,
+                         const MmaProblem &problem, const MmaConfig &config,
+                         int64_t chunks, const TargetInfo &target) {
+  int64_t sizes[2] = {config.getGroupRows(), config.getEpilogueColumns()};
+  unsigned moment = 0;
+  auto add = [&](int64_t bytes) {
+    SharedPiece piece{bytes};
+    piece.first = piece.last = moment++;
+    piece.isOfGroup = true;
+    pieces.push_back(piece);
+  };
+  for (unsigned side = 0; side < 2; ++side)
+    if (sizes[side] >= target.fitted.layouts.leastExchanged)
+      for (int64_t bytes : problem.vectors[side])
+        for (int64_t i = 0; i < (side == 0 ? 1 : chunks); ++i)
+          add(sizes[side] * bytes);
+  if (problem.exchangedBytes)
+    for (int64_t i = 0; i < chunks * problem.exchanged; ++i)
+      add(sizes[0] * sizes[1] * problem.exchangedBytes);
+}
+
 /// What a block keeps in shared memory, in the order of allocation.
 static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
-                                                const MmaConfig &config) {
+                                                const MmaConfig &config,
+                                                const TargetInfo &target) {
   llvm::SmallVector<SharedPiece> pieces;
   int64_t rows = config.getGroupRows();
   int64_t allGroups = config.groups * config.rowGroups;
+  auto addOwn = [&](int64_t count, SharedPiece piece) {
+    piece.isOfGroup = true;
+    pieces.append(count, piece);
+  };
   // Partial sums of a cluster, f32.
   if (config.split > 1 && !config.apart)
-    pieces.append(problem.sums, {config.rows * config.columns * 4, kRowBytes});
+    addOwn(problem.sums, {config.rows * config.columns * 4, kRowBytes});
   int64_t columns = config.getEpilogueColumns();
   int64_t chunks = config.columns / config.split / columns;
   // Chunks by their columns: parts of the tile that are narrower are one each.
@@ -117,14 +124,10 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
     for (auto [width, count] : widths)
       if (width * tiles.bytes >= kLeastSideRowBytes)
         // While one buffer is written to memory, the next is filled.
-        pieces.append(std::min(tiles.count * count, config.staging),
-                      getTile(rows, width * tiles.bytes));
-  if (allGroups > 1) {
-    SharedPiece own = getOfGroups(pieces, allGroups);
-    pieces.assign({own});
-    if (config.groups > 1)
-      pieces.push_back(getRing({}, config.groups));
-  }
+        addOwn(std::min(tiles.count * count, config.staging),
+               getTile(rows, width * tiles.bytes));
+  if (config.groups > 1)
+    pieces.push_back(getRing({}, config.groups));
   llvm::SmallVector<SharedPiece> stage;
   for (unsigned side = 0; side < 2; ++side) {
     int64_t rows =
@@ -142,23 +145,15 @@ static llvm::SmallVector<SharedPiece> getPieces(const MmaProblem &problem,
       if (width * tiles.bytes >= kLeastSideRowBytes && rings++ < kMaxSideRings)
         pieces.push_back(getRing(getTile(rows, width * tiles.bytes),
                                  kSideStages * allGroups));
-  // What is not copied goes through shared memory for a moment, to the threads
-  // that want it: one place for all, unless there is little of it.
-  if (problem.exchangedBytes) {
-    int64_t bytes = rows * columns * problem.exchangedBytes;
-    int64_t places = bytes * chunks * problem.exchanged <= kPlentifulShared
-                         ? chunks * problem.exchanged
-                         : 1;
-    pieces.append(places * allGroups, {bytes, 16});
-  }
+  addExchanges(pieces, problem, config, chunks, target);
+  if (config.split > 1 && !config.apart)
+    pieces.push_back(getClusterBarriers());
   return pieces;
 }
 
 int64_t fusion::getMmaSharedBytes(const MmaProblem &problem,
-                                  const MmaConfig &config) {
-  llvm::SmallVector<SharedPiece> pieces = getPieces(problem, config);
-  int64_t total = placeFirstFit(pieces);
-  if (config.split > 1 && !config.apart)
-    total = llvm::alignTo(total, 8) + kStageBarrierBytes;
-  return total;
+                                  const MmaConfig &config,
+                                  const TargetInfo &target) {
+  llvm::SmallVector<SharedPiece> pieces = getPieces(problem, config, target);
+  return placeShared(pieces, config.groups * config.rowGroups).ofBlock;
 }

@@ -151,7 +151,7 @@ double Pricer::addOperands(const ContractionTiles &tiles,
 void Pricer::keepAsync(const MmaConfig &config, const KernelCost &cost,
                        const KernelCost &before, KernelShape shape) {
   shape.registers = getMmaRegisters(product->problem, config);
-  shape.sharedBytes = getMmaSharedBytes(product->problem, config);
+  shape.sharedBytes = getMmaSharedBytes(product->problem, config, target);
   KernelTime time = estimateTime(cost, shape, target);
   // Warps that issue products compute operands in between.
   time.total = getMmaSeconds(product->problem, config, target) +

@@ -143,6 +143,20 @@ static void setFactors(const ProductView &view, unsigned side,
                              !order.empty() && order.back() != view.dims.depth;
 }
 
+static int64_t getElementBytes(RankedTensorType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// 0 for a tensor along the rows alone, 1 for one along the columns alone.
+static std::optional<unsigned> getVectorSide(const ProductTensor &tensor,
+                                             const ProductView &view) {
+  if (ArrayRef(tensor.dims) == ArrayRef(view.dims.rows))
+    return 0;
+  if (ArrayRef(tensor.dims) == ArrayRef(view.dims.columns))
+    return 1;
+  return std::nullopt;
+}
+
 static void setEpilogue(const ProductView &view, MmaProblem &problem) {
   // Whole tiles that the epilogue moves.
   auto isWhole = [&](const ProductTensor &tensor) {
@@ -153,7 +167,7 @@ static void setEpilogue(const ProductView &view, MmaProblem &problem) {
   auto addTile = [&](const ProductTensor &tensor, int64_t &bytes,
                      SmallVectorImpl<MmaTiles> &copied) {
     auto type = cast<RankedTensorType>(tensor.value.getType());
-    bytes += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    bytes += getElementBytes(type);
     addTiles(problem, copied, type);
   };
   llvm::SmallDenseSet<Value> seen;
@@ -165,9 +179,10 @@ static void setEpilogue(const ProductView &view, MmaProblem &problem) {
     if (isWhole(tensor)) {
       if (seen.insert(tensor.value).second)
         addTile(tensor, problem.epilogueReadBytes, problem.copiedReads);
-    } else if (ArrayRef(tensor.dims) == ArrayRef(view.dims.columns) &&
-               seen.insert(tensor.value).second) {
-      ++problem.columnVectors;
+    } else if (std::optional<unsigned> side = getVectorSide(tensor, view);
+               side && seen.insert(tensor.value).second) {
+      problem.vectors[*side].push_back(
+          getElementBytes(cast<RankedTensorType>(tensor.value.getType())));
     }
   for (const ProductTensor &tensor : view.writes) {
     if (!isWhole(tensor))
@@ -178,7 +193,7 @@ static void setEpilogue(const ProductView &view, MmaProblem &problem) {
     }
     // What ends with a group is stored by threads.
     auto type = cast<RankedTensorType>(tensor.value.getType());
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    int64_t bytes = getElementBytes(type);
     problem.epilogueWriteBytes += bytes;
     ++problem.exchanged;
     problem.exchangedBytes = std::max(problem.exchangedBytes, bytes);

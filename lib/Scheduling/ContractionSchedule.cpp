@@ -226,7 +226,8 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
   config.stream = mma.getStream();
   config.apart = mma.getApart();
   const MmaProblem &problem = product->problem;
-  if (getMmaSharedBytes(problem, config) > limits.target->maxSharedPerBlock)
+  if (getMmaSharedBytes(problem, config, *limits.target) >
+      limits.target->maxSharedPerBlock)
     config.staging = 1;
   bool byGroups = mma.getKind() == MmaKind::Wgmma;
   return EstimateAttr::get(
@@ -236,6 +237,7 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate, KernelOp kernel,
                : getMmaSyncRegisters(
                      problem, config,
                      schedule.getAxes()[product->dims.depth].getWarps()),
-      byGroups ? getMmaSharedBytes(problem, config) : estimate.getSharedBytes(),
+      byGroups ? getMmaSharedBytes(problem, config, *limits.target)
+               : estimate.getSharedBytes(),
       estimate.getSavedBytes(), estimate.getSavedLaunches());
 }

@@ -35,11 +35,6 @@ constexpr int64_t kEpilogueChunk = 64;
 /// not worth copies of its own.
 constexpr int64_t kLittle = 8;
 
-/// Bytes of shared memory that never limit the number of blocks that run at
-/// once: 228 KiB among 8 blocks of 256 threads, on the smallest chip 100 KiB
-/// among 6.
-constexpr int64_t kPlentifulShared = 16 * 1024;
-
 /// Bytes that a block cannot have: barriers and alignment of its buffers.
 constexpr int64_t kSharedReserve = 2048;
 
@@ -84,8 +79,9 @@ struct MmaProblem {
   /// Tensors of which the epilogue moves whole tiles otherwise, and the bytes
   /// of their largest element.
   int64_t exchanged = 0, exchangedBytes = 0;
-  /// Tensors along the columns alone that the epilogue reads.
-  int64_t columnVectors = 0;
+  /// Tensors along the rows alone, and along the columns alone, that the
+  /// epilogue reads: the bytes of an element of each.
+  llvm::SmallVector<int64_t, 2> vectors[2];
   /// Threads can copy the operand, where single warps make the products.
   bool copied[2] = {true, true};
   /// The operand's rows or columns, not its depth, are contiguous in memory.
@@ -176,7 +172,8 @@ MmaColumns getMmaColumns(const MmaProblem &problem, const MmaConfig &config);
 
 /// Bytes of shared memory of a block: those that allocation arrives at, where
 /// every operand and every tile of the epilogue can be copied.
-int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config);
+int64_t getMmaSharedBytes(const MmaProblem &problem, const MmaConfig &config,
+                          const TargetInfo &target);
 
 /// Registers a thread that holds accumulators needs, at most 255: those that
 /// ptxas gives it when neither the number of threads limits them nor any move.

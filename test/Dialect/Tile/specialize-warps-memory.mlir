@@ -22,7 +22,7 @@
 // PLAIN: tile.specialize
 // PLAIN: tile.load {{.*}} -> tensor<64x64xf32>
 // PLAIN: tile.store
-// ERROR: error: FUS-3216: a ring of two stages, 33792 bytes, exceeds the 30000 bytes of shared memory of a block; its largest buffer is the 64x64xf16 tile loaded here: choose a smaller tile in the schedule
+// ERROR: error: FUS-3216: a ring of two stages, 32800 bytes, exceeds the 30000 bytes of shared memory of a block; its largest buffer is the 64x64xf16 tile loaded here: choose a smaller tile in the schedule
 tile.program @tight(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %pr: !llvm.ptr<1>, %py: !llvm.ptr<1>) attributes {
     num_warps = 4, pipeline = #tile.pipeline<wgmma, stages = 6>} {
   %c0 = arith.constant 0 : index

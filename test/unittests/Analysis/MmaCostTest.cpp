@@ -28,7 +28,7 @@ MmaProblem product(int64_t rows, int64_t columns, int64_t depth,
   problem.columns = columns;
   problem.depth = depth;
   problem.isStatic = true;
-  problem.columnVectors = 1;
+  problem.vectors[1] = {2};
   problem.epilogueOps = 10 + residual;
   problem.copiedWrites.push_back({nullptr, 2, 1});
   if (residual) {

@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
-#include "fusion/Support/FirstFit.h"
+#include "fusion/Support/Hardware.h"
+#include "fusion/Support/SharedPlaces.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,44 +30,20 @@ namespace mlir::tile {
 using namespace mlir;
 using namespace mlir::tile;
 
-/// Of the widest access to what blocks of a cluster exchange.
-static constexpr int64_t kClusterAlignment = 16;
+using fusion::SharedPiece;
 
 namespace {
-/// A buffer or a ring with the positions of its first and last use in program
-/// order.
-struct Lifetime {
-  Operation *owner;
-  unsigned first = 0, last = 0;
-  int64_t bytes = 0, alignment = 16, offset = 0;
+/// What a program keeps in shared memory, and who it belongs to.
+struct Pieces {
+  SmallVector<SharedPiece> all;
+  SmallVector<Operation *> owners;
 
-  bool meets(const Lifetime &other) const {
-    return first <= other.last && other.first <= last;
+  void add(Operation *owner, const SharedPiece &piece) {
+    owners.push_back(owner);
+    all.push_back(piece);
   }
 };
-
-/// Takes the buffers of several groups of consumers out of `lives` and puts one
-/// area for all groups there. Returns those of one group with offsets in it.
-static SmallVector<Lifetime> placeGroups(SpecializeOp roles, unsigned end,
-                                         SmallVectorImpl<Lifetime> &lives) {
-  SmallVector<Lifetime> own;
-  llvm::erase_if(lives, [&](const Lifetime &life) {
-    bool isOwn = roles.getConsumer().isAncestor(life.owner->getParentRegion());
-    if (isOwn)
-      own.push_back(life);
-    return isOwn;
-  });
-  if (own.empty())
-    return own;
-  Lifetime area{roles, 0, end};
-  for (const Lifetime &life : own)
-    area.alignment = std::max(area.alignment, life.alignment);
-  int64_t bytes = llvm::alignTo(fusion::placeFirstFit(own), area.alignment);
-  area.bytes = bytes * static_cast<int64_t>(roles.getGroups());
-  roles.setGroupBytes(bytes);
-  lives.push_back(area);
-  return own;
-}
+} // namespace
 
 /// The ring that one loop of the program's consumers empties, if that is the
 /// end of it: what follows has its stages to itself. Its barriers stay as they
@@ -96,20 +72,69 @@ static MakeRingOp findSpentRing(ProgramOp program, Operation *&lastUse) {
   return lastUse ? spent : nullptr;
 }
 
-/// Takes the buffers that live after `last` out of `lives`, if they fit the
+/// Takes the buffers that live after `last` out of `pieces`, if they fit the
 /// stages of `ring` together; returns them with offsets in it.
-static SmallVector<Lifetime> placeInRing(MakeRingOp ring, unsigned last,
-                                         SmallVectorImpl<Lifetime> &lives) {
-  SmallVector<Lifetime> own, others;
-  for (const Lifetime &life : lives)
-    (life.first > last ? own : others).push_back(life);
-  if (fusion::placeFirstFit(own) >
+static Pieces placeInRing(MakeRingOp ring, unsigned last, Pieces &pieces) {
+  Pieces own, others;
+  for (auto [owner, piece] : llvm::zip(pieces.owners, pieces.all))
+    (piece.first > last ? own : others).add(owner, piece);
+  if (fusion::placeFirstFit(own.all) >
       ring.getType().getStages() * ring.getType().getStageBytes())
     return {};
-  lives = others;
+  pieces = std::move(others);
   return own;
 }
 
+/// The buffers of `program`, with the positions of their first and last use.
+static Pieces
+findBuffers(ProgramOp program,
+            DenseMap<Operation *, std::pair<unsigned, unsigned>> &span) {
+  Pieces buffers;
+  program.getBody().walk([&](AllocOp alloc) {
+    SharedPiece piece;
+    piece.first = piece.last = span[alloc].first;
+    bool isUsedByCopies = false;
+    for (Operation *user : alloc->getUsers()) {
+      // Copies out of a buffer, reads by products in flight or by other
+      // blocks last beyond the operation.
+      if (isa<AsyncStoreOp, ClusterReduceOp, MmaAsyncOp>(user))
+        isUsedByCopies = true;
+      // A use inside a loop around the use but not the allocation keeps the
+      // buffer alive through the loop.
+      Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user);
+      piece.last = std::max(piece.last, span[ancestor].second);
+    }
+    const SharedLayout &layout = alloc.getType().getLayout().getShared();
+    piece.bytes = alloc.getStages() ? alloc.getStageBytes() * *alloc.getStages()
+                                    : layout.sizeInBytes();
+    piece.alignment = layout.alignment();
+    if (isUsedByCopies) {
+      piece.first = 0, piece.last = ~0u;
+      piece.alignment = std::max<int64_t>(piece.alignment, kBankRowBytes);
+    }
+    buffers.add(alloc, piece);
+  });
+  return buffers;
+}
+
+/// Adds what lives throughout: rings, the two barriers at which the blocks of a
+/// cluster meet, and what other blocks write to.
+static void addRings(ProgramOp program, Pieces &pieces) {
+  program.getBody().walk([&](MakeRingOp ring) {
+    pieces.add(ring, {ring.getType().getTotalBytes(),
+                      ring.getType().getAlignment(), SharedPiece::Kind::Ring});
+  });
+  bool meets = false;
+  program.getBody().walk([&](ClusterReduceOp) { meets = true; });
+  if (meets)
+    pieces.add(program, fusion::getClusterBarriers());
+  program.getBody().walk([&](ClusterMemoryOp memory) {
+    pieces.add(memory, fusion::getClusterMemory(
+                           static_cast<int64_t>(memory.getBytes())));
+  });
+}
+
+namespace {
 class AllocateSharedMemoryPass
     : public tile::impl::AllocateSharedMemoryPassBase<
           AllocateSharedMemoryPass> {
@@ -130,88 +155,38 @@ public:
         });
     });
 
-    SmallVector<Lifetime> buffers;
-    program.getBody().walk([&](AllocOp alloc) {
-      Lifetime life{alloc};
-      life.first = life.last = span[alloc].first;
-      bool isUsedByCopies = false;
-      for (Operation *user : alloc->getUsers()) {
-        // Copies out of a buffer, reads by products in flight or by other
-        // blocks last beyond the operation.
-        if (isa<AsyncStoreOp, ClusterReduceOp, MmaAsyncOp>(user))
-          isUsedByCopies = true;
-        // A use inside a loop around the use but not the allocation keeps the
-        // buffer alive through the loop.
-        Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user);
-        life.last = std::max(life.last, span[ancestor].second);
-      }
-      const SharedLayout &layout = alloc.getType().getLayout().getShared();
-      life.bytes = alloc.getStages()
-                       ? alloc.getStageBytes() * *alloc.getStages()
-                       : layout.sizeInBytes();
-      life.alignment = layout.alignment();
-      if (isUsedByCopies) {
-        life.first = 0, life.last = next;
-        life.alignment = std::max<int64_t>(life.alignment, kBankRowBytes);
-      }
-      buffers.push_back(life);
-    });
-
+    Pieces pieces = findBuffers(program, span);
     Operation *lastUse = nullptr;
     MakeRingOp spent = findSpentRing(program, lastUse);
-    SmallVector<Lifetime> after;
+    Pieces after;
     if (spent)
-      after = placeInRing(spent, span[lastUse].second, buffers);
+      after = placeInRing(spent, span[lastUse].second, pieces);
+    addRings(program, pieces);
 
-    // Memory that would otherwise lie idle is better than barriers: buffers
-    // share only when there is much of it.
-    int64_t separate = 0;
-    for (const Lifetime &life : buffers)
-      separate += llvm::alignTo(life.bytes, life.alignment);
-    if (separate <= fusion::kPlentifulShared)
-      for (Lifetime &life : buffers)
-        life.first = 0, life.last = next;
-
-    // A ring's copies come and go all the time.
-    program.getBody().walk([&](MakeRingOp ring) {
-      Lifetime life{ring, 0, next};
-      life.bytes = ring.getType().getTotalBytes();
-      life.alignment = ring.getType().getAlignment();
-      buffers.push_back(life);
+    SpecializeOp roles;
+    program.getBody().walk([&](SpecializeOp op) {
+      if (op.getGroups() > 1)
+        roles = op;
     });
-
-    SpecializeOp groups;
-    program.getBody().walk([&](SpecializeOp roles) {
-      if (roles.getGroups() > 1)
-        groups = roles;
-    });
-    SmallVector<Lifetime> own;
-    if (groups)
-      own = placeGroups(groups, next, buffers);
-    int64_t total = fusion::placeFirstFit(buffers);
+    if (roles)
+      for (auto [owner, piece] : llvm::zip(pieces.owners, pieces.all))
+        piece.isOfGroup =
+            roles.getConsumer().isAncestor(owner->getParentRegion());
+    fusion::SharedBytes bytes =
+        fusion::placeShared(pieces.all, roles ? roles.getGroups() : 1);
+    if (bytes.ofGroup > 0)
+      roles.setGroupBytes(bytes.ofGroup);
+    for (auto [owner, piece] : llvm::zip(pieces.owners, pieces.all))
+      if (auto alloc = dyn_cast<AllocOp>(owner))
+        alloc.setOffset(piece.offset);
+      else if (auto ring = dyn_cast<MakeRingOp>(owner))
+        ring.setOffset(piece.offset);
+      else if (auto memory = dyn_cast<ClusterMemoryOp>(owner))
+        memory.setOffset(piece.offset);
+    for (auto [owner, piece] : llvm::zip(after.owners, after.all))
+      cast<AllocOp>(owner).setOffset(*spent.getOffset() + piece.offset);
     Builder builder(program.getContext());
-    for (const Lifetime &life : buffers) {
-      if (auto alloc = dyn_cast<AllocOp>(life.owner))
-        alloc.setOffset(life.offset);
-      else if (auto ring = dyn_cast<MakeRingOp>(life.owner))
-        ring.setOffset(life.offset);
-      else
-        for (const Lifetime &ofGroup : own)
-          cast<AllocOp>(ofGroup.owner).setOffset(life.offset + ofGroup.offset);
-    }
-    for (const Lifetime &life : after)
-      cast<AllocOp>(life.owner).setOffset(*spent.getOffset() + life.offset);
-    // Last come the two barriers at which the blocks of a cluster meet.
-    bool meets = false;
-    program.getBody().walk([&](ClusterReduceOp) { meets = true; });
-    if (meets)
-      total = llvm::alignTo(total, 8) + 2 * 8;
-    // What other blocks write to is nobody else's, whenever they do.
-    program.getBody().walk([&](ClusterMemoryOp memory) {
-      total = llvm::alignTo(total, kClusterAlignment);
-      memory.setOffset(total);
-      total += static_cast<int64_t>(memory.getBytes());
-    });
+    int64_t total = bytes.ofBlock;
     program.setSharedBytesAttr(builder.getI64IntegerAttr(total));
   }
 };

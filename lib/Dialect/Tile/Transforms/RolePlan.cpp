@@ -610,8 +610,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
 //===----------------------------------------------------------------------===//
 
 static int64_t getBytes(BufferType buffer) {
-  const SharedLayout &layout = buffer.getLayout().getShared();
-  return llvm::alignTo(layout.sizeInBytes(), layout.alignment());
+  return buffer.getLayout().getShared().sizeInBytes();
 }
 
 RingType RolePlan::getMainRing() const {
@@ -631,35 +630,57 @@ RingType RolePlan::getTurnRing(MLIRContext *context) const {
   return RingType::get(context, groups, {});
 }
 
-int64_t RolePlan::getSharedBytes() const {
-  auto bytesOf = [](RingType ring) {
-    return llvm::alignTo(ring.getTotalBytes(), ring.getAlignment());
+int64_t RolePlan::getSharedBytes(ArrayRef<fusion::SharedPiece> others) const {
+  using fusion::SharedPiece;
+  SmallVector<SharedPiece> pieces;
+  auto addBuffer = [&](BufferType buffer) {
+    SharedPiece piece{getBytes(buffer),
+                      buffer.getLayout().getShared().alignment()};
+    piece.isOfGroup = true;
+    pieces.push_back(piece);
   };
-  int64_t bytes = bytesOf(getMainRing());
-  for (unsigned i = 0; i < sideRings.size(); ++i)
-    bytes += bytesOf(getSideRing(i));
-  if (takesTurns())
-    bytes += bytesOf(getTurnRing(getMainRing().getContext()));
+  auto addRing = [&](RingType ring) {
+    pieces.push_back(
+        {ring.getTotalBytes(), ring.getAlignment(), SharedPiece::Kind::Ring});
+  };
   for (auto &[value, buffer] : contraction.stored)
-    bytes += groups * getBytes(buffer);
+    addBuffer(buffer);
   for (const Staging &staging : stagings)
-    bytes += groups * staging.numBuffers * getBytes(staging.buffer);
-  return bytes;
+    for (int64_t i = 0; i < staging.numBuffers; ++i)
+      addBuffer(staging.buffer);
+  llvm::append_range(pieces, others);
+  addRing(getMainRing());
+  for (unsigned i = 0; i < sideRings.size(); ++i)
+    addRing(getSideRing(i));
+  if (takesTurns())
+    addRing(getTurnRing(getMainRing().getContext()));
+  return fusion::placeShared(pieces, groups).ofBlock;
 }
 
-/// Bytes that a plain access of a tile takes for a moment when its elements go
-/// through shared memory to the threads that want them: the largest counts.
-static int64_t getExchangeBytes(ProgramOp program, const RolePlan &plan) {
-  int64_t most = 0;
-  auto add = [&](Type tile) {
-    if (getTileShape(tile).size() < 2)
+/// What tiles of plain accesses take for a moment when their elements go
+/// through shared memory to the threads that want them. Vectors do where they
+/// are longer than what shuffles bring.
+static SmallVector<fusion::SharedPiece>
+getExchanges(ProgramOp program, const RolePlan &plan,
+             const fusion::TargetInfo &target) {
+  SmallVector<fusion::SharedPiece> pieces;
+  auto add = [&](const Access &access) {
+    ArrayRef<int64_t> shape = getTileShape(access.tile);
+    bool isShort =
+        shape.size() == 1 && (shape[0] < target.fitted.layouts.leastExchanged ||
+                              !isContiguous(access, /*axis=*/0));
+    if (shape.empty() || isShort)
       return;
-    int64_t bits = 8;
-    if (Type element = getTileElementType(tile); element.isIntOrFloat())
-      bits = std::max(8u, element.getIntOrFloatBitWidth());
-    for (int64_t size : getTileShape(tile))
-      bits *= size;
-    most = std::max(most, bits / 8);
+    fusion::SharedPiece piece;
+    piece.bytes = 1;
+    if (Type element = getTileElementType(access.tile); element.isIntOrFloat())
+      piece.bytes =
+          llvm::divideCeil(std::max(8u, element.getIntOrFloatBitWidth()), 8);
+    for (int64_t size : shape)
+      piece.bytes *= size;
+    piece.first = piece.last = pieces.size();
+    piece.isOfGroup = true;
+    pieces.push_back(piece);
   };
   program.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
@@ -667,30 +688,35 @@ static int64_t getExchangeBytes(ProgramOp program, const RolePlan &plan) {
           llvm::none_of(plan.sideRings, [&](const SideRing &ring) {
             return ring.loads.contains(op);
           }))
-        add(load.getType());
+        add(Access::of(load));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       if (llvm::none_of(plan.stagings, [&](const Staging &staging) {
             return staging.stores.contains(op);
           }))
-        add(store.getValue().getType());
+        add(Access::of(store));
     }
   });
-  return most;
+  return pieces;
 }
 
 LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
-                                    int64_t limit) {
-  program.getBody().walk(
-      [&](AllocOp alloc) { limit -= getBytes(alloc.getType()); });
-  int64_t wanted = plan.stages, exchange = 0;
-  auto fits = [&] { return plan.getSharedBytes() + exchange <= limit; };
+                                    int64_t limit,
+                                    const fusion::TargetInfo &target) {
+  SmallVector<fusion::SharedPiece> reserved, others;
+  program.getBody().walk([&](AllocOp alloc) {
+    reserved.push_back({getBytes(alloc.getType()),
+                        alloc.getType().getLayout().getShared().alignment()});
+  });
+  int64_t wanted = plan.stages;
+  auto fits = [&] { return plan.getSharedBytes(others) <= limit; };
   auto fitsWithBuffers = [&](int64_t most) {
     for (Staging &staging : plan.stagings)
       staging.numBuffers = std::min<int64_t>(staging.stores.size(), most);
     return fits();
   };
   auto fitsWithStages = [&](int64_t least) {
-    exchange = plan.groups * getExchangeBytes(program, plan);
+    others = reserved;
+    llvm::append_range(others, getExchanges(program, plan, target));
     for (plan.stages = wanted; plan.stages >= least; --plan.stages)
       if (fitsWithBuffers(2) || fitsWithBuffers(1))
         return true;
@@ -721,6 +747,6 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
   }
   // Plain accesses may do without an exchange: layouts decide.
   plan.stages = 2;
-  exchange = 0;
+  others = reserved;
   return success(fits());
 }

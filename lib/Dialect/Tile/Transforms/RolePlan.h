@@ -17,6 +17,7 @@
 
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
+#include "fusion/Support/SharedPlaces.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -111,8 +112,8 @@ struct RolePlan {
   RingType getSideRing(unsigned number) const;
   /// Passes the turn from group to group.
   RingType getTurnRing(MLIRContext *context) const;
-  /// Bytes of all rings and staging buffers, `others` added.
-  int64_t getSharedBytes() const;
+  /// Bytes of all rings and staging buffers, beside `others`.
+  int64_t getSharedBytes(ArrayRef<fusion::SharedPiece> others = {}) const;
 };
 
 /// True when a value of this type is no tile and no buffer.
@@ -143,7 +144,8 @@ void planEpilogue(ProgramOp program, RolePlan &plan);
 /// Makes the plan fit `limit` bytes of shared memory, beside what the program
 /// reserves itself: one staging buffer instead of two, fewer stages, then plain
 /// loads and stores in the epilogue. Fails when nothing helps.
-LogicalResult fitSharedMemory(ProgramOp program, RolePlan &plan, int64_t limit);
+LogicalResult fitSharedMemory(ProgramOp program, RolePlan &plan, int64_t limit,
+                              const fusion::TargetInfo &target);
 
 } // namespace mlir::tile
 

@@ -247,7 +247,10 @@ public:
         fusion::getSharedLimit(program, sharedMemoryLimitBytes);
     if (!sharedLimit)
       return signalPassFailure();
-    if (failed(fitSharedMemory(program, common.plan, *sharedLimit))) {
+    FailureOr<fusion::TargetInfo> target = fusion::resolveTarget(program);
+    if (failed(target))
+      return signalPassFailure();
+    if (failed(fitSharedMemory(program, common.plan, *sharedLimit, *target))) {
       reportTooLarge(program, common.plan, *sharedLimit);
       return signalPassFailure();
     }
