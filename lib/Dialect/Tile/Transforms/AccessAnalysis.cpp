@@ -67,15 +67,39 @@ uint64_t tile::getDivisor(Value value) {
   return 1;
 }
 
-SmallVector<int64_t> tile::getViewStrides(ViewType view) {
-  SmallVector<int64_t> strides(view.getRank(), 1);
-  for (int64_t dim = view.getRank() - 2; dim >= 0; --dim) {
-    int64_t size = view.getShape()[dim + 1];
+static SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;) {
+    int64_t size = shape[dim];
     bool dynamic =
-        ShapedType::isDynamic(size) || ShapedType::isDynamic(strides[dim + 1]);
-    strides[dim] = dynamic ? ShapedType::kDynamic : strides[dim + 1] * size;
+        ShapedType::isDynamic(size) || ShapedType::isDynamic(strides[dim]);
+    strides[dim - 1] = dynamic ? ShapedType::kDynamic : strides[dim] * size;
   }
   return strides;
+}
+
+SmallVector<int64_t> tile::getViewStrides(ViewType view) {
+  return getStrides(view.getShape());
+}
+
+AccessForm AccessForm::of(const Access &access) {
+  ValueRange symbols = access.symbols;
+  return {access.view.getType().getShape(),
+          getTileShape(access.tile),
+          access.map.getResults(),
+          access.checked,
+          [symbols](unsigned number) -> std::optional<uint64_t> {
+            // An index tile may take any value at each element.
+            if (number >= symbols.size())
+              return std::nullopt;
+            return tile::getDivisor(symbols[number]);
+          },
+          [access](unsigned axis, int64_t width) {
+            return tile::isAlignedTogether(access, axis, width);
+          },
+          access.view.getType().getElementType().getIntOrFloatBitWidth(),
+          access.isDivisible,
+          access.isStore};
 }
 
 namespace {
@@ -88,21 +112,19 @@ struct Run {
 } // namespace
 
 static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
-                                ValueRange symbols) {
+                                const AccessForm &access) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Run{0, static_cast<uint64_t>(std::abs(constant.getValue()))};
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dim.getPosition() == axis ? Run{1, static_cast<uint64_t>(width)}
                                      : Run{0, 1};
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    // An index tile may take any value at each element.
-    if (symbol.getPosition() >= symbols.size())
-      return std::nullopt;
-    return Run{0, getDivisor(symbols[symbol.getPosition()])};
+    std::optional<uint64_t> divisor = access.getDivisor(symbol.getPosition());
+    return divisor ? std::optional(Run{0, *divisor}) : std::nullopt;
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<Run> lhs = runOf(binary.getLHS(), axis, width, symbols);
-  std::optional<Run> rhs = runOf(binary.getRHS(), axis, width, symbols);
+  std::optional<Run> lhs = runOf(binary.getLHS(), axis, width, access);
+  std::optional<Run> rhs = runOf(binary.getRHS(), axis, width, access);
   if (!lhs || !rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add)
@@ -141,10 +163,15 @@ static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
 
 std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
                                             int64_t width) {
-  SmallVector<int64_t> strides = getViewStrides(access.view.getType());
+  return getAccessRun(AccessForm::of(access), axis, width);
+}
+
+std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
+                                            unsigned axis, int64_t width) {
+  SmallVector<int64_t> strides = getStrides(access.shape);
   AccessRun result{0, 0, true};
-  for (auto [dim, expr] : llvm::enumerate(access.map.getResults())) {
-    std::optional<Run> run = runOf(expr, axis, width, access.symbols);
+  for (auto [dim, expr] : llvm::enumerate(access.coords)) {
+    std::optional<Run> run = runOf(expr, axis, width, access);
     if (!run)
       return std::nullopt;
     if (ShapedType::isDynamic(strides[dim])) {
@@ -157,7 +184,7 @@ std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
       result.alignment = std::gcd(result.alignment, run->base * strides[dim]);
     }
     if (access.checked[dim] && run->stride != 0) {
-      int64_t size = access.view.getType().getShape()[dim];
+      int64_t size = access.shape[dim];
       if (ShapedType::isDynamic(size) || run->stride != 1 ||
           size % width != 0 || run->base % width != 0)
         result.uniformMask = false;
@@ -268,27 +295,26 @@ bool tile::isAlignedTogether(const Access &access, unsigned axis,
 /// True when what an instruction moves along `axis` may be in bounds in part,
 /// as its ends tell, and seldom is: at the end of memory, or of rows that tiles
 /// begin before, which are no shorter.
-static bool isDivisible(const Access &access, unsigned axis, int64_t width) {
+static bool isDivisible(const AccessForm &access, unsigned axis,
+                        int64_t width) {
   // The branch costs more than the loads of two elements.
   constexpr int64_t kLeastDivided = 4;
   if (!access.isDivisible || width < kLeastDivided)
     return false;
-  for (auto [dim, expr] : llvm::enumerate(access.map.getResults())) {
+  for (auto [dim, expr] : llvm::enumerate(access.coords)) {
     if (!access.checked[dim] || !expr.isFunctionOfDim(axis))
       continue;
-    int64_t size = access.view.getType().getShape()[dim];
-    std::optional<Run> run = runOf(expr, axis, width, access.symbols);
+    int64_t size = access.shape[dim];
+    std::optional<Run> run = runOf(expr, axis, width, access);
     if (!run || run->stride != 1)
       return false;
     bool beginsBefore = run->base % width != 0;
     // Of one row in all, cut from many perhaps.
-    bool isOutermost =
-        llvm::all_of(llvm::zip(access.view.getType().getShape().take_front(dim),
-                               access.map.getResults()),
-                     [](auto outer) {
-                       auto [size, coord] = outer;
-                       return size == 1 || isa<AffineConstantExpr>(coord);
-                     });
+    bool isOutermost = llvm::all_of(
+        llvm::zip(access.shape.take_front(dim), access.coords), [](auto outer) {
+          auto [size, coord] = outer;
+          return size == 1 || isa<AffineConstantExpr>(coord);
+        });
     if (beginsBefore ? ShapedType::isDynamic(size) || size < width
                      : !isOutermost)
       return false;
@@ -303,17 +329,20 @@ bool tile::mayDivide(const Access &access, unsigned axis, int64_t width) {
 
 int64_t tile::getVectorWidth(const Access &access, unsigned axis,
                              int64_t most) {
-  Type element = access.view.getType().getElementType();
+  return getVectorWidth(AccessForm::of(access), axis, most);
+}
+
+int64_t tile::getVectorWidth(const AccessForm &access, unsigned axis,
+                             int64_t most) {
   // One bit is stored as a byte.
-  unsigned bits = std::max(element.getIntOrFloatBitWidth(), 8u);
-  int64_t width =
-      std::min({getTileShape(access.tile)[axis], int64_t(128 / bits), most});
+  unsigned bits = std::max(access.bits, 8u);
+  int64_t width = std::min({access.tile[axis], int64_t(128 / bits), most});
   for (; width > 1; width /= 2) {
     std::optional<AccessRun> run = getAccessRun(access, axis, width);
     if (!run || run->stride != 1)
       continue;
     bool isAligned =
-        run->alignment % width == 0 || isAlignedTogether(access, axis, width);
+        run->alignment % width == 0 || access.isAlignedTogether(axis, width);
     if (isAligned && (run->uniformMask || isDivisible(access, axis, width)))
       return width;
   }

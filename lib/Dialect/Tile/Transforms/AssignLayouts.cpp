@@ -17,9 +17,8 @@
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 #include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
+#include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
-#include "fusion/Dialect/Tile/Transforms/RowLayouts.h"
-#include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
 #include "fusion/Support/Hardware.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,10 +35,6 @@ namespace mlir::tile {
 using namespace mlir;
 using namespace mlir::tile;
 
-/// Bits of an access with which the lanes of a warp fill a cache line.
-static constexpr unsigned kWordBits =
-    8 * fusion::kLineBytes / fusion::kWarpThreads;
-
 static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
@@ -49,71 +44,6 @@ static int64_t numElements(ArrayRef<int64_t> shape) {
   for (int64_t size : shape)
     elements *= size;
   return elements;
-}
-
-/// Elements along `fastest` that lanes of `layout` follow each other through,
-/// `vector` each.
-static int64_t countTogether(const LinearLayout &layout, unsigned fastest,
-                             int64_t vector) {
-  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
-    Coords basis = layout.basis(HwDim::Lane, bit);
-    if (basis[fastest] != vector || llvm::count(basis, 0) + 1 < layout.rank())
-      break;
-    vector *= 2;
-  }
-  return vector;
-}
-
-/// Sectors of memory that a request of a warp in `layout` asks for, `vector`
-/// elements of so many bytes a lane, beyond those that hold as many bytes.
-static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
-                                 double vector, double bytes) {
-  constexpr double kSector = fusion::kSectorBytes;
-  double together = bytes * static_cast<double>(countTogether(
-                                layout, fastest, static_cast<int64_t>(vector)));
-  double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
-  return together < kSector ? asked / together - asked / kSector : 0;
-}
-
-/// The dimension along which memory runs; none where neighbours lie apart.
-static std::optional<unsigned> findAlongMemory(const Access &access) {
-  ArrayRef<int64_t> shape = getTileShape(access.tile);
-  for (unsigned dim = shape.size(); dim-- > 0;)
-    if (shape[dim] > 1 && isContiguous(access, dim))
-      return dim;
-  return std::nullopt;
-}
-
-/// Around a scan, instructions of an element that threads access as they hold
-/// it; none where lanes do not follow memory, which runs along `fastest`.
-static std::optional<double>
-countDirect(const Access &access, const LinearLayout &layout, unsigned fastest,
-            const fusion::FittedConstants &fitted) {
-  constexpr double kSector = fusion::kSectorBytes;
-  unsigned bits =
-      access.view.getType().getElementType().getIntOrFloatBitWidth();
-  double bytes = std::max(bits / 8.0, 1.0);
-  if (layout.numBits(HwDim::Lane) == 0)
-    return std::nullopt;
-  int64_t held = getRegisterVectorWidth(layout, fastest);
-  int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
-  int64_t width = std::min(getVectorWidth(access, fastest), held);
-  bool leavesGaps =
-      gap > width && (width == 1 || static_cast<double>(gap) * bytes > kSector);
-  if (gap == 0 || leavesGaps)
-    return std::nullopt;
-  auto vector = static_cast<double>(width);
-  double wasted = countWastedSectors(layout, fastest, vector, bytes);
-  return (fitted.layouts.accessInstructions + fitted.loops.vainLoad * wasted) /
-         vector;
-}
-
-/// The same where elements are exchanged through shared memory.
-static double countExchanged(const Access &access, unsigned fastest,
-                             const fusion::FittedConstants &fitted) {
-  return fitted.layouts.accessInstructions /
-             static_cast<double>(getVectorWidth(access, fastest)) +
-         fitted.loops.exchangeInstructions;
 }
 
 namespace {
@@ -141,7 +71,8 @@ struct Group {
 class LayoutAssigner {
 public:
   LayoutAssigner(ProgramOp program, const fusion::TargetInfo &target)
-      : program(program), target(target) {}
+      : program(program), target(target), voter(program.getNumWarps(), target) {
+  }
 
   void run() {
     collect();
@@ -191,22 +122,11 @@ private:
   }
   const LinearLayout &layoutOf(Value value) { return *groupOf(value).layout; }
 
-  LinearLayout blockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
-                             int64_t vector,
-                             const llvm::SmallBitVector &reduced,
-                             const llvm::SmallBitVector &scanned = {}) const {
-    return getBlockedLayout(shape, fastest, vector, program.getNumWarps(),
-                            reduced, scanned);
-  }
   LinearLayout voteLayout(Group &group) const;
-  LinearLayout voteScanLayout(const Group &group, unsigned fastest,
-                              int64_t widest) const;
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
   std::optional<LinearLayout> spreadLayout(const Group &group);
-  LinearLayout preferredLayout(const Access &access, const LinearLayout &used,
-                               bool once = false, bool scans = false) const;
   LinearLayout preferredLayout(Operation *op, const Access &access,
                                const LinearLayout &used,
                                bool once = false) const;
@@ -216,6 +136,7 @@ private:
 
   mutable ProgramOp program;
   const fusion::TargetInfo &target;
+  LayoutVoter voter;
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
@@ -449,112 +370,9 @@ std::optional<LinearLayout> LayoutAssigner::operandLayout(OpOperand &use) {
 // Choice
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What an instruction of an access moves at most.
-struct AccessWidth {
-  int64_t elements;
-  unsigned bits;
-  bool isStore;
-
-  /// What an element takes, in instructions, where threads hold `vector`
-  /// neighbours.
-  double count(int64_t vector, const fusion::LayoutConstants &fitted) const;
-};
-} // namespace
-
-double AccessWidth::count(int64_t vector,
-                          const fusion::LayoutConstants &fitted) const {
-  bool isAlone = elements == 1 && vector > 1;
-  bool isNarrow = vector < elements && vector * bits < kWordBits;
-  int64_t together = isNarrow ? elements : std::min(elements, vector);
-  double instructions = 1 / static_cast<double>(together);
-  if (isAlone || isNarrow)
-    instructions += fitted.scatteredElement;
-  else if (isStore && vector > elements)
-    instructions += fitted.partOfSector;
-  return instructions;
-}
-
-/// How many neighbours a thread holds of what is accessed by `widths` elements
-/// at most: as is done with the fewest instructions.
-static int64_t chooseWidth(ArrayRef<AccessWidth> widths,
-                           const fusion::LayoutConstants &fitted) {
-  int64_t best = 1, widest = 1;
-  for (const AccessWidth &width : widths)
-    widest = std::max(widest, width.elements);
-  std::optional<double> least;
-  for (int64_t vector = 1; vector <= widest; vector *= 2) {
-    double instructions = 0;
-    for (const AccessWidth &width : widths)
-      instructions += width.count(vector, fitted);
-    if (!least || instructions <= *least) {
-      least = instructions;
-      best = vector;
-    }
-  }
-  return best;
-}
-
-LinearLayout LayoutAssigner::voteLayout(Group &group) const {
-  unsigned rank = group.shape.size();
-  if (group.isAccumulator)
-    return blockedLayout(group.shape, rank - 1,
-                         std::min<int64_t>(4, group.shape.back()),
-                         llvm::SmallBitVector(rank));
-  SmallVector<double> bytes(rank, 0);
-  SmallVector<SmallVector<AccessWidth>> widths(rank);
-  for (const Access &access : group.accesses) {
-    unsigned width = std::max(
-        access.view.getType().getElementType().getIntOrFloatBitWidth(), 8u);
-    for (unsigned dim = 0; dim < rank; ++dim) {
-      if (group.shape[dim] == 1 || !isContiguous(access, dim))
-        continue;
-      bytes[dim] += width;
-      widths[dim].push_back(
-          {getVectorWidth(access, dim), width, access.isStore});
-    }
-  }
-  unsigned fastest = rank - 1;
-  for (unsigned dim = rank; dim-- > 0;)
-    if (bytes[dim] > bytes[fastest])
-      fastest = dim;
-  int64_t vector = chooseWidth(widths[fastest], target.fitted.layouts);
-  // Sums of a cluster are read from shared memory 16 bytes at a time.
-  for (Value value : group.values)
-    if (value.getDefiningOp<ClusterReduceOp>())
-      vector = std::max<int64_t>(
-          vector, std::min<int64_t>(group.shape[fastest],
-                                    128 / getTileElementType(value.getType())
-                                              .getIntOrFloatBitWidth()));
-  // No more elements a thread than there are to go around.
-  int64_t threads = program.getNumWarps() * fusion::kWarpThreads;
-  while (vector > 1 && numElements(group.shape) < vector * threads)
-    vector /= 2;
-  if (!group.scans.empty())
-    return voteScanLayout(group, fastest, vector);
-  // Narrower accesses, where each thread then has all that it reduces, rather
-  // than threads that combine what they have.
-  int64_t kept = 1;
-  for (auto [dim, size] : llvm::enumerate(group.shape))
-    kept *= group.reducedAtLast.test(dim) ? 1 : size;
-  if (group.reducedAtLast.any() && kept >= threads) {
-    group.hasRows = group.reducedAtLast.test(fastest);
-    if (group.hasRows)
-      return getRowLayout(group.shape, group.reducedAtLast,
-                          program.getNumWarps());
-    vector = std::min(vector, kept / threads);
-  }
-  return blockedLayout(group.shape, fastest, vector, group.reduced,
-                       group.scanned);
-}
-
-/// How threads hold what is scanned: as memory has it, or so that they have
-/// longer runs, with narrower accesses or exchanges between these and the scan;
-/// as is done with the fewest instructions.
-LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
-                                            unsigned fastest,
-                                            int64_t widest) const {
-  // What a scan is done for its totals for, another does again.
+/// The scans of a group, but for those that are done for their totals where
+/// another does them again.
+static SmallVector<ScanWork> getScanWork(const Group &group) {
   auto isTotalOfOther = [&](ScanOp scan) {
     return llvm::all_of(scan.getResults(),
                         [](Value result) { return result.use_empty(); }) &&
@@ -562,38 +380,35 @@ LinearLayout LayoutAssigner::voteScanLayout(const Group &group,
              return scan != other && scan.getInputs() == other.getInputs();
            });
   };
-  SmallVector<ScanOp> scans;
-  llvm::copy_if(group.scans, std::back_inserter(scans),
-                [&](ScanOp scan) { return !isTotalOfOther(scan); });
-  std::optional<LinearLayout> best;
-  double least = 0;
-  auto consider = [&](const LinearLayout &layout) {
-    double instructions = 0;
-    for (ScanOp scan : scans)
-      instructions += countScanInstructions(scan, layout, target.fitted);
-    for (const Access &access : group.accesses) {
-      bool isDirect = preferredLayout(access, layout, /*once=*/false,
-                                      /*scans=*/true) == layout;
-      std::optional<double> direct =
-          countDirect(access, layout, fastest, target.fitted);
-      instructions += isDirect && direct
-                          ? *direct
-                          : countExchanged(access, fastest, target.fitted);
-    }
-    if (!best || instructions < least) {
-      least = instructions;
-      best = layout;
-    }
-  };
-  ScanOp first = group.scans.front();
-  unsigned scanned = first.getDim();
-  for (int64_t vector = widest; vector > 0; vector /= 2) {
-    consider(blockedLayout(group.shape, fastest, vector, group.reduced,
-                           group.scanned));
-    consider(getRunLayout(group.shape, scanned, fastest, vector,
-                          program.getNumWarps()));
-  }
-  return *best;
+  SmallVector<ScanWork> work;
+  for (ScanOp scan : group.scans)
+    if (!isTotalOfOther(scan))
+      work.push_back(ScanWork::of(scan));
+  return work;
+}
+
+LinearLayout LayoutAssigner::voteLayout(Group &group) const {
+  unsigned rank = group.shape.size();
+  if (group.isAccumulator)
+    return getBlockedLayout(group.shape, rank - 1,
+                            std::min<int64_t>(4, group.shape.back()),
+                            program.getNumWarps(), llvm::SmallBitVector(rank));
+  LayoutVotes votes(group.shape);
+  for (const Access &access : group.accesses)
+    votes.accesses.push_back(VotingAccess::of(AccessForm::of(access)));
+  votes.reduced = group.reduced;
+  votes.reducedAtLast = group.reducedAtLast;
+  votes.scanned = group.scanned;
+  votes.scans = getScanWork(group);
+  // Sums of a cluster are read from shared memory 16 bytes at a time.
+  for (Value value : group.values)
+    if (value.getDefiningOp<ClusterReduceOp>())
+      votes.leastVector = std::max<int64_t>(
+          votes.leastVector,
+          128 / getTileElementType(value.getType()).getIntOrFloatBitWidth());
+  LayoutVoter::Choice choice = voter.choose(votes);
+  group.hasRows = choice.hasRows;
+  return choice.layout;
 }
 
 std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
@@ -729,66 +544,15 @@ void LayoutAssigner::choose() {
   }
 }
 
-/// The layout in which `access` itself is best done when its values are used in
-/// layout `used`. A tile that warps would read several times is read once where
-/// `once` says so. Where threads have runs of what they scan, `scans`, narrow
-/// accesses are as good, but no gaps between lanes.
-LinearLayout LayoutAssigner::preferredLayout(const Access &access,
-                                             const LinearLayout &used,
-                                             bool once, bool scans) const {
-  ArrayRef<int64_t> shape = getTileShape(access.tile);
-  // What shared memory has no room for is not exchanged either.
-  unsigned bits = getTileElementType(access.tile).getIntOrFloatBitWidth();
-  if (numElements(shape) < target.fitted.layouts.leastExchanged ||
-      numElements(shape) * std::max(bits / 8, 1u) > target.maxSharedPerBlock)
-    return used;
-  std::optional<unsigned> along = findAlongMemory(access);
-  if (!along)
-    return used;
-  unsigned best = *along;
-  // Neighbouring lanes (or registers) already follow memory?
-  int64_t vector = getVectorWidth(access, best);
-  Coords first =
-      used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
-  once = once && used.freeMask(HwDim::Warp) != 0;
-  int64_t held = int64_t(1) << getVectorRegisterBits(used, best).size();
-  // Narrow accesses of lanes that fill a cache line together are as good.
-  bool follows =
-      held >= vector ||
-      countTogether(used, best, held) * std::max(bits, 8u) >= 32 * kWordBits;
-  // Elements that go one by one leave gaps between lanes that hold several.
-  bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
-  if (scans) {
-    std::optional<double> direct =
-        countDirect(access, used, best, target.fitted);
-    follows = direct && *direct <= countExchanged(access, best, target.fitted);
-    leavesGaps = false;
-  }
-  if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
-    return used;
-  if (used.freeMask(HwDim::Lane) != 0 &&
-      used.freeMask(HwDim::Lane) == used.numLanes() - 1)
-    return used;
-  int64_t threads = program.getNumWarps() * fusion::kWarpThreads;
-  while (vector > 1 && numElements(shape) < vector * threads)
-    vector /= 2;
-  return blockedLayout(shape, best, vector, llvm::SmallBitVector(shape.size()));
-}
-
-/// The same at `op`. Threads that have rows access them as they hold them where
-/// lanes are so close that memory has little to bring in vain.
+/// The layout in which `access` of `op` is best done when its values are used
+/// in layout `used`.
 LinearLayout LayoutAssigner::preferredLayout(Operation *op,
                                              const Access &access,
                                              const LinearLayout &used,
                                              bool once) const {
-  if (std::optional<unsigned> along = findAlongMemory(access);
-      along && ofRows.contains(op)) {
-    std::optional<double> direct =
-        countRowAccess(access, used, *along, isa<StoreOp>(op), target.fitted);
-    if (direct && *direct < countExchanged(access, *along, target.fitted))
-      return used;
-  }
-  return preferredLayout(access, used, once, ofScans.contains(op));
+  return voter.prefer(VotingAccess::of(AccessForm::of(access)),
+                      getTileShape(access.tile), used,
+                      {once, ofScans.contains(op), ofRows.contains(op)});
 }
 
 //===----------------------------------------------------------------------===//

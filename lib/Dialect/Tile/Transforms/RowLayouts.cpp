@@ -35,7 +35,7 @@ LinearLayout tile::getRowLayout(ArrayRef<int64_t> shape,
 }
 
 /// Sectors that a request of a warp in `layout` touches, of `bytes` a lane.
-static std::optional<double> countSectors(const Access &access,
+static std::optional<double> countSectors(const VotingAccess &access,
                                           const LinearLayout &layout,
                                           double elementBytes, double bytes) {
   constexpr double kSector = fusion::kSectorBytes;
@@ -45,11 +45,11 @@ static std::optional<double> countSectors(const Access &access,
     for (auto [axis, distance] :
          llvm::enumerate(layout.basis(HwDim::Lane, bit)))
       if (distance != 0) {
-        std::optional<AccessRun> run = getAccessRun(access, axis, /*width=*/2);
-        if (!run)
+        std::optional<int64_t> stride = access.strides[axis];
+        if (!stride)
           return std::nullopt;
-        step += static_cast<double>(distance) *
-                static_cast<double>(run->stride) * elementBytes;
+        step += static_cast<double>(distance) * static_cast<double>(*stride) *
+                elementBytes;
       }
     for (unsigned i = 0, before = places.size(); i < before; ++i)
       places.push_back(places[i] + step);
@@ -62,16 +62,12 @@ static std::optional<double> countSectors(const Access &access,
 }
 
 std::optional<double>
-tile::countRowAccess(const Access &access, const LinearLayout &layout,
-                     unsigned fastest, bool isStore,
-                     const fusion::FittedConstants &fitted) {
+tile::countRowAccess(const VotingAccess &access, const LinearLayout &layout,
+                     unsigned fastest, const fusion::FittedConstants &fitted) {
   constexpr double kSector = fusion::kSectorBytes;
-  double elementBytes = std::max(
-      access.view.getType().getElementType().getIntOrFloatBitWidth() / 8.0,
-      1.0);
-  auto width = static_cast<double>(
-      std::min<int64_t>(getVectorWidth(access, fastest),
-                        getRegisterVectorWidth(layout, fastest)));
+  double elementBytes = access.getBytes();
+  auto width = static_cast<double>(std::min<int64_t>(
+      access.getWidth(fastest), getRegisterVectorWidth(layout, fastest)));
   double bytes = width * elementBytes;
   std::optional<double> asked =
       countSectors(access, layout, elementBytes, bytes);
@@ -80,6 +76,7 @@ tile::countRowAccess(const Access &access, const LinearLayout &layout,
   double needed = static_cast<double>(layout.numLanes()) * bytes / kSector;
   double wasted = std::max(0.0, *asked - needed);
   return (fitted.layouts.accessInstructions +
-          (isStore ? fitted.loops.vainStore : fitted.loops.vainLoad) * wasted) /
+          (access.isStore ? fitted.loops.vainStore : fitted.loops.vainLoad) *
+              wasted) /
          width;
 }

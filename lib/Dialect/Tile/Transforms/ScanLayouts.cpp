@@ -56,24 +56,34 @@ static double countCombination(ScanOp op, double ofFunction) {
   return count;
 }
 
-double tile::countScanInstructions(ScanOp op, const LinearLayout &layout,
+ScanWork ScanWork::of(ScanOp op) {
+  ScanWork work;
+  work.states = static_cast<double>(op.getInputs().size());
+  work.operations = countCombination(op, /*ofFunction=*/0);
+  work.functions = countCombination(op, /*ofFunction=*/1) - work.operations;
+  work.inOrder = op.getInOrder();
+  work.forTotals = op.getInits().empty();
+  return work;
+}
+
+double tile::countScanInstructions(const ScanWork &scan, unsigned dim,
+                                   const LinearLayout &layout,
                                    const fusion::FittedConstants &fitted) {
-  std::optional<ScanPlan> plan = getScanPlan(layout, op.getDim());
+  std::optional<ScanPlan> plan = getScanPlan(layout, dim);
   if (!plan)
     return std::numeric_limits<double>::infinity();
-  double one = countCombination(op, fitted.loops.functionInstructions);
-  double step = one + fitted.loops.laneStepInstructions *
-                          static_cast<double>(op.getInputs().size());
+  double one =
+      scan.operations + scan.functions * fitted.loops.functionInstructions;
+  double step = one + fitted.loops.laneStepInstructions * scan.states;
   auto run = static_cast<double>(int64_t(1) << plan->regBits);
   // A thread's elements first, then those of lanes, then each element again.
   double ofLanes = plan->laneBits * step / run;
   double count = one * (run - 1) / run + ofLanes;
   if (!plan->laneBits && !plan->warpBits)
-    return op.getInOrder() ? one : count + one;
-  bool forTotals = op.getInits().empty();
-  if (!forTotals)
+    return scan.inOrder ? one : count + one;
+  if (!scan.forTotals)
     count += one + (plan->laneBits ? step / run : 0);
-  unsigned rounds = layout.dimLog2(op.getDim()) - plan->bitsOfWarp();
+  unsigned rounds = layout.dimLog2(dim) - plan->bitsOfWarp();
   auto held = static_cast<double>(int64_t(1)
                                   << (plan->regBits + rounds - plan->warpBits));
   if (!plan->warpBits)

@@ -15,6 +15,7 @@
 #define FUSION_DIALECT_TILE_TRANSFORMS_ACCESSANALYSIS_H
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include <functional>
 
 namespace mlir::tile {
 
@@ -44,6 +45,26 @@ uint64_t getDivisor(Value value);
 /// where it depends on a dynamic size.
 SmallVector<int64_t> getViewStrides(ViewType view);
 
+/// An access as numbers say it: of a program's, or of one that a price expects.
+struct AccessForm {
+  /// Sizes of the view, and of the tile.
+  ArrayRef<int64_t> shape, tile;
+  /// Of each dimension of the view: the coordinate, by positions in the tile
+  /// and symbols, and whether it may lie outside.
+  ArrayRef<AffineExpr> coords;
+  ArrayRef<bool> checked;
+  /// A number that divides a symbol; none where it differs from element to
+  /// element.
+  std::function<std::optional<uint64_t>(unsigned)> getDivisor;
+  /// `isAlignedTogether` of what no divisors say.
+  std::function<bool(unsigned axis, int64_t width)> isAlignedTogether;
+  /// Of an element in memory.
+  unsigned bits = 32;
+  bool isDivisible = false, isStore = false;
+
+  static AccessForm of(const Access &access);
+};
+
 /// What happens to the linear offset along aligned groups of `width` elements
 /// of axis `axis`.
 struct AccessRun {
@@ -56,6 +77,8 @@ struct AccessRun {
 };
 
 /// None when the step is not the same in every group.
+std::optional<AccessRun> getAccessRun(const AccessForm &access, unsigned axis,
+                                      int64_t width);
 std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
                                       int64_t width);
 
@@ -66,6 +89,8 @@ bool isAlignedTogether(const Access &access, unsigned axis, int64_t width);
 
 /// The number of elements along `axis` that one instruction can move: a power
 /// of two of at most 16 bytes and `most` elements.
+int64_t getVectorWidth(const AccessForm &access, unsigned axis,
+                       int64_t most = 16);
 int64_t getVectorWidth(const Access &access, unsigned axis, int64_t most = 16);
 
 /// True when some of the `width` elements along `axis` that one instruction

@@ -15,7 +15,7 @@
 #define FUSION_DIALECT_TILE_TRANSFORMS_ROWLAYOUTS_H
 
 #include "fusion/Analysis/FittedConstants.h"
-#include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
 
 namespace mlir::tile {
 
@@ -28,9 +28,9 @@ LinearLayout getRowLayout(ArrayRef<int64_t> shape,
 /// Instructions, about, of an element that threads access as they hold it,
 /// where they have rows along `fastest`; none where it is not known how far
 /// from each other lanes are.
-std::optional<double> countRowAccess(const Access &access,
+std::optional<double> countRowAccess(const VotingAccess &access,
                                      const LinearLayout &layout,
-                                     unsigned fastest, bool isStore,
+                                     unsigned fastest,
                                      const fusion::FittedConstants &fitted);
 
 } // namespace mlir::tile

@@ -27,8 +27,22 @@ namespace mlir::tile {
 LinearLayout getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
                           unsigned fastest, int64_t vector, int64_t numWarps);
 
-/// Instructions of a thread, about, for each element of `op` in `layout`.
-double countScanInstructions(ScanOp op, const LinearLayout &layout,
+/// What a scan does with each element.
+struct ScanWork {
+  /// Values that are scanned together; the combination's cheap operations, and
+  /// those that are functions.
+  double states = 1, operations = 1, functions = 0;
+  bool inOrder = false;
+  /// It begins with no value of its own.
+  bool forTotals = false;
+
+  static ScanWork of(ScanOp op);
+};
+
+/// Instructions of a thread, about, for each element of a scan along `dim` in
+/// `layout`.
+double countScanInstructions(const ScanWork &scan, unsigned dim,
+                             const LinearLayout &layout,
                              const fusion::FittedConstants &fitted);
 
 } // namespace mlir::tile

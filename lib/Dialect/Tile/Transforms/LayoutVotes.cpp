@@ -1,0 +1,280 @@
+//===- LayoutVotes.cpp - Layouts that accesses choose ---------------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the choice of layouts by accesses of memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
+
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Dialect/Tile/IR/MatrixAccess.h"
+#include "fusion/Dialect/Tile/Transforms/BitDealer.h"
+#include "fusion/Dialect/Tile/Transforms/RowLayouts.h"
+#include "fusion/Support/Hardware.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// Bits of an access with which the lanes of a warp fill a cache line.
+static constexpr unsigned kWordBits =
+    8 * fusion::kLineBytes / fusion::kWarpThreads;
+
+static int64_t numElements(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+VotingAccess VotingAccess::of(const AccessForm &access) {
+  VotingAccess result;
+  result.bits = access.bits;
+  result.isStore = access.isStore;
+  for (unsigned dim = 0; dim < access.tile.size(); ++dim) {
+    std::optional<AccessRun> run = getAccessRun(access, dim, /*width=*/2);
+    result.strides.push_back(run ? std::optional(run->stride) : std::nullopt);
+    bool hasNeighbours = run && run->stride == 1;
+    result.widths.push_back(hasNeighbours && access.tile[dim] > 1
+                                ? getVectorWidth(access, dim)
+                                : 0);
+  }
+  return result;
+}
+
+/// Elements along `fastest` that lanes of `layout` follow each other through,
+/// `vector` each.
+static int64_t countTogether(const LinearLayout &layout, unsigned fastest,
+                             int64_t vector) {
+  for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit) {
+    Coords basis = layout.basis(HwDim::Lane, bit);
+    if (basis[fastest] != vector || llvm::count(basis, 0) + 1 < layout.rank())
+      break;
+    vector *= 2;
+  }
+  return vector;
+}
+
+/// Sectors of memory that a request of a warp in `layout` asks for, `vector`
+/// elements of so many bytes a lane, beyond those that hold as many bytes.
+static double countWastedSectors(const LinearLayout &layout, unsigned fastest,
+                                 double vector, double bytes) {
+  constexpr double kSector = fusion::kSectorBytes;
+  double together = bytes * static_cast<double>(countTogether(
+                                layout, fastest, static_cast<int64_t>(vector)));
+  double asked = static_cast<double>(layout.numLanes()) * vector * bytes;
+  return together < kSector ? asked / together - asked / kSector : 0;
+}
+
+/// The dimension along which memory runs; none where neighbours lie apart.
+static std::optional<unsigned> findAlongMemory(const VotingAccess &access,
+                                               ArrayRef<int64_t> shape) {
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    if (shape[dim] > 1 && access.widths[dim] > 0)
+      return dim;
+  return std::nullopt;
+}
+
+/// Around a scan, instructions of an element that threads access as they hold
+/// it; none where lanes do not follow memory, which runs along `fastest`.
+static std::optional<double>
+countDirect(const VotingAccess &access, const LinearLayout &layout,
+            unsigned fastest, const fusion::FittedConstants &fitted) {
+  constexpr double kSector = fusion::kSectorBytes;
+  double bytes = access.getBytes();
+  if (layout.numBits(HwDim::Lane) == 0)
+    return std::nullopt;
+  int64_t held = getRegisterVectorWidth(layout, fastest);
+  int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
+  int64_t width = std::min(access.getWidth(fastest), held);
+  bool leavesGaps =
+      gap > width && (width == 1 || static_cast<double>(gap) * bytes > kSector);
+  if (gap == 0 || leavesGaps)
+    return std::nullopt;
+  auto vector = static_cast<double>(width);
+  double wasted = countWastedSectors(layout, fastest, vector, bytes);
+  return (fitted.layouts.accessInstructions + fitted.loops.vainLoad * wasted) /
+         vector;
+}
+
+/// The same where elements are exchanged through shared memory.
+static double countExchanged(const VotingAccess &access, unsigned fastest,
+                             const fusion::FittedConstants &fitted) {
+  return fitted.layouts.accessInstructions /
+             static_cast<double>(access.getWidth(fastest)) +
+         fitted.loops.exchangeInstructions;
+}
+
+namespace {
+/// What an instruction of an access moves at most.
+struct AccessWidth {
+  int64_t elements;
+  unsigned bits;
+  bool isStore;
+
+  /// What an element takes, in instructions, where threads hold `vector`
+  /// neighbours.
+  double count(int64_t vector, const fusion::LayoutConstants &fitted) const;
+};
+} // namespace
+
+double AccessWidth::count(int64_t vector,
+                          const fusion::LayoutConstants &fitted) const {
+  bool isAlone = elements == 1 && vector > 1;
+  bool isNarrow = vector < elements && vector * bits < kWordBits;
+  int64_t together = isNarrow ? elements : std::min(elements, vector);
+  double instructions = 1 / static_cast<double>(together);
+  if (isAlone || isNarrow)
+    instructions += fitted.scatteredElement;
+  else if (isStore && vector > elements)
+    instructions += fitted.partOfSector;
+  return instructions;
+}
+
+/// How many neighbours a thread holds of what is accessed by `widths` elements
+/// at most: as is done with the fewest instructions.
+static int64_t chooseWidth(ArrayRef<AccessWidth> widths,
+                           const fusion::LayoutConstants &fitted) {
+  int64_t best = 1, widest = 1;
+  for (const AccessWidth &width : widths)
+    widest = std::max(widest, width.elements);
+  std::optional<double> least;
+  for (int64_t vector = 1; vector <= widest; vector *= 2) {
+    double instructions = 0;
+    for (const AccessWidth &width : widths)
+      instructions += width.count(vector, fitted);
+    if (!least || instructions <= *least) {
+      least = instructions;
+      best = vector;
+    }
+  }
+  return best;
+}
+
+LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
+  unsigned rank = votes.shape.size();
+  SmallVector<double> bytes(rank, 0);
+  SmallVector<SmallVector<AccessWidth>> widths(rank);
+  for (const VotingAccess &access : votes.accesses) {
+    unsigned width = std::max(access.bits, 8u);
+    for (unsigned dim = 0; dim < rank; ++dim) {
+      if (votes.shape[dim] == 1 || access.widths[dim] == 0)
+        continue;
+      bytes[dim] += width;
+      widths[dim].push_back({access.widths[dim], width, access.isStore});
+    }
+  }
+  unsigned fastest = rank - 1;
+  for (unsigned dim = rank; dim-- > 0;)
+    if (bytes[dim] > bytes[fastest])
+      fastest = dim;
+  int64_t vector = std::max(chooseWidth(widths[fastest], target.fitted.layouts),
+                            std::min(votes.shape[fastest], votes.leastVector));
+  // No more elements a thread than there are to go around.
+  int64_t threads = numWarps * fusion::kWarpThreads;
+  while (vector > 1 && numElements(votes.shape) < vector * threads)
+    vector /= 2;
+  if (!votes.scans.empty())
+    return {chooseForScans(votes, fastest, vector)};
+  // Narrower accesses, where each thread then has all that it reduces, rather
+  // than threads that combine what they have.
+  int64_t kept = 1;
+  for (auto [dim, size] : llvm::enumerate(votes.shape))
+    kept *= votes.reducedAtLast.test(dim) ? 1 : size;
+  if (votes.reducedAtLast.any() && kept >= threads) {
+    if (votes.reducedAtLast.test(fastest))
+      return {getRowLayout(votes.shape, votes.reducedAtLast, numWarps), true};
+    vector = std::min(vector, kept / threads);
+  }
+  return {getBlockedLayout(votes.shape, fastest, vector, numWarps,
+                           votes.reduced, votes.scanned)};
+}
+
+/// How threads hold what is scanned: as memory has it, or so that they have
+/// longer runs, with narrower accesses or exchanges between these and the scan;
+/// as is done with the fewest instructions.
+LinearLayout LayoutVoter::chooseForScans(const LayoutVotes &votes,
+                                         unsigned fastest,
+                                         int64_t widest) const {
+  unsigned scanned = votes.scanned.find_first();
+  std::optional<LinearLayout> best;
+  double least = 0;
+  auto consider = [&](const LinearLayout &layout) {
+    double instructions = 0;
+    for (const ScanWork &scan : votes.scans)
+      instructions +=
+          countScanInstructions(scan, scanned, layout, target.fitted);
+    Use use;
+    use.scans = true;
+    for (const VotingAccess &access : votes.accesses) {
+      bool isDirect = prefer(access, votes.shape, layout, use) == layout;
+      std::optional<double> direct =
+          countDirect(access, layout, fastest, target.fitted);
+      instructions += isDirect && direct
+                          ? *direct
+                          : countExchanged(access, fastest, target.fitted);
+    }
+    if (!best || instructions < least) {
+      least = instructions;
+      best = layout;
+    }
+  };
+  for (int64_t vector = widest; vector > 0; vector /= 2) {
+    consider(getBlockedLayout(votes.shape, fastest, vector, numWarps,
+                              votes.reduced, votes.scanned));
+    consider(getRunLayout(votes.shape, scanned, fastest, vector, numWarps));
+  }
+  return *best;
+}
+
+LinearLayout LayoutVoter::prefer(const VotingAccess &access,
+                                 ArrayRef<int64_t> shape,
+                                 const LinearLayout &used, Use use) const {
+  std::optional<unsigned> along = findAlongMemory(access, shape);
+  if (along && use.hasRows) {
+    std::optional<double> direct =
+        countRowAccess(access, used, *along, target.fitted);
+    if (direct && *direct < countExchanged(access, *along, target.fitted))
+      return used;
+  }
+  // What shared memory has no room for is not exchanged either.
+  if (numElements(shape) < target.fitted.layouts.leastExchanged ||
+      numElements(shape) * std::max(access.bits / 8, 1u) >
+          target.maxSharedPerBlock ||
+      !along)
+    return used;
+  unsigned best = *along;
+  // Neighbouring lanes (or registers) already follow memory?
+  int64_t vector = access.getWidth(best);
+  Coords first =
+      used.numBits(HwDim::Lane) ? used.basis(HwDim::Lane, 0) : Coords();
+  bool once = use.once && used.freeMask(HwDim::Warp) != 0;
+  int64_t held = int64_t(1) << getVectorRegisterBits(used, best).size();
+  // Narrow accesses of lanes that fill a cache line together are as good.
+  bool follows = held >= vector ||
+                 countTogether(used, best, held) * std::max(access.bits, 8u) >=
+                     32 * kWordBits;
+  // Elements that go one by one leave gaps between lanes that hold several.
+  bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
+  if (use.scans) {
+    std::optional<double> direct =
+        countDirect(access, used, best, target.fitted);
+    follows = direct && *direct <= countExchanged(access, best, target.fitted);
+    leavesGaps = false;
+  }
+  if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
+    return used;
+  if (used.freeMask(HwDim::Lane) != 0 &&
+      used.freeMask(HwDim::Lane) == used.numLanes() - 1)
+    return used;
+  int64_t threads = numWarps * fusion::kWarpThreads;
+  while (vector > 1 && numElements(shape) < vector * threads)
+    vector /= 2;
+  return getBlockedLayout(shape, best, vector, numWarps,
+                          llvm::SmallBitVector(shape.size()));
+}
