@@ -15,11 +15,15 @@
 #define FUSION_LIB_SCHEDULING_PRICEPARTS_H
 
 #include "StreamTraffic.h"
+#include "fusion/Support/SharedPlaces.h"
 
 namespace mlir::fusion {
 
 /// Adds to `cost` what threads compute and what they do to combine it.
 void addArithmetic(const StreamTraffic &traffic, KernelCost &cost);
+
+/// What a block keeps in shared memory, with the lifetimes of its buffers.
+SmallVector<SharedPiece> listShared(const StreamTraffic &traffic);
 
 /// Registers of a thread.
 int64_t countRegisters(const StreamTraffic &traffic);

@@ -113,7 +113,6 @@ void SchedulePricer::setStages() {
                    work.countSweeps(stream.mask, stream.sweeps);
     cost.fp32Flops += 2 * loads * fitted.copyInstructions;
   }
-  shape.sharedBytes = static_cast<int64_t>(chunkBytes * work.stages);
   // The first chunk of a walk is waited for.
   cost.aheadShare =
       ahead / std::max(all, 1.0) * (1 - 1 / work.countTripsInTurn());
@@ -130,8 +129,8 @@ KernelEstimate SchedulePricer::price() {
   addSteps();
   shape.registers = countRegisters(traffic);
   shape.threads = static_cast<int64_t>(work.threads);
-  if (work.keepsRows())
-    shape.sharedBytes = toCount(traffic.countExchangedBytes());
+  SmallVector<SharedPiece> pieces = listShared(traffic);
+  shape.sharedBytes = placeShared(pieces).ofBlock;
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
   for (const LoopAxis &axis : schedule.axes)
     shape.cluster = std::max(shape.cluster, axis.cluster);

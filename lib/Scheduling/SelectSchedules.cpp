@@ -68,13 +68,13 @@ static void remarkLimitedWalk(FunctionOpInterface func, KernelOp kernel,
                   " % of the steps";
 }
 
-/// `estimate` with the time and the registers of `priced`, a schedule of loops.
+/// `estimate` with what `priced`, a schedule of loops, takes and needs.
 static EstimateAttr predictFor(EstimateAttr estimate,
                                const KernelEstimate &priced) {
   return EstimateAttr::get(
       estimate.getContext(), roundToNanoseconds(priced.seconds() * 1e6),
       estimate.getDramBytes(), estimate.getFlops(), priced.shape.registers,
-      estimate.getSharedBytes(), estimate.getSavedBytes(),
+      priced.shape.sharedBytes, estimate.getSavedBytes(),
       estimate.getSavedLaunches());
 }
 

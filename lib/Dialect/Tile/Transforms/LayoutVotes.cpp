@@ -148,7 +148,8 @@ static int64_t chooseWidth(ArrayRef<AccessWidth> widths,
     double instructions = 0;
     for (const AccessWidth &width : widths)
       instructions += width.count(vector, fitted);
-    if (!least || instructions <= *least) {
+    // Equal sums differ in their roundings.
+    if (!least || instructions < *least * (1 + 1e-9)) {
       least = instructions;
       best = vector;
     }

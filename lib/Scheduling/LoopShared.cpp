@@ -1,0 +1,475 @@
+//===- LoopShared.cpp - What a block of loops keeps in shared memory ------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the shared memory of a schedule without products: the
+// buffers that its program will have, with their lifetimes, by the layouts that
+// assignment will choose, and placed as allocation places them.
+//
+//   for each sweep    rings of copies         live through the sweep's loop
+//                     tiles on their way      for a moment each
+//                     what warps have         for a moment, behind the loop
+//
+//===----------------------------------------------------------------------===//
+
+#include "PriceParts.h"
+#include "fusion/Analysis/Reductions.h"
+#include "fusion/Dialect/Tile/IR/LayoutConversion.h"
+#include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
+#include "fusion/Support/Hardware.h"
+#include "fusion/Support/PanelFormat.h"
+#include "fusion/Support/SharedPlaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+using tile::LinearLayout;
+
+/// Rounds of a walk that blocks share are written out: the first, those of a
+/// loop, and the last.
+static constexpr unsigned kWrittenRounds = 3;
+
+/// Bytes of each state that threads combine of `instance`.
+static SmallVector<int64_t> getStateBytes(const BlockWork &work,
+                                          const BodyInstance &instance) {
+  Operation *op = work.body.getNode(instance).op;
+  SmallVector<Type> types;
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    if (std::optional<ScanCombiner> combiner =
+            matchScanCombiner(scan.getCombiner().front()))
+      types = combiner->types;
+  } else if (auto reduction = dyn_cast<linalg::LinalgOp>(op)) {
+    if (std::optional<SmallVector<Type>> partial = getPartialTypes(reduction))
+      types = *partial;
+    // Of what is held the count is known.
+    if (matchMoments(reduction) && !work.walks && types.size() > 1)
+      types.pop_back();
+  }
+  SmallVector<int64_t> bytes;
+  for (Type type : types)
+    bytes.push_back(type.isIntOrFloat()
+                        ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                        : 4);
+  return bytes;
+}
+
+static int64_t countElements(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+namespace {
+class SharedLister {
+public:
+  explicit SharedLister(const StreamTraffic &traffic)
+      : traffic(traffic), work(traffic.getWork()), facts(work.facts),
+        schedule(work.schedule), voter(schedule.warps, facts.target) {
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+      if (schedule[dim].tile > 1)
+        dims.push_back(dim);
+    findLead();
+  }
+
+  SmallVector<SharedPiece> list();
+
+private:
+  /// A tile that a stream moves: its layout in the program, by the axes of the
+  /// block's tile that it has.
+  struct Moved {
+    const Stream *stream;
+    SmallVector<unsigned> axes;
+    SmallVector<int64_t> shape;
+    tile::VotingAccess access;
+  };
+
+  void findLead();
+  bool isAlignedWithLead(const Stream &stream, int64_t width) const;
+  /// Walks that end within a chunk have a loop of whole chunks and another one.
+  bool isCut() const;
+  Moved describe(const Stream &stream, bool wholeChunks, bool mayDivide) const;
+  tile::LayoutVotes getVotes() const;
+  /// What one loop of a sweep moves.
+  std::vector<Moved> findMoved(unsigned sweep, unsigned numSweeps,
+                               bool wholeChunks) const;
+  void addSweep(unsigned sweep, unsigned numSweeps);
+  void addStreams(ArrayRef<Moved> moved, const LinearLayout &layout,
+                  bool hasRows, unsigned begin);
+  void addReduction(const BodyInstance &instance, LinearLayout layout);
+  void addScan(const BodyInstance &instance, const LinearLayout &layout);
+  /// The scans of a program that has each `count` times.
+  SmallVector<tile::ScanWork> describeScans(unsigned count) const;
+  void addMoment(int64_t bytes) {
+    SharedPiece piece{bytes};
+    piece.first = piece.last = now++;
+    pieces.push_back(piece);
+  }
+
+  const StreamTraffic &traffic;
+  const BlockWork &work;
+  const LoopFacts &facts;
+  const LoopSchedule &schedule;
+  tile::LayoutVoter voter;
+  /// The dimensions that a block's tile has.
+  SmallVector<unsigned> dims;
+  /// The tensor by whose rows the chunks of a walk along the last dimension
+  /// begin, and elements of its vectors.
+  const Stream *lead = nullptr;
+  int64_t leadElements = 1;
+  unsigned now = 0;
+  int64_t clusterBytes = 0;
+  SmallVector<SharedPiece> pieces;
+};
+} // namespace
+
+static int64_t getBytes(const Stream &stream) {
+  return std::max<int64_t>(static_cast<int64_t>(stream.value.elementBytes), 1);
+}
+
+static SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * std::max<int64_t>(shape[dim], 1);
+  return strides;
+}
+
+void SharedLister::findLead() {
+  if (schedule.strategy != Strategy::Reduction || dims.empty())
+    return;
+  unsigned dim = dims.back();
+  if (!facts.reduced.test(dim) || !facts.getStaticExtent(dim) ||
+      schedule[dim].kind == AxisKind::Grid)
+    return;
+  double most = 0;
+  for (const Stream &stream : traffic.get()) {
+    int64_t elements = std::max<int64_t>(kMaxAccessBytes / getBytes(stream), 1);
+    auto own = stream.coords.empty()
+                   ? AffineDimExpr(nullptr)
+                   : dyn_cast<AffineDimExpr>(stream.coords.back());
+    if (!own || own.getPosition() != dim || facts.extents[dim] < elements ||
+        stream.uniqueBytes <= most)
+      continue;
+    bool isRow = true, isAligned = true;
+    for (auto [number, stride] :
+         llvm::drop_end(llvm::enumerate(getStrides(stream.shape)))) {
+      auto row = dyn_cast<AffineDimExpr>(stream.coords[number]);
+      if (stream.shape[number] == 1)
+        continue;
+      isRow &= row && schedule[row.getPosition()].tile == 1;
+      isAligned &= stride % elements == 0;
+    }
+    if (!isRow || isAligned)
+      continue;
+    most = stream.uniqueBytes;
+    lead = &stream;
+    leadElements = elements;
+  }
+  // What is held has room for the elements before the row.
+  auto whole = static_cast<int64_t>(
+      llvm::alignTo(facts.extents[dim], schedule[dim].tile));
+  if (schedule[dim].kind == AxisKind::Full &&
+      facts.extents[dim] + leadElements - 1 > whole)
+    lead = nullptr;
+}
+
+bool SharedLister::isAlignedWithLead(const Stream &stream,
+                                     int64_t width) const {
+  if (!lead || stream.coords.empty() ||
+      stream.coords.back() != lead->coords.back() || leadElements % width != 0)
+    return false;
+  auto getRows = [&](const Stream &of) {
+    SmallVector<int64_t> rows(facts.getNumDims(), 0);
+    for (auto [coord, stride] :
+         llvm::drop_end(llvm::zip(of.coords, getStrides(of.shape))))
+      if (auto row = dyn_cast<AffineDimExpr>(coord))
+        rows[row.getPosition()] += stride;
+    return rows;
+  };
+  return llvm::all_of(llvm::zip(getRows(stream), getRows(*lead)),
+                      [&](auto strides) {
+                        auto [own, ofLead] = strides;
+                        return (own - ofLead) % width == 0;
+                      });
+}
+
+bool SharedLister::isCut() const {
+  // Blocks that walk together do so in rounds.
+  bool inRounds = schedule.strategy == Strategy::Scan && work.isSplit;
+  return work.walks && !inRounds && llvm::any_of(dims, [&](unsigned dim) {
+           return schedule[dim].kind == AxisKind::Loop &&
+                  (!facts.getStaticExtent(dim) ||
+                   facts.extents[dim] % schedule[dim].tile != 0) &&
+                  facts.extents[dim] > schedule[dim].tile;
+         });
+}
+
+SharedLister::Moved SharedLister::describe(const Stream &stream,
+                                           bool wholeChunks,
+                                           bool mayDivide) const {
+  Moved moved{&stream, {}, {}, {}};
+  MLIRContext *context = stream.coords.front().getContext();
+  SmallVector<AffineExpr> places;
+  SmallVector<uint64_t> divisors;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    AffineExpr begin = getAffineSymbolExpr(dim, context);
+    divisors.push_back(facts.extents[dim] == 1 ? 0 : 1);
+    places.push_back(begin);
+    const auto *axis = llvm::find(dims, dim);
+    if (axis == dims.end() || !(stream.mask >> dim & 1))
+      continue;
+    places.back() = getAffineDimExpr(moved.axes.size(), context) + begin;
+    bool beginsBefore = lead && dim == dims.back();
+    divisors.back() = beginsBefore ? 1 : schedule[dim].tile;
+    moved.axes.push_back(axis - dims.begin());
+    moved.shape.push_back(schedule[dim].tile);
+  }
+  SmallVector<AffineExpr> coords;
+  SmallVector<bool> checked;
+  for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
+    coords.push_back(coord.replaceDims(places));
+    bool isChecked = false;
+    for (unsigned dim : dims) {
+      if (!coord.isFunctionOfDim(dim))
+        continue;
+      bool isWhole = wholeChunks && schedule[dim].kind == AxisKind::Loop;
+      bool beginsBefore = lead && dim == dims.back();
+      isChecked |= !isWhole && (beginsBefore || !facts.getStaticExtent(dim) ||
+                                size % schedule[dim].tile != 0);
+    }
+    checked.push_back(isChecked);
+  }
+  tile::AccessForm form{
+      stream.shape,
+      moved.shape,
+      coords,
+      checked,
+      [&](unsigned number) -> std::optional<uint64_t> {
+        return number < divisors.size() ? std::optional(divisors[number])
+                                        : std::nullopt;
+      },
+      [&](unsigned, int64_t width) { return isAlignedWithLead(stream, width); },
+      static_cast<unsigned>(8 * getBytes(stream)),
+      mayDivide,
+      stream.isWrite};
+  moved.access = tile::VotingAccess::of(form);
+  return moved;
+}
+
+void SharedLister::addStreams(ArrayRef<Moved> moved, const LinearLayout &layout,
+                              bool hasRows, unsigned begin) {
+  bool isScan = schedule.strategy == Strategy::Scan;
+  size_t rings = pieces.size();
+  for (const Moved &each : moved) {
+    bool isWhole = each.axes.size() == dims.size();
+    LinearLayout used = isWhole ? layout : layout.project(each.axes).layout;
+    LinearLayout wanted =
+        voter.prefer(each.access, each.shape, used,
+                     {/*once=*/false, isScan && isWhole, hasRows && isWhole});
+    int64_t bytes = countElements(each.shape) * getBytes(*each.stream);
+    bool isMoved = wanted != used && tile::classifyConversion(wanted, used) ==
+                                         tile::ConversionKind::Shared;
+    if (isMoved) {
+      addMoment(bytes);
+      continue;
+    }
+    // Copies have no second way for what lies in bounds in part.
+    Moved ofChunks = describe(*each.stream, /*wholeChunks=*/true,
+                              /*mayDivide=*/false);
+    int64_t widest = 1;
+    for (int64_t width : ofChunks.access.widths)
+      widest = std::max(widest, width);
+    bool isCopied = traffic.isCopied(*each.stream) && wanted == used &&
+                    used.freeMask(tile::HwDim::Lane) == 0 &&
+                    used.freeMask(tile::HwDim::Warp) == 0 &&
+                    widest * getBytes(*each.stream) >= kLeastCopyBytes;
+    if (!isCopied)
+      continue;
+    SharedPiece ring{bytes * static_cast<int64_t>(work.stages)};
+    pieces.push_back(ring);
+  }
+  // Rings live as long as the loop.
+  unsigned end = now++;
+  for (SharedPiece &piece : llvm::drop_begin(pieces, rings))
+    if (piece.last > end) {
+      piece.first = begin;
+      piece.last = end;
+    }
+}
+
+void SharedLister::addReduction(const BodyInstance &instance,
+                                LinearLayout layout) {
+  SmallVector<int64_t> states = getStateBytes(work, instance);
+  for (unsigned axis = dims.size(); axis-- > 0;) {
+    if (!facts.reduces(instance, dims[axis]))
+      continue;
+    std::optional<tile::ReductionBits> bits =
+        tile::getReductionBits(layout, axis);
+    if (!bits)
+      return;
+    LinearLayout outer = layout.sliceDim(axis);
+    int64_t parts = int64_t(1) << llvm::popcount(bits->warpMask);
+    if (bits->warpMask)
+      for (int64_t bytes : states)
+        addMoment(countElements(outer.shape()) * parts * bytes);
+    layout = outer;
+  }
+  if (!work.isSplit)
+    return;
+  // Warps deal out what they exchange with other blocks, and hand the others
+  // what they got.
+  int64_t results = countElements(layout.shape());
+  if (layout.freeMask(tile::HwDim::Warp) != 0 || layout.rank() == 0)
+    for (unsigned turn = results > 1 ? 0 : 1; turn < 2; ++turn)
+      for (int64_t bytes : states)
+        addMoment(results * bytes);
+  int64_t members = 1;
+  for (const LoopAxis &axis : schedule.axes)
+    members *= axis.cluster;
+  if (work.inCluster)
+    clusterBytes +=
+        llvm::alignTo(kPanelHeadBytes + results * members * kPanelWordBytes *
+                                            static_cast<int64_t>(states.size()),
+                      kPanelHeadBytes);
+}
+
+void SharedLister::addScan(const BodyInstance &instance,
+                           const LinearLayout &layout) {
+  auto *axis = llvm::find_if(
+      dims, [&](unsigned dim) { return facts.scanned.test(dim); });
+  if (axis == dims.end())
+    return;
+  unsigned dim = axis - dims.begin();
+  std::optional<tile::ScanPlan> plan = tile::getScanPlan(layout, dim);
+  if (!plan)
+    return;
+  LinearLayout outer = layout.sliceDim(dim);
+  int64_t parts = layout.dimSize(dim) >> plan->bitsOfWarp();
+  SmallVector<int64_t> states = getStateBytes(work, instance);
+  if (plan->warpBits != 0) {
+    LinearLayout gathered = tile::getLayoutInLanes(outer, dim, parts);
+    LinearLayout own = tile::getRepeatedLayout(layout, dim, plan->bitsOfWarp());
+    bool returns =
+        tile::classifyConversion(gathered, own) == tile::ConversionKind::Shared;
+    for (int64_t bytes : states)
+      for (unsigned way = 0; way < (returns ? 2 : 1); ++way)
+        addMoment(countElements(outer.shape()) * parts * bytes);
+  }
+  if (work.isSplit)
+    for (int64_t bytes : states)
+      addMoment(countElements(outer.shape()) * bytes);
+}
+
+SmallVector<tile::ScanWork> SharedLister::describeScans(unsigned count) const {
+  SmallVector<tile::ScanWork> scans;
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    if (!isa<ScanOp>(facts.body.getNode(instance).op))
+      continue;
+    tile::ScanWork scan;
+    scan.states = static_cast<double>(getStateBytes(work, instance).size());
+    // Of a recurrence: two products and a sum.
+    scan.operations = 2 * scan.states - 1;
+    // Blocks tell each other totals ahead of all rounds but the first.
+    scans.append(work.isSplit ? 2 * count - 1 : count, scan);
+  }
+  return scans;
+}
+
+tile::LayoutVotes SharedLister::getVotes() const {
+  tile::LayoutVotes votes(llvm::map_to_vector(
+      dims, [&](unsigned dim) { return schedule[dim].tile; }));
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    if (facts.scanned.test(dim))
+      votes.scanned.set(axis);
+    else if (facts.reduced.test(dim))
+      votes.reducedAtLast.set(axis);
+  }
+  votes.reduced = votes.scanned;
+  votes.reduced |= votes.reducedAtLast;
+  return votes;
+}
+
+std::vector<SharedLister::Moved>
+SharedLister::findMoved(unsigned sweep, unsigned numSweeps,
+                        bool wholeChunks) const {
+  std::vector<Moved> moved;
+  for (const Stream &stream : traffic.get()) {
+    bool isIn =
+        numSweeps == 1 || (stream.isWrite ? sweep + 1 == numSweeps
+                                          : (stream.sweeps >> sweep & 1) != 0);
+    if (!isIn || traffic.isGather(stream) || stream.coords.empty())
+      continue;
+    Moved each = describe(stream, wholeChunks, /*mayDivide=*/true);
+    if (!each.axes.empty())
+      moved.push_back(std::move(each));
+  }
+  return moved;
+}
+
+void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
+  auto isOfSweep = [&](const BodyInstance &instance) {
+    return facts.body.getNode(instance).kind == NodeKind::Reduction &&
+           (numSweeps == 1 || instance.level == sweep);
+  };
+  // What loops accumulate together is in one layout. Elements that threads
+  // reduce before they combine them are not.
+  bool isJoined = schedule.strategy == Strategy::Scan;
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
+    isJoined |= isOfSweep(instance) &&
+                !(op && isDearToCombine(op) && work.countFolded(instance) > 1);
+  }
+  unsigned rounds =
+      schedule.strategy == Strategy::Scan && work.isSplit ? kWrittenRounds : 1;
+  SmallVector<std::vector<Moved>, 2> loops{
+      findMoved(sweep, numSweeps, /*wholeChunks=*/false)};
+  if (isCut())
+    loops.push_back(findMoved(sweep, numSweeps, /*wholeChunks=*/true));
+  SmallVector<tile::LayoutVotes, 2> votes(isJoined ? 1 : loops.size(),
+                                          getVotes());
+  for (auto [number, moved] : llvm::enumerate(loops))
+    for (unsigned round = 0; round < rounds; ++round)
+      for (const Moved &each : moved)
+        if (each.axes.size() == dims.size())
+          votes[isJoined ? 0 : number].accesses.push_back(each.access);
+  votes.front().scans = describeScans(rounds * loops.size());
+  auto layouts = llvm::map_to_vector<2>(
+      votes, [&](const tile::LayoutVotes &of) { return voter.choose(of); });
+  for (unsigned round = 0; round < rounds; ++round)
+    for (auto [number, moved] : llvm::enumerate(loops)) {
+      const auto &[layout, hasRows] = layouts[isJoined ? 0 : number];
+      addStreams(moved, layout, hasRows, now++);
+      for (const BodyInstance &instance : facts.body.getInstances())
+        if (isa<ScanOp>(facts.body.getNode(instance).op))
+          addScan(instance, layout);
+    }
+  for (const BodyInstance &instance : facts.body.getInstances())
+    if (isOfSweep(instance))
+      addReduction(instance, layouts.back().layout);
+}
+
+SmallVector<SharedPiece> SharedLister::list() {
+  bool isPlaced = llvm::all_of(dims, [&](unsigned dim) {
+    return llvm::isPowerOf2_64(schedule[dim].tile);
+  });
+  if (dims.empty() || !isPlaced)
+    return pieces;
+  unsigned sweeps = 1;
+  if (work.walks && schedule.strategy == Strategy::Reduction)
+    for (const Stream &stream : traffic.get())
+      sweeps = std::max(sweeps, llvm::Log2_64(stream.sweeps | 1) + 1);
+  for (unsigned sweep = 0; sweep < sweeps; ++sweep)
+    addSweep(sweep, sweeps);
+  if (clusterBytes)
+    pieces.push_back(getClusterMemory(clusterBytes));
+  return pieces;
+}
+
+SmallVector<SharedPiece>
+mlir::fusion::listShared(const StreamTraffic &traffic) {
+  return SharedLister(traffic).list();
+}
