@@ -18,6 +18,7 @@
 
 #include "PriceParts.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
 #include "fusion/Support/Hardware.h"
@@ -367,14 +368,19 @@ void SharedLister::addScan(const BodyInstance &instance,
 SmallVector<tile::ScanWork> SharedLister::describeScans(unsigned count) const {
   SmallVector<tile::ScanWork> scans;
   for (const BodyInstance &instance : facts.body.getInstances()) {
-    if (!isa<ScanOp>(facts.body.getNode(instance).op))
+    auto scan = dyn_cast<ScanOp>(facts.body.getNode(instance).op);
+    if (!scan)
       continue;
-    tile::ScanWork scan;
-    scan.states = static_cast<double>(getStateBytes(work, instance).size());
-    // Of a recurrence: two products and a sum.
-    scan.operations = 2 * scan.states - 1;
+    tile::ScanWork own = tile::ScanWork::of(scan.getCombiner().front());
+    own.inOrder = llvm::all_of(facts.scanned.set_bits(), [&](unsigned dim) {
+      return facts.getStaticExtent(dim).value_or(kMostInOrder + 1) <=
+             kMostInOrder;
+    });
+    scans.append(count, own);
     // Blocks tell each other totals ahead of all rounds but the first.
-    scans.append(work.isSplit ? 2 * count - 1 : count, scan);
+    own.inOrder = true;
+    if (work.isSplit)
+      scans.append(count - 1, own);
   }
   return scans;
 }

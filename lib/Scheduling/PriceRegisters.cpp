@@ -23,6 +23,9 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Of the registers that every kernel has, those of loops.
+static constexpr int64_t kWalkRegisters = 8;
+
 namespace {
 /// The registers of a schedule's threads.
 class RegisterCounter {
@@ -56,26 +59,24 @@ private:
 
 double RegisterCounter::countScanned() const {
   const ScanConstants &scans = facts.target.fitted.scans;
-  // The tile that is scanned, the next one, and one on its way.
-  double tiles = 1 + (work.trips > 1 ? 1 : 0) + (work.isSplit ? 1 : 0);
   unsigned scanned = facts.scanned.find_first();
-  bool isAlong = work.getAlongMemory() == scanned;
-  double each = scans.otherRegisters;
-  for (const Stream &stream : traffic.get()) {
-    if (stream.isWrite || !(stream.mask >> scanned & 1))
-      continue;
-    double bytes = stream.value.elementBytes;
-    bool isPacked =
-        isAlong ? bytes * traffic.getVector(
-                              stream, traffic.getRun(stream, work.tileOf)) >=
-                      4
-                : bytes >= 4;
-    each += tiles * (isPacked ? bytes / 4 : scans.narrowRegisters);
-  }
+  double loaded = 0;
+  for (const Stream &stream : traffic.get())
+    if (!stream.isWrite && (stream.mask >> scanned & 1))
+      loaded += std::max(stream.value.elementBytes / 4, scans.narrowRegisters);
   ScanSizes sizes;
   describeStates(body, sizes);
-  each += static_cast<double>(sizes.stateBytes) / 4;
-  return work.perThread * each;
+  double states = static_cast<double>(sizes.stateBytes) / 4;
+  // In rounds, beside the states: the tile that is scanned, the next one, and
+  // one on its way. Else an element's states take the place of what is loaded.
+  if (work.isSplit)
+    return work.perThread *
+           (scans.otherRegisters + states + loaded * (work.trips > 1 ? 3 : 2));
+  // Without a walk what is loaded waits for nothing.
+  double held = work.trips > 1
+                    ? work.perThread
+                    : std::min(work.perThread, fitted.elementsAtATime);
+  return held * (scans.otherRegisters + std::max(loaded, states));
 }
 
 double RegisterCounter::countLoaded() const {
@@ -203,6 +204,14 @@ int64_t RegisterCounter::count() const {
   };
   if (schedule.strategy == Strategy::Scan)
     return count(countScanned());
+  if (schedule.strategy == Strategy::Pointwise) {
+    // ptxas puts loads off where all threads that a multiprocessor has would
+    // not find room otherwise, if what is computed at a time lets it.
+    int64_t ofAll = facts.target.registersPerSM / facts.target.maxThreadsPerSM;
+    int64_t most = count(countLoaded()) - kWalkRegisters;
+    int64_t least = count(0) - kWalkRegisters;
+    return std::min(most, std::max(least, ofAll));
+  }
   // What is needed late is loaded then, in parts.
   double kept = countKeptRegisters();
   if (kept == 0)

@@ -46,9 +46,9 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
 }
 
 /// Instructions, about, that combine two states.
-static double countCombination(ScanOp op, double ofFunction) {
+static double countCombination(Block &combiner, double ofFunction) {
   double count = 0;
-  for (Operation &inner : op.getCombiner().front().without_terminator())
+  for (Operation &inner : combiner.without_terminator())
     count += isa<math::MathDialect>(inner.getDialect()) &&
                      !isa<math::AbsFOp, math::FmaOp>(inner)
                  ? ofFunction
@@ -56,11 +56,17 @@ static double countCombination(ScanOp op, double ofFunction) {
   return count;
 }
 
-ScanWork ScanWork::of(ScanOp op) {
+ScanWork ScanWork::of(Block &combiner) {
   ScanWork work;
-  work.states = static_cast<double>(op.getInputs().size());
-  work.operations = countCombination(op, /*ofFunction=*/0);
-  work.functions = countCombination(op, /*ofFunction=*/1) - work.operations;
+  work.states = static_cast<double>(combiner.getNumArguments()) / 2;
+  work.operations = countCombination(combiner, /*ofFunction=*/0);
+  work.functions =
+      countCombination(combiner, /*ofFunction=*/1) - work.operations;
+  return work;
+}
+
+ScanWork ScanWork::of(ScanOp op) {
+  ScanWork work = of(op.getCombiner().front());
   work.inOrder = op.getInOrder();
   work.forTotals = op.getInits().empty();
   return work;

@@ -37,6 +37,8 @@ struct ScanWork {
   bool forTotals = false;
 
   static ScanWork of(ScanOp op);
+  /// Of what combines two elements' states.
+  static ScanWork of(Block &combiner);
 };
 
 /// Instructions of a thread, about, for each element of a scan along `dim` in
