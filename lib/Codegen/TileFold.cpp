@@ -50,7 +50,19 @@ static tile::LinearLayout expectLayout(const TileAxes &axes,
       vector /= 2;
   while (vector > 1 && elements < vector * warps * kWarpThreads)
     vector /= 2;
-  return tile::getBlockedLayout(shape, fastest, vector, warps, reduced);
+  // The kernel has what it reduces in the order in which memory has it.
+  SmallVector<unsigned> order;
+  for (unsigned i : reduced.set_bits())
+    order.push_back(i);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(axes[all[a]].dim, a) > std::pair(axes[all[b]].dim, b);
+  });
+  for (unsigned i = all.size(); i-- > 0;)
+    if (!reduced.test(i))
+      order.push_back(i);
+  llvm::erase(order, fastest);
+  order.insert(order.begin(), fastest);
+  return tile::getBlockedLayout(shape, order, vector, warps, reduced);
 }
 
 TileFold::TileFold(TileBuilder &builder, ArrayRef<unsigned> all,

@@ -390,7 +390,8 @@ static SmallVector<ScanWork> getScanWork(const Group &group) {
 LinearLayout LayoutAssigner::voteLayout(Group &group) const {
   unsigned rank = group.shape.size();
   if (group.isAccumulator)
-    return getBlockedLayout(group.shape, rank - 1,
+    return getBlockedLayout(group.shape,
+                            orderByMemory({}, rank, /*fastest=*/rank - 1),
                             std::min<int64_t>(4, group.shape.back()),
                             program.getNumWarps(), llvm::SmallBitVector(rank));
   LayoutVotes votes(group.shape);

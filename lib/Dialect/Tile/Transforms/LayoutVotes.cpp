@@ -80,6 +80,29 @@ static std::optional<unsigned> findAlongMemory(const VotingAccess &access,
   return std::nullopt;
 }
 
+SmallVector<unsigned> tile::orderByMemory(ArrayRef<VotingAccess> accesses,
+                                          unsigned rank, unsigned fastest) {
+  SmallVector<unsigned> order;
+  for (unsigned dim = rank; dim-- > 0;)
+    if (dim != fastest)
+      order.push_back(dim);
+  const VotingAccess *along =
+      llvm::find_if(accesses, [&](const VotingAccess &access) {
+        return access.widths[fastest] > 0;
+      });
+  if (along != accesses.end()) {
+    auto getStep = [&](unsigned dim) {
+      int64_t step = std::abs(along->strides[dim].value_or(0));
+      return step > 0 ? step : std::numeric_limits<int64_t>::max();
+    };
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+      return getStep(a) < getStep(b);
+    });
+  }
+  order.insert(order.begin(), fastest);
+  return order;
+}
+
 /// Around a scan, instructions of an element that threads access as they hold
 /// it; none where lanes do not follow memory, which runs along `fastest`.
 static std::optional<double>
@@ -192,8 +215,9 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
       return {getRowLayout(votes.shape, votes.reducedAtLast, numWarps), true};
     vector = std::min(vector, kept / threads);
   }
-  return {getBlockedLayout(votes.shape, fastest, vector, numWarps,
-                           votes.reduced, votes.scanned)};
+  return {getBlockedLayout(votes.shape,
+                           orderByMemory(votes.accesses, rank, fastest), vector,
+                           numWarps, votes.reduced, votes.scanned)};
 }
 
 /// How threads hold what is scanned: as memory has it, or so that they have
@@ -225,8 +249,10 @@ LinearLayout LayoutVoter::chooseForScans(const LayoutVotes &votes,
       best = layout;
     }
   };
+  SmallVector<unsigned> order =
+      orderByMemory(votes.accesses, votes.shape.size(), fastest);
   for (int64_t vector = widest; vector > 0; vector /= 2) {
-    consider(getBlockedLayout(votes.shape, fastest, vector, numWarps,
+    consider(getBlockedLayout(votes.shape, order, vector, numWarps,
                               votes.reduced, votes.scanned));
     consider(getRunLayout(votes.shape, scanned, fastest, vector, numWarps));
   }
@@ -276,6 +302,6 @@ LinearLayout LayoutVoter::prefer(const VotingAccess &access,
   int64_t threads = numWarps * fusion::kWarpThreads;
   while (vector > 1 && numElements(shape) < vector * threads)
     vector /= 2;
-  return getBlockedLayout(shape, best, vector, numWarps,
-                          llvm::SmallBitVector(shape.size()));
+  return getBlockedLayout(shape, orderByMemory(access, shape.size(), best),
+                          vector, numWarps, llvm::SmallBitVector(shape.size()));
 }

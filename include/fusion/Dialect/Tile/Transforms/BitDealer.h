@@ -82,19 +82,17 @@ private:
   Bits regs, lanes, warps;
 };
 
-/// Threads hold `vector` neighbours along `fastest`, lanes follow each other
-/// along it, and warps go where nothing is `reduced` first: a reduction inside
-/// a warp needs no shared memory. The rest is held by threads. They hold
-/// neighbours where a scan goes across memory: warps then have fewer totals to
-/// tell each other.
-inline LinearLayout getBlockedLayout(ArrayRef<int64_t> shape, unsigned fastest,
-                                     int64_t vector, int64_t numWarps,
+/// Threads hold `vector` neighbours along the first dimension of `order`, lanes
+/// follow each other along it, then along the next ones, and warps go where
+/// nothing is `reduced` first: a reduction inside a warp needs no shared memory.
+/// The rest is held by threads. They hold neighbours where a scan goes across
+/// memory: warps then have fewer totals to tell each other.
+inline LinearLayout getBlockedLayout(ArrayRef<int64_t> shape,
+                                     ArrayRef<unsigned> order, int64_t vector,
+                                     int64_t numWarps,
                                      const llvm::SmallBitVector &reduced,
                                      const llvm::SmallBitVector &scanned = {}) {
-  SmallVector<unsigned> order{fastest};
-  for (unsigned dim = shape.size(); dim-- > 0;)
-    if (dim != fastest)
-      order.push_back(dim);
+  unsigned fastest = order.front();
   BitDealer dealer(shape, numWarps);
   dealer.giveRegisters(fastest, llvm::Log2_64(vector));
   for (unsigned dim : order)

@@ -40,6 +40,12 @@ struct VotingAccess {
   double getBytes() const { return std::max(bits / 8.0, 1.0); }
 };
 
+/// The dimensions of a tile of `rank` in the order in which memory has them, as
+/// far as the first of `accesses` along `fastest` says so; else the last ones
+/// first.
+SmallVector<unsigned> orderByMemory(ArrayRef<VotingAccess> accesses,
+                                    unsigned rank, unsigned fastest);
+
 /// What a group of tiles that share a layout is used for.
 struct LayoutVotes {
   SmallVector<int64_t> shape;
