@@ -171,6 +171,8 @@ static constexpr ReductionConstants getReductions() {
   c.walkBlocksPerSM = 2;
   c.maxSplit = 128;
   c.walkStages = 3;
+  c.granulesPerSM = 2;
+  c.granuleRow = 32 * 1024;
   return c;
 }
 

@@ -16,6 +16,7 @@
 
 #include "DivisorGuard.h"
 #include "fusion/Analysis/Exchanges.h"
+#include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -34,6 +35,9 @@ FailureOr<Coords> mlir::fusion::bindLoops(linalg::LinalgOp op, unsigned result,
     if (isa<AffineConstantExpr>(expr))
       continue;
     auto loop = dyn_cast<AffineDimExpr>(expr);
+    // What walks a granule has its loop.
+    if (matchGranules(op) && !loop)
+      continue;
     if (!loop)
       return op.emitError("FUS-3108: the result is not indexed by plain loops");
     loopCoords[loop.getPosition()] = coord;

@@ -114,6 +114,12 @@ LogicalResult GridBuilder::addAxes() {
       ++last;
     if (last != id && kernel.getStrategy() == Strategy::Reduction)
       continue;
+    if (kernel.walksGranules(id)) {
+      unsigned parts = axes.addWalkedGranules(id);
+      axes[parts].depth = grid.depth;
+      gridAxes.push_back(parts);
+      continue;
+    }
     if (decision.isWalked() || decision.getKind() == AxisKind::Group || unused)
       continue;
     group.push_back(id);
@@ -291,6 +297,20 @@ bool GridBuilder::walksOnce() const {
   });
 }
 
+void GridBuilder::placeGranules() {
+  for (unsigned dim = 0; dim < kernel.getSpace().getNumDims(); ++dim) {
+    if (!kernel.walksGranules(dim))
+      continue;
+    const Axis &parts = axes[axes.getGranules().find(dim)->second.parts];
+    Value size = builder.createIndex(parts.granule);
+    Value begin = arith::MulIOp::create(builder, loc, parts.offset, size);
+    Value past = arith::AddIOp::create(builder, loc, begin, size);
+    Value all = builder.getSize(kernel.getDim(dim).extent);
+    axes.placeGranule(dim, begin,
+                      arith::MinUIOp::create(builder, loc, past, all));
+  }
+}
+
 void GridBuilder::placeTile(Value number) {
   SmallVector<unsigned> left(gridAxes);
   // A walk that contractions share has all columns in one tile: its rows are
@@ -314,6 +334,7 @@ void GridBuilder::placeTile(Value number) {
   for (unsigned i = left.size(); i-- > 0;)
     place(left[i], i > 0 ? split(number, groups.countTiles(left[i])) : number);
   placeParts();
+  placeGranules();
 }
 
 void GridBuilder::placeGrouped(unsigned row, unsigned column, Value rows,

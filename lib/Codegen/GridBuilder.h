@@ -79,6 +79,8 @@ private:
   /// Sets the offsets of axes that have parts of others, and of those that
   /// count granules.
   void placeParts();
+  /// Says where the granules that the block walks begin and end.
+  void placeGranules();
 
   TileBuilder &builder;
   Grid &grid;

@@ -56,7 +56,8 @@ KernelEvaluator::evaluateByGranules(Value tensor, ArrayRef<AffineExpr> coords) {
       continue;
     for (auto &[dim, granules] : axes.getGranules()) {
       const Axis &parts = axes[granules.parts];
-      if (part.getLHS() != builder.getAffineDimExpr(*parts.granulesOf) ||
+      if (!parts.granulesOf ||
+          part.getLHS() != builder.getAffineDimExpr(*parts.granulesOf) ||
           part.getRHS() != builder.getAffineConstantExpr(parts.granule))
         continue;
       Coords moved(coords);
@@ -130,7 +131,10 @@ FailureOr<Tile> KernelEvaluator::evaluateResult(OpResult value,
 FailureOr<Tile>
 KernelEvaluator::evaluateStructured(linalg::LinalgOp op, unsigned result,
                                     ArrayRef<AffineExpr> coords) {
-  if (std::optional<Granules> granules = matchGranules(op))
+  const ScheduledKernel &kernel = builder.getKernel();
+  if (std::optional<Granules> granules = matchGranules(op);
+      granules &&
+      !kernel.walksGranules(kernel.getSpace().getDimOfLoop(op, granules->loop)))
     return emitGranules(op, result, *granules, *this, states);
   FailureOr<Coords> loopCoords = bindLoops(op, result, coords);
   if (failed(loopCoords))

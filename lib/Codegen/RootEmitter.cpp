@@ -68,6 +68,9 @@ bool RootEmitter::isCovered(unsigned axis, ArrayRef<AffineExpr> coords) const {
   const Panel *panel = panels.getPanel();
   if (panel && panel->axis == axis && mentions(coords, panel->dim, axes))
     return true;
+  for (const auto &[walked, granules] : axes.getGranules())
+    if (granules.parts == axis && mentions(coords, walked, axes))
+      return true;
   std::optional<unsigned> dim = axes[axis].dim;
   auto divided = dim ? axes.getGranules().find(*dim) : axes.getGranules().end();
   return divided != axes.getGranules().end() &&
@@ -234,8 +237,10 @@ LogicalResult RootEmitter::emitGroups() {
     auto type = cast<RankedTensorType>(value.getType());
     for (int64_t i = 0; i < type.getRank(); ++i) {
       unsigned dim = kernel.getSpace().getDimOfTensor(value, i);
+      // An element for each granule is stored behind the walk.
       if (kernel.getDecision(dim).isWalked() &&
-          kernel.getDim(dim).getStaticExtent() != 1)
+          kernel.getDim(dim).getStaticExtent() != 1 &&
+          kernel.getSpace().getGranule(value, i) == 1)
         loopDims.push_back(dim);
     }
     llvm::sort(loopDims);

@@ -41,6 +41,10 @@ public:
   bool hasGroups() const;
   /// Dimension `dim` lives in the tiles of several blocks.
   bool isOfPanel(unsigned dim) const;
+  /// A block has one granule of dimension `dim`, which it walks.
+  bool walksGranules(unsigned dim) const {
+    return getDecision(dim).isWalked() && getDim(dim).granule > 1;
+  }
   /// Groups of warps that have as many rows of a tile each, 1 if a group has
   /// them all.
   int64_t countRowGroups() const;

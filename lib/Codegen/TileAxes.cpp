@@ -73,6 +73,24 @@ const GranuleAxes &TileAxes::addGranules(unsigned number,
   return own;
 }
 
+unsigned TileAxes::addWalkedGranules(unsigned dim) {
+  MLIRContext *context = kernel.getSchedule().getContext();
+  const IterationDim &divided = kernel.getDim(dim);
+  Axis parts{std::nullopt, divided.extent.ceilDiv(divided.granule)};
+  parts.exact = parts.grid = true;
+  parts.granule = divided.granule;
+  GranuleAxes &own = granules[dim];
+  own.parts = own.inside = add(parts);
+  own.coords[dim] = getAffineDimExpr(own.parts, context);
+  return own.parts;
+}
+
+void TileAxes::placeGranule(unsigned dim, Value begin, Value end) {
+  GranuleAxes &own = granules.find(dim)->second;
+  own.begin = begin;
+  own.end = end;
+}
+
 void TileAxes::merge(ArrayRef<unsigned> dims, unsigned axis) {
   SmallVector<AffineExpr> sizes;
   for (unsigned dim : dims)

@@ -78,9 +78,12 @@ struct Strip {
   AffineExpr step;
 };
 
-/// The axes that count granules of an axis and run along one of them.
+/// The axes that count granules of an axis and run along one of them. What
+/// walks a granule runs along it in the second one's stead, from `begin` to
+/// `end`.
 struct GranuleAxes {
   unsigned parts, inside;
+  Value begin, end;
   /// Coordinates along the dimensions of the axis, by granules.
   DenseMap<unsigned, AffineExpr> coords;
 };
@@ -110,6 +113,11 @@ public:
   /// Adds axes that count granules of `axis`, and run along one of them, for
   /// its dimensions `dims`.
   const GranuleAxes &addGranules(unsigned axis, ArrayRef<unsigned> dims);
+  /// Adds an axis along which blocks have a granule of dimension `dim` each;
+  /// returns its number.
+  unsigned addWalkedGranules(unsigned dim);
+  /// Says where the granule of `dim` that this block walks begins and ends.
+  void placeGranule(unsigned dim, Value begin, Value end);
 
   /// The axes that make up a tile which is no power of two.
   ArrayRef<unsigned> getParts() const { return parts; }

@@ -208,6 +208,7 @@ void TreeReduction::writeOutWindows() {
   for (Walk &walk : llvm::reverse(walks)) {
     std::optional<int64_t> extent = walk.getStaticExtent();
     if (!elementwise || !extent || isShared(walk) ||
+        kernel.walksGranules(walk.dim) ||
         (axes.getStrips().empty() && *extent * turns > kMaxWrittenOut))
       break;
     walk.steps = extent;
@@ -382,6 +383,8 @@ void TreeReduction::planParts() {
   SmallVector<std::optional<int64_t>> trips;
   for (auto [axis, walk] : llvm::zip(walkAxes, walks)) {
     std::optional<int64_t> extent = walk.getStaticExtent();
+    if (kernel.walksGranules(walk.dim))
+      extent = kernel.getDim(walk.dim).granule;
     trips.push_back(extent);
     if (extent)
       trips.back() = llvm::divideCeil(

@@ -71,7 +71,8 @@ bool WalkBuilder::isExact(const Axis &axis) const {
 }
 
 int64_t WalkBuilder::getStages(const Axis &axis) const {
-  bool isOfChunks = axis.dim && axis.tile > 1 &&
+  bool isOfChunks = axis.dim &&
+                    (axis.tile > 1 || kernel.walksGranules(*axis.dim)) &&
                     (axis.piece == Piece::All || axis.piece == Piece::Whole);
   return isOfChunks ? kernel.getDecision(*axis.dim).getStages() : 1;
 }
@@ -89,6 +90,10 @@ WalkBuilder::WalkBounds WalkBuilder::getWalk(const Axis &axis) {
                        : arith::ConstantIndexOp::create(builder, loc, 0);
   Value end = isPart ? panels.getPanel()->end : builder.getSize(axis.extent);
   Value step = arith::ConstantIndexOp::create(builder, loc, axis.step());
+  if (axis.dim && kernel.walksGranules(*axis.dim)) {
+    const GranuleAxes &own = axes.getGranules().find(*axis.dim)->second;
+    return {own.begin, own.end, step};
+  }
   if (axis.piece == Piece::All || axis.piece == Piece::Ends)
     return {begin, end, step};
   Value whole =

@@ -15,6 +15,7 @@
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/FusionPlanning/BeginByBlocks.h"
 #include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/ChannelsLast.h"
 #include "fusion/FusionPlanning/MoveScales.h"
@@ -131,6 +132,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
       rewrites.run(getCenterRewrite());
     }
     rewrites.run(getNestRewrite());
+    rewrites.run(getBlockRewrite(targetInfo));
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);

@@ -69,10 +69,71 @@ FusionDecision mlir::fusion::checkPointwiseBody(const KernelBody &body) {
   return FusionDecision::yes();
 }
 
+/// The dimension that `instance` reduces in granules, if there is one.
+static DimMask getDivided(const KernelBody &body,
+                          const BodyInstance &instance) {
+  int loop = body.getNode(instance).granuleLoop;
+  return loop < 0 ? 0 : body.getMask(instance.loops[loop]);
+}
+
+/// Dimensions that a block holds whole where others are divided into granules:
+/// in each step of its walk it reduces along them.
+static DimMask getHeld(const KernelBody &body) {
+  DimMask held = 0, divided = 0;
+  for (const BodyInstance &instance : body.getInstances()) {
+    DimMask own = getDivided(body, instance);
+    divided |= own;
+    held |= own ? 0 : body.getReducedMask(instance);
+  }
+  return divided ? held : 0;
+}
+
+/// A block has one granule of the divided dimension, of which it walks the rows
+/// a few at a time, and gives what it adds up over them to others to finish.
+static FusionDecision checkGranules(const KernelBody &body) {
+  const BodyInstance *first = nullptr;
+  for (const BodyInstance &instance : body.getInstances()) {
+    for (unsigned producer : instance.producers)
+      if (getDivided(body, body.getInstances()[producer]))
+        return FusionDecision::no(ReasonCode::ReductionCoordinates,
+                                  quote(body, instance));
+    DimMask divided = getDivided(body, instance);
+    if (!divided)
+      continue;
+    if (!first)
+      first = &instance;
+    if (divided != getDivided(body, *first) ||
+        body.getNode(instance).granule != body.getNode(*first).granule)
+      return FusionDecision::no(ReasonCode::GranulesDiffer,
+                                quote(body, *first) + " and " +
+                                    quote(body, instance));
+  }
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    if ((getHeld(body) >> dim & 1) && !body.isStatic(dim))
+      return FusionDecision::no(ReasonCode::UnknownRows, quote(body, *first));
+  return FusionDecision::yes();
+}
+
+/// The reduction that says which dimensions blocks own. Those in granules may
+/// keep more.
+static const BodyInstance *findRoot(const KernelBody &body) {
+  const BodyInstance *root = nullptr;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind != NodeKind::Pointwise &&
+        (!root || (getDivided(body, *root) && !getDivided(body, instance))))
+      root = &instance;
+  return root;
+}
+
 FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
   SmallVector<Ancestry> ancestry = getAncestry(body);
   ArrayRef<BodyInstance> instances = body.getInstances();
-  const BodyInstance *root = nullptr;
+  if (FusionDecision granules = checkGranules(body); !granules)
+    return granules;
+  // What a reduction keeps is owned by the block, or, of one in granules, held
+  // whole, since others reduce it in each step.
+  const BodyInstance *root = findRoot(body);
+  DimMask outer = root->outerMask, held = getHeld(body);
   unsigned numScans = 0, numReductions = 0;
   for (auto [i, instance] : llvm::enumerate(instances)) {
     NodeKind kind = body.getNode(instance).kind;
@@ -82,9 +143,10 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
     if (numScans > 1 || (numScans && numReductions))
       return FusionDecision::no(ReasonCode::ScanWithReduction,
                                 quote(body, instance));
-    if (!root)
-      root = &instance;
-    if (instance.outerMask == root->outerMask)
+    DimMask kept = instance.outerMask;
+    if (DimMask divided = getDivided(body, instance))
+      kept &= outer | divided | ~held;
+    if (kept == outer)
       continue;
     // Blocks that share a row cannot agree on its reduction within one kernel.
     return FusionDecision::no(
@@ -93,7 +155,6 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
         quote(body, *root) + " and " + quote(body, instance));
   }
 
-  DimMask outer = root->outerMask;
   for (const BodyInstance &instance : instances) {
     DimMask beyond = instance.mask & ~outer;
     if (!beyond)

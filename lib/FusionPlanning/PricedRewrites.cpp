@@ -55,7 +55,8 @@ bool RewriteDriver::decide(const PricedRewrite &rewrite,
       isServed && entry.timeAfterUs < rewrite.mostTime * entry.timeBeforeUs;
   if (entry.accepted)
     entry.reason = rewrite.reason;
-  return entry.accepted || (rewrite.showsRefused && isServed);
+  return entry.accepted || (rewrite.showsRefused && isServed) ||
+         rewrite.showsUnserved;
 }
 
 void RewriteDriver::run(const PricedRewrite &rewrite) {

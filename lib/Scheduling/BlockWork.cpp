@@ -43,13 +43,15 @@ void BlockWork::measure(unsigned dim) {
   double own = 1, cover = extent;
   auto tile = static_cast<double>(axis.tile);
   if (axis.kind == AxisKind::Loop) {
-    own = static_cast<double>(axis.split);
-    cover = std::ceil(extent / own);
+    auto granule = static_cast<double>(facts.granules[dim]);
+    own = granule > 1 ? std::ceil(extent / granule)
+                      : static_cast<double>(axis.split);
+    cover = granule > 1 ? granule : std::ceil(extent / own);
     double steps = std::ceil(cover / tile);
     trips *= steps;
     stages = std::max(stages, static_cast<double>(axis.stages));
     paddingOf.push_back(steps * tile * own / extent);
-    walks |= facts.reduced.test(dim) || facts.scanned.test(dim);
+    walks |= facts.reduced.test(dim) || facts.scanned.test(dim) || granule > 1;
     isSplit |= axis.split > 1;
   } else {
     double covered = tile * static_cast<double>(axis.strip * axis.steps);
@@ -66,6 +68,8 @@ void BlockWork::measure(unsigned dim) {
 }
 
 void BlockWork::findTurns() {
+  if (facts.hasGranules())
+    return;
   bool hasStrips = false;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
     const LoopAxis &axis = schedule[dim];
@@ -116,16 +120,32 @@ unsigned BlockWork::getAlongMemory() const {
   return along;
 }
 
+DimMask BlockWork::getResultMask(const BodyInstance &instance) const {
+  std::optional<unsigned> divided = facts.getGranuleDim(instance);
+  return instance.outerMask & ~(divided ? DimMask(1) << *divided : 0);
+}
+
+unsigned BlockWork::countMeetings() const {
+  unsigned levels = 0;
+  for (const BodyInstance &instance : body.getInstances())
+    if (body.getNode(instance).kind == NodeKind::Reduction &&
+        !facts.getGranuleDim(instance) &&
+        getSharing(instance).threads > kWarpThreads)
+      levels = std::max(levels, instance.level + 1);
+  return facts.hasGranules() ? levels : 0;
+}
+
 BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
   // Threads have those past the ends, too.
   double results = 1;
+  DimMask own = getResultMask(instance);
   for (auto [dim, axis] : llvm::enumerate(schedule.axes))
-    if (instance.outerMask >> dim & 1)
+    if (own >> dim & 1)
       results *= static_cast<double>(axis.tile * axis.strip);
   // Along memory a thread has as many results as one access brings elements.
   unsigned along = getAlongMemory();
   double together = 1;
-  if (instance.outerMask >> along & 1)
+  if (own >> along & 1)
     together =
         std::min(kMaxAccessBytes / static_cast<double>(facts.narrowestElement),
                  llvm::bit_floor<uint64_t>(tileOf[along]) * 1.0);
@@ -133,7 +153,7 @@ BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
   if (results >= threads)
     return {1, results / threads};
   double sharing = threads * together / results;
-  if (!(instance.outerMask >> along & 1))
+  if (!(own >> along & 1))
     sharing = std::max(sharing, countLanesAlong());
   sharing = std::clamp(sharing, 1.0, threads);
   return {sharing, std::max(together, results * sharing / threads)};

@@ -24,6 +24,15 @@ struct BlockWork {
 
   /// Of `sweeps`, those in which values of `mask` are computed or read anew.
   double countSweeps(DimMask mask, uint64_t sweeps) const;
+  /// Steps of a walk through a granule in which a reduction is finished: all
+  /// for what is reduced beside granules, else one.
+  double countFinishes(const BodyInstance &instance) const {
+    return facts.hasGranules() && body.getNode(instance).granuleLoop < 0 ? trips
+                                                                         : 1;
+  }
+  /// Reductions on the longest path for which warps wait for each other in each
+  /// step of a walk through a granule.
+  unsigned countMeetings() const;
   /// Blocks along dimensions that `mask` lacks: each has its own copy.
   double countCopies(DimMask mask) const;
   /// Points that threads compute: with those beyond the ends of dimensions.
@@ -42,6 +51,9 @@ struct BlockWork {
     double threads = 1, results = 1;
   };
   Sharing getSharing(const BodyInstance &instance) const;
+  /// Dimensions of the results of `instance` that a tile has: of a granule it
+  /// has the one result.
+  DimMask getResultMask(const BodyInstance &instance) const;
   /// Of them, lanes along memory of what is reduced.
   double countLanesAlong() const;
   /// Threads have all that they reduce; nothing is exchanged.

@@ -40,6 +40,12 @@ bool LoopFacts::reduces(const BodyInstance &instance, unsigned dim) const {
   return false;
 }
 
+std::optional<unsigned>
+LoopFacts::getGranuleDim(const BodyInstance &instance) const {
+  int loop = body.getNode(instance).granuleLoop;
+  return loop < 0 ? std::nullopt : std::optional(getDimOfLoop(instance, loop));
+}
+
 bool LoopFacts::contains(Operation *op) const {
   return llvm::any_of(body.getInstances(), [&](const BodyInstance &instance) {
     return body.getNode(instance).op == op;
@@ -90,6 +96,8 @@ void LoopFacts::findKinds() {
       if (static_cast<int>(loop) == node.scanned)
         scanned.set(dim);
     }
+    if (std::optional<unsigned> divided = getGranuleDim(instance))
+      granules[*divided] = std::max(granules[*divided], node.granule);
   }
 }
 
@@ -157,6 +165,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
     : body(body), target(target) {
   unsigned numDims = body.getExtents().size();
   extents.assign(numDims, 1);
+  granules.assign(numDims, 1);
   for (llvm::SmallBitVector *set : {&root, &reduced, &scanned, &repeats})
     set->resize(numDims);
   contiguousBytes.assign(numDims, 0);

@@ -47,6 +47,9 @@ struct LoopFacts {
   /// Dimensions of results; those that reductions, and scans, walk. Also those
   /// of size 1.
   llvm::SmallBitVector root, reduced, scanned;
+  /// Elements of a granule of each dimension, of which reductions give one
+  /// element for each granule; 1 for no granules.
+  SmallVector<int64_t> granules;
   /// Those of the primary result, outermost first; nothing where no dimension
   /// runs along it.
   SmallVector<std::optional<unsigned>> primary;
@@ -74,6 +77,12 @@ struct LoopFacts {
   unsigned getDimOfLoop(const BodyInstance &instance, unsigned loop) const;
   /// `instance` is a reduction along `dim`.
   bool reduces(const BodyInstance &instance, unsigned dim) const;
+  /// The dimension that `instance` reduces in granules, if there is one.
+  std::optional<unsigned> getGranuleDim(const BodyInstance &instance) const;
+  /// Reductions divide a dimension into granules.
+  bool hasGranules() const {
+    return llvm::any_of(granules, [](int64_t size) { return size > 1; });
+  }
   /// The kernel computes `op`.
   bool contains(Operation *op) const;
   /// The dimension that most bytes are contiguous along.

@@ -53,6 +53,10 @@ LoopSchedules getPointwiseSchedules(const LoopFacts &facts);
 /// Schedules of kernels that reduce, but no windows.
 LoopSchedules getReductionSchedules(const LoopFacts &facts);
 
+/// Schedules of kernels that reduce a dimension in granules, each of which a
+/// block walks, and others beside it, which it holds.
+LoopSchedules getGranuleSchedules(const LoopFacts &facts);
+
 /// The schedule of a kernel that reduces windows; empty for any other.
 LoopSchedules getWindowSchedules(const LoopFacts &facts);
 

@@ -56,6 +56,8 @@ ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
 static LoopSchedules getCandidates(const LoopFacts &facts) {
   if (facts.scanned.any())
     return getScanSchedules(facts);
+  if (facts.hasGranules())
+    return getGranuleSchedules(facts);
   if (facts.reduced.none())
     return getPointwiseSchedules(facts);
   LoopSchedules windows = getWindowSchedules(facts);

@@ -203,12 +203,13 @@ void ArithmeticPricer::addCombinations() {
     // unless these are dear.
     auto op = dyn_cast<linalg::LinalgOp>(node.op);
     bool isFolded = op && isDearToCombine(op);
-    if (work.walks && !isFolded)
+    double finishes = work.countFinishes(instance);
+    if (work.walks && finishes == 1 && !isFolded)
       cost.fp32Flops += 2 * std::max(0.0, work.perThread - sharing.results) *
                         countCombination(node.perPoint) * work.threads *
                         work.blocks;
-    cost.fp32Flops +=
-        2 * sharing.results * instructions * work.threads * work.blocks;
+    cost.fp32Flops += 2 * sharing.results * instructions * finishes *
+                      work.threads * work.blocks;
   }
 }
 

@@ -47,6 +47,8 @@ private:
   double countScanned() const;
   /// Of what a walk accumulates.
   double countAccumulators() const;
+  /// Of operands that are the same in all steps of a walk through a granule.
+  double countOfAllSteps() const;
 
   const StreamTraffic &traffic;
   const BlockWork &work;
@@ -145,14 +147,16 @@ double RegisterCounter::countKeptRegisters(bool withStates) const {
 double RegisterCounter::countAccumulators() const {
   if (!work.walks || schedule.strategy != Strategy::Reduction)
     return 0;
-  // Reductions of one level walk together.
+  // Reductions of one level walk together, those in granules all.
   SmallVector<double> states;
   for (const BodyInstance &instance : body.getInstances()) {
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
-    if (!op || op.getNumReductionLoops() == 0)
+    if (!op || op.getNumReductionLoops() == 0 ||
+        work.countFinishes(instance) > 1)
       continue;
     std::optional<SmallVector<Type>> types = getPartialTypes(op);
-    states.resize(std::max<size_t>(states.size(), instance.level + 1));
+    unsigned level = facts.hasGranules() ? 0 : instance.level;
+    states.resize(std::max<size_t>(states.size(), level + 1));
     double own = types ? static_cast<double>(types->size()) : 1;
     // One count for all elements of a tile. Of what is folded a thread holds
     // the elements instead.
@@ -161,9 +165,26 @@ double RegisterCounter::countAccumulators() const {
     if (double folded = work.countFolded(instance);
         folded > 1 && isDearToCombine(op))
       own = 1 + own / folded;
-    states[instance.level] += own;
+    states[level] += own;
   }
-  return work.perThread * *llvm::max_element(states);
+  double most = states.empty() ? 0 : *llvm::max_element(states);
+  return work.perThread * most;
+}
+
+double RegisterCounter::countOfAllSteps() const {
+  double registers = 0;
+  for (const Stream &stream : traffic.get()) {
+    double elements = 1;
+    bool isOfStep = stream.isWrite;
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+      bool has = stream.mask >> dim & 1;
+      isOfStep |= has && facts.granules[dim] > 1;
+      elements *= has ? static_cast<double>(schedule[dim].tile) : 1;
+    }
+    if (facts.hasGranules() && !isOfStep)
+      registers += std::max(1.0, elements / work.threads);
+  }
+  return registers;
 }
 
 int64_t RegisterCounter::countOfWindows() const {
@@ -216,11 +237,14 @@ int64_t RegisterCounter::count() const {
   double kept = countKeptRegisters();
   if (kept == 0)
     return count(countLoaded() + countAccumulators());
-  int64_t registers = count(kept);
+  // What is reduced in granules stays while rows are kept.
+  double beside =
+      facts.hasGranules() ? countAccumulators() + countOfAllSteps() : 0;
+  int64_t registers = count(kept + beside);
   // States are computed a few at a time where what is kept fits without.
   int64_t limit =
       getRegisterLimit(static_cast<int64_t>(work.threads), facts.target);
-  int64_t least = count(countKeptRegisters(/*withStates=*/false));
+  int64_t least = count(countKeptRegisters(/*withStates=*/false) + beside);
   if (least - cost::kRegisterError <= limit)
     registers = std::min(registers, limit);
   return registers;

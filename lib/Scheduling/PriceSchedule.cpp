@@ -59,6 +59,8 @@ void SchedulePricer::addSteps() {
                         : work.keepsRows() && traffic.countExchangedBytes() > 0
                             ? 1
                             : 0;
+  // Between steps of a walk nothing is in flight.
+  cost.reductionSteps += work.countMeetings() * (work.trips - 1);
   if (!work.isSplit)
     return;
   double &steps = work.inCluster ? cost.clusterSteps : cost.gridSteps;
@@ -85,7 +87,7 @@ double SchedulePricer::getBytesInFlight() const {
   // Of a walk the next loads are not on their way while it computes.
   if (schedule.strategy == Strategy::Scan)
     bytes *= work.isSplit ? facts.target.fitted.scans.tilesAhead : 1;
-  else if (work.walks)
+  else if (work.walks && work.countMeetings() == 0)
     bytes *= std::min(work.trips, fitted.walkingSteps);
   return std::clamp(bytes, 4.0, fitted.mostInFlight) *
          (work.walks ? fitted.walkingShare : 1);

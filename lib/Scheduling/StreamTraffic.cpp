@@ -210,6 +210,17 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
   return std::min(together, static_cast<double>(kLineBytes)) / piece;
 }
 
+double StreamTraffic::getStoredShare(const Stream &stream) const {
+  double share = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    for (AffineExpr coord : stream.coords)
+      if (auto granule = dyn_cast<AffineBinaryOpExpr>(coord);
+          granule && coord.isFunctionOfDim(dim) &&
+          granule.getKind() == AffineExprKind::FloorDiv)
+        share /= static_cast<double>(facts.granules[dim]);
+  return share;
+}
+
 double StreamTraffic::countInVain(const Stream &stream, double vector) const {
   unsigned along = work.getAlongMemory();
   if (!work.keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
@@ -242,7 +253,7 @@ double StreamTraffic::countExchangedBytes() const {
 bool StreamTraffic::isCopied(const Stream &stream) const {
   if (stream.isWrite || isGather(stream))
     return false;
-  for (unsigned dim : facts.reduced.set_bits())
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     if (schedule[dim].stages > 1 && (stream.mask >> dim & 1))
       return true;
   return false;
@@ -334,6 +345,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
   double sweeps = work.countSweeps(stream.mask, stream.sweeps);
   double points = body.getPoints(stream.mask) * work.countCopies(stream.mask);
+  double accessed = work.countPoints(stream.mask);
   AccessCost access;
   access.uniqueBytes = stream.uniqueBytes;
   access.isWrite = stream.isWrite;
@@ -375,13 +387,15 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
 
   double vector = getVector(stream, run);
   double inVain = countInVain(stream, vector);
+  if (stream.isWrite)
+    accessed *= getStoredShare(stream);
   if (inVain > fitted.rowExchangeInstructions)
-    cost.sharedBytes += 2 * work.countPoints(stream.mask) * elementBytes;
+    cost.sharedBytes += 2 * accessed * elementBytes;
   double instructions = fitted.accessInstructions / vector +
                         std::min(inVain, fitted.rowExchangeInstructions) +
                         (elementBytes < 4 ? fitted.convertInstructions : 0);
-  cost.fp32Flops += 2 * work.countPoints(stream.mask) * getLoadedShare(stream) *
-                    sweeps * instructions;
+  cost.fp32Flops +=
+      2 * accessed * getLoadedShare(stream) * sweeps * instructions;
 }
 
 void StreamTraffic::addTo(KernelCost &cost) const {

@@ -67,6 +67,9 @@ public:
   /// that threads access as they hold them, `vector` elements at a time; bytes
   /// of a block of those that are exchanged instead.
   double countInVain(const Stream &stream, double vector) const;
+  /// Of the points of what is stored, those that give an element: one for each
+  /// granule.
+  double getStoredShare(const Stream &stream) const;
   double countExchangedBytes() const;
 
 private:

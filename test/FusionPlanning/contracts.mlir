@@ -93,17 +93,17 @@ func.func @must(%x: tensor<8x1048576xf64>) -> tensor<8x1048576xf64> {
 // Two users that no kernel can hold together: each computes the value itself.
 // CHECK-LABEL: func @must_for_all_users
 // CHECK-SAME: kernels_after = 2 : i64
-// CHECK: fusion.kernel @exp_sum ins(%arg0 : tensor<1024x512xf32>) -> (tensor<1024xf32>)
-// CHECK: fusion.kernel @exp_sum_1 ins(%arg0 : tensor<1024x512xf32>) -> (tensor<512xf32>)
-func.func @must_for_all_users(%x: tensor<1024x512xf32>) -> (tensor<1024xf32>, tensor<512xf32>) {
+// CHECK: fusion.kernel @exp_sum ins(%arg0 : tensor<40x512xf32>) -> (tensor<40xf32>)
+// CHECK: fusion.kernel @exp_sum_1 ins(%arg0 : tensor<40x512xf32>) -> (tensor<512xf32>)
+func.func @must_for_all_users(%x: tensor<40x512xf32>) -> (tensor<40xf32>, tensor<512xf32>) {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1024x512xf32>
-  %er = tensor.empty() : tensor<1024xf32>
+  %e = tensor.empty() : tensor<40x512xf32>
+  %er = tensor.empty() : tensor<40xf32>
   %ec = tensor.empty() : tensor<512xf32>
-  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<1024xf32>) -> tensor<1024xf32>
+  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<40xf32>) -> tensor<40xf32>
   %fc = linalg.fill ins(%zero : f32) outs(%ec : tensor<512xf32>) -> tensor<512xf32>
-  %0 = linalg.exp {fusion.must} ins(%x : tensor<1024x512xf32>) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
-  %r = linalg.reduce { arith.addf } ins(%0 : tensor<1024x512xf32>) outs(%fr : tensor<1024xf32>) dimensions = [1]
-  %c = linalg.reduce { arith.addf } ins(%0 : tensor<1024x512xf32>) outs(%fc : tensor<512xf32>) dimensions = [0]
-  return %r, %c : tensor<1024xf32>, tensor<512xf32>
+  %0 = linalg.exp {fusion.must} ins(%x : tensor<40x512xf32>) outs(%e : tensor<40x512xf32>) -> tensor<40x512xf32>
+  %r = linalg.reduce { arith.addf } ins(%0 : tensor<40x512xf32>) outs(%fr : tensor<40xf32>) dimensions = [1]
+  %c = linalg.reduce { arith.addf } ins(%0 : tensor<40x512xf32>) outs(%fc : tensor<512xf32>) dimensions = [0]
+  return %r, %c : tensor<40xf32>, tensor<512xf32>
 }

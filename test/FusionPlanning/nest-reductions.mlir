@@ -90,10 +90,11 @@ func.func @beside(%x: tensor<128x8192xf32>) -> (tensor<f32>, tensor<128xf32>) {
   return %all, %rows : tensor<f32>, tensor<128xf32>
 }
 
-// Neither of sums of rows and of columns begins with the other.
+// Neither of sums of rows and of columns begins with the other: those of columns
+// begin with granules of rows (begin-by-blocks.mlir).
 // CHECK-LABEL: func.func @apart
-// CHECK: fusion.kernel {{.*}} ins(%arg0
-// CHECK: fusion.kernel {{.*}} ins(%arg0
+// CHECK: fusion.kernel {{.*}} ins(%arg0 {{.*}} -> (tensor<{{[0-9]+}}x8192xf32>, tensor<4096xf32>)
+// CHECK: fusion.kernel {{.*}}x8192xf32>) -> (tensor<8192xf32>)
 func.func @apart(%x: tensor<4096x8192xf32>) -> (tensor<8192xf32>, tensor<4096xf32>) {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8192xf32>

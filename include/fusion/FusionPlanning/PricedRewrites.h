@@ -53,8 +53,10 @@ struct PricedRewrite {
       isServed = [](Operation *, const ComputeGraph &, const FusionPlan &) {
         return true;
       };
-  /// Refused matches are in the ledger; else the plan says enough.
+  /// Refused matches are in the ledger; else the plan says enough. So are those
+  /// whose plan does not do what the rewrite is for.
   bool showsRefused = false;
+  bool showsUnserved = false;
 };
 
 /// What was considered, each with the operation that shows it.

@@ -45,7 +45,9 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
       rounded up to a power of two), or, in a kernel that reduces it, in the
       tiles of a group of co-resident blocks, which combine what they reduce;
     - `loop`: the block walks the dimension in chunks of `tile` elements, once
-      for each reduction along it that needs the results of others;
+      for each reduction along it that needs the results of others. Of a dimension
+      that the kernel reduces in granules (one element of a result for each) a
+      block walks one granule, and there is a block for each of them;
     - `sequential`: the block walks the dimension in such chunks once for all
       reductions along it. Sums that need the result of a maximum or minimum so
       far are repaired when it changes (docs/Rationale/Cascades.md);
