@@ -115,6 +115,11 @@ LogicalResult GridBuilder::addAxes() {
     if (last != id && kernel.getStrategy() == Strategy::Reduction)
       continue;
     if (kernel.walksGranules(id)) {
+      if (dim.granule % decision.getTile() != 0)
+        return kernel.emitError("FUS-3119: granules of ")
+               << dim.granule << " elements along dimension " << id
+               << " are walked in tiles of " << decision.getTile()
+               << ", which do not divide them";
       unsigned parts = axes.addWalkedGranules(id);
       axes[parts].depth = grid.depth;
       gridAxes.push_back(parts);

@@ -4,6 +4,7 @@
 // RUN: fusion-run %s --entry=small --device=emulator --random --verify=payload | FileCheck %s --check-prefix=PAYLOAD
 // RUN: fusion-run %s --entry=batches --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=norm --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=differ --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=unknown --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // Reductions past rows begin in the kernel of one along the rows: its blocks have
 // a granule of rows each.
@@ -208,4 +209,30 @@ func.func @rounded(%x: tensor<4096x512xbf16>) -> (tensor<512xbf16>, tensor<4096x
   %fr = linalg.fill ins(%z : bf16) outs(%er : tensor<4096xbf16>) -> tensor<4096xbf16>
   %r = linalg.reduce { arith.addf } ins(%x : tensor<4096x512xbf16>) outs(%fr : tensor<4096xbf16>) dimensions = [1]
   return %c, %r : tensor<512xbf16>, tensor<4096xbf16>
+}
+
+// Blocks have one granule of rows, and no two of different lengths.
+// EXPLAIN-LABEL: @differ for sm_90a
+// EXPLAIN: refused sum {{.*}}granules-differ
+// CHECK-LABEL: func.func @differ
+// CHECK-SAME: kernels_after = 2 : i64
+func.func @differ(%x: tensor<1000x512xf32>) -> (tensor<16x512xf32>, tensor<32x512xf32>) {
+  %z = arith.constant 0.0 : f32
+  %ea = tensor.empty() : tensor<16x512xf32>
+  %fa = linalg.fill ins(%z : f32) outs(%ea : tensor<16x512xf32>) -> tensor<16x512xf32>
+  %a = linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (i floordiv 64, j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<1000x512xf32>) outs(%fa : tensor<16x512xf32>) {
+  ^bb0(%v: f32, %s: f32):
+    %0 = arith.addf %s, %v : f32
+    linalg.yield %0 : f32
+  } -> tensor<16x512xf32>
+  %eb = tensor.empty() : tensor<32x512xf32>
+  %fb = linalg.fill ins(%z : f32) outs(%eb : tensor<32x512xf32>) -> tensor<32x512xf32>
+  %b = linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (i floordiv 32, j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<1000x512xf32>) outs(%fb : tensor<32x512xf32>) {
+  ^bb0(%v: f32, %s: f32):
+    %0 = arith.addf %s, %v : f32
+    linalg.yield %0 : f32
+  } -> tensor<32x512xf32>
+  return %a, %b : tensor<16x512xf32>, tensor<32x512xf32>
 }
