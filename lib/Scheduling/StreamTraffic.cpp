@@ -154,6 +154,9 @@ double StreamTraffic::getVector(const Stream &stream, double run) const {
       row = 0;
       break;
     }
+    // Rows that are added up keep their columns, wherever they begin.
+    if (facts.hasGranules() && row > 1)
+      break;
     // Of one row in all, no other begins anywhere.
     if (llvm::all_of(stream.shape.take_front(number),
                      [](int64_t size) { return size == 1; })) {
