@@ -49,7 +49,8 @@ void BlockWork::measure(unsigned dim) {
     cover = granule > 1 ? granule : std::ceil(extent / own);
     double steps = std::ceil(cover / tile);
     trips *= steps;
-    stages = std::max(stages, static_cast<double>(axis.stages));
+    if (copiesAhead(dim))
+      stages = std::max(stages, static_cast<double>(axis.stages));
     paddingOf.push_back(steps * tile * own / extent);
     walks |= facts.reduced.test(dim) || facts.scanned.test(dim) || granule > 1;
     isSplit |= axis.split > 1;
@@ -65,6 +66,13 @@ void BlockWork::measure(unsigned dim) {
   blocksOf.push_back(own);
   tileOf.push_back(std::min(extent, tile * static_cast<double>(axis.strip)));
   coverOf.push_back(cover);
+}
+
+bool BlockWork::copiesAhead(unsigned dim) const {
+  const LoopAxis &axis = schedule[dim];
+  // A single chunk is no walk.
+  return axis.stages > 1 && llvm::divideCeil(facts.extents[dim], axis.split) >
+                                static_cast<uint64_t>(axis.tile);
 }
 
 void BlockWork::findTurns() {

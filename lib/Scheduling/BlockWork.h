@@ -71,6 +71,8 @@ struct BlockWork {
   /// Elements of a walk's tile that a thread reduces before it combines them
   /// with the states of `instance`.
   double countFolded(const BodyInstance &instance) const;
+  /// Chunks along `dim` are copied ahead.
+  bool copiesAhead(unsigned dim) const;
   /// Chunks of a walk that are loaded in one loop.
   double countTripsInTurn() const;
 

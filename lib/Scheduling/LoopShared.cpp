@@ -46,8 +46,9 @@ static SmallVector<int64_t> getStateBytes(const BlockWork &work,
   } else if (auto reduction = dyn_cast<linalg::LinalgOp>(op)) {
     if (std::optional<SmallVector<Type>> partial = getPartialTypes(reduction))
       types = *partial;
-    // Of what is held the count is known.
-    if (matchMoments(reduction) && !work.walks && types.size() > 1)
+    // Of what one block holds the count is known.
+    if (matchMoments(reduction) && !work.walks && !work.isSplit &&
+        types.size() > 1)
       types.pop_back();
   }
   SmallVector<int64_t> bytes;
@@ -101,6 +102,8 @@ private:
   void addSweep(unsigned sweep, unsigned numSweeps);
   void addStreams(ArrayRef<Moved> moved, const LinearLayout &layout,
                   bool hasRows, unsigned begin);
+  /// Threads reduce what they have of a chunk before they combine it.
+  bool isFoldedFirst(const BodyInstance &instance) const;
   void addReduction(const BodyInstance &instance, LinearLayout layout);
   void addScan(const BodyInstance &instance, const LinearLayout &layout);
   /// The scans of a program that has each `count` times.
@@ -302,21 +305,44 @@ void SharedLister::addStreams(ArrayRef<Moved> moved, const LinearLayout &layout,
     }
 }
 
+bool SharedLister::isFoldedFirst(const BodyInstance &instance) const {
+  auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
+  return op && isDearToCombine(op) && work.countFolded(instance) > 1;
+}
+
+/// Elements of a tile in `layout` that one thread has.
+static int64_t countHeld(const LinearLayout &layout) {
+  int64_t held = 1;
+  for (unsigned bit = 0; bit < layout.numBits(tile::HwDim::Register); ++bit)
+    held *= llvm::any_of(layout.basis(tile::HwDim::Register, bit),
+                         [](int32_t step) { return step != 0; })
+                ? 2
+                : 1;
+  return held;
+}
+
 void SharedLister::addReduction(const BodyInstance &instance,
                                 LinearLayout layout) {
   SmallVector<int64_t> states = getStateBytes(work, instance);
-  for (unsigned axis = dims.size(); axis-- > 0;) {
-    if (!facts.reduces(instance, dims[axis]))
+  // Elements that a thread reduces itself it has reduced before.
+  bool isFolded = isFoldedFirst(instance);
+  unsigned gone = 0;
+  for (auto [number, dim] : llvm::enumerate(dims)) {
+    if (!facts.reduces(instance, dim))
       continue;
+    unsigned axis = number - gone++;
     std::optional<tile::ReductionBits> bits =
         tile::getReductionBits(layout, axis);
     if (!bits)
       return;
     LinearLayout outer = layout.sliceDim(axis);
+    int64_t elements = countElements(outer.shape());
+    if (isFolded)
+      elements /= countHeld(outer);
     int64_t parts = int64_t(1) << llvm::popcount(bits->warpMask);
     if (bits->warpMask)
       for (int64_t bytes : states)
-        addMoment(countElements(outer.shape()) * parts * bytes);
+        addMoment(elements * parts * bytes);
     layout = outer;
   }
   if (!work.isSplit)
@@ -407,7 +433,9 @@ SharedLister::findMoved(unsigned sweep, unsigned numSweeps,
     bool isIn =
         numSweeps == 1 || (stream.isWrite ? sweep + 1 == numSweeps
                                           : (stream.sweeps >> sweep & 1) != 0);
-    if (!isIn || traffic.isGather(stream) || stream.coords.empty())
+    // Windows are accessed place by place.
+    if (!isIn || traffic.isGather(stream) || stream.coords.empty() ||
+        traffic.isOfWindows(stream))
       continue;
     Moved each = describe(stream, wholeChunks, /*mayDivide=*/true);
     if (!each.axes.empty())
@@ -424,11 +452,8 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
   // What loops accumulate together is in one layout. Elements that threads
   // reduce before they combine them are not.
   bool isJoined = schedule.strategy == Strategy::Scan;
-  for (const BodyInstance &instance : facts.body.getInstances()) {
-    auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
-    isJoined |= isOfSweep(instance) &&
-                !(op && isDearToCombine(op) && work.countFolded(instance) > 1);
-  }
+  for (const BodyInstance &instance : facts.body.getInstances())
+    isJoined |= isOfSweep(instance) && !isFoldedFirst(instance);
   unsigned rounds =
       schedule.strategy == Strategy::Scan && work.isSplit ? kWrittenRounds : 1;
   SmallVector<std::vector<Moved>, 2> loops{

@@ -257,7 +257,7 @@ bool StreamTraffic::isCopied(const Stream &stream) const {
   if (stream.isWrite || isGather(stream))
     return false;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
-    if (schedule[dim].stages > 1 && (stream.mask >> dim & 1))
+    if (work.copiesAhead(dim) && (stream.mask >> dim & 1))
       return true;
   return false;
 }

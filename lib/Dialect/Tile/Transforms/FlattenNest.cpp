@@ -53,6 +53,11 @@ static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   };
   Value zero = number(0), one = number(1);
+  // Positions are also computed ahead of a nest that is empty.
+  Value divisor =
+      getConstantIntValue(innerTrips)
+          ? innerTrips
+          : Value(arith::MaxUIOp::create(rewriter, loc, innerTrips, one));
   auto flat = scf::ForOp::create(
       rewriter, loc, zero, total, one, outer.getInitArgs(),
       [&](OpBuilder &builder, Location loc, Value iteration,
@@ -64,14 +69,12 @@ static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
                                        distance);
         };
         IRMapping mapping;
-        mapping.map(
-            outer.getInductionVar(),
-            positionOf(outer, arith::DivUIOp::create(builder, loc, iteration,
-                                                     innerTrips)));
-        mapping.map(
-            inner.getInductionVar(),
-            positionOf(inner, arith::RemUIOp::create(builder, loc, iteration,
-                                                     innerTrips)));
+        mapping.map(outer.getInductionVar(),
+                    positionOf(outer, arith::DivUIOp::create(
+                                          builder, loc, iteration, divisor)));
+        mapping.map(inner.getInductionVar(),
+                    positionOf(inner, arith::RemUIOp::create(
+                                          builder, loc, iteration, divisor)));
         mapping.map(outer.getRegionIterArgs(), carried);
         mapping.map(inner.getRegionIterArgs(), carried);
         for (Operation &op : outer.getBody()->without_terminator())

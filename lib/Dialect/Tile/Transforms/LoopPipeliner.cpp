@@ -19,13 +19,22 @@
 using namespace mlir;
 using namespace mlir::tile;
 
+/// Whether `op` divides by a number that is never zero, as flattened nests do.
+static bool isSafeDivision(Operation *op) {
+  if (!isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return false;
+  auto most = op->getOperand(1).getDefiningOp<arith::MaxUIOp>();
+  return most && getConstantIntValue(most.getRhs()).value_or(0) > 0;
+}
+
 bool tile::isKnownAhead(Value value, scf::ForOp loop) {
   if (value.getParentRegion()->isProperAncestor(&loop.getRegion()) ||
       value == loop.getInductionVar())
     return true;
   Operation *op = value.getDefiningOp();
   return op && op->getBlock() == loop.getBody() && op->getNumRegions() == 0 &&
-         isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+         (isPure(op) || isSafeDivision(op)) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
            return isKnownAhead(operand, loop);
          });
 }
