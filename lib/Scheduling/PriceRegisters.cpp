@@ -211,6 +211,9 @@ int64_t RegisterCounter::count() const {
       lastUse[producer] = i;
   }
   double together = std::min(work.perThread, fitted.elementsAtATime);
+  // Of many that wait for nothing ptxas computes more side by side.
+  if (schedule.strategy == Strategy::Pointwise)
+    together = std::max(together, work.perThread / fitted.elementsAtATime);
   for (auto [i, instance] : llvm::enumerate(instances)) {
     const GraphValue &value =
         body.getGraph().getValue(body.getNode(instance).writes.front().value);
