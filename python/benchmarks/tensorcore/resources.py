@@ -153,17 +153,37 @@ def parse_log(log):
          or "warning" in line.lower()])
 
 
-def examine(program, compiler, assembler, directory, needs=True):
-    """The kernels of a program, compiled for the assembler's target."""
+def _compiler_of(program, compiler, target, directory):
+    """Compiles `program` to a phase, and gives the text."""
     directory = pathlib.Path(directory)
     source, out = directory / "program.mlir", directory / "out"
     source.write_text(program)
 
     def compile_to(phase):
-        _run([compiler, source, f"--target={assembler.target}",
+        _run([compiler, source, f"--target={target}",
               f"--compile-to={phase}", "-o", out])
         return out.read_text()
 
+    return compile_to
+
+
+def examine_loops(program, compiler, target, assembler, directory):
+    """The kernels of a program that have no product; without an assembler,
+    what the compiler says of them."""
+    compile_to = _compiler_of(program, compiler, target, directory)
+    kernels = {name: kernel
+               for name, kernel in read_kernels(compile_to("tile")).items()
+               if not kernel.schedule}
+    if assembler:
+        for name, ptx in split_modules(compile_to("ptx")):
+            if name in kernels:
+                kernels[name].assembled = assembler.assemble(name, ptx)
+    return list(kernels.values())
+
+
+def examine(program, compiler, assembler, directory, needs=True):
+    """The kernels of a program, compiled for the assembler's target."""
+    compile_to = _compiler_of(program, compiler, assembler.target, directory)
     kernels = read_kernels(compile_to("tile"))
     for name, ptx in split_modules(compile_to("ptx")):
         kernel = kernels.get(name)
