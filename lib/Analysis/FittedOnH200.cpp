@@ -171,9 +171,9 @@ static constexpr ReductionConstants getReductions() {
   c.walkBlocksPerSM = 2;
   c.maxSplit = 128;
   c.walkStages = 3;
-  // On an H100, 2026-11-25: one block took 0.97 to 1.02 of the time, four 1.02 to
-  // 1.2 of it. Blocks of 1024 threads with 32 elements each, which are alone on
-  // their multiprocessor, took as long as reading rows of 30000 twice.
+  // On an H100, 2026-11-25: one block took 0.97 to 1.02 of the time, four 1.02
+  // to 1.2 of it. Blocks of 1024 threads with 32 elements each, which are alone
+  // on their multiprocessor, took as long as reading rows of 30000 twice.
   c.granulesPerSM = 2;
   c.granuleRow = 16 * 1024;
   return c;
