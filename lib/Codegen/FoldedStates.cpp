@@ -104,11 +104,11 @@ SmallVector<Value> mlir::fusion::addMoments(const Moments &moments,
     Value other = distance;
     if (!sameCounts)
       other = multiply(distance, ones);
-    squares = fold.fold(multiply(other, distance),
-                        [&](OpBuilder &b, Value lhs, Value rhs) -> Value {
-                          return arith::AddFOp::create(b, loc, lhs, rhs,
-                                                       contract);
-                        });
+    squares =
+        fold.fold(multiply(other, distance),
+                  [&](OpBuilder &b, Value lhs, Value rhs) -> Value {
+                    return arith::AddFOp::create(b, loc, lhs, rhs, contract);
+                  });
   }
   if (!sameCounts)
     return Moments::combine(builder, loc, kept, {count, sum, squares});

@@ -151,8 +151,8 @@ Value TileFold::unfold(Value tile) const {
   }
   Value value = reshape(tile, kept);
   if (kept.size() != shape.size())
-    value = tile::BroadcastOp::create(
-        builder, builder.getLoc(), tile::getTileType(shape, element), value,
-        dims);
+    value = tile::BroadcastOp::create(builder, builder.getLoc(),
+                                      tile::getTileType(shape, element), value,
+                                      dims);
   return reshape(value, getSizes(all));
 }

@@ -95,9 +95,8 @@ SmallVector<unsigned> tile::orderByMemory(ArrayRef<VotingAccess> accesses,
       int64_t step = std::abs(along->strides[dim].value_or(0));
       return step > 0 ? step : std::numeric_limits<int64_t>::max();
     };
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-      return getStep(a) < getStep(b);
-    });
+    llvm::stable_sort(
+        order, [&](unsigned a, unsigned b) { return getStep(a) < getStep(b); });
   }
   order.insert(order.begin(), fastest);
   return order;

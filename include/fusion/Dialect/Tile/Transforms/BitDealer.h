@@ -84,9 +84,9 @@ private:
 
 /// Threads hold `vector` neighbours along the first dimension of `order`, lanes
 /// follow each other along it, then along the next ones, and warps go where
-/// nothing is `reduced` first: a reduction inside a warp needs no shared memory.
-/// The rest is held by threads. They hold neighbours where a scan goes across
-/// memory: warps then have fewer totals to tell each other.
+/// nothing is `reduced` first: a reduction inside a warp needs no shared
+/// memory. The rest is held by threads. They hold neighbours where a scan goes
+/// across memory: warps then have fewer totals to tell each other.
 inline LinearLayout getBlockedLayout(ArrayRef<int64_t> shape,
                                      ArrayRef<unsigned> order, int64_t vector,
                                      int64_t numWarps,
