@@ -69,11 +69,12 @@ double RegisterCounter::countScanned() const {
   ScanSizes sizes;
   describeStates(body, sizes);
   double states = static_cast<double>(sizes.stateBytes) / 4;
-  // In rounds, beside the states: the tile that is scanned, the next one, and
-  // one on its way. Else an element's states take the place of what is loaded.
+  // In rounds, beside the results: the tile that is scanned, the next one, and
+  // one on its way, computed as far as the scan wants them. Else an element's
+  // states take the place of what is loaded.
   if (work.isSplit)
     return work.perThread *
-           (scans.otherRegisters + states + loaded * (work.trips > 1 ? 3 : 2));
+           (scans.otherRegisters + states * (work.trips > 1 ? 4 : 3));
   // Without a walk what is loaded waits for nothing.
   double held = work.trips > 1
                     ? work.perThread
