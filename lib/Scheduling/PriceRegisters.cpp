@@ -23,9 +23,6 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Of the registers that every kernel has, those of loops.
-static constexpr int64_t kWalkRegisters = 8;
-
 namespace {
 /// The registers of a schedule's threads.
 class RegisterCounter {
@@ -212,9 +209,6 @@ int64_t RegisterCounter::count() const {
       lastUse[producer] = i;
   }
   double together = std::min(work.perThread, fitted.elementsAtATime);
-  // Of many that wait for nothing ptxas computes more side by side.
-  if (schedule.strategy == Strategy::Pointwise)
-    together = std::max(together, work.perThread / fitted.elementsAtATime);
   for (auto [i, instance] : llvm::enumerate(instances)) {
     const GraphValue &value =
         body.getGraph().getValue(body.getNode(instance).writes.front().value);
@@ -229,14 +223,6 @@ int64_t RegisterCounter::count() const {
   };
   if (schedule.strategy == Strategy::Scan)
     return count(countScanned());
-  if (schedule.strategy == Strategy::Pointwise) {
-    // ptxas puts loads off where all threads that a multiprocessor has would
-    // not find room otherwise, if what is computed at a time lets it.
-    int64_t ofAll = facts.target.registersPerSM / facts.target.maxThreadsPerSM;
-    int64_t most = count(countLoaded()) - kWalkRegisters;
-    int64_t least = count(0) - kWalkRegisters;
-    return std::min(most, std::max(least, ofAll));
-  }
   // What is needed late is loaded then, in parts.
   double kept = countKeptRegisters();
   if (kept == 0)
