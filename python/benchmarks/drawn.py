@@ -58,6 +58,8 @@ def make_parser():
                            default=build.default_bin())
     compiling.add_argument("--jobs", type=int, default=build.default_jobs())
     compiling.add_argument("--seconds-to-compile", type=float, default=120)
+    compiling.add_argument("--target-file", type=pathlib.Path,
+                           help="constants measured on the chip")
     compiling.add_argument("--sweep", type=int, default=0,
                            help="other schedules of each program to compile")
     compiling.add_argument("--sweep-until", type=float, default=2.0,
@@ -107,6 +109,8 @@ def check(options, parser):
         parser.error("--seed is a text without a slash")
     if options.step and not options.folder:
         parser.error(f"{options.step} needs a folder")
+    if options.target_file and (options.sweep or small):
+        parser.error("--target-file is for packages of one schedule each")
     if options.step and small:
         parser.error("--device=emulator draws and checks in one step")
     if options.step == "run":

@@ -53,6 +53,13 @@ def find_schedules(text):
     return found
 
 
+def target_options(options):
+    """Options of fusion-compile that name the chip."""
+    constants = getattr(options, "target_file", None)
+    return [f"--target={options.target}",
+            *([f"--target-file={constants}"] if constants else [])]
+
+
 def compile_one(drawn, options):
     """Compiles a program; returns its row of the manifest."""
     row = {**drawn.to_json(), "stem": stem(drawn.name)}
@@ -62,7 +69,7 @@ def compile_one(drawn, options):
         scratch = pathlib.Path(scratch)
         status, output = execute(
             [str(options.bin / "fusion-compile"), str(source), "-o",
-             str(source.with_suffix(".fpk")), f"--target={options.target}",
+             str(source.with_suffix(".fpk")), *target_options(options),
              f"--ledger={scratch / 'ledger.json'}",
              f"--dump-phases-to={scratch}"],
             options.seconds_to_compile, MEGABYTES)
