@@ -23,7 +23,7 @@ func.func @copy(%x: tensor<16777216xf32>) -> tensor<16777216xf32> {
 
 // Blocks that share a row wait for each other: there are several schedules.
 // CHECK: "kernel":"softmax","schedules":[{
-// CHECK-SAME: cluster = 7>
+// CHECK-SAME: cluster = 4>
 // CHECK-SAME: "launch":{"slopes":{"kernels.clusterStepSeconds":0.
 // CHECK-SAME: #fusion.axis<loop, tile = 4096
 // CHECK-SAME: "memory":{"slopes":{"loops.
