@@ -202,7 +202,8 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
   int64_t threads = numWarps * fusion::kWarpThreads;
   while (vector > 1 && numElements(votes.shape) < vector * threads)
     vector /= 2;
-  if (!votes.scans.empty())
+  // One element a step is scanned within threads, whatever the layout.
+  if (!votes.scans.empty() && votes.scanned.any())
     return {chooseForScans(votes, fastest, vector)};
   // Narrower accesses, where each thread then has all that it reduces, rather
   // than threads that combine what they have.
