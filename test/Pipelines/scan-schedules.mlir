@@ -91,7 +91,7 @@ func.func @short_rows(%x: tensor<65536x512xf32>) -> tensor<65536x512xf32> {
 
 // Across memory: a cache line of columns.
 // CHECK-LABEL: func.func @columns
-// CHECK: axes = [#fusion.axis<loop, tile = 128>, #fusion.axis<grid, tile = 32>], warps = 8>
+// CHECK: axes = [#fusion.axis<loop, tile = 256>, #fusion.axis<grid, tile = 32>], warps = 16>
 func.func @columns(%x: tensor<8192x8192xf32>) -> tensor<8192x8192xf32> {
   %zero = arith.constant 0.0 : f32
   %y = fusion.scan ins(%x : tensor<8192x8192xf32>) inits(%zero : f32) axis(0) -> tensor<8192x8192xf32> {
@@ -181,7 +181,7 @@ func.func @short_columns(%x: tensor<64x19x65536xf32>) -> tensor<64x19x65536xf32>
 // Twice as many warps would have too few registers for narrow elements, which
 // fill one each.
 // CHECK-LABEL: func.func @few_columns
-// CHECK: axes = [#fusion.axis<loop, tile = 512>, #fusion.axis<grid, tile = 16>], warps = 16>
+// CHECK: axes = [#fusion.axis<loop, tile = 1024>, #fusion.axis<grid, tile = 16>], warps = 32>
 func.func @few_columns(%x: tensor<3294x1824xbf16>) -> tensor<3294x1824xbf16> {
   %zero = arith.constant 0.0 : bf16
   %y = fusion.scan ins(%x : tensor<3294x1824xbf16>) inits(%zero : bf16) axis(0) -> tensor<3294x1824xbf16> {
@@ -195,7 +195,7 @@ func.func @few_columns(%x: tensor<3294x1824xbf16>) -> tensor<3294x1824xbf16> {
 // Rows begin anywhere in a sector, which neighbours then read twice: the wider
 // the tile, the fewer.
 // CHECK-LABEL: func.func @unaligned_columns
-// CHECK: axes = [#fusion.axis<loop, tile = 128, split = {{[0-9]+}}>, #fusion.axis<grid, tile = 64>], warps = 16>
+// CHECK: axes = [#fusion.axis<loop, tile = 256, split = {{[0-9]+}}>, #fusion.axis<grid, tile = 64>], warps = 32>
 func.func @unaligned_columns(%x: tensor<544872x116xbf16>) -> tensor<544872x116xbf16> {
   %lowest = arith.constant 0xFF80 : bf16
   %y = fusion.scan ins(%x : tensor<544872x116xbf16>) inits(%lowest : bf16) axis(0) -> tensor<544872x116xbf16> {
