@@ -281,14 +281,8 @@ static Operation *splitAll(const BlockReductions &reductions) {
 /// is not.
 static bool isBesideRows(Operation *op, const ComputeGraph &graph,
                          const FusionPlan &plan) {
-  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
-    bool has = false, reduces = false;
-    for (unsigned id : kernel.nodes) {
-      const GraphNode &node = graph.getNode(id);
-      has |= node.op == op;
-      reduces |= node.kind == NodeKind::Reduction && node.granuleLoop < 0;
-    }
-    return has && reduces;
+  return isBeside(op, graph, plan, [](const GraphNode &node) {
+    return node.kind == NodeKind::Reduction && node.granuleLoop < 0;
   });
 }
 

@@ -18,6 +18,20 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+bool mlir::fusion::isBeside(
+    Operation *op, const ComputeGraph &graph, const FusionPlan &plan,
+    llvm::function_ref<bool(const GraphNode &)> isMeant) {
+  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
+    bool has = false, isFound = false;
+    for (unsigned id : kernel.nodes) {
+      const GraphNode &node = graph.getNode(id);
+      has |= node.op == op;
+      isFound |= isMeant(node);
+    }
+    return has && isFound;
+  });
+}
+
 /// Operations that are planned for a match, next to it: a few kernels in each
 /// direction. What lies further away changes by none of the rewrites.
 static constexpr unsigned kMostOps = 64;

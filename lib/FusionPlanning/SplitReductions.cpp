@@ -392,13 +392,8 @@ mlir::fusion::splitReduction(const SplittableReduction &reduction) {
 /// True when `plan` puts `op` into a kernel with a product.
 static bool isBesideProduct(Operation *op, const ComputeGraph &graph,
                             const FusionPlan &plan) {
-  return llvm::any_of(plan.kernels, [&](const PlannedKernel &kernel) {
-    bool has = false, contracts = false;
-    for (unsigned node : kernel.nodes) {
-      has |= graph.getNode(node).op == op;
-      contracts |= graph.getNode(node).kind == NodeKind::Contraction;
-    }
-    return has && contracts;
+  return isBeside(op, graph, plan, [](const GraphNode &node) {
+    return node.kind == NodeKind::Contraction;
   });
 }
 

@@ -59,13 +59,6 @@ static SmallVector<int64_t> getStateBytes(const BlockWork &work,
   return bytes;
 }
 
-static int64_t countElements(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    elements *= size;
-  return elements;
-}
-
 namespace {
 class SharedLister {
 public:
@@ -274,24 +267,26 @@ void SharedLister::addStreams(ArrayRef<Moved> moved, const LinearLayout &layout,
     LinearLayout wanted =
         voter.prefer(each.access, each.shape, used,
                      {/*once=*/false, isScan && isWhole, hasRows && isWhole});
-    int64_t bytes = countElements(each.shape) * getBytes(*each.stream);
+    int64_t bytes =
+        ShapedType::getNumElements(each.shape) * getBytes(*each.stream);
     bool isMoved = wanted != used && tile::classifyConversion(wanted, used) ==
                                          tile::ConversionKind::Shared;
     if (isMoved) {
       addMoment(bytes);
       continue;
     }
+    bool mayCopy = traffic.isCopied(*each.stream) && wanted == used &&
+                   used.freeMask(tile::HwDim::Lane) == 0 &&
+                   used.freeMask(tile::HwDim::Warp) == 0;
+    if (!mayCopy)
+      continue;
     // Copies have no second way for what lies in bounds in part.
     Moved ofChunks = describe(*each.stream, /*wholeChunks=*/true,
                               /*mayDivide=*/false);
     int64_t widest = 1;
     for (int64_t width : ofChunks.access.widths)
       widest = std::max(widest, width);
-    bool isCopied = traffic.isCopied(*each.stream) && wanted == used &&
-                    used.freeMask(tile::HwDim::Lane) == 0 &&
-                    used.freeMask(tile::HwDim::Warp) == 0 &&
-                    widest * getBytes(*each.stream) >= kLeastCopyBytes;
-    if (!isCopied)
+    if (widest * getBytes(*each.stream) < kLeastCopyBytes)
       continue;
     SharedPiece ring{bytes * static_cast<int64_t>(work.stages)};
     pieces.push_back(ring);
@@ -336,7 +331,7 @@ void SharedLister::addReduction(const BodyInstance &instance,
     if (!bits)
       return;
     LinearLayout outer = layout.sliceDim(axis);
-    int64_t elements = countElements(outer.shape());
+    int64_t elements = outer.numElements();
     if (isFolded)
       elements /= countHeld(outer);
     int64_t parts = int64_t(1) << llvm::popcount(bits->warpMask);
@@ -349,7 +344,7 @@ void SharedLister::addReduction(const BodyInstance &instance,
     return;
   // Warps deal out what they exchange with other blocks, and hand the others
   // what they got.
-  int64_t results = countElements(layout.shape());
+  int64_t results = layout.numElements();
   if (layout.freeMask(tile::HwDim::Warp) != 0 || layout.rank() == 0)
     for (unsigned turn = results > 1 ? 0 : 1; turn < 2; ++turn)
       for (int64_t bytes : states)
@@ -384,11 +379,11 @@ void SharedLister::addScan(const BodyInstance &instance,
         tile::classifyConversion(gathered, own) == tile::ConversionKind::Shared;
     for (int64_t bytes : states)
       for (unsigned way = 0; way < (returns ? 2 : 1); ++way)
-        addMoment(countElements(outer.shape()) * parts * bytes);
+        addMoment(outer.numElements() * parts * bytes);
   }
   if (work.isSplit)
     for (int64_t bytes : states)
-      addMoment(countElements(outer.shape()) * bytes);
+      addMoment(outer.numElements() * bytes);
 }
 
 SmallVector<tile::ScanWork> SharedLister::describeScans(unsigned count) const {

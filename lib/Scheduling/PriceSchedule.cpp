@@ -55,10 +55,8 @@ void SchedulePricer::addSteps() {
     if (body.getNode(instance).kind != NodeKind::Pointwise)
       levels = std::max(levels, instance.level + 1);
   // Threads that have rows of their own meet where they exchange them.
-  cost.reductionSteps = !work.keepsByThread() ? levels
-                        : work.keepsRows() && traffic.countExchangedBytes() > 0
-                            ? 1
-                            : 0;
+  bool exchangesRows = work.keepsRows() && traffic.exchangesRows();
+  cost.reductionSteps = !work.keepsByThread() ? levels : exchangesRows ? 1 : 0;
   // Between steps of a walk nothing is in flight.
   cost.reductionSteps += work.countMeetings() * (work.trips - 1);
   if (!work.isSplit)

@@ -237,20 +237,12 @@ double StreamTraffic::countInVain(const Stream &stream, double vector) const {
          (stream.isWrite ? fitted.vainStore : fitted.vainLoad) / vector;
 }
 
-double StreamTraffic::countExchangedBytes() const {
-  double bytes = 0;
-  for (const Stream &stream : streams) {
+bool StreamTraffic::exchangesRows() const {
+  return llvm::any_of(streams, [&](const Stream &stream) {
     double vector = getVector(stream, getRun(stream, work.tileOf));
-    if (stream.isWrite ||
-        countInVain(stream, vector) <= fitted.rowExchangeInstructions)
-      continue;
-    double elements = 1;
-    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
-      if (stream.mask >> dim & 1)
-        elements *= static_cast<double>(schedule[dim].tile);
-    bytes += elements * stream.value.elementBytes;
-  }
-  return bytes;
+    return !stream.isWrite &&
+           countInVain(stream, vector) > fitted.rowExchangeInstructions;
+  });
 }
 
 bool StreamTraffic::isCopied(const Stream &stream) const {

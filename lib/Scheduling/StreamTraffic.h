@@ -64,13 +64,13 @@ public:
   /// What is read of chunk after chunk is copied ahead into shared memory.
   bool isCopied(const Stream &stream) const;
   /// Turns of caches, for each element, by what is asked for in vain of rows
-  /// that threads access as they hold them, `vector` elements at a time; bytes
-  /// of a block of those that are exchanged instead.
+  /// that threads access as they hold them, `vector` elements at a time.
   double countInVain(const Stream &stream, double vector) const;
+  /// Rows are loaded otherwise than threads hold them, and exchanged.
+  bool exchangesRows() const;
   /// Of the points of what is stored, those that give an element: one for each
   /// granule.
   double getStoredShare(const Stream &stream) const;
-  double countExchangedBytes() const;
 
 private:
   void find();

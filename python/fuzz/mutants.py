@@ -189,9 +189,9 @@ BARRIERS = [
     *_group(
         "lib/Dialect/Tile/Transforms/AllocateSharedMemory.cpp",
         ("last-use-of-buffer-lost",
-         "std::max(life.last, span[ancestor].second)", "life.last")),
+         "std::max(piece.last, span[ancestor].second)", "piece.last")),
     *_group(
-        "include/fusion/Support/FirstFit.h",
+        "lib/Support/SharedPlaces.cpp",
         ("gap-too-small", "offset + piece->bytes <= other->offset",
          "offset <= other->offset && "
          "offset + piece->bytes / 2 <= other->offset")),

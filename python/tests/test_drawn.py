@@ -167,7 +167,8 @@ class TorchTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = argparse.Namespace(
                 folder=pathlib.Path(folder), bin=BINARIES, target="sm_90a",
-                seconds_to_compile=60, jobs=2, sweep=0)
+                seconds_to_compile=60, jobs=2, sweep=0,
+                target_file=None)
             programs = [draws.draw(f"torch/{family}/{number}", SMALL)
                         for family in draws.FAMILIES for number in range(3)]
             rows = json.loads(json.dumps(build.build(programs, options)))

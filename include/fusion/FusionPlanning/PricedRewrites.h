@@ -59,6 +59,10 @@ struct PricedRewrite {
   bool showsUnserved = false;
 };
 
+/// True when `plan` puts `op` into a kernel with a node that `isMeant`.
+bool isBeside(Operation *op, const ComputeGraph &graph, const FusionPlan &plan,
+              llvm::function_ref<bool(const GraphNode &)> isMeant);
+
 /// What was considered, each with the operation that shows it.
 using RewriteEntries = SmallVector<std::pair<Operation *, LedgerEntry>>;
 

@@ -55,7 +55,7 @@ def find_schedules(text):
 
 def target_options(options):
     """Options of fusion-compile that name the chip."""
-    constants = getattr(options, "target_file", None)
+    constants = options.target_file
     return [f"--target={options.target}",
             *([f"--target-file={constants}"] if constants else [])]
 

@@ -39,13 +39,6 @@ static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
-static int64_t numElements(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    elements *= size;
-  return elements;
-}
-
 namespace {
 /// Values that share one layout.
 struct Group {
@@ -533,7 +526,8 @@ void LayoutAssigner::choose() {
       llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
   // Larger tiles first; they decide for the smaller ones.
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return numElements(groups[a].shape) > numElements(groups[b].shape);
+    return ShapedType::getNumElements(groups[a].shape) >
+           ShapedType::getNumElements(groups[b].shape);
   });
   for (unsigned number : order) {
     Group &group = groups[number];

@@ -25,13 +25,6 @@ using namespace mlir::tile;
 static constexpr unsigned kWordBits =
     8 * fusion::kLineBytes / fusion::kWarpThreads;
 
-static int64_t numElements(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    elements *= size;
-  return elements;
-}
-
 VotingAccess VotingAccess::of(const AccessForm &access) {
   VotingAccess result;
   result.bits = access.bits;
@@ -200,7 +193,8 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
                             std::min(votes.shape[fastest], votes.leastVector));
   // No more elements a thread than there are to go around.
   int64_t threads = numWarps * fusion::kWarpThreads;
-  while (vector > 1 && numElements(votes.shape) < vector * threads)
+  while (vector > 1 &&
+         ShapedType::getNumElements(votes.shape) < vector * threads)
     vector /= 2;
   // One element a step is scanned within threads, whatever the layout.
   if (!votes.scans.empty() && votes.scanned.any())
@@ -270,8 +264,9 @@ LinearLayout LayoutVoter::prefer(const VotingAccess &access,
       return used;
   }
   // What shared memory has no room for is not exchanged either.
-  if (numElements(shape) < target.fitted.layouts.leastExchanged ||
-      numElements(shape) * std::max(access.bits / 8, 1u) >
+  if (ShapedType::getNumElements(shape) <
+          target.fitted.layouts.leastExchanged ||
+      ShapedType::getNumElements(shape) * std::max(access.bits / 8, 1u) >
           target.maxSharedPerBlock ||
       !along)
     return used;
@@ -300,7 +295,7 @@ LinearLayout LayoutVoter::prefer(const VotingAccess &access,
       used.freeMask(HwDim::Lane) == used.numLanes() - 1)
     return used;
   int64_t threads = numWarps * fusion::kWarpThreads;
-  while (vector > 1 && numElements(shape) < vector * threads)
+  while (vector > 1 && ShapedType::getNumElements(shape) < vector * threads)
     vector /= 2;
   return getBlockedLayout(shape, orderByMemory(access, shape.size(), best),
                           vector, numWarps, llvm::SmallBitVector(shape.size()));
