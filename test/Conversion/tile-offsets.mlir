@@ -50,3 +50,15 @@ tile.program @group(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 
   tile.store %s, %x[affine_map<(a) -> (a)>] () checked [true] : tensor<128xf16>, !tile.view<127xf16>
   tile.return
 }
+
+// A constant of a map that is more than an operation's attribute has room for is
+// a value.
+// CHECK-LABEL: llvm.func @far
+// CHECK: llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f16
+tile.program @far(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<600000000xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xf16>
+  %s = tile.load %x[affine_map<(a) -> (a + 300000000)>] () checked [false] : !tile.view<600000000xf16> -> tensor<32xf16>
+  tile.store %s, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf16>, !tile.view<32xf16>
+  tile.return
+}

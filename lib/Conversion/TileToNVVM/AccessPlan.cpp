@@ -293,10 +293,15 @@ std::pair<Value, Value> AccessPlan::getAddress(Value start,
                                      builder.constantIndex(nothing));
   Value address = LLVM::GEPOp::create(builder, pointer, element, start,
                                       ArrayRef<LLVM::GEPArg>{offset});
-  // Constants last: they become immediate offsets of the instruction.
-  if (constantPart)
-    address = LLVM::GEPOp::create(
-        builder, pointer, element, address,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constantPart)});
+  // Constants last: they become immediate offsets of the instruction, those
+  // that an operation's attribute has room for.
+  if (constantPart) {
+    LLVM::GEPArg displacement =
+        llvm::isInt<LLVM::kGEPConstantBitWidth>(constantPart)
+            ? LLVM::GEPArg(static_cast<int32_t>(constantPart))
+            : LLVM::GEPArg(builder.constantIndex(constantPart));
+    address = LLVM::GEPOp::create(builder, pointer, element, address,
+                                  ArrayRef<LLVM::GEPArg>{displacement});
+  }
   return {address, condition};
 }
