@@ -452,3 +452,39 @@ func.func @other_roundings(%x: f64, %y: f32) -> (f32, f32, f32) {
   %f = arith.extf %e : bf16 to f32
   return %b, %d, %f : f32, f32, f32
 }
+
+// Four quotients by one divisor share its reciprocal, which is computed where
+// the divisor is; three do not, nor do quotients that may be approximate.
+// CHECK-LABEL: func.func @shared_divisor(
+// CHECK-SAME:    %[[X:.*]]: vector<4xf32>, %[[D:.*]]: f32)
+// CHECK:         %[[SCALED:.*]] = arith.mulf %[[D]], %{{.*}} : f32
+// CHECK:         %[[R:.*]] = arith.divf %{{.*}}, %[[SCALED]] : f32
+// CHECK-NOT:     arith.divf
+// CHECK-COUNT-4: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK-LABEL: func.func @few_quotients(
+// CHECK-COUNT-3: arith.divf %{{.*}}, %arg1 : f32
+// FAST-LABEL: func.func @shared_divisor(
+// FAST-NOT:     arith.divf
+// ALONE-LABEL: func.func @shared_divisor(
+// ALONE-COUNT-4: arith.divf %{{.*}}, %arg1 : f32
+func.func @shared_divisor(%x: vector<4xf32>, %d: f32) -> (f32, f32, f32, f32) {
+  %0 = vector.extract %x[0] : f32 from vector<4xf32>
+  %1 = vector.extract %x[1] : f32 from vector<4xf32>
+  %2 = vector.extract %x[2] : f32 from vector<4xf32>
+  %3 = vector.extract %x[3] : f32 from vector<4xf32>
+  %a = arith.divf %0, %d : f32
+  %b = arith.divf %1, %d : f32
+  %c = arith.divf %2, %d : f32
+  %e = arith.divf %3, %d : f32
+  return %a, %b, %c, %e : f32, f32, f32, f32
+}
+
+func.func @few_quotients(%x: vector<4xf32>, %d: f32) -> (f32, f32, f32) {
+  %0 = vector.extract %x[0] : f32 from vector<4xf32>
+  %1 = vector.extract %x[1] : f32 from vector<4xf32>
+  %2 = vector.extract %x[2] : f32 from vector<4xf32>
+  %a = arith.divf %0, %d : f32
+  %b = arith.divf %1, %d : f32
+  %c = arith.divf %2, %d : f32
+  return %a, %b, %c : f32, f32, f32
+}

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedDivisors.h"
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
 
@@ -53,6 +54,8 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
       populateFractionPatterns(first);
     }
     walkAndApplyPatterns(getOperation(), std::move(first));
+    if (!alone && !fast)
+      shareReciprocals(getOperation());
 
     RewritePatternSet patterns(&getContext());
     MathOptions options;

@@ -390,6 +390,59 @@ TEST(MathSemantics, DivisionByCountsAtRunTime) {
       ASSERT_EQ(f(x, n), x / static_cast<float>(n)) << x << " by " << n;
 }
 
+/// The four quotients that a thread has by one divisor, which share its
+/// reciprocal.
+TEST(MathSemantics, QuotientsByOneDivisor) {
+  CompiledFunction row("func.func @f(%x: f32, %d: f32, %i: i32) -> f32 {\n"
+                       "  %two = arith.constant 2.0 : f32\n"
+                       "  %zero = arith.constant 0.0 : f32\n"
+                       "  %one = arith.constant 1.0 : f32\n"
+                       "  %negative = arith.negf %x : f32\n"
+                       "  %double = arith.mulf %x, %two : f32\n"
+                       "  %a = arith.divf %x, %d : f32\n"
+                       "  %b = arith.divf %negative, %d : f32\n"
+                       "  %c = arith.divf %double, %d : f32\n"
+                       "  %e = arith.divf %zero, %d : f32\n"
+                       "  %c0 = arith.constant 0 : i32\n"
+                       "  %c1 = arith.constant 1 : i32\n"
+                       "  %c2 = arith.constant 2 : i32\n"
+                       "  %is0 = arith.cmpi eq, %i, %c0 : i32\n"
+                       "  %is1 = arith.cmpi eq, %i, %c1 : i32\n"
+                       "  %is2 = arith.cmpi eq, %i, %c2 : i32\n"
+                       "  %s = arith.select %is2, %c, %e : f32\n"
+                       "  %t = arith.select %is1, %b, %s : f32\n"
+                       "  %u = arith.select %is0, %a, %t : f32\n"
+                       "  return %u : f32\n}");
+  auto *f = row.as<float(float, float, int32_t)>();
+  std::vector<float> divisors = {1.0f,      3.0f,           -7.7f,
+                                 0.0f,      -0.0f,          INFINITY,
+                                 NAN,       0x1p-149f,      0x1.8p-140f,
+                                 0x1p-126f, 0x1.fffffep-1f, 0x1.fffffep127f,
+                                 0x1.3p126f};
+  for (float d = 1e-37f; d < 1e38f; d *= 61.7f)
+    divisors.push_back(d);
+  for (float d : divisors)
+    for (float x : numbersOfAllSizes())
+      for (int i = 0; i < 4; ++i) {
+        float dividend = i == 0 ? x : i == 1 ? -x : i == 2 ? 2 * x : 0.0f;
+        float exact = dividend / d, result = f(x, d, i);
+        if (std::isnan(exact) || std::isinf(exact)) {
+          ASSERT_EQ(std::isnan(result), std::isnan(exact))
+              << dividend << " by " << d;
+          if (std::isinf(exact))
+            ASSERT_EQ(result, exact) << dividend << " by " << d;
+          continue;
+        }
+        // Where the rest that a product leaves is below all numbers, and for
+        // reciprocals that are subnormal, the neighbour may be taken.
+        bool isTiny = std::abs(exact) < std::numeric_limits<float>::min() ||
+                      std::abs(dividend) < 0x1p-100f || std::abs(d) > 0x1p126f;
+        float allowed =
+            isTiny ? std::abs(std::nextafter(exact, INFINITY) - exact) : 0;
+        ASSERT_LE(std::abs(result - exact), allowed) << dividend << " by " << d;
+      }
+}
+
 TEST(MathSemantics, HalfOfTanhPlusOne) {
   // As far from the true value as the sum of tanh and 1 by itself.
   CompiledFunction gelu("func.func @f(%x: f32, %y: f32) -> f32 {\n"
