@@ -155,3 +155,31 @@ tile.program @ahead(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
   "test.use"(%s) : (tensor<256xf32, #v>) -> ()
   tile.return
 }
+
+// -----
+
+// Conditions have a byte each, four of them a thread: enough for a copy.
+
+#v = #tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[128]}">
+
+// CHECK-LABEL: tile.program @conditions
+// CHECK: tile.alloc stages 3 : <128xi1, #tile.shared_layout<"{bytes=1, {{.*}}>
+// CHECK: scf.for
+// CHECK: tile.copy_start
+// CHECK: tile.local_load {{.*}} -> tensor<128xi1
+// CHECK-NOT: tile.load
+// CHECK: tile.return
+tile.program @conditions(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c1024 = arith.constant 1024 : index
+  %zero = arith.constant dense<0.0> : tensor<128xf32, #v>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<1024xi1>
+  %s = scf.for %k = %c0 to %c1024 step %c128 iter_args(%a = %zero) -> (tensor<128xf32, #v>) {
+    %t = tile.load %x[affine_map<(a)[s] -> (a + s)>] (%k) checked [false] : !tile.view<1024xi1> -> tensor<128xi1, #v>
+    %b = arith.select %t, %zero, %a : tensor<128xi1, #v>, tensor<128xf32, #v>
+    scf.yield %b : tensor<128xf32, #v>
+  } {tile.num_stages = 3 : i64}
+  "test.use"(%s) : (tensor<128xf32, #v>) -> ()
+  tile.return
+}

@@ -152,9 +152,13 @@ static std::optional<Pieces> findPieces(LoadOp load) {
   // Copies have no second way for what lies in bounds in part.
   access.isDivisible = false;
   Type element = getTileElementType(load.getType());
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+  if (!element.isIntOrFloat())
     return std::nullopt;
-  Pieces pieces{element.getIntOrFloatBitWidth() / 8, 0, 0};
+  // Conditions have a byte each.
+  unsigned bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  if (bits % 8 != 0)
+    return std::nullopt;
+  Pieces pieces{bits / 8, 0, 0};
   for (unsigned dim = 0; dim < getTileShape(load.getType()).size(); ++dim)
     if (isContiguous(access, dim) &&
         getVectorWidth(access, dim) >= pieces.width) {
