@@ -268,8 +268,10 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
       std::max(ofDram(reads.dram, /*isRead=*/true) + ofDram(writes.dram, false),
                ofL2(reads.l2, /*isRead=*/true) + ofL2(writes.l2, false)) +
       sweepTime + ofL2(spillBytes, /*isRead=*/false);
+  double stores =
+      cost.storeClocks / (static_cast<double>(target.numSMs) * target.clockHz);
   // The first loads' way is among the steps of the launch.
-  return std::max(atPeak, memory - rates.dramLatencySeconds);
+  return std::max(atPeak, memory - rates.dramLatencySeconds) + stores;
 }
 
 /// Sets the seconds of arithmetic, and of shared memory: the fullest SM

@@ -88,6 +88,9 @@ static constexpr LoopConstants getLoops() {
   c.windowRegisters = 0.8;
   c.mostWindowRegisters = 150;
   c.partialSector = 2;
+  // 519 schedules of 58 pools, and 108 programs in both forms, 2026-11-26.
+  c.partInstructions = 6;
+  c.partialLineClocks = 3;
   c.shuffleInstructions = 1;
   c.functionInstructions = 8;
   c.vainLoad = 1;

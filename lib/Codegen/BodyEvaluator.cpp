@@ -49,11 +49,30 @@ FailureOr<Coords> mlir::fusion::bindLoops(linalg::LinalgOp op, unsigned result,
   return loopCoords;
 }
 
+/// `coord`, of loops over so many elements, without quotients that none of them
+/// reaches one of: as sums with them, addresses are aligned to nothing.
+static AffineExpr dropZeros(AffineExpr coord, ArrayRef<int64_t> extents) {
+  DenseMap<AffineExpr, AffineExpr> zeros;
+  coord.walk([&](AffineExpr part) {
+    if (part.getKind() != AffineExprKind::FloorDiv)
+      return;
+    auto quotient = cast<AffineBinaryOpExpr>(part);
+    auto loop = dyn_cast<AffineDimExpr>(quotient.getLHS());
+    auto divisor = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+    if (loop && divisor &&
+        !ShapedType::isDynamic(extents[loop.getPosition()]) &&
+        extents[loop.getPosition()] <= divisor.getValue())
+      zeros[part] = getAffineConstantExpr(0, coord.getContext());
+  });
+  return zeros.empty() ? coord : coord.replace(zeros);
+}
+
 Coords mlir::fusion::getOperandCoords(linalg::LinalgOp op, OpOperand &operand,
                                       ArrayRef<AffineExpr> loopCoords) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
   Coords coords;
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
-    coords.push_back(expr.replaceDims(loopCoords));
+    coords.push_back(dropZeros(expr, extents).replaceDims(loopCoords));
   return coords;
 }
 

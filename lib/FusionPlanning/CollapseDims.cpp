@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DimCollapser.h"
+#include "KernelCollapser.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -53,24 +53,6 @@ static void dropSingleTaps(linalg::GenericOp op) {
   }
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
-
-namespace {
-/// Lets the dimensions of one kernel fall together.
-class KernelCollapser : public DimCollapser {
-public:
-  explicit KernelCollapser(KernelOp kernel)
-      : DimCollapser(kernel.getBlock()), kernel(kernel) {}
-
-  void run();
-
-private:
-  void chooseClasses();
-  void rewriteOutside(ArrayRef<SmallVector<ReassociationIndices>> operands,
-                      ArrayRef<SmallVector<ReassociationIndices>> results);
-
-  KernelOp kernel;
-};
-} // namespace
 
 /// Chooses the classes with which dimensions of several elements fall together.
 void KernelCollapser::chooseClasses() {
@@ -126,19 +108,18 @@ void KernelCollapser::rewriteOutside(
   }
 }
 
-void KernelCollapser::run() {
+bool KernelCollapser::run() {
   // Products are scheduled along the dimensions that they have.
   if (kernel.getScheduleAttr() ||
       llvm::any_of(block.getOps<linalg::LinalgOp>(),
                    [](linalg::LinalgOp op) { return !isRewritten(op); }))
-    return;
+    return false;
   for (auto op : block.getOps<linalg::GenericOp>())
     dropSingleTaps(op);
-  addTensors();
-  addOps();
+  addAll();
   chooseClasses();
   if (llvm::none_of(tensors, [&](Value value) { return changes(value); }))
-    return;
+    return false;
   auto getAllGroups = [&](auto values) {
     return llvm::map_to_vector(values,
                                [&](Value value) { return getGroups(value); });
@@ -147,6 +128,7 @@ void KernelCollapser::run() {
   auto results = getAllGroups(kernel.getYield().getValues());
   rewriteInside();
   rewriteOutside(operands, results);
+  return true;
 }
 
 namespace {

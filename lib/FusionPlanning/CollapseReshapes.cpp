@@ -414,8 +414,7 @@ void ReshapeCollapser::run() {
       block.getOps<tensor::CollapseShapeOp>().empty())
     return;
   splitFreeTensors();
-  addTensors();
-  addOps();
+  addAll();
   chooseClasses();
   if (fallen.any()) {
     addCasts();

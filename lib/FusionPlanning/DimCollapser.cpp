@@ -95,6 +95,7 @@ void DimCollapser::addTensors() {
     for (Value result : op.getResults())
       addTensor(result);
   classes.grow(blocked.size());
+  staying.resize(blocked.size());
 }
 
 void DimCollapser::refuse(Operation *op, Value value, unsigned dim) {
@@ -118,6 +119,31 @@ static bool isStatic(linalg::LinalgOp op, unsigned loop) {
   });
 }
 
+bool DimCollapser::areOneIn(OpOperand &operand, unsigned first,
+                            unsigned second) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  Builder b(op.getContext());
+  // Coordinates of windows count along them as they are.
+  for (AffineExpr expr : map.getResults())
+    if (!isa<AffineDimExpr>(expr) &&
+        (expr.isFunctionOfDim(first) || expr.isFunctionOfDim(second)))
+      return false;
+  auto a = map.getResultPosition(b.getAffineDimExpr(first));
+  auto c = map.getResultPosition(b.getAffineDimExpr(second));
+  if (!a || !c)
+    return a.has_value() == c.has_value() ||
+           (op.isDpsInput(&operand) && isStatic(op, second) &&
+            (!a || isStatic(op, first)) && mayReadParts(operand));
+  if (*a >= *c)
+    return false;
+  llvm::SmallBitVector units = getUnitLoops(op);
+  for (unsigned between = *a + 1; between < *c; ++between)
+    if (!isUnit(operand.get(), map, between, units))
+      return false;
+  return true;
+}
+
 bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                               unsigned first, unsigned second) {
   auto iterators = op.getIteratorTypesArray();
@@ -125,27 +151,8 @@ bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
       (!indices.areOneLoop(first, second) &&
        !(splitsIndices() && isStatic(op, second))))
     return false;
-  llvm::SmallBitVector units = getUnitLoops(op);
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    Builder b(op.getContext());
-    // Coordinates of windows count along them as they are.
-    for (AffineExpr expr : map.getResults())
-      if (!isa<AffineDimExpr>(expr) &&
-          (expr.isFunctionOfDim(first) || expr.isFunctionOfDim(second)))
-        return false;
-    auto a = map.getResultPosition(b.getAffineDimExpr(first));
-    auto c = map.getResultPosition(b.getAffineDimExpr(second));
-    if (!a || !c)
-      return a.has_value() == c.has_value() ||
-             (op.isDpsInput(&operand) && isStatic(op, second) &&
-              (!a || isStatic(op, first)) && mayReadParts(operand));
-    if (*a >= *c)
-      return false;
-    for (unsigned between = *a + 1; between < *c; ++between)
-      if (!isUnit(operand.get(), map, between, units))
-        return false;
-    return true;
+    return mayStay(operand) || areOneIn(operand, first, second);
   });
 }
 
@@ -158,7 +165,10 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
   FlatIndices indices(op);
   llvm::SmallBitVector units = getUnitLoops(op);
   DenseMap<std::pair<int, int>, unsigned> ofLoops;
-  auto add = [&](Value value, AffineMap map) {
+  // Loops that stay two as a result does.
+  llvm::SmallDenseSet<std::pair<int, int>, 4> apart;
+  auto add = [&](Value value, OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
     // The first loop that is not of one element, going from `dim` by `step`.
     auto findLoop = [&](int dim, int step) -> std::optional<int> {
       for (; dim >= 0 && dim < static_cast<int>(map.getNumResults());
@@ -174,8 +184,15 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
       std::optional<int> first = findLoop(static_cast<int>(dim), -1);
       std::optional<int> second = findLoop(static_cast<int>(dim) + 1, 1);
       bool isEnd = first == kNoLoop || second == kNoLoop;
-      if (!first || !second ||
-          (!isEnd && !areOneLoop(op, indices, *first, *second))) {
+      bool isOne = first && second &&
+                   (isEnd || (areOneLoop(op, indices, *first, *second) &&
+                              areOneIn(operand, *first, *second))) &&
+                   !apart.contains({*first, *second});
+      if (isOne && staying.test(boundary) && op.isDpsInit(&operand))
+        apart.insert({*first, *second});
+      if (!isOne && mayStay(operand))
+        staying.set(boundary);
+      if (!isOne || staying.test(boundary)) {
         refuse(op, value, dim);
         continue;
       }
@@ -185,11 +202,13 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
         classes.join(it->second, boundary);
     }
   };
-  for (OpOperand &operand : op->getOpOperands())
-    add(operand.get(), op.getMatchingIndexingMap(&operand));
-  for (OpOperand &init : op.getDpsInitsMutable())
+  for (OpOperand &init : op.getDpsInitsMutable()) {
     if (isa<RankedTensorType>(init.get().getType()))
-      add(op.getTiedOpResult(&init), op.getMatchingIndexingMap(&init));
+      add(op.getTiedOpResult(&init), init);
+    add(init.get(), init);
+  }
+  for (OpOperand *input : op.getDpsInputOperands())
+    add(input->get(), *input);
 }
 
 /// All tensors of a scan have the same dimensions, of which the scanned one
@@ -358,8 +377,18 @@ void DimCollapser::addOp(Operation *op) {
   refuseAll(op, op->getResults());
 }
 
-void DimCollapser::addOps() {
-  block.walk([&](Operation *op) { addOp(op); });
+void DimCollapser::addAll() {
+  // What stays for one operation stays for all.
+  unsigned before;
+  do {
+    before = staying.count();
+    boundaries.clear();
+    tensors.clear();
+    classes.clear();
+    blocked.clear();
+    addTensors();
+    block.walk([&](Operation *op) { addOp(op); });
+  } while (staying.count() != before);
 }
 
 //===----------------------------------------------------------------------===//
@@ -464,12 +493,16 @@ struct LoopChains {
     for (std::optional<unsigned> loop = after[loops.back()]; loop;
          loop = after[*loop])
       inner *= extents[*loop];
-    AffineExpr part = inner == 1 ? whole : whole.floorDiv(inner);
-    if (!before[loops.front()])
-      return part;
     for (unsigned loop : loops)
       size *= extents[loop];
-    return part % size;
+    // A loop of one element beyond all: as a constant it would let the rest of
+    // a window's coordinate pass for a whole dimension.
+    if (size == 1)
+      for (unsigned loop = getFirst(loops.front()); loop != loops.front();
+           loop = *after[loop])
+        inner *= extents[loop];
+    AffineExpr part = inner == 1 ? whole : whole.floorDiv(inner);
+    return before[loops.front()] && size > 1 ? part % size : part;
   }
 
   /// True when the body has no use for the indices of loops that become one but
@@ -550,7 +583,7 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
     if (!isLeft)
       gone.set(loop);
   }
-  SmallVector<AffineExpr> loops;
+  SmallVector<AffineExpr> whole, loops;
   SmallVector<int64_t> numbers;
   SmallVector<Attribute> iterators;
   // Loops are numbered as they were: what falls together need not be
@@ -558,11 +591,13 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     numbers.push_back(iterators.size());
     bool isGoneUnit = units.test(loop) && gone.test(loop);
-    loops.push_back(isGoneUnit ? b.getAffineConstantExpr(0)
+    whole.push_back(isGoneUnit ? b.getAffineConstantExpr(0)
                                : b.getAffineDimExpr(iterators.size()));
     if (!gone.test(loop))
       iterators.push_back(op.getIteratorTypes()[loop]);
   }
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(chains.getPart(whole[chains.getFirst(loop)], loop));
   SmallVector<AffineMap> maps;
   for (SmallVector<Kept> &coords : kept) {
     SmallVector<AffineExpr> results;
@@ -570,7 +605,7 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
       results.push_back(
           coord.loops.empty()
               ? coord.expr.replaceDims(loops)
-              : chains.getPart(loops[chains.getFirst(coord.loops.front())],
+              : chains.getPart(whole[chains.getFirst(coord.loops.front())],
                                coord.loops));
     maps.push_back(
         AffineMap::get(iterators.size(), 0, results, op.getContext()));

@@ -38,9 +38,8 @@ protected:
   /// Products have a choice of their own; other bodies are rewritten.
   static bool isRewritten(linalg::LinalgOp op);
 
-  /// The boundaries of the block's tensors and their classes.
-  void addTensors();
-  void addOps();
+  /// Finds the boundaries of the block's tensors and their classes.
+  void addAll();
 
   /// `op` does not let boundary `dim` of `value`, a tensor that it reads or
   /// computes, fall: its class stays.
@@ -53,6 +52,9 @@ protected:
   /// May `operand`, which has some of the loops that become one, but not all,
   /// be read at parts of the one that they become?
   virtual bool mayReadParts(OpOperand &operand) { return false; }
+  /// May `operand` stay as it is where loops become one, and be read at places
+  /// computed from that one's coordinate?
+  virtual bool mayStay(OpOperand &operand) { return false; }
   /// May a body compute the indices of loops from that of the one that they
   /// become?
   virtual bool splitsIndices() const { return false; }
@@ -85,20 +87,24 @@ protected:
   SmallVector<Value> tensors;
   llvm::IntEqClasses classes;
   llvm::SmallBitVector blocked;
+  /// Boundaries that stay where others of their loops fall.
+  llvm::SmallBitVector staying;
   /// The boundaries that fall.
   llvm::SmallBitVector fallen;
 
 private:
   void addTensor(Value value);
+  void addTensors();
   void addLinalgOp(linalg::LinalgOp op);
   void addScan(ScanOp op);
   void addSize(tensor::DimOp op);
   void addView(Operation *op);
   void addMove(Operation *op);
   void addOp(Operation *op);
-  /// True when every element of loop `first` of `op` is followed by one of
-  /// `second` in each of its tensors that has either, but for loops of one
-  /// element between them.
+  /// True when every element of loop `first` is followed by one of `second` in
+  /// `operand` if it has either, but for loops of one element between them.
+  bool areOneIn(OpOperand &operand, unsigned first, unsigned second);
+  /// True when they are so in each of the tensors of `op` that may not stay.
   bool areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
                   unsigned first, unsigned second);
 

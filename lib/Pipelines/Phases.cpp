@@ -73,6 +73,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   planOptions.opaqueFloats = options.opaqueFloats;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
   manager.addPass(createCollapseDimsPass());
+  manager.addPass(createFlattenResultsPass());
 }
 
 void fusion::buildSchedulePipeline(OpPassManager &manager,

@@ -88,6 +88,19 @@ mlir::fusion::getLoopSchedules(const KernelBody &body,
   return priced;
 }
 
+/// The price of `body` with its results as one dimension, where that takes no
+/// more than about `seconds`: fewer lanes are past the end of rows then.
+static std::optional<KernelEstimate>
+priceFlat(const KernelBody &body, double seconds, const TargetInfo &target) {
+  std::optional<KernelBody> flat = body.flattenDims();
+  if (!flat)
+    return std::nullopt;
+  KernelEstimate estimate = getLoopSchedules(*flat, target).front().estimate;
+  if (estimate.seconds() > seconds * target.fitted.kernels.alike)
+    return std::nullopt;
+  return estimate;
+}
+
 KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
                                          const TargetInfo &target) {
   if (hasCascade(body)) {
@@ -100,5 +113,16 @@ KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
   }
   if (body.has(NodeKind::Contraction))
     return estimateContraction(body, target);
-  return getLoopSchedules(body.mergeDims(), target).front().estimate;
+  KernelBody merged = body.mergeDims();
+  KernelEstimate estimate = getLoopSchedules(merged, target).front().estimate;
+  if (std::optional<KernelEstimate> flat =
+          priceFlat(merged, estimate.seconds(), target))
+    return *flat;
+  return estimate;
+}
+
+bool mlir::fusion::isFasterFlat(const KernelBody &body,
+                                const TargetInfo &target) {
+  double seconds = getLoopSchedules(body, target).front().estimate.seconds();
+  return priceFlat(body, seconds, target).has_value();
 }

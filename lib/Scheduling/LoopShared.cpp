@@ -424,17 +424,28 @@ std::vector<SharedLister::Moved>
 SharedLister::findMoved(unsigned sweep, unsigned numSweeps,
                         bool wholeChunks) const {
   std::vector<Moved> moved;
+  bool slidesAlongParts =
+      llvm::any_of(traffic.get(), [&](const Stream &stream) {
+        return traffic.isOfParts(stream) && traffic.isOfWindows(stream);
+      });
   for (const Stream &stream : traffic.get()) {
     bool isIn =
         numSweeps == 1 || (stream.isWrite ? sweep + 1 == numSweeps
                                           : (stream.sweeps >> sweep & 1) != 0);
-    // Windows are accessed place by place.
+    // Windows are accessed place by place, all in one layout; but for those
+    // that slide along a part of a coordinate, each by itself.
+    bool isOfWindows = traffic.isOfWindows(stream);
     if (!isIn || traffic.isGather(stream) || stream.coords.empty() ||
-        traffic.isOfWindows(stream))
+        (isOfWindows && !slidesAlongParts))
       continue;
     Moved each = describe(stream, wholeChunks, /*mayDivide=*/true);
-    if (!each.axes.empty())
-      moved.push_back(std::move(each));
+    if (each.axes.empty())
+      continue;
+    int64_t places = 1;
+    for (unsigned dim : facts.reduced.set_bits())
+      if (isOfWindows && (stream.mask >> dim & 1))
+        places *= facts.extents[dim];
+    moved.insert(moved.end(), places, each);
   }
   return moved;
 }

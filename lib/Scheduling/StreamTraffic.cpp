@@ -23,6 +23,18 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// True when `coord` is made of a remainder or a quotient.
+static bool isSplit(AffineExpr coord) {
+  return coord
+      .walk([](AffineExpr part) {
+        return part.getKind() == AffineExprKind::Mod ||
+                       part.getKind() == AffineExprKind::FloorDiv
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 StreamTraffic::StreamTraffic(const BlockWork &work)
     : work(work), facts(work.facts), fitted(work.facts.target.fitted.loops),
       body(work.body), schedule(work.schedule) {
@@ -67,6 +79,10 @@ bool StreamTraffic::isGather(const Stream &stream) const {
   return stream.mask && llvm::any_of(stream.coords, isKnownAtRunTime);
 }
 
+bool StreamTraffic::isOfParts(const Stream &stream) const {
+  return llvm::any_of(stream.coords, isSplit);
+}
+
 double StreamTraffic::getSpan(const Stream &stream, unsigned number,
                               ArrayRef<double> have) const {
   auto size = static_cast<double>(stream.shape[number]);
@@ -90,7 +106,8 @@ double StreamTraffic::getShareInside(const Stream &stream) const {
   double share = 1;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
-      if (getSlope(coord, dim) != 1)
+      // Remainders are inside.
+      if (getSlope(coord, dim) != 1 || isSplit(coord))
         continue;
       // What is padded or joined begins anywhere in a tile; the last tile of
       // all ends with the tensor.
@@ -164,8 +181,11 @@ double StreamTraffic::getVector(const Stream &stream, double run) const {
       break;
     }
     row *= stream.shape[number];
-    if (getSpan(stream, number, work.tileOf) <
-        static_cast<double>(stream.shape[number]))
+    // What pads a row in a tile lies between it and the next.
+    auto size = static_cast<double>(stream.shape[number]);
+    if (getSpan(stream, number, work.tileOf) < size ||
+        (schedule.strategy == Strategy::Pointwise &&
+         static_cast<double>(schedule[coord.getPosition()].tile) > size))
       break;
   }
   auto width = static_cast<int64_t>(llvm::bit_floor<uint64_t>(
@@ -254,6 +274,18 @@ bool StreamTraffic::isCopied(const Stream &stream) const {
   return false;
 }
 
+bool StreamTraffic::hasWholeRows(const Stream &stream) const {
+  auto row =
+      std::max<int64_t>(1, static_cast<int64_t>(stream.value.elementBytes));
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    row *= std::max<int64_t>(1, stream.shape[number]);
+    if (getSpan(stream, number, work.tileOf) <
+        static_cast<double>(stream.shape[number]))
+      break;
+  }
+  return row % kSectorBytes == 0;
+}
+
 StreamTraffic::Requests
 StreamTraffic::countRequests(const Stream &stream) const {
   auto elementBytes =
@@ -275,7 +307,8 @@ StreamTraffic::countRequests(const Stream &stream) const {
   // Elements of an access: side by side in a tile, or joined.
   int64_t span = 1;
   double together = 1;
-  if (fastest && getSlope(stream.coords[along], *fastest) != 0) {
+  double slope = fastest ? getSlope(stream.coords[along], *fastest) : 0;
+  if (fastest && std::abs(slope) * facts.extents[*fastest] >= 1) {
     span = std::min(vector, static_cast<int64_t>(getVector(
                                 stream, getRun(stream, work.tileOf))));
     together = static_cast<double>(span);
@@ -286,6 +319,13 @@ StreamTraffic::countRequests(const Stream &stream) const {
       span /= 2;
     together = places.countTogether(span);
   }
+  // What a thread stores side by side, one after the other, meets in a line.
+  bool inOrder = stream.isWrite && schedule.strategy == Strategy::Pointwise &&
+                 fastest && getSlope(stream.coords[along], *fastest) == 1;
+  if (inOrder) {
+    span = vector;
+    together = static_cast<double>(vector);
+  }
   WarpAccess access(facts, schedule, fastest, vector, span * elementBytes,
                     getDistances(stream.coords, stream.shape, elementBytes,
                                  facts.getNumDims()));
@@ -293,15 +333,34 @@ StreamTraffic::countRequests(const Stream &stream) const {
   requests.count = work.countPoints(stream.mask) * getLoadedShare(stream) /
                    together / kWarpThreads;
   // Rows that begin anywhere in sectors.
-  bool isAligned = stream.shape[along] * elementBytes % kSectorBytes == 0;
+  bool isAligned = stream.shape[along] * elementBytes % kSectorBytes == 0 &&
+                   !isSplit(stream.coords[along]);
+  requests.lines = access.countPieces(
+      kLineBytes,
+      isAligned || inOrder || (stream.isWrite && hasWholeRows(stream)));
   requests.sectors = access.countPieces(kSectorBytes, isAligned);
   requests.passes =
-      std::max(access.countBankTurns(),
-               access.countPieces(kLineBytes, isAligned) * fitted.windowPass);
+      std::max(access.countBankTurns(), requests.lines * fitted.windowPass);
   requests.registers =
       requests.count * kWarpThreads / (work.threads * work.blocks) *
       std::max(1.0, static_cast<double>(span * elementBytes) / 4);
   return requests;
+}
+
+bool StreamTraffic::hasLanes(const Stream &stream) const {
+  // Of tiles with two directions each tensor's lanes follow its own.
+  return schedule.strategy == Strategy::Pointwise && !isGather(stream) &&
+         !stream.shape.empty() &&
+         llvm::count_if(schedule.axes, [](const LoopAxis &axis) {
+           return axis.vector > 1;
+         }) <= 1;
+}
+
+double StreamTraffic::countStoreClocks(const Stream &stream,
+                                       const Requests &requests) const {
+  double whole = stream.uniqueBytes / kLineBytes;
+  return std::max(0.0, requests.count * requests.lines - whole) *
+         fitted.partialLineClocks;
 }
 
 void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
@@ -314,6 +373,7 @@ void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
     access.requestedBytes =
         access.uniqueBytes +
         std::max(0.0, asked - access.uniqueBytes) * fitted.partialSector;
+    cost.storeClocks += countStoreClocks(stream, requests);
   } else {
     // Of rows that a block has in part it asks for no more than all of them.
     double whole = elementBytes * work.blocks * getShareInside(stream);
@@ -331,8 +391,10 @@ void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
   access.factor = 1;
   cost.accesses.push_back(access);
   double loaded = work.countPoints(stream.mask) * getLoadedShare(stream);
+  double instructions =
+      isOfParts(stream) ? fitted.partInstructions : fitted.windowInstructions;
   cost.fp32Flops +=
-      2 * (requests.count * kWarpThreads * fitted.windowInstructions +
+      2 * (requests.count * kWarpThreads * instructions +
            loaded * (elementBytes < 4 ? fitted.convertInstructions : 0));
 }
 
@@ -368,6 +430,13 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   }
   if (isOfWindows(stream))
     return addWindows(stream, access, cost);
+  if (hasLanes(stream)) {
+    Requests requests = countRequests(stream);
+    if (stream.isWrite)
+      cost.storeClocks += countStoreClocks(stream, requests);
+    else if (isOfParts(stream))
+      cost.sharedBytes += requests.count * requests.passes * kLineBytes;
+  }
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
   access.reuseDistanceBytes = stream.uniqueBytes;
   cost.accesses.push_back(access);
@@ -386,7 +455,9 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
     accessed *= getStoredShare(stream);
   if (inVain > fitted.rowExchangeInstructions)
     cost.sharedBytes += 2 * accessed * elementBytes;
-  double instructions = fitted.accessInstructions / vector +
+  double instructions = (isOfParts(stream) && !stream.isWrite
+                             ? fitted.partInstructions
+                             : fitted.accessInstructions / vector) +
                         std::min(inVain, fitted.rowExchangeInstructions) +
                         (elementBytes < 4 ? fitted.convertInstructions : 0);
   cost.fp32Flops +=

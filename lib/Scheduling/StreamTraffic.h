@@ -48,14 +48,17 @@ public:
   bool isOfWindows(const Stream &stream) const {
     return windows && !isGather(stream) && !stream.shape.empty();
   }
-  /// What warps ask caches for, to load or store a tensor of windows.
+  /// What warps ask caches for, to load or store a tensor of windows or of
+  /// results.
   struct Requests {
-    /// Instructions of warps, sectors that one touches, and turns of the first
-    /// cache that it takes; registers of a thread for all of them.
-    double count = 0, sectors = 0, passes = 0, registers = 0;
+    /// Instructions of warps, sectors and lines that one touches, and turns of
+    /// the first cache that it takes; registers of a thread for all of them.
+    double count = 0, sectors = 0, lines = 0, passes = 0, registers = 0;
   };
   Requests countRequests(const Stream &stream) const;
   bool isGather(const Stream &stream) const;
+  /// An access finds its place from quotients or remainders of a coordinate.
+  bool isOfParts(const Stream &stream) const;
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
@@ -75,6 +78,13 @@ public:
 private:
   void find();
   void add(const Stream &stream, KernelCost &cost) const;
+  /// Rows of which a tile has a part begin with sectors.
+  bool hasWholeRows(const Stream &stream) const;
+  /// It is known which elements the lanes of a pointwise kernel access at once.
+  bool hasLanes(const Stream &stream) const;
+  /// Clocks of multiprocessors for lines that the stores of `stream` fill in
+  /// part.
+  double countStoreClocks(const Stream &stream, const Requests &requests) const;
   void addWindows(const Stream &stream, AccessCost access,
                   KernelCost &cost) const;
   /// Elements of dimension `number` of a tensor that a tile, or a block in all,

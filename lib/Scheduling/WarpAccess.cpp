@@ -104,8 +104,10 @@ double WarpAccess::countPieces(int64_t size, bool isAligned) const {
     for (std::optional<int64_t> offset : offsets) {
       if (!offset)
         continue;
+      // Coordinates may count backwards.
       int64_t begin = *offset + phase * kSectorBytes / phases;
-      for (int64_t piece = begin / size; piece <= (begin + bytes - 1) / size;
+      int64_t last = llvm::divideFloorSigned(begin + bytes - 1, size);
+      for (int64_t piece = llvm::divideFloorSigned(begin, size); piece <= last;
            ++piece)
         pieces.insert(piece);
     }
@@ -124,12 +126,12 @@ double WarpAccess::countBankTurns() const {
     for (std::optional<int64_t> offset :
          ArrayRef(offsets).slice(begin).take_front(together))
       if (offset)
-        for (int64_t word = *offset / kBankWordBytes;
-             word <= (*offset + bytes - 1) / kBankWordBytes; ++word)
+        for (int64_t word = llvm::divideFloorSigned(*offset, kBankWordBytes);
+             word * kBankWordBytes < *offset + bytes; ++word)
           words.insert(word);
     SmallVector<int64_t> ofBank(kBankRowBytes / kBankWordBytes, 0);
     for (int64_t word : words)
-      ++ofBank[word % static_cast<int64_t>(ofBank.size())];
+      ++ofBank[llvm::mod(word, static_cast<int64_t>(ofBank.size()))];
     turns += static_cast<double>(*llvm::max_element(ofBank));
   }
   return turns;

@@ -192,6 +192,8 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
   windows.padded.resize(facts.getNumDims());
   windows.lows.assign(facts.getNumDims(), 0);
   windows.insides.assign(facts.getNumDims(), 0);
+  if (facts.body.isFlat())
+    return;
   SmallVector<unsigned> parallel;
   op.getParallelDims(parallel);
   for (unsigned loop : parallel)
@@ -240,6 +242,9 @@ static bool addWindows(const BodyInstance &instance, const LoopFacts &facts,
     }
     slides = true;
     noteDistances(instance, map, operand.get(), facts, windows);
+    // What lies along one dimension of all is no distance of windows.
+    if (facts.body.isFlat())
+      continue;
     for (AffineExpr expr : results)
       for (unsigned place : parallel)
         for (unsigned tap : reduced) {

@@ -90,6 +90,9 @@ struct KernelCost {
   double aheadShare = 0;
   /// Of the smaller of memory and arithmetic, what is not hidden at least.
   double exposedShare = 0;
+  /// Clocks of multiprocessors in which stores wait for lines that each of them
+  /// fills in part.
+  double storeClocks = 0;
 
   /// Bytes read from and written to memory, each element once: the figure of
   /// the report.

@@ -142,9 +142,18 @@ public:
   /// them has all elements, the others one.
   KernelBody mergeDims() const;
 
+  /// The same computation by one dimension for all of the results, whose
+  /// elements it takes as they lie in memory, as FlattenResults.cpp writes it:
+  /// what is read lies at quotients and remainders of it. None where something
+  /// is reduced, moved or computed along some of them only.
+  std::optional<KernelBody> flattenDims() const;
+  /// It was made so: the loops of what is reduced are those of before.
+  bool isFlat() const { return flat; }
+
 private:
   friend class KernelBodyBuilder;
   friend class DimMerger;
+  friend class DimFlattener;
   const ComputeGraph *graph = nullptr;
   BodyProblem problem = BodyProblem::None;
   unsigned problemNode = 0;
@@ -159,6 +168,7 @@ private:
   std::vector<BodyOutput> outputs;
   unsigned numInputTensors = 0;
   DimMask reducedMask = 0;
+  bool flat = false;
 };
 
 } // namespace mlir::fusion

@@ -110,4 +110,35 @@ def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def FlattenResultsPass
+    : Pass<"fusion-plan-flatten-results", "::mlir::ModuleOp"> {
+  let summary = "Give kernels one loop for all dimensions of their results";
+  let description = [{
+    Input: functions of `fusion.kernel` operations whose dimensions side by side are
+    one already (`fusion-plan-collapse-dims`). Output: the same, where the results of
+    a kernel have one dimension if it is predicted to be faster so. What it is given
+    stays as it is, and is read at quotients and remainders of the one coordinate.
+    Kernels stay as they are that have products, scans, dynamic sizes or a schedule,
+    that reduce more than short windows, that move parts of tensors, or that compute
+    something for all elements along one of the dimensions.
+
+    A block has a power of two of elements along each dimension, and elements that are
+    written together begin at a multiple of theirs: rows of 76 elements waste a part
+    of each tile, and are written one by one.
+
+    ```mlir
+    fusion.kernel @pool ins(%x : tensor<64x77xf32>) -> tensor<64x76xf32>
+      (d0, d1, d2) -> (d0, d1 + d2)
+      ==>
+    fusion.kernel @pool ins(%x : tensor<64x77xf32>) -> tensor<4864xf32>
+      (d0, d1) -> (d0 floordiv 76, d0 mod 76 + d1)
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "the chip (default: the module's fusion.target, else the default)">
+  ];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif // FUSION_FUSIONPLANNING_PASSES_TD

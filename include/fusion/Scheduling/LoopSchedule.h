@@ -90,6 +90,10 @@ std::vector<PricedSchedule> getCascadeSchedules(const KernelBody &body,
 /// contractions and share no walk.
 KernelEstimate priceKernel(const KernelBody &body, const TargetInfo &target);
 
+/// True when `body`, whose dimensions side by side are one already, has no
+/// product, and is predicted to be faster with its results as one dimension.
+bool isFasterFlat(const KernelBody &body, const TargetInfo &target);
+
 /// What scheduling says of scans that it had to leave to one block; empty
 /// otherwise.
 StringRef getUnsplitScanReason(const KernelBody &body,
