@@ -30,7 +30,6 @@ public:
 
 private:
   bool findChain();
-  bool isWalkedWhole(const BodyOutput &output) const;
   /// The loops of `instance` are dimensions, those of the results among them.
   bool isWhole(const BodyInstance &instance) const;
   bool mayFlatten(const BodyInstance &instance) const;
@@ -53,35 +52,24 @@ private:
 /// strips of places share most.
 static constexpr double kMostOfWindow = 4;
 
-/// The dimensions of the result with most of them, each from the first element
-/// to the last.
+/// The dimensions of the one result, each from the first element to the last.
+/// Of several results the dimensions could be one by what they read alone,
+/// which then says no more.
 bool DimFlattener::findChain() {
-  for (const BodyOutput &output : body.outputs) {
-    SmallVector<unsigned> dims;
-    for (auto [coord, size] : llvm::zip(output.coords, output.shape)) {
-      if (size == 1)
-        continue;
-      auto dim = dyn_cast<AffineDimExpr>(coord);
-      if (!dim || body.dynamic[dim.getPosition()] ||
-          body.extents[dim.getPosition()] != static_cast<double>(size))
-        return false;
-      dims.push_back(dim.getPosition());
-    }
-    if (dims.size() > chain.size())
-      chain = dims;
+  if (body.outputs.size() != 1)
+    return false;
+  const BodyOutput &output = body.outputs.front();
+  for (auto [coord, size] : llvm::zip(output.coords, output.shape)) {
+    if (size == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    if (!dim || body.dynamic[dim.getPosition()] ||
+        body.extents[dim.getPosition()] != static_cast<double>(size))
+      return false;
+    chain.push_back(dim.getPosition());
+    all |= DimMask(1) << dim.getPosition();
   }
-  for (unsigned dim : chain)
-    all |= DimMask(1) << dim;
   return chain.size() > 1;
-}
-
-/// `output` has all dimensions of the chain, in its order, or none.
-bool DimFlattener::isWalkedWhole(const BodyOutput &output) const {
-  SmallVector<unsigned> dims;
-  for (auto [coord, size] : llvm::zip(output.coords, output.shape))
-    if (size != 1)
-      dims.push_back(cast<AffineDimExpr>(coord).getPosition());
-  return dims == chain || (output.mask & all) == 0;
 }
 
 /// A short window of one tensor, without factors, slides along dimensions of
@@ -174,9 +162,6 @@ void DimFlattener::joinRuns(BodyAccess &access,
 
 bool DimFlattener::run() {
   if (!findChain() ||
-      !llvm::all_of(
-          body.outputs,
-          [&](const BodyOutput &output) { return isWalkedWhole(output); }) ||
       !llvm::all_of(body.instances, [&](const BodyInstance &instance) {
         return mayFlatten(instance);
       }))
@@ -207,16 +192,13 @@ bool DimFlattener::run() {
     instance.mask = flatten(instance.mask);
     instance.outerMask = flatten(instance.outerMask);
   }
-  for (BodyOutput &output : body.outputs) {
-    if (!(output.mask & all))
-      continue;
-    // Behind it are dimensions of one element, which become one with it.
-    auto *own = llvm::find(output.coords, whole);
-    std::rotate(own, std::next(own), output.coords.end());
-    output.shape.assign(output.shape.size(), 1);
-    output.shape.back() = elements;
-    output.mask = flatten(output.mask);
-  }
+  // Behind the dimension are some of one element, which become one with it.
+  BodyOutput &output = body.outputs.front();
+  auto *own = llvm::find(output.coords, whole);
+  std::rotate(own, std::next(own), output.coords.end());
+  output.shape.assign(output.shape.size(), 1);
+  output.shape.back() = elements;
+  output.mask = flatten(output.mask);
   for (unsigned dim : chain)
     body.extents[dim] = dim == last ? static_cast<double>(elements) : 1;
   body.units |= all & ~(DimMask(1) << last);

@@ -186,3 +186,30 @@ func.func @dynamic(%x: tensor<?x7xf32>, %b: tensor<7xf32>, %n: index) -> tensor<
   }
   return %y : tensor<?x7xf32>
 }
+
+// That the dimensions of two results are one is said by what is read alone.
+// CHECK-LABEL: func @several
+// CHECK: fusion.kernel @several {{.*}} -> (tensor<8190x77xf32>, tensor<8190x77xi8>)
+func.func @several(%x: tensor<8190x77xf32>, %b: tensor<77xf32>) -> (tensor<8190x77xf32>, tensor<8190x77xi8>) {
+  %y:2 = fusion.kernel @several ins(%x, %b : tensor<8190x77xf32>, tensor<77xf32>) -> (tensor<8190x77xf32>, tensor<8190x77xi8>) {
+  ^bb0(%a: tensor<8190x77xf32>, %c: tensor<77xf32>):
+    %e = tensor.empty() : tensor<8190x77xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%a, %c : tensor<8190x77xf32>, tensor<77xf32>) outs(%e : tensor<8190x77xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %0 = arith.addf %v, %w : f32
+      linalg.yield %0 : f32
+    } -> tensor<8190x77xf32>
+    %e2 = tensor.empty() : tensor<8190x77xi8>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<8190x77xf32>) outs(%e2 : tensor<8190x77xi8>) {
+    ^bb0(%v: f32, %o: i8):
+      %0 = arith.fptosi %v : f32 to i8
+      linalg.yield %0 : i8
+    } -> tensor<8190x77xi8>
+    fusion.yield %r, %s : tensor<8190x77xf32>, tensor<8190x77xi8>
+  }
+  return %y#0, %y#1 : tensor<8190x77xf32>, tensor<8190x77xi8>
+}

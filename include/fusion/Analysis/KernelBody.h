@@ -142,10 +142,10 @@ public:
   /// them has all elements, the others one.
   KernelBody mergeDims() const;
 
-  /// The same computation by one dimension for all of the results, whose
+  /// The same computation by one dimension for all of the result, whose
   /// elements it takes as they lie in memory, as FlattenResults.cpp writes it:
   /// what is read lies at quotients and remainders of it. None where something
-  /// is reduced, moved or computed along some of them only.
+  /// is reduced or moved along some of them, or there are several results.
   std::optional<KernelBody> flattenDims() const;
   /// It was made so: the loops of what is reduced are those of before.
   bool isFlat() const { return flat; }

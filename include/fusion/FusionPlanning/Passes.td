@@ -118,7 +118,8 @@ def FlattenResultsPass
     one already (`fusion-plan-collapse-dims`). Output: the same, where the results of
     a kernel have one dimension if it is predicted to be faster so. What it is given
     stays as it is, and is read at quotients and remainders of the one coordinate.
-    Kernels stay as they are that have products, scans, dynamic sizes or a schedule,
+    Kernels stay as they are that have products, scans, several results, dynamic sizes
+    or a schedule,
     that reduce more than short windows, that move parts of tensors, or that compute
     something for all elements along one of the dimensions.
 
