@@ -56,10 +56,7 @@ static void dropSingleTaps(linalg::GenericOp op) {
 
 /// Chooses the classes with which dimensions of several elements fall together.
 void KernelCollapser::chooseClasses() {
-  classes.compress();
-  llvm::SmallBitVector stays(classes.getNumClasses());
-  for (unsigned boundary : blocked.set_bits())
-    stays.set(classes[boundary]);
+  llvm::SmallBitVector stays = compressClasses();
   llvm::SmallBitVector chosen(classes.getNumClasses());
   for (Value value : tensors) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -75,9 +72,7 @@ void KernelCollapser::chooseClasses() {
       large = 0;
     }
   }
-  fallen.resize(blocked.size());
-  for (unsigned boundary = 0; boundary < fallen.size(); ++boundary)
-    fallen[boundary] = chosen.test(classes[boundary]);
+  letFall(chosen);
 }
 
 /// Gives the kernel views of its operands, and its users views of its results,

@@ -235,7 +235,7 @@ bool ReshapeCollapser::mayCut(const Place &place) const {
 /// Chooses the classes that hold what a reduction or product next to a reshape
 /// and a reduction on the other side have between them.
 void ReshapeCollapser::chooseClasses() {
-  classes.compress();
+  llvm::SmallBitVector stays = compressClasses();
   for (const Place &place : joined)
     if (reduces(place.op))
       reduced.insert(getClass(place));
@@ -247,8 +247,7 @@ void ReshapeCollapser::chooseClasses() {
     if (isNext && reduced.contains(getClass(place)))
       chosen.set(getClass(place));
   }
-  for (unsigned boundary : blocked.set_bits())
-    chosen.reset(classes[boundary]);
+  chosen.reset(stays);
   for (const Place &place : cuts)
     if (place.isResult())
       outside.insert({place.value, place.dim});
@@ -260,9 +259,7 @@ void ReshapeCollapser::chooseClasses() {
     if (!mayCut(place))
       chosen.reset(getClass(place));
   llvm::erase_if(cuts, isStaying);
-  fallen.resize(blocked.size());
-  for (unsigned boundary = 0; boundary < fallen.size(); ++boundary)
-    fallen[boundary] = chosen.test(classes[boundary]);
+  letFall(chosen);
 }
 
 //===----------------------------------------------------------------------===//

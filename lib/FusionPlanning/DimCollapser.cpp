@@ -119,7 +119,8 @@ static bool isStatic(linalg::LinalgOp op, unsigned loop) {
   });
 }
 
-bool DimCollapser::areOneIn(OpOperand &operand, unsigned first,
+bool DimCollapser::areOneIn(OpOperand &operand,
+                            const llvm::SmallBitVector &units, unsigned first,
                             unsigned second) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -137,7 +138,6 @@ bool DimCollapser::areOneIn(OpOperand &operand, unsigned first,
             (!a || isStatic(op, first)) && mayReadParts(operand));
   if (*a >= *c)
     return false;
-  llvm::SmallBitVector units = getUnitLoops(op);
   for (unsigned between = *a + 1; between < *c; ++between)
     if (!isUnit(operand.get(), map, between, units))
       return false;
@@ -145,14 +145,15 @@ bool DimCollapser::areOneIn(OpOperand &operand, unsigned first,
 }
 
 bool DimCollapser::areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
-                              unsigned first, unsigned second) {
+                              const llvm::SmallBitVector &units, unsigned first,
+                              unsigned second) {
   auto iterators = op.getIteratorTypesArray();
   if (iterators[first] != iterators[second] ||
       (!indices.areOneLoop(first, second) &&
        !(splitsIndices() && isStatic(op, second))))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-    return mayStay(operand) || areOneIn(operand, first, second);
+    return mayStay(operand) || areOneIn(operand, units, first, second);
   });
 }
 
@@ -185,8 +186,8 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
       std::optional<int> second = findLoop(static_cast<int>(dim) + 1, 1);
       bool isEnd = first == kNoLoop || second == kNoLoop;
       bool isOne = first && second &&
-                   (isEnd || (areOneLoop(op, indices, *first, *second) &&
-                              areOneIn(operand, *first, *second))) &&
+                   (isEnd || (areOneLoop(op, indices, units, *first, *second) &&
+                              areOneIn(operand, units, *first, *second))) &&
                    !apart.contains({*first, *second});
       if (isOne && staying.test(boundary) && op.isDpsInit(&operand))
         apart.insert({*first, *second});
@@ -389,6 +390,20 @@ void DimCollapser::addAll() {
     addTensors();
     block.walk([&](Operation *op) { addOp(op); });
   } while (staying.count() != before);
+}
+
+llvm::SmallBitVector DimCollapser::compressClasses() {
+  classes.compress();
+  llvm::SmallBitVector stays(classes.getNumClasses());
+  for (unsigned boundary : blocked.set_bits())
+    stays.set(classes[boundary]);
+  return stays;
+}
+
+void DimCollapser::letFall(const llvm::SmallBitVector &chosen) {
+  fallen.resize(blocked.size());
+  for (unsigned boundary = 0; boundary < fallen.size(); ++boundary)
+    fallen[boundary] = chosen.test(classes[boundary]);
 }
 
 //===----------------------------------------------------------------------===//

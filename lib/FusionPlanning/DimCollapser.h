@@ -66,6 +66,11 @@ protected:
     return boundaries.lookup(value) + dim;
   }
 
+  /// Makes the classes final; returns those that stay.
+  llvm::SmallBitVector compressClasses();
+  /// Lets the boundaries of the classes `chosen` fall.
+  void letFall(const llvm::SmallBitVector &chosen);
+
   /// True when dimensions `dim` and `dim` + 1 of `value` become one.
   bool falls(Value value, unsigned dim) const {
     return fallen.test(getBoundary(value, dim));
@@ -102,11 +107,14 @@ private:
   void addMove(Operation *op);
   void addOp(Operation *op);
   /// True when every element of loop `first` is followed by one of `second` in
-  /// `operand` if it has either, but for loops of one element between them.
-  bool areOneIn(OpOperand &operand, unsigned first, unsigned second);
+  /// `operand` if it has either, but for loops of one element, `units`, between
+  /// them.
+  bool areOneIn(OpOperand &operand, const llvm::SmallBitVector &units,
+                unsigned first, unsigned second);
   /// True when they are so in each of the tensors of `op` that may not stay.
   bool areOneLoop(linalg::LinalgOp op, const FlatIndices &indices,
-                  unsigned first, unsigned second);
+                  const llvm::SmallBitVector &units, unsigned first,
+                  unsigned second);
 
   /// A coordinate that stays of an operand, and the loops that it runs through
   /// by itself.

@@ -58,20 +58,16 @@ bool ResultFlattener::mayStay(OpOperand &operand) {
 }
 
 void ResultFlattener::chooseClasses() {
-  classes.compress();
-  llvm::SmallBitVector stays(classes.getNumClasses()),
-      chosen(classes.getNumClasses());
-  for (unsigned boundary : blocked.set_bits())
-    stays.set(classes[boundary]);
+  llvm::SmallBitVector stays = compressClasses();
+  llvm::SmallBitVector chosen(classes.getNumClasses());
   for (Value result : kernel.getYield().getValues()) {
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
       chosen.set(classes[getBoundary(result, dim)]);
   }
-  fallen.resize(blocked.size());
-  if (!chosen.anyCommon(stays))
-    for (unsigned boundary = 0; boundary < fallen.size(); ++boundary)
-      fallen[boundary] = chosen.test(classes[boundary]);
+  if (chosen.anyCommon(stays))
+    chosen.reset();
+  letFall(chosen);
 }
 
 static void remarkFlat(KernelOp kernel) {

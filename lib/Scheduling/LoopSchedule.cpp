@@ -88,17 +88,16 @@ mlir::fusion::getLoopSchedules(const KernelBody &body,
   return priced;
 }
 
-/// The price of `body` with its results as one dimension, where that takes no
-/// more than about `seconds`: fewer lanes are past the end of rows then.
-static std::optional<KernelEstimate>
-priceFlat(const KernelBody &body, double seconds, const TargetInfo &target) {
-  std::optional<KernelBody> flat = body.flattenDims();
-  if (!flat)
-    return std::nullopt;
-  KernelEstimate estimate = getLoopSchedules(*flat, target).front().estimate;
-  if (estimate.seconds() > seconds * target.fitted.kernels.alike)
-    return std::nullopt;
-  return estimate;
+static KernelEstimate priceLoops(const KernelBody &body,
+                                 const TargetInfo &target) {
+  return getLoopSchedules(body, target).front().estimate;
+}
+
+/// True when `flat`, with the result as one dimension, takes no more than about
+/// what `own` does: fewer lanes are past the end of rows then.
+static bool isAsFast(const KernelEstimate &flat, const KernelEstimate &own,
+                     const TargetInfo &target) {
+  return flat.seconds() <= own.seconds() * target.fitted.kernels.alike;
 }
 
 KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
@@ -114,15 +113,17 @@ KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
   if (body.has(NodeKind::Contraction))
     return estimateContraction(body, target);
   KernelBody merged = body.mergeDims();
-  KernelEstimate estimate = getLoopSchedules(merged, target).front().estimate;
-  if (std::optional<KernelEstimate> flat =
-          priceFlat(merged, estimate.seconds(), target))
-    return *flat;
-  return estimate;
+  KernelEstimate own = priceLoops(merged, target);
+  std::optional<KernelBody> flat = merged.flattenDims();
+  if (!flat)
+    return own;
+  KernelEstimate other = priceLoops(*flat, target);
+  return isAsFast(other, own, target) ? other : own;
 }
 
 bool mlir::fusion::isFasterFlat(const KernelBody &body,
                                 const TargetInfo &target) {
-  double seconds = getLoopSchedules(body, target).front().estimate.seconds();
-  return priceFlat(body, seconds, target).has_value();
+  std::optional<KernelBody> flat = body.flattenDims();
+  return flat &&
+         isAsFast(priceLoops(*flat, target), priceLoops(body, target), target);
 }

@@ -430,11 +430,12 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   }
   if (isOfWindows(stream))
     return addWindows(stream, access, cost);
-  if (hasLanes(stream)) {
+  bool ofParts = isOfParts(stream) && !stream.isWrite;
+  if (hasLanes(stream) && (stream.isWrite || ofParts)) {
     Requests requests = countRequests(stream);
     if (stream.isWrite)
       cost.storeClocks += countStoreClocks(stream, requests);
-    else if (isOfParts(stream))
+    else
       cost.sharedBytes += requests.count * requests.passes * kLineBytes;
   }
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
@@ -455,11 +456,10 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
     accessed *= getStoredShare(stream);
   if (inVain > fitted.rowExchangeInstructions)
     cost.sharedBytes += 2 * accessed * elementBytes;
-  double instructions = (isOfParts(stream) && !stream.isWrite
-                             ? fitted.partInstructions
-                             : fitted.accessInstructions / vector) +
-                        std::min(inVain, fitted.rowExchangeInstructions) +
-                        (elementBytes < 4 ? fitted.convertInstructions : 0);
+  double instructions =
+      (ofParts ? fitted.partInstructions : fitted.accessInstructions / vector) +
+      std::min(inVain, fitted.rowExchangeInstructions) +
+      (elementBytes < 4 ? fitted.convertInstructions : 0);
   cost.fp32Flops +=
       2 * accessed * getLoadedShare(stream) * sweeps * instructions;
 }

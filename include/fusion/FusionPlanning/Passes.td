@@ -119,9 +119,8 @@ def FlattenResultsPass
     a kernel have one dimension if it is predicted to be faster so. What it is given
     stays as it is, and is read at quotients and remainders of the one coordinate.
     Kernels stay as they are that have products, scans, several results, dynamic sizes
-    or a schedule,
-    that reduce more than short windows, that move parts of tensors, or that compute
-    something for all elements along one of the dimensions.
+    or a schedule, that reduce more than short windows, or whose result is moved from
+    parts of tensors.
 
     A block has a power of two of elements along each dimension, and elements that are
     written together begin at a multiple of theirs: rows of 76 elements waste a part
