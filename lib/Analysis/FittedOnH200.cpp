@@ -202,6 +202,9 @@ static constexpr ScanConstants getScans() {
   // 12 schedules of three scans of 15 to 122 million elements, 2026-11-24.
   c.tilesAhead = 2;
   c.aheadShare = 0.5;
+  // Four recurrences along 28 thousand to 14 million rows, 2026-11-26.
+  c.wordSeconds = 0.7e-9;
+  c.runWarps = 16;
   return c;
 }
 

@@ -15,6 +15,7 @@
 #include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/ReductionSplit.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Executable/PackageModel.h"
 #include "fusion/Support/Counts.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -33,10 +34,16 @@ static constexpr int64_t kLeastTile = 16;
 void mlir::fusion::describeStates(const KernelBody &body, ScanSizes &sizes) {
   sizes.stateBytes = sizes.stateWords = 0;
   bool isExchanged = true;
+  SmallVector<bool> isBehind;
   for (const BodyInstance &instance : body.getInstances()) {
     auto scan = dyn_cast<ScanOp>(body.getNode(instance).op);
+    bool follows = llvm::any_of(instance.producers, [&](unsigned producer) {
+      return isBehind[producer];
+    });
+    isBehind.push_back(follows || scan);
     if (!scan)
       continue;
+    sizes.mayRepeat &= !follows;
     std::optional<ScanCombiner> combiner =
         matchScanCombiner(scan.getCombiner().front());
     if (!combiner) {
@@ -130,6 +137,35 @@ static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
   }
 }
 
+/// Adds walks of blocks that have one run of what is scanned, and `columns`, to
+/// `result`. Threads divide the run among themselves: nobody waits for others
+/// but between the two sweeps.
+static void addRuns(const ScanSizes &sizes, const TargetInfo &target,
+                    int64_t columns, SmallVectorImpl<ScanTiles> &result) {
+  const ScanConstants &fitted = target.fitted.scans;
+  ScanTiles tiles;
+  tiles.columns = columns;
+  tiles.warps = fitted.runWarps;
+  int64_t parts = 32 * tiles.warps / columns;
+  if (sizes.stateWords == 0 || !sizes.mayRepeat || columns == 1 || parts < 2)
+    return;
+  tiles.run = std::clamp<int64_t>(fitted.stateBytes / sizes.stateBytes, 2,
+                                  fitted.mostElements);
+  tiles.scanned = parts * tiles.run;
+  double groups = countBlocks(sizes, tiles);
+  for (int64_t blocks :
+       {static_cast<int64_t>(target.numSMs), 2 * fitted.maxSplit}) {
+    tiles.split = std::min<int64_t>(
+        static_cast<int64_t>(static_cast<double>(blocks) / groups),
+        fusionpkg::PackageLimits::kMaxTogether);
+    if (tiles.split < 2 || !fitsExchanges(sizes, tiles, tiles.split))
+      continue;
+    tiles.steps = llvm::divideCeil(sizes.scanned, tiles.scanned * tiles.split);
+    if (tiles.steps > 1)
+      result.push_back(tiles);
+  }
+}
+
 /// Tiles with so many columns, of blocks that have neighbours on their
 /// multiprocessor; with `isAlone`, threads walk what is scanned on their own.
 static ScanTiles getTiles(const ScanSizes &sizes, const TargetInfo &target,
@@ -195,6 +231,8 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
     } else {
       splitWalk(sizes, target, tiles);
       addLonger(sizes, target, tiles, result);
+      if (tiles.split > 1)
+        addRuns(sizes, target, columns, result);
     }
     if (fillsChip || columns * sizes.narrowestElement <= kSectorBytes ||
         columns == 1)

@@ -82,13 +82,17 @@ static int64_t chooseIndexBits(KernelOp kernel) {
 
 /// Blocks that a multiprocessor was taken to hold at a time when the kernel was
 /// priced: registers are limited to that where they are few enough, so that
-/// none are spilled for it.
-static int64_t getResidentBlocks(KernelOp kernel) {
+/// none are spilled for it; or where more blocks than there are multiprocessors,
+/// `together`, wait for each other.
+static int64_t getResidentBlocks(KernelOp kernel, uint64_t together) {
   EstimateAttr estimate = kernel.getEstimateAttr();
   ScheduleAttr schedule = kernel.getScheduleAttr();
   FailureOr<TargetInfo> target = resolveTarget(kernel);
-  if (!estimate || failed(target) ||
-      schedule.getStrategy() != Strategy::Reduction ||
+  if (failed(target))
+    return 1;
+  if (together > static_cast<uint64_t>(target->numSMs))
+    return static_cast<int64_t>(llvm::divideCeil(together, target->numSMs));
+  if (!estimate || schedule.getStrategy() != Strategy::Reduction ||
       llvm::any_of(schedule.getAxes(),
                    [](AxisAttr axis) { return axis.getStrip() > 1; }))
     return 1;
@@ -179,7 +183,9 @@ private:
         AffineMap::get(0, shapes.getSymbols().size(), emitter.getGridSize())));
     program->setSizeArgumentsAttr(builder.getDenseI64ArrayAttr(
         SmallVector<int64_t>(emitter.getSymbolArguments())));
-    if (int64_t blocks = getResidentBlocks(kernel); blocks > 1)
+    int64_t blocks =
+        getResidentBlocks(kernel, program->getTogether().value_or(1));
+    if (blocks > 1)
       program->setResident(blocks);
     kernel->setAttr("program", FlatSymbolRefAttr::get(name));
     return success();

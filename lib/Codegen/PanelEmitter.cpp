@@ -138,6 +138,7 @@ LogicalResult PanelEmitter::open(Value first, Value number) {
                   : arith::DivUIOp::create(builder, loc, first, members);
   own.member = arith::RemUIOp::create(builder, loc, first, members);
   own.inRounds = kernel.getStrategy() == Strategy::Scan;
+  own.steps = kernel.getDecision(own.dim).getSteps();
   if (!axes[own.axis].dim && !own.inRounds)
     setPart();
   if (grid.depth == 0) {
@@ -149,6 +150,22 @@ LogicalResult PanelEmitter::open(Value first, Value number) {
   own.turn = arith::DivUIOp::create(
       builder, loc, done, builder.createIndex(own.panels * own.members));
   return success();
+}
+
+void PanelEmitter::setRun(Value turn, AffineExpr rounds, bool backwards) {
+  Panel &own = *panel;
+  own.turn = turn;
+  Value members = builder.createIndex(own.members);
+  Value number = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, turn, members),
+      own.member);
+  if (backwards) {
+    Value last = builder.getSize(rounds * own.members - 1);
+    number = arith::SubIOp::create(builder, loc, last, number);
+  }
+  int64_t length = own.steps * kernel.getDecision(own.dim).getTile();
+  own.run =
+      arith::MulIOp::create(builder, loc, number, builder.createIndex(length));
 }
 
 Value PanelEmitter::getMemory() {

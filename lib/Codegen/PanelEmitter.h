@@ -26,8 +26,10 @@ struct Panel {
   /// tiles, or one of their numbers.
   unsigned axis = 0;
   int64_t members = 1, panels = 1;
-  /// The tiles of the dimension are dealt out in rounds, one to each member.
+  /// The tiles of the dimension are dealt out in rounds, one to each member, or
+  /// so many.
   bool inRounds = false;
+  int64_t steps = 1;
   /// They are a cluster.
   bool inCluster = false;
   /// The part of the dimension that the block walks; null where it has tiles
@@ -35,6 +37,8 @@ struct Panel {
   Value begin, end;
   /// Where it would end if the dimension went on.
   Value past;
+  /// Where the run of this round begins.
+  Value run;
   /// This block's panel, its number in it, and how many tiles it had before.
   Value panel, member, turn;
 };
@@ -50,8 +54,12 @@ public:
 
   /// The panel of this block, if any.
   const Panel *getPanel() const { return panel ? &*panel : nullptr; }
-  /// Tiles of the panel's dimension are dealt out in rounds.
-  bool isInRounds() const { return panel && panel->inRounds; }
+  /// Tiles of the panel's dimension are dealt out in rounds, one by one.
+  bool isInRounds() const {
+    return panel && panel->inRounds && panel->steps == 1;
+  }
+  /// Or several at a time.
+  bool isInRuns() const { return panel && panel->inRounds && panel->steps > 1; }
   LogicalResult refuse(const Twine &reason) const;
 
   /// Puts the axis along which the blocks of a panel differ last in `gridAxes`.
@@ -61,6 +69,9 @@ public:
   LogicalResult open(Value first, Value number);
   /// Sets how many tiles the block had before the present one.
   void setTurn(Value turn) { panel->turn = turn; }
+  /// Sets where the run of the block begins in round `turn` of `rounds`. With
+  /// `backwards` the first round has the last of all.
+  void setRun(Value turn, AffineExpr rounds, bool backwards);
   /// What a block's `parts` are together with those of the panel's others.
   FailureOr<SmallVector<Tile>> combine(ArrayRef<Tile> parts,
                                        const Reduction &reduction);

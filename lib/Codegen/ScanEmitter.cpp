@@ -106,8 +106,7 @@ ScanEmitter::evaluateElements(const WalkedScan &scan, unsigned axis) {
     // Backwards, what lies past the end comes first.
     if (op.getReverse() && !axes[axis].exact) {
       Tile neutral{builder.createConstant(scan.neutral[i]), {}};
-      Tile inside =
-          builder.below(builder.getAffineDimExpr(axis), axes[axis].extent);
+      Tile inside = builder.below(scan.coords[op.getAxis()], axes[axis].extent);
       wide =
           builder.broadcast(builder.select(inside, wide, neutral), scan.axes);
     }
@@ -123,26 +122,18 @@ LogicalResult ScanEmitter::scanTile(WalkedScan &scan, unsigned axis,
   FailureOr<SmallVector<Value>> elements = evaluateElements(scan, axis);
   if (failed(elements))
     return failure();
-  SmallVector<Type> totals;
-  for (Type type : scan.types)
-    totals.push_back(builder.getTileType(scan.outerAxes, type));
-  int64_t dim = llvm::find(scan.axes, axis) - scan.axes.begin();
   SmallVector<Value> before(states);
   bool inRounds = panels.isInRounds();
   if (inRounds) {
     FailureOr<SmallVector<Value>> own =
-        scanRound(scan, *elements, states, dim, next);
+        scanRound(scan, axis, *elements, states, next);
     if (failed(own))
       return failure();
     before = *own;
   }
-  auto scanned = tile::ScanOp::create(
-      builder, loc, ValueRange(*elements).getTypes(), totals, *elements, before,
-      builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
-      op.getExclusiveAttr(), op.getReverseAttr(),
-      mayGoInOrder(axes[axis].extent) ? builder.getUnitAttr() : UnitAttr());
-  cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
-                scanned.getCombiner());
+  auto scanned =
+      createScan(scan, axis, *elements, before, op.getExclusive(),
+                 panels.isInRuns() || mayGoInOrder(axes[axis].extent));
   for (auto [i, result] : llvm::enumerate(scanned.getResults())) {
     Type element = op.getInits()[i].getType();
     evaluator.remember(op.getResult(i), scan.coords,
@@ -153,27 +144,48 @@ LogicalResult ScanEmitter::scanTile(WalkedScan &scan, unsigned axis,
   return success();
 }
 
-FailureOr<SmallVector<Value>>
-ScanEmitter::scanRound(WalkedScan &scan, ValueRange elements, ValueRange states,
-                       int64_t dim, SmallVectorImpl<Value> &next) {
-  for (Type type : scan.types)
-    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 32)
-      return panels.refuse("a state of their scan has more than 32 bits");
-  SmallVector<Type> totals(states.getTypes());
-  ScanOp op = scan.op;
-  Block &combiner = op.getCombiner().front();
+SmallVector<Value> ScanEmitter::getNeutral(const WalkedScan &scan) {
   SmallVector<Value> nothing;
   for (TypedAttr neutral : scan.neutral)
     nothing.push_back(
         builder.broadcast({builder.createConstant(neutral), {}}, scan.outerAxes)
             .value);
-  auto own = tile::ScanOp::create(
-      builder, loc, elements.getTypes(), totals, elements, nothing,
-      builder.getI64IntegerAttr(dim), /*parts=*/IntegerAttr(),
-      /*exclusive=*/UnitAttr(), op.getReverseAttr(), /*in_order=*/UnitAttr());
-  cloneCombiner(builder, loc, combiner, scan.types, own.getCombiner());
-  tile::PanelScanOp exchange = panels.scan(op, own.getTotals(), states);
-  cloneCombiner(builder, loc, combiner, scan.types, exchange.getCombiner());
+  return nothing;
+}
+
+tile::ScanOp ScanEmitter::createScan(const WalkedScan &scan, unsigned axis,
+                                     ValueRange elements, ValueRange inits,
+                                     bool exclusive, bool inOrder) {
+  ScanOp op = scan.op;
+  SmallVector<Type> totals;
+  for (Type type : scan.types)
+    totals.push_back(builder.getTileType(scan.outerAxes, type));
+  auto unitIf = [&](bool is) {
+    return is ? builder.getUnitAttr() : UnitAttr();
+  };
+  auto scanned = tile::ScanOp::create(
+      builder, loc, elements.getTypes(), totals, elements, inits,
+      builder.getI64IntegerAttr(llvm::find(scan.axes, axis) -
+                                scan.axes.begin()),
+      /*parts=*/IntegerAttr(), unitIf(exclusive), op.getReverseAttr(),
+      unitIf(inOrder));
+  cloneCombiner(builder, loc, op.getCombiner().front(), scan.types,
+                scanned.getCombiner());
+  return scanned;
+}
+
+FailureOr<SmallVector<Value>>
+ScanEmitter::scanRound(const WalkedScan &scan, unsigned axis,
+                       ValueRange elements, ValueRange states,
+                       SmallVectorImpl<Value> &next) {
+  for (Type type : scan.types)
+    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 32)
+      return panels.refuse("a state of their scan has more than 32 bits");
+  auto own = createScan(scan, axis, elements, getNeutral(scan),
+                        /*exclusive=*/false, /*inOrder=*/false);
+  tile::PanelScanOp exchange = panels.scan(scan.op, own.getTotals(), states);
+  cloneCombiner(builder, loc, ScanOp(scan.op).getCombiner().front(), scan.types,
+                exchange.getCombiner());
   llvm::append_range(next, exchange.getTotals());
   return llvm::to_vector_of<Value>(exchange.getBefore());
 }
@@ -243,14 +255,22 @@ void ScanEmitter::placeWalk(unsigned axis, scf::ForOp loop, bool backwards,
                                    index(panels.getPanel()->members - 1), rank);
     Value own = arith::MulIOp::create(builder, loc, rank, index(walked.tile));
     at = arith::AddIOp::create(builder, loc, at, own);
+  } else if (panels.isInRuns()) {
+    at = arith::AddIOp::create(builder, loc, panels.getPanel()->run, at);
   }
   walked.offset = at;
 }
 
 unsigned ScanEmitter::addAxis(unsigned dim) {
-  Axis walked{dim, kernel.getDim(dim).extent,
-              kernel.getDecision(dim).getTile()};
+  AxisAttr decision = kernel.getDecision(dim);
+  Axis walked{dim, kernel.getDim(dim).extent, decision.getTile()};
   walked.depth = scopes.getDepth() + 1;
+  if (panels.isInRuns()) {
+    walked.tile = decision.getVector();
+    axes.addRun(dim, decision.getTile() / walked.tile,
+                decision.getSteps() * walked.tile, decision.getSplit(),
+                scopes.getDepth());
+  }
   if (panels.isInRounds())
     walked.round = panels.getPanel()->members;
   unsigned axis = axes.add(walked);
@@ -267,9 +287,11 @@ ScanEmitter::evaluateInits(ArrayRef<WalkedScan> scans) {
       FailureOr<Tile> scalar = evaluator.evaluateScalar(init);
       if (failed(scalar))
         return failure();
+      SmallVector<unsigned> ofBlock(scan.outerAxes);
+      if (panels.isInRuns())
+        llvm::erase(ofBlock, axes.getRun()->parts);
       inits.push_back(
-          builder.broadcast(builder.castTile(*scalar, type), scan.outerAxes)
-              .value);
+          builder.broadcast(builder.castTile(*scalar, type), ofBlock).value);
     }
   }
   return inits;
@@ -288,6 +310,122 @@ ScanEmitter::scanStep(MutableArrayRef<WalkedScan> scans, unsigned axis,
   return next;
 }
 
+FailureOr<SmallVector<Value>> ScanEmitter::addTotals(ArrayRef<WalkedScan> scans,
+                                                     unsigned axis,
+                                                     ValueRange totals) {
+  SmallVector<Value> next;
+  for (const WalkedScan &scan : scans) {
+    FailureOr<SmallVector<Value>> elements = evaluateElements(scan, axis);
+    if (failed(elements))
+      return failure();
+    auto scanned = createScan(scan, axis, *elements,
+                              totals.slice(next.size(), scan.types.size()),
+                              /*exclusive=*/false, /*inOrder=*/true);
+    llvm::append_range(next, scanned.getTotals());
+  }
+  return next;
+}
+
+FailureOr<SmallVector<Value>>
+ScanEmitter::exchangeTotals(ArrayRef<WalkedScan> scans, ValueRange totals,
+                            ValueRange states, SmallVectorImpl<Value> &next) {
+  SmallVector<Value> before;
+  for (WalkedScan scan : scans) {
+    ValueRange own = totals.slice(before.size(), scan.types.size());
+    unsigned parts = axes.getRun()->parts;
+    scan.axes = scan.outerAxes;
+    llvm::erase(scan.outerAxes, parts);
+    FailureOr<SmallVector<Value>> ofBlock = scanRound(
+        scan, parts, own, states.slice(next.size(), own.size()), next);
+    if (failed(ofBlock))
+      return failure();
+    auto scanned = createScan(scan, parts, own, *ofBlock, /*exclusive=*/true,
+                              /*inOrder=*/false);
+    llvm::append_range(before, scanned.getResults());
+  }
+  return before;
+}
+
+FailureOr<SmallVector<Value>> ScanEmitter::walk(unsigned axis, bool backwards,
+                                                SmallVector<Value> states,
+                                                Step step) {
+  // Backwards, the last piece comes first. Parts of a run end anywhere.
+  SmallVector<Piece, 2> pieces{Piece::All};
+  if (!panels.isInRuns())
+    pieces = walks.getPieces(*axes[axis].dim, axes[axis].step(),
+                             /*inOrder=*/true);
+  if (backwards)
+    std::reverse(pieces.begin(), pieces.end());
+  for (auto [number, piece] : llvm::enumerate(pieces)) {
+    scopes.insertInnermost();
+    axes[axis].piece = piece;
+    scf::ForOp loop = walks.openLoopOn(axis, states);
+    placeWalk(axis, loop, backwards, number);
+    FailureOr<SmallVector<Value>> next = step(loop.getRegionIterArgs());
+    if (failed(next))
+      return failure();
+    loop = walks.closeLoop(*next);
+    // The next tile is on its way while blocks wait for each other.
+    if (panels.getPanel())
+      loop->setAttr(tile::kLoadAheadAttrName, builder.getUnitAttr());
+    states =
+        llvm::to_vector_of<Value>(loop.getResults().take_front(next->size()));
+  }
+  return states;
+}
+
+/// A scan of `block` whose elements follow from the results of another one.
+static ScanOp findScanOfScan(Block &block) {
+  llvm::SmallPtrSet<Operation *, 8> behind;
+  for (Operation &op : block) {
+    bool isBehind = false;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        isBehind |=
+            producer && (producer->getBlock() == &block &&
+                         (isa<ScanOp>(producer) || behind.contains(producer)));
+      }
+    });
+    if (!isBehind)
+      continue;
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return scan;
+    behind.insert(&op);
+  }
+  return nullptr;
+}
+
+LogicalResult ScanEmitter::emitRuns(MutableArrayRef<WalkedScan> scans,
+                                    unsigned axis, SmallVector<Value> states,
+                                    Step scanStep) {
+  if (findScanOfScan(kernel.getBlock()))
+    return panels.refuse("what they scan in runs of several tiles follows from "
+                         "another scan");
+  SmallVector<Value> nothing;
+  for (const WalkedScan &scan : scans)
+    llvm::append_range(nothing, getNeutral(scan));
+  const Panel &panel = *panels.getPanel();
+  bool backwards = ScanOp(scans.front().op).getReverse();
+  AffineExpr rounds = axes[axis].extent.ceilDiv(
+      kernel.getDecision(panel.dim).getTile() * panel.steps * panel.members);
+  scf::ForOp loop;
+  walks.openLoop(rounds, states, &loop);
+  panels.setRun(loop.getInductionVar(), rounds, backwards);
+  FailureOr<SmallVector<Value>> totals =
+      walk(axis, backwards, nothing,
+           [&](ValueRange before) { return addTotals(scans, axis, before); });
+  if (failed(totals))
+    return failure();
+  SmallVector<Value> next;
+  FailureOr<SmallVector<Value>> before =
+      exchangeTotals(scans, *totals, loop.getRegionIterArgs(), next);
+  if (failed(before) || failed(walk(axis, backwards, *before, scanStep)))
+    return failure();
+  walks.closeLoop(next);
+  return success();
+}
+
 LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
                                 function_ref<LogicalResult()> emitStep) {
   ScanOp first = scans.front();
@@ -296,7 +434,7 @@ LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
     if (scan.getReverse() != backwards)
       return scan.emitError("FUS-3114: scans in both directions along one "
                             "dimension cannot share a kernel");
-  if (panels.isInRounds() && kernel.getDecision(dim).getTile() == 1)
+  if (panels.getPanel() && kernel.getDecision(dim).getTile() == 1)
     return panels.refuse("each walks it element by element");
   scopes.insertInnermost();
   unsigned axis = addAxis(dim);
@@ -306,27 +444,13 @@ LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
   FailureOr<SmallVector<Value>> states = evaluateInits(*found);
   if (failed(states))
     return failure();
-
-  // Backwards, the last piece comes first.
-  SmallVector<Piece, 2> pieces =
-      walks.getPieces(dim, axes[axis].step(), /*inOrder=*/true);
-  if (backwards)
-    std::reverse(pieces.begin(), pieces.end());
-  for (auto [number, piece] : llvm::enumerate(pieces)) {
-    scopes.insertInnermost();
-    axes[axis].piece = piece;
-    scf::ForOp loop = walks.openLoopOn(axis, *states);
-    placeWalk(axis, loop, backwards, number);
-    FailureOr<SmallVector<Value>> next =
-        scanStep(*found, axis, loop.getRegionIterArgs());
+  auto step = [&](ValueRange before) -> FailureOr<SmallVector<Value>> {
+    FailureOr<SmallVector<Value>> next = scanStep(*found, axis, before);
     if (failed(next) || failed(emitStep()))
       return failure();
-    loop = walks.closeLoop(*next);
-    // The next tile is on its way while blocks wait for each other.
-    if (panels.isInRounds())
-      loop->setAttr(tile::kLoadAheadAttrName, builder.getUnitAttr());
-    states =
-        llvm::to_vector_of<Value>(loop.getResults().take_front(next->size()));
-  }
-  return success();
+    return next;
+  };
+  if (panels.isInRuns())
+    return emitRuns(*found, axis, *states, step);
+  return success(succeeded(walk(axis, backwards, *states, step)));
 }

@@ -45,9 +45,20 @@ public:
                      function_ref<LogicalResult()> emitStep);
 
 private:
+  /// What a step of a walk does: from the states before it, those after it.
+  using Step = function_ref<FailureOr<SmallVector<Value>>(ValueRange states)>;
+
   /// Adds the axis that is walked, before its loop, so that coordinates can be
   /// formed.
   unsigned addAxis(unsigned dim);
+  /// Walks what the block has along `axis`, from `states`; returns those
+  /// behind.
+  FailureOr<SmallVector<Value>> walk(unsigned axis, bool backwards,
+                                     SmallVector<Value> states, Step step);
+  /// Rounds in which a block has a run of several tiles: it walks them for
+  /// their totals, learns what comes before, and walks them again to scan them.
+  LogicalResult emitRuns(MutableArrayRef<WalkedScan> scans, unsigned axis,
+                         SmallVector<Value> states, Step scanStep);
   FailureOr<std::vector<WalkedScan>> find(ArrayRef<ScanOp> scans,
                                           unsigned axis);
   /// The states of `scans` before the first step.
@@ -60,14 +71,30 @@ private:
                          SmallVectorImpl<Value> &next);
   LogicalResult scanElement(WalkedScan &scan, ValueRange states,
                             SmallVectorImpl<Value> &next);
+  /// One step for the totals of all `scans`, from `totals` of what came before.
+  FailureOr<SmallVector<Value>> addTotals(ArrayRef<WalkedScan> scans,
+                                          unsigned axis, ValueRange totals);
+  /// Exchanges what the parts of this block's run have, `totals`; returns the
+  /// states before each of them, and appends those after the round.
+  FailureOr<SmallVector<Value>> exchangeTotals(ArrayRef<WalkedScan> scans,
+                                               ValueRange totals,
+                                               ValueRange states,
+                                               SmallVectorImpl<Value> &next);
+  /// Scans `elements` along `axis`, from `inits`.
+  tile::ScanOp createScan(const WalkedScan &scan, unsigned axis,
+                          ValueRange elements, ValueRange inits, bool exclusive,
+                          bool inOrder);
+  /// Tiles of the identities of the states of `scan`.
+  SmallVector<Value> getNeutral(const WalkedScan &scan);
   /// The elements of the present tile that are scanned.
   FailureOr<SmallVector<Value>> evaluateElements(const WalkedScan &scan,
                                                  unsigned axis);
   /// Scans `elements`, of this block's tile of a round, from `states`, which
   /// are those before the round. Returns those before the tile; appends those
   /// after the round.
-  FailureOr<SmallVector<Value>> scanRound(WalkedScan &scan, ValueRange elements,
-                                          ValueRange states, int64_t dim,
+  FailureOr<SmallVector<Value>> scanRound(const WalkedScan &scan, unsigned axis,
+                                          ValueRange elements,
+                                          ValueRange states,
                                           SmallVectorImpl<Value> &next);
   /// Sets where the tile of the present step begins, in a loop over the axis's
   /// piece, number `number` of those that are walked.

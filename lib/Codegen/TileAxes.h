@@ -78,6 +78,16 @@ struct Strip {
   AffineExpr step;
 };
 
+/// A dimension of which a block has a run, divided into parts of `length`
+/// elements that are walked side by side: axis `parts` counts them.
+struct DividedRun {
+  unsigned dim, parts;
+  int64_t length;
+  /// Elements of all blocks' runs of a round, the last of which may go past the
+  /// extent.
+  int64_t round;
+};
+
 /// The axes that count granules of an axis and run along one of them. What
 /// walks a granule runs along it in the second one's stead, from `begin` to
 /// `end`.
@@ -125,6 +135,11 @@ public:
   MutableArrayRef<Strip> getStrips() { return strips; }
   ArrayRef<Strip> getStrips() const { return strips; }
   void addStrip(Strip strip) { strips.push_back(strip); }
+  const std::optional<DividedRun> &getRun() const { return run; }
+  /// Divides the run that each of `blocks` blocks has of `dim` into `count`
+  /// parts.
+  void addRun(unsigned dim, int64_t count, int64_t length, int64_t blocks,
+              unsigned depth);
   /// By the dimension that is divided.
   const DenseMap<unsigned, GranuleAxes> &getGranules() const {
     return granules;
@@ -175,6 +190,7 @@ private:
   DenseMap<unsigned, AffineExpr> merged;
   std::optional<unsigned> groupedDim;
   SmallVector<Strip> strips;
+  std::optional<DividedRun> run;
   SmallVector<unsigned> parts;
   DenseMap<unsigned, GranuleAxes> granules;
   /// Index tiles used as coordinates, with their depth.

@@ -64,7 +64,14 @@ scf::ForOp WalkBuilder::closeLoop(ValueRange yielded) {
   return loop;
 }
 
+bool WalkBuilder::isOfRun(const Axis &axis) const {
+  return axes.getRun() && axis.dim == axes.getRun()->dim;
+}
+
 bool WalkBuilder::isExact(const Axis &axis) const {
+  // Parts of runs end anywhere.
+  if (isOfRun(axis))
+    return false;
   int64_t lead = axis.dim ? rowStarts.getMostLead(*axis.dim) : 0;
   return axis.piece == Piece::Whole ||
          (lead == 0 && tilesExactly(axis.extent, axis.step()));
@@ -83,6 +90,9 @@ bool WalkBuilder::hasPart(const Axis &axis) const {
 }
 
 WalkBuilder::WalkBounds WalkBuilder::getWalk(const Axis &axis) {
+  if (isOfRun(axis))
+    return {builder.createIndex(0), builder.createIndex(axes.getRun()->length),
+            builder.createIndex(axis.tile)};
   if (Value lead = rowStarts.getLead(axis))
     return getLeadingWalk(axis, lead);
   bool isPart = hasPart(axis);

@@ -73,6 +73,13 @@ struct BlockWork {
   double countFolded(const BodyInstance &instance) const;
   /// Chunks along `dim` are copied ahead.
   bool copiesAhead(unsigned dim) const;
+  /// Blocks walk runs of what they scan, twice.
+  bool hasRuns() const {
+    return schedule.strategy == Strategy::Scan &&
+           llvm::any_of(schedule.axes, [](const LoopAxis &axis) {
+             return axis.kind == AxisKind::Loop && axis.steps > 1;
+           });
+  }
   /// Chunks of a walk that are loaded in one loop.
   double countTripsInTurn() const;
 

@@ -65,9 +65,18 @@ public:
   explicit SharedLister(const StreamTraffic &traffic)
       : traffic(traffic), work(traffic.getWork()), facts(work.facts),
         schedule(work.schedule), voter(schedule.warps, facts.target) {
-    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
-      if (schedule[dim].tile > 1)
+    for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+      if (schedule[dim].tile == 1)
+        continue;
+      int64_t parts =
+          isOfRun(dim) ? schedule[dim].tile / schedule[dim].vector : 1;
+      if (parts > 1) {
         dims.push_back(dim);
+        tiles.push_back(parts);
+      }
+      dims.push_back(dim);
+      tiles.push_back(schedule[dim].tile / parts);
+    }
     findLead();
   }
 
@@ -83,6 +92,11 @@ private:
     tile::VotingAccess access;
   };
 
+  /// Threads have parts of a run along `dim`, which count as one more dimension
+  /// of the tile, before it.
+  bool isOfRun(unsigned dim) const {
+    return work.hasRuns() && facts.scanned.test(dim);
+  }
   void findLead();
   bool isAlignedWithLead(const Stream &stream, int64_t width) const;
   /// Walks that end within a chunk have a loop of whole chunks and another one.
@@ -99,6 +113,10 @@ private:
   bool isFoldedFirst(const BodyInstance &instance) const;
   void addReduction(const BodyInstance &instance, LinearLayout layout);
   void addScan(const BodyInstance &instance, const LinearLayout &layout);
+  /// A scan along dimension `dim` of a tile in `layout`, of whole blocks or of
+  /// what their threads have.
+  void addScanAlong(const BodyInstance &instance, const LinearLayout &layout,
+                    unsigned dim);
   /// The scans of a program that has each `count` times.
   SmallVector<tile::ScanWork> describeScans(unsigned count) const;
   void addMoment(int64_t bytes) {
@@ -112,8 +130,9 @@ private:
   const LoopFacts &facts;
   const LoopSchedule &schedule;
   tile::LayoutVoter voter;
-  /// The dimensions that a block's tile has.
+  /// The dimensions that a block's tile has, and its sizes.
   SmallVector<unsigned> dims;
+  SmallVector<int64_t> tiles;
   /// The tensor by whose rows the chunks of a walk along the last dimension
   /// begin, and elements of its vectors.
   const Stream *lead = nullptr;
@@ -222,8 +241,19 @@ SharedLister::Moved SharedLister::describe(const Stream &stream,
     places.back() = getAffineDimExpr(moved.axes.size(), context) + begin;
     bool beginsBefore = lead && dim == dims.back();
     divisors.back() = beginsBefore ? 1 : schedule[dim].tile;
+    if (isOfRun(dim)) {
+      // Parts lie as far apart as they are long.
+      const LoopAxis &run = schedule[dim];
+      AffineExpr part = getAffineDimExpr(moved.axes.size(), context);
+      places.back() = part * (run.steps * run.vector) + begin +
+                      getAffineDimExpr(moved.axes.size() + 1, context);
+      divisors.back() = run.vector;
+      moved.axes.push_back(axis - dims.begin());
+      moved.shape.push_back(tiles[axis - dims.begin()]);
+      ++axis;
+    }
     moved.axes.push_back(axis - dims.begin());
-    moved.shape.push_back(schedule[dim].tile);
+    moved.shape.push_back(tiles[axis - dims.begin()]);
   }
   SmallVector<AffineExpr> coords;
   SmallVector<bool> checked;
@@ -235,8 +265,9 @@ SharedLister::Moved SharedLister::describe(const Stream &stream,
         continue;
       bool isWhole = wholeChunks && schedule[dim].kind == AxisKind::Loop;
       bool beginsBefore = lead && dim == dims.back();
-      isChecked |= !isWhole && (beginsBefore || !facts.getStaticExtent(dim) ||
-                                size % schedule[dim].tile != 0);
+      isChecked |= isOfRun(dim) ||
+                   (!isWhole && (beginsBefore || !facts.getStaticExtent(dim) ||
+                                 size % schedule[dim].tile != 0));
     }
     checked.push_back(isChecked);
   }
@@ -366,6 +397,25 @@ void SharedLister::addScan(const BodyInstance &instance,
   if (axis == dims.end())
     return;
   unsigned dim = axis - dims.begin();
+  if (!work.hasRuns())
+    return addScanAlong(instance, layout, dim);
+  // The totals of parts are moved to where they can be scanned, and back.
+  LinearLayout totals = layout.sliceDim(dim + 1);
+  LinearLayout scanned = tile::getScannedLayout(totals, dim, schedule.warps);
+  bool isMoved =
+      tile::classifyConversion(totals, scanned) == tile::ConversionKind::Shared;
+  auto move = [&] {
+    for (int64_t bytes : getStateBytes(work, instance))
+      if (isMoved)
+        addMoment(totals.numElements() * bytes);
+  };
+  move();
+  addScanAlong(instance, scanned, dim);
+  move();
+}
+
+void SharedLister::addScanAlong(const BodyInstance &instance,
+                                const LinearLayout &layout, unsigned dim) {
   std::optional<tile::ScanPlan> plan = tile::getScanPlan(layout, dim);
   if (!plan)
     return;
@@ -400,16 +450,21 @@ SmallVector<tile::ScanWork> SharedLister::describeScans(unsigned count) const {
     scans.append(count, own);
     // Blocks tell each other totals ahead of all rounds but the first.
     own.inOrder = true;
-    if (work.isSplit)
+    if (work.hasRuns())
+      scans.assign(2 * count, own);
+    else if (work.isSplit)
       scans.append(count - 1, own);
   }
   return scans;
 }
 
 tile::LayoutVotes SharedLister::getVotes() const {
-  tile::LayoutVotes votes(llvm::map_to_vector(
-      dims, [&](unsigned dim) { return schedule[dim].tile; }));
+  tile::LayoutVotes votes(tiles);
   for (auto [axis, dim] : llvm::enumerate(dims)) {
+    bool isPart =
+        isOfRun(dim) && axis + 1 < dims.size() && dims[axis + 1] == dim;
+    if (isPart)
+      continue;
     if (facts.scanned.test(dim))
       votes.scanned.set(axis);
     else if (facts.reduced.test(dim))
@@ -460,8 +515,11 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
   bool isJoined = schedule.strategy == Strategy::Scan;
   for (const BodyInstance &instance : facts.body.getInstances())
     isJoined |= isOfSweep(instance) && !isFoldedFirst(instance);
-  unsigned rounds =
-      schedule.strategy == Strategy::Scan && work.isSplit ? kWrittenRounds : 1;
+  unsigned rounds = 1;
+  if (work.hasRuns())
+    rounds = 2;
+  else if (schedule.strategy == Strategy::Scan && work.isSplit)
+    rounds = kWrittenRounds;
   SmallVector<std::vector<Moved>, 2> loops{
       findMoved(sweep, numSweeps, /*wholeChunks=*/false)};
   if (isCut())
@@ -480,6 +538,9 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
     for (auto [number, moved] : llvm::enumerate(loops)) {
       const auto &[layout, hasRows] = layouts[isJoined ? 0 : number];
       addStreams(moved, layout, hasRows, now++);
+      // Runs are exchanged once, between their two walks.
+      if (work.hasRuns() && round > 0)
+        continue;
       for (const BodyInstance &instance : facts.body.getInstances())
         if (isa<ScanOp>(facts.body.getNode(instance).op))
           addScan(instance, layout);

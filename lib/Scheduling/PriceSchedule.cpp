@@ -14,6 +14,7 @@
 
 #include "LoopFamilies.h"
 #include "PriceParts.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Support/Hardware.h"
 #include <algorithm>
 
@@ -32,6 +33,8 @@ public:
 private:
   /// What blocks and their threads wait for each other.
   void addSteps();
+  /// Words that a block reads in a round of a scan.
+  double countWords() const;
   /// What copies ahead take and hide.
   void setStages();
   double getBytesInFlight() const;
@@ -70,8 +73,21 @@ void SchedulePricer::addSteps() {
     return;
   // Rounds are published ahead: the first and the last one have nothing to hide
   // behind, and in each the threads of a block meet twice.
-  steps = std::min(work.trips, 2.0);
-  cost.reductionSteps += 2 * work.trips;
+  double rounds = work.hasRuns() ? 1 : work.trips;
+  steps = std::min(rounds, 2.0) +
+          rounds * countWords() * facts.target.fitted.scans.wordSeconds /
+              facts.target.fitted.kernels.gridStepSeconds;
+  cost.reductionSteps += 2 * rounds;
+}
+
+double SchedulePricer::countWords() const {
+  ScanSizes sizes;
+  describeStates(body, sizes);
+  double words = static_cast<double>(sizes.stateWords);
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    words *= static_cast<double>(facts.scanned.test(dim) ? schedule[dim].split
+                                                         : schedule[dim].tile);
+  return words;
 }
 
 double SchedulePricer::getBytesInFlight() const {
@@ -84,7 +100,9 @@ double SchedulePricer::getBytesInFlight() const {
       bytes += stream.value.elementBytes * work.perThread * work.turns;
   // Of a walk the next loads are not on their way while it computes.
   if (schedule.strategy == Strategy::Scan)
-    bytes *= work.isSplit ? facts.target.fitted.scans.tilesAhead : 1;
+    bytes *= work.isSplit && !work.hasRuns()
+                 ? facts.target.fitted.scans.tilesAhead
+                 : 1;
   else if (work.walks && work.countMeetings() == 0)
     bytes *= std::min(work.trips, fitted.walkingSteps);
   return std::clamp(bytes, 4.0, fitted.mostInFlight) *

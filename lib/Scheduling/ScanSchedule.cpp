@@ -94,6 +94,8 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   unsigned fastest = getFastestDim(facts);
   draft[scanned].tile = chosen.scanned;
   draft[scanned].split = chosen.split;
+  draft[scanned].steps = chosen.steps;
+  draft[scanned].vector = chosen.run;
   if (fastest != scanned)
     draft[fastest].tile = chosen.columns;
   // Rows from the fastest dimension of the primary result outwards.

@@ -363,6 +363,27 @@ double StreamTraffic::countStoreClocks(const Stream &stream,
          fitted.partialLineClocks;
 }
 
+double StreamTraffic::countScannedClocks(const Stream &stream) const {
+  unsigned along = work.getAlongMemory();
+  // What a block has of rows, as a whole, lies side by side.
+  if (facts.scanned.test(along) || !(stream.mask >> along & 1) ||
+      work.blocksOf[along] == 1)
+    return 0;
+  // Lanes store a row's columns side by side, then those of the next row.
+  double bytes = stream.value.elementBytes,
+         columns = std::min(static_cast<double>(facts.extents[along]) /
+                                work.blocksOf[along],
+                            static_cast<double>(kWarpThreads));
+  auto row = static_cast<int64_t>(bytes) * facts.extents[along];
+  double lines = columns * bytes / kLineBytes;
+  if (row % kLineBytes != 0)
+    lines += 1 - bytes / kLineBytes;
+  double runs = body.getPoints(stream.mask) / columns;
+  return std::max(0.0, runs * std::max(lines, 1.0) -
+                           stream.uniqueBytes / kLineBytes) *
+         fitted.partialLineClocks;
+}
+
 void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
                                KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
@@ -431,6 +452,8 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   if (isOfWindows(stream))
     return addWindows(stream, access, cost);
   bool ofParts = isOfParts(stream) && !stream.isWrite;
+  if (schedule.strategy == Strategy::Scan && stream.isWrite)
+    cost.storeClocks += countScannedClocks(stream);
   if (hasLanes(stream) && (stream.isWrite || ofParts)) {
     Requests requests = countRequests(stream);
     if (stream.isWrite)

@@ -85,6 +85,8 @@ private:
   /// Clocks of multiprocessors for lines that the stores of `stream` fill in
   /// part.
   double countStoreClocks(const Stream &stream, const Requests &requests) const;
+  /// The same of a scan across memory.
+  double countScannedClocks(const Stream &stream) const;
   void addWindows(const Stream &stream, AccessCost access,
                   KernelCost &cost) const;
   /// Elements of dimension `number` of a tensor that a tile, or a block in all,

@@ -193,9 +193,9 @@ func.func @few_columns(%x: tensor<3294x1824xbf16>) -> tensor<3294x1824xbf16> {
 }
 
 // Rows begin anywhere in a sector, which neighbours then read twice: the wider
-// the tile, the fewer.
+// the tile, the fewer. But the more columns, the more words a round exchanges.
 // CHECK-LABEL: func.func @unaligned_columns
-// CHECK: axes = [#fusion.axis<loop, tile = 256, split = {{[0-9]+}}>, #fusion.axis<grid, tile = 64>], warps = 32>
+// CHECK: axes = [#fusion.axis<loop, tile = 512, split = 33>, #fusion.axis<grid, tile = 32>], warps = 32>
 func.func @unaligned_columns(%x: tensor<544872x116xbf16>) -> tensor<544872x116xbf16> {
   %lowest = arith.constant 0xFF80 : bf16
   %y = fusion.scan ins(%x : tensor<544872x116xbf16>) inits(%lowest : bf16) axis(0) -> tensor<544872x116xbf16> {
@@ -204,4 +204,45 @@ func.func @unaligned_columns(%x: tensor<544872x116xbf16>) -> tensor<544872x116xb
     fusion.yield %s : bf16
   }
   return %y : tensor<544872x116xbf16>
+}
+
+// So few columns that rounds would be many, and short beside what blocks tell
+// each other: each has one run, which its threads divide among themselves. There
+// are two blocks on a multiprocessor.
+// CHECK-LABEL: func.func @runs
+// CHECK: axes = [#fusion.axis<loop, tile = 256, vector = 8, steps = {{[0-9]+}}, split = 224>, #fusion.axis<grid, tile = 16>], warps = 16>
+func.func @runs(%x: tensor<9000001x11xf16>, %g: tensor<9000001x11xf16>) -> tensor<9000001x11xf16> {
+  %one = arith.constant 1.0 : f16
+  %zero = arith.constant 0.0 : f16
+  %h:2 = fusion.scan ins(%g, %x : tensor<9000001x11xf16>, tensor<9000001x11xf16>) inits(%one, %zero : f16, f16) axis(0)
+      -> tensor<9000001x11xf16>, tensor<9000001x11xf16> {
+  ^bb0(%a1: f16, %b1: f16, %a2: f16, %b2: f16):
+    %p = arith.mulf %a2, %a1 : f16
+    %t = math.fma %b1, %a2, %b2 : f16
+    fusion.yield %p, %t : f16, f16
+  }
+  return %h#1 : tensor<9000001x11xf16>
+}
+
+// Of a scan of a scan no totals are known before it.
+// CHECK-LABEL: func.func @scan_of_scan
+// CHECK: schedule = #fusion.schedule<scan
+// CHECK-NOT: steps =
+func.func @scan_of_scan(%x: tensor<9000001x11xf32>) -> tensor<9000001x11xf32> {
+  %r = fusion.kernel @both ins(%x : tensor<9000001x11xf32>) -> (tensor<9000001x11xf32>) {
+  ^bb0(%u: tensor<9000001x11xf32>):
+    %zero = arith.constant 0.0 : f32
+    %y = fusion.scan ins(%u : tensor<9000001x11xf32>) inits(%zero : f32) axis(0) -> tensor<9000001x11xf32> {
+    ^bb1(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      fusion.yield %s : f32
+    }
+    %z = fusion.scan ins(%y : tensor<9000001x11xf32>) inits(%zero : f32) axis(0) -> tensor<9000001x11xf32> {
+    ^bb1(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      fusion.yield %s : f32
+    }
+    fusion.yield %z : tensor<9000001x11xf32>
+  }
+  return %r : tensor<9000001x11xf32>
 }

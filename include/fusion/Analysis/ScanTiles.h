@@ -38,6 +38,9 @@ struct ScanSizes {
   /// States of an element, each of which is a word that blocks exchange; 0
   /// where they can exchange none.
   int64_t stateWords = 0;
+  /// What is scanned follows from no other scan, so that its totals may be
+  /// known before any of it is scanned.
+  bool mayRepeat = true;
   /// Instructions, about, that combine two elements' states.
   double combination = 1;
   /// Bytes of the narrowest element that is read or written.
@@ -49,8 +52,9 @@ struct ScanTiles {
   int64_t scanned = 1, columns = 1, rows = 1;
   int64_t warps = 1;
   /// Blocks that walk the scanned dimension together: in each round, one tile
-  /// falls to each.
-  int64_t split = 1;
+  /// falls to each, or so many `steps`, through which threads walk side by
+  /// side, each along `run` elements at a time.
+  int64_t split = 1, steps = 1, run = 1;
 
   int64_t elements() const { return scanned * columns * rows; }
 };

@@ -177,8 +177,12 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (steps < 1)
     return emitError() << "'steps' must be positive, got " << steps;
   StringRef name = strip > 1 ? "strip" : "steps";
-  if ((strip > 1 || steps > 1) && kind != AxisKind::Grid)
+  bool isOfRounds = strip == 1 && kind == AxisKind::Loop && split > 1;
+  if ((strip > 1 || steps > 1) && kind != AxisKind::Grid && !isOfRounds)
     return emitError() << "'" << name << "' is for dimensions of the grid";
+  if (steps > 1 && isOfRounds && (vector == 1 || vector == tile))
+    return emitError() << "'vector' must be more than 1 and less than 'tile' ("
+                       << tile << ") beside the 'steps' of a 'loop' dimension";
   if ((strip > 1 || steps > 1) && !isPowerOf2(tile))
     return emitError() << "'tile' must be a power of two beside '" << name
                        << "', got " << tile;
@@ -281,6 +285,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSteps() > 1; }) >
       1)
     return emitError() << "only one axis may have 'steps'";
+  if (strategy != Strategy::Scan && llvm::any_of(axes, [](AxisAttr axis) {
+        return axis.getSteps() > 1 && axis.getKind() == AxisKind::Loop;
+      }))
+    return emitError() << "'steps' of a 'loop' dimension are for scans";
   if (llvm::count_if(axes, [](AxisAttr axis) { return axis.getSplit() > 1; }) >
       1)
     return emitError() << "only one axis may have a 'split'";

@@ -167,6 +167,26 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
+// expected-error@+1 {{'steps' is for dimensions of the grid}}
+"test.a"() {a = #fusion.axis<loop, tile = 8, vector = 2, steps = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'vector' must be more than 1 and less than 'tile' (8) beside the 'steps' of a 'loop' dimension}}
+"test.a"() {a = #fusion.axis<loop, tile = 8, steps = 2, split = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'vector' must be more than 1 and less than 'tile' (8) beside the 'steps' of a 'loop' dimension}}
+"test.a"() {a = #fusion.axis<loop, tile = 8, vector = 8, steps = 2, split = 2>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'steps' of a 'loop' dimension are for scans}}
+"test.a"() {a = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 8, vector = 2, steps = 2, split = 2>], warps = 1>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{only one axis may have 'steps'}}
 "test.a"() {a = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 4, steps = 2>, #fusion.axis<grid, tile = 4, steps = 2>], warps = 1>} : () -> ()
 

@@ -34,6 +34,29 @@ tile.program @walk(%p: !llvm.ptr<1>, %begin: index, %end: index) attributes {num
 
 // -----
 
+// Where a thread copies a word of a piece, the lanes' words lie side by side in the
+// buffer, which meet in no bank.
+
+#v = #tile.layout<"{reg=[[1,0,0],[0,0,4]], lane=[[0,1,0],[0,2,0],[0,4,0],[0,8,0],[0,0,1]], warp=[[0,0,2]], shape=[2,16,8]}">
+
+// CHECK-LABEL: tile.program @lanes
+// CHECK: tile.alloc stages 3 : <2x16x8xf16, #tile.shared_layout<"{bytes=2, align=16, offsets={{\[\[}}2],[4,8,16,32],[64,128,256]]}">>
+tile.program @lanes(%p: !llvm.ptr<1>, %end: index) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant dense<0.0> : tensor<2x16x8xf16, #v>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<8000x5x16x2xf16>
+  %s = scf.for %k = %c0 to %end step %c8 iter_args(%a = %zero) -> (tensor<2x16x8xf16, #v>) {
+    %t = tile.load %x[affine_map<(a, b, c)[s] -> (c + s, 0, b, a)>] (%k) checked [false, false, false, false] : !tile.view<8000x5x16x2xf16> -> tensor<2x16x8xf16, #v>
+    %b = arith.addf %a, %t : tensor<2x16x8xf16, #v>
+    scf.yield %b : tensor<2x16x8xf16, #v>
+  } {tile.num_stages = 3 : i64}
+  "test.use"(%s) : (tensor<2x16x8xf16, #v>) -> ()
+  tile.return
+}
+
+// -----
+
 // A nest of walks is one walk, so that copies run ahead over the ends of rows.
 
 #v = #tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[128]}">

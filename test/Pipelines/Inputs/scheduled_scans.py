@@ -116,6 +116,11 @@ def rows(tile, split):
     return ["grid, tile = 1", f"loop, tile = {tile}, split = {split}"]
 
 
+def run_of(tile, vector, steps, split):
+    return (f"loop, tile = {tile}, vector = {vector}, steps = {steps}, "
+            f"split = {split}")
+
+
 F32, I32 = [("f32", "0.0")], [("i32", "1"), ("i32", "0")]
 LOWEST = "0xFF800000"
 
@@ -169,6 +174,38 @@ CASES = {
     "many-rounds-backwards": lambda: Scan((2, 1500), 1, rows(32, 3), F32, SUM,
                                           "exclusive reverse"),
     "two-rounds": lambda: Scan((1, 384), 1, rows(64, 3), F32, SUM),
+    # Runs of several tiles, divided into parts: rounds with parts past the end,
+    # and members that have none; all of a row in one round; rounds published
+    # ahead; no columns, and columns that lanes do not fill.
+    "runs": lambda: Scan((1000, 16), 0, [run_of(32, 4, 3, 3),
+                                         "grid, tile = 16"], I32, RECURRENCE),
+    "runs-once": lambda: Scan((2, 1000), 1, ["grid, tile = 1",
+                                             run_of(64, 2, 8, 3)],
+                              F32, SUM, "exclusive"),
+    "runs-many": lambda: Scan((2, 3000, 5), 1, ["grid, tile = 1",
+                                                run_of(32, 4, 3, 3),
+                                                "grid, tile = 8"],
+                              I32, RECURRENCE),
+    "runs-whole": lambda: Scan((1536, 32), 0, [run_of(64, 8, 2, 4),
+                                               "grid, tile = 32"], F32, SUM),
+    "runs-backwards": lambda: Scan((3000, 7), 0, [run_of(32, 4, 3, 3),
+                                                  "grid, tile = 8"],
+                                   I32, RECURRENCE, "reverse"),
+    "runs-backwards-once": lambda: Scan(
+        (900, 16), 0, [run_of(64, 4, 16, 3), "grid, tile = 8"], I32,
+        RECURRENCE, "exclusive reverse"),
+    "runs-columns": lambda: Scan(
+        (901, 42), 0, [run_of(32, 2, 2, 3), "grid, tile = 16"],
+        I32 + [("f32", LOWEST)], WITH_MAX, warps=4),
+    "runs-of-threads": lambda: Scan(
+        (500, 60), 0, [run_of(16, 8, 4, 5), "grid, tile = 64"], I32,
+        RECURRENCE, warps=4),
+    "runs-bf16": lambda: Scan((1000, 12), 0, [run_of(64, 8, 2, 3),
+                                              "grid, tile = 16"],
+                              [("bf16", "0xFF80")], MAX, "exclusive"),
+    "runs-logarithms": lambda: Scan((700, 20), 0, [run_of(64, 4, 2, 3),
+                                                   "grid, tile = 32"],
+                                    [("f32", LOWEST)], LOGARITHMS, "reverse"),
     # Two exchanges a round.
     "twice": lambda: Scan((2, 1000), 1, rows(64, 5), F32, SUM, times=2),
 }

@@ -72,13 +72,16 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
 
     `steps`, of a `grid` dimension, is the number of strips at each place that a
     block walks in a loop, one after the other: what a strip reads of the one
-    before is kept, the rest is loaded while that one is computed. One axis of a
-    schedule has steps.
+    before is kept, the rest is loaded while that one is computed. Of a dimension
+    that is scanned, with a `split`, it is the number of tiles that a block has in
+    every round. It divides them into `tile` / `vector` parts, of `vector` elements
+    in each step, that threads walk side by side: once for their totals and once
+    from what comes before. One axis of a schedule has steps.
 
     `split`, of a `loop` dimension that the kernel reduces, is the number of
     co-resident blocks that each walk a part of it and combine what they reduce;
     of one that it scans, the number of those that its tiles are dealt out to, one
-    each in every round, and that tell each other what comes before. Blocks of a
+    each in every round, or `steps`, and that tell each other what comes before. Blocks of a
     group share one dimension: one axis of a schedule has a split, or is `full`
     in several tiles.
 

@@ -648,9 +648,16 @@ void LayoutAssigner::convertAround(ReduceOp reduce, OpBuilder &builder) {
 void LayoutAssigner::convertAround(ScanOp scan, OpBuilder &builder) {
   if (scan.getParts())
     return;
-  LinearLayout slice = getLayout(scan.getInputs().front().getType())
-                           .getLinear()
-                           .sliceDim(scan.getDim());
+  // Totals of a scan along another dimension lie as that one's elements do.
+  LinearLayout made = getScannedLayout(
+      getLayout(scan.getInputs().front().getType()).getLinear(), scan.getDim(),
+      program.getNumWarps());
+  for (OpOperand &input : scan.getInputsMutable())
+    input.set(convert(builder, input.get(), made));
+  for (Value result : scan.getResults())
+    convertResult(builder, result, made);
+  builder.setInsertionPoint(scan);
+  LinearLayout slice = made.sliceDim(scan.getDim());
   for (OpOperand &init : scan.getInitsMutable())
     if (isTile(init.get()))
       init.set(convert(builder, init.get(), slice));

@@ -178,12 +178,20 @@ std::optional<CopyPlan> tile::planOwnCopy(LoadOp load) {
   if (!pieces || isConverted || own.freeMask(HwDim::Lane) != 0 ||
       own.freeMask(HwDim::Warp) != 0)
     return std::nullopt;
-  // What lies side by side in memory does so in the buffer.
+  // What lies side by side in memory does so in the buffer, then what
+  // neighbouring lanes have, which meet in no bank so.
   ArrayRef<int64_t> shape = getTileShape(load.getType());
   SmallVector<unsigned> order{pieces->fastest};
-  for (unsigned dim = shape.size(); dim-- > 0;)
-    if (dim != pieces->fastest)
+  auto add = [&](unsigned dim) {
+    if (!llvm::is_contained(order, dim))
       order.push_back(dim);
+  };
+  for (unsigned bit = 0; bit < own.numBits(HwDim::Lane); ++bit)
+    for (auto [dim, step] : llvm::enumerate(own.basis(HwDim::Lane, bit)))
+      if (step != 0)
+        add(dim);
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    add(dim);
   auto buffer = SharedLayout::linear(shape, pieces->elementBytes, order);
   // The layout may hold less of a piece in one thread.
   unsigned width =

@@ -45,6 +45,15 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
   return dealer.getLayout();
 }
 
+LinearLayout tile::getScannedLayout(const LinearLayout &layout, unsigned dim,
+                                    int64_t numWarps) {
+  if (getScanPlan(layout, dim))
+    return layout;
+  ArrayRef<int64_t> shape = layout.shape();
+  unsigned fastest = dim + 1 == shape.size() ? 0 : shape.size() - 1;
+  return getRunLayout(shape, dim, fastest, /*vector=*/1, numWarps);
+}
+
 /// Instructions, about, that combine two states.
 static double countCombination(Block &combiner, double ofFunction) {
   double count = 0;

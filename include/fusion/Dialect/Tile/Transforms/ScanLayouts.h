@@ -27,6 +27,11 @@ namespace mlir::tile {
 LinearLayout getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
                           unsigned fastest, int64_t vector, int64_t numWarps);
 
+/// `layout`, or a layout of runs where what is in it cannot be scanned along
+/// `dim`.
+LinearLayout getScannedLayout(const LinearLayout &layout, unsigned dim,
+                              int64_t numWarps);
+
 /// What a scan does with each element.
 struct ScanWork {
   /// Values that are scanned together; the combination's cheap operations, and
