@@ -12,10 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/FlatIndices.h"
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -49,6 +51,8 @@ private:
   template <typename Access>
   void addTensor(const Access &access);
   void addInstance(const BodyInstance &instance);
+  /// Keeps loops apart whose indices say more than the number of an element.
+  void keepIndices(const BodyInstance &instance);
   /// `next` directly follows `dim` wherever one of the two is.
   bool follows(unsigned next, unsigned dim) const;
   template <typename Access>
@@ -60,6 +64,8 @@ private:
   /// Dimensions that stay as they are, and those that no other one becomes one
   /// with that is before them.
   llvm::SmallBitVector stays, inParts;
+  /// Those that do not become one with the second.
+  DenseSet<std::pair<unsigned, unsigned>> apart;
   /// The dimension that each becomes one with.
   SmallVector<std::optional<unsigned>> follower;
 };
@@ -120,17 +126,34 @@ void DimMerger::addTensor(const Access &access) {
       follower[*places[i].dim] = places[i + 1].dim;
 }
 
+void DimMerger::keepIndices(const BodyInstance &instance) {
+  FlatIndices indices(cast<linalg::LinalgOp>(body.getNode(instance).op));
+  for (unsigned i = 0; i < instance.loops.size(); ++i) {
+    auto dim = dyn_cast<AffineDimExpr>(instance.loops[i]);
+    if (!dim) {
+      keep(instance.loops[i]);
+      continue;
+    }
+    for (unsigned j = 0; j < instance.loops.size(); ++j)
+      if (auto next = dyn_cast<AffineDimExpr>(instance.loops[j]);
+          next && i != j && !indices.areOneLoop(i, j))
+        apart.insert({dim.getPosition(), next.getPosition()});
+  }
+}
+
 /// Dimensions of what is not a plain walk through tensors stay, and so do those
-/// that scans walk, those that tensors are moved along, and those of bodies
-/// that look elements up.
+/// that scans walk, those that tensors are moved along, and those whose indices
+/// bodies ask for, unless it is to count elements.
 void DimMerger::addInstance(const BodyInstance &instance) {
   const GraphNode &node = body.getNode(instance);
   bool isScan = isa<ScanOp>(node.op);
   bool looksUp = false;
   node.op->walk([&](linalg::IndexOp) { looksUp = true; });
   if ((!isScan && !isMove(node.op) && !isa<linalg::LinalgOp>(node.op)) ||
-      looksUp || node.inPlace || node.granuleLoop >= 0)
+      node.inPlace || node.granuleLoop >= 0)
     return keep(instance.loops);
+  if (looksUp)
+    keepIndices(instance);
   if (isScan)
     keep(instance.loops[node.scanned]);
   for (const TensorRead &read : node.reads) {
@@ -221,9 +244,9 @@ void DimMerger::run() {
     addInstance(instance);
   for (unsigned dim = 0; dim < stays.size(); ++dim) {
     std::optional<unsigned> &next = follower[dim];
-    if (next &&
-        (stays.test(dim) || stays.test(*next) || inParts.test(*next) ||
-         body.dynamic[dim] || body.dynamic[*next] || !follows(*next, dim)))
+    if (next && (stays.test(dim) || stays.test(*next) || inParts.test(*next) ||
+                 body.dynamic[dim] || body.dynamic[*next] ||
+                 apart.contains({dim, *next}) || !follows(*next, dim)))
       next = std::nullopt;
   }
   for (BodyAccess &access : body.inputs)

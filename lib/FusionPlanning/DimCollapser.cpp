@@ -13,7 +13,7 @@
 
 #include "DimCollapser.h"
 
-#include "FlatIndices.h"
+#include "MergeFlatSums.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -628,7 +628,7 @@ void DimCollapser::rewriteGeneric(linalg::GenericOp op) {
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   op.setIteratorTypesAttr(b.getArrayAttr(iterators));
   if (isFlat)
-    FlatIndices::merge(op, follows);
+    mergeFlatSums(op, follows);
   op->walk([&](linalg::IndexOp index) {
     if (!isFlat)
       chains.splitIndex(index);

@@ -16,7 +16,7 @@
 #ifndef FUSION_LIB_FUSIONPLANNING_DIMCOLLAPSER_H
 #define FUSION_LIB_FUSIONPLANNING_DIMCOLLAPSER_H
 
-#include "FlatIndices.h"
+#include "fusion/Analysis/FlatIndices.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FlatIndices.h"
+#include "fusion/Analysis/FlatIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -28,43 +28,33 @@ static std::optional<unsigned> getLoop(Value value) {
   return std::nullopt;
 }
 
-namespace {
-/// outer * extent + inner, `inner` being the index of `loop`.
-struct Step {
-  arith::AddIOp sum;
-  arith::MulIOp product;
-  Value outer, inner;
-  int64_t extent;
-  unsigned loop;
-
-  static std::optional<Step> match(Operation *op) {
-    auto sum = dyn_cast<arith::AddIOp>(op);
-    for (unsigned i = 0; sum && i < 2; ++i) {
-      auto product = sum->getOperand(i).getDefiningOp<arith::MulIOp>();
-      std::optional<unsigned> loop = getLoop(sum->getOperand(1 - i));
-      APInt extent;
-      if (product && loop &&
-          matchPattern(product.getRhs(), m_ConstantInt(&extent)))
-        return Step{sum,
-                    product,
-                    product.getLhs(),
-                    sum->getOperand(1 - i),
-                    extent.getSExtValue(),
-                    *loop};
-    }
-    return std::nullopt;
+std::optional<FlatSum> FlatSum::match(Operation *op) {
+  auto sum = dyn_cast<arith::AddIOp>(op);
+  for (unsigned i = 0; sum && i < 2; ++i) {
+    auto product = sum->getOperand(i).getDefiningOp<arith::MulIOp>();
+    std::optional<unsigned> loop = getLoop(sum->getOperand(1 - i));
+    APInt extent;
+    if (product && loop &&
+        matchPattern(product.getRhs(), m_ConstantInt(&extent)))
+      return FlatSum{sum,
+                     product,
+                     product.getLhs(),
+                     sum->getOperand(1 - i),
+                     extent.getSExtValue(),
+                     *loop};
   }
+  return std::nullopt;
+}
 
-  /// The loop whose index `outer` is or ends with.
-  std::optional<unsigned> getOuterLoop() const {
-    if (std::optional<unsigned> loop = ::getLoop(outer))
-      return loop;
-    Operation *op = outer.getDefiningOp();
-    std::optional<Step> step = op ? match(op) : std::nullopt;
-    return step ? std::optional(step->loop) : std::nullopt;
-  }
-};
-} // namespace
+bool FlatSum::beginsWithIndex() const { return getLoop(outer).has_value(); }
+
+std::optional<unsigned> FlatSum::getOuterLoop() const {
+  if (std::optional<unsigned> loop = getLoop(outer))
+    return loop;
+  Operation *op = outer.getDefiningOp();
+  std::optional<FlatSum> step = op ? match(op) : std::nullopt;
+  return step ? std::optional(step->loop) : std::nullopt;
+}
 
 FlatIndices::FlatIndices(linalg::LinalgOp op)
     : extents(op.getStaticLoopRanges()), before(extents.size()),
@@ -80,7 +70,7 @@ void FlatIndices::addUses(Value index, unsigned loop) {
       addUses(cast.getOut(), loop);
       continue;
     }
-    std::optional<Step> step = Step::match(user);
+    std::optional<FlatSum> step = FlatSum::match(user);
     if (step && step->inner == index) {
       std::optional<unsigned> outer = step->getOuterLoop();
       bool isPart = outer && step->extent == extents[loop];
@@ -95,7 +85,7 @@ void FlatIndices::addUses(Value index, unsigned loop) {
 
 /// Notes what stands after `loop`, with which `sum` ends.
 void FlatIndices::addAfter(Value sum, unsigned loop) {
-  bool isIndex = ::getLoop(sum).has_value();
+  bool isIndex = getLoop(sum).has_value();
   for (Operation *user : sum.getUsers()) {
     // The index in another type has uses of its own.
     if (isIndex && isa<arith::IndexCastOp>(user))
@@ -103,13 +93,13 @@ void FlatIndices::addAfter(Value sum, unsigned loop) {
     auto product = dyn_cast<arith::MulIOp>(user);
     if (!product || product.getLhs() != sum) {
       // A sum that the index ends is noted where that is its inner part.
-      std::optional<Step> step = Step::match(user);
+      std::optional<FlatSum> step = FlatSum::match(user);
       if (!step || step->inner != sum)
         after[loop].push_back(kNone);
       continue;
     }
     for (Operation *next : product->getUsers()) {
-      std::optional<Step> step = Step::match(next);
+      std::optional<FlatSum> step = FlatSum::match(next);
       bool isPart = step && step->outer == sum && step->product == product &&
                     step->extent == extents[step->loop];
       after[loop].push_back(isPart ? static_cast<int>(step->loop) : kOther);
@@ -126,38 +116,4 @@ bool FlatIndices::areOneLoop(unsigned first, unsigned second) const {
     });
   };
   return are(after[first], second) && are(before[second], first);
-}
-
-void FlatIndices::merge(linalg::LinalgOp op,
-                        const llvm::SmallBitVector &follows) {
-  SmallVector<arith::AddIOp> sums;
-  op->walk([&](arith::AddIOp sum) { sums.push_back(sum); });
-  // In the order of the text: the outer part of a sum is rewritten before it.
-  for (arith::AddIOp sum : sums) {
-    std::optional<Step> step = Step::match(sum);
-    if (!step || !follows.test(step->loop))
-      continue;
-    Value merged = step->outer;
-    if (!::getLoop(merged)) {
-      Step outer = *Step::match(merged.getDefiningOp());
-      OpBuilder b(sum);
-      Location loc = sum.getLoc();
-      Value extent = arith::ConstantOp::create(
-          b, loc, b.getIntegerAttr(sum.getType(), outer.extent * step->extent));
-      Value product = arith::MulIOp::create(b, loc, outer.outer, extent);
-      merged = arith::AddIOp::create(b, loc, product, outer.inner);
-    }
-    sum.replaceAllUsesWith(merged);
-  }
-  // The parts of what was rewritten, an index of a loop that is no more among
-  // them.
-  SmallVector<Operation *> parts;
-  op->walk([&](Operation *part) {
-    if (isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp, linalg::IndexOp>(
-            part))
-      parts.push_back(part);
-  });
-  for (Operation *part : llvm::reverse(parts))
-    if (part->use_empty())
-      part->erase();
 }

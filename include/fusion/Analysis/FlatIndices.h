@@ -11,13 +11,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSION_LIB_FUSIONPLANNING_FLATINDICES_H
-#define FUSION_LIB_FUSIONPLANNING_FLATINDICES_H
+#ifndef FUSION_ANALYSIS_FLATINDICES_H
+#define FUSION_ANALYSIS_FLATINDICES_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::fusion {
+
+/// outer * extent + inner, `inner` being the index of `loop`.
+struct FlatSum {
+  arith::AddIOp sum;
+  arith::MulIOp product;
+  Value outer, inner;
+  int64_t extent;
+  unsigned loop;
+
+  static std::optional<FlatSum> match(Operation *op);
+  /// The loop whose index `outer` is or ends with.
+  std::optional<unsigned> getOuterLoop() const;
+  /// `outer` is an index, and no such sum.
+  bool beginsWithIndex() const;
+};
 
 /// The uses of loop indices in the body of an op.
 class FlatIndices {
@@ -28,10 +43,6 @@ public:
   /// index, or both only as index `first` times the extent of `second` plus
   /// index `second`.
   bool areOneLoop(unsigned first, unsigned second) const;
-
-  /// Writes such sums as the index of `first`, where `follows` has `second`:
-  /// one that counts the elements of both.
-  static void merge(linalg::LinalgOp op, const llvm::SmallBitVector &follows);
 
 private:
   /// A neighbour of a loop in a sum: kNone where the sum begins or ends with
@@ -48,4 +59,4 @@ private:
 
 } // namespace mlir::fusion
 
-#endif // FUSION_LIB_FUSIONPLANNING_FLATINDICES_H
+#endif // FUSION_ANALYSIS_FLATINDICES_H
