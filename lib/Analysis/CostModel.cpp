@@ -141,10 +141,13 @@ int64_t mlir::fusion::getClusterSlots(int64_t size, const TargetInfo &target) {
 }
 
 /// Blocks of the kernel that are resident: of parts of the chip that have as
-/// many SMs, clusters leave what has room for some of their blocks alone.
+/// many SMs, clusters leave what has room for some of their blocks alone. Where
+/// some of those that wait for each other have room, they wait for the others.
 static int64_t countSlots(const KernelShape &shape, const Occupancy &occupancy,
                           const TargetInfo &target) {
   int64_t places = occupancy.blocksPerSM * target.numSMs;
+  if (shape.together > 1)
+    return std::max<int64_t>(places / shape.together, 1) * shape.together;
   if (shape.cluster == 1)
     return places;
   int64_t ofPart = places / target.fitted.kernels.clusterParts;
@@ -306,9 +309,13 @@ static void estimateArithmetic(const KernelCost &cost, const KernelShape &shape,
 /// Seconds of memory with those that later rounds of blocks wait: in `steps` in
 /// all, in `exchanges` for other blocks.
 static double exposeWaits(const KernelCost &cost, const KernelTime &time,
-                          double steps, double exchanges) {
+                          double steps, double exchanges, double groups,
+                          const KernelConstants &fitted) {
   if (cost.reductionSteps + cost.gridSteps + cost.clusterSteps == 0)
     return time.memory;
+  // Of few groups all are at the same step.
+  if (cost.gridSteps > 0 && groups <= fitted.groupsInStep)
+    return time.memory + (std::ceil(time.waves) - 1) * steps;
   // What a block waits for, others of its multiprocessor use. Those that wait
   // for each other are in step: they load, then wait.
   auto ofSM = static_cast<double>(time.occupancy.blocksPerSM);
@@ -374,7 +381,9 @@ KernelTime mlir::fusion::estimateTime(const KernelCost &cost,
   double steps = target.fitted.rates.dramLatencySeconds +
                  cost.reductionSteps * fitted.reductionStepSeconds + exchanges;
   time.launch = target.fitted.rates.launchSeconds + steps;
-  time.memory = exposeWaits(cost, time, steps, exchanges);
+  time.memory =
+      exposeWaits(cost, time, steps, exchanges,
+                  waves.slots / static_cast<double>(shape.together), fitted);
   sumTerms(cost, fitted, time);
   // One after the other they begin, however little each does.
   double begun = time.launch +

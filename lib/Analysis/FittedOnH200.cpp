@@ -62,6 +62,9 @@ static constexpr KernelConstants getKernels() {
   // 205 schedules of 80 programs, of which two thirds, 2026-11-24: the fit says
   // 3.4 us, drawn programs less.
   c.gridStepSeconds = 3e-6;
+  // Twelve schedules of softmaxes along 18 and 58 thousand rows of 224 to 320
+  // columns, of 2 to 14 groups, 2026-11-26.
+  c.groupsInStep = 16;
   // In clusters of 2 to 8; less makes seven blocks the choice where one is
   // faster (4096 rows of 50,000).
   c.clusterStepSeconds = 0.33e-6;

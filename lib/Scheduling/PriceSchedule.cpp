@@ -150,8 +150,15 @@ KernelEstimate SchedulePricer::price() {
   SmallVector<SharedPiece> pieces = listShared(traffic);
   shape.sharedBytes = placeShared(pieces).ofBlock;
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
-  for (const LoopAxis &axis : schedule.axes)
+  for (auto [dim, axis] : llvm::enumerate(schedule.axes)) {
     shape.cluster = std::max(shape.cluster, axis.cluster);
+    bool isShared =
+        axis.split > 1 || (axis.kind == AxisKind::Full &&
+                           schedule.strategy != Strategy::Pointwise);
+    if (isShared && axis.cluster == 1)
+      shape.together =
+          std::max(shape.together, static_cast<int64_t>(work.blocksOf[dim]));
+  }
   setStages();
   cost.exposedShare = traffic.hasWindows() ? fitted.windowExposed : 0;
   shape.bytesInFlightPerThread = getBytesInFlight();

@@ -105,6 +105,8 @@ struct KernelShape {
   int64_t blocks = 1;
   /// Blocks that are resident together in one group of SMs.
   int64_t cluster = 1;
+  /// Blocks that wait for each other through memory, wherever they are.
+  int64_t together = 1;
   int64_t threads = 128;
   /// Registers a thread; more than the target's limit are spilled, at a price.
   int64_t registers = cost::kBaseRegisters;
