@@ -82,8 +82,8 @@ static int64_t chooseIndexBits(KernelOp kernel) {
 
 /// Blocks that a multiprocessor was taken to hold at a time when the kernel was
 /// priced: registers are limited to that where they are few enough, so that
-/// none are spilled for it; or where more blocks than there are multiprocessors,
-/// `together`, wait for each other.
+/// none are spilled for it; or where more blocks than there are
+/// multiprocessors, `together`, wait for each other.
 static int64_t getResidentBlocks(KernelOp kernel, uint64_t together) {
   EstimateAttr estimate = kernel.getEstimateAttr();
   ScheduleAttr schedule = kernel.getScheduleAttr();
