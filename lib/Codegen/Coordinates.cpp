@@ -51,12 +51,11 @@ static Bounds boundsOf(AffineExpr expr, const TileAxes &axes) {
     int64_t size = extent.getValue();
     bool isGrouped = axes.getGroupedDim() && axis.dim == axes.getGroupedDim();
     // A part may lie beyond the extent as a whole, where its tile does not.
-    const std::optional<DividedRun> &run = axes.getRun();
     if (isGrouped)
       size += axis.tile - 1;
-    else if (run && axis.dim == run->dim)
-      size = llvm::alignTo(size, run->round) -
-             (axes[run->parts].tile - 1) * run->length;
+    else if (axis.ofRun)
+      size = llvm::alignTo(size, axes.getRun()->round) -
+             (axes[axes.getRun()->parts].tile - 1) * axes.getRun()->length;
     else if (axis.lead > 0)
       size += axis.step() - 1;
     else if (!axis.exact)
@@ -218,9 +217,10 @@ FailureOr<Coords> mlir::fusion::getPlainCoords(Value tensor,
           coord = coord * strip.steps + strip.step;
         coord = coord * strip.size + strip.position;
       }
-    if (const std::optional<DividedRun> &run = axes.getRun();
-        run && run->dim == dim)
-      coord = getAffineDimExpr(run->parts, context) * run->length + coord;
+    if (axes[axes.getBound(dim)].ofRun)
+      coord = getAffineDimExpr(axes.getRun()->parts, context) *
+                  axes.getRun()->length +
+              coord;
     coords.push_back(coord);
   }
   return coords;

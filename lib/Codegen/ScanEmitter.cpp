@@ -267,7 +267,8 @@ unsigned ScanEmitter::addAxis(unsigned dim) {
   walked.depth = scopes.getDepth() + 1;
   if (panels.isInRuns()) {
     walked.tile = decision.getVector();
-    axes.addRun(dim, decision.getTile() / walked.tile,
+    walked.ofRun = true;
+    axes.addRun(decision.getTile() / walked.tile,
                 decision.getSteps() * walked.tile, decision.getSplit(),
                 scopes.getDepth());
   }
@@ -407,8 +408,13 @@ LogicalResult ScanEmitter::emitRuns(MutableArrayRef<WalkedScan> scans,
     llvm::append_range(nothing, getNeutral(scan));
   const Panel &panel = *panels.getPanel();
   bool backwards = ScanOp(scans.front().op).getReverse();
-  AffineExpr rounds = axes[axis].extent.ceilDiv(
-      kernel.getDecision(panel.dim).getTile() * panel.steps * panel.members);
+  // Fewer steps would do: coordinates may not go far past the end.
+  int64_t step = kernel.getDecision(panel.dim).getTile() * panel.members;
+  auto extent = dyn_cast<AffineConstantExpr>(axes[axis].extent);
+  if (extent && panel.steps > llvm::divideCeilSigned(extent.getValue(), step))
+    return panels.refuse("in " + Twine(panel.steps) +
+                         " steps they walk more than there is");
+  AffineExpr rounds = axes[axis].extent.ceilDiv(step * panel.steps);
   scf::ForOp loop;
   walks.openLoop(rounds, states, &loop);
   panels.setRun(loop.getInductionVar(), rounds, backwards);

@@ -40,12 +40,12 @@ unsigned TileAxes::addPart(unsigned whole, int64_t tile,
   return add(part);
 }
 
-void TileAxes::addRun(unsigned dim, int64_t count, int64_t length,
-                      int64_t blocks, unsigned depth) {
+void TileAxes::addRun(int64_t count, int64_t length, int64_t blocks,
+                      unsigned depth) {
   MLIRContext *context = kernel.getSchedule().getContext();
   unsigned parts = add({std::nullopt, getAffineConstantExpr(count, context),
                         count, Value(), depth, /*exact=*/true});
-  run = {dim, parts, length, count * length * blocks};
+  run = {parts, length, count * length * blocks};
 }
 
 /// Row-major coordinates along `dims`, of sizes `sizes`, at `position`.

@@ -52,6 +52,8 @@ struct Axis {
   std::optional<unsigned> granulesOf;
   int64_t granule = 1;
   Piece piece = Piece::All;
+  /// It runs along the parts of a block's run.
+  bool ofRun = false;
   /// Tiles of a round of the walk, one for each of so many blocks. The last
   /// round may have tiles that lie past the extent as a whole.
   int64_t round = 1;
@@ -78,10 +80,10 @@ struct Strip {
   AffineExpr step;
 };
 
-/// A dimension of which a block has a run, divided into parts of `length`
-/// elements that are walked side by side: axis `parts` counts them.
+/// A block's run of a dimension, divided into parts of `length` elements that
+/// are walked side by side: axis `parts` counts them.
 struct DividedRun {
-  unsigned dim, parts;
+  unsigned parts;
   int64_t length;
   /// Elements of all blocks' runs of a round, the last of which may go past the
   /// extent.
@@ -136,10 +138,8 @@ public:
   ArrayRef<Strip> getStrips() const { return strips; }
   void addStrip(Strip strip) { strips.push_back(strip); }
   const std::optional<DividedRun> &getRun() const { return run; }
-  /// Divides the run that each of `blocks` blocks has of `dim` into `count`
-  /// parts.
-  void addRun(unsigned dim, int64_t count, int64_t length, int64_t blocks,
-              unsigned depth);
+  /// Divides the run that each of `blocks` blocks has into `count` parts.
+  void addRun(int64_t count, int64_t length, int64_t blocks, unsigned depth);
   /// By the dimension that is divided.
   const DenseMap<unsigned, GranuleAxes> &getGranules() const {
     return granules;

@@ -64,13 +64,9 @@ scf::ForOp WalkBuilder::closeLoop(ValueRange yielded) {
   return loop;
 }
 
-bool WalkBuilder::isOfRun(const Axis &axis) const {
-  return axes.getRun() && axis.dim == axes.getRun()->dim;
-}
-
 bool WalkBuilder::isExact(const Axis &axis) const {
   // Parts of runs end anywhere.
-  if (isOfRun(axis))
+  if (axis.ofRun)
     return false;
   int64_t lead = axis.dim ? rowStarts.getMostLead(*axis.dim) : 0;
   return axis.piece == Piece::Whole ||
@@ -90,7 +86,7 @@ bool WalkBuilder::hasPart(const Axis &axis) const {
 }
 
 WalkBuilder::WalkBounds WalkBuilder::getWalk(const Axis &axis) {
-  if (isOfRun(axis))
+  if (axis.ofRun)
     return {builder.createIndex(0), builder.createIndex(axes.getRun()->length),
             builder.createIndex(axis.tile)};
   if (Value lead = rowStarts.getLead(axis))

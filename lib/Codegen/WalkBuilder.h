@@ -35,8 +35,6 @@ public:
   scf::ForOp openLoopOn(unsigned axis, ValueRange inits);
   /// True when no step of the walk along `axis` goes past its end.
   bool isExact(const Axis &axis) const;
-  /// True for the walk through the parts of a run.
-  bool isOfRun(const Axis &axis) const;
   /// Closes the innermost loop.
   scf::ForOp closeLoop(ValueRange yielded);
 

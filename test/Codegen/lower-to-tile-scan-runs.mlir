@@ -101,6 +101,57 @@ func.func @main(%a: tensor<20000x24xf32>) -> tensor<20000x24xf32> {
 
 // -----
 
+// What is reduced along the dimension that is scanned is reduced along all of it.
+// CHECK-LABEL: tile.program @beside_a_maximum
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c1000{{.*}} step
+// CHECK:   tile.reduce
+// CHECK: tile.panel_scan
+func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
+  %r = fusion.kernel @beside_a_maximum ins(%a : tensor<1000x24xf32>) -> (tensor<1000x24xf32>)
+      attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32, vector = 4, steps = 3, split = 5>, #fusion.axis<grid, tile = 32>], warps = 2>} {
+  ^bb0(%x: tensor<1000x24xf32>):
+    %zero = arith.constant 0.0 : f32
+    %lowest = arith.constant 0xFF800000 : f32
+    %e = tensor.empty() : tensor<24xf32>
+    %f = linalg.fill ins(%lowest : f32) outs(%e : tensor<24xf32>) -> tensor<24xf32>
+    %m = linalg.reduce { arith.maximumf } ins(%x : tensor<1000x24xf32>) outs(%f : tensor<24xf32>) dimensions = [0]
+    %o = tensor.empty() : tensor<1000x24xf32>
+    %d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+        iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<1000x24xf32>, tensor<24xf32>) outs(%o : tensor<1000x24xf32>) {
+    ^bb1(%p: f32, %q: f32, %out: f32):
+      %k = arith.subf %p, %q : f32
+      linalg.yield %k : f32
+    } -> tensor<1000x24xf32>
+    %s = fusion.scan ins(%d : tensor<1000x24xf32>) inits(%zero : f32) axis(0) -> tensor<1000x24xf32> {
+    ^bb1(%u: f32, %v: f32):
+      %w = arith.addf %u, %v : f32
+      fusion.yield %w : f32
+    }
+    fusion.yield %s : tensor<1000x24xf32>
+  }
+  return %r : tensor<1000x24xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
+  // expected-error @below {{in 9 steps they walk more than there is}}
+  %r = fusion.kernel @too_long ins(%a : tensor<1000x24xf32>) -> (tensor<1000x24xf32>)
+      attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32, vector = 4, steps = 9, split = 5>, #fusion.axis<grid, tile = 32>], warps = 2>} {
+  ^bb0(%x: tensor<1000x24xf32>):
+    %zero = arith.constant 0.0 : f32
+    %s = fusion.scan ins(%x : tensor<1000x24xf32>) inits(%zero : f32) axis(0) -> tensor<1000x24xf32> {
+    ^bb1(%u: f32, %v: f32):
+      %w = arith.addf %u, %v : f32
+      fusion.yield %w : f32
+    }
+    fusion.yield %s : tensor<1000x24xf32>
+  }
+  return %r : tensor<1000x24xf32>
+}
+
+// -----
+
 // Totals cannot be known before what they are totals of.
 func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
   // expected-error @below {{FUS-3125: the schedule lets blocks of the grid share a dimension ('full' or 'split'), but what they scan in runs of several tiles follows from another scan}}

@@ -180,7 +180,7 @@ CASES = {
     "runs": lambda: Scan((1000, 16), 0, [run_of(32, 4, 3, 3),
                                          "grid, tile = 16"], I32, RECURRENCE),
     "runs-once": lambda: Scan((2, 1000), 1, ["grid, tile = 1",
-                                             run_of(64, 2, 8, 3)],
+                                             run_of(64, 2, 6, 3)],
                               F32, SUM, "exclusive"),
     "runs-many": lambda: Scan((2, 3000, 5), 1, ["grid, tile = 1",
                                                 run_of(32, 4, 3, 3),
@@ -192,7 +192,7 @@ CASES = {
                                                   "grid, tile = 8"],
                                    I32, RECURRENCE, "reverse"),
     "runs-backwards-once": lambda: Scan(
-        (900, 16), 0, [run_of(64, 4, 16, 3), "grid, tile = 8"], I32,
+        (900, 16), 0, [run_of(64, 4, 5, 3), "grid, tile = 8"], I32,
         RECURRENCE, "exclusive reverse"),
     "runs-columns": lambda: Scan(
         (901, 42), 0, [run_of(32, 2, 2, 3), "grid, tile = 16"],
