@@ -289,7 +289,9 @@ class CommandTest(unittest.TestCase):
         for name, factor in OTHER.items():
             group, constant = name.split(".")
             found = file["fitted"][group][constant] / old[group][constant]
-            self.assertLess(abs(math.log(found / factor)), 0.1, name)
+            # The noise of a kernel is as much as a third of a cluster's step.
+            bound = 0.2 if constant == "clusterStepSeconds" else 0.1
+            self.assertLess(abs(math.log(found / factor)), bound, name)
         about = file["calibration"]
         self.assertGreater(about["prediction_error_before"]["median"], 0.2)
         self.assertLess(about["prediction_error_after"]["median"], 0.05)
