@@ -51,8 +51,10 @@ void BlockWork::measure(unsigned dim) {
     trips *= steps;
     if (copiesAhead(dim))
       stages = std::max(stages, static_cast<double>(axis.stages));
-    if (schedule.strategy == Strategy::Scan && axis.steps > 1)
+    if (axis.steps > 1) {
       steps = static_cast<double>(axis.steps);
+      hasRuns = true;
+    }
     paddingOf.push_back(steps * tile * own / extent);
     walks |= facts.reduced.test(dim) || facts.scanned.test(dim) || granule > 1;
     isSplit |= axis.split > 1;
@@ -99,7 +101,7 @@ void BlockWork::findTurns() {
 
 double BlockWork::countSweeps(DimMask mask, uint64_t sweeps) const {
   // What is scanned is wanted for its totals first.
-  if (hasRuns())
+  if (hasRuns)
     return (sweeps & 1) && (mask >> facts.scanned.find_first() & 1) ? 2 : 1;
   if (!walks || schedule.strategy == Strategy::Scan)
     return 1;

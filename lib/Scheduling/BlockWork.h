@@ -73,13 +73,6 @@ struct BlockWork {
   double countFolded(const BodyInstance &instance) const;
   /// Chunks along `dim` are copied ahead.
   bool copiesAhead(unsigned dim) const;
-  /// Blocks walk runs of what they scan, twice.
-  bool hasRuns() const {
-    return schedule.strategy == Strategy::Scan &&
-           llvm::any_of(schedule.axes, [](const LoopAxis &axis) {
-             return axis.kind == AxisKind::Loop && axis.steps > 1;
-           });
-  }
   /// Chunks of a walk that are loaded in one loop.
   double countTripsInTurn() const;
 
@@ -96,6 +89,8 @@ struct BlockWork {
   /// Chunks in flight or in use at once.
   double stages = 1;
   bool walks = false, isSplit = false, inCluster = false;
+  /// Blocks walk runs of what they scan, twice.
+  bool hasRuns = false;
 
 private:
   void measure(unsigned dim);

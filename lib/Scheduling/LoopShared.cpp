@@ -95,7 +95,7 @@ private:
   /// Threads have parts of a run along `dim`, which count as one more dimension
   /// of the tile, before it.
   bool isOfRun(unsigned dim) const {
-    return work.hasRuns() && facts.scanned.test(dim);
+    return work.hasRuns && facts.scanned.test(dim);
   }
   void findLead();
   bool isAlignedWithLead(const Stream &stream, int64_t width) const;
@@ -397,7 +397,7 @@ void SharedLister::addScan(const BodyInstance &instance,
   if (axis == dims.end())
     return;
   unsigned dim = axis - dims.begin();
-  if (!work.hasRuns())
+  if (!work.hasRuns)
     return addScanAlong(instance, layout, dim);
   // The totals of parts are moved to where they can be scanned, and back.
   LinearLayout totals = layout.sliceDim(dim + 1);
@@ -447,12 +447,16 @@ SmallVector<tile::ScanWork> SharedLister::describeScans(unsigned count) const {
       return facts.getStaticExtent(dim).value_or(kMostInOrder + 1) <=
              kMostInOrder;
     });
+    // Threads have runs of their own, which they combine in both sweeps.
+    if (work.hasRuns) {
+      own.inOrder = true;
+      scans.append(2 * count, own);
+      continue;
+    }
     scans.append(count, own);
     // Blocks tell each other totals ahead of all rounds but the first.
     own.inOrder = true;
-    if (work.hasRuns())
-      scans.assign(2 * count, own);
-    else if (work.isSplit)
+    if (work.isSplit)
       scans.append(count - 1, own);
   }
   return scans;
@@ -516,7 +520,7 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
   for (const BodyInstance &instance : facts.body.getInstances())
     isJoined |= isOfSweep(instance) && !isFoldedFirst(instance);
   unsigned rounds = 1;
-  if (work.hasRuns())
+  if (work.hasRuns)
     rounds = 2;
   else if (schedule.strategy == Strategy::Scan && work.isSplit)
     rounds = kWrittenRounds;
@@ -539,7 +543,7 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
       const auto &[layout, hasRows] = layouts[isJoined ? 0 : number];
       addStreams(moved, layout, hasRows, now++);
       // Runs are exchanged once, between their two walks.
-      if (work.hasRuns() && round > 0)
+      if (work.hasRuns && round > 0)
         continue;
       for (const BodyInstance &instance : facts.body.getInstances())
         if (isa<ScanOp>(facts.body.getNode(instance).op))

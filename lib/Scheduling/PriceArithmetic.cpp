@@ -233,7 +233,7 @@ double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
     return padding * one;
   // Threads have runs of their own, each element of which they combine once in
   // either sweep.
-  if (work.hasRuns())
+  if (work.hasRuns)
     return padding * work.paddingOf[scanned] * 2 * one;
   // Of so many threads that share a tile's elements of one scan.
   auto count = [&](double sharing) {

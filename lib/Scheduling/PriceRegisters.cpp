@@ -69,7 +69,7 @@ double RegisterCounter::countScanned() const {
   // In rounds, beside the results: the tile that is scanned, the next one, and
   // one on its way, computed as far as the scan wants them. Else an element's
   // states take the place of what is loaded.
-  if (work.isSplit && !work.hasRuns())
+  if (work.isSplit && !work.hasRuns)
     return work.perThread *
            (scans.otherRegisters + states * (work.trips > 1 ? 4 : 3));
   // Without a walk what is loaded waits for nothing.

@@ -73,7 +73,7 @@ void SchedulePricer::addSteps() {
     return;
   // Rounds are published ahead: the first and the last one have nothing to hide
   // behind, and in each the threads of a block meet twice.
-  double rounds = work.hasRuns() ? 1 : work.trips;
+  double rounds = work.hasRuns ? 1 : work.trips;
   steps = std::min(rounds, 2.0) +
           rounds * countWords() * facts.target.fitted.scans.wordSeconds /
               facts.target.fitted.kernels.gridStepSeconds;
@@ -100,7 +100,7 @@ double SchedulePricer::getBytesInFlight() const {
       bytes += stream.value.elementBytes * work.perThread * work.turns;
   // Of a walk the next loads are not on their way while it computes.
   if (schedule.strategy == Strategy::Scan)
-    bytes *= work.isSplit && !work.hasRuns()
+    bytes *= work.isSplit && !work.hasRuns
                  ? facts.target.fitted.scans.tilesAhead
                  : 1;
   else if (work.walks && work.countMeetings() == 0)
