@@ -54,6 +54,8 @@ public:
 
 private:
   void priceContraction();
+  /// Keeps products of few rows by single warps.
+  void priceFewRows(const MmaConfig &config);
   void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                             const MmaConfig *config = nullptr);
   ContractionTiles tileContraction(int64_t tileM, int64_t tileN,
@@ -80,8 +82,11 @@ private:
   /// True when the products of `node` run on tensor cores. Products that differ
   /// share no tile, and are made by plain arithmetic.
   bool onTensorCores(const GraphNode &node) const {
-    return node.kind == NodeKind::Contraction && node.perPoint.doubles == 0 &&
-           (!product->obstacle || product->byWarps);
+    return node.perPoint.doubles == 0 &&
+           (!product->obstacle || product->byWarps) &&
+           llvm::any_of(product->sums, [&](const Contraction &sum) {
+             return sum.op == node.op;
+           });
   }
   void addArithmetic(KernelCost &cost, const BodyInstance &instance,
                      double points) const;

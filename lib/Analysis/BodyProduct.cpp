@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/BodyProduct.h"
+#include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Analysis/ProductProblem.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -24,6 +25,8 @@ class ProductFinder {
 public:
   explicit ProductFinder(const KernelBody &body);
 
+  /// The reductions of the body, when all are products.
+  SmallVector<linalg::LinalgOp> getReducedProducts() const;
   /// The products `ops`, or those of all contractions when there are none.
   BodyProduct find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
                    const TargetInfo &target);
@@ -137,6 +140,19 @@ ProductFinder::match(const BodyInstance &instance) const {
         auto known = values.find(tensor);
         return known != values.end() && !isInside(known->second);
       });
+}
+
+SmallVector<linalg::LinalgOp> ProductFinder::getReducedProducts() const {
+  SmallVector<linalg::LinalgOp> ops;
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (!llvm::is_contained(node.reduced, true))
+      continue;
+    if (node.kind != NodeKind::Reduction || !match(instance))
+      return {};
+    ops.push_back(cast<linalg::LinalgOp>(node.op));
+  }
+  return ops;
 }
 
 bool ProductFinder::hasTiles(const ProductDims &dims) const {
@@ -332,8 +348,7 @@ BodyProduct ProductFinder::find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
         std::min(result.warpShare,
                  getWarpShare(sum, extentOf(result.dims.depth), target));
   setObstacle(result);
-  // Planning has no use for the problem of what warps make.
-  if (!result.obstacle || !ops.empty())
+  if (!result.obstacle || result.byWarps || !ops.empty())
     result.problem = describeProducts(getView(result));
   for (unsigned dim : sums.front().rows)
     result.rows |= DimMask(1) << dim;
@@ -354,4 +369,53 @@ BodyProduct mlir::fusion::getBodyProduct(const KernelBody &body,
                                          const TargetInfo &target) {
   assert(!ops.empty() && "no products");
   return ProductFinder(body).find(ops, wholeRows, target);
+}
+
+std::optional<BodyProduct>
+mlir::fusion::getRowProduct(const KernelBody &body, const TargetInfo &target) {
+  if (body.has(NodeKind::Scan))
+    return std::nullopt;
+  SmallVector<linalg::LinalgOp> ops = ProductFinder(body).getReducedProducts();
+  if (ops.empty())
+    return std::nullopt;
+  BodyProduct product = getBodyProduct(body, ops, /*wholeRows=*/false, target);
+  if (product.sums.empty())
+    return std::nullopt;
+  return product;
+}
+
+/// Drops the configurations but those that tiles of groups are built for: a
+/// block finds each tile by itself, so that blocks share none.
+static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
+  llvm::erase_if(configs, [](const MmaConfig &config) {
+    return config.split != 1 || config.multicast != 1 || config.stream != 0 ||
+           !llvm::isPowerOf2_64(config.rows);
+  });
+}
+
+ProductConfigs mlir::fusion::getProductConfigs(const BodyProduct &product,
+                                               const TargetInfo &target) {
+  const MmaProblem &problem = product.problem;
+  bool grouped = product.sums.front().grouped.has_value();
+  ProductConfigs configs;
+  if (target.hasWarpgroups && !product.obstacle)
+    configs.groups = getWgmmaConfigs(problem, target);
+  if (grouped)
+    keepPlainConfigs(configs.groups);
+  bool windows = llvm::any_of(product.sums, [](const Contraction &sum) {
+    return sum.operands[0].channels || sum.operands[1].channels;
+  });
+  if (product.byWarps && !windows && !product.wholeRows && !grouped)
+    configs.few = getFewRowsConfigs(problem, target);
+  if (configs.few.empty() || configs.groups.empty()) {
+    configs.fewFirst = !configs.few.empty();
+    return configs;
+  }
+  // Warpgroups take about twice their price for a few rows.
+  const MmaConstants &fitted = target.fitted.mma;
+  double rate = problem.rows <= fitted.fewRows ? fitted.fewRowsCost : 1;
+  configs.fewFirst =
+      getFewRowsSeconds(problem, configs.few.front(), target) <
+      rate * getMmaSeconds(problem, configs.groups.front(), target);
+  return configs;
 }

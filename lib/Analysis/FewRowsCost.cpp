@@ -63,6 +63,20 @@ static int64_t getStageBytes(const Sides &sides, const MmaConfig &config) {
          config.depth / 8;
 }
 
+/// Of partial sums that warps with parts of the depth add up.
+static int64_t getExchangeBytes(int64_t few, int64_t many, int64_t warps) {
+  return warps * few * many * 4;
+}
+
+int64_t fusion::getFewRowsSharedBytes(const MmaProblem &problem,
+                                      const MmaConfig &config) {
+  Sides sides(problem);
+  auto [few, many] = getTile(sides, config);
+  // The exchange takes the place of stages that have been read.
+  return std::max(config.stages * getStageBytes(sides, config),
+                  getExchangeBytes(few, many, config.warps));
+}
+
 double fusion::getFewRowsSeconds(const MmaProblem &problem,
                                  const MmaConfig &config,
                                  const TargetInfo &target) {
@@ -102,17 +116,14 @@ double fusion::getFewRowsSeconds(const MmaProblem &problem,
   return std::max(memory / busy, work) + fitted.startSeconds;
 }
 
-llvm::SmallVector<MmaConfig>
-fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
+/// Adds the tiles of `few` rows that `target` can have.
+static void addFewRowsConfigs(const MmaProblem &problem, const Sides &sides,
+                              int64_t few, const TargetInfo &target,
+                              llvm::SmallVector<MmaConfig> &configs) {
   const FewRowsConstants &fitted = target.fitted.fewRows;
-  Sides sides(problem);
-  bool isUnpacked = sides.manyBits < problem.elementBits;
-  if (sides.few > (isUnpacked ? fitted.maxUnpackedRows : fitted.maxRows) ||
-      problem.sums != 1 || problem.elementBits > 16)
-    return {};
   bool transposed = problem.transposed[sides.large];
-  llvm::SmallVector<MmaConfig> configs;
-  int64_t few = std::max<int64_t>(llvm::PowerOf2Ceil(sides.few), kLeastRows);
+  if (few < kLeastRows)
+    return;
   for (int64_t many : {16, 32, 64, 128})
     for (int64_t warps : {8, 4}) {
       if (many > kLeastColumns && many >= 2 * sides.many)
@@ -136,8 +147,7 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       config.depth = warps * 4 * kLoadBits / sides.manyBits;
       if (config.depth > problem.depth)
         continue;
-      int64_t exchange = warps * few * many * 4;
-      // The exchange takes the place of stages that have been read.
+      int64_t exchange = getExchangeBytes(few, many, warps);
       int64_t room = target.maxSharedPerBlock - kSharedReserve;
       int64_t stage = getStageBytes(sides, config);
       int64_t ahead = llvm::divideCeil(fitted.bytesAhead, stage);
@@ -147,6 +157,21 @@ fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
       if (config.stages >= 2 && exchange <= room)
         configs.push_back(config);
     }
+}
+
+llvm::SmallVector<MmaConfig>
+fusion::getFewRowsConfigs(const MmaProblem &problem, const TargetInfo &target) {
+  const FewRowsConstants &fitted = target.fitted.fewRows;
+  Sides sides(problem);
+  bool isUnpacked = sides.manyBits < problem.elementBits;
+  if (sides.few > (isUnpacked ? fitted.maxUnpackedRows : fitted.maxRows) ||
+      problem.sums != 1 || problem.elementBits > 16)
+    return {};
+  llvm::SmallVector<MmaConfig> configs;
+  int64_t all = std::max<int64_t>(llvm::PowerOf2Ceil(sides.few), kLeastRows);
+  // Of so many rows that their sums are too many for a thread, half.
+  for (int64_t few : {all, all / 2})
+    addFewRowsConfigs(problem, sides, few, target, configs);
   llvm::stable_sort(configs, [&](const MmaConfig &a, const MmaConfig &b) {
     return getFewRowsSeconds(problem, a, target) <
            getFewRowsSeconds(problem, b, target);

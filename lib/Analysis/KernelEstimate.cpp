@@ -253,8 +253,10 @@ static std::optional<unsigned> getInnermostDim(const KernelBody &body,
   return std::nullopt;
 }
 
-KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
-                                                 const TargetInfo &target) {
+/// The price of the products `product` of `body`.
+static KernelEstimate estimateProduct(const KernelBody &body,
+                                      const BodyProduct &product,
+                                      const TargetInfo &target) {
   // Neighbouring threads follow the innermost dimension of one of the largest
   // tensors, whichever is fastest.
   const ComputeGraph &graph = body.getGraph();
@@ -278,12 +280,6 @@ KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
   if (candidates.empty())
     candidates.push_back(0);
 
-  BodyProduct product;
-  if (body.has(NodeKind::Contraction)) {
-    product = getBodyProduct(body, target);
-    if (!product.obstacle && !target.hasWarpgroups)
-      product.obstacle = TensorCoreObstacle::Chip;
-  }
   KernelEstimate best;
   best.time.total = std::numeric_limits<double>::infinity();
   for (unsigned fast : candidates) {
@@ -292,6 +288,27 @@ KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
       best = std::move(estimate);
   }
   return best;
+}
+
+KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
+                                                 const TargetInfo &target) {
+  BodyProduct product = getBodyProduct(body, target);
+  if (!product.obstacle && !target.hasWarpgroups)
+    product.obstacle = TensorCoreObstacle::Chip;
+  return estimateProduct(body, product, target);
+}
+
+std::optional<KernelEstimate>
+mlir::fusion::estimateRowProduct(const KernelBody &body,
+                                 const TargetInfo &target) {
+  std::optional<BodyProduct> product = getRowProduct(body, target);
+  if (!product || !getProductConfigs(*product, target).fewFirst)
+    return std::nullopt;
+  // Nothing kept it from warpgroups: it is a sum along rows to planning.
+  KernelEstimate estimate = estimateProduct(body, *product, target);
+  estimate.obstacle.reset();
+  estimate.byWarps = false;
+  return estimate;
 }
 
 KernelEstimate

@@ -114,6 +114,20 @@ static Instructions getQuotient(arith::DivFOp op) {
   return {matchPattern(op.getLhs(), m_OneFloat()) ? 1.0 : 2.0, 1};
 }
 
+/// The quotient or the remainder of integers.
+static Instructions getIntegerQuotient(Operation *op) {
+  APInt divisor;
+  // A sequence that begins with an approximation in f32.
+  if (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)))
+    return {20};
+  // A shift or a mask; else the upper half of a product, and a shift, and for a
+  // remainder a product and a difference. What is negative is corrected.
+  bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+  bool isUnsigned = isa<arith::DivUIOp, arith::RemUIOp>(op);
+  double instructions = divisor.isPowerOf2() ? 1 : isRemainder ? 4 : 2;
+  return {instructions + (isUnsigned ? 0 : 2)};
+}
+
 /// A product or a shift of 64 bits.
 static Instructions getOf64Bits(Operation *op) {
   APInt number;
@@ -131,10 +145,9 @@ static Instructions getInstructions(Operation *op) {
       .Case([](math::PowFOp power) { return getPower(power); })
       .Case([](arith::DivFOp quotient) { return getQuotient(quotient); })
       .Case<arith::RemFOp>([](auto) { return Instructions{40, 1}; })
-      // Integer division is a sequence of about twenty instructions.
       .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [](auto) { return Instructions{20}; })
+          [](Operation *quotient) { return getIntegerQuotient(quotient); })
       .Case<arith::MulIOp, arith::ShRUIOp>([](auto op) {
         return op.getType().isInteger(64) ? getOf64Bits(op) : Instructions{1};
       })
@@ -226,6 +239,8 @@ Sharing::Use Sharing::getQuotient(Operation *op, Use dividend) const {
     divisor = std::ldexp(1.0, static_cast<int>(divisor));
   else if (isa<arith::AndIOp>(op))
     return {1, true, divisor < kMostElements};
+  else if (isa<arith::RemUIOp>(op) && number.isPowerOf2())
+    return {1, true, divisor <= kMostElements};
   else if (!isa<arith::DivUIOp, arith::FloorDivSIOp>(op) || divisor <= 1)
     return dividend;
   return {std::min(divisor, kMostElements), true, false};

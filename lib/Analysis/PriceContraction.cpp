@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPricer.h"
+#include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -210,14 +211,45 @@ void Pricer::priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
     keepByThreads(tiles, accumulators, stagedBytes, cost, shape);
 }
 
+void Pricer::priceFewRows(const MmaConfig &config) {
+  const MmaProblem &problem = product->problem;
+  KernelCost cost;
+  for (const Stream &stream : streams)
+    addStream(cost, stream, 1, 1, stream.uniqueBytes);
+  for (const BodyInstance &instance : body.getInstances())
+    addArithmetic(cost, instance, body.getPoints(instance.mask));
+  KernelShape shape;
+  shape.threads = config.warps * kWarpThreads;
+  shape.blocks = llvm::divideCeil(problem.rows, config.rows) *
+                 llvm::divideCeil(problem.columns, config.columns) *
+                 problem.batch;
+  shape.registers = getMmaSyncRegisters(problem, config, config.warps);
+  shape.sharedBytes = getFewRowsSharedBytes(problem, config);
+  KernelTime time = estimateTime(cost, shape, target);
+  // What the larger operand is computed from, other warps load meanwhile.
+  double arithmetic = cost.fp32Flops / target.fp32FlopsPerSecond() +
+                      cost.fp64Flops / target.fp64FlopsPerSecond() +
+                      cost.sfuOps / target.sfuPerSecond();
+  time.total =
+      std::max(getFewRowsSeconds(problem, config, target),
+               target.fitted.fewRows.startSeconds + arithmetic);
+  best = {cost, shape, time, std::nullopt, std::nullopt, false};
+}
+
 void Pricer::priceContraction() {
-  if (!product->obstacle) {
-    SmallVector<MmaConfig> configs = getWgmmaConfigs(product->problem, target);
-    if (!configs.empty()) {
-      const MmaConfig &config = configs.front();
-      return priceContractionWith(config.rows, config.columns,
-                                  config.warps * kWarpThreads, &config);
-    }
+  ProductConfigs configs;
+  if (!product->sums.empty())
+    configs = getProductConfigs(*product, target);
+  if (configs.fewFirst) {
+    priceFewRows(configs.few.front());
+    best.obstacle = product->obstacle.value_or(TensorCoreObstacle::FewRows);
+    best.byWarps = true;
+    return;
+  }
+  if (!configs.groups.empty()) {
+    const MmaConfig &config = configs.groups.front();
+    return priceContractionWith(config.rows, config.columns,
+                                config.warps * kWarpThreads, &config);
   }
   for (auto [tileM, tileN] :
        {std::pair(128, 256), std::pair(256, 128), std::pair(128, 128),

@@ -22,30 +22,38 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// The tensors that the kernel of `view` reads.
+static llvm::SmallDenseSet<Value> getReads(const ProductView &view) {
+  llvm::SmallDenseSet<Value> reads;
+  for (const ProductTensor &read : view.reads)
+    reads.insert(read.value);
+  return reads;
+}
+
 /// Bits of memory, a power of two, for each element of `tensor`, which the
 /// kernel computes from its inputs.
-static int64_t getStoredBits(Value tensor) {
+static int64_t getStoredBits(Value tensor, const ProductView &view) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t own = type.getElementTypeBitWidth();
   if (!type.hasStaticShape() || type.getNumElements() == 0)
     return own;
+  llvm::SmallDenseSet<Value> reads = getReads(view);
   int64_t bits = 0;
   llvm::SmallSetVector<Value, 8> reached;
   reached.insert(tensor);
   for (unsigned i = 0; i < reached.size(); ++i) {
-    if (auto input = dyn_cast<BlockArgument>(reached[i])) {
-      auto source = dyn_cast<RankedTensorType>(input.getType());
-      if (!source || !isa<KernelOp>(input.getOwner()->getParentOp()))
-        continue;
+    auto source = dyn_cast<RankedTensorType>(reached[i].getType());
+    if (source && reads.contains(reached[i])) {
       if (!source.hasStaticShape())
         return own;
       bits += source.getNumElements() * source.getElementTypeBitWidth();
       continue;
     }
-    reached[i].getDefiningOp()->walk([&](Operation *op) {
-      for (Value operand : op->getOperands())
-        reached.insert(operand);
-    });
+    if (Operation *op = reached[i].getDefiningOp())
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          reached.insert(operand);
+      });
   }
   // Factors of groups add a little to what numbers have.
   uint64_t each = std::max<int64_t>(1, bits / type.getNumElements());
@@ -115,12 +123,11 @@ static int64_t countSources(Value tensor, int64_t least,
 }
 
 static int64_t countSources(Value tensor, const ProductView &view) {
-  llvm::SmallDenseSet<Value> reads, seen;
-  for (const ProductTensor &read : view.reads)
-    reads.insert(read.value);
+  llvm::SmallDenseSet<Value> seen;
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t least = type.hasStaticShape() ? type.getNumElements() : 0;
-  return std::max<int64_t>(countSources(tensor, least, reads, seen), 1);
+  return std::max<int64_t>(countSources(tensor, least, getReads(view), seen),
+                           1);
 }
 
 static void setFactors(const ProductView &view, unsigned side,
@@ -135,7 +142,7 @@ static void setFactors(const ProductView &view, unsigned side,
   Value stored = operand.source ? operand.source : operand.tensor;
   auto type = cast<RankedTensorType>(stored.getType());
   problem.storedBits[side] =
-      operand.source ? type.getElementTypeBitWidth() : getStoredBits(stored);
+      operand.source ? type.getElementTypeBitWidth() : getStoredBits(stored, view);
   problem.straddles[side] = straddlesLines(type);
   problem.copied[side] = isCopiedByThreads(type);
   ArrayRef<unsigned> order = view.factorDims[side];

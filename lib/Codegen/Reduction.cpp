@@ -20,16 +20,15 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// True when `tile` holds values of a float with at most 11 bits of precision
-/// and an exponent of at most 5 bits.
+/// True when `tile` holds values whose products are exact.
 static bool isShort(Value tile) {
   while (auto broadcast = tile.getDefiningOp<tile::BroadcastOp>())
     tile = broadcast.getValue();
   auto extension = tile.getDefiningOp<arith::ExtFOp>();
   if (!extension)
     return false;
-  Type type = tile::getTileElementType(extension.getIn().getType());
-  return type.isF16() || isFloat8(type);
+  return hasExactProducts(
+      tile::getTileElementType(extension.getIn().getType()));
 }
 
 /// Lets `sum` and the product it adds be one instruction, when that product is

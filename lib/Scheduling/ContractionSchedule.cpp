@@ -14,7 +14,6 @@
 
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/BodyProduct.h"
-#include "fusion/Analysis/FewRowsCost.h"
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/Reductions.h"
 
@@ -99,15 +98,6 @@ static std::optional<BodyProduct> findProduct(KernelOp kernel,
   return product;
 }
 
-/// Leaves the configurations that tiles of groups are built for: a block finds
-/// each tile by itself, so that blocks share none.
-static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
-  llvm::erase_if(configs, [](const MmaConfig &config) {
-    return config.split != 1 || config.multicast != 1 || config.stream != 0 ||
-           !llvm::isPowerOf2_64(config.rows);
-  });
-}
-
 static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
                                  const IterationSpace &space, MmaKind kind,
                                  const MmaConfig &config,
@@ -156,44 +146,26 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
   std::optional<BodyProduct> product = findProduct(kernel, space, target);
   if (!product)
     return {};
-  bool grouped = product->sums.front().grouped.has_value();
-  const MmaProblem &problem = product->problem;
+  ProductConfigs configs = getProductConfigs(*product, target);
   SmallVector<ScheduleAttr> schedules;
-  SmallVector<MmaConfig> groups, few;
-  if (target.hasWarpgroups && !product->obstacle)
-    groups = getWgmmaConfigs(problem, target);
-  if (grouped)
-    keepPlainConfigs(groups);
-  bool byWarps = product->byWarps;
-  bool windows = llvm::any_of(product->sums, [](const Contraction &sum) {
-    return sum.operands[0].channels || sum.operands[1].channels;
-  });
-  if (byWarps && !windows && !product->wholeRows && !grouped)
-    few = getFewRowsConfigs(problem, target);
   auto addFew = [&] {
-    for (const MmaConfig &config : few)
+    for (const MmaConfig &config : configs.few)
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  // Warpgroups take about twice their price for a few rows.
-  const MmaConstants &fitted = target.fitted.mma;
-  double rate = problem.rows <= fitted.fewRows ? fitted.fewRowsCost : 1;
-  bool fewFirst = !few.empty() &&
-                  (groups.empty() ||
-                   getFewRowsSeconds(problem, few.front(), target) <
-                       rate * getMmaSeconds(problem, groups.front(), target));
-  if (fewFirst)
+  if (configs.fewFirst)
     addFew();
-  for (const MmaConfig &config : groups)
+  for (const MmaConfig &config : configs.groups)
     schedules.push_back(
         makeSchedule(kernel, *product, space, MmaKind::Wgmma, config));
-  if (!fewFirst)
+  if (!configs.fewFirst)
     addFew();
   // Single warps reduce rows that one tile has.
-  bool ofPanels = product->wholeRows && problem.columns > kMaxWholeRow;
-  if (schedules.empty() && byWarps && !ofPanels)
-    schedules.push_back(makeSchedule(kernel, *product, space, MmaKind::MmaSync,
-                                     getMmaSyncConfig(problem, target)));
+  bool ofPanels = product->wholeRows && product->problem.columns > kMaxWholeRow;
+  if (schedules.empty() && product->byWarps && !ofPanels)
+    schedules.push_back(
+        makeSchedule(kernel, *product, space, MmaKind::MmaSync,
+                     getMmaSyncConfig(product->problem, target)));
   return schedules;
 }
 

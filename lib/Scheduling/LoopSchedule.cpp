@@ -112,6 +112,8 @@ KernelEstimate mlir::fusion::priceKernel(const KernelBody &body,
   }
   if (body.has(NodeKind::Contraction))
     return estimateContraction(body, target);
+  if (std::optional<KernelEstimate> product = estimateRowProduct(body, target))
+    return *product;
   KernelBody merged = body.mergeDims();
   KernelEstimate own = priceLoops(merged, target);
   std::optional<KernelBody> flat = merged.flattenDims();

@@ -15,8 +15,10 @@
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
+#include "fusion/Support/Float8.h"
 #include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -66,6 +68,10 @@ private:
   /// accumulate, `folded` elements at a time; nothing for any other.
   std::optional<OpCost> getFoldedCost(linalg::LinalgOp op, OpCost each,
                                       double folded) const;
+  /// Of what `op` takes for a point of its loops, what threads do not compute:
+  /// neighbouring windows have what follows from their common elements alone,
+  /// and a product that is exact in f32 is added in the same instruction.
+  OpCost getSavedCost(linalg::LinalgOp op, const BodyInstance &instance) const;
   /// Instructions of a thread for each element of a scan that combines by
   /// `each`.
   double countScanInstructions(const OpCost &each) const;
@@ -144,20 +150,79 @@ std::optional<OpCost> ArithmeticPricer::getFoldedCost(linalg::LinalgOp op,
   return each;
 }
 
+/// `cost` without what is `saved` of it.
+static OpCost getRest(OpCost cost, const OpCost &saved) {
+  cost.instructions = std::max(0.0, cost.instructions - saved.instructions);
+  cost.doubles = std::max(0.0, cost.doubles - saved.doubles);
+  cost.sfu = std::max(0.0, cost.sfu - saved.sfu);
+  return cost;
+}
+
+/// What the operations of a body take that depend on `argument` and constants
+/// alone.
+static OpCost getOwnCost(BlockArgument argument) {
+  OpCost cost;
+  DenseSet<Value> own = {argument};
+  for (Operation &inner : argument.getOwner()->without_terminator()) {
+    bool isOwn = inner.getNumOperands() > 0 && inner.getNumRegions() == 0 &&
+                 llvm::all_of(inner.getOperands(), [&](Value operand) {
+                   return own.contains(operand) ||
+                          matchPattern(operand, m_Constant());
+                 });
+    if (!isOwn)
+      continue;
+    own.insert_range(inner.getResults());
+    cost += getOpCost(&inner);
+  }
+  return cost;
+}
+
+/// True when `product` is one of numbers whose products are exact, and is added
+/// to what a reduction accumulates.
+static bool isAddedExactly(arith::MulFOp product) {
+  auto isExact = [](Value factor) {
+    auto extension = factor.getDefiningOp<arith::ExtFOp>();
+    return extension && hasExactProducts(extension.getIn().getType());
+  };
+  return product->hasOneUse() && isa<arith::AddFOp>(*product->user_begin()) &&
+         isExact(product.getLhs()) && isExact(product.getRhs());
+}
+
+OpCost ArithmeticPricer::getSavedCost(linalg::LinalgOp op,
+                                      const BodyInstance &instance) const {
+  OpCost saved;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    SmallVector<AffineExpr> coords;
+    for (AffineExpr coord : op.getMatchingIndexingMap(operand).getResults())
+      coords.push_back(coord.replaceDims(instance.loops));
+    double share = traffic.getOwnShare(coords);
+    if (share == 1)
+      continue;
+    OpCost own = getOwnCost(op.getMatchingBlockArgument(operand));
+    saved += {own.instructions * (1 - share), own.doubles * (1 - share),
+              own.sfu * (1 - share)};
+  }
+  if (op.getNumReductionLoops() > 0)
+    for (arith::MulFOp product : op.getBlock()->getOps<arith::MulFOp>())
+      if (isAddedExactly(product))
+        saved.instructions += getOpCost(product).instructions;
+  return saved;
+}
+
 void ArithmeticPricer::addArithmetic() {
   double repeats = work.countRepeats();
   Expressions expressions;
   bool keeps = schedule.strategy == Strategy::Reduction && !work.walks;
   for (const BodyInstance &instance : body.getInstances()) {
     OpCost each = body.getNode(instance).perPoint;
-    if (auto op = dyn_cast<linalg::GenericOp>(body.getNode(instance).op);
-        op && keeps) {
-      OpCost known = expressions.add(op);
-      each.instructions = std::max(0.0, each.instructions - known.instructions);
-      each.doubles = std::max(0.0, each.doubles - known.doubles);
-      each.sfu = std::max(0.0, each.sfu - known.sfu);
-    }
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    if (op)
+      each = getRest(each, getSavedCost(op, instance));
+    if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op.getOperation());
+        generic && keeps)
+      each = getRest(each, expressions.add(generic));
     double points = work.countPoints(instance.mask) *
+                    traffic.getOwnShare(instance.loops) *
                     work.countSweeps(instance.mask, instance.sweeps);
     if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
@@ -165,7 +230,6 @@ void ArithmeticPricer::addArithmetic() {
                work.countCopies(instance.mask);
       continue;
     }
-    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
     if (op && work.walks)
       if (std::optional<OpCost> folded =
               getFoldedCost(op, each, work.countFolded(instance)))

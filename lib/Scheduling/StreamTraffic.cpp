@@ -195,11 +195,11 @@ double StreamTraffic::getVector(const Stream &stream, double run) const {
   return static_cast<double>(width);
 }
 
-double StreamTraffic::getLoadedShare(const Stream &stream) const {
-  if (stream.isWrite || work.turns == 1)
+double StreamTraffic::getOwnShare(ArrayRef<AffineExpr> coords) const {
+  if (work.turns == 1)
     return 1;
   double share = 1;
-  for (AffineExpr coord : stream.coords) {
+  for (AffineExpr coord : coords) {
     double points = 1, span = 1;
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
       double slope = std::abs(getSlope(coord, dim));

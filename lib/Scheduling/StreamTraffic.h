@@ -56,6 +56,10 @@ public:
     double count = 0, sectors = 0, lines = 0, passes = 0, registers = 0;
   };
   Requests countRequests(const Stream &stream) const;
+  /// Of the points at `coords`, those that a thread has no other for: where
+  /// windows are written out, what several of them have in common is in its
+  /// registers.
+  double getOwnShare(ArrayRef<AffineExpr> coords) const;
   bool isGather(const Stream &stream) const;
   /// An access finds its place from quotients or remainders of a coordinate.
   bool isOfParts(const Stream &stream) const;
@@ -100,9 +104,10 @@ private:
   /// Bytes that divide where such a run of a block begins and ends, a sector's
   /// at most.
   double getAlignment(const Stream &stream) const;
-  /// Of the points of the stream, those that a thread loads: where windows are
-  /// written out, what several of them have in common is in its registers.
-  double getLoadedShare(const Stream &stream) const;
+  /// Of the points of the stream, those that a thread loads.
+  double getLoadedShare(const Stream &stream) const {
+    return stream.isWrite ? 1 : getOwnShare(stream.coords);
+  }
   /// Lines of L2 that stores take in turn for each that they fill.
   double getLineFactor(const Stream &stream) const;
 

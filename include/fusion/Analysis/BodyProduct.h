@@ -22,8 +22,7 @@ namespace mlir::fusion {
 
 /// The products of one body.
 struct BodyProduct {
-  /// What keeps warpgroups from making them; the problem is then unset where
-  /// planning asks.
+  /// What keeps warpgroups from making them.
   std::optional<TensorCoreObstacle> obstacle;
   /// Single warps can make them on tensor cores.
   bool byWarps = false;
@@ -36,6 +35,7 @@ struct BodyProduct {
   /// Reductions run along the columns, of which a tile has all, or the blocks
   /// of a panel.
   bool wholeRows = false;
+  /// Unset where neither warpgroups nor warps make them.
   MmaProblem problem;
   /// Dimensions that tiles have rows and columns of.
   DimMask rows = 0, columns = 0;
@@ -45,11 +45,27 @@ struct BodyProduct {
 /// prices them.
 BodyProduct getBodyProduct(const KernelBody &body, const TargetInfo &target);
 
-/// The same of the products `ops` of a body that is a kernel: scheduling takes
-/// those of a single row, which planning prices as loops, for products too.
+/// The same of the products `ops` of a body that is a kernel.
 BodyProduct getBodyProduct(const KernelBody &body,
                            ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
                            const TargetInfo &target);
+
+/// The products of a body without contractions, when all that it reduces are
+/// products of a single row or column with a matrix.
+std::optional<BodyProduct> getRowProduct(const KernelBody &body,
+                                         const TargetInfo &target);
+
+/// How tensor cores can make products.
+struct ProductConfigs {
+  /// By warpgroups, and by single warps that share the depth of few rows; the
+  /// ones that are predicted to be fastest first.
+  SmallVector<MmaConfig> groups, few;
+  /// The first of `few` is faster than those of `groups`.
+  bool fewFirst = false;
+};
+
+ProductConfigs getProductConfigs(const BodyProduct &product,
+                                 const TargetInfo &target);
 
 } // namespace mlir::fusion
 

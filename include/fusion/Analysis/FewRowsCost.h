@@ -24,6 +24,10 @@ namespace mlir::fusion {
 double getFewRowsSeconds(const MmaProblem &problem, const MmaConfig &config,
                          const TargetInfo &target);
 
+/// Shared memory of a block: operands on their way, then sums of warps.
+int64_t getFewRowsSharedBytes(const MmaProblem &problem,
+                              const MmaConfig &config);
+
 /// Such schedules that `target` can run, the one predicted to be fastest first;
 /// none where no operand has few rows.
 llvm::SmallVector<MmaConfig> getFewRowsConfigs(const MmaProblem &problem,

@@ -43,6 +43,11 @@ struct KernelEstimate {
 KernelEstimate estimateContraction(const KernelBody &body,
                                    const TargetInfo &target);
 
+/// The price of `body`, which has no contraction, as products of a single row
+/// by tensor cores, where it is no more than that and they have tiles for it.
+std::optional<KernelEstimate> estimateRowProduct(const KernelBody &body,
+                                                 const TargetInfo &target);
+
 /// The price of `kernels`, which do not depend on each other, as one launch:
 /// each has blocks of its own, all with the registers and the shared memory of
 /// the neediest, and those of one may run beside those of another.

@@ -22,6 +22,12 @@ inline bool isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
+/// The product of two such numbers is exact in f32: 11 bits of precision and an
+/// exponent of 5 at most.
+inline bool hasExactProducts(Type type) {
+  return type.isF16() || isFloat8(type);
+}
+
 } // namespace mlir::fusion
 
 #endif // FUSION_SUPPORT_FLOAT8_H
