@@ -19,6 +19,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_PACKKERNELSPASS
@@ -57,49 +58,73 @@ static int64_t getSharedBytes(LLVM::LLVMFuncOp kernel) {
 }
 
 namespace {
+/// A program, and the members of a launch that run it.
+struct Part {
+  LLVM::LLVMFuncOp program;
+  SmallVector<size_t> members;
+  /// The first block of these, and how many each has.
+  int64_t start, blocks;
+};
+
 /// Writes one kernel that has the blocks of several.
 class KernelPacker {
 public:
-  KernelPacker(MLIRContext *context, ArrayRef<LLVM::LLVMFuncOp> members,
-               ArrayRef<int64_t> blocks)
-      : members(members), builder(context) {
-    starts.push_back(0);
-    for (int64_t count : blocks)
-      starts.push_back(starts.back() + count);
-  }
+  /// `programs` are those of the members, and have `blocks` each.
+  KernelPacker(MLIRContext *context, ArrayRef<LLVM::LLVMFuncOp> programs,
+               ArrayRef<int64_t> blocks);
 
   LLVM::LLVMFuncOp run();
 
 private:
-  LLVM::LLVMFuncOp createFunction();
-  /// Code of the members `first` to `last`, of one of which block `block` is.
+  LLVM::LLVMFuncOp createFunction(ArrayRef<LLVM::LLVMFuncOp> programs);
+  /// Creates a branch by whether `number` is less than `bound`, with `types`.
+  scf::IfOp createBranch(TypeRange types, Value number, int64_t bound);
+  /// Code of the parts `first` to `last`, of one of which block `block` is.
   void emit(size_t first, size_t last, Value block);
-  void inlineMember(size_t number, Value block);
-  /// Lets `op`, a copy of one of member `number`, ask for what the member would
-  /// have in a launch of its own.
-  void adapt(Operation *op, size_t number, Value block);
+  void inlinePart(const Part &part, Value block);
+  /// The arguments of member `number` of `part`, which is one of `members`.
+  SmallVector<Value> selectArguments(const Part &part, ArrayRef<size_t> members,
+                                     Value number, int64_t first);
+  /// Lets `op`, a copy of one of `part`, ask for what each member would have in
+  /// a launch of its own.
+  void adapt(Operation *op, const Part &part, Value block);
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(builder, packed.getLoc(), value, 32);
   }
 
-  ArrayRef<LLVM::LLVMFuncOp> members;
   OpBuilder builder;
-  /// The first block of each member, and the number of all blocks.
-  SmallVector<int64_t> starts;
+  SmallVector<Part> parts;
   /// The first argument of each member.
   SmallVector<unsigned> arguments;
-  /// Threads of a block.
+  /// Blocks in all, and threads of each.
+  int64_t blocks = 0;
   int32_t threads = 0;
   LLVM::LLVMFuncOp packed;
 };
 } // namespace
 
-LLVM::LLVMFuncOp KernelPacker::createFunction() {
+KernelPacker::KernelPacker(MLIRContext *context,
+                           ArrayRef<LLVM::LLVMFuncOp> programs,
+                           ArrayRef<int64_t> blocksOf)
+    : builder(context) {
+  llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<size_t>> members;
+  for (auto [number, program] : llvm::enumerate(programs))
+    members[program].push_back(number);
+  for (auto &[program, numbers] : members) {
+    int64_t own = blocksOf[numbers.front()];
+    parts.push_back({program, numbers, blocks, own});
+    blocks += own * static_cast<int64_t>(numbers.size());
+  }
+  packed = createFunction(programs);
+}
+
+LLVM::LLVMFuncOp
+KernelPacker::createFunction(ArrayRef<LLVM::LLVMFuncOp> programs) {
   SmallVector<Type> types;
   SmallVector<Attribute> argumentAttrs;
   SmallVector<Location> locs;
   int64_t shared = 0;
-  for (LLVM::LLVMFuncOp member : members) {
+  for (LLVM::LLVMFuncOp member : programs) {
     arguments.push_back(types.size());
     llvm::append_range(types, member.getArgumentTypes());
     for (unsigned i = 0; i < member.getNumArguments(); ++i)
@@ -109,10 +134,10 @@ LLVM::LLVMFuncOp KernelPacker::createFunction() {
     shared = std::max(shared, getSharedBytes(member));
     threads = std::max(threads, getThreads(member));
   }
-  LLVM::LLVMFuncOp first = members.front();
-  builder.setInsertionPointAfter(members.back());
+  LLVM::LLVMFuncOp first = programs.front();
+  builder.setInsertionPointAfter(programs.back());
   std::string name =
-      (first.getName() + "_and_" + Twine(members.size() - 1) + "_more").str();
+      (first.getName() + "_and_" + Twine(programs.size() - 1) + "_more").str();
   auto func = LLVM::LLVMFuncOp::create(
       builder, builder.getFusedLoc(locs), name,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(first.getContext()),
@@ -121,21 +146,20 @@ LLVM::LLVMFuncOp KernelPacker::createFunction() {
   func->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
   func.setArgAttrsAttr(builder.getArrayAttr(argumentAttrs));
   func->setAttr("tile.grid", AffineMapAttr::get(AffineMap::getConstantMap(
-                                 starts.back(), first.getContext())));
+                                 blocks, first.getContext())));
   func->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(shared));
   return func;
 }
 
-void KernelPacker::adapt(Operation *op, size_t number, Value block) {
+void KernelPacker::adapt(Operation *op, const Part &part, Value block) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
-  int32_t own = getThreads(members[number]);
+  int32_t own = getThreads(part.program);
   if (isa<NVVM::BlockIdXOp>(op)) {
     op->getResult(0).replaceAllUsesWith(block);
     op->erase();
   } else if (isa<NVVM::GridDimXOp>(op)) {
-    op->getResult(0).replaceAllUsesWith(
-        constant(starts[number + 1] - starts[number]));
+    op->getResult(0).replaceAllUsesWith(constant(part.blocks));
     op->erase();
   } else if (isa<NVVM::BlockDimXOp>(op)) {
     op->getResult(0).replaceAllUsesWith(constant(own));
@@ -151,42 +175,77 @@ void KernelPacker::adapt(Operation *op, size_t number, Value block) {
   }
 }
 
-void KernelPacker::inlineMember(size_t number, Value block) {
-  LLVM::LLVMFuncOp member = members[number];
-  Location loc = member.getLoc();
-  if (starts[number] > 0)
-    block =
-        arith::SubIOp::create(builder, loc, block, constant(starts[number]));
+scf::IfOp KernelPacker::createBranch(TypeRange types, Value number,
+                                     int64_t bound) {
+  Location loc = packed.getLoc();
+  Value isBefore = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, number, constant(bound));
+  return scf::IfOp::create(builder, loc, types, isBefore,
+                           /*withElseRegion=*/true);
+}
+
+SmallVector<Value> KernelPacker::selectArguments(const Part &part,
+                                                 ArrayRef<size_t> members,
+                                                 Value number, int64_t first) {
+  LLVM::LLVMFuncOp program = part.program;
+  if (members.size() == 1) {
+    SmallVector<Value> own;
+    for (unsigned i = 0; i < program.getNumArguments(); ++i)
+      own.push_back(packed.getArgument(arguments[members.front()] + i));
+    return own;
+  }
+  size_t half = (members.size() + 1) / 2;
+  int64_t middle = first + static_cast<int64_t>(half);
+  scf::IfOp branch = createBranch(program.getArgumentTypes(), number, middle);
   OpBuilder::InsertionGuard guard(builder);
-  if (getThreads(member) < threads) {
+  auto yield = [&](Block *block, ArrayRef<size_t> some, int64_t begin) {
+    builder.setInsertionPointToStart(block);
+    SmallVector<Value> own = selectArguments(part, some, number, begin);
+    scf::YieldOp::create(builder, packed.getLoc(), own);
+  };
+  yield(branch.thenBlock(), members.take_front(half), first);
+  yield(branch.elseBlock(), members.drop_front(half), middle);
+  return SmallVector<Value>(branch.getResults());
+}
+
+void KernelPacker::inlinePart(const Part &part, Value block) {
+  LLVM::LLVMFuncOp program = part.program;
+  Location loc = program.getLoc();
+  if (part.start > 0)
+    block = arith::SubIOp::create(builder, loc, block, constant(part.start));
+  Value number;
+  // Members that run one program differ in what it is given.
+  if (part.members.size() > 1) {
+    Value each = constant(part.blocks);
+    number = arith::DivUIOp::create(builder, loc, block, each);
+    block = arith::RemUIOp::create(builder, loc, block, each);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (getThreads(program) < threads) {
     Value thread =
         NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
-    Value works = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                        thread, constant(getThreads(member)));
+    Value works =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread,
+                              constant(getThreads(program)));
     auto branch = scf::IfOp::create(builder, loc, works);
     builder.setInsertionPointToStart(branch.thenBlock());
   }
   IRMapping mapping;
-  for (BlockArgument argument : member.getArguments())
-    mapping.map(argument, packed.getArgument(arguments[number] +
-                                             argument.getArgNumber()));
+  mapping.map(program.getArguments(),
+              selectArguments(part, part.members, number, 0));
   SmallVector<Operation *> copies;
-  for (Operation &op : member.getBody().front().without_terminator())
+  for (Operation &op : program.getBody().front().without_terminator())
     copies.push_back(builder.clone(op, mapping));
   for (Operation *copy : copies)
-    copy->walk([&](Operation *op) { adapt(op, number, block); });
+    copy->walk([&](Operation *op) { adapt(op, part, block); });
 }
 
 void KernelPacker::emit(size_t first, size_t last, Value block) {
   if (first == last)
-    return inlineMember(first, block);
-  // As many members on either side: few comparisons for each block.
+    return inlinePart(parts[first], block);
+  // As many parts on either side: few comparisons for each block.
   size_t middle = (first + last + 1) / 2;
-  Location loc = packed.getLoc();
-  Value isBefore = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, block, constant(starts[middle]));
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(), isBefore,
-                                  /*withElseRegion=*/true);
+  scf::IfOp branch = createBranch(TypeRange(), block, parts[middle].start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   emit(first, middle - 1, block);
@@ -195,11 +254,10 @@ void KernelPacker::emit(size_t first, size_t last, Value block) {
 }
 
 LLVM::LLVMFuncOp KernelPacker::run() {
-  packed = createFunction();
   builder.setInsertionPointToStart(packed.addEntryBlock(builder));
   Location loc = packed.getLoc();
   Value block = NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
-  emit(0, members.size() - 1, block);
+  emit(0, parts.size() - 1, block);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   return packed;
 }

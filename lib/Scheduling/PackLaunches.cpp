@@ -17,10 +17,12 @@
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "fusion/Scheduling/Passes.h"
+#include "fusion/Scheduling/SelectSchedule.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/IR/Remarks.h"
 #include <map>
 #include <queue>
+#include <set>
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_PACKLAUNCHESPASS
@@ -44,6 +46,8 @@ namespace {
 struct Member {
   KernelOp kernel;
   KernelEstimate estimate;
+  /// Other schedules whose blocks need no others, the fastest first.
+  std::vector<PricedSchedule> others;
   /// Kernels on the longest way to it.
   unsigned level;
 
@@ -66,34 +70,46 @@ static bool hasKnownSizes(KernelOp kernel) {
          llvm::all_of(kernel.getResultTypes(), isKnown);
 }
 
-/// The price of `kernel` with its schedule, or why it starts on its own.
-static std::pair<std::optional<KernelEstimate>, StringRef>
-getEstimate(KernelOp kernel, SymbolicShapes &shapes, const TargetInfo &target,
-            int64_t typicalExtent) {
+/// Blocks wait for no others.
+static bool isIndependent(const KernelEstimate &estimate) {
+  return estimate.cost.gridSteps + estimate.cost.clusterSteps == 0;
+}
+
+/// Prices the schedule of `member` and others, or says why it starts on its
+/// own.
+static StringRef addPrices(Member &member, SymbolicShapes &shapes,
+                           const TargetInfo &target, int64_t typicalExtent) {
+  KernelOp kernel = member.kernel;
   if (!kernel.getScheduleAttr())
-    return {std::nullopt, "unscheduled: it has no schedule"};
+    return "unscheduled: it has no schedule";
   if (!hasKnownSizes(kernel))
-    return {std::nullopt, "dynamic-size: only the run knows its blocks"};
+    return "dynamic-size: only the run knows its blocks";
   if (isInPlace(kernel))
-    return {std::nullopt, "in-place: it overwrites an argument"};
+    return "in-place: it overwrites an argument";
   FailureOr<IterationSpace> space =
       IterationSpace::get(kernel.getBody(), shapes, {typicalExtent});
   if (failed(space))
-    return {std::nullopt, "data-size: a size depends on data"};
+    return "data-size: a size depends on data";
   KernelBody body = KernelBody::getWhole(space->getGraph());
   if (body.has(NodeKind::Contraction))
-    return {std::nullopt, "product: products use the chip in their own way"};
+    return "product: products use the chip in their own way";
+  bool isPriced = false;
   if (body.getProblem() == BodyProblem::None)
     for (PricedSchedule &priced : getLoopSchedules(body, target)) {
-      if (priced.schedule.toAttr(kernel.getContext()) !=
-          kernel.getScheduleAttr())
-        continue;
-      if (priced.estimate.cost.gridSteps + priced.estimate.cost.clusterSteps >
-          0)
-        return {std::nullopt, "exchange: its blocks tell each other results"};
-      return {std::move(priced.estimate), ""};
+      bool isOwn = priced.schedule.toAttr(kernel.getContext()) ==
+                   kernel.getScheduleAttr();
+      if (isOwn) {
+        member.estimate = std::move(priced.estimate);
+        isPriced = true;
+      } else if (isIndependent(priced.estimate)) {
+        member.others.push_back(std::move(priced));
+      }
     }
-  return {std::nullopt, "by-hand: its schedule has no price"};
+  if (!isPriced)
+    return "by-hand: its schedule has no price";
+  if (!isIndependent(member.estimate))
+    return "exchange: its blocks tell each other results";
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,6 +148,61 @@ static Launch takeLaunch(Launch &members, const TargetInfo &target) {
   }
   members = std::move(left);
   return launch;
+}
+
+/// The schedule of `member` with which it has blocks of `threads`; none where
+/// it keeps its own.
+static const PricedSchedule *findSchedule(const Member &member,
+                                          int64_t threads) {
+  if (member.estimate.shape.threads == threads)
+    return nullptr;
+  auto found = llvm::find_if(member.others, [&](const auto &other) {
+    return other.estimate.shape.threads == threads;
+  });
+  return found == member.others.end() ? nullptr : &*found;
+}
+
+namespace {
+/// What a launch is predicted to take with blocks of `threads`, where its
+/// kernels have schedules for that; of 0, with their own.
+struct LaunchPrice {
+  double seconds;
+  int64_t threads = 0;
+};
+} // namespace
+
+/// Finds the number of threads with which the kernels of `launch` are fastest
+/// together: one that starts alone spreads over the chip.
+static LaunchPrice priceThreads(const Launch &launch,
+                                const TargetInfo &target) {
+  std::set<int64_t> counts;
+  for (const Member *member : launch)
+    for (const PricedSchedule &other : member->others)
+      counts.insert(other.estimate.shape.threads);
+  LaunchPrice best{price(launch, target)};
+  double alike = target.fitted.kernels.alike;
+  for (int64_t threads : counts) {
+    auto estimates = llvm::map_to_vector(launch, [&](const Member *member) {
+      const PricedSchedule *other = findSchedule(*member, threads);
+      return other ? &other->estimate : &member->estimate;
+    });
+    double seconds = estimateTogether(estimates, target).seconds();
+    if (seconds < alike * best.seconds)
+      best = {seconds, threads};
+  }
+  return best;
+}
+
+static void setThreads(const Launch &launch, int64_t threads) {
+  for (const Member *member : launch) {
+    const PricedSchedule *other = findSchedule(*member, threads);
+    if (!other)
+      continue;
+    KernelOp kernel = member->kernel;
+    kernel.setScheduleAttr(other->schedule.toAttr(kernel.getContext()));
+    if (EstimateAttr estimate = kernel.getEstimateAttr())
+      kernel.setEstimateAttr(predictFor(estimate, other->estimate));
+  }
 }
 
 namespace {
@@ -190,11 +261,14 @@ void LaunchPacker::findMembers() {
   for (auto [kernel, level] : kernels) {
     if (ofLevel[level] == 1)
       continue;
-    auto [estimate, reason] =
-        getEstimate(kernel, shapes, target, typicalExtent);
-    if (estimate)
-      members.push_back({kernel, std::move(*estimate), level,
-                         kernel.getInputs().size() + kernel.getNumResults()});
+    Member member{kernel,
+                  {},
+                  {},
+                  level,
+                  kernel.getInputs().size() + kernel.getNumResults()};
+    StringRef reason = addPrices(member, shapes, target, typicalExtent);
+    if (reason.empty())
+      members.push_back(std::move(member));
     else
       alone.emplace_back(kernel, reason);
   }
@@ -214,19 +288,21 @@ void LaunchPacker::addLaunch(const Launch &launch) {
   double apart = 0;
   for (const Member *member : launch)
     apart += member->estimate.seconds();
-  double together = price(launch, target);
-  if (apart - together < target.fitted.kernels.leastGain * apart) {
+  LaunchPrice together = priceThreads(launch, target);
+  if (apart - together.seconds < target.fitted.kernels.leastGain * apart) {
     for (const Member *member : launch)
       alone.emplace_back(member->kernel,
                          "not-profitable: no other kernel is predicted to run "
                          "faster beside it than after it");
     return;
   }
+  if (together.threads > 0)
+    setThreads(launch, together.threads);
   auto attr = LaunchAttr::get(func.getContext(), numLaunches++,
-                              toMicroseconds(together));
+                              toMicroseconds(together.seconds));
   for (const Member *member : launch)
     KernelOp(member->kernel).setLaunchAttr(attr);
-  savedSeconds += apart - together;
+  savedSeconds += apart - together.seconds;
   KernelOp first = launch.front()->kernel;
   if (auto remark =
           remark::passed(first.getLoc(), remark::RemarkOpts::name("one-launch")
@@ -234,7 +310,7 @@ void LaunchPacker::addLaunch(const Launch &launch) {
                                              .function(func.getName())))
     remark << (Twine(launch.size()) + " kernels start in one launch").str()
            << remark::metric("TimeBefore", toMicroseconds(apart))
-           << remark::metric("TimeAfter", toMicroseconds(together));
+           << remark::metric("TimeAfter", toMicroseconds(together.seconds));
 }
 
 /// Moves the kernels of each launch next to each other, and nothing further

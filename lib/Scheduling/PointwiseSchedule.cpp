@@ -57,8 +57,10 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
 
 /// One 16-byte access a thread for each operand: more of them in flight did not
 /// help at full occupancy, more blocks did (sm_90a, 2026-11-21). With `several`
-/// four in half the threads.
-static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
+/// four in half the threads. A small problem has fewer threads a block where it
+/// `spreads` over the chip.
+static LoopSchedule getSchedule(const LoopFacts &facts, bool several,
+                                bool spreads) {
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
@@ -112,7 +114,8 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
   // A small problem is spread over the chip before threads get several
   // elements each.
   int64_t least = 128;
-  while (gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
+  while (spreads &&
+         gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
          draft.tileElements() > least) {
     unsigned widest = 0;
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
@@ -127,11 +130,17 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several) {
 }
 
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
-  LoopSchedules result{getSchedule(facts, /*several=*/false)};
+  LoopSchedules result{
+      getSchedule(facts, /*several=*/false, /*spreads=*/true)};
   // Where an operand repeats along a dimension, registers can keep it; but not
   // with long bodies, whose registers then do not suffice.
   if (facts.repeats.any() &&
       facts.operations <= facts.target.fitted.pointwise.longBody)
-    result.push_back(getSchedule(facts, /*several=*/true));
+    result.push_back(getSchedule(facts, /*several=*/true, /*spreads=*/true));
+  // In one launch with others it need not.
+  LoopSchedule whole =
+      getSchedule(facts, /*several=*/false, /*spreads=*/false);
+  if (whole.warps != result.front().warps)
+    result.push_back(std::move(whole));
   return result;
 }

@@ -69,8 +69,8 @@ static void remarkLimitedWalk(FunctionOpInterface func, KernelOp kernel,
 }
 
 /// `estimate` with what `priced`, a schedule of loops, takes and needs.
-static EstimateAttr predictFor(EstimateAttr estimate,
-                               const KernelEstimate &priced) {
+EstimateAttr fusion::predictFor(EstimateAttr estimate,
+                                const KernelEstimate &priced) {
   return EstimateAttr::get(
       estimate.getContext(), roundToNanoseconds(priced.seconds() * 1e6),
       estimate.getDramBytes(), estimate.getFlops(), priced.shape.registers,

@@ -42,6 +42,9 @@ FailureOr<std::vector<RankedSchedule>>
 getSchedules(KernelOp kernel, const IterationSpace &space,
              const ScheduleLimits &limits);
 
+/// What `estimate`, of a kernel, becomes with a schedule of that price.
+EstimateAttr predictFor(EstimateAttr estimate, const KernelEstimate &priced);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_SCHEDULING_SELECTSCHEDULE_H

@@ -144,15 +144,40 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
   ASSERT_TRUE(module);
   linalg::GenericOp generic;
   module->walk([&](linalg::GenericOp op) { generic = op; });
-  // A division of 20, a product of 2 and a combination for eight; a comparison
-  // and a choice for each.
+  // A shift, a product of 2 and a combination for eight; a comparison and a
+  // choice for each.
   EXPECT_EQ(fusion::getRegionCost(generic.getRegion()).instructions,
-            (20 + 2 + 1) / 8.0 + 2);
+            (1 + 2 + 1) / 8.0 + 2);
   // The low bits of more are no place.
   generic->walk([&](arith::AndIOp op) {
     OpBuilder b(op);
     op.setOperand(1, arith::ConstantIntOp::create(b, op.getLoc(), 15, 32));
   });
   EXPECT_EQ(fusion::getRegionCost(generic.getRegion()).instructions,
-            (20 + 2 + 1) / 8.0 + 5);
+            (1 + 2 + 1) / 8.0 + 5);
+}
+
+TEST(MathPrices, CountsQuotientsByConstants) {
+  MLIRContext context;
+  context.loadDialect<arith::ArithDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+func.func @f(%x: i32, %y: i32) {
+  %c8 = arith.constant 8 : i32
+  %c10 = arith.constant 10 : i32
+  %0 = arith.divui %x, %c8 : i32
+  %1 = arith.remui %x, %c8 : i32
+  %2 = arith.divui %x, %c10 : i32
+  %3 = arith.remui %x, %c10 : i32
+  %4 = arith.remsi %x, %c8 : i32
+  %5 = arith.divui %x, %y : i32
+  return
+})",
+                                                             &context);
+  ASSERT_TRUE(module);
+  SmallVector<double> counts;
+  module->walk([&](Operation *op) {
+    if (op->getNumOperands() == 2)
+      counts.push_back(fusion::getOpCost(op).instructions);
+  });
+  EXPECT_EQ(counts, (SmallVector<double>{1, 1, 2, 4, 3, 20}));
 }
