@@ -120,7 +120,8 @@ double RegisterCounter::countKeptRegisters(bool withStates) const {
   present = std::min(work.perThread, std::ceil(present / work.threads));
   unsigned along = work.getAlongMemory();
   bool isLoose = llvm::any_of(traffic.get(), [&](const Stream &stream) {
-    return (stream.mask >> along & 1) && schedule[along].vector > 1 &&
+    return (stream.mask >> along & 1) && facts.reduced.test(along) &&
+           schedule[along].vector > 1 &&
            traffic.getVector(stream, traffic.getRun(stream, work.tileOf)) == 1;
   });
   for (unsigned dim : facts.reduced.set_bits()) {

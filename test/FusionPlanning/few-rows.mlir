@@ -2,14 +2,15 @@
 // the contracted dimension, and unpack numbers of four bits on the way. As a
 // kernel of its own the unpacked matrix would be written and read in 16 bits.
 
-// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --remarks-filter='fusion.*' 2>&1 | FileCheck %s
+// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --remarks-filter='fusion.*' 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
 // RUN: fusion-opt %s --fusion-to-schedule=target=sm_90a | FileCheck %s --check-prefix=SCHEDULE
 
 // A product of one row is none to planning, which sees a sum; of it nothing is
 // said.
-// CHECK-NOT: Missed{{.*}}Function=one_row
-// CHECK: Missed{{.*}}several-sources{{.*}}Function=all_rows
-// CHECK: Missed{{.*}}few-rows{{.*}}Function=as_stored
+// REMARK-NOT: Missed{{.*}}Function=one_row
+// REMARK: [Missed] several-sources {{.*}}Function=all_rows
+// REMARK: [Missed] few-rows {{.*}}Function=as_stored
 // CHECK-LABEL: func.func @one_row
 // CHECK: fusion.kernel @{{.*}}gather
 // CHECK-NOT: fusion.kernel

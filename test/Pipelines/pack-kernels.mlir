@@ -1,7 +1,8 @@
 // RUN: fusion-opt %s --fusion-gpu-pack-kernels | FileCheck %s
 
 // The kernels of a launch are one: a block finds its program by its number, and
-// what a program asks for is what it would have in a launch of its own. Launches
+// what a program asks for is what it would have in a launch of its own. What
+// several kernels run is there once. Launches
 // of the same programs share their kernel; what nobody launches any more is
 // gone.
 
@@ -18,32 +19,37 @@
 // CHECK: llvm.func @a_and_2_more(%[[X:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[Y:.*]]: !llvm.ptr<1>, %[[Z:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64})
 // CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tile.grid = [[GRID:#.*]], tile.shared_bytes = 512 : i64
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
-// CHECK: %[[SECOND:.*]] = arith.constant 3 : i32
+// CHECK: %[[SECOND:.*]] = arith.constant 6 : i32
 // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[BLOCK]], %[[SECOND]]
 // CHECK: scf.if %[[FIRST]] {
+// Two kernels run this program: their blocks differ in its arguments alone.
+// CHECK:   %[[EACH:.*]] = arith.constant 3 : i32
+// CHECK:   %[[MEMBER:.*]] = arith.divui %[[BLOCK]], %[[EACH]]
+// CHECK:   %[[OWNBLOCK:.*]] = arith.remui %[[BLOCK]], %[[EACH]]
 // Fewer threads than the launch has: the others do nothing, and are not waited
 // for.
 // CHECK:   %[[OWN:.*]] = arith.constant 32 : i32
 // CHECK:   %[[WORKS:.*]] = arith.cmpi slt, %{{.*}}, %[[OWN]]
 // CHECK:   scf.if %[[WORKS]] {
+// CHECK:     %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK:     %[[ISFIRST:.*]] = arith.cmpi slt, %[[MEMBER]], %[[ONE]]
+// CHECK:     %[[ARGUMENT:.*]] = scf.if %[[ISFIRST]] -> (!llvm.ptr<1>) {
+// CHECK:       scf.yield %[[X]]
+// CHECK:     } else {
+// CHECK:       scf.yield %[[Z]]
 // CHECK:     nvvm.read.ptx.sreg.tid.x range <i32, 0, 128>
 // CHECK:     %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK:     %[[COUNT:.*]] = arith.constant 32 : i32
 // CHECK:     nvvm.barrier id = %[[ZERO]] number_of_threads = %[[COUNT]]
-// CHECK:     llvm.store %[[BLOCK]], %[[X]]
+// CHECK:     llvm.store %[[OWNBLOCK]], %[[ARGUMENT]]
 // CHECK: } else {
-// CHECK:   %[[THIRD:.*]] = arith.constant 8 : i32
-// CHECK:   %[[BEFORE:.*]] = arith.cmpi slt, %[[BLOCK]], %[[THIRD]]
-// CHECK:   scf.if %[[BEFORE]] {
-// CHECK:     %[[OFFSET:.*]] = arith.constant 3 : i32
-// CHECK:     %[[NUMBER:.*]] = arith.subi %[[BLOCK]], %[[OFFSET]]
+// CHECK:   %[[OFFSET:.*]] = arith.constant 6 : i32
+// CHECK:   %[[NUMBER:.*]] = arith.subi %[[BLOCK]], %[[OFFSET]]
 // CHECK-NOT: scf.if
-// CHECK:     nvvm.barrier{{$}}
-// CHECK:     %[[BLOCKS:.*]] = arith.constant 5 : i32
-// CHECK:     %[[SUM:.*]] = arith.addi %[[NUMBER]], %[[BLOCKS]]
-// CHECK:     llvm.store %[[SUM]], %[[Y]]
-// CHECK:   } else {
-// CHECK:     llvm.store %{{.*}}, %[[Z]]
+// CHECK:   nvvm.barrier{{$}}
+// CHECK:   %[[BLOCKS:.*]] = arith.constant 5 : i32
+// CHECK:   %[[SUM:.*]] = arith.addi %[[NUMBER]], %[[BLOCKS]]
+// CHECK:   llvm.store %[[SUM]], %[[Y]]
 // CHECK: llvm.return
 // CHECK: llvm.func @alone
 // CHECK-NOT: llvm.func
