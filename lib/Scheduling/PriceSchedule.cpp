@@ -142,6 +142,9 @@ void SchedulePricer::setStages() {
 }
 
 KernelEstimate SchedulePricer::price() {
+  traffic.addTo(cost);
+  addArithmetic(traffic, cost);
+  addSteps();
   shape.registers = countRegisters(traffic);
   shape.threads = static_cast<int64_t>(work.threads);
   SmallVector<SharedPiece> pieces = listShared(traffic);
@@ -156,9 +159,6 @@ KernelEstimate SchedulePricer::price() {
       shape.together =
           std::max(shape.together, static_cast<int64_t>(work.blocksOf[dim]));
   }
-  traffic.addTo(computeOccupancy(shape, facts.target), cost);
-  addArithmetic(traffic, cost);
-  addSteps();
   setStages();
   cost.exposedShare = traffic.hasWindows() ? fitted.windowExposed : 0;
   shape.bytesInFlightPerThread = getBytesInFlight();

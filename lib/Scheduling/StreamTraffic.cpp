@@ -384,21 +384,13 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
          fitted.partialLineClocks;
 }
 
-double StreamTraffic::getEvictedShare(const Requests &requests,
-                                      const Occupancy &occupancy) const {
-  double threads = static_cast<double>(occupancy.blocksPerSM) * work.threads;
-  double loaded = threads * requests.registers * 4;
-  return std::max(0.0,
-                  1 - static_cast<double>(facts.target.sharedPerSM) / loaded);
-}
-
-void StreamTraffic::addWindows(const Stream &stream, const Occupancy &occupancy,
-                               AccessCost access, KernelCost &cost) const {
+void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
+                               KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
   Requests requests = countRequests(stream);
   cost.sharedBytes += requests.count * requests.passes * kLineBytes;
-  double asked = requests.count * requests.sectors * kSectorBytes;
   if (stream.isWrite) {
+    double asked = requests.count * requests.sectors * kSectorBytes;
     access.requestedBytes =
         access.uniqueBytes +
         std::max(0.0, asked - access.uniqueBytes) * fitted.partialSector;
@@ -414,9 +406,6 @@ void StreamTraffic::addWindows(const Stream &stream, const Occupancy &occupancy,
     }
     access.requestedBytes =
         std::max(std::min(access.requestedBytes, whole), access.uniqueBytes);
-    // Lanes that are far apart come back for the rest of a sector.
-    access.requestedBytes += std::max(0.0, asked - access.requestedBytes) *
-                             getEvictedShare(requests, occupancy);
   }
   // Blocks side by side, which run together, have borders in common.
   access.reuseDistanceBytes = 0;
@@ -430,8 +419,7 @@ void StreamTraffic::addWindows(const Stream &stream, const Occupancy &occupancy,
            loaded * (elementBytes < 4 ? fitted.convertInstructions : 0));
 }
 
-void StreamTraffic::add(const Stream &stream, const Occupancy &occupancy,
-                        KernelCost &cost) const {
+void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
   double sweeps = work.countSweeps(stream.mask, stream.sweeps);
   double points = body.getPoints(stream.mask) * work.countCopies(stream.mask);
@@ -462,7 +450,7 @@ void StreamTraffic::add(const Stream &stream, const Occupancy &occupancy,
       access.requestedBytes /= access.factor;
   }
   if (isOfWindows(stream))
-    return addWindows(stream, occupancy, access, cost);
+    return addWindows(stream, access, cost);
   bool ofParts = isOfParts(stream) && !stream.isWrite;
   if (schedule.strategy == Strategy::Scan && stream.isWrite)
     cost.storeClocks += countScannedClocks(stream);
@@ -499,7 +487,7 @@ void StreamTraffic::add(const Stream &stream, const Occupancy &occupancy,
       2 * accessed * getLoadedShare(stream) * sweeps * instructions;
 }
 
-void StreamTraffic::addTo(const Occupancy &occupancy, KernelCost &cost) const {
+void StreamTraffic::addTo(KernelCost &cost) const {
   for (const Stream &stream : streams)
-    add(stream, occupancy, cost);
+    add(stream, cost);
 }

@@ -39,9 +39,8 @@ public:
 
   const BlockWork &getWork() const { return work; }
   ArrayRef<Stream> get() const { return streams; }
-  /// Adds the traffic to `cost`, and the instructions of accesses, where so
-  /// many blocks run together.
-  void addTo(const Occupancy &occupancy, KernelCost &cost) const;
+  /// Adds the traffic to `cost`, and the instructions of accesses.
+  void addTo(KernelCost &cost) const;
 
   /// Threads have windows, all of them written out.
   bool hasWindows() const { return windows; }
@@ -82,8 +81,7 @@ public:
 
 private:
   void find();
-  void add(const Stream &stream, const Occupancy &occupancy,
-           KernelCost &cost) const;
+  void add(const Stream &stream, KernelCost &cost) const;
   /// Rows of which a tile has a part begin with sectors.
   bool hasWholeRows(const Stream &stream) const;
   /// It is known which elements the lanes of a pointwise kernel access at once.
@@ -93,12 +91,8 @@ private:
   double countStoreClocks(const Stream &stream, const Requests &requests) const;
   /// The same of a scan across memory.
   double countScannedClocks(const Stream &stream) const;
-  void addWindows(const Stream &stream, const Occupancy &occupancy,
-                  AccessCost access, KernelCost &cost) const;
-  /// Of what threads come back for in the first cache, the part that others
-  /// have driven out meanwhile.
-  double getEvictedShare(const Requests &requests,
-                         const Occupancy &occupancy) const;
+  void addWindows(const Stream &stream, AccessCost access,
+                  KernelCost &cost) const;
   /// Elements of dimension `number` of a tensor that a tile, or a block in all,
   /// touches; the share of what lies between them that is used.
   double getSpan(const Stream &stream, unsigned number,
