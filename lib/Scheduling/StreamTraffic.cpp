@@ -384,13 +384,30 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
          fitted.partialLineClocks;
 }
 
+double StreamTraffic::getLostShare(const Requests &requests) const {
+  // A thread loads the first elements of all strips that it has, then the
+  // second ones. Loads that are put off leave registers for half of the threads
+  // that there can be.
+  constexpr double kRunning = 0.5;
+  double strips = work.perThread;
+  for (const LoopAxis &axis : schedule.axes)
+    strips /= static_cast<double>(axis.strip * axis.vector);
+  double warps = kRunning *
+                 static_cast<double>(facts.target.maxThreadsPerSM) /
+                 kWarpThreads;
+  double touched =
+      warps * std::max(1.0, strips) * requests.lines * kLineBytes;
+  return std::max(0.0,
+                  1 - static_cast<double>(facts.target.sharedPerSM) / touched);
+}
+
 void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
                                KernelCost &cost) const {
   double elementBytes = stream.value.elementBytes;
   Requests requests = countRequests(stream);
   cost.sharedBytes += requests.count * requests.passes * kLineBytes;
+  double asked = requests.count * requests.sectors * kSectorBytes;
   if (stream.isWrite) {
-    double asked = requests.count * requests.sectors * kSectorBytes;
     access.requestedBytes =
         access.uniqueBytes +
         std::max(0.0, asked - access.uniqueBytes) * fitted.partialSector;
@@ -406,6 +423,12 @@ void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
     }
     access.requestedBytes =
         std::max(std::min(access.requestedBytes, whole), access.uniqueBytes);
+    // Lanes that are far apart come back for the rest of a sector.
+    AccessCost again;
+    again.requestedBytes = std::max(0.0, asked - access.requestedBytes) *
+                           getLostShare(requests);
+    again.reuseDistanceBytes = stream.uniqueBytes;
+    cost.accesses.push_back(again);
   }
   // Blocks side by side, which run together, have borders in common.
   access.reuseDistanceBytes = 0;

@@ -108,6 +108,9 @@ private:
   double getLoadedShare(const Stream &stream) const {
     return stream.isWrite ? 1 : getOwnShare(stream.coords);
   }
+  /// Of what threads come back to in the first cache, the part that it has lost
+  /// by then.
+  double getLostShare(const Requests &requests) const;
   /// Lines of L2 that stores take in turn for each that they fill.
   double getLineFactor(const Stream &stream) const;
 
