@@ -153,12 +153,13 @@ def main():
     emit("logF32", c, e, 32,
          "log(1 + f) = f + f^2 Q(f) for |f| <= 1/3.")
 
-    # log(1 + f) = f + f^2 Q(f) over [1, 2].
-    c, e = fit(quotient(lambda f: mpmath.log1p(f) - f, 2, -0.5),
-               lambda f: abs(f) / abs(mpmath.log1p(f) / f) if f else mpf(0),
-               range(9), 0, 1, 32, {0: mpf(-0.5)})
-    emit("log1pOfFractionF32", c, e, 32,
-         "log(1 + f) = f + f^2 Q(f) for 0 <= f <= 1.")
+    # log(1 + f) = f (1 + f Q(f)) over [1, 2], for f32 and for its fast mode.
+    for terms, name in ((9, "log1pOfFractionF32"), (7, "log1pOfFractionFast")):
+        c, e = fit(quotient(lambda f: mpmath.log1p(f) - f, 2, -0.5),
+                   lambda f: abs(f) / abs(mpmath.log1p(f) / f) if f else mpf(0),
+                   range(terms), 0, 1, 32)
+        emit(name, c, e, 32,
+             "log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.")
 
     # log(m) = 2s + s^3 Q(s^2), s = (m - 1) / (m + 1), m in [1/sqrt 2, sqrt 2].
     limit = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.02")

@@ -62,18 +62,30 @@ inline constexpr float logF32[] = {
     -0x1.8eeeb40000000p-6f,
 };
 
-/// log(1 + f) = f + f^2 Q(f) for 0 <= f <= 1.
-/// Weighted error 2^-27.0.
+/// log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.
+/// Weighted error 2^-27.5.
 inline constexpr float log1pOfFractionF32[] = {
-    -0x1.0000000000000p-1f,
-    0x1.55527e0000000p-2f,
-    -0x1.ff7d560000000p-3f,
-    0x1.94f9a20000000p-3f,
-    -0x1.3eda640000000p-3f,
-    0x1.c38b6a0000000p-4f,
-    -0x1.f2f7640000000p-5f,
-    0x1.6648940000000p-6f,
-    -0x1.e1c4dc0000000p-9f,
+    -0x1.ffffd20000000p-2f,
+    0x1.554dd00000000p-2f,
+    -0x1.ff23e60000000p-3f,
+    0x1.934b560000000p-3f,
+    -0x1.3a436c0000000p-3f,
+    0x1.b4ae560000000p-4f,
+    -0x1.d6b1620000000p-5f,
+    0x1.4918ec0000000p-6f,
+    -0x1.af4c1e0000000p-9f,
+};
+
+/// log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.
+/// Weighted error 2^-22.1.
+inline constexpr float log1pOfFractionFast[] = {
+    -0x1.fffb3a0000000p-2f,
+    0x1.54d41a0000000p-2f,
+    -0x1.f682e40000000p-3f,
+    0x1.6d80100000000p-3f,
+    -0x1.be87100000000p-4f,
+    0x1.707ce20000000p-5f,
+    -0x1.1f9f060000000p-7f,
 };
 
 /// log(m) = 2 s + s^3 Q(s^2), s = (m - 1) / (m + 1), |s| <= 0.1733.

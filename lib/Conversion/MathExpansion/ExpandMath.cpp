@@ -46,21 +46,21 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
+    MathOptions options;
+    options.fast = fast;
+    options.alone = alone;
     RewritePatternSet first(&getContext());
     if (alone) {
       populateFloat8InstructionPatterns(first);
     } else {
       populateLogisticPatterns(first);
-      populateFractionPatterns(first);
+      populateFractionPatterns(first, options);
     }
     walkAndApplyPatterns(getOperation(), std::move(first));
     if (!alone && !fast)
       shareReciprocals(getOperation());
 
     RewritePatternSet patterns(&getContext());
-    MathOptions options;
-    options.fast = fast;
-    options.alone = alone;
     populateMathExpansionPatterns(patterns, options);
     // Expansions hold nothing to expand, so one walk does.
     walkAndApplyPatterns(getOperation(), std::move(patterns));

@@ -97,6 +97,15 @@ INSTANTIATE_TEST_SUITE_P(
         // A softplus's logarithm, a sigmoid, and 1 + tanh(x).
         "%a = math.absf %x : f32 %n = arith.negf %a : f32 "
         "%e = math.exp %n : f32 %y = math.log1p %e : f32",
+        // The logarithm of a sum of exponentials, and one with approximations.
+        "%m = arith.maximumf %x, %x : f32 %a = math.absf %x : f32 "
+        "%n = arith.negf %a : f32 %e = math.exp %n : f32 "
+        "%l = math.log1p %e : f32 %y = arith.addf %m, %l : f32",
+        "%m = arith.maximumf %x, %x : f32 %a = math.absf %x : f32 "
+        "%n = arith.negf %a : f32 %e = math.exp %n fastmath<afn> : f32 "
+        "%l = math.log1p %e fastmath<afn> : f32 %y = arith.addf %m, %l : f32",
+        "%y = math.log %x fastmath<afn> : f32",
+        "%y = math.tan %x fastmath<afn> : f32",
         "%c = arith.constant 1.0 : f32 %e = math.exp %x : f32 "
         "%s = arith.addf %e, %c : f32 %y = arith.divf %c, %s : f32",
         "%c = arith.constant 1.0 : f32 %t = math.tanh %x : f32 "
