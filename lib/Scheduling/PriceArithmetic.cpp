@@ -66,9 +66,9 @@ private:
   /// accumulate, `folded` elements at a time; nothing for any other.
   std::optional<OpCost> getFoldedCost(linalg::LinalgOp op, OpCost each,
                                       double folded) const;
-  /// Instructions of a thread for each element of a scan that combines by
+  /// Instructions of a thread for each element of `scan`, which combines by
   /// `each`.
-  double countScanInstructions(const OpCost &each) const;
+  double countScanInstructions(ScanOp scan, const OpCost &each) const;
 
   const StreamTraffic &traffic;
   const BlockWork &work;
@@ -161,8 +161,10 @@ void ArithmeticPricer::addArithmetic() {
                     work.countSweeps(instance.mask, instance.sweeps);
     if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
-      flops += 2 * countScanInstructions(each) * body.getPoints(instance.mask) *
-               work.countCopies(instance.mask);
+      flops +=
+          2 *
+          countScanInstructions(cast<ScanOp>(body.getNode(instance).op), each) *
+          body.getPoints(instance.mask) * work.countCopies(instance.mask);
       continue;
     }
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
@@ -213,7 +215,8 @@ void ArithmeticPricer::addCombinations() {
   }
 }
 
-double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
+double ArithmeticPricer::countScanInstructions(ScanOp scan,
+                                               const OpCost &each) const {
   unsigned scanned = facts.scanned.find_first();
   double one = countCombination(each);
   auto extent =
@@ -231,16 +234,25 @@ double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
   }
   if (tile == 1)
     return padding * one;
+  // What each of `run` neighbours of a thread takes until their total is known.
+  auto countTotal = [&](double run) {
+    Block &combiner = scan.getCombiner().front();
+    return run <= kMostInOrder && matchFolding(combiner, run)
+               ? countFolding(combiner, run) / run
+               : one;
+  };
   // Threads have runs of their own, each element of which they combine once in
   // either sweep.
-  if (work.hasRuns)
-    return padding * work.paddingOf[scanned] * 2 * one;
+  if (work.hasRuns) {
+    auto run = static_cast<double>(schedule[scanned].vector);
+    return padding * work.paddingOf[scanned] * (countTotal(run) + one);
+  }
   // Of so many threads that share a tile's elements of one scan.
   auto count = [&](double sharing) {
     if (sharing == 1)
-      return extent <= kMostInOrder ? one : 2 * one;
+      return extent <= kMostInOrder ? one : countTotal(tile) + one;
     double steps = std::log2(sharing) + fitted.carriedSteps;
-    return 2 * one +
+    return countTotal(tile / sharing) + one +
            steps * (one + fitted.laneStepInstructions) * sharing / tile;
   };
   double sharing = std::clamp(work.threads / others, 1.0, tile);
