@@ -109,13 +109,17 @@ static std::optional<Instructions> getFunction(Operation *op) {
       .Case([](math::Log1pOp log) {
         return getLogOfFraction(log).value_or(Instructions{26, 1});
       })
-      .Case([](math::TanhOp tanh) {
-        return isLogistic(tanh) ? Instructions{4, 2} : Instructions{16, 2};
+      .Case([&](math::TanhOp tanh) {
+        return isLogistic(tanh) ? Instructions{4, 2}
+                                : Instructions{isNarrow ? 14.0 : 16.0, 2};
       })
-      .Case<math::SinOp, math::CosOp>([](auto) { return Instructions{23}; })
+      .Case([&](math::SinOp) { return Instructions{isNarrow ? 13.0 : 23.0}; })
+      .Case([&](math::CosOp) { return Instructions{isNarrow ? 15.0 : 23.0}; })
       .Case([](math::TanOp) { return Instructions{31, 1}; })
-      .Case([](math::AtanOp) { return Instructions{18, 1}; })
-      .Case([](math::ErfOp) { return Instructions{20, 1}; })
+      .Case(
+          [&](math::AtanOp) { return Instructions{isNarrow ? 16.0 : 18.0, 1}; })
+      .Case(
+          [&](math::ErfOp) { return Instructions{isNarrow ? 17.0 : 20.0, 1}; })
       // The exact root and quotient: an approximation, a step of correction and
       // a branch for extreme operands.
       .Case([](math::SqrtOp) { return Instructions{9, 1}; })

@@ -91,6 +91,17 @@ INSTANTIATE_TEST_SUITE_P(
         "%y = math.sin %x : f32", "%y = math.cos %x : f32",
         "%y = math.atan %x : f32", "%y = math.erf %x : f32",
         "%y = math.rsqrt %x : f32",
+        // Of 16 bits.
+        "%h = arith.truncf %x : f32 to bf16 %s = math.sin %h : bf16 "
+        "%y = arith.extf %s : bf16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.cos %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.atan %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.tanh %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.erf %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
         // Means of three and of four.
         "%n = arith.constant 3.0 : f32 %y = arith.divf %x, %n : f32",
         "%n = arith.constant 4.0 : f32 %y = arith.divf %x, %n : f32",
