@@ -82,6 +82,28 @@ func.func @sin_f16(%x: f16) -> f16 {
   return %y : f16
 }
 
+// Neighbours share the branch on huge angles; one that follows from another has
+// its own, and f16 has none.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK:         scf.if
+// CHECK:         } else {
+// CHECK-NOT:     scf.if
+// CHECK:         vector.extract
+// CHECK:         scf.if
+// CHECK-NOT:     scf.if
+// CHECK:         return
+// ALONE-LABEL: func.func @neighbours(
+// ALONE-COUNT-3: scf.if
+// ALONE:         return
+func.func @neighbours(%x: f32, %y: f32, %h: f16) -> (f32, f32, f16, f16) {
+  %a = math.cos %x : f32
+  %b = math.cos %y : f32
+  %c = math.cos %a : f32
+  %d = math.sin %h : f16
+  %e = math.sin %d : f16
+  return %b, %c, %d, %e : f32, f32, f16, f16
+}
+
 // The logarithm of a sum of exponentials: one plus what is at most one has no
 // exponent to split off, and no special cases. Alone, nothing is known of the
 // operand; nor is it where the exponent may be positive.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AngleGroups.h"
 #include "SharedDivisors.h"
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
@@ -57,8 +58,11 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
       populateFractionPatterns(first, options);
     }
     walkAndApplyPatterns(getOperation(), std::move(first));
-    if (!alone && !fast)
-      shareReciprocals(getOperation());
+    if (!alone) {
+      groupAngles(getOperation(), options);
+      if (!fast)
+        shareReciprocals(getOperation());
+    }
 
     RewritePatternSet patterns(&getContext());
     populateMathExpansionPatterns(patterns, options);

@@ -179,6 +179,11 @@ static ReducedAngle reduceToSineByDigits(Num x, bool isCosine) {
   return {turns.shr(1), select(odd, x.c(halfPiF64Hi) - fabs(rest), rest)};
 }
 
+/// What products reduce.
+static double getBound(Type element) {
+  return element.isF64() ? 0x1p24 : 0x1p18;
+}
+
 using ScalarReduction = function_ref<ReducedAngle(Num)>;
 
 /// Replaces the elements of `angle` whose operand is huge.
@@ -214,11 +219,10 @@ static ReducedAngle correctHuge(Num x, Num huge, ReducedAngle angle,
 static ReducedAngle correctIfHuge(Num x, ReducedAngle angle,
                                   double largestOperand,
                                   ScalarReduction reduce) {
-  double bound = x.isF64() ? 0x1p24 : 0x1p18;
-  if (largestOperand < bound)
+  if (!mayBeHuge(x.element(), largestOperand))
     return angle;
   Num magnitude = fabs(x);
-  Num large = magnitude >= x.c(bound);
+  Num large = magnitude >= x.c(getBound(x.element()));
   ImplicitLocOpBuilder &b = x.b();
   auto branch = scf::IfOp::create(
       b, TypeRange{angle.turns.type(), angle.rest.type()}, anyOf(large),
@@ -232,6 +236,10 @@ static ReducedAngle correctIfHuge(Num x, ReducedAngle angle,
   b.setInsertionPointToStart(&branch.getElseRegion().front());
   scf::YieldOp::create(b, ValueRange{angle.turns, angle.rest});
   return {Num(b, branch.getResult(0)), Num(b, branch.getResult(1))};
+}
+
+bool mlir::fusion::mayBeHuge(Type element, double largestOperand) {
+  return largestOperand >= getBound(element);
 }
 
 ReducedAngle mlir::fusion::reduceAngle(Num x, double largestOperand) {

@@ -36,6 +36,10 @@ ReducedAngle reduceAngle(Num x, double largestOperand);
 /// of the rest want a third product. Huge angles as above.
 ReducedAngle reduceToSine(Num x, bool isCosine, double largestOperand);
 
+/// Whether angles of `element`, at most `largestOperand` in magnitude, take
+/// such a branch.
+bool mayBeHuge(Type element, double largestOperand);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_CONVERSION_MATHEXPANSION_REDUCEANGLE_H
