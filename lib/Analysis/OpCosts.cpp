@@ -47,6 +47,45 @@ static bool isLogistic(math::TanhOp tanh) {
          });
 }
 
+/// Whether `op` takes the hardware's approximations.
+static bool isFast(Operation *op) {
+  auto withFlags = dyn_cast<arith::ArithFastMathInterface>(op);
+  arith::FastMathFlagsAttr flags =
+      withFlags ? withFlags.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
+  return flags &&
+         bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::afn);
+}
+
+/// The logarithm of 1 and an exponential of what is never positive: a
+/// polynomial, whose last product is part of a sum with it.
+static std::optional<Instructions> getLogOfFraction(math::Log1pOp log) {
+  FloatRange range = FloatRange::of(log.getOperand());
+  if (range.low < 0 || range.high > 1)
+    return std::nullopt;
+  bool isInSum = log->hasOneUse() &&
+                 isa<arith::AddFOp, arith::SubFOp>(*log->user_begin()) &&
+                 getElementTypeOrSelf(log.getType()).isF32();
+  return Instructions{(isFast(log) ? 8.0 : 10.0) - (isInSum ? 1 : 0)};
+}
+
+/// The same as getFunction(), of those that the hardware approximates and `op`
+/// lets it.
+static std::optional<Instructions> getFastFunction(Operation *op) {
+  using Result = std::optional<Instructions>;
+  if (!isFast(op))
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<math::ExpOp, math::LogOp, math::Log10Op>(
+          [](auto) { return Instructions{2, 1}; })
+      .Case<math::Log2Op, math::SinOp, math::CosOp, math::SqrtOp>(
+          [](auto) { return Instructions{1, 1}; })
+      .Case([](math::TanOp) { return Instructions{3, 3}; })
+      .Case([](math::TanhOp tanh) -> Result {
+        return isLogistic(tanh) ? Result() : Instructions{1, 1};
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 /// The instructions of an elementary function of f32, or narrower floats. Those
 /// of the table in docs/Numerics.md; MathPricesTest compares them with the
 /// expansions.
@@ -55,6 +94,9 @@ static std::optional<Instructions> getFunction(Operation *op) {
   auto type =
       dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
   bool isNarrow = type && type.getWidth() < 32;
+  if (type && !type.isF64())
+    if (Result fast = getFastFunction(op))
+      return fast;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](math::ExpOp) {
         return isNarrow ? Instructions{2, 1} : Instructions{6, 1};
@@ -65,17 +107,19 @@ static std::optional<Instructions> getFunction(Operation *op) {
       .Case<math::LogOp, math::Log2Op>([](auto) { return Instructions{26, 1}; })
       .Case([](math::Log10Op) { return Instructions{28, 1}; })
       .Case([](math::Log1pOp log) {
-        FloatRange range = FloatRange::of(log.getOperand());
-        return range.low >= 0 && range.high <= 1 ? Instructions{10}
-                                                 : Instructions{26, 1};
+        return getLogOfFraction(log).value_or(Instructions{26, 1});
       })
-      .Case([](math::TanhOp tanh) {
-        return isLogistic(tanh) ? Instructions{4, 2} : Instructions{16, 2};
+      .Case([&](math::TanhOp tanh) {
+        return isLogistic(tanh) ? Instructions{4, 2}
+                                : Instructions{isNarrow ? 14.0 : 16.0, 2};
       })
-      .Case<math::SinOp, math::CosOp>([](auto) { return Instructions{23}; })
+      .Case([&](math::SinOp) { return Instructions{isNarrow ? 13.0 : 23.0}; })
+      .Case([&](math::CosOp) { return Instructions{isNarrow ? 15.0 : 23.0}; })
       .Case([](math::TanOp) { return Instructions{31, 1}; })
-      .Case([](math::AtanOp) { return Instructions{18, 1}; })
-      .Case([](math::ErfOp) { return Instructions{20, 1}; })
+      .Case(
+          [&](math::AtanOp) { return Instructions{isNarrow ? 16.0 : 18.0, 1}; })
+      .Case(
+          [&](math::ErfOp) { return Instructions{isNarrow ? 17.0 : 20.0, 1}; })
       // The exact root and quotient: an approximation, a step of correction and
       // a branch for extreme operands.
       .Case([](math::SqrtOp) { return Instructions{9, 1}; })

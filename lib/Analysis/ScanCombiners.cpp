@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/LogOfSums.h"
 #include "fusion/Analysis/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -78,29 +78,6 @@ static Operation *matchRecurrence(Value combined, Operation *product,
   return nullptr;
 }
 
-/// max(a, b) + log1p(exp(-|a - b|)): the logarithm of e^a + e^b.
-static bool isLogOfSum(Value combined, const StatePair &state) {
-  auto sum = combined.getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return false;
-  for (unsigned side : {0, 1}) {
-    Operation *most = sum->getOperand(side).getDefiningOp();
-    auto log = sum->getOperand(1 - side).getDefiningOp<math::Log1pOp>();
-    auto exp =
-        log ? log.getOperand().getDefiningOp<math::ExpOp>() : math::ExpOp();
-    auto negated =
-        exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : arith::NegFOp();
-    auto distance = negated ? negated.getOperand().getDefiningOp<math::AbsFOp>()
-                            : math::AbsFOp();
-    if (distance &&
-        isa_and_present<arith::MaximumFOp, arith::MaxNumFOp>(most) &&
-        state.isBoth(most) &&
-        state.isBoth(distance.getOperand().getDefiningOp<arith::SubFOp>()))
-      return true;
-  }
-  return false;
-}
-
 /// The identity of `op` on the right and on the left, bit for bit: -0 + x is x
 /// for both zeros.
 static TypedAttr getExactIdentity(Operation *op, Type type) {
@@ -147,7 +124,7 @@ std::optional<ScanCombiner> mlir::fusion::matchScanCombiner(Block &combiner) {
     result.types.push_back(type);
     if (ops[i])
       result.neutral.push_back(getExactIdentity(ops[i], type));
-    else if (isLogOfSum(combined[i], stateOf(i)))
+    else if (LogOfSum::match(combined[i], stateOf(i).left, stateOf(i).right))
       // e to this power is zero beside any other, and the difference of two
       // is a number, which that of two infinities is not.
       result.neutral.push_back(FloatAttr::get(

@@ -65,6 +65,38 @@ double mlir::fusion::countCombination(const OpCost &cost) {
   return cost.instructions + cost.doubles;
 }
 
+/// Instructions that combine two states, one after the other.
+static double countOne(Block &combiner) {
+  return countCombination(getRegionCost(*combiner.getParent()));
+}
+
+/// Instructions with which `sum` takes `count` neighbours at once: a
+/// comparison, a selection and a multiply-add in the place of each logarithm,
+/// and one logarithm of any number in the end.
+static double countAtOnce(const LogOfSum &sum, Block &combiner, double count) {
+  constexpr double kAccumulation = 3, kEnd = 27;
+  double logarithm =
+      countCombination(getOpCost(sum.logarithm)) +
+      countCombination(
+          getOpCost(combiner.getTerminator()->getOperand(0).getDefiningOp()));
+  return (count - 1) * (countOne(combiner) - logarithm + kAccumulation) + kEnd;
+}
+
+std::optional<LogOfSum> mlir::fusion::matchFolding(Block &combiner,
+                                                   double count) {
+  std::optional<LogOfSum> sum = LogOfSum::match(combiner);
+  if (!sum ||
+      countAtOnce(*sum, combiner, count) >= (count - 1) * countOne(combiner))
+    return std::nullopt;
+  return sum;
+}
+
+double mlir::fusion::countFolding(Block &combiner, double count) {
+  if (std::optional<LogOfSum> sum = matchFolding(combiner, count))
+    return countAtOnce(*sum, combiner, count);
+  return (count - 1) * countOne(combiner);
+}
+
 /// Whether threads walk what is scanned on their own: there are enough rows and
 /// columns to fill the chip, and each element is then combined twice at most.
 static bool walksAlone(const ScanSizes &sizes, const TargetInfo &target) {

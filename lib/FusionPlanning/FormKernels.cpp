@@ -114,6 +114,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     return success();
   if (failed(prepareForPlanning(func)))
     return failure();
+  if (!opaqueFloats)
+    approximateScans(func);
   PlanOptions options;
   options.graph.representativeSize = representativeSize;
   options.fuse = fuse;

@@ -72,9 +72,9 @@ private:
   /// neighbouring windows have what follows from their common elements alone,
   /// and a product that is exact in f32 is added in the same instruction.
   OpCost getSavedCost(linalg::LinalgOp op, const BodyInstance &instance) const;
-  /// Instructions of a thread for each element of a scan that combines by
+  /// Instructions of a thread for each element of `scan`, which combines by
   /// `each`.
-  double countScanInstructions(const OpCost &each) const;
+  double countScanInstructions(ScanOp scan, const OpCost &each) const;
 
   const StreamTraffic &traffic;
   const BlockWork &work;
@@ -226,8 +226,10 @@ void ArithmeticPricer::addArithmetic() {
                     work.countSweeps(instance.mask, instance.sweeps);
     if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
-      flops += 2 * countScanInstructions(each) * body.getPoints(instance.mask) *
-               work.countCopies(instance.mask);
+      flops +=
+          2 *
+          countScanInstructions(cast<ScanOp>(body.getNode(instance).op), each) *
+          body.getPoints(instance.mask) * work.countCopies(instance.mask);
       continue;
     }
     if (op && work.walks)
@@ -277,7 +279,8 @@ void ArithmeticPricer::addCombinations() {
   }
 }
 
-double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
+double ArithmeticPricer::countScanInstructions(ScanOp scan,
+                                               const OpCost &each) const {
   unsigned scanned = facts.scanned.find_first();
   double one = countCombination(each);
   auto extent =
@@ -295,16 +298,25 @@ double ArithmeticPricer::countScanInstructions(const OpCost &each) const {
   }
   if (tile == 1)
     return padding * one;
+  // What each of `run` neighbours of a thread takes until their total is known.
+  auto countTotal = [&](double run) {
+    Block &combiner = scan.getCombiner().front();
+    return run <= kMostInOrder && matchFolding(combiner, run)
+               ? countFolding(combiner, run) / run
+               : one;
+  };
   // Threads have runs of their own, each element of which they combine once in
   // either sweep.
-  if (work.hasRuns)
-    return padding * work.paddingOf[scanned] * 2 * one;
+  if (work.hasRuns) {
+    auto run = static_cast<double>(schedule[scanned].vector);
+    return padding * work.paddingOf[scanned] * (countTotal(run) + one);
+  }
   // Of so many threads that share a tile's elements of one scan.
   auto count = [&](double sharing) {
     if (sharing == 1)
-      return extent <= kMostInOrder ? one : 2 * one;
+      return extent <= kMostInOrder ? one : countTotal(tile) + one;
     double steps = std::log2(sharing) + fitted.carriedSteps;
-    return 2 * one +
+    return countTotal(tile / sharing) + one +
            steps * (one + fitted.laneStepInstructions) * sharing / tile;
   };
   double sharing = std::clamp(work.threads / others, 1.0, tile);

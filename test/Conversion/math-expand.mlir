@@ -82,6 +82,28 @@ func.func @sin_f16(%x: f16) -> f16 {
   return %y : f16
 }
 
+// Neighbours share the branch on huge angles; one that follows from another has
+// its own, and f16 has none.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK:         scf.if
+// CHECK:         } else {
+// CHECK-NOT:     scf.if
+// CHECK:         vector.extract
+// CHECK:         scf.if
+// CHECK-NOT:     scf.if
+// CHECK:         return
+// ALONE-LABEL: func.func @neighbours(
+// ALONE-COUNT-3: scf.if
+// ALONE:         return
+func.func @neighbours(%x: f32, %y: f32, %h: f16) -> (f32, f32, f16, f16) {
+  %a = math.cos %x : f32
+  %b = math.cos %y : f32
+  %c = math.cos %a : f32
+  %d = math.sin %h : f16
+  %e = math.sin %d : f16
+  return %b, %c, %d, %e : f32, f32, f16, f16
+}
+
 // The logarithm of a sum of exponentials: one plus what is at most one has no
 // exponent to split off, and no special cases. Alone, nothing is known of the
 // operand; nor is it where the exponent may be positive.
@@ -100,6 +122,42 @@ func.func @log1p_of_fraction(%x: f32) -> f32 {
   %e = math.exp %n : f32
   %y = math.log1p %e : f32
   return %y : f32
+}
+
+// In a sum the logarithm's last product is the sum's, with fewer terms where
+// approximations are allowed.
+// CHECK-LABEL: func.func @log_of_sum(
+// CHECK:         %[[M:.*]] = arith.maximumf
+// CHECK:         %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+// CHECK-COUNT-7: llvm.intr.fma
+// CHECK:         %[[R:.*]] = llvm.intr.fma(%[[E]], %{{.*}}, %[[M]])
+// CHECK-NEXT:    return %[[R]]
+func.func @log_of_sum(%x: f32, %y: f32) -> f32 {
+  %m = arith.maximumf %x, %y : f32
+  %d = arith.subf %x, %y : f32
+  %a = math.absf %d : f32
+  %n = arith.negf %a : f32
+  %e = math.exp %n fastmath<afn> : f32
+  %l = math.log1p %e fastmath<afn> : f32
+  %s = arith.addf %m, %l : f32
+  return %s : f32
+}
+
+// CHECK-LABEL: func.func @log_sigmoid(
+// CHECK:         %[[M:.*]] = arith.minimumf
+// CHECK:         %[[E:.*]] = llvm.intr.fma
+// CHECK:         %[[N:.*]] = arith.negf %[[T:.*]] : f32
+// CHECK-NEXT:    %[[R:.*]] = llvm.intr.fma(%[[N]], %{{.*}}, %[[M]])
+// CHECK-NEXT:    return %[[R]]
+func.func @log_sigmoid(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %m = arith.minimumf %x, %zero : f32
+  %a = math.absf %x : f32
+  %n = arith.negf %a : f32
+  %e = math.exp %n : f32
+  %l = math.log1p %e : f32
+  %s = arith.subf %m, %l : f32
+  return %s : f32
 }
 
 // CHECK-LABEL: func.func @log1p_of_positive(

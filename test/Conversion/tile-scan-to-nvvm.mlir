@@ -161,3 +161,37 @@ tile.program @of_thread(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warp
   tile.store %r, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<64xf32, #l>, !tile.view<64xf32>
   tile.return
 }
+
+// -----
+
+// For a total a thread combines neighbours at once by a logarithm of a sum: the
+// logarithm of one to two, and a comparison, a selection and a multiply-add for
+// each further element, before one logarithm of all.
+
+#l = #tile.layout<"{reg=[[1],[2],[4]], lane=[[8],[16],[32],[64],[128]], warp=[], shape=[256]}">
+#p = #tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[32]}">
+
+// CHECK-LABEL: llvm.func @logarithms
+// CHECK-NOT: math.log1p
+// CHECK-COUNT-6: math.fma
+// CHECK: math.log1p
+// CHECK-NOT: math.log1p
+// CHECK: llvm.return
+tile.program @logarithms(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<256xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xf32>
+  %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<256xf32> -> tensor<256xf32, #l>
+  %r, %total = tile.scan %t along 0 parts 32 : tensor<256xf32, #l> -> tensor<256xf32, #l> totals tensor<32xf32, #p> {
+  ^bb0(%u: f32, %v: f32):
+    %m = arith.maximumf %u, %v : f32
+    %d = arith.subf %u, %v : f32
+    %a = math.absf %d : f32
+    %n = arith.negf %a : f32
+    %e = math.exp %n : f32
+    %g = math.log1p %e : f32
+    %s = arith.addf %m, %g : f32
+    tile.yield %s : f32
+  }
+  tile.store %total, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf32, #p>, !tile.view<32xf32>
+  tile.return
+}

@@ -41,3 +41,58 @@ func.func @scan_then_sum(%x: tensor<64x256xf32>) -> tensor<64xf32> {
   %s = linalg.reduce { arith.addf } ins(%h : tensor<64x256xf32>) outs(%f : tensor<64xf32>) dimensions = [1]
   return %s : tensor<64xf32>
 }
+
+// A scan of logarithms of sums takes approximations where nothing reads more of
+// its results than 16 bits.
+// CHECK-LABEL: func @rounded_logarithms
+// CHECK: math.exp %{{.*}} fastmath<afn> : f32
+// CHECK: math.log1p %{{.*}} fastmath<afn> : f32
+// CHECK-LABEL: func @logarithms
+// CHECK-NOT: fastmath
+func.func @rounded_logarithms(%x: tensor<64x256xf32>) -> tensor<64x256xf16> {
+  %lowest = arith.constant -1.0e+30 : f32
+  %h = fusion.scan ins(%x : tensor<64x256xf32>) inits(%lowest : f32) axis(1) -> tensor<64x256xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %b : f32
+    %d = arith.subf %a, %b : f32
+    %p = math.absf %d : f32
+    %q = arith.negf %p : f32
+    %e = math.exp %q : f32
+    %l = math.log1p %e : f32
+    %s = arith.addf %m, %l : f32
+    fusion.yield %s : f32
+  }
+  %o = tensor.empty() : tensor<64x256xf16>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%h : tensor<64x256xf32>) outs(%o : tensor<64x256xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %t = arith.truncf %in : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<64x256xf16>
+  return %y : tensor<64x256xf16>
+}
+
+func.func @logarithms(%x: tensor<64x256xf32>) -> (tensor<64x256xf16>, tensor<64x256xf32>) {
+  %lowest = arith.constant -1.0e+30 : f32
+  %h = fusion.scan ins(%x : tensor<64x256xf32>) inits(%lowest : f32) axis(1) -> tensor<64x256xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %b : f32
+    %d = arith.subf %a, %b : f32
+    %p = math.absf %d : f32
+    %q = arith.negf %p : f32
+    %e = math.exp %q : f32
+    %l = math.log1p %e : f32
+    %s = arith.addf %m, %l : f32
+    fusion.yield %s : f32
+  }
+  %o = tensor.empty() : tensor<64x256xf16>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%h : tensor<64x256xf32>) outs(%o : tensor<64x256xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %t = arith.truncf %in : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<64x256xf16>
+  return %y, %h : tensor<64x256xf16>, tensor<64x256xf32>
+}

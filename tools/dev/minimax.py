@@ -153,12 +153,13 @@ def main():
     emit("logF32", c, e, 32,
          "log(1 + f) = f + f^2 Q(f) for |f| <= 1/3.")
 
-    # log(1 + f) = f + f^2 Q(f) over [1, 2].
-    c, e = fit(quotient(lambda f: mpmath.log1p(f) - f, 2, -0.5),
-               lambda f: abs(f) / abs(mpmath.log1p(f) / f) if f else mpf(0),
-               range(9), 0, 1, 32, {0: mpf(-0.5)})
-    emit("log1pOfFractionF32", c, e, 32,
-         "log(1 + f) = f + f^2 Q(f) for 0 <= f <= 1.")
+    # log(1 + f) = f (1 + f Q(f)) over [1, 2], for f32 and for its fast mode.
+    for terms, name in ((9, "log1pOfFractionF32"), (7, "log1pOfFractionFast")):
+        c, e = fit(quotient(lambda f: mpmath.log1p(f) - f, 2, -0.5),
+                   lambda f: abs(f) / abs(mpmath.log1p(f) / f) if f else mpf(0),
+                   range(terms), 0, 1, 32)
+        emit(name, c, e, 32,
+             "log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.")
 
     # log(m) = 2s + s^3 Q(s^2), s = (m - 1) / (m + 1), m in [1/sqrt 2, sqrt 2].
     limit = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.02")
@@ -183,9 +184,19 @@ def main():
 
         return tail
 
-    c, e = fit(odd_tail(mpmath.tanh, mpf(-1) / 3), lambda z: z, range(5), 0,
-               mpf("0.6") ** 2, 32)
-    emit("tanhF32", c, e, 32, "tanh(x) = x + x^3 Q(x^2) for |x| <= 0.6.")
+    for name, terms in (("tanhF32", 5), ("tanhHalf", 3)):
+        c, e = fit(odd_tail(mpmath.tanh, mpf(-1) / 3), lambda z: z,
+                   range(terms), 0, mpf("0.6") ** 2, 32)
+        emit(name, c, e, 32, "tanh(x) = x + x^3 Q(x^2) for |x| <= 0.6.")
+
+    # sin(r) = r + r^3 Q(r^2) on a half turn, for results of 16 bits.
+    def relative_to(function):
+        """The weight that makes the error of a tail relative to `function`."""
+        return lambda z: z * sqrt(z) / function(sqrt(z)) if z else mpf(0)
+
+    c, e = fit(odd_tail(mpmath.sin, mpf(-1) / 6), relative_to(mpmath.sin), range(3),
+               0, mpf("1.58") ** 2, 32)
+    emit("sinHalf", c, e, 32, "sin(r) = r + r^3 Q(r^2) for |r| <= 1.58.")
 
     # sin(r) = r + r^3 Q(r^2), cos(r) = 1 + r^2 Q(r^2).
     for bits, reach, sin_degree, cos_degree in ((32, "0.80", 3, 4), (64, "0.80", 6, 7)):
@@ -212,16 +223,19 @@ def main():
         x = sqrt(z)
         return mpmath.erf(x) / x - 1
 
-    c, e = fit(erf_tail, one, range(6), 0, mpf("0.93") ** 2, 32)
-    emit("erfSmallF32", c, e, 32, "erf(x) = x + x Q(x^2) for |x| <= 0.93.")
+    for name, terms in (("erfSmallF32", 6), ("erfSmallHalf", 5)):
+        c, e = fit(erf_tail, one, range(terms), 0, mpf("0.93") ** 2, 32)
+        emit(name, c, e, 32, "erf(x) = x + x Q(x^2) for |x| <= 0.93.")
     c, e = fit(erf_tail, one, range(14), 0, mpf("1.02") ** 2, 64)
     emit("erfSmallF64", c, e, 64, "erf(x) = x + x Q(x^2) for |x| <= 1.02.")
 
     # 1 - erf(t) = 2^(t Q(t)) over [0.92, 4]; the error counts as that of erf.
-    c, e = fit(lambda t: mpmath.log(mpmath.erfc(t), 2) / t,
-               lambda t: t * ln2 * mpmath.erfc(t) / mpmath.erf(t),
-               range(6), mpf("0.92"), mpf("4.0"), 32)
-    emit("erfLargeF32", c, e, 32, "1 - erf(t) = 2^(t Q(t)) for 0.92 <= t <= 4.")
+    for name, terms in (("erfLargeF32", 6), ("erfLargeHalf", 4)):
+        c, e = fit(lambda t: mpmath.log(mpmath.erfc(t), 2) / t,
+                   lambda t: t * ln2 * mpmath.erfc(t) / mpmath.erf(t),
+                   range(terms), mpf("0.92"), mpf("4.0"), 32)
+        emit(name, c, e, 32,
+             "1 - erf(t) = 2^(t Q(t)) for 0.92 <= t <= 4.")
 
     # erfc(t) = exp(-t^2) Q(q) / (1 + 2 t), q = (t - 4) / (t + 4).
     def erfc_scaled(q):
@@ -241,10 +255,10 @@ def main():
     emit("atanF64", c, e, 64, "atan(x) = x + x^3 Q(x^2) for |x| <= tan(pi/8).")
 
     # The same up to 1, the error relative to atan itself.
-    c, e = fit(odd_tail(mpmath.atan, mpf(-1) / 3),
-               lambda z: z * sqrt(z) / mpmath.atan(sqrt(z)) if z else mpf(0),
-               range(8), 0, 1, 32)
-    emit("atanF32", c, e, 32, "atan(x) = x + x^3 Q(x^2) for |x| <= 1.")
+    for name, terms in (("atanF32", 8), ("atanHalf", 6)):
+        c, e = fit(odd_tail(mpmath.atan, mpf(-1) / 3), relative_to(mpmath.atan),
+                   range(terms), 0, 1, 32)
+        emit(name, c, e, 32, "atan(x) = x + x^3 Q(x^2) for |x| <= 1.")
 
     # asin(x) = x + x^3 Q(x^2), |x| <= 1/2.
     c, e = fit(odd_tail(mpmath.asin, mpf(1) / 6), lambda z: z, range(13), 0,

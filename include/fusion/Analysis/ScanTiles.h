@@ -15,6 +15,7 @@
 #define FUSION_ANALYSIS_SCANTILES_H
 
 #include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/LogOfSums.h"
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
@@ -64,6 +65,14 @@ void describeStates(const KernelBody &body, ScanSizes &sizes);
 
 /// Instructions, about, of a combination that costs so much.
 double countCombination(const OpCost &cost);
+
+/// Instructions with which a thread combines `count` neighbours to one state,
+/// in one of the two ways.
+double countFolding(Block &combiner, double count);
+
+/// The way that takes all neighbours at once, where `combiner` has one and it
+/// takes fewer instructions of `count` than one after the other.
+std::optional<LogOfSum> matchFolding(Block &combiner, double count);
 
 /// Tiles that are worth a price, which all threads of a block scan together,
 /// where that is possible; else one element a step, with columns in threads.

@@ -55,6 +55,10 @@ void sinkReshapes(FunctionOpInterface func);
 /// tells for each such argument what became of it.
 void writeInPlace(FunctionOpInterface func);
 
+/// Lets scans of logarithms of sums of exponentials take approximations where
+/// their results are rounded to 16 bits or fewer and nothing else reads them.
+void approximateScans(FunctionOpInterface func);
+
 /// Brings `func` into the form that planning reads: sizes are computed from
 /// arguments, not from intermediate tensors, an op that does not read its
 /// destination has an empty one, and insertions in place are marked.

@@ -62,18 +62,30 @@ inline constexpr float logF32[] = {
     -0x1.8eeeb40000000p-6f,
 };
 
-/// log(1 + f) = f + f^2 Q(f) for 0 <= f <= 1.
-/// Weighted error 2^-27.0.
+/// log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.
+/// Weighted error 2^-27.5.
 inline constexpr float log1pOfFractionF32[] = {
-    -0x1.0000000000000p-1f,
-    0x1.55527e0000000p-2f,
-    -0x1.ff7d560000000p-3f,
-    0x1.94f9a20000000p-3f,
-    -0x1.3eda640000000p-3f,
-    0x1.c38b6a0000000p-4f,
-    -0x1.f2f7640000000p-5f,
-    0x1.6648940000000p-6f,
-    -0x1.e1c4dc0000000p-9f,
+    -0x1.ffffd20000000p-2f,
+    0x1.554dd00000000p-2f,
+    -0x1.ff23e60000000p-3f,
+    0x1.934b560000000p-3f,
+    -0x1.3a436c0000000p-3f,
+    0x1.b4ae560000000p-4f,
+    -0x1.d6b1620000000p-5f,
+    0x1.4918ec0000000p-6f,
+    -0x1.af4c1e0000000p-9f,
+};
+
+/// log(1 + f) = f (1 + f Q(f)) for 0 <= f <= 1.
+/// Weighted error 2^-22.1.
+inline constexpr float log1pOfFractionFast[] = {
+    -0x1.fffb3a0000000p-2f,
+    0x1.54d41a0000000p-2f,
+    -0x1.f682e40000000p-3f,
+    0x1.6d80100000000p-3f,
+    -0x1.be87100000000p-4f,
+    0x1.707ce20000000p-5f,
+    -0x1.1f9f060000000p-7f,
 };
 
 /// log(m) = 2 s + s^3 Q(s^2), s = (m - 1) / (m + 1), |s| <= 0.1733.
@@ -97,6 +109,22 @@ inline constexpr float tanhF32[] = {
     -0x1.b89a780000000p-5f,
     0x1.54bfa40000000p-6f,
     -0x1.8268080000000p-8f,
+};
+
+/// tanh(x) = x + x^3 Q(x^2) for |x| <= 0.6.
+/// Weighted error 2^-18.7.
+inline constexpr float tanhHalf[] = {
+    -0x1.5531040000000p-2f,
+    0x1.0c15780000000p-3f,
+    -0x1.53a34e0000000p-5f,
+};
+
+/// sin(r) = r + r^3 Q(r^2) for |r| <= 1.58.
+/// Weighted error 2^-19.7.
+inline constexpr float sinHalf[] = {
+    -0x1.5550ea0000000p-3f,
+    0x1.106d6e0000000p-7f,
+    -0x1.848ba20000000p-13f,
 };
 
 /// sin(r) = r + r^3 Q(r^2) for |r| <= 0.80.
@@ -150,6 +178,16 @@ inline constexpr float erfSmallF32[] = {
     -0x1.3989780000000p-11f,
 };
 
+/// erf(x) = x + x Q(x^2) for |x| <= 0.93.
+/// Weighted error 2^-20.7.
+inline constexpr float erfSmallHalf[] = {
+    0x1.06eb5c0000000p-3f,
+    -0x1.811e7a0000000p-2f,
+    0x1.cce0a60000000p-4f,
+    -0x1.a697300000000p-6f,
+    0x1.e52ca80000000p-9f,
+};
+
 /// erf(x) = x + x Q(x^2) for |x| <= 1.02.
 /// Weighted error 2^-56.0.
 inline constexpr double erfSmallF64[] = {
@@ -178,6 +216,15 @@ inline constexpr float erfLargeF32[] = {
     0x1.0e85e40000000p-5f,
     -0x1.2ff5ec0000000p-8f,
     0x1.43b1d00000000p-12f,
+};
+
+/// 1 - erf(t) = 2^(t Q(t)) for 0.92 <= t <= 4.
+/// Weighted error 2^-19.4.
+inline constexpr float erfLargeHalf[] = {
+    -0x1.9e54ac0000000p+0f,
+    -0x1.e552ce0000000p-1f,
+    -0x1.d7b0640000000p-4f,
+    0x1.ad86de0000000p-7f,
 };
 
 /// erfc(t) = exp(-t^2) Q(q) / (1 + 2 t), q = (t - 4) / (t + 4), for 0.45 <= t <= 28.
@@ -239,6 +286,17 @@ inline constexpr float atanF32[] = {
     0x1.61f0480000000p-5f,
     -0x1.0c1a580000000p-6f,
     0x1.7eacb60000000p-9f,
+};
+
+/// atan(x) = x + x^3 Q(x^2) for |x| <= 1.
+/// Weighted error 2^-20.4.
+inline constexpr float atanHalf[] = {
+    -0x1.5548ac0000000p-2f,
+    0x1.9782d00000000p-3f,
+    -0x1.1567180000000p-3f,
+    0x1.5b8b120000000p-4f,
+    -0x1.35afce0000000p-5f,
+    0x1.09b2c80000000p-7f,
 };
 
 /// asin(x) = x + x^3 Q(x^2) for |x| <= 1/2.

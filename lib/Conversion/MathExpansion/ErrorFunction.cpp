@@ -41,14 +41,19 @@ static Num erfF64(Num x) {
   return select(magnitude < x.c(1.0), erfNearZeroF64(x), large);
 }
 
-Num mlir::fusion::erfKernel(Num x, const KernelOptions &) {
+Num mlir::fusion::erfKernel(Num x, const KernelOptions &options) {
   if (x.isF64())
     return erfF64(x);
   // 1 - 2^(t Q(t)) away from 0; above 4 it is 1.
   Num magnitude = fabs(x);
   Num t = minNaN(magnitude, x.c(4.0));
-  Num large = x.c(1.0) - ex2ApproxFtz(t * poly(t, coefficients::erfLargeF32));
-  Num small = fma(x, poly(x * x, coefficients::erfSmallF32), x);
+  bool isHalf = options.roundedToHalf;
+  Num exponent = isHalf ? poly(t, coefficients::erfLargeHalf)
+                        : poly(t, coefficients::erfLargeF32);
+  Num large = x.c(1.0) - ex2ApproxFtz(t * exponent);
+  Num tail = isHalf ? poly(x * x, coefficients::erfSmallHalf)
+                    : poly(x * x, coefficients::erfSmallF32);
+  Num small = fma(x, tail, x);
   return select(magnitude < x.c(0.925), small, copysign(large, x));
 }
 

@@ -151,7 +151,19 @@ Num mlir::fusion::log1pKernel(Num x, const KernelOptions &options) {
   return guardLogarithm(u, copysign(result, x));
 }
 
-Num mlir::fusion::log1pOfFractionKernel(Num x) {
+/// (log(1 + x) / x - 1) / x.
+static Num fractionTail(Num x, const KernelOptions &options) {
+  return options.fast ? poly(x, coefficients::log1pOfFractionFast)
+                      : poly(x, coefficients::log1pOfFractionF32);
+}
+
+Num mlir::fusion::log1pOfFractionKernel(Num x, const KernelOptions &options) {
   // 0 stays 0, of which nothing is divided, and NaN NaN.
-  return fma(x * x, poly(x, coefficients::log1pOfFractionF32), x);
+  return fma(x * x, fractionTail(x, options), x);
+}
+
+Num mlir::fusion::addLog1pOfFraction(Num x, bool negated, Num other,
+                                     const KernelOptions &options) {
+  Num slope = fma(x, fractionTail(x, options), x.c(1.0));
+  return fma(negated ? -x : x, slope, other);
 }

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AngleGroups.h"
 #include "SharedDivisors.h"
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
@@ -46,21 +47,24 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
   using Base::Base;
 
   void runOnOperation() override {
+    MathOptions options;
+    options.fast = fast;
+    options.alone = alone;
     RewritePatternSet first(&getContext());
     if (alone) {
       populateFloat8InstructionPatterns(first);
     } else {
       populateLogisticPatterns(first);
-      populateFractionPatterns(first);
+      populateFractionPatterns(first, options);
     }
     walkAndApplyPatterns(getOperation(), std::move(first));
-    if (!alone && !fast)
-      shareReciprocals(getOperation());
+    if (!alone) {
+      groupAngles(getOperation(), options);
+      if (!fast)
+        shareReciprocals(getOperation());
+    }
 
     RewritePatternSet patterns(&getContext());
-    MathOptions options;
-    options.fast = fast;
-    options.alone = alone;
     populateMathExpansionPatterns(patterns, options);
     // Expansions hold nothing to expand, so one walk does.
     walkAndApplyPatterns(getOperation(), std::move(patterns));

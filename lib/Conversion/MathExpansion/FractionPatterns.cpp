@@ -78,23 +78,85 @@ static bool isFraction(Value value) {
          hasSign(op->getOperand(0), Sign::NotPositive);
 }
 
+/// The logarithm log(1 + x) of an x in [0, 1] that `value` is; null for another
+/// value.
+static math::Log1pOp getLogarithm(Value value) {
+  auto log = value.getDefiningOp<math::Log1pOp>();
+  return log && !getElementTypeOrSelf(log.getType()).isF64() &&
+                 isExpandableFloat(log.getType()) &&
+                 isFraction(log.getOperand())
+             ? log
+             : nullptr;
+}
+
+/// The operand of `op`, a sum or difference in f32, that is such a logarithm
+/// and is used there alone; null if none is.
+static OpOperand *findLogarithm(Operation *op) {
+  if (isa<arith::AddFOp, arith::SubFOp>(op) &&
+      getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+    for (OpOperand &operand : op->getOpOperands())
+      if (getLogarithm(operand.get()) && operand.get().hasOneUse())
+        return &operand;
+  return nullptr;
+}
+
 namespace {
 struct ExpandLog1pOfFraction final : OpRewritePattern<math::Log1pOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ExpandLog1pOfFraction(MLIRContext *context, const MathOptions &options)
+      : OpRewritePattern(context), options(options) {}
 
   LogicalResult matchAndRewrite(math::Log1pOp op,
                                 PatternRewriter &rewriter) const override {
-    if (getElementTypeOrSelf(op.getType()).isF64() ||
-        !isExpandableFloat(op.getType()) || !isFraction(op.getOperand()))
+    if (!getLogarithm(op))
       return rewriter.notifyMatchFailure(op, "not of an f32 in [0, 1]");
+    // Sums come later than their operands and know more.
+    if (op->hasOneUse() &&
+        findLogarithm(*op->user_begin()) == &*op->use_begin())
+      return rewriter.notifyMatchFailure(op, "part of a sum");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Num result = log1pOfFractionKernel(computeNum(b, op.getOperand()));
+    Num result = log1pOfFractionKernel(
+        computeNum(b, op.getOperand()),
+        kernelOptions(options, op.getType(), op.getFastmath()));
     rewriter.replaceOp(op, restore(result, op.getType()));
     return success();
   }
+
+  MathOptions options;
+};
+
+/// Sums with such a logarithm, as in the logarithm of a sum of exponentials and
+/// in a softplus: its last product is part of the sum.
+template <typename OpTy>
+struct ExpandSumWithLog1p final : OpRewritePattern<OpTy> {
+  ExpandSumWithLog1p(MLIRContext *context, const MathOptions &options)
+      : OpRewritePattern<OpTy>(context), options(options) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    OpOperand *term = findLogarithm(op);
+    if (!term)
+      return rewriter.notifyMatchFailure(op, "no logarithm of 1 to 2");
+    math::Log1pOp log = getLogarithm(term->get());
+    bool isSecond = term->getOperandNumber() == 1;
+    bool isDifference = isa<arith::SubFOp>(op);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Num other = computeNum(b, op->getOperand(isSecond ? 0 : 1));
+    Num result = addLog1pOfFraction(
+        computeNum(b, log.getOperand()), isDifference && isSecond,
+        isDifference && !isSecond ? -other : other,
+        kernelOptions(options, log.getType(), log.getFastmath()));
+    rewriter.replaceOp(op, restore(result, op.getType()));
+    rewriter.eraseOp(log);
+    return success();
+  }
+
+  MathOptions options;
 };
 } // namespace
 
-void mlir::fusion::populateFractionPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandLog1pOfFraction>(patterns.getContext());
+void mlir::fusion::populateFractionPatterns(RewritePatternSet &patterns,
+                                            const MathOptions &options) {
+  patterns.add<ExpandLog1pOfFraction, ExpandSumWithLog1p<arith::AddFOp>,
+               ExpandSumWithLog1p<arith::SubFOp>>(patterns.getContext(),
+                                                  options);
 }

@@ -34,7 +34,9 @@ Num mlir::fusion::tanhKernel(Num x, const KernelOptions &options) {
   Num power = ex2ApproxFtz(magnitude * x.c(2.0 * log2e));
   Num large = fma(rcpApproxFtz(power + x.c(1.0)), x.c(-2.0), x.c(1.0));
   Num z = x * x;
-  Num small = fma(magnitude * z, poly(z, coefficients::tanhF32), magnitude);
+  Num tail = options.roundedToHalf ? poly(z, coefficients::tanhHalf)
+                                   : poly(z, coefficients::tanhF32);
+  Num small = fma(magnitude * z, tail, magnitude);
   return copysign(select(magnitude < x.c(0.6), small, large), x);
 }
 

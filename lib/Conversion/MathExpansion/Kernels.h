@@ -39,7 +39,11 @@ Num log2Kernel(Num x, const KernelOptions &options);
 Num log10Kernel(Num x, const KernelOptions &options);
 Num log1pKernel(Num x, const KernelOptions &options);
 /// log(1 + x) of an f32 in [0, 1] or NaN.
-Num log1pOfFractionKernel(Num x);
+Num log1pOfFractionKernel(Num x, const KernelOptions &options);
+/// `other` + log(1 + x), or - where `negated`, of such an x, the logarithm not
+/// rounded.
+Num addLog1pOfFraction(Num x, bool negated, Num other,
+                       const KernelOptions &options);
 Num powKernel(Num x, Num y, const KernelOptions &options);
 
 // Hyperbolic functions and their inverses.

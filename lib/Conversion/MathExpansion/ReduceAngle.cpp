@@ -39,6 +39,18 @@ static ReducedAngle reduceByProducts(Num x) {
   return {shifted.asInt(), fma(n, x.c(-halfPiF32Lo), r)};
 }
 
+/// By products with parts of pi. The zeros of the cosine lie between whole half
+/// turns.
+static ReducedAngle reduceToSineByProducts(Num x, bool isCosine) {
+  Num turns = isCosine ? fma(x, x.c(twoOverPi / 2), x.c(0.5)) + x.c(magicF32)
+                       : fma(x, x.c(twoOverPi / 2), x.c(magicF32));
+  Num n = turns - x.c(magicF32);
+  if (isCosine)
+    n = n - x.c(0.5);
+  Num r = fma(n, x.c(-2 * halfPiF32Hi), x);
+  return {turns.asInt(), fma(n, x.c(-2 * halfPiF32Mid), r)};
+}
+
 //===----------------------------------------------------------------------===//
 // Huge angles
 //===----------------------------------------------------------------------===//
@@ -157,50 +169,86 @@ static Value anyOf(Num mask) {
   return any;
 }
 
+/// The same as reduceToSine() for a scalar x like that.
+static ReducedAngle reduceToSineByDigits(Num x, bool isCosine) {
+  auto [turns, rest] = reduceByDigits(x);
+  if (isCosine)
+    turns = turns + turns.i(1);
+  // The cosine of a small angle is the sine of a large one.
+  Num odd = (turns & turns.i(1)).icmp(arith::CmpIPredicate::ne, turns.i(0));
+  return {turns.shr(1), select(odd, x.c(halfPiF64Hi) - fabs(rest), rest)};
+}
+
+/// What products reduce.
+static double getBound(Type element) {
+  return element.isF64() ? 0x1p24 : 0x1p18;
+}
+
+using ScalarReduction = function_ref<ReducedAngle(Num)>;
+
 /// Replaces the elements of `angle` whose operand is huge.
-static ReducedAngle correctHuge(Num x, Num huge, ReducedAngle angle) {
+static ReducedAngle correctHuge(Num x, Num huge, ReducedAngle angle,
+                                ScalarReduction reduce) {
   auto correct = [&](ArrayRef<Num> scalars) {
-    ReducedAngle exact = reduceByDigits(scalars[0]);
-    return ReducedAngle{select(scalars[1], exact.quadrant, scalars[2]),
+    ReducedAngle exact = reduce(scalars[0]);
+    return ReducedAngle{select(scalars[1], exact.turns, scalars[2]),
                         select(scalars[1], exact.rest, scalars[3])};
   };
   ImplicitLocOpBuilder &b = x.b();
   auto vector = dyn_cast<VectorType>(x.type());
   if (!vector)
-    return correct({x, huge, angle.quadrant, angle.rest});
-  SmallVector<Value> quadrants, rests;
+    return correct({x, huge, angle.turns, angle.rest});
+  SmallVector<Value> turns, rests;
   for (int64_t i = 0; i < vector.getNumElements(); ++i) {
     SmallVector<Num> scalars;
-    for (const Num &operand : {x, huge, angle.quadrant, angle.rest})
+    for (const Num &operand : {x, huge, angle.turns, angle.rest})
       scalars.push_back(
           Num(b, vector::ExtractOp::create(b, Value(operand), i)));
     ReducedAngle fixed = correct(scalars);
-    quadrants.push_back(fixed.quadrant);
+    turns.push_back(fixed.turns);
     rests.push_back(fixed.rest);
   }
   return {Num(b, vector::FromElementsOp::create(
-                     b, cast<VectorType>(angle.quadrant.type()), quadrants)),
+                     b, cast<VectorType>(angle.turns.type()), turns)),
           Num(b, vector::FromElementsOp::create(
                      b, cast<VectorType>(angle.rest.type()), rests))};
 }
 
-ReducedAngle mlir::fusion::reduceAngle(Num x, double largestOperand) {
-  ReducedAngle angle = reduceByProducts(x);
-  double bound = x.isF64() ? 0x1p24 : 0x1p18;
-  if (largestOperand < bound)
+/// `angle`, which products have reduced, where they can; what `reduce` gives
+/// where they cannot.
+static ReducedAngle correctIfHuge(Num x, ReducedAngle angle,
+                                  double largestOperand,
+                                  ScalarReduction reduce) {
+  if (!mayBeHuge(x.element(), largestOperand))
     return angle;
-  // Infinite operands stay with the products, which make them NaN.
   Num magnitude = fabs(x);
-  Num huge = (magnitude >= x.c(bound)) & (magnitude < x.inf());
+  Num large = magnitude >= x.c(getBound(x.element()));
   ImplicitLocOpBuilder &b = x.b();
   auto branch = scf::IfOp::create(
-      b, TypeRange{angle.quadrant.type(), angle.rest.type()}, anyOf(huge),
+      b, TypeRange{angle.turns.type(), angle.rest.type()}, anyOf(large),
       /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&branch.getThenRegion().front());
-  ReducedAngle fixed = correctHuge(x, huge, angle);
-  scf::YieldOp::create(b, ValueRange{fixed.quadrant, fixed.rest});
+  // Infinite operands stay with the products, which make them NaN.
+  ReducedAngle fixed =
+      correctHuge(x, large & (magnitude < x.inf()), angle, reduce);
+  scf::YieldOp::create(b, ValueRange{fixed.turns, fixed.rest});
   b.setInsertionPointToStart(&branch.getElseRegion().front());
-  scf::YieldOp::create(b, ValueRange{angle.quadrant, angle.rest});
+  scf::YieldOp::create(b, ValueRange{angle.turns, angle.rest});
   return {Num(b, branch.getResult(0)), Num(b, branch.getResult(1))};
+}
+
+bool mlir::fusion::mayBeHuge(Type element, double largestOperand) {
+  return largestOperand >= getBound(element);
+}
+
+ReducedAngle mlir::fusion::reduceAngle(Num x, double largestOperand) {
+  return correctIfHuge(x, reduceByProducts(x), largestOperand, reduceByDigits);
+}
+
+ReducedAngle mlir::fusion::reduceToSine(Num x, bool isCosine,
+                                        double largestOperand) {
+  return correctIfHuge(
+      x, reduceToSineByProducts(x, isCosine), largestOperand,
+      [&](Num x) { return reduceToSineByDigits(x, isCosine); });
 }

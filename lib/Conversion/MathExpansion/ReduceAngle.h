@@ -17,17 +17,28 @@
 
 namespace mlir::fusion {
 
-/// x = quadrant * pi/2 + rest, |rest| <= 0.8, the quadrant modulo 4 in the low
-/// bits of integers as wide as x. The rest is NaN for infinite x and NaN.
+/// An angle in turns of some size, whose number stands in the low bits of
+/// integers as wide as the angle, and what is left, which is NaN for infinite
+/// angles and NaN.
 struct ReducedAngle {
-  Num quadrant;
+  Num turns;
   Num rest;
 };
 
-/// Reduces angles of f32 or f64. Where an operand may be too large for three
-/// products (2^18 in f32, 2^24 in f64; `largestOperand` says that it is not), a
-/// branch on such an operand multiplies with enough digits of 2/pi.
+/// x = turns * pi/2 + rest, |rest| <= 0.8, the turns modulo 4, of f32 or f64.
+/// Where an operand may be too large for three products (2^18 in f32, 2^24 in
+/// f64; `largestOperand` says that it is not), a branch on such an operand
+/// multiplies with enough digits of 2/pi.
 ReducedAngle reduceAngle(Num x, double largestOperand);
+
+/// sin(x), or cos(x) with `isCosine`, as (-1)^turns sin(rest), |rest| <= 1.58,
+/// of an f32 that 16 bits hold, which is never so close to a zero that 16 bits
+/// of the rest want a third product. Huge angles as above.
+ReducedAngle reduceToSine(Num x, bool isCosine, double largestOperand);
+
+/// Whether angles of `element`, at most `largestOperand` in magnitude, take
+/// such a branch.
+bool mayBeHuge(Type element, double largestOperand);
 
 } // namespace mlir::fusion
 

@@ -50,24 +50,37 @@ static Num negateByBit1(Num x, Num quadrant) {
   return (x.asInt() ^ sign).asFloat();
 }
 
+/// A sine or cosine for results of 16 bits: up to a sign the sine of what whole
+/// half turns, or these and a half, leave. One polynomial on twice the interval
+/// takes fewer instructions than two and a choice, but rounds more.
+static Num sineOfHalfTurn(Num x, bool isCosine, const KernelOptions &options) {
+  ReducedAngle angle = reduceToSine(x, isCosine, options.largestOperand);
+  Num r = angle.rest, z = r * r;
+  Num sine = fma(r * z, poly(z, coefficients::sinHalf), r);
+  return (sine.asInt() ^ angle.turns.shl(31)).asFloat();
+}
+
 Num mlir::fusion::sinKernel(Num x, const KernelOptions &options) {
   if (options.fast && !x.isF64())
     return sinApprox(x);
+  if (options.roundedToHalf)
+    return sineOfHalfTurn(x, /*isCosine=*/false, options);
   ReducedAngle angle = reduceAngle(x, options.largestOperand);
   auto [sine, cosine] = reducedSineCosine(angle.rest);
-  return negateByBit1(select(isOdd(angle.quadrant), cosine, sine),
-                      angle.quadrant);
+  return negateByBit1(select(isOdd(angle.turns), cosine, sine), angle.turns);
 }
 
 Num mlir::fusion::cosKernel(Num x, const KernelOptions &options) {
   if (options.fast && !x.isF64())
     return cosApprox(x);
+  if (options.roundedToHalf)
+    return sineOfHalfTurn(x, /*isCosine=*/true, options);
   ReducedAngle angle = reduceAngle(x, options.largestOperand);
   auto [sine, cosine] = reducedSineCosine(angle.rest);
   // cos(q pi/2 + r) is cos r, -sin r, -cos r, sin r: negated in the quadrants
   // whose successor has bit 1 set.
-  return negateByBit1(select(isOdd(angle.quadrant), sine, cosine),
-                      angle.quadrant + angle.quadrant.i(1));
+  return negateByBit1(select(isOdd(angle.turns), sine, cosine),
+                      angle.turns + angle.turns.i(1));
 }
 
 Num mlir::fusion::tanKernel(Num x, const KernelOptions &options) {
@@ -75,7 +88,7 @@ Num mlir::fusion::tanKernel(Num x, const KernelOptions &options) {
     return divFull(sinApprox(x), cosApprox(x));
   ReducedAngle angle = reduceAngle(x, options.largestOperand);
   auto [sine, cosine] = reducedSineCosine(angle.rest);
-  Num odd = isOdd(angle.quadrant);
+  Num odd = isOdd(angle.turns);
   return select(odd, -cosine, sine) / select(odd, sine, cosine);
 }
 
@@ -105,7 +118,7 @@ static Num atanOfRatio(Num numerator, Num denominator) {
   return base + (tail + w);
 }
 
-Num mlir::fusion::atanKernel(Num x, const KernelOptions &) {
+Num mlir::fusion::atanKernel(Num x, const KernelOptions &options) {
   if (x.isF64())
     return copysign(atanOfRatio(fabs(x), x.c(1.0)), x);
   // atan(a) directly up to 1, pi/2 - atan(1 / a) beyond, where pi/2 as a
@@ -114,7 +127,9 @@ Num mlir::fusion::atanKernel(Num x, const KernelOptions &) {
   Num steep = magnitude > x.c(1.0);
   Num t = select(steep, rcpApproxFtz(magnitude), magnitude);
   Num z = t * t;
-  Num angle = fma(t * z, poly(z, coefficients::atanF32), t);
+  Num tail = options.roundedToHalf ? poly(z, coefficients::atanHalf)
+                                   : poly(z, coefficients::atanF32);
+  Num angle = fma(t * z, tail, t);
   Num rest = fma(x.c(halfPiF32FactorA), x.c(halfPiF32FactorB), -angle);
   return copysign(select(steep, rest, angle), x);
 }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpEmitter.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -123,7 +124,8 @@ static bool isUsed(ResultRange tiles) {
 
 namespace {
 /// What threads combine of a round before anything comes before it: of their
-/// own elements up to each, and of those and what the lanes before have.
+/// own elements up to each, and of those and what the lanes before have. The
+/// former is not known where neighbours were combined at once.
 struct ScannedRound {
   SmallVector<Scalars> own;
   Scalars scanned;
@@ -169,7 +171,15 @@ private:
   /// of the lanes before it and after what is `before` all of them, if anything
   /// is.
   SmallVector<Scalars> placeAfter(const std::optional<Scalars> &before,
+                                  ArrayRef<unsigned> registers,
                                   const ScannedRound &round);
+  /// The results of elements that follow `state`, one combination for each;
+  /// `state` becomes that after them.
+  SmallVector<Scalars> continueFrom(Scalars &state,
+                                    ArrayRef<unsigned> registers);
+  /// The elements of `registers` combined at once, where that takes fewer
+  /// instructions than one after the other, and nothing wants those up to each.
+  std::optional<Scalars> foldRun(ArrayRef<unsigned> registers);
   /// The states at register `reg` of `tiles`.
   Scalars getStates(ValueRange tiles, unsigned reg);
   Scalars combine(const Scalars &before, const Scalars &after) {
@@ -249,6 +259,7 @@ Scalars ScanEmitter::lastOf(const Scalars &states) {
 
 SmallVector<Scalars>
 ScanEmitter::placeAfter(const std::optional<Scalars> &before,
+                        ArrayRef<unsigned> registers,
                         const ScannedRound &round) {
   // What lies before the elements of this thread.
   std::optional<Scalars> start = before;
@@ -263,6 +274,8 @@ ScanEmitter::placeAfter(const std::optional<Scalars> &before,
   }
   if (!start)
     return SmallVector<Scalars>(round.own);
+  if (round.own.empty())
+    return continueFrom(*start, registers);
   SmallVector<Scalars> placed;
   for (unsigned i = 0; i < round.own.size(); ++i) {
     if (op.getExclusive()) {
@@ -285,25 +298,54 @@ Scalars ScanEmitter::getStates(ValueRange tiles, unsigned reg) {
   return states;
 }
 
+SmallVector<Scalars> ScanEmitter::continueFrom(Scalars &state,
+                                               ArrayRef<unsigned> registers) {
+  SmallVector<Scalars> placed;
+  for (unsigned reg : registers) {
+    Scalars upTo = combine(state, getStates(op.getInputs(), reg));
+    placed.push_back(op.getExclusive() ? state : upTo);
+    state = std::move(upTo);
+  }
+  return placed;
+}
+
+std::optional<Scalars> ScanEmitter::foldRun(ArrayRef<unsigned> registers) {
+  std::optional<LogOfSum> sum =
+      matchFolding(combiner.front(), static_cast<double>(registers.size()));
+  // Where each element's state is wanted, it follows from what lies before the
+  // run.
+  if (!sum || registers.size() > kMostInOrder ||
+      (isUsed(op.getResults()) && op.getInits().empty()))
+    return std::nullopt;
+  SmallVector<Value> elements;
+  for (unsigned reg : registers)
+    elements.push_back(getStates(op.getInputs(), reg).front());
+  return Scalars{sum->fold(builder, op.getLoc(), elements)};
+}
+
 ScannedRound ScanEmitter::scanRound(ArrayRef<unsigned> round) {
   ScannedRound result;
-  for (unsigned reg : round) {
-    Scalars element = getStates(op.getInputs(), reg);
-    result.own.push_back(
-        result.own.empty() ? element : combine(result.own.back(), element));
+  if (std::optional<Scalars> total = foldRun(round)) {
+    result.scanned = *total;
+  } else {
+    for (unsigned reg : round) {
+      Scalars element = getStates(op.getInputs(), reg);
+      result.own.push_back(
+          result.own.empty() ? element : combine(result.own.back(), element));
+    }
+    result.scanned = result.own.back();
   }
-  result.scanned = result.own.back();
   if (lanes.bits)
-    result.scanned = scanLanes(result.own.back());
+    result.scanned = scanLanes(result.scanned);
   return result;
 }
 
 Scalars ScanEmitter::scanInOrder(ArrayRef<unsigned> part, Scalars before) {
-  for (unsigned reg : part) {
-    Scalars upTo = combine(before, getStates(op.getInputs(), reg));
-    setStates(results, reg, op.getExclusive() ? before : upTo);
-    before = std::move(upTo);
-  }
+  if (!isUsed(op.getResults()))
+    if (std::optional<Scalars> total = foldRun(part))
+      return combine(before, *total);
+  for (auto [reg, states] : llvm::zip_equal(part, continueFrom(before, part)))
+    setStates(results, reg, states);
   return before;
 }
 
@@ -314,10 +356,10 @@ ScanEmitter::scanRounds(ArrayRef<SmallVector<unsigned>> rounds,
   bool needsResults = isUsed(op.getResults());
   bool needsTotals = isUsed(op.getTotals());
   for (auto [round, known] : llvm::zip_equal(rounds, scanned)) {
-    SmallVector<Scalars> placed =
-        needsResults ? placeAfter(before, known) : known.own;
-    for (auto [reg, states] : llvm::zip_equal(round, placed))
-      setStates(results, reg, states);
+    if (needsResults)
+      for (auto [reg, states] :
+           llvm::zip_equal(round, placeAfter(before, round, known)))
+        setStates(results, reg, states);
     if (&round == &rounds.back() && !needsTotals)
       break;
     Scalars total = lastOf(known.scanned);
@@ -329,6 +371,10 @@ ScanEmitter::scanRounds(ArrayRef<SmallVector<unsigned>> rounds,
 void ScanEmitter::emit() {
   auto &state = lowering.getState<ScannedRounds>();
   SmallVector<ScannedRound> known = state.take(op), scanned;
+  // Without inits each element's state is that of its run so far.
+  bool serves =
+      !known.empty() && (!known.front().own.empty() || !op.getInits().empty() ||
+                         !isUsed(op.getResults()));
   for (const ScanRegisters::Part &part : registers.parts) {
     // What lies before a round; nothing before the first without inits.
     std::optional<Scalars> before;
@@ -339,8 +385,7 @@ void ScanEmitter::emit() {
     } else {
       size_t first = scanned.size();
       for (const auto &round : part.rounds)
-        scanned.push_back(known.empty() ? scanRound(round)
-                                        : known[scanned.size()]);
+        scanned.push_back(serves ? known[scanned.size()] : scanRound(round));
       before =
           scanRounds(part.rounds, before, ArrayRef(scanned).drop_front(first));
     }

@@ -168,6 +168,13 @@ CASES = {
     "logarithms-backwards": lambda: Scan((2, 700), 1, rows(64, 3),
                                          [("f32", LOWEST)], LOGARITHMS,
                                          "reverse"),
+    # Neighbours that a thread combines at once; and in runs.
+    "logarithms-at-once": lambda: Scan(
+        (2, 3000), 1, rows(1024, 2), [("f32", LOWEST)], LOGARITHMS,
+        "reverse", warps=1),
+    "runs-logarithms-at-once": lambda: Scan(
+        (900, 20), 0, [run_of(64, 16, 2, 3), "grid, tile = 32"],
+        [("f32", LOWEST)], LOGARITHMS),
     # More rounds than there are copies of a word.
     "many-rounds": lambda: Scan((2, 1500), 1, rows(32, 3), I32, RECURRENCE,
                                 warps=1),

@@ -161,6 +161,90 @@ TEST_F(MathFast, StaysWithinItsBounds) {
   }
 }
 
+/// f32 in, f32 out: `body` computes %y of %x.
+static std::string functionOf(const std::string &body) {
+  return "func.func @f(%x: f32) -> f32 {\n" + body + "  return %y : f32\n}";
+}
+
+// The logarithm of 1 + x for an x in [0, 1], by itself and as part of a sum,
+// against that of the x that the same code computes.
+TEST(Log1pOfFraction, StaysWithinItsBounds) {
+  struct Case {
+    std::string flags, end;
+    double bound;
+  };
+  std::string sum = "  %zero = arith.constant 0.0 : f32\n";
+  for (const Case &each :
+       {Case{"", "  %y = math.log1p %e : f32\n", 1.2},
+        Case{"",
+             sum + "  %l = math.log1p %e : f32\n"
+                   "  %y = arith.addf %zero, %l : f32\n",
+             1.4},
+        Case{"",
+             sum + "  %l = math.log1p %e : f32\n"
+                   "  %y = arith.subf %zero, %l : f32\n",
+             1.4},
+        Case{" fastmath<afn>", "  %y = math.log1p %e fastmath<afn> : f32\n",
+             5}}) {
+    std::string fraction = "  %a = math.absf %x : f32\n"
+                           "  %n = arith.negf %a : f32\n"
+                           "  %e = math.exp %n" +
+                           each.flags + " : f32\n";
+    CompiledFunction ofFraction(functionOf(fraction + each.end));
+    CompiledFunction exponential(
+        functionOf(fraction + "  %o = arith.constant 1.0 : f32\n"
+                              "  %y = arith.mulf %e, %o : f32\n"));
+    auto *log = ofFraction.as<float(float)>();
+    auto *exp = exponential.as<float(float)>();
+    double worst = 0, at = 0;
+    for (int i = 0; i <= 1000000; ++i) {
+      float x = 90.0f * static_cast<float>(i) / 1000000;
+      double error = ulps(std::fabs(log(x)), log1pl(exp(x)), /*flushes=*/false);
+      if (error > worst) {
+        worst = error;
+        at = x;
+      }
+    }
+    std::printf("log1p of a fraction%s %.3f ULP at %a\n", each.flags.c_str(),
+                worst, at);
+    EXPECT_LE(worst, each.bound) << "at " << at;
+  }
+}
+
+// Infinities and NaN in the logarithm of a sum of exponentials are what they
+// are element by element: only two equal infinities have no difference.
+TEST(LogOfSum, KeepsSpecialValues) {
+  for (const char *flags : {"", " fastmath<afn>"}) {
+    std::string f = flags;
+    CompiledFunction compiled(
+        "func.func @f(%x: f32, %y: f32) -> f32 {\n"
+        "  %m = arith.maximumf %x, %y : f32\n"
+        "  %d = arith.subf %x, %y : f32\n  %a = math.absf %d : f32\n"
+        "  %n = arith.negf %a : f32\n  %e = math.exp %n" +
+        f +
+        " : f32\n"
+        "  %l = math.log1p %e" +
+        f +
+        " : f32\n"
+        "  %z = arith.addf %m, %l : f32\n  return %z : f32\n}");
+    auto *combine = compiled.as<float(float, float)>();
+    const float values[] = {0,        -0.0f,     1,   -1e30f, 3e38f, -3e38f,
+                            INFINITY, -INFINITY, NAN, 1e-40f, 100,   -100};
+    for (float x : values)
+      for (float y : values) {
+        float wanted =
+            std::isnan(x) || std::isnan(y) || (std::isinf(x) && x == y)
+                ? NAN
+                : std::max(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+        float got = combine(x, y);
+        EXPECT_TRUE(std::isnan(wanted)
+                        ? std::isnan(got)
+                        : got == wanted || std::fabs(got - wanted) <= 1e-6f)
+            << x << ", " << y << ": " << got << flags;
+      }
+  }
+}
+
 /// Every value of a 16-bit format: correct but for the ties that an error of
 /// the f32 result tips over.
 static void sweepHalf(const Function &function, const char *type, int digits,

@@ -91,12 +91,32 @@ INSTANTIATE_TEST_SUITE_P(
         "%y = math.sin %x : f32", "%y = math.cos %x : f32",
         "%y = math.atan %x : f32", "%y = math.erf %x : f32",
         "%y = math.rsqrt %x : f32",
+        // Of 16 bits.
+        "%h = arith.truncf %x : f32 to bf16 %s = math.sin %h : bf16 "
+        "%y = arith.extf %s : bf16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.cos %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.atan %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.tanh %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
+        "%h = arith.truncf %x : f32 to f16 %s = math.erf %h : f16 "
+        "%y = arith.extf %s : f16 to f32",
         // Means of three and of four.
         "%n = arith.constant 3.0 : f32 %y = arith.divf %x, %n : f32",
         "%n = arith.constant 4.0 : f32 %y = arith.divf %x, %n : f32",
         // A softplus's logarithm, a sigmoid, and 1 + tanh(x).
         "%a = math.absf %x : f32 %n = arith.negf %a : f32 "
         "%e = math.exp %n : f32 %y = math.log1p %e : f32",
+        // The logarithm of a sum of exponentials, and one with approximations.
+        "%m = arith.maximumf %x, %x : f32 %a = math.absf %x : f32 "
+        "%n = arith.negf %a : f32 %e = math.exp %n : f32 "
+        "%l = math.log1p %e : f32 %y = arith.addf %m, %l : f32",
+        "%m = arith.maximumf %x, %x : f32 %a = math.absf %x : f32 "
+        "%n = arith.negf %a : f32 %e = math.exp %n fastmath<afn> : f32 "
+        "%l = math.log1p %e fastmath<afn> : f32 %y = arith.addf %m, %l : f32",
+        "%y = math.log %x fastmath<afn> : f32",
+        "%y = math.tan %x fastmath<afn> : f32",
         "%c = arith.constant 1.0 : f32 %e = math.exp %x : f32 "
         "%s = arith.addf %e, %c : f32 %y = arith.divf %c, %s : f32",
         "%c = arith.constant 1.0 : f32 %t = math.tanh %x : f32 "

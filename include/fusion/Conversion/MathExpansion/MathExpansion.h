@@ -34,10 +34,12 @@ struct MathOptions {
 /// applied before the patterns below.
 void populateLogisticPatterns(RewritePatternSet &patterns);
 
-/// Adds the pattern that computes logarithms of 1 + x for x known to be in
-/// [0, 1], such as exp(-|y|), by a polynomial alone. It recognises what x is
-/// computed from, so it must have been applied before the patterns below.
-void populateFractionPatterns(RewritePatternSet &patterns);
+/// Adds the patterns that compute logarithms of 1 + x for x known to be in
+/// [0, 1], such as exp(-|y|), by a polynomial alone, and sums with them. They
+/// recognise what x is computed from, so they must have been applied before the
+/// patterns below.
+void populateFractionPatterns(RewritePatternSet &patterns,
+                              const MathOptions &options);
 
 /// Adds the pattern that computes on single 8-bit floats in f32, converted by
 /// instructions that saturate, whatever the chip: for payload mode. It must
