@@ -81,6 +81,7 @@ public:
   }
 
   SmallVector<SharedPiece> list();
+  std::optional<HeldElements> findHeld() const;
 
 private:
   /// A tile that a stream moves: its layout in the program, by the axes of the
@@ -98,6 +99,8 @@ private:
     return work.hasRuns && facts.scanned.test(dim);
   }
   void findLead();
+  /// The block has a tile, of powers of two.
+  bool isPlaced() const;
   bool isAlignedWithLead(const Stream &stream, int64_t width) const;
   /// Walks that end within a chunk have a loop of whole chunks and another one.
   bool isCut() const;
@@ -554,11 +557,39 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
       addReduction(instance, layouts.back().layout);
 }
 
-SmallVector<SharedPiece> SharedLister::list() {
-  bool isPlaced = llvm::all_of(dims, [&](unsigned dim) {
+bool SharedLister::isPlaced() const {
+  return !dims.empty() && llvm::all_of(dims, [&](unsigned dim) {
     return llvm::isPowerOf2_64(schedule[dim].tile);
   });
-  if (dims.empty() || !isPlaced)
+}
+
+std::optional<HeldElements> SharedLister::findHeld() const {
+  if (schedule.strategy != Strategy::Pointwise || !isPlaced())
+    return std::nullopt;
+  tile::LayoutVotes votes = getVotes();
+  HeldElements held;
+  held.widths.assign(traffic.get().size(), 1);
+  unsigned along = work.getAlongMemory();
+  for (const Moved &each :
+       findMoved(/*sweep=*/0, /*numSweeps=*/1, /*wholeChunks=*/false)) {
+    if (each.axes.size() == dims.size())
+      votes.accesses.push_back(each.access);
+    for (auto [position, axis] : llvm::enumerate(each.axes))
+      if (dims[axis] == along)
+        held.widths[each.stream - traffic.get().data()] =
+            each.access.getWidth(position);
+  }
+  tile::LayoutVoter::Choice choice = voter.choose(votes);
+  held.hasRows = choice.hasRows;
+  const auto *axis = llvm::find(dims, along);
+  if (axis != dims.end())
+    held.neighbours =
+        tile::getRegisterVectorWidth(choice.layout, axis - dims.begin());
+  return held;
+}
+
+SmallVector<SharedPiece> SharedLister::list() {
+  if (!isPlaced())
     return pieces;
   unsigned sweeps = 1;
   if (work.walks && schedule.strategy == Strategy::Reduction)
@@ -569,6 +600,11 @@ SmallVector<SharedPiece> SharedLister::list() {
   if (clusterBytes)
     pieces.push_back(getClusterMemory(clusterBytes));
   return pieces;
+}
+
+std::optional<HeldElements>
+mlir::fusion::findHeld(const StreamTraffic &traffic) {
+  return SharedLister(traffic).findHeld();
 }
 
 SmallVector<SharedPiece>

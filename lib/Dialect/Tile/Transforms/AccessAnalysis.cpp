@@ -193,6 +193,50 @@ std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
   return result;
 }
 
+/// The step of `expr` from most positions along `axis` to the next.
+static std::optional<int64_t> getUsualStep(AffineExpr expr, unsigned axis,
+                                           const AccessForm &access) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition() == axis ? 1 : 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return access.getDivisor(symbol.getPosition()) ? std::optional<int64_t>(0)
+                                                   : std::nullopt;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  std::optional<int64_t> lhs = getUsualStep(binary.getLHS(), axis, access);
+  std::optional<int64_t> rhs = getUsualStep(binary.getRHS(), axis, access);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *lhs + *rhs;
+  if (*lhs == 0 && *rhs == 0)
+    return 0;
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!constant || constant.getValue() <= 0)
+    return std::nullopt;
+  int64_t c = constant.getValue();
+  if (expr.getKind() == AffineExprKind::Mul)
+    return *lhs * c;
+  // Of more than one step in c.
+  if (std::abs(*lhs) > c / 2)
+    return std::nullopt;
+  return expr.getKind() == AffineExprKind::Mod ? *lhs : 0;
+}
+
+std::optional<int64_t> tile::getUsualStep(const AccessForm &access,
+                                          unsigned axis) {
+  SmallVector<int64_t> strides = getStrides(access.shape);
+  int64_t result = 0;
+  for (auto [expr, stride] : llvm::zip(access.coords, strides)) {
+    std::optional<int64_t> step = ::getUsualStep(expr, axis, access);
+    if (!step || (*step != 0 && ShapedType::isDynamic(stride)))
+      return std::nullopt;
+    result += *step == 0 ? 0 : *step * stride;
+  }
+  return result;
+}
+
 namespace {
 /// A sum of values, each times a number, modulo a power of two.
 class Residue {
