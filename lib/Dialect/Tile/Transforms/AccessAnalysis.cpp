@@ -166,11 +166,21 @@ std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
   return getAccessRun(AccessForm::of(access), axis, width);
 }
 
+/// True when the coordinate of dimension `dim`, the same along `axis`, is zero
+/// wherever something is accessed: it has one element, which others pad.
+static bool isOnlyElement(const AccessForm &access, unsigned dim,
+                          unsigned axis) {
+  return access.checked[dim] && access.shape[dim] == 1 &&
+         !access.coords[dim].isFunctionOfDim(axis);
+}
+
 std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
                                             unsigned axis, int64_t width) {
   SmallVector<int64_t> strides = getStrides(access.shape);
   AccessRun result{0, 0, true};
   for (auto [dim, expr] : llvm::enumerate(access.coords)) {
+    if (isOnlyElement(access, dim, axis))
+      continue;
     std::optional<Run> run = runOf(expr, axis, width, access);
     if (!run)
       return std::nullopt;
