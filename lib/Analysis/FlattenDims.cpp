@@ -33,6 +33,7 @@ private:
   /// The loops of `instance` are dimensions, those of the results among them.
   bool isWhole(const BodyInstance &instance) const;
   bool mayFlatten(const BodyInstance &instance) const;
+  bool isMove(const BodyInstance &instance) const;
   /// The coordinate along dimensions `first` to `last` of the chain.
   AffineExpr getPart(unsigned first, unsigned last) const;
   void joinRuns(BodyAccess &access, SmallVectorImpl<AffineExpr> &coords) const;
@@ -97,17 +98,17 @@ bool DimFlattener::slides(const BodyInstance &instance) const {
 /// place that one asks for.
 bool DimFlattener::mayFlatten(const BodyInstance &instance) const {
   const GraphNode &node = body.getNode(instance);
-  bool isMove =
-      isa<tensor::PadOp, tensor::ConcatOp, tensor::ExtractSliceOp>(node.op);
-  if ((!isMove && !isa<linalg::GenericOp, linalg::FillOp>(node.op)) ||
+  if ((!isMove(instance) && !isa<linalg::GenericOp, linalg::FillOp>(node.op)) ||
       node.inPlace || node.granuleLoop >= 0)
-    return false;
-  // What moves elements of results has their dimensions.
-  if (isMove && isWhole(instance))
     return false;
   DimMask reduced = body.getReducedMask(instance);
   return !reduced ||
          (!(reduced & all) && isWhole(instance) && slides(instance));
+}
+
+bool DimFlattener::isMove(const BodyInstance &instance) const {
+  return isa<tensor::PadOp, tensor::ConcatOp, tensor::ExtractSliceOp>(
+      body.getNode(instance).op);
 }
 
 bool DimFlattener::isWhole(const BodyInstance &instance) const {
@@ -185,8 +186,9 @@ bool DimFlattener::run() {
     access.mask = flatten(access.mask);
   }
   for (BodyInstance &instance : body.instances) {
-    // Loops over results stay dimensions, the last one of them all.
-    if (!isWhole(instance))
+    // Loops over results stay dimensions, the last one of them all, but for
+    // what moves elements: it asks for each by its coordinates.
+    if (isMove(instance) || !isWhole(instance))
       for (AffineExpr &loop : instance.loops)
         loop = loop.replaceDims(parts);
     instance.mask = flatten(instance.mask);

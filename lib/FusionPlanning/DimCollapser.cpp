@@ -119,6 +119,13 @@ static bool isStatic(linalg::LinalgOp op, unsigned loop) {
   });
 }
 
+bool DimCollapser::isBlocked(unsigned boundary) const {
+  unsigned leader = classes.findLeader(boundary);
+  return llvm::any_of(blocked.set_bits(), [&](unsigned other) {
+    return classes.findLeader(other) == leader;
+  });
+}
+
 bool DimCollapser::areOneIn(OpOperand &operand,
                             const llvm::SmallBitVector &units, unsigned first,
                             unsigned second) {
@@ -191,7 +198,8 @@ void DimCollapser::addLinalgOp(linalg::LinalgOp op) {
                    !apart.contains({*first, *second});
       if (isOne && staying.test(boundary) && op.isDpsInit(&operand))
         apart.insert({*first, *second});
-      if (!isOne && mayStay(operand))
+      // So does what the producer of an operand tells apart.
+      if ((!isOne || isBlocked(boundary)) && mayStay(operand))
         staying.set(boundary);
       if (!isOne || staying.test(boundary)) {
         refuse(op, value, dim);

@@ -106,6 +106,8 @@ private:
   void addView(Operation *op);
   void addMove(Operation *op);
   void addOp(Operation *op);
+  /// True when some operation tells apart what `boundary` is between.
+  bool isBlocked(unsigned boundary) const;
   /// True when every element of loop `first` is followed by one of `second` in
   /// `operand` if it has either, but for loops of one element, `units`, between
   /// them.

@@ -44,6 +44,12 @@ private:
 };
 } // namespace
 
+/// What moves elements: its dimensions are those of what it moves.
+static bool isMove(Operation *op) {
+  return isa_and_nonnull<tensor::PadOp, tensor::ConcatOp,
+                         tensor::ExtractSliceOp>(op);
+}
+
 /// What the kernel is given lies where it does, and what is computed or moved
 /// element by element is so wherever it is read.
 bool ResultFlattener::mayStay(OpOperand &operand) {
@@ -53,8 +59,7 @@ bool ResultFlattener::mayStay(OpOperand &operand) {
   if (!producer)
     return true;
   auto computed = dyn_cast<linalg::GenericOp>(producer);
-  return (computed && computed.getNumReductionLoops() == 0) ||
-         isa<tensor::PadOp, tensor::ConcatOp, tensor::ExtractSliceOp>(producer);
+  return (computed && computed.getNumReductionLoops() == 0) || isMove(producer);
 }
 
 void ResultFlattener::chooseClasses() {
@@ -68,6 +73,45 @@ void ResultFlattener::chooseClasses() {
   if (chosen.anyCommon(stays))
     chosen.reset();
   letFall(chosen);
+}
+
+/// Lets `result`, of an operation that moves elements, be that of one computed
+/// element by element: its loops may become one, which asks for what is moved
+/// at quotients and remainders.
+static linalg::GenericOp copyMoved(OpOperand &result) {
+  Value moved = result.get();
+  auto type = cast<RankedTensorType>(moved.getType());
+  OpBuilder b(result.getOwner());
+  Value empty = tensor::EmptyOp::create(b, moved.getLoc(), type.getShape(),
+                                        type.getElementType());
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      b, moved.getLoc(), type, moved, empty, {identity, identity}, loops,
+      [](OpBuilder &b, Location loc, ValueRange elements) {
+        linalg::YieldOp::create(b, loc, elements.front());
+      });
+  result.set(copy.getResult(0));
+  return copy;
+}
+
+/// Gives `kernel` one loop for all dimensions of its results; false, and
+/// nothing is changed, where they stay.
+static bool flattenResults(KernelOp kernel) {
+  SmallVector<linalg::GenericOp> copies;
+  for (OpOperand &result : kernel.getYield()->getOpOperands())
+    if (isMove(result.get().getDefiningOp()))
+      copies.push_back(copyMoved(result));
+  if (ResultFlattener(kernel).run())
+    return true;
+  for (linalg::GenericOp copy : copies) {
+    Operation *empty = copy.getOutputs().front().getDefiningOp();
+    copy.getResult(0).replaceAllUsesWith(copy.getInputs().front());
+    copy.erase();
+    empty->erase();
+  }
+  return false;
 }
 
 static void remarkFlat(KernelOp kernel) {
@@ -101,7 +145,7 @@ public:
         KernelBody body = KernelBody::getWhole(space->getGraph());
         if (body.getProblem() == BodyProblem::None &&
             !body.has(NodeKind::Contraction) && isFasterFlat(body, *chip) &&
-            ResultFlattener(kernel).run())
+            flattenResults(kernel))
           remarkFlat(kernel);
       });
     }

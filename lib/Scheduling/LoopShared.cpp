@@ -81,6 +81,7 @@ public:
   }
 
   SmallVector<SharedPiece> list();
+  std::optional<HeldElements> findHeld() const;
 
 private:
   /// A tile that a stream moves: its layout in the program, by the axes of the
@@ -98,6 +99,8 @@ private:
     return work.hasRuns && facts.scanned.test(dim);
   }
   void findLead();
+  /// The block has a tile, of powers of two.
+  bool isPlaced() const;
   bool isAlignedWithLead(const Stream &stream, int64_t width) const;
   /// Walks that end within a chunk have a loop of whole chunks and another one.
   bool isCut() const;
@@ -155,11 +158,14 @@ static SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
 }
 
 void SharedLister::findLead() {
-  if (schedule.strategy != Strategy::Reduction || dims.empty())
+  bool isPointwise = schedule.strategy == Strategy::Pointwise;
+  if ((schedule.strategy != Strategy::Reduction && !isPointwise) ||
+      dims.empty())
     return;
   unsigned dim = dims.back();
-  if (!facts.reduced.test(dim) || !facts.getStaticExtent(dim) ||
-      schedule[dim].kind == AxisKind::Grid)
+  if ((!isPointwise &&
+       (!facts.reduced.test(dim) || schedule[dim].kind == AxisKind::Grid)) ||
+      !facts.getStaticExtent(dim))
     return;
   double most = 0;
   for (const Stream &stream : traffic.get()) {
@@ -170,25 +176,26 @@ void SharedLister::findLead() {
     if (!own || own.getPosition() != dim || facts.extents[dim] < elements ||
         stream.uniqueBytes <= most)
       continue;
+    // Rows that begin as others do may be in one tile.
     bool isRow = true, isAligned = true;
     for (auto [number, stride] :
          llvm::drop_end(llvm::enumerate(getStrides(stream.shape)))) {
       auto row = dyn_cast<AffineDimExpr>(stream.coords[number]);
-      if (stream.shape[number] == 1)
+      if (stream.shape[number] == 1 || (row && stride % elements == 0))
         continue;
       isRow &= row && schedule[row.getPosition()].tile == 1;
-      isAligned &= stride % elements == 0;
+      isAligned = false;
     }
-    if (!isRow || isAligned)
+    if (!isRow || (isAligned && !isPointwise))
       continue;
     most = stream.uniqueBytes;
-    lead = &stream;
+    lead = isAligned ? nullptr : &stream;
     leadElements = elements;
   }
   // What is held has room for the elements before the row.
   auto whole = static_cast<int64_t>(
       llvm::alignTo(facts.extents[dim], schedule[dim].tile));
-  if (schedule[dim].kind == AxisKind::Full &&
+  if (schedule[dim].kind != AxisKind::Loop &&
       facts.extents[dim] + leadElements - 1 > whole)
     lead = nullptr;
 }
@@ -259,7 +266,8 @@ SharedLister::Moved SharedLister::describe(const Stream &stream,
   SmallVector<bool> checked;
   for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
     coords.push_back(coord.replaceDims(places));
-    bool isChecked = false;
+    // What pads a single element may be at any place.
+    bool isChecked = size == 1;
     for (unsigned dim : dims) {
       if (!coord.isFunctionOfDim(dim))
         continue;
@@ -554,11 +562,38 @@ void SharedLister::addSweep(unsigned sweep, unsigned numSweeps) {
       addReduction(instance, layouts.back().layout);
 }
 
-SmallVector<SharedPiece> SharedLister::list() {
-  bool isPlaced = llvm::all_of(dims, [&](unsigned dim) {
+bool SharedLister::isPlaced() const {
+  return !dims.empty() && llvm::all_of(dims, [&](unsigned dim) {
     return llvm::isPowerOf2_64(schedule[dim].tile);
   });
-  if (dims.empty() || !isPlaced)
+}
+
+std::optional<HeldElements> SharedLister::findHeld() const {
+  if (schedule.strategy != Strategy::Pointwise || !isPlaced())
+    return std::nullopt;
+  tile::LayoutVotes votes = getVotes();
+  HeldElements held;
+  held.beginsEarly = lead != nullptr;
+  held.widths.assign(traffic.get().size(), 1);
+  for (const Moved &each :
+       findMoved(/*sweep=*/0, /*numSweeps=*/1, /*wholeChunks=*/false)) {
+    if (each.axes.size() == dims.size())
+      votes.accesses.push_back(each.access);
+    int64_t &width = held.widths[each.stream - traffic.get().data()];
+    for (unsigned position = 0; position < each.axes.size(); ++position)
+      width = std::max(width, each.access.getWidth(position));
+  }
+  tile::LayoutVoter::Choice choice = voter.choose(votes);
+  held.hasRows = choice.hasRows;
+  const auto *axis = llvm::find(dims, work.getAlongMemory());
+  if (axis != dims.end())
+    held.neighbours =
+        tile::getRegisterVectorWidth(choice.layout, axis - dims.begin());
+  return held;
+}
+
+SmallVector<SharedPiece> SharedLister::list() {
+  if (!isPlaced())
     return pieces;
   unsigned sweeps = 1;
   if (work.walks && schedule.strategy == Strategy::Reduction)
@@ -569,6 +604,11 @@ SmallVector<SharedPiece> SharedLister::list() {
   if (clusterBytes)
     pieces.push_back(getClusterMemory(clusterBytes));
   return pieces;
+}
+
+std::optional<HeldElements>
+mlir::fusion::findHeld(const StreamTraffic &traffic) {
+  return SharedLister(traffic).findHeld();
 }
 
 SmallVector<SharedPiece>

@@ -25,6 +25,10 @@ void addArithmetic(const StreamTraffic &traffic, KernelCost &cost);
 /// What a block keeps in shared memory, with the lifetimes of its buffers.
 SmallVector<SharedPiece> listShared(const StreamTraffic &traffic);
 
+/// How threads hold what a pointwise kernel computes; none where there is no
+/// tile.
+std::optional<HeldElements> findHeld(const StreamTraffic &traffic);
+
 /// Registers of a thread.
 int64_t countRegisters(const StreamTraffic &traffic);
 

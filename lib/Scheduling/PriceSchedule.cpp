@@ -142,6 +142,8 @@ void SchedulePricer::setStages() {
 }
 
 KernelEstimate SchedulePricer::price() {
+  if (std::optional<HeldElements> held = findHeld(traffic))
+    traffic.setHeld(*held);
   traffic.addTo(cost);
   addArithmetic(traffic, cost);
   addSteps();

@@ -35,6 +35,28 @@ static bool isSplit(AffineExpr coord) {
       .wasInterrupted();
 }
 
+/// Instructions of a load whose part of a coordinate may lie outside of its
+/// tensor, beside those of its place: bounds are compared and joined, a zero is
+/// left where they do not hold, and another value may be chosen then. Flat
+/// concatenations of two f16 or bf16 have 25 for each element in all
+/// (nvdisasm).
+static constexpr double kCheckInstructions = 4;
+
+bool StreamTraffic::mayLieOutside(const Stream &stream) const {
+  SmallVector<std::optional<int64_t>> first(facts.getNumDims(), 0), last;
+  for (int64_t extent : facts.extents)
+    last.push_back(extent - 1);
+  return llvm::any_of(llvm::zip(stream.coords, stream.shape), [&](auto axis) {
+    auto [coord, size] = axis;
+    auto bound = [&](bool isUpper) {
+      return getBoundForAffineExpr(coord, facts.getNumDims(), /*numSymbols=*/0,
+                                   first, last, isUpper);
+    };
+    std::optional<int64_t> least = bound(false), most = bound(true);
+    return isSplit(coord) && (!least || !most || *least < 0 || *most >= size);
+  });
+}
+
 StreamTraffic::StreamTraffic(const BlockWork &work)
     : work(work), facts(work.facts), fitted(work.facts.target.fitted.loops),
       body(work.body), schedule(work.schedule) {
@@ -153,6 +175,9 @@ double StreamTraffic::getAlignment(const Stream &stream) const {
 }
 
 double StreamTraffic::getVector(const Stream &stream, double run) const {
+  // Parts of a coordinate end where no vector does, or do not.
+  if (held && (held->beginsEarly || isOfParts(stream)))
+    return static_cast<double>(held->widths[&stream - streams.data()]);
   // Rows that begin anywhere are read element by element, but for walks,
   // which begin a little before the row.
   int64_t row = 1;
@@ -233,6 +258,16 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
   return std::min(together, static_cast<double>(kLineBytes)) / piece;
 }
 
+double StreamTraffic::getShareOfRow(const Stream &stream) const {
+  double share = 1;
+  unsigned along = work.getAlongMemory();
+  for (auto [coord, size] : llvm::zip(stream.coords, stream.shape))
+    if (held && held->hasRows && coord.isFunctionOfDim(along))
+      share = std::min(share, static_cast<double>(size) /
+                                  static_cast<double>(schedule[along].tile));
+  return share;
+}
+
 double StreamTraffic::getStoredShare(const Stream &stream) const {
   double share = 1;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
@@ -304,6 +339,9 @@ StreamTraffic::countRequests(const Stream &stream) const {
                                     other, getRun(other, work.tileOf))));
   if (fastest)
     vector = std::min(vector, schedule[*fastest].vector);
+  // What lanes load is exchanged where threads store more neighbours.
+  if (held && !stream.isWrite)
+    vector = std::min(vector, held->neighbours);
   // Elements of an access: side by side in a tile, or joined.
   int64_t span = 1;
   double together = 1;
@@ -500,12 +538,19 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double inVain = countInVain(stream, vector);
   if (stream.isWrite)
     accessed *= getStoredShare(stream);
+  accessed *= getShareOfRow(stream);
   if (inVain > fitted.rowExchangeInstructions)
     cost.sharedBytes += 2 * accessed * elementBytes;
-  double instructions =
-      (ofParts ? fitted.partInstructions : fitted.accessInstructions / vector) +
-      std::min(inVain, fitted.rowExchangeInstructions) +
-      (elementBytes < 4 ? fitted.convertInstructions : 0);
+  // Rows that threads have are accessed by constants.
+  double ofAccess = held && held->hasRows && !stream.isWrite
+                        ? facts.target.fitted.layouts.accessInstructions
+                        : fitted.accessInstructions;
+  if (ofParts)
+    ofAccess = fitted.partInstructions +
+               (mayLieOutside(stream) ? kCheckInstructions : 0);
+  double instructions = ofAccess / vector +
+                        std::min(inVain, fitted.rowExchangeInstructions) +
+                        (elementBytes < 4 ? fitted.convertInstructions : 0);
   cost.fp32Flops +=
       2 * accessed * getLoadedShare(stream) * sweeps * instructions;
 }

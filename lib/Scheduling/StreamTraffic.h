@@ -32,6 +32,15 @@ struct Stream {
   double uniqueBytes;
 };
 
+/// How a thread holds its elements of a tile: whole rows, or so many neighbours
+/// along memory; and how many of them one access moves of each stream. Tiles
+/// may begin before rows, where a vector does.
+struct HeldElements {
+  bool hasRows = false, beginsEarly = false;
+  int64_t neighbours = 1;
+  SmallVector<int64_t> widths;
+};
+
 /// The accesses of a kernel, and what its blocks ask for in each.
 class StreamTraffic {
 public:
@@ -41,6 +50,9 @@ public:
   ArrayRef<Stream> get() const { return streams; }
   /// Adds the traffic to `cost`, and the instructions of accesses.
   void addTo(KernelCost &cost) const;
+
+  /// Says how threads of a pointwise kernel hold what they compute.
+  void setHeld(const HeldElements &elements) { held = elements; }
 
   /// Threads have windows, all of them written out.
   bool hasWindows() const { return windows; }
@@ -63,6 +75,9 @@ public:
   bool isGather(const Stream &stream) const;
   /// An access finds its place from quotients or remainders of a coordinate.
   bool isOfParts(const Stream &stream) const;
+  /// Parts of coordinates lie outside of the tensor: it is padded, or joined to
+  /// another one.
+  bool mayLieOutside(const Stream &stream) const;
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
@@ -75,6 +90,9 @@ public:
   double countInVain(const Stream &stream, double vector) const;
   /// Rows are loaded otherwise than threads hold them, and exchanged.
   bool exchangesRows() const;
+  /// Of the points of a tile those at which the tensor has elements, where
+  /// threads know them as positions in their rows.
+  double getShareOfRow(const Stream &stream) const;
   /// Of the points of what is stored, those that give an element: one for each
   /// granule.
   double getStoredShare(const Stream &stream) const;
@@ -121,6 +139,7 @@ private:
   const LoopSchedule &schedule;
   std::vector<Stream> streams;
   bool windows = false;
+  std::optional<HeldElements> held;
 };
 
 } // namespace mlir::fusion

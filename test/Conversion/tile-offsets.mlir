@@ -5,7 +5,7 @@
 // read as far from the tensor's beginning.
 
 // CHECK-LABEL: llvm.func @condition
-// CHECK-SAME: (%[[P:[a-z0-9]+]]: !llvm.ptr<1> {llvm.align = 4 : i64}, %{{[a-z0-9]+}}: !llvm.ptr<1> {llvm.align = 16 : i64})
+// CHECK-SAME: (%[[P:[a-z0-9]+]]: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{[a-z0-9]+}}: !llvm.ptr<1> {llvm.align = 16 : i64})
 // CHECK: %[[IN:.*]] = arith.cmpi ult
 // CHECK: %[[AT:.*]] = arith.select %[[IN]], %{{.*}}, %c0_i32
 // CHECK: %[[A:.*]] = llvm.getelementptr %[[P]][%[[AT]]]
@@ -15,14 +15,37 @@
 // CHECK: %[[B:.*]] = llvm.getelementptr %[[P]][%[[MINUS]]]
 // CHECK: llvm.getelementptr %[[B]][-2]
 tile.program @condition(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<27x2xf64>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xf64>
+  %s = tile.load %x[affine_map<(a) -> (a, 0)>] () checked [true, false] : !tile.view<27x2xf64> -> tensor<32xf64>
+  %t = tile.load %x[affine_map<(a) -> (a, 1)>] () checked [true, false] : !tile.view<27x2xf64> -> tensor<32xf64>
+  %v = tile.load %x[affine_map<(a) -> (a - 1, 0)>] () checked [true, false] : !tile.view<27x2xf64> -> tensor<32xf64>
+  %u = arith.addf %s, %t : tensor<32xf64>
+  %w = arith.addf %u, %v : tensor<32xf64>
+  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf64>, !tile.view<32xf64>
+  tile.return
+}
+
+// What the program does not write is loaded under its condition where an element
+// has no more than a register, or half of one.
+
+// CHECK-LABEL: llvm.func @narrow
+// CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: %[[A:.*]] = llvm.getelementptr %{{.*}} f16
+// CHECK: %[[AT:.*]] = llvm.mlir.constant(2 : i32) : i32
+// CHECK: %[[S:.*]] = llvm.inline_asm asm_dialect = att "mov.b16 $0, 0; @$2 ld.global.nc.b16 $0, [$1+$3];", "=&h,l,b,n" %[[A]], %[[IN]], %[[AT]] : (!llvm.ptr<1>, i1, i32) -> i16
+// CHECK: llvm.bitcast %[[S]] : i16 to f16
+// CHECK: %[[B:.*]] = llvm.inline_asm asm_dialect = att "mov.b16 $0, 0; @$2 ld.global.nc.b8 $0, [$1+$3];", "=&h,l,b,n"
+// CHECK: arith.trunci %[[B]] : i16 to i8
+tile.program @narrow(%p: !llvm.ptr<1>, %b: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 1, index_bits = 32} {
   %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<27x2xf16>
+  %m = tile.view %b[] : !llvm.ptr<1> to !tile.view<27xi8>
   %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<32xf16>
-  %s = tile.load %x[affine_map<(a) -> (a, 0)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
-  %t = tile.load %x[affine_map<(a) -> (a, 1)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
-  %v = tile.load %x[affine_map<(a) -> (a - 1, 0)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
-  %u = arith.addf %s, %t : tensor<32xf16>
-  %w = arith.addf %u, %v : tensor<32xf16>
-  tile.store %w, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf16>, !tile.view<32xf16>
+  %s = tile.load %x[affine_map<(a) -> (a, 1)>] () checked [true, false] : !tile.view<27x2xf16> -> tensor<32xf16>
+  %n = tile.load %m[affine_map<(a) -> (a - 1)>] () checked [true] : !tile.view<27xi8> -> tensor<32xi8>
+  %f = arith.sitofp %n : tensor<32xi8> to tensor<32xf16>
+  %u = arith.addf %s, %f : tensor<32xf16>
+  tile.store %u, %y[affine_map<(a) -> (a)>] () checked [false] : tensor<32xf16>, !tile.view<32xf16>
   tile.return
 }
 

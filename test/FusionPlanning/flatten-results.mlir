@@ -6,6 +6,7 @@
 // CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 76, d0 mod 76 + d2)>
 // CHECK-DAG: #[[FLAT:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG: #[[REST:.*]] = affine_map<(d0) -> (d0 mod 7)>
+// CHECK-DAG: #[[JOINED:.*]] = affine_map<(d0) -> (d0 floordiv 67, d0 mod 67)>
 // CHECK-LABEL: func @pool
 // CHECK: %[[K:.*]] = fusion.kernel @pool ins(%arg0 : tensor<399156x77xf32>) -> (tensor<30335856xf32>)
 // CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #{{.*}}, #[[FLAT]]]
@@ -185,6 +186,42 @@ func.func @dynamic(%x: tensor<?x7xf32>, %b: tensor<7xf32>, %n: index) -> tensor<
     fusion.yield %r : tensor<?x7xf32>
   }
   return %y : tensor<?x7xf32>
+}
+
+// What is joined keeps its dimensions, and a copy of it, whose loops become one,
+// asks for its elements; so does what pads one of its parts.
+// CHECK-LABEL: func @joined
+// CHECK: %[[K:.*]] = fusion.kernel @joined ins(%arg0, %arg1 : tensor<1513568x26xbf16>, tensor<1617952x37xbf16>) -> (tensor<108402784xbf16>)
+// CHECK: tensor.pad {{.*}} low[0, 1] high[104384, 3]
+// CHECK: %[[C:.*]] = tensor.concat dim(1) {{.*}} -> tensor<1617952x67xbf16>
+// CHECK: linalg.generic {indexing_maps = [#[[JOINED]], #{{.*}}], iterator_types = ["parallel"]} ins(%[[C]] : tensor<1617952x67xbf16>)
+// CHECK: tensor.expand_shape %[[K]] {{\[}}[0, 1]] output_shape [1617952, 67]
+func.func @joined(%x: tensor<1513568x26xbf16>, %y: tensor<1617952x37xbf16>) -> tensor<1617952x67xbf16> {
+  %r = fusion.kernel @joined ins(%x, %y : tensor<1513568x26xbf16>, tensor<1617952x37xbf16>) -> (tensor<1617952x67xbf16>) {
+  ^bb0(%a: tensor<1513568x26xbf16>, %b: tensor<1617952x37xbf16>):
+    %z = arith.constant 0.0 : bf16
+    %p = tensor.pad %a low[0, 1] high[104384, 3] {
+    ^bb0(%i: index, %j: index):
+      tensor.yield %z : bf16
+    } : tensor<1513568x26xbf16> to tensor<1617952x30xbf16>
+    %c = tensor.concat dim(1) %p, %b : (tensor<1617952x30xbf16>, tensor<1617952x37xbf16>) -> tensor<1617952x67xbf16>
+    fusion.yield %c : tensor<1617952x67xbf16>
+  }
+  return %r : tensor<1617952x67xbf16>
+}
+
+// Rows of six of which each thread has its own are as they are, without a copy.
+// CHECK-LABEL: func @short_rows
+// CHECK: fusion.kernel @short_rows {{.*}} -> (tensor<12625990x6xf16>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @short_rows(%x: tensor<12625990x3xf16>, %y: tensor<12625990x3xf16>) -> tensor<12625990x6xf16> {
+  %r = fusion.kernel @short_rows ins(%x, %y : tensor<12625990x3xf16>, tensor<12625990x3xf16>) -> (tensor<12625990x6xf16>) {
+  ^bb0(%a: tensor<12625990x3xf16>, %b: tensor<12625990x3xf16>):
+    %c = tensor.concat dim(1) %a, %b : (tensor<12625990x3xf16>, tensor<12625990x3xf16>) -> tensor<12625990x6xf16>
+    fusion.yield %c : tensor<12625990x6xf16>
+  }
+  return %r : tensor<12625990x6xf16>
 }
 
 // That the dimensions of two results are one is said by what is read alone.

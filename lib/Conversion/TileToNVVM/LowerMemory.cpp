@@ -54,7 +54,9 @@ public:
 private:
   using Place = AccessPlan::Place;
 
-  /// Words of 32 bits from where `place` says; zeros where its condition fails.
+  /// What one access moves: words of 32 bits, or one narrower word.
+  IntegerType getWordType() const;
+  /// So many words from where `place` says; zeros where its condition fails.
   SmallVector<Value> loadWhere(Place place, unsigned words);
   /// The elements of this group as in memory, one by one; zeros out of bounds.
   SmallVector<Value> loadElements(unsigned reg);
@@ -74,7 +76,16 @@ private:
 };
 } // namespace
 
+IntegerType LoadEmitter::getWordType() const {
+  return builder.getIntegerType(
+      std::min(32u, plan.width() * stored.getIntOrFloatBitWidth()));
+}
+
 SmallVector<Value> LoadEmitter::loadWhere(Place place, unsigned words) {
+  IntegerType word = getWordType();
+  // No register is narrower than 16 bits.
+  IntegerType held = builder.getIntegerType(std::max(16u, word.getWidth()));
+  std::string bits = std::to_string(word.getWidth());
   Type inMemory = plan.getStoredType();
   int64_t bytes = inMemory.getIntOrFloatBitWidth() / 8;
   // Where the condition holds the sum is in the tensor: without a constant that
@@ -94,23 +105,25 @@ SmallVector<Value> LoadEmitter::loadWhere(Place place, unsigned words) {
   std::string text, results, constraints;
   llvm::raw_string_ostream os(text);
   for (unsigned i = 0; i < words; ++i) {
-    os << "mov.b32 $" << i << ", 0; ";
+    os << "mov.b" << held.getWidth() << " $" << i << ", 0; ";
     results += (i ? ", $" : "$") + std::to_string(i);
-    constraints += "=&r,";
+    constraints += held.getWidth() == 32 ? "=&r," : "=&h,";
   }
   os << "@$" << words + 1 << " ld.global.nc.";
   if (words > 1)
-    os << "v" << words << ".b32 {" << results << "}";
+    os << "v" << words << ".b" << bits << " {" << results << "}";
   else
-    os << "b32 " << results;
+    os << "b" << bits << " " << results;
   os << ", [$" << words << "+$" << words + 2 << "];";
-  SmallVector<Type> types(words, builder.getI32Type());
+  SmallVector<Type> types(words, held);
   Type type =
       words == 1
           ? types.front()
           : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), types));
   Value loaded = builder.pureAsm(type, {address, place.condition, displacement},
                                  text, constraints + "l,b,n");
+  if (held != word)
+    return {arith::TruncIOp::create(builder, word, loaded)};
   if (words == 1)
     return {loaded};
   SmallVector<Value> values;
@@ -148,10 +161,11 @@ LoadEmitter::divide(Value isDivided, ValueRange whole,
 
 void LoadEmitter::loadInWords(const Place &place, Value isDivided,
                               unsigned reg) {
-  unsigned inWord = 32 / stored.getIntOrFloatBitWidth();
+  IntegerType word = getWordType();
+  unsigned inWord = word.getWidth() / stored.getIntOrFloatBitWidth();
   SmallVector<Value> words = loadWhere(place, plan.width() / inWord);
   words = divide(isDivided, words, [&] {
-    auto type = VectorType::get(words.size(), builder.getI32Type());
+    auto type = VectorType::get(words.size(), word);
     Value packed = LLVM::BitcastOp::create(
         builder, type, builder.buildVector(loadElements(reg)));
     SmallVector<Value> parts;
@@ -212,7 +226,7 @@ void LoadEmitter::loadVector(const Place &place, Value isDivided,
 
 Scalars LoadEmitter::load() {
   unsigned bytes = std::max(stored.getIntOrFloatBitWidth() / 8, 1u);
-  bool inWords = readOnly && bytes <= 4 && plan.width() * bytes >= 4;
+  bool inWords = readOnly && bytes <= 4;
   for (unsigned reg = 0; reg < results.size(); ++reg) {
     if (reg & plan.vectorMask())
       continue;

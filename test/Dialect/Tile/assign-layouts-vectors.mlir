@@ -212,3 +212,27 @@ tile.program @inner_first(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_wa
   tile.store %t, %y[affine_map<(a, b, c) -> (c, b, a)>] () checked [false, false, false] : tensor<2x16x128xf32>, !tile.view<128x16x2xf32>
   tile.return
 }
+
+// A dimension of one element, which others pad, is accessed at that one only:
+// its place says nothing of what is aligned.
+
+// CHECK-LABEL: tile.program @only_element
+// CHECK: tile.load {{.*}} -> tensor<2048xf16, #tile.layout<"{reg={{\[\[}}1],[2],[4]], lane={{\[\[}}8],
+// CHECK-LABEL: tile.program @one_of_two
+// CHECK: tile.load {{.*}} -> tensor<2048xf16, #tile.layout<"{reg={{.*}}, lane={{\[\[}}1],[2],[4],[8],[16]],
+tile.program @only_element(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8, index_bits = 32} {
+  %s = gpu.block_id x
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2048x1xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<4x2048xf16>
+  %t = tile.load %x[affine_map<(a)[s] -> (a, s)>] (%s) checked [false, true] : !tile.view<2048x1xf16> -> tensor<2048xf16>
+  tile.store %t, %y[affine_map<(a)[s] -> (s, a)>] (%s) checked [false, false] : tensor<2048xf16>, !tile.view<4x2048xf16>
+  tile.return
+}
+tile.program @one_of_two(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 8, index_bits = 32} {
+  %s = gpu.block_id x
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<2x2049xf16>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<4x2048xf16>
+  %t = tile.load %x[affine_map<(a)[s] -> (s, a)>] (%s) checked [true, false] : !tile.view<2x2049xf16> -> tensor<2048xf16>
+  tile.store %t, %y[affine_map<(a)[s] -> (s, a)>] (%s) checked [false, false] : tensor<2048xf16>, !tile.view<4x2048xf16>
+  tile.return
+}

@@ -166,11 +166,21 @@ std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
   return getAccessRun(AccessForm::of(access), axis, width);
 }
 
+/// True when the coordinate of dimension `dim`, the same along `axis`, is zero
+/// wherever something is accessed: it has one element, which others pad.
+static bool isOnlyElement(const AccessForm &access, unsigned dim,
+                          unsigned axis) {
+  return access.checked[dim] && access.shape[dim] == 1 &&
+         !access.coords[dim].isFunctionOfDim(axis);
+}
+
 std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
                                             unsigned axis, int64_t width) {
   SmallVector<int64_t> strides = getStrides(access.shape);
   AccessRun result{0, 0, true};
   for (auto [dim, expr] : llvm::enumerate(access.coords)) {
+    if (isOnlyElement(access, dim, axis))
+      continue;
     std::optional<Run> run = runOf(expr, axis, width, access);
     if (!run)
       return std::nullopt;
@@ -189,6 +199,50 @@ std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
           size % width != 0 || run->base % width != 0)
         result.uniformMask = false;
     }
+  }
+  return result;
+}
+
+/// The step of `expr` from most positions along `axis` to the next.
+static std::optional<int64_t> getUsualStep(AffineExpr expr, unsigned axis,
+                                           const AccessForm &access) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition() == axis ? 1 : 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return access.getDivisor(symbol.getPosition()) ? std::optional<int64_t>(0)
+                                                   : std::nullopt;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  std::optional<int64_t> lhs = getUsualStep(binary.getLHS(), axis, access);
+  std::optional<int64_t> rhs = getUsualStep(binary.getRHS(), axis, access);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *lhs + *rhs;
+  if (*lhs == 0 && *rhs == 0)
+    return 0;
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!constant || constant.getValue() <= 0)
+    return std::nullopt;
+  int64_t c = constant.getValue();
+  if (expr.getKind() == AffineExprKind::Mul)
+    return *lhs * c;
+  // Of more than one step in c.
+  if (std::abs(*lhs) > c / 2)
+    return std::nullopt;
+  return expr.getKind() == AffineExprKind::Mod ? *lhs : 0;
+}
+
+std::optional<int64_t> tile::getUsualStep(const AccessForm &access,
+                                          unsigned axis) {
+  SmallVector<int64_t> strides = getStrides(access.shape);
+  int64_t result = 0;
+  for (auto [expr, stride] : llvm::zip(access.coords, strides)) {
+    std::optional<int64_t> step = ::getUsualStep(expr, axis, access);
+    if (!step || (*step != 0 && ShapedType::isDynamic(stride)))
+      return std::nullopt;
+    result += *step == 0 ? 0 : *step * stride;
   }
   return result;
 }

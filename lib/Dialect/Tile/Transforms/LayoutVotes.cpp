@@ -30,12 +30,23 @@ VotingAccess VotingAccess::of(const AccessForm &access) {
   result.bits = access.bits;
   result.isStore = access.isStore;
   for (unsigned dim = 0; dim < access.tile.size(); ++dim) {
+    // Neighbours but for the ends of rows are as good to lanes.
     std::optional<AccessRun> run = getAccessRun(access, dim, /*width=*/2);
-    result.strides.push_back(run ? std::optional(run->stride) : std::nullopt);
-    bool hasNeighbours = run && run->stride == 1;
+    std::optional<int64_t> stride =
+        run ? std::optional(run->stride) : getUsualStep(access, dim);
+    result.strides.push_back(stride);
+    bool hasNeighbours = stride == 1;
     result.widths.push_back(hasNeighbours && access.tile[dim] > 1
                                 ? getVectorWidth(access, dim)
                                 : 0);
+    double inside = 1;
+    for (auto [coord, size, isChecked] :
+         llvm::zip(access.coords, access.shape, access.checked))
+      if (isChecked && !ShapedType::isDynamic(size) &&
+          coord.isFunctionOfDim(dim))
+        inside = std::min(inside, static_cast<double>(size) /
+                                      static_cast<double>(access.tile[dim]));
+    result.inside.push_back(inside);
   }
   return result;
 }
@@ -125,6 +136,51 @@ static double countExchanged(const VotingAccess &access, unsigned fastest,
          fitted.loops.exchangeInstructions;
 }
 
+/// Instructions of an element of a tile in `layout`, whose lanes follow memory
+/// along `fastest` where accesses leave them so.
+double LayoutVoter::countInLanes(const LayoutVotes &votes,
+                                 const LinearLayout &layout,
+                                 unsigned fastest) const {
+  double instructions = 0;
+  for (const VotingAccess &access : votes.accesses) {
+    std::optional<double> direct;
+    if (prefer(access, votes.shape, layout, {}) == layout)
+      direct = countDirect(access, layout, fastest, target.fitted);
+    instructions +=
+        direct.value_or(countExchanged(access, fastest, target.fitted));
+  }
+  return instructions;
+}
+
+/// The layout that gives threads whole rows along `fastest`, where that takes
+/// fewer instructions than `lanes` side by side along them. A thread knows
+/// which of a row's elements a tensor has that others are joined to, and loads
+/// no others; a lane along the row asks for its element of each.
+std::optional<LinearLayout>
+LayoutVoter::findRows(const LayoutVotes &votes, unsigned fastest,
+                      const LinearLayout &lanes) const {
+  int64_t rows = ShapedType::getNumElements(votes.shape) / votes.shape[fastest];
+  if (votes.shape[fastest] == 1 || rows < numWarps * fusion::kWarpThreads)
+    return std::nullopt;
+  llvm::SmallBitVector along(votes.shape.size());
+  along.set(fastest);
+  LinearLayout layout = getRowLayout(votes.shape, along, numWarps);
+  double instructions = 0;
+  for (const VotingAccess &access : votes.accesses) {
+    // Of a tensor that runs along another dimension lanes follow that one.
+    if (access.widths[fastest] == 0)
+      return std::nullopt;
+    double exchanged = countExchanged(access, fastest, target.fitted);
+    std::optional<double> direct =
+        countRowAccess(access, layout, fastest, target.fitted);
+    instructions += access.inside[fastest] *
+                    std::min(direct.value_or(exchanged), exchanged);
+  }
+  if (instructions >= countInLanes(votes, lanes, fastest))
+    return std::nullopt;
+  return layout;
+}
+
 namespace {
 /// What an instruction of an access moves at most.
 struct AccessWidth {
@@ -209,9 +265,13 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
       return {getRowLayout(votes.shape, votes.reducedAtLast, numWarps), true};
     vector = std::min(vector, kept / threads);
   }
-  return {getBlockedLayout(votes.shape,
-                           orderByMemory(votes.accesses, rank, fastest), vector,
-                           numWarps, votes.reduced, votes.scanned)};
+  LinearLayout lanes = getBlockedLayout(
+      votes.shape, orderByMemory(votes.accesses, rank, fastest), vector,
+      numWarps, votes.reduced, votes.scanned);
+  std::optional<LinearLayout> inThreads;
+  if (votes.reduced.none() && vector < votes.shape[fastest])
+    inThreads = findRows(votes, fastest, lanes);
+  return {inThreads.value_or(lanes), inThreads.has_value()};
 }
 
 /// How threads hold what is scanned: as memory has it, or so that they have

@@ -82,6 +82,11 @@ std::optional<AccessRun> getAccessRun(const AccessForm &access, unsigned axis,
 std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
                                       int64_t width);
 
+/// The step of the offset from most elements along `axis` to the next, also
+/// where it is another one at the ends of rows that a coordinate counts on
+/// through.
+std::optional<int64_t> getUsualStep(const AccessForm &access, unsigned axis);
+
 /// True when the offset of every group of `width` elements along `axis` is a
 /// multiple of `width` because of what its parts have in common: in r N - s + i
 /// with s = (r N) mod 8 and multiples of 8 for i no part is one.

@@ -29,6 +29,8 @@ struct VotingAccess {
   /// where neighbours lie apart; the distance of neighbours, where it is known.
   SmallVector<int64_t> widths;
   SmallVector<std::optional<int64_t>> strides;
+  /// And the share of its positions at which there are elements, at most.
+  SmallVector<double> inside;
   /// Of an element.
   unsigned bits = 32;
   bool isStore = false;
@@ -93,6 +95,11 @@ public:
                       const LinearLayout &used, Use use) const;
 
 private:
+  double countInLanes(const LayoutVotes &votes, const LinearLayout &layout,
+                      unsigned fastest) const;
+  std::optional<LinearLayout> findRows(const LayoutVotes &votes,
+                                       unsigned fastest,
+                                       const LinearLayout &lanes) const;
   LinearLayout chooseForScans(const LayoutVotes &votes, unsigned fastest,
                               int64_t widest) const;
 
