@@ -77,6 +77,16 @@ std::optional<Combiner> mlir::fusion::getOnlyCombiner(linalg::LinalgOp op) {
   return combiner;
 }
 
+llvm::SmallBitVector mlir::fusion::getReducedLoops(linalg::LinalgOp op) {
+  llvm::SmallBitVector reduced(op.getNumLoops());
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    reduced[loop] = kind == utils::IteratorType::reduction;
+  return reduced;
+}
+
+LoopMatcher::LoopMatcher(linalg::LinalgOp later, linalg::LinalgOp earlier)
+    : LoopMatcher(later, earlier, getReducedLoops(later)) {}
+
 bool LoopMatcher::isSameLoop(AffineExpr coord, AffineExpr own) {
   auto loop = dyn_cast<AffineDimExpr>(coord);
   auto ownLoop = dyn_cast<AffineDimExpr>(own);
@@ -86,8 +96,9 @@ bool LoopMatcher::isSameLoop(AffineExpr coord, AffineExpr own) {
   if (known)
     return known == coord;
   if (taken.test(loop.getPosition()) ||
-      later.getIteratorTypesArray()[loop.getPosition()] !=
-          earlier.getIteratorTypesArray()[ownLoop.getPosition()])
+      reduced.test(loop.getPosition()) !=
+          (earlier.getIteratorTypesArray()[ownLoop.getPosition()] ==
+           utils::IteratorType::reduction))
     return false;
   taken.set(loop.getPosition());
   known = coord;
@@ -104,8 +115,12 @@ bool LoopMatcher::areSameLoops(ArrayRef<AffineExpr> coords,
 
 bool LoopMatcher::haveSameResults(ArrayRef<AffineExpr> coords) {
   AffineMap map = later.getMatchingIndexingMap(later.getDpsInitOperand(0));
+  return map.getResults() == coords && haveResultsAt(coords);
+}
+
+bool LoopMatcher::haveResultsAt(ArrayRef<AffineExpr> coords) {
   AffineMap own = earlier.getMatchingIndexingMap(earlier.getDpsInitOperand(0));
-  return map.getResults() == coords && areSameLoops(coords, own.getResults());
+  return areSameLoops(coords, own.getResults());
 }
 
 bool LoopMatcher::areSame(const BodyValue &value, const BodyValue &other,

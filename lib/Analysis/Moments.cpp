@@ -115,5 +115,5 @@ std::optional<Moments> mlir::fusion::matchMoments(linalg::LinalgOp op) {
 }
 
 bool mlir::fusion::isDearToCombine(linalg::LinalgOp op) {
-  return matchMoments(op) || matchRescaledSum(op);
+  return matchMoments(op) || matchRescaledSums(op);
 }

@@ -86,8 +86,8 @@ static StringRef getMoveLabel(linalg::LinalgOp op) {
 }
 
 static std::string getReductionLabel(linalg::LinalgOp op) {
-  if (matchRescaledSum(op))
-    return "max_exp_sum";
+  if (std::optional<RescaledSums> sums = matchRescaledSums(op))
+    return sums->linear ? "max_exp_linear_sum" : "max_exp_sum";
   if (matchMoments(op))
     return "moments";
   // The combiner is what the carried value goes into.

@@ -15,13 +15,15 @@
 //   e = exp(lo - hi)                smaller = where ? s : t
 //   f = lo == -inf ? 0 : e          s' = smaller * f + larger
 //
-// of the states (m, s) and (x, t); one element has t = 1.
+// of the states (m, s) and (x, t); one element has t = 1. LinearSums.cpp has
+// the form of what else such a reduction adds up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Reductions.h"
 
 #include "FloatConstants.h"
+#include "LinearSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <limits>
@@ -29,10 +31,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-SmallVector<Value> RescaledSum::combine(OpBuilder &builder, Location loc,
-                                        ValueRange kept,
-                                        ValueRange next) const {
-  Value m = kept[0], s = kept[1], x = next[0], t = next[1];
+RescaledSum::Meeting RescaledSum::meet(OpBuilder &builder, Location loc,
+                                       Value m, Value x) const {
   Value hi = combineValues(builder, loc, maximum, m, x);
   Value lo = arith::MinimumFOp::create(builder, loc, m, x);
   Value difference = arith::SubFOp::create(builder, loc, lo, hi);
@@ -44,11 +44,7 @@ SmallVector<Value> RescaledSum::combine(OpBuilder &builder, Location loc,
   factor = arith::SelectOp::create(builder, loc, isNone, zero, factor);
   Value where =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, x, m);
-  Value larger = arith::SelectOp::create(builder, loc, where, t, s);
-  Value smaller = arith::SelectOp::create(builder, loc, where, s, t);
-  Value scaled = arith::MulFOp::create(builder, loc, smaller, factor);
-  Value sum = arith::AddFOp::create(builder, loc, scaled, larger);
-  return {hi, sum};
+  return {hi, where, factor};
 }
 
 std::array<TypedAttr, 2> RescaledSum::getNeutral() const {
@@ -80,15 +76,14 @@ static bool isFactor(Value value, Value m, Value x, Value hi) {
          isMadeBy<arith::SubFOp>(exponential.getOperand(), {lo, hi});
 }
 
-std::optional<RescaledSum> mlir::fusion::matchRescaledSum(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() != 2 || op.getNumReductionLoops() == 0)
-    return std::nullopt;
-  Block *block = op.getBlock();
-  ArrayRef<BlockArgument> accumulators = block->getArguments().take_back(2);
-  Value m = accumulators[0], s = accumulators[1];
-  Value hi = block->getTerminator()->getOperand(0);
-  auto sum =
-      block->getTerminator()->getOperand(1).getDefiningOp<arith::AddFOp>();
+/// The pair that results `first` and the next of `op` are.
+static std::optional<RescaledSum>
+matchPair(linalg::LinalgOp op, ArrayRef<BlockArgument> accumulators,
+          unsigned first) {
+  ValueRange results = op.getBlock()->getTerminator()->getOperands();
+  Value m = accumulators[first], s = accumulators[first + 1];
+  Value hi = results[first];
+  auto sum = results[first + 1].getDefiningOp<arith::AddFOp>();
   Operation *maximum = hi.getDefiningOp();
   auto type = dyn_cast<FloatType>(m.getType());
   if (!sum || !isa_and_present<arith::MaximumFOp, arith::MaxNumFOp>(maximum) ||
@@ -108,4 +103,79 @@ std::optional<RescaledSum> mlir::fusion::matchRescaledSum(linalg::LinalgOp op) {
       !isFactor(scaled.getRhs(), m, x, hi))
     return std::nullopt;
   return RescaledSum{x, one, maximum, type};
+}
+
+//===----------------------------------------------------------------------===//
+// Several in one reduction
+//===----------------------------------------------------------------------===//
+
+unsigned RescaledSums::getNumStates() const {
+  unsigned ofPairs = 2 * pairs.size();
+  return linear ? ofPairs + (linear->sharesWeights() ? 1 : 2) : ofPairs;
+}
+
+unsigned RescaledSums::getWeights() const {
+  return linear->sharesWeights() ? 2 * *linear->base + 1 : 2 * pairs.size() + 1;
+}
+
+Value RescaledSums::getElement(unsigned number) const {
+  if (number / 2 < pairs.size())
+    return number % 2 == 0 ? pairs[number / 2].element : pairs[number / 2].one;
+  if (number % 2 == 0)
+    return linear->element;
+  return linear->weight ? linear->weight : pairs.front().one;
+}
+
+TypedAttr RescaledSums::getNeutral(unsigned number) const {
+  return pairs.front().getNeutral()[number / 2 < pairs.size() ? number % 2 : 1];
+}
+
+bool RescaledSums::decidesBy(unsigned number) const {
+  return number / 2 >= pairs.size() || number % 2 == 0;
+}
+
+SmallVector<Value> RescaledSums::combine(OpBuilder &builder, Location loc,
+                                         ValueRange kept,
+                                         ValueRange next) const {
+  SmallVector<Value> states;
+  SmallVector<RescaledSum::Meeting> meetings;
+  for (auto [k, pair] : llvm::enumerate(pairs)) {
+    Value s = kept[2 * k + 1], t = next[2 * k + 1];
+    auto [hi, where, factor] = meetings.emplace_back(
+        pair.meet(builder, loc, kept[2 * k], next[2 * k]));
+    Value larger = arith::SelectOp::create(builder, loc, where, t, s);
+    Value smaller = arith::SelectOp::create(builder, loc, where, s, t);
+    Value scaled = arith::MulFOp::create(builder, loc, smaller, factor);
+    states.push_back(hi);
+    states.push_back(arith::AddFOp::create(builder, loc, scaled, larger));
+  }
+  if (linear)
+    llvm::append_range(
+        states, combineLinear(builder, loc, *this, meetings, kept, next));
+  return states;
+}
+
+std::optional<RescaledSums>
+mlir::fusion::matchRescaledSums(linalg::LinalgOp op) {
+  unsigned results = op.getNumDpsInits();
+  if (results < 2 || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  ArrayRef<BlockArgument> accumulators =
+      op.getBlock()->getArguments().take_back(results);
+  RescaledSums sums;
+  while (2 * sums.pairs.size() + 2 <= results) {
+    std::optional<RescaledSum> pair =
+        matchPair(op, accumulators, 2 * sums.pairs.size());
+    if (!pair || (!sums.pairs.empty() && pair->type != sums.getType()))
+      break;
+    sums.pairs.push_back(*pair);
+  }
+  if (sums.pairs.empty())
+    return std::nullopt;
+  if (results > 2 * sums.pairs.size()) {
+    sums.linear = matchLinearSum(op, sums.pairs);
+    if (!sums.linear || results != sums.getNumStates())
+      return std::nullopt;
+  }
+  return sums;
 }

@@ -354,8 +354,8 @@ mlir::fusion::getPartialTypes(linalg::LinalgOp op) {
   }
   if (static_cast<int64_t>(types.size()) == op.getNumDpsInits())
     return types;
-  if (std::optional<RescaledSum> sum = matchRescaledSum(op))
-    return SmallVector<Type>(2, sum->type);
+  if (std::optional<RescaledSums> sums = matchRescaledSums(op))
+    return SmallVector<Type>(sums->getNumStates(), sums->getType());
   if (std::optional<Moments> moments = matchMoments(op))
     return SmallVector<Type>(3, moments->type);
   std::optional<Selection> selection = matchSelection(op);

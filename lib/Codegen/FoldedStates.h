@@ -19,11 +19,21 @@
 
 namespace mlir::fusion {
 
-/// The states `kept` of a sum relative to its maximum, over the axes of `fold`,
-/// with the elements `x` of a tile. Elements that there are not are minus
-/// infinity.
-SmallVector<Value> addRescaled(const RescaledSum &sum, const TileFold &fold,
-                               TileBuilder &builder, ValueRange kept, Tile x);
+/// Of a tile's elements, what sums relative to maxima are made of.
+struct RescaledElements {
+  /// Minus infinity where there are no elements.
+  SmallVector<Tile> maxima;
+  /// q and u of terms that are linear in distances, if they have any.
+  std::optional<Tile> plain, weight;
+};
+
+/// The states `kept` of sums relative to maxima, over the axes of `fold`, with
+/// the elements `x` of a tile. None is past the end along axes that are not
+/// `masked`.
+SmallVector<Value> addRescaled(const RescaledSums &sums, const TileFold &fold,
+                               TileBuilder &builder, ValueRange kept,
+                               const RescaledElements &x,
+                               ArrayRef<unsigned> masked);
 
 /// The moments `kept` with the elements `x` of a tile, zero where there are
 /// none. A count that is a number is that of all elements of the states, of

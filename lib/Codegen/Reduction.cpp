@@ -90,12 +90,13 @@ mlir::fusion::makeReduction(linalg::LinalgOp op, Coords coords,
     takeGroupOfTile(reduction, groups);
     return reduction;
   }
-  reduction.rescaled = matchRescaledSum(op);
+  reduction.rescaled = matchRescaledSums(op);
   if (reduction.rescaled) {
-    const RescaledSum &sum = *reduction.rescaled;
-    std::array<TypedAttr, 2> neutral = sum.getNeutral();
-    reduction.combiners = {{nullptr, sum.element, neutral[0], sum.type},
-                           {nullptr, sum.one, neutral[1], sum.type}};
+    const RescaledSums &sums = *reduction.rescaled;
+    reduction.combiners.clear();
+    for (unsigned i = 0; i < sums.getNumStates(); ++i)
+      reduction.combiners.push_back(
+          {nullptr, sums.getElement(i), sums.getNeutral(i), sums.getType()});
     return reduction;
   }
   reduction.moments = matchMoments(op);
@@ -138,7 +139,7 @@ bool Reduction::decidesBy(unsigned number) const {
   // one, as no element with that key does. What is relative to a maximum of
   // nothing adds nothing.
   if (rescaled)
-    return number == 0;
+    return rescaled->decidesBy(number);
   return !selection || number == selection->getKeyState() ||
          (selection->keepsLast && number + 1 == combiners.size());
 }

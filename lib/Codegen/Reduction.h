@@ -24,7 +24,7 @@ namespace mlir::fusion {
 class GroupedTiles;
 
 /// A reduction at some coordinates: by one operation for each result, a
-/// selection, a sum that is relative to its maximum, or one with the squares of
+/// selection, sums that are relative to maxima, or one with the squares of
 /// distances from the mean.
 struct Reduction {
   linalg::LinalgOp op;
@@ -34,7 +34,7 @@ struct Reduction {
   /// what it carries besides and the position, which has no element.
   SmallVector<Combiner> combiners;
   std::optional<Selection> selection;
-  std::optional<RescaledSum> rescaled;
+  std::optional<RescaledSums> rescaled;
   /// The counts, in combiner 0, and the squares, in combiner 2, have no element
   /// either.
   std::optional<Moments> moments;

@@ -96,6 +96,10 @@ private:
   /// The same for `member`, whose accumulators are `kept` of number `begin` on.
   FailureOr<SmallVector<Value>>
   addToMember(unsigned number, SmallVector<Value> kept, unsigned begin);
+  /// `element` of the body of `member` for a whole tile, `neutral` past the
+  /// end.
+  FailureOr<Tile> evaluateAll(const Reduction &member, Value element,
+                              TypedAttr neutral);
   /// The same where threads reduce what they have of a tile.
   FailureOr<SmallVector<Value>> addFolded(unsigned number, ValueRange kept);
   /// Counts of moments are one number as long as all elements of a tile have
@@ -422,24 +426,52 @@ void TreeReduction::countByElement(MutableArrayRef<Value> carried) {
   }
 }
 
+FailureOr<Tile> TreeReduction::evaluateAll(const Reduction &member,
+                                           Value element, TypedAttr neutral) {
+  BodyEvaluator body(evaluator, member.op, member.loopCoords);
+  FailureOr<Tile> tile =
+      evaluateElement(body, {nullptr, element, neutral, neutral.getType()});
+  if (failed(tile))
+    return failure();
+  SmallVector<unsigned> all = getStateAxes(member);
+  return builder.broadcast(
+      builder.maskPast(builder.broadcast(*tile, all), reduced, neutral), all);
+}
+
 FailureOr<SmallVector<Value>> TreeReduction::addFolded(unsigned number,
                                                        ValueRange kept) {
   const Reduction &member = group[number];
   const TileFold &fold = *folds[number];
-  // Of the states, the element: what belongs to it follows.
-  unsigned state = member.moments ? 1 : 0;
-  BodyEvaluator body(evaluator, member.op, member.loopCoords);
-  FailureOr<Tile> element = elements.evaluate(body, member, state);
-  if (failed(element))
-    return failure();
-  SmallVector<unsigned> all = getStateAxes(member);
-  Tile x = builder.broadcast(builder.maskPast(builder.broadcast(*element, all),
-                                              reduced,
-                                              member.combiners[state].neutral),
-                             all);
-  if (member.moments)
-    return addMoments(*member.moments, fold, builder, kept, x, reduced);
-  return addRescaled(*member.rescaled, fold, builder, kept, x);
+  // Of the states, the elements: what belongs to them follows.
+  if (member.moments) {
+    const Combiner &sum = member.combiners[1];
+    FailureOr<Tile> x = evaluateAll(member, sum.element, sum.neutral);
+    if (failed(x))
+      return failure();
+    return addMoments(*member.moments, fold, builder, kept, *x, reduced);
+  }
+  const RescaledSums &sums = *member.rescaled;
+  RescaledElements elements;
+  for (const RescaledSum &pair : sums.pairs) {
+    FailureOr<Tile> x = evaluateAll(member, pair.element, pair.getNeutral()[0]);
+    if (failed(x))
+      return failure();
+    elements.maxima.push_back(*x);
+  }
+  TypedAttr zero = FloatAttr::get(sums.getType(), 0.0);
+  if (sums.linear && sums.linear->plain) {
+    FailureOr<Tile> plain = evaluateAll(member, sums.linear->plain, zero);
+    if (failed(plain))
+      return failure();
+    elements.plain = *plain;
+  }
+  if (sums.linear && sums.linear->weight) {
+    FailureOr<Tile> weight = evaluateAll(member, sums.linear->weight, zero);
+    if (failed(weight))
+      return failure();
+    elements.weight = *weight;
+  }
+  return addRescaled(sums, fold, builder, kept, elements, reduced);
 }
 
 FailureOr<SmallVector<Value>>

@@ -18,6 +18,7 @@
 #include "fusion/FusionPlanning/BeginByBlocks.h"
 #include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/ChannelsLast.h"
+#include "fusion/FusionPlanning/JoinRelativeSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -134,6 +135,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
       rewrites.run(getCenterRewrite());
     }
     rewrites.run(getNestRewrite());
+    if (!opaqueFloats)
+      rewrites.run(getRelativeRewrite());
     rewrites.run(getBlockRewrite(targetInfo));
   }
   FailureOr<ComputeGraph> graph =

@@ -55,6 +55,24 @@ Value mlir::fusion::buildFilled(OpBuilder &builder, Location loc, Value like,
   return linalg::FillOp::create(builder, loc, scalar, like).getResult(0);
 }
 
+Value mlir::fusion::buildChecked(OpBuilder &builder, Location loc, Value m,
+                                 Value s) {
+  auto type = cast<RankedTensorType>(s.getType());
+  SmallVector<AffineMap> maps(3,
+                              builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, type, ValueRange{m, s}, ValueRange{s}, maps, kinds,
+             [](OpBuilder &b, Location at, ValueRange arguments) {
+               Value none =
+                   arith::SubFOp::create(b, at, arguments[0], arguments[0]);
+               Value sum = arith::AddFOp::create(b, at, arguments[1], none);
+               linalg::YieldOp::create(b, at, sum);
+             })
+      .getResult(0);
+}
+
 void mlir::fusion::eraseUnused(Operation *op) {
   llvm::SetVector<Operation *> unused;
   unused.insert(op);

@@ -32,6 +32,9 @@ linalg::GenericOp buildJoined(
 Value buildFilled(OpBuilder &builder, Location loc, Value like,
                   TypedAttr value);
 
+/// s + (m - m), element by element: NaN where a maximum is no number.
+Value buildChecked(OpBuilder &builder, Location loc, Value m, Value s);
+
 /// Erases `op` and what only it needed.
 void eraseUnused(Operation *op);
 

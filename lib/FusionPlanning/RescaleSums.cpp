@@ -31,40 +31,23 @@ using namespace mlir::fusion;
 // The rewrite
 //===----------------------------------------------------------------------===//
 
-/// s + (m - m), element by element.
-static Value buildChecked(OpBuilder &builder, Location loc, Value m, Value s) {
-  auto type = cast<RankedTensorType>(s.getType());
-  SmallVector<AffineMap> maps(3,
-                              builder.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> kinds(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, type, ValueRange{m, s}, ValueRange{s}, maps, kinds,
-             [](OpBuilder &b, Location at, ValueRange arguments) {
-               Value none =
-                   arith::SubFOp::create(b, at, arguments[0], arguments[0]);
-               Value sum = arith::AddFOp::create(b, at, arguments[1], none);
-               linalg::YieldOp::create(b, at, sum);
-             })
-      .getResult(0);
-}
-
 linalg::GenericOp mlir::fusion::rescaleSum(const RescalableSum &found) {
   linalg::LinalgOp maximum = found.maximum, sum = found.sum;
   OpBuilder builder(maximum);
   Location loc = sum.getLoc();
   Combiner combiner = matchCombiner(maximum, 0);
-  RescaledSum form{Value(), Value(), combiner.op,
-                   cast<FloatType>(combiner.type)};
+  RescaledSums form;
+  form.pairs.push_back(
+      {Value(), Value(), combiner.op, cast<FloatType>(combiner.type)});
   Value init = maximum.getDpsInitOperand(0)->get();
   SmallVector<Value> inits;
-  for (TypedAttr neutral : form.getNeutral())
-    inits.push_back(buildFilled(builder, loc, init, neutral));
+  for (unsigned i = 0; i < form.getNumStates(); ++i)
+    inits.push_back(buildFilled(builder, loc, init, form.getNeutral(i)));
   linalg::GenericOp both = buildJoined(
       builder, maximum, combiner, inits,
       [&](OpBuilder &b, Location at, ValueRange kept, Value element) {
-        Value one =
-            arith::ConstantOp::create(b, at, b.getFloatAttr(form.type, 1.0));
+        Value one = arith::ConstantOp::create(
+            b, at, b.getFloatAttr(form.getType(), 1.0));
         return form.combine(b, at, kept, {element, one});
       });
   Value checked =

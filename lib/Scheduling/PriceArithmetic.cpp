@@ -19,6 +19,7 @@
 #include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseSet.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -121,6 +122,26 @@ OpCost Expressions::add(linalg::GenericOp op) {
   return known;
 }
 
+/// The operations of the body of `op` that compute what `sums` are made of.
+static llvm::DenseSet<Operation *> getElementOps(linalg::LinalgOp op,
+                                                 const RescaledSums &sums) {
+  SmallVector<Value> worklist;
+  for (const RescaledSum &pair : sums.pairs)
+    worklist.push_back(pair.element);
+  if (sums.linear)
+    for (Value part : {sums.linear->plain, sums.linear->weight})
+      if (part)
+        worklist.push_back(part);
+  llvm::DenseSet<Operation *> found;
+  while (!worklist.empty()) {
+    Operation *inner = worklist.pop_back_val().getDefiningOp();
+    if (inner && inner->getBlock() == op.getBlock() &&
+        found.insert(inner).second)
+      llvm::append_range(worklist, inner->getOperands());
+  }
+  return found;
+}
+
 std::optional<OpCost> ArithmeticPricer::getFoldedCost(linalg::LinalgOp op,
                                                       OpCost each,
                                                       double folded) const {
@@ -130,12 +151,15 @@ std::optional<OpCost> ArithmeticPricer::getFoldedCost(linalg::LinalgOp op,
         folded;
     return each;
   }
-  if (folded == 1 || !matchRescaledSum(op))
+  std::optional<RescaledSums> sums =
+      folded == 1 ? std::nullopt : matchRescaledSums(op);
+  if (!sums)
     return std::nullopt;
+  // What the body does but for the elements themselves is done in another way.
+  llvm::DenseSet<Operation *> ofElements = getElementOps(op, *sums);
   OpCost exponential, combination;
-  Block *block = op.getBlock();
-  for (Operation &inner : block->without_terminator()) {
-    if (!dependsOn(inner.getResult(0), block->getArguments().take_back(2)))
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (ofElements.contains(&inner))
       continue;
     OpCost own = getOpCost(&inner);
     combination += own;
@@ -143,10 +167,19 @@ std::optional<OpCost> ArithmeticPricer::getFoldedCost(linalg::LinalgOp op,
       exponential += own;
   }
   double steps = 1 + 1 / folded;
-  each.instructions += exponential.instructions * steps +
-                       kRescaledInstructions + kRescaledCombination / folded -
-                       combination.instructions;
+  auto pairs = static_cast<double>(sums->pairs.size());
+  each.instructions +=
+      exponential.instructions * steps +
+      pairs * (kRescaledInstructions + kRescaledCombination / folded) -
+      combination.instructions;
   each.sfu += exponential.sfu * steps - combination.sfu;
+  if (const auto &linear = sums->linear) {
+    auto distances = static_cast<double>(linear->distances.size());
+    unsigned factors = (linear->weight ? 1 : 0) + (linear->base ? 1 : 0);
+    each.instructions += distances + factors +
+                         (linear->sharesWeights() ? 0 : 1) +
+                         (3 * distances + kRescaledCombination) / folded;
+  }
   return each;
 }
 

@@ -99,9 +99,12 @@ static double countStates(const LoopFacts &facts, unsigned dim) {
     auto op = dyn_cast<linalg::LinalgOp>(facts.body.getNode(instance).op);
     if (!op || op.getNumDpsInits() == 1 || !facts.reduces(instance, dim))
       continue;
-    // Beside an element there are constants; then its distance from a mean.
-    if (matchRescaledSum(op))
+    // Beside an element there are constants; then its distance from a mean, or
+    // its term of a linear sum.
+    if (std::optional<RescaledSums> sums = matchRescaledSums(op)) {
+      most = std::max(most, sums->linear ? 1.0 : 0.0);
       continue;
+    }
     if (matchMoments(op)) {
       most = std::max(most, 1.0);
       continue;
@@ -162,8 +165,11 @@ double RegisterCounter::countAccumulators() const {
     if (matchMoments(op))
       own -= 1;
     if (double folded = work.countFolded(instance);
-        folded > 1 && isDearToCombine(op))
-      own = 1 + own / folded;
+        folded > 1 && isDearToCombine(op)) {
+      std::optional<RescaledSums> sums = matchRescaledSums(op);
+      double elements = sums ? static_cast<double>(sums->pairs.size()) : 1;
+      own = elements + own / folded;
+    }
     states[level] += own;
   }
   double most = states.empty() ? 0 : *llvm::max_element(states);

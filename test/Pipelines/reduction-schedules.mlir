@@ -39,6 +39,25 @@ func.func @columns(%x: tensor<8192x512xf32>, %t: tensor<8192x512xf32>) -> tensor
   %q = fusion.log_softmax %t axis(0) : tensor<8192x512xf32>
   %e = math.exp %q : tensor<8192x512xf32>
   %d = arith.subf %q, %p : tensor<8192x512xf32>
+  %w = arith.mulf %e, %d : tensor<8192x512xf32>
+  %m = arith.mulf %w, %d : tensor<8192x512xf32>
+  %z = arith.constant 0.0 : f32
+  %i = tensor.empty() : tensor<512xf32>
+  %f = linalg.fill ins(%z : f32) outs(%i : tensor<512xf32>) -> tensor<512xf32>
+  %r = linalg.reduce { arith.addf } ins(%m : tensor<8192x512xf32>) outs(%f : tensor<512xf32>) dimensions = [0]
+  return %r : tensor<512xf32>
+}
+
+// A sum that is linear in the logarithms is had with the statistics: blocks walk
+// parts of the columns, and keep nothing.
+// CHECK-LABEL: func.func @divergence
+// CHECK-SAME: kernels_after = 1 : i64
+// CHECK: #fusion.axis<loop, tile = 128, split = 16, stages = 3>], warps = 8>
+func.func @divergence(%x: tensor<8192x512xf32>, %t: tensor<8192x512xf32>) -> tensor<512xf32> {
+  %p = fusion.log_softmax %x axis(0) : tensor<8192x512xf32>
+  %q = fusion.log_softmax %t axis(0) : tensor<8192x512xf32>
+  %e = math.exp %q : tensor<8192x512xf32>
+  %d = arith.subf %q, %p : tensor<8192x512xf32>
   %m = arith.mulf %e, %d : tensor<8192x512xf32>
   %z = arith.constant 0.0 : f32
   %i = tensor.empty() : tensor<512xf32>

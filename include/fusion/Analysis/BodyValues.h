@@ -77,13 +77,19 @@ SmallVector<AffineExpr> getLoops(linalg::LinalgOp op);
 /// earlier one's is.
 class LoopMatcher {
 public:
-  LoopMatcher(linalg::LinalgOp later, linalg::LinalgOp earlier)
+  LoopMatcher(linalg::LinalgOp later, linalg::LinalgOp earlier);
+  /// Of the loops of the later one that it reduces, `reduced` are meant; others
+  /// it might as well keep.
+  LoopMatcher(linalg::LinalgOp later, linalg::LinalgOp earlier,
+              llvm::SmallBitVector reduced)
       : later(later), earlier(earlier), loops(earlier.getNumLoops()),
-        taken(later.getNumLoops()) {}
+        taken(later.getNumLoops()), reduced(std::move(reduced)) {}
 
   /// The results of the earlier one are at `coords`, where the later has its
   /// own.
   bool haveSameResults(ArrayRef<AffineExpr> coords);
+  /// The results of the earlier one are at `coords`.
+  bool haveResultsAt(ArrayRef<AffineExpr> coords);
   /// `value` is what `other`, of the earlier one's body, is.
   bool areSame(const BodyValue &value, const BodyValue &other,
                unsigned depth = 0);
@@ -98,8 +104,11 @@ private:
 
   linalg::LinalgOp later, earlier;
   SmallVector<AffineExpr> loops;
-  llvm::SmallBitVector taken;
+  llvm::SmallBitVector taken, reduced;
 };
+
+/// The loops that `op` reduces.
+llvm::SmallBitVector getReducedLoops(linalg::LinalgOp op);
 
 } // namespace mlir::fusion
 

@@ -99,11 +99,11 @@ struct Selection {
 std::optional<Selection> matchSelection(linalg::LinalgOp op);
 
 /// A maximum together with the sum, relative to it, of exponentials of the same
-/// elements, in one reduction: m = max x, s = sum exp(x - m). Where parts meet,
-/// the sum of the one with the smaller maximum is scaled by the exponential of
-/// the difference (Milakov and Gimelshein, "Online normalizer calculation for
-/// softmax", 2018). Elements of negative infinity add nothing; what s is where
-/// m is no finite number has no meaning.
+/// elements: m = max x, s = sum exp(x - m). Where parts meet, the sum of the
+/// one with the smaller maximum is scaled by the exponential of the difference
+/// (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
+/// Elements of negative infinity add nothing; what s is where m is no finite
+/// number has no meaning.
 struct RescaledSum {
   /// What m is the maximum of; a value of the body.
   Value element;
@@ -113,16 +113,82 @@ struct RescaledSum {
   Operation *maximum = nullptr;
   FloatType type;
 
-  /// m and s of the elements of `kept` and `next` together, as scalars or as
-  /// tiles.
-  SmallVector<Value> combine(OpBuilder &builder, Location loc, ValueRange kept,
-                             ValueRange next) const;
+  /// Where two parts meet: the maximum of both, whether that of the second is
+  /// the larger one, and what the other's sum is scaled by.
+  struct Meeting {
+    Value larger, isSecond, factor;
+  };
+  Meeting meet(OpBuilder &builder, Location loc, Value m, Value x) const;
   /// m and s of no elements.
   std::array<TypedAttr, 2> getNeutral() const;
 };
 
+/// A sum of terms that are linear in distances from maxima of the same
+/// reduction:
+///
+///   A = sum w (q + u d),  B = sum w u,  d = sum of +-(x_k - m_k)
+///
+/// where w is exp(x_j - m_j) or 1. Where m changes to m', A grows by
+/// B (+-(m_k - m_k')), so that a value that is constant along the reduction may
+/// be added to d later: B times that value. Zero stands for an m_k that is
+/// minus infinity.
+struct LinearSum {
+  struct Distance {
+    unsigned pair = 0;
+    bool isNegative = false;
+    bool operator==(const Distance &other) const {
+      return pair == other.pair && isNegative == other.isNegative;
+    }
+  };
+  SmallVector<Distance, 2> distances;
+  /// The maximum j that w is relative to.
+  std::optional<unsigned> base;
+  /// q and u; null: 0 and 1.
+  Value plain, weight;
+  /// q + u d with each element its own maximum: q, but for infinities.
+  Value element;
+
+  /// True when B is the sum of exponentials of pair `base`.
+  bool sharesWeights() const { return base && !weight; }
+};
+
+/// Pairs of a maximum and the sum of exponentials relative to it, and at most
+/// one sum of terms that are linear in the distances from these maxima, in one
+/// reduction. Its results are those of the pairs, then A, and B unless a pair
+/// has it.
+struct RescaledSums {
+  SmallVector<RescaledSum, 1> pairs;
+  std::optional<LinearSum> linear;
+
+  unsigned getNumStates() const;
+  FloatType getType() const { return pairs.front().type; }
+  /// State `number` of one element, and of none.
+  Value getElement(unsigned number) const;
+  TypedAttr getNeutral(unsigned number) const;
+  /// True for maxima, and for what no maximum says that it counts for nothing.
+  bool decidesBy(unsigned number) const;
+  /// The number of B among the states.
+  unsigned getWeights() const;
+  /// The states of the elements of `kept` and `next` together, as scalars or as
+  /// tiles.
+  SmallVector<Value> combine(OpBuilder &builder, Location loc, ValueRange kept,
+                             ValueRange next) const;
+};
+
+/// The sum of +-(value_k - from_k) over `distances`.
+Value buildDistance(OpBuilder &builder, Location loc,
+                    ArrayRef<LinearSum::Distance> distances,
+                    ArrayRef<Value> values, ArrayRef<Value> from);
+
+/// `value`, and zero where that is minus infinity.
+Value buildFinite(OpBuilder &builder, Location loc, Value value);
+
+/// q + u d of one element, its own maximum in each of `values`.
+Value buildLinearElement(OpBuilder &builder, Location loc,
+                         const LinearSum &linear, ArrayRef<Value> values);
+
 /// The form of `op` when it is such a reduction.
-std::optional<RescaledSum> matchRescaledSum(linalg::LinalgOp op);
+std::optional<RescaledSums> matchRescaledSums(linalg::LinalgOp op);
 
 /// The number of elements, their sum and the sum of squares of their distances
 /// from the mean, in one reduction: n, s = sum x, q = sum (x - s / n)^2. Where

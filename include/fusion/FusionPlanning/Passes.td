@@ -37,7 +37,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     reduced along rows as well (`begun-by-blocks`), which orders them
     differently. Images, filters and results of convolutions may be permuted so
     that channels come last (`channels-last`). A maximum and the sum of
-    exponentials relative to it may become one reduction (`rescaled-sum`).
+    exponentials relative to it may become one reduction (`rescaled-sum`), with
+    which sums of terms that are linear in its logarithm may be had
+    (`relative-sum`).
     Independent operations may be given in any order: the result is the same.
 
     Every candidate fusion, taken or refused, is a remark of the category
