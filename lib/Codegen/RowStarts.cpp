@@ -45,6 +45,7 @@ RowStarts::matchRowStart(Value tensor, unsigned dim) const {
   RowStart start;
   start.elements = kAccessBytes / getElementBytes(type);
   int64_t stride = 1;
+  bool isAligned = true;
   for (int64_t i = type.getRank(); i-- > 0;) {
     int64_t size = type.getDimSize(i);
     std::optional<unsigned> own = kernel.getSpace().findDimOfTensor(tensor, i);
@@ -56,34 +57,17 @@ RowStarts::matchRowStart(Value tensor, unsigned dim) const {
     if (!walked.empty() && *own == walked.back()) {
       walked.pop_back();
     } else if (size != 1) {
-      if (!walked.empty())
+      // What a row begins with has to be one position in each tile.
+      if (!walked.empty() || kernel.getDecision(*own).getTile() != 1)
         return std::nullopt;
-      if (stride % start.elements != 0) {
-        // What a row begins with has to be one position in each tile.
-        if (kernel.getDecision(*own).getTile() != 1)
-          return std::nullopt;
-        start.rows.push_back({*own, stride % start.elements});
-      }
+      start.rows.push_back({*own, stride % start.elements});
+      isAligned &= stride % start.elements == 0;
     }
     stride *= size;
   }
-  if (!walked.empty())
+  if (isAligned || !walked.empty())
     return std::nullopt;
   return start;
-}
-
-bool RowStarts::mayBeginEarly(unsigned dim) const {
-  AxisAttr decision = kernel.getDecision(dim);
-  // What blocks share in tiles of the grid are results, of which windows or
-  // other operands decide, unless nothing is reduced.
-  bool isOwnWalk = decision.isWalked() || decision.getKind() == AxisKind::Full;
-  bool isPointwise = kernel.getStrategy() == Strategy::Pointwise;
-  // Other strategies have positions that stand for something besides, or rely
-  // on what is past the end to come last.
-  return (isPointwise ||
-          (kernel.getStrategy() == Strategy::Reduction && isOwnWalk)) &&
-         !kernel.getMma() && decision.getTile() != 1 && !kernel.hasGroups() &&
-         axes.getStrips().empty() && axes.getGranules().empty();
 }
 
 const RowStarts::RowStart *RowStarts::getRowStart(unsigned dim) {
@@ -93,22 +77,26 @@ const RowStarts::RowStart *RowStarts::getRowStart(unsigned dim) {
     return chosen ? &*chosen : nullptr;
   AxisAttr decision = kernel.getDecision(dim);
   auto extent = dyn_cast<AffineConstantExpr>(kernel.getWalkedExtent(dim));
-  if (!extent || !mayBeginEarly(dim))
+  // What blocks share in tiles of the grid are results, of which windows or
+  // other operands decide.
+  bool isOwnWalk = decision.isWalked() || decision.getKind() == AxisKind::Full;
+  // Other strategies have positions that stand for something besides, or rely
+  // on what is past the end to come last.
+  if (kernel.getStrategy() != Strategy::Reduction || kernel.getMma() ||
+      !extent || decision.getTile() == 1 || kernel.hasGroups() || !isOwnWalk ||
+      !axes.getStrips().empty() || !axes.getGranules().empty())
     return nullptr;
-  // The tensors that have most to gain decide; of tiles of the grid also those
-  // that have most to lose.
+  // The tensors that have most to gain decide.
   int64_t most = 0;
   auto consider = [&](Value tensor) {
     std::optional<RowStart> start = matchRowStart(tensor, dim);
-    bool isAligned = start && start->rows.empty();
-    if (!start || extent.getValue() < start->elements ||
-        (isAligned && kernel.getStrategy() != Strategy::Pointwise))
+    if (!start || extent.getValue() < start->elements)
       return;
     auto type = cast<RankedTensorType>(tensor.getType());
     int64_t bytes = type.getNumElements() * getElementBytes(type);
     if (bytes > most) {
       most = bytes;
-      chosen = isAligned ? std::nullopt : start;
+      chosen = start;
     }
   };
   llvm::for_each(kernel.getBlock().getArguments(), consider);

@@ -39,11 +39,9 @@ private:
     int64_t elements = 1;
     SmallVector<std::pair<unsigned, int64_t>> rows;
   };
-  /// Where the rows of `tensor` along `dim` begin; nothing is added up where
-  /// all do at multiples of what one instruction moves.
+  /// Where the rows of `tensor` along `dim` begin, unless all do at multiples
+  /// of what one instruction moves.
   std::optional<RowStart> matchRowStart(Value tensor, unsigned dim) const;
-  /// The schedule lets tiles along `dim` begin before position 0.
-  bool mayBeginEarly(unsigned dim) const;
   /// What decides where tiles along `dim` begin; null: position 0.
   const RowStart *getRowStart(unsigned dim);
 

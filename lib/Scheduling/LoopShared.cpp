@@ -158,14 +158,11 @@ static SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
 }
 
 void SharedLister::findLead() {
-  bool isPointwise = schedule.strategy == Strategy::Pointwise;
-  if ((schedule.strategy != Strategy::Reduction && !isPointwise) ||
-      dims.empty())
+  if (schedule.strategy != Strategy::Reduction || dims.empty())
     return;
   unsigned dim = dims.back();
-  if ((!isPointwise &&
-       (!facts.reduced.test(dim) || schedule[dim].kind == AxisKind::Grid)) ||
-      !facts.getStaticExtent(dim))
+  if (!facts.reduced.test(dim) || !facts.getStaticExtent(dim) ||
+      schedule[dim].kind == AxisKind::Grid)
     return;
   double most = 0;
   for (const Stream &stream : traffic.get()) {
@@ -176,26 +173,25 @@ void SharedLister::findLead() {
     if (!own || own.getPosition() != dim || facts.extents[dim] < elements ||
         stream.uniqueBytes <= most)
       continue;
-    // Rows that begin as others do may be in one tile.
     bool isRow = true, isAligned = true;
     for (auto [number, stride] :
          llvm::drop_end(llvm::enumerate(getStrides(stream.shape)))) {
       auto row = dyn_cast<AffineDimExpr>(stream.coords[number]);
-      if (stream.shape[number] == 1 || (row && stride % elements == 0))
+      if (stream.shape[number] == 1)
         continue;
       isRow &= row && schedule[row.getPosition()].tile == 1;
-      isAligned = false;
+      isAligned &= stride % elements == 0;
     }
-    if (!isRow || (isAligned && !isPointwise))
+    if (!isRow || isAligned)
       continue;
     most = stream.uniqueBytes;
-    lead = isAligned ? nullptr : &stream;
+    lead = &stream;
     leadElements = elements;
   }
   // What is held has room for the elements before the row.
   auto whole = static_cast<int64_t>(
       llvm::alignTo(facts.extents[dim], schedule[dim].tile));
-  if (schedule[dim].kind != AxisKind::Loop &&
+  if (schedule[dim].kind == AxisKind::Full &&
       facts.extents[dim] + leadElements - 1 > whole)
     lead = nullptr;
 }
@@ -573,19 +569,20 @@ std::optional<HeldElements> SharedLister::findHeld() const {
     return std::nullopt;
   tile::LayoutVotes votes = getVotes();
   HeldElements held;
-  held.beginsEarly = lead != nullptr;
   held.widths.assign(traffic.get().size(), 1);
+  unsigned along = work.getAlongMemory();
   for (const Moved &each :
        findMoved(/*sweep=*/0, /*numSweeps=*/1, /*wholeChunks=*/false)) {
     if (each.axes.size() == dims.size())
       votes.accesses.push_back(each.access);
-    int64_t &width = held.widths[each.stream - traffic.get().data()];
-    for (unsigned position = 0; position < each.axes.size(); ++position)
-      width = std::max(width, each.access.getWidth(position));
+    for (auto [position, axis] : llvm::enumerate(each.axes))
+      if (dims[axis] == along)
+        held.widths[each.stream - traffic.get().data()] =
+            each.access.getWidth(position);
   }
   tile::LayoutVoter::Choice choice = voter.choose(votes);
   held.hasRows = choice.hasRows;
-  const auto *axis = llvm::find(dims, work.getAlongMemory());
+  const auto *axis = llvm::find(dims, along);
   if (axis != dims.end())
     held.neighbours =
         tile::getRegisterVectorWidth(choice.layout, axis - dims.begin());

@@ -176,7 +176,7 @@ double StreamTraffic::getAlignment(const Stream &stream) const {
 
 double StreamTraffic::getVector(const Stream &stream, double run) const {
   // Parts of a coordinate end where no vector does, or do not.
-  if (held && (held->beginsEarly || isOfParts(stream)))
+  if (held && isOfParts(stream))
     return static_cast<double>(held->widths[&stream - streams.data()]);
   // Rows that begin anywhere are read element by element, but for walks,
   // which begin a little before the row.

@@ -33,10 +33,9 @@ struct Stream {
 };
 
 /// How a thread holds its elements of a tile: whole rows, or so many neighbours
-/// along memory; and how many of them one access moves of each stream. Tiles
-/// may begin before rows, where a vector does.
+/// along memory; and how many of them one access moves of each stream.
 struct HeldElements {
-  bool hasRows = false, beginsEarly = false;
+  bool hasRows = false;
   int64_t neighbours = 1;
   SmallVector<int64_t> widths;
 };
