@@ -230,9 +230,8 @@ void Pricer::priceFewRows(const MmaConfig &config) {
   double arithmetic = cost.fp32Flops / target.fp32FlopsPerSecond() +
                       cost.fp64Flops / target.fp64FlopsPerSecond() +
                       cost.sfuOps / target.sfuPerSecond();
-  time.total =
-      std::max(getFewRowsSeconds(problem, config, target),
-               target.fitted.fewRows.startSeconds + arithmetic);
+  time.total = std::max(getFewRowsSeconds(problem, config, target),
+                        target.fitted.fewRows.startSeconds + arithmetic);
   best = {cost, shape, time, std::nullopt, std::nullopt, false};
 }
 

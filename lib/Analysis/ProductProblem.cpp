@@ -141,8 +141,8 @@ static void setFactors(const ProductView &view, unsigned side,
   problem.sources[side] = countSources(operand.tensor, view);
   Value stored = operand.source ? operand.source : operand.tensor;
   auto type = cast<RankedTensorType>(stored.getType());
-  problem.storedBits[side] =
-      operand.source ? type.getElementTypeBitWidth() : getStoredBits(stored, view);
+  problem.storedBits[side] = operand.source ? type.getElementTypeBitWidth()
+                                            : getStoredBits(stored, view);
   problem.straddles[side] = straddlesLines(type);
   problem.copied[side] = isCopiedByThreads(type);
   ArrayRef<unsigned> order = view.factorDims[side];

@@ -224,9 +224,8 @@ void KernelPacker::inlinePart(const Part &part, Value block) {
   if (getThreads(program) < threads) {
     Value thread =
         NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
-    Value works =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread,
-                              constant(getThreads(program)));
+    Value works = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        thread, constant(getThreads(program)));
     auto branch = scf::IfOp::create(builder, loc, works);
     builder.setInsertionPointToStart(branch.thenBlock());
   }

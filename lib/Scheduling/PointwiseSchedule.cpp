@@ -130,16 +130,14 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several,
 }
 
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
-  LoopSchedules result{
-      getSchedule(facts, /*several=*/false, /*spreads=*/true)};
+  LoopSchedules result{getSchedule(facts, /*several=*/false, /*spreads=*/true)};
   // Where an operand repeats along a dimension, registers can keep it; but not
   // with long bodies, whose registers then do not suffice.
   if (facts.repeats.any() &&
       facts.operations <= facts.target.fitted.pointwise.longBody)
     result.push_back(getSchedule(facts, /*several=*/true, /*spreads=*/true));
   // In one launch with others it need not.
-  LoopSchedule whole =
-      getSchedule(facts, /*several=*/false, /*spreads=*/false);
+  LoopSchedule whole = getSchedule(facts, /*several=*/false, /*spreads=*/false);
   if (whole.warps != result.front().warps)
     result.push_back(std::move(whole));
   return result;

@@ -197,11 +197,11 @@ static OpCost getOwnCost(BlockArgument argument) {
   OpCost cost;
   DenseSet<Value> own = {argument};
   for (Operation &inner : argument.getOwner()->without_terminator()) {
-    bool isOwn = inner.getNumOperands() > 0 && inner.getNumRegions() == 0 &&
-                 llvm::all_of(inner.getOperands(), [&](Value operand) {
-                   return own.contains(operand) ||
-                          matchPattern(operand, m_Constant());
-                 });
+    bool isOwn =
+        inner.getNumOperands() > 0 && inner.getNumRegions() == 0 &&
+        llvm::all_of(inner.getOperands(), [&](Value operand) {
+          return own.contains(operand) || matchPattern(operand, m_Constant());
+        });
     if (!isOwn)
       continue;
     own.insert_range(inner.getResults());

@@ -430,11 +430,9 @@ double StreamTraffic::getLostShare(const Requests &requests) const {
   double strips = work.perThread;
   for (const LoopAxis &axis : schedule.axes)
     strips /= static_cast<double>(axis.strip * axis.vector);
-  double warps = kRunning *
-                 static_cast<double>(facts.target.maxThreadsPerSM) /
+  double warps = kRunning * static_cast<double>(facts.target.maxThreadsPerSM) /
                  kWarpThreads;
-  double touched =
-      warps * std::max(1.0, strips) * requests.lines * kLineBytes;
+  double touched = warps * std::max(1.0, strips) * requests.lines * kLineBytes;
   return std::max(0.0,
                   1 - static_cast<double>(facts.target.sharedPerSM) / touched);
 }
@@ -463,8 +461,8 @@ void StreamTraffic::addWindows(const Stream &stream, AccessCost access,
         std::max(std::min(access.requestedBytes, whole), access.uniqueBytes);
     // Lanes that are far apart come back for the rest of a sector.
     AccessCost again;
-    again.requestedBytes = std::max(0.0, asked - access.requestedBytes) *
-                           getLostShare(requests);
+    again.requestedBytes =
+        std::max(0.0, asked - access.requestedBytes) * getLostShare(requests);
     again.reuseDistanceBytes = stream.uniqueBytes;
     cost.accesses.push_back(again);
   }
