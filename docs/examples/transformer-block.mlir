@@ -8,7 +8,7 @@
 // weights have unit variance: each product is scaled by the root of its length.
 
 // RUN: fusion-run %s --device=emulator --random --verify | FileCheck %s
-// CHECK: kernels: {{[0-9]+}} unfused -> 6{{$}}
+// CHECK: kernels: {{[0-9]+}} unfused -> 7{{$}}
 // CHECK: {{^}}verified
 
 func.func @transformer_block(

@@ -60,7 +60,7 @@ func.func @batched_bias(%x: tensor<144x64xbf16>, %w: tensor<64x256xbf16>, %b: te
 }
 
 // Few rows: warps share the depth.
-func.func @one_row(%x: tensor<8x1024xbf16>, %w: tensor<256x1024xbf16>, %cos: tensor<8x64xf32>, %sin: tensor<8x64xf32>) -> tensor<8x2x128xbf16> {
+func.func @one_row(%x: tensor<8x1024xbf16>, %w: tensor<256x1024xbf16>, %cos: tensor<8x64xf32>, %sin: tensor<8x64xf32>) -> tensor<8x2x128xbf16> attributes {fusion.max_kernels = 1 : i64} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x256xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x256xf32>) -> tensor<8x256xf32>
