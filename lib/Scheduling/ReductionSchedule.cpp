@@ -303,6 +303,18 @@ static bool isFew(const LoopFacts &facts, const ReducedDims &reduced) {
                        [&](unsigned dim) { return isSweptAgain(facts, dim); });
 }
 
+/// Kept elements that lie side by side in `tensor`.
+static int64_t getKeptRow(const LoopFacts &facts, const KernelTensor &tensor) {
+  int64_t row = 1;
+  for (unsigned i = tensor.shape.size(); i-- > 0;) {
+    if (tensor.dims[i] && facts.reduced.test(*tensor.dims[i]) &&
+        tensor.shape[i] != 1)
+      break;
+    row *= tensor.shape[i];
+  }
+  return row;
+}
+
 /// Threads have elements of the results, as in pointwise kernels.
 static LoopSchedule scheduleFew(const LoopFacts &facts,
                                 const ReducedDims &reduced, int64_t vector,
@@ -317,6 +329,15 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   if (largest)
     vector = std::clamp<int64_t>(
         static_cast<int64_t>(16 / largest->elementBytes), 1, vector);
+  // Rows that begin anywhere are loaded element by element, and all loads of a
+  // thread may be on their way: half of the registers that each of 512 threads
+  // of a multiprocessor has.
+  constexpr int64_t kMostSingle = 64;
+  if (largest && getKeptRow(facts, *largest) % vector != 0)
+    while (vector > 1 && vector * reduced.elements *
+                                 static_cast<int64_t>(facts.inputs.size()) >
+                             kMostSingle)
+      vector /= 2;
   int64_t elements = fitted.fewThreads * vector;
   addColumns(facts, elements, draft);
   addResultTiles(facts, elements, draft);

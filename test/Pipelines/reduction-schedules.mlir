@@ -86,3 +86,22 @@ func.func @window_along_rows(%x: tensor<63x32x32x1017xbf16>) -> tensor<63x32x32x
   %y = fusion.pool avg nchw %g window [1, 3] {count_include_pad, strides = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<63x32x32x1017xbf16>) -> tensor<63x32x32x1015xbf16>
   return %y : tensor<63x32x32x1015xbf16>
 }
+
+// A few rows are added up by threads that have columns, in vectors where rows
+// begin with vectors; of odd rows a thread has one column, whose elements are on
+// their way one by one.
+// CHECK-LABEL: func.func @few_rows
+// CHECK: #fusion.axis<grid, tile = 2048, vector = 8>, #fusion.axis<loop, tile = 1>{{.*}} warps = 8>
+func.func @few_rows(%x: tensor<72x32x5336xbf16>, %z: tensor<72x32x5336xbf16>, %i: tensor<72x5336xbf16>) -> tensor<72x5336xbf16> {
+  %s = arith.addf %x, %z : tensor<72x32x5336xbf16>
+  %r = linalg.reduce { arith.maximumf } ins(%s : tensor<72x32x5336xbf16>) outs(%i : tensor<72x5336xbf16>) dimensions = [1]
+  return %r : tensor<72x5336xbf16>
+}
+
+// CHECK-LABEL: func.func @few_odd_rows
+// CHECK: #fusion.axis<grid, tile = 256, vector = 8>, #fusion.axis<loop, tile = 1>{{.*}} warps = 8>
+func.func @few_odd_rows(%x: tensor<72x32x5337xbf16>, %z: tensor<72x32x5337xbf16>, %i: tensor<72x5337xbf16>) -> tensor<72x5337xbf16> {
+  %s = arith.addf %x, %z : tensor<72x32x5337xbf16>
+  %r = linalg.reduce { arith.maximumf } ins(%s : tensor<72x32x5337xbf16>) outs(%i : tensor<72x5337xbf16>) dimensions = [1]
+  return %r : tensor<72x5337xbf16>
+}
