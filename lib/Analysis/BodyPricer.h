@@ -48,7 +48,7 @@ struct ContractionTiles;
 class Pricer {
 public:
   Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast,
-         const BodyProduct *product);
+         const BodyProduct *product, const ProductConfigs &configs);
 
   KernelEstimate price();
 
@@ -106,6 +106,8 @@ private:
   unsigned fast;
   /// Only for bodies with a contraction.
   const BodyProduct *product;
+  /// How tensor cores can make it.
+  const ProductConfigs &configs;
   DimMask outerMask = 0;
   SmallVector<Stream> streams;
   /// Registers of one element of the widest point, and of values that the fast

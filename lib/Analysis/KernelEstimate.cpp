@@ -127,8 +127,9 @@ std::pair<double, bool> Pricer::getFactor(ArrayRef<AffineExpr> coords,
 }
 
 Pricer::Pricer(const KernelBody &body, const TargetInfo &target, unsigned fast,
-               const BodyProduct *product)
-    : body(body), target(target), fast(fast), product(product) {
+               const BodyProduct *product, const ProductConfigs &configs)
+    : body(body), target(target), fast(fast), product(product),
+      configs(configs) {
   best.time.total = std::numeric_limits<double>::infinity();
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
@@ -253,9 +254,11 @@ static std::optional<unsigned> getInnermostDim(const KernelBody &body,
   return std::nullopt;
 }
 
-/// The price of the products `product` of `body`.
+/// The price of the products `product` of `body`, which tensor cores can make
+/// by `configs`.
 static KernelEstimate estimateProduct(const KernelBody &body,
                                       const BodyProduct &product,
+                                      const ProductConfigs &configs,
                                       const TargetInfo &target) {
   // Neighbouring threads follow the innermost dimension of one of the largest
   // tensors, whichever is fastest.
@@ -283,7 +286,8 @@ static KernelEstimate estimateProduct(const KernelBody &body,
   KernelEstimate best;
   best.time.total = std::numeric_limits<double>::infinity();
   for (unsigned fast : candidates) {
-    KernelEstimate estimate = Pricer(body, target, fast, &product).price();
+    KernelEstimate estimate =
+        Pricer(body, target, fast, &product, configs).price();
     if (estimate.time.total < best.time.total)
       best = std::move(estimate);
   }
@@ -295,17 +299,23 @@ KernelEstimate mlir::fusion::estimateContraction(const KernelBody &body,
   BodyProduct product = getBodyProduct(body, target);
   if (!product.obstacle && !target.hasWarpgroups)
     product.obstacle = TensorCoreObstacle::Chip;
-  return estimateProduct(body, product, target);
+  ProductConfigs configs;
+  if (!product.sums.empty())
+    configs = getProductConfigs(product, target);
+  return estimateProduct(body, product, configs, target);
 }
 
 std::optional<KernelEstimate>
 mlir::fusion::estimateRowProduct(const KernelBody &body,
                                  const TargetInfo &target) {
   std::optional<BodyProduct> product = getRowProduct(body, target);
-  if (!product || !getProductConfigs(*product, target).fewFirst)
+  if (!product)
+    return std::nullopt;
+  ProductConfigs configs = getProductConfigs(*product, target);
+  if (!configs.fewFirst)
     return std::nullopt;
   // Nothing kept it from warpgroups: it is a sum along rows to planning.
-  KernelEstimate estimate = estimateProduct(body, *product, target);
+  KernelEstimate estimate = estimateProduct(body, *product, configs, target);
   estimate.obstacle.reset();
   estimate.byWarps = false;
   return estimate;

@@ -236,9 +236,6 @@ void Pricer::priceFewRows(const MmaConfig &config) {
 }
 
 void Pricer::priceContraction() {
-  ProductConfigs configs;
-  if (!product->sums.empty())
-    configs = getProductConfigs(*product, target);
   if (configs.fewFirst) {
     priceFewRows(configs.few.front());
     best.obstacle = product->obstacle.value_or(TensorCoreObstacle::FewRows);

@@ -225,10 +225,8 @@ OpCost ArithmeticPricer::getSavedCost(linalg::LinalgOp op,
                                       const BodyInstance &instance) const {
   OpCost saved;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    SmallVector<AffineExpr> coords;
-    for (AffineExpr coord : op.getMatchingIndexingMap(operand).getResults())
-      coords.push_back(coord.replaceDims(instance.loops));
-    double share = traffic.getOwnShare(coords);
+    double share = traffic.getOwnShare(composeCoords(
+        op.getMatchingIndexingMap(operand).getResults(), instance.loops));
     if (share == 1)
       continue;
     OpCost own = getOwnCost(op.getMatchingBlockArgument(operand));
