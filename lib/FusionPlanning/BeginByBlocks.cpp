@@ -135,6 +135,29 @@ bool RowSearch::reducesRows(linalg::LinalgOp other,
   });
 }
 
+/// The reduction along rows that `tensor` is what is left of, if it is one.
+static linalg::LinalgOp getReductionOfRows(Value tensor) {
+  auto producer = tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!producer || producer.getNumReductionLoops() == 0 ||
+      matchGranules(producer) || matchGroupedSum(producer) ||
+      isContraction(producer))
+    return nullptr;
+  unsigned number = cast<OpResult>(tensor).getResultNumber();
+  if (!producer.getMatchingIndexingMap(producer.getDpsInitOperand(number))
+           .isProjectedPermutation())
+    return nullptr;
+  // Rows lie along memory.
+  auto kinds = producer.getIteratorTypesArray();
+  bool isAlongMemory =
+      llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+        AffineMap map = producer.getMatchingIndexingMap(input);
+        return map.isPermutation() &&
+               kinds[map.getDimPosition(map.getNumResults() - 1)] ==
+                   utils::IteratorType::reduction;
+      });
+  return isAlongMemory ? producer : nullptr;
+}
+
 void RowSearch::visit(const Place &place) {
   if (auto producer = place.tensor.getDefiningOp<linalg::LinalgOp>();
       producer && producer.getNumReductionLoops() == 0) {
@@ -162,6 +185,8 @@ void RowSearch::visitAll() {
   addOperands(op, llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
   while (!worklist.empty()) {
     Place place = worklist.pop_back_val();
+    if (!along)
+      along = getReductionOfRows(place.tensor);
     // Rows lie along memory.
     if (kinds[place.loops.back()] == utils::IteratorType::parallel)
       visit(place);

@@ -84,6 +84,29 @@ getInnerLoops(linalg::LinalgOp op, linalg::LinalgOp earlier,
   return inner;
 }
 
+/// `op` and `other`, which reads a tensor by `map` whose dimensions are `loops`
+/// of `op`, if both reduce some dimensions, and each others besides.
+static std::optional<NestedReduction>
+findCommonLoops(linalg::LinalgOp op, linalg::LinalgOp other, AffineMap map,
+                ArrayRef<unsigned> loops) {
+  auto own = op.getIteratorTypesArray(), others = other.getIteratorTypesArray();
+  if (loops.size() != own.size() || !isDivisible(other))
+    return std::nullopt;
+  NestedReduction both{op, other, {}, {}};
+  for (auto [expr, loop] : llvm::zip_equal(map.getResults(), loops)) {
+    unsigned otherLoop = cast<AffineDimExpr>(expr).getPosition();
+    if (own[loop] == utils::IteratorType::parallel ||
+        others[otherLoop] == utils::IteratorType::parallel)
+      continue;
+    both.inner.push_back(loop);
+    both.innerOfEarlier.push_back(otherLoop);
+  }
+  if (both.inner.empty() || both.inner.size() == op.getNumReductionLoops() ||
+      both.inner.size() == other.getNumReductionLoops())
+    return std::nullopt;
+  return both;
+}
+
 /// The loops of `op` that another reduction of the tensor of `read` reduces,
 /// element by element of the same, with that reduction.
 static std::optional<NestedReduction> findBeside(linalg::LinalgOp op,
@@ -104,7 +127,9 @@ static std::optional<NestedReduction> findBeside(linalg::LinalgOp op,
           utils::IteratorType::parallel)
         result.loops.push_back(loop);
     if (auto inner = getInnerLoops(op, other, result))
-      return NestedReduction{op, other, *inner};
+      return NestedReduction{op, other, *inner, {}};
+    if (auto both = findCommonLoops(op, other, map, read.loops))
+      return both;
   }
   return std::nullopt;
 }
@@ -137,7 +162,7 @@ mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
       continue;
     if (producer.getNumReductionLoops() > 0) {
       if (auto inner = getInnerLoops(op, producer, dependence))
-        return NestedReduction{op, producer, *inner};
+        return NestedReduction{op, producer, *inner, {}};
       continue;
     }
     unsigned number = cast<OpResult>(dependence.tensor).getResultNumber();
@@ -154,16 +179,15 @@ mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 /// The first part: along the inner loops, from the identity on.
-static linalg::GenericOp buildFirst(OpBuilder &builder,
-                                    const NestedReduction &reduction) {
-  linalg::LinalgOp op = reduction.op;
+static linalg::GenericOp buildFirst(OpBuilder &builder, linalg::LinalgOp op,
+                                    ArrayRef<unsigned> inner) {
   Location loc = op.getLoc();
   SmallVector<int64_t> extents = op.getStaticLoopRanges(), shape;
   SmallVector<AffineExpr> kept;
   SmallVector<utils::IteratorType> kinds(op.getNumLoops(),
                                          utils::IteratorType::reduction);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    if (llvm::is_contained(reduction.inner, loop))
+    if (llvm::is_contained(inner, loop))
       continue;
     kept.push_back(builder.getAffineDimExpr(loop));
     shape.push_back(extents[loop]);
@@ -192,44 +216,113 @@ static linalg::GenericOp buildFirst(OpBuilder &builder,
 }
 
 /// The second part: what `first` gave, along the other loops.
-static linalg::GenericOp buildSecond(OpBuilder &builder,
-                                     const NestedReduction &reduction,
-                                     linalg::GenericOp first) {
-  linalg::LinalgOp op = reduction.op;
+static linalg::GenericOp buildSecond(OpBuilder &builder, linalg::LinalgOp op,
+                                     ArrayRef<unsigned> inner,
+                                     linalg::LinalgOp first) {
   SmallVector<AffineExpr> numbers;
   SmallVector<utils::IteratorType> kinds;
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
     numbers.push_back(builder.getAffineDimExpr(kinds.size()));
-    if (!llvm::is_contained(reduction.inner, loop))
+    if (!llvm::is_contained(inner, loop))
       kinds.push_back(kind);
   }
-  SmallVector<AffineMap> maps(first.getNumResults(),
+  unsigned numResults = first->getNumResults();
+  SmallVector<AffineMap> maps(numResults,
                               builder.getMultiDimIdentityMap(kinds.size()));
   for (OpOperand &init : op.getDpsInitsMutable())
     maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
         numbers, {}, kinds.size(), 0));
   return linalg::GenericOp::create(
-      builder, op.getLoc(), op->getResultTypes(), first.getResults(),
+      builder, op.getLoc(), op->getResultTypes(), first->getResults(),
       op.getDpsInits(), maps, kinds,
       [&](OpBuilder &b, Location loc, ValueRange arguments) {
         SmallVector<Value> yielded;
-        for (unsigned i = 0; i < first.getNumResults(); ++i) {
+        for (unsigned i = 0; i < numResults; ++i) {
           Operation *like = matchCombiner(op, i).op;
-          Value sum = arguments[first.getNumResults() + i];
+          Value sum = arguments[numResults + i];
           yielded.push_back(combineValues(b, loc, like, sum, arguments[i]));
         }
         linalg::YieldOp::create(b, loc, yielded);
       });
 }
 
-linalg::GenericOp
-mlir::fusion::nestReduction(const NestedReduction &reduction) {
-  OpBuilder builder(reduction.op);
-  linalg::GenericOp first = buildFirst(builder, reduction);
-  reduction.op->replaceAllUsesWith(buildSecond(builder, reduction, first));
-  linalg::LinalgOp op = reduction.op;
+/// The number that result `number` of `op` starts from, if it is known.
+static TypedAttr getStart(linalg::LinalgOp op, unsigned number) {
+  auto fill = op.getDpsInitOperand(number)->get().getDefiningOp<linalg::FillOp>();
+  TypedAttr start;
+  if (fill)
+    matchPattern(fill.value(), m_Constant(&start));
+  return start;
+}
+
+/// True when `other` gives what `first`, the first part of `op`, does: what
+/// both start from may differ in the sign of a zero that `op` adds as well.
+static bool gives(linalg::LinalgOp other, linalg::LinalgOp op,
+                  linalg::GenericOp first) {
+  if (first->getResultTypes() != other->getResultTypes() ||
+      first.getDpsInputs() != other.getDpsInputs() ||
+      first.getIndexingMapsArray() != other.getIndexingMapsArray() ||
+      first.getIteratorTypesArray() != other.getIteratorTypesArray() ||
+      !OperationEquivalence::isRegionEquivalentTo(
+          &first.getRegion(), &other->getRegion(0),
+          OperationEquivalence::IgnoreLocations))
+    return false;
+  return llvm::all_of(
+      llvm::seq<unsigned>(0, first.getNumResults()), [&](unsigned i) {
+        Combiner combiner = matchCombiner(op, i);
+        TypedAttr start = getStart(other, i);
+        auto zero = dyn_cast_or_null<FloatAttr>(start);
+        return start == combiner.neutral ||
+               (zero && zero.getValue().isPosZero() &&
+                isa<arith::AddFOp>(combiner.op) && start == getStart(op, i));
+      });
+}
+
+/// Moves `op` before `place`, with what it starts from, which is known.
+static void moveBefore(linalg::LinalgOp op, Operation *place) {
+  OpBuilder builder(place);
+  for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    TypedAttr start = getStart(op, number);
+    auto type = cast<RankedTensorType>(init.get().getType());
+    Operation *before = init.get().getDefiningOp();
+    Value constant = arith::ConstantOp::create(builder, op.getLoc(), start);
+    Value empty = tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
+                                          type.getElementType());
+    init.set(linalg::FillOp::create(builder, op.getLoc(), constant, empty)
+                 .getResult(0));
+    if (isOpTriviallyDead(before))
+      before->erase();
+  }
+  op->moveBefore(place);
+}
+
+/// Nests `op` along `inner`; a first part that `earlier` gives is not computed
+/// again. Returns the first part.
+static linalg::LinalgOp nest(linalg::LinalgOp op, ArrayRef<unsigned> inner,
+                             linalg::LinalgOp earlier) {
+  OpBuilder builder(op);
+  linalg::GenericOp built = buildFirst(builder, op, inner);
+  linalg::LinalgOp first = built;
+  if (gives(earlier, op, built)) {
+    if (op->isBeforeInBlock(earlier))
+      moveBefore(earlier, built);
+    built.erase();
+    first = earlier;
+  }
+  op->replaceAllUsesWith(buildSecond(builder, op, inner, first));
   op.erase();
   return first;
+}
+
+linalg::LinalgOp
+mlir::fusion::nestReduction(const NestedReduction &reduction) {
+  linalg::LinalgOp op = reduction.op, earlier = reduction.earlier;
+  if (reduction.innerOfEarlier.empty())
+    return nest(op, reduction.inner, earlier);
+  if (op->isBeforeInBlock(earlier))
+    return nest(earlier, reduction.innerOfEarlier,
+                nest(op, reduction.inner, earlier));
+  return nest(op, reduction.inner, nest(earlier, reduction.innerOfEarlier, op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,7 +339,10 @@ PricedRewrite mlir::fusion::getNestRewrite() {
                            getOpLabel(reduction->op, NodeKind::Reduction),
                            reduction->op,
                            [reduction]() { return nestReduction(*reduction); },
-                           reduction->earlier});
+                           reduction->innerOfEarlier.empty()
+                               ? reduction->earlier
+                               : nullptr,
+                           std::nullopt});
     return matches;
   };
   rewrite.reason = ReasonCode::BegunByRows;

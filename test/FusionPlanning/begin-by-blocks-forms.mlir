@@ -1,5 +1,6 @@
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a | FileCheck %s
 // RUN: fusion-run %s --entry=ints --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=total --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=kept --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=across --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=soft --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
@@ -63,4 +64,21 @@ func.func @soft(%x: tensor<4000x256xf32>) -> (tensor<256xf32>, tensor<4000x256xf
   %fc = linalg.fill ins(%z : f32) outs(%ec : tensor<256xf32>) -> tensor<256xf32>
   %c = linalg.reduce { arith.addf } ins(%s : tensor<4000x256xf32>) outs(%fc : tensor<256xf32>) dimensions = [0]
   return %c, %s : tensor<256xf32>, tensor<4000x256xf32>
+}
+
+// The maximum of all beside those of short rows: blocks have parts of it, and
+// nobody reads the maxima of rows again.
+// CHECK-LABEL: func.func @total
+// CHECK: fusion.kernel {{.*}} ins(%arg0 : tensor<700001x3xf32>) -> (tensor<700001xf32>, tensor<{{[0-9]+}}xf32>)
+// CHECK-NOT: fusion.kernel {{.*}}tensor<700001xf32>) ->
+// CHECK: return
+func.func @total(%x: tensor<700001x3xf32>) -> (tensor<f32>, tensor<700001xf32>) {
+  %l = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%l : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %all = linalg.reduce { arith.maximumf } ins(%x : tensor<700001x3xf32>) outs(%f : tensor<f32>) dimensions = [0, 1]
+  %er = tensor.empty() : tensor<700001xf32>
+  %fr = linalg.fill ins(%l : f32) outs(%er : tensor<700001xf32>) -> tensor<700001xf32>
+  %rows = linalg.reduce { arith.maximumf } ins(%x : tensor<700001x3xf32>) outs(%fr : tensor<700001xf32>) dimensions = [1]
+  return %all, %rows : tensor<f32>, tensor<700001xf32>
 }

@@ -3,6 +3,9 @@
 // RUN: fusion-run %s --entry=all --device=emulator --random --verify=payload | FileCheck %s --check-prefix=PAYLOAD
 // RUN: fusion-run %s --entry=columns --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-run %s --entry=beside --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=common --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=reused --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
+// RUN: fusion-run %s --entry=offset --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: fusion-compile %s -o %t.fpk --target=sm_90a --explain | FileCheck %s --check-prefix=EXPLAIN
 // A reduction of what depends on an earlier one of some of its dimensions begins
 // with these, in the kernel of that.
@@ -104,4 +107,53 @@ func.func @apart(%x: tensor<4096x8192xf32>) -> (tensor<8192xf32>, tensor<4096xf3
   %fr = linalg.fill ins(%z : f32) outs(%er : tensor<4096xf32>) -> tensor<4096xf32>
   %rows = linalg.reduce { arith.addf } ins(%x : tensor<4096x8192xf32>) outs(%fr : tensor<4096xf32>) dimensions = [1]
   return %columns, %rows : tensor<8192xf32>, tensor<4096xf32>
+}
+
+// Two sums that both reduce the rows, and each another dimension besides: one
+// kernel reads the tensor and sums its rows, light ones finish.
+// CHECK-LABEL: func.func @common
+// CHECK: fusion.kernel {{.*}} : tensor<160x3001xf32>) -> (tensor<160xf32>)
+// CHECK-NOT: fusion.kernel {{.*}}x3001xf32>
+// CHECK: return
+func.func @common(%x: tensor<10x16x3001xf32>) -> (tensor<16xf32>, tensor<10xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %a = linalg.reduce { arith.addf } ins(%x : tensor<10x16x3001xf32>) outs(%f : tensor<16xf32>) dimensions = [0, 2]
+  %eb = tensor.empty() : tensor<10xf32>
+  %fb = linalg.fill ins(%z : f32) outs(%eb : tensor<10xf32>) -> tensor<10xf32>
+  %b = linalg.reduce { arith.addf } ins(%x : tensor<10x16x3001xf32>) outs(%fb : tensor<10xf32>) dimensions = [1, 2]
+  return %a, %b : tensor<16xf32>, tensor<10xf32>
+}
+
+// The sum of all is that of the sums of rows, which the program computes later
+// and which are not computed again.
+// CHECK-LABEL: func.func @reused
+// CHECK: fusion.kernel {{.*}} ins(%arg0 : tensor<20000x96xf32>) -> (tensor<20000xf32>)
+// CHECK-NOT: ins(%arg0
+// CHECK: return
+func.func @reused(%x: tensor<20000x96xf32>) -> (tensor<f32>, tensor<20000xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %all = linalg.reduce { arith.addf } ins(%x : tensor<20000x96xf32>) outs(%f : tensor<f32>) dimensions = [0, 1]
+  %er = tensor.empty() : tensor<20000xf32>
+  %fr = linalg.fill ins(%z : f32) outs(%er : tensor<20000xf32>) -> tensor<20000xf32>
+  %rows = linalg.reduce { arith.addf } ins(%x : tensor<20000x96xf32>) outs(%fr : tensor<20000xf32>) dimensions = [1]
+  return %all, %rows : tensor<f32>, tensor<20000xf32>
+}
+
+// Sums of rows that start from one are not those that the sum of all is made of.
+// CHECK-LABEL: func.func @offset
+// CHECK: fusion.kernel {{.*}} ins(%arg0 : tensor<20000x96xf32>) -> (tensor<20000xf32>, tensor<20000xf32>)
+func.func @offset(%x: tensor<20000x96xf32>) -> (tensor<f32>, tensor<20000xf32>) {
+  %z = arith.constant 0.0 : f32
+  %o = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %all = linalg.reduce { arith.addf } ins(%x : tensor<20000x96xf32>) outs(%f : tensor<f32>) dimensions = [0, 1]
+  %er = tensor.empty() : tensor<20000xf32>
+  %fr = linalg.fill ins(%o : f32) outs(%er : tensor<20000xf32>) -> tensor<20000xf32>
+  %rows = linalg.reduce { arith.addf } ins(%x : tensor<20000x96xf32>) outs(%fr : tensor<20000xf32>) dimensions = [1]
+  return %all, %rows : tensor<f32>, tensor<20000xf32>
 }

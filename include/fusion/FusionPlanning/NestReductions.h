@@ -20,19 +20,24 @@
 
 namespace mlir::fusion {
 
-/// A reduction of what is computed from an earlier one, element by element.
+/// A reduction of what is computed from an earlier one, element by element, or
+/// of what another one reduces.
 struct NestedReduction {
   linalg::LinalgOp op, earlier;
   /// The loops of `op`, some of those that it reduces, that `earlier` reduces.
   SmallVector<unsigned> inner;
+  /// The same loops of `earlier`, if it reduces others that `op` keeps: both
+  /// nest.
+  SmallVector<unsigned> innerOfEarlier;
 };
 
 /// How `op` nests, if it does.
 std::optional<NestedReduction> findNestedReduction(linalg::LinalgOp op);
 
 /// Makes two reductions of one, first along the inner loops, then along the
-/// others; returns the first. `reduction.op` is erased.
-linalg::GenericOp nestReduction(const NestedReduction &reduction);
+/// others; returns the first, which is `reduction.earlier` where that gives the
+/// same. `reduction.op` is erased.
+linalg::LinalgOp nestReduction(const NestedReduction &reduction);
 
 /// The nesting of all such reductions.
 PricedRewrite getNestRewrite();
