@@ -254,7 +254,10 @@ static double estimateMemory(const KernelCost &cost, const KernelShape &shape,
       cost.keptInL1 &&
       ofSM * (cost.sweptOfBlock + static_cast<double>(shape.sharedBytes)) <=
           fitted.keptInL1 * static_cast<double>(target.sharedPerSM);
-  bool inL2 = cost.sweepDistanceBytes <=
+  // What a later sweep reads again, all resident blocks have read meanwhile.
+  double resident =
+      std::min(waves.blocks, ofSM * static_cast<double>(target.numSMs));
+  bool inL2 = cost.sweptOfBlock * resident <=
               fitted.keptInL2 * static_cast<double>(target.l2Bytes);
   double sweepRate = inL1   ? target.sharedBytesPerSecond()
                      : inL2 ? target.l2BytesPerSecond()

@@ -338,7 +338,6 @@ mlir::fusion::estimateTogether(ArrayRef<const KernelEstimate *> kernels,
     sum.sfuOps += cost.sfuOps;
     sum.sharedBytes += cost.sharedBytes;
     sum.sweptBytes += cost.sweptBytes;
-    sum.sweepDistanceBytes += cost.sweepDistanceBytes;
     sum.sweptOfBlock = std::max(sum.sweptOfBlock, cost.sweptOfBlock);
     sum.keptInL1 &= cost.keptInL1;
     sum.reductionSteps = std::max(sum.reductionSteps, cost.reductionSteps);

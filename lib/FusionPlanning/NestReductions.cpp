@@ -248,7 +248,8 @@ static linalg::GenericOp buildSecond(OpBuilder &builder, linalg::LinalgOp op,
 
 /// The number that result `number` of `op` starts from, if it is known.
 static TypedAttr getStart(linalg::LinalgOp op, unsigned number) {
-  auto fill = op.getDpsInitOperand(number)->get().getDefiningOp<linalg::FillOp>();
+  auto fill =
+      op.getDpsInitOperand(number)->get().getDefiningOp<linalg::FillOp>();
   TypedAttr start;
   if (fill)
     matchPattern(fill.value(), m_Constant(&start));
@@ -314,8 +315,7 @@ static linalg::LinalgOp nest(linalg::LinalgOp op, ArrayRef<unsigned> inner,
   return first;
 }
 
-linalg::LinalgOp
-mlir::fusion::nestReduction(const NestedReduction &reduction) {
+linalg::LinalgOp mlir::fusion::nestReduction(const NestedReduction &reduction) {
   linalg::LinalgOp op = reduction.op, earlier = reduction.earlier;
   if (reduction.innerOfEarlier.empty())
     return nest(op, reduction.inner, earlier);
@@ -335,14 +335,12 @@ PricedRewrite mlir::fusion::getNestRewrite() {
     std::vector<RewriteMatch> matches;
     for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
       if (auto reduction = findNestedReduction(op))
-        matches.push_back({getOpLabel(reduction->earlier, NodeKind::Reduction),
-                           getOpLabel(reduction->op, NodeKind::Reduction),
-                           reduction->op,
-                           [reduction]() { return nestReduction(*reduction); },
-                           reduction->innerOfEarlier.empty()
-                               ? reduction->earlier
-                               : nullptr,
-                           std::nullopt});
+        matches.push_back(
+            {getOpLabel(reduction->earlier, NodeKind::Reduction),
+             getOpLabel(reduction->op, NodeKind::Reduction), reduction->op,
+             [reduction]() { return nestReduction(*reduction); },
+             reduction->innerOfEarlier.empty() ? reduction->earlier : nullptr,
+             std::nullopt});
     return matches;
   };
   rewrite.reason = ReasonCode::BegunByRows;

@@ -242,9 +242,10 @@ static void spreadRowsOrColumns(const LoopFacts &facts,
   }
 }
 
-/// Lets several blocks walk the dimension of the most chunks, if they can.
+/// Lets several blocks walk the dimension of the most chunks, if they can:
+/// `times` as many as fill the chip.
 static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
-                      double groups, LoopSchedule &draft) {
+                      double groups, int64_t times, LoopSchedule &draft) {
   auto chunksOf = [&](unsigned dim) {
     return llvm::divideCeil(facts.extents[dim], draft[dim].tile);
   };
@@ -261,7 +262,8 @@ static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
   for (unsigned i = 0; i < facts.getNumDims(); ++i)
     elements *= static_cast<double>(
         draft[i].kind == AxisKind::Loop ? facts.extents[i] : draft[i].tile);
-  int64_t blocks = getWalkSplit(groups, elements, facts.target);
+  int64_t blocks =
+      getWalkSplit(groups / static_cast<double>(times), elements, facts.target);
   // No block without a chunk.
   int64_t chunks = chunksOf(*most);
   blocks = llvm::divideCeil(chunks,
@@ -447,6 +449,52 @@ static void addWalk(const LoopFacts &facts, const ReducedDims &reduced,
   found.push_back(staged);
 }
 
+/// True when L2 holds what all blocks of `draft` that are at work at a time
+/// walk until they walk it again.
+static bool staysInL2(const LoopFacts &facts, const LoopSchedule &draft) {
+  double elements = 1;
+  for (auto [dim, axis] : llvm::enumerate(draft.axes))
+    elements *= axis.kind == AxisKind::Loop
+                    ? static_cast<double>(facts.extents[dim]) /
+                          static_cast<double>(axis.split)
+                    : static_cast<double>(axis.tile);
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  double blocks =
+      static_cast<double>(fitted.walkBlocksPerSM * facts.target.numSMs *
+                          fitted.shareThreads) /
+      static_cast<double>(draft.warps * kWarpThreads);
+  return blocks * elements * findLargest(facts.inputs)->elementBytes <=
+         facts.target.fitted.kernels.keptInL2 *
+             static_cast<double>(facts.target.l2Bytes);
+}
+
+/// Adds to `found` blocks that share the walk of `draft`: as many as fill the
+/// chip; and where they walk twice, so many that few groups are at work at a
+/// time and what they have read is still in L2.
+static void addSplitWalks(const LoopFacts &facts, const ReducedDims &reduced,
+                          double groups, const LoopSchedule &draft,
+                          LoopSchedules &found) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  bool isSwept = llvm::any_of(
+      reduced.dims, [&](unsigned dim) { return isSweptAgain(facts, dim); });
+  int64_t most = isSwept && !facts.inputs.empty() ? fitted.maxSplit : 1;
+  int64_t before = 1;
+  for (int64_t times = 1; times <= most; times *= 2) {
+    LoopSchedule split = draft;
+    splitWalk(facts, reduced, groups, times, split);
+    split = addWarps(facts, split, fitted.maxShareElements);
+    int64_t blocks = 1;
+    for (const LoopAxis &axis : split.axes)
+      blocks = std::max(blocks, axis.split);
+    bool stays = times > 1 && staysInL2(facts, split);
+    if (blocks > before && (times == 1 || stays))
+      addWalk(facts, reduced, split, found);
+    if (stays)
+      return;
+    before = blocks;
+  }
+}
+
 /// Adds to `found` blocks that walk what is reduced in chunks, one or as many
 /// as fill the chip.
 static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
@@ -475,11 +523,7 @@ static void walkChunks(const LoopFacts &facts, const ReducedDims &reduced,
     LoopSchedule split = alone;
     if (rowsAreContiguous)
       addChunks(facts, reduced, chunk, split);
-    splitWalk(facts, reduced, gridBlocks(alone, facts), split);
-    if (llvm::any_of(split.axes,
-                     [](const LoopAxis &axis) { return axis.split > 1; }))
-      addWalk(facts, reduced, addWarps(facts, split, fitted.maxShareElements),
-              found);
+    addSplitWalks(facts, reduced, gridBlocks(alone, facts), split, found);
   }
 }
 
@@ -511,8 +555,8 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   return addWarps(facts, draft, fitted.maxShareElements);
 }
 
-/// Adds `draft` to `found` again with more and more threads, as long as each has
-/// a vector, where multiprocessors have no second block to be busy with.
+/// Adds `draft` to `found` again with more and more threads, as long as each
+/// has a vector, where multiprocessors have no second block to be busy with.
 static void addMoreWarps(const LoopFacts &facts, LoopSchedule draft,
                          LoopSchedules &found) {
   if (gridBlocks(draft, facts) > static_cast<double>(facts.target.numSMs))

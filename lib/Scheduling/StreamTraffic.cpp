@@ -523,12 +523,8 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   access.requestedBytes = std::max(access.requestedBytes, access.uniqueBytes);
   access.reuseDistanceBytes = stream.uniqueBytes;
   cost.accesses.push_back(access);
-  // What a later sweep reads again, all resident blocks have read meanwhile.
-  double resident =
-      std::min(work.blocks, 2 * static_cast<double>(facts.target.numSMs));
   if (sweeps > 1) {
     cost.sweptBytes += access.requestedBytes * (sweeps - 1);
-    cost.sweepDistanceBytes += inBlock * resident;
     cost.sweptOfBlock += inBlock;
   }
 

@@ -73,11 +73,10 @@ struct KernelCost {
   /// Bytes that pass through shared memory or L1.
   double sharedBytes = 0;
   /// Bytes that later sweeps of blocks over what they walk ask for: nothing
-  /// else is read meanwhile. They come from L2 if it holds as many.
+  /// else is read meanwhile.
   double sweptBytes = 0;
-  double sweepDistanceBytes = 0;
-  /// The same of what one block sweeps, which its multiprocessor's first cache
-  /// may hold.
+  /// What one block sweeps: of those that are resident together, L2 may hold
+  /// it, or the first cache of their multiprocessor.
   double sweptOfBlock = 0;
   bool keptInL1 = true;
   /// Steps in which a block waits for all its threads, in sequence.
