@@ -555,28 +555,12 @@ static LoopSchedule keepWhole(const LoopFacts &facts,
   return addWarps(facts, draft, fitted.maxShareElements);
 }
 
-/// Adds `draft` to `found` again with more and more threads, as long as each
-/// has a vector, where multiprocessors have no second block to be busy with.
-static void addMoreWarps(const LoopFacts &facts, LoopSchedule draft,
-                         LoopSchedules &found) {
-  if (gridBlocks(draft, facts) > static_cast<double>(facts.target.numSMs))
-    return;
-  int64_t vector = draft[facts.getFastest()].vector;
-  int64_t most = std::min<int64_t>(facts.target.maxThreadsPerBlock,
-                                   draft.tileElements() / vector);
-  while (2 * draft.warps * kWarpThreads <= most) {
-    draft.warps *= 2;
-    found.push_back(draft);
-  }
-}
-
 /// Adds `draft` to `found`, and again with fewer and fewer threads, which have
 /// more elements each and less to tell each other.
 static void addFewerWarps(const LoopFacts &facts, bool rowsAreContiguous,
                           LoopSchedule draft, LoopSchedules &found) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   found.push_back(draft);
-  addMoreWarps(facts, draft, found);
   // Threads that share columns tell each other of each column that they have.
   auto mayHaveFewer = [&] {
     int64_t each = draft.tileElements() / (draft.warps * kWarpThreads / 2);
