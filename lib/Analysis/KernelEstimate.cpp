@@ -28,6 +28,19 @@ static constexpr unsigned kMaxFastDims = 3;
 // Facts about the body
 //===----------------------------------------------------------------------===//
 
+bool mlir::fusion::readSame(const KernelBody &body, const BodyAccess &a,
+                            const BodyAccess &b) {
+  // A dimension of one element is a loop of its own for each operation.
+  auto isFirst = [&](AffineExpr coord) {
+    return coord == 0 || (isa<AffineDimExpr>(coord) && !body.getMask(coord));
+  };
+  return a.value == b.value &&
+         llvm::all_of(llvm::zip_equal(a.coords, b.coords), [&](auto pair) {
+           auto [ofA, ofB] = pair;
+           return ofA == ofB || (isFirst(ofA) && isFirst(ofB));
+         });
+}
+
 SmallVector<double> mlir::fusion::getFirstTouches(const KernelBody &body) {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> result;
@@ -41,8 +54,7 @@ SmallVector<double> mlir::fusion::getFirstTouches(const KernelBody &body) {
     // The same elements again cost nothing.
     bool repeated =
         llvm::any_of(inputs.take_front(i), [&](const BodyAccess &earlier) {
-          return earlier.value == access.value &&
-                 earlier.coords == access.coords;
+          return readSame(body, earlier, access);
         });
     double bytes = repeated ? 0
                             : std::min(it->second, body.getPoints(access.mask) *

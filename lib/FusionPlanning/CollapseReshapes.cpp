@@ -48,6 +48,10 @@ static bool isPointwise(Operation *op) {
          linalgOp.getNumReductionLoops() == 0;
 }
 
+static bool isMove(Operation *op) {
+  return isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op);
+}
+
 /// True when `value` is computed by an operation that reduces, and pointwise
 /// operations after it.
 static bool comesFromReduction(Value value) {
@@ -59,7 +63,7 @@ static bool comesFromReduction(Value value) {
       continue;
     if (isPointwise(op))
       llvm::append_range(worklist, cast<linalg::LinalgOp>(op).getDpsInputs());
-    else if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op))
+    else if (isMove(op))
       llvm::append_range(worklist, op->getOperands());
     else if (reduces(op))
       return true;
@@ -80,6 +84,15 @@ static bool isReduced(Value value) {
         llvm::append_range(worklist, user->getResults());
     }
   return false;
+}
+
+/// True when `view` joins dimensions of what is moved. Behind it each element
+/// would be looked for at quotients and remainders; moved as rows, elements lie
+/// as they do in memory.
+static bool joinsMoved(Operation *view) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(view);
+  Operation *source = collapse ? collapse.getSrc().getDefiningOp() : nullptr;
+  return source && isMove(source) && !comesFromReduction(collapse.getSrc());
 }
 
 /// Tensors that are copied to wherever they are needed.
@@ -233,7 +246,8 @@ bool ReshapeCollapser::mayCut(const Place &place) const {
 }
 
 /// Chooses the classes that hold what a reduction or product next to a reshape
-/// and a reduction on the other side have between them.
+/// and a reduction on the other side have between them, or what is moved before
+/// a reshape that joins dimensions.
 void ReshapeCollapser::chooseClasses() {
   llvm::SmallBitVector stays = compressClasses();
   for (const Place &place : joined)
@@ -244,7 +258,7 @@ void ReshapeCollapser::chooseClasses() {
     bool isNext = isa<tensor::ExpandShapeOp>(place.op)
                       ? comesFromReduction(place.op->getOperand(0))
                       : isReduced(place.op->getResult(0));
-    if (isNext && reduced.contains(getClass(place)))
+    if ((isNext && reduced.contains(getClass(place))) || joinsMoved(place.op))
       chosen.set(getClass(place));
   }
   chosen.reset(stays);

@@ -13,6 +13,7 @@
 
 #include "BlockWork.h"
 
+#include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 #include "fusion/Support/Hardware.h"
 #include <algorithm>
 #include <cmath>
@@ -31,10 +32,55 @@ BlockWork::BlockWork(const LoopFacts &facts, const LoopSchedule &schedule)
                  static_cast<double>(schedule[dim].strip);
   perThread = std::max(1.0, perThread / threads);
   findTurns();
-  // Of registers, those past the end are no code.
-  if (keepsByThread())
+  dropPadding();
+}
+
+void BlockWork::dropPadding() {
+  if (schedule.strategy != Strategy::Reduction)
+    return;
+  if (keepsByThread()) {
     for (unsigned dim : facts.reduced.set_bits())
       paddingOf[dim] = 1;
+    return;
+  }
+  SmallVector<unsigned> dims;
+  SmallVector<int64_t> shape;
+  unsigned along = getAlongMemory(), fastest = 0;
+  for (unsigned dim = facts.getNumDims(); dim-- > 0;) {
+    int64_t tile = schedule[dim].tile;
+    if (!llvm::isPowerOf2_64(tile))
+      return;
+    if (dim == along)
+      fastest = dims.size();
+    dims.push_back(dim);
+    shape.push_back(tile);
+  }
+  llvm::SmallBitVector reduced(dims.size());
+  SmallVector<unsigned> order{fastest};
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    reduced[axis] = facts.reduced.test(dim);
+    if (axis != fastest)
+      order.push_back(axis);
+  }
+  int64_t vector = std::min(getVectorAlong(), shape[fastest]);
+  while (vector > 1 && perThread < static_cast<double>(vector))
+    vector /= 2;
+  tile::LinearLayout layout =
+      tile::getBlockedLayout(shape, order, vector, schedule.warps, reduced);
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    if (schedule[dim].kind != AxisKind::Full || blocksOf[dim] > 1 ||
+        !facts.getStaticExtent(dim))
+      continue;
+    // What all threads have before they come to their next register.
+    int64_t together = shape[axis];
+    for (unsigned bit = layout.numBits(tile::HwDim::Register);
+         bit-- > 0 && together > 1;)
+      if (layout.basis(tile::HwDim::Register, bit)[axis] == together / 2)
+        together /= 2;
+    paddingOf[dim] =
+        static_cast<double>(llvm::alignTo(facts.extents[dim], together)) /
+        static_cast<double>(facts.extents[dim]);
+  }
 }
 
 void BlockWork::measure(unsigned dim) {
@@ -174,10 +220,8 @@ BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
   return {sharing, std::max(together, results * sharing / threads)};
 }
 
-double BlockWork::countLanesAlong() const {
+int64_t BlockWork::getVectorAlong() const {
   unsigned along = getAlongMemory();
-  if (schedule[along].tile == 1)
-    return 1;
   // One row begins where a vector does, others anywhere.
   int64_t vector =
       kMaxAccessBytes / static_cast<int64_t>(facts.narrowestElement);
@@ -186,9 +230,16 @@ double BlockWork::countLanesAlong() const {
   while (!isOnly && !walksAlong(along) && vector > 1 &&
          facts.extents[along] % vector != 0)
     vector /= 2;
+  return vector;
+}
+
+double BlockWork::countLanesAlong() const {
+  int64_t tile = schedule[getAlongMemory()].tile;
+  if (tile == 1)
+    return 1;
   return std::min(static_cast<double>(kWarpThreads),
-                  static_cast<double>(schedule[along].tile) /
-                      static_cast<double>(vector));
+                  static_cast<double>(tile) /
+                      static_cast<double>(getVectorAlong()));
 }
 
 bool BlockWork::keepsByThread() const {

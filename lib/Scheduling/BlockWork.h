@@ -56,6 +56,8 @@ struct BlockWork {
   DimMask getResultMask(const BodyInstance &instance) const;
   /// Of them, lanes along memory of what is reduced.
   double countLanesAlong() const;
+  /// Elements along memory that one access of a thread brings.
+  int64_t getVectorAlong() const;
   /// Threads have all that they reduce; nothing is exchanged.
   bool keepsByThread() const;
   /// They have whole rows along memory then.
@@ -94,6 +96,9 @@ struct BlockWork {
 
 private:
   void measure(unsigned dim);
+  /// What lies past the end of a dimension that a block has whole is no code
+  /// where it lies there in the registers of all threads.
+  void dropPadding();
   void findTurns();
 };
 

@@ -16,80 +16,136 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Where dimension `fast` is shorter than a side of a square tile, the side
-/// goes on along what lies outside of it in memory, in the largest tensor that
-/// is contiguous along it. `other` is that of the other side.
-static void growSide(LoopSchedule &draft, const LoopFacts &facts, unsigned fast,
-                     unsigned other) {
+namespace {
+/// Where memory runs along one dimension in some tensors and along another in
+/// others, or goes on along others behind rows that they all have.
+struct TileSides {
+  /// The dimensions of such rows, which are short; the fastest first.
+  SmallVector<unsigned> inner;
+  /// Those in which the tensors part, most bytes first.
+  unsigned first, second;
+};
+} // namespace
+
+/// The number of the dimension of `tensor` that follows the dimensions `inner`,
+/// which are its fastest.
+static std::optional<unsigned> findBeyond(const KernelTensor &tensor,
+                                          ArrayRef<unsigned> inner) {
+  for (unsigned number = tensor.shape.size(); number-- > 0;) {
+    if (tensor.shape[number] == 1)
+      continue;
+    if (inner.empty())
+      return number;
+    if (tensor.dims[number] != inner.front())
+      return std::nullopt;
+    inner = inner.drop_front();
+  }
+  return std::nullopt;
+}
+
+/// The dimensions along which tensors go on behind `inner`, most bytes first.
+static SmallVector<std::pair<double, unsigned>>
+findBeyond(const LoopFacts &facts, ArrayRef<unsigned> inner) {
+  SmallVector<double> bytes(facts.getNumDims(), 0);
+  for (const auto *tensors : {&facts.inputs, &facts.outputs})
+    for (const KernelTensor &tensor : *tensors)
+      if (std::optional<unsigned> number = findBeyond(tensor, inner))
+        if (std::optional<unsigned> dim = tensor.dims[*number])
+          bytes[*dim] += tensor.elements() * std::max(1.0, tensor.elementBytes);
+  SmallVector<std::pair<double, unsigned>> beyond;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    if (bytes[dim] > 0 && facts.root.test(dim) && facts.extents[dim] > 1 &&
+        !llvm::is_contained(inner, dim))
+      beyond.push_back({bytes[dim], dim});
+  llvm::sort(beyond, [](auto a, auto b) {
+    return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
+  });
+  return beyond;
+}
+
+static std::optional<TileSides> findSides(const LoopFacts &facts) {
+  SmallVector<unsigned> inner;
+  int64_t row = 1;
+  while (row < facts.target.fitted.pointwise.squareSide) {
+    auto beyond = findBeyond(facts, inner);
+    if (beyond.empty())
+      return std::nullopt;
+    auto [bytes, dim] = beyond.front();
+    if (beyond.size() > 1 && beyond[1].first * 16 > bytes)
+      return TileSides{std::move(inner), dim, beyond[1].second};
+    inner.push_back(dim);
+    row *= nextPowerOfTwo(facts.extents[dim]);
+  }
+  return std::nullopt;
+}
+
+/// Lets the tile go on along `side` behind the dimensions `inner`, and along
+/// what lies outside of it in memory where it is short, in the largest tensor
+/// that has it there. `other` is that of the other side.
+static void growSide(LoopSchedule &draft, const LoopFacts &facts,
+                     ArrayRef<unsigned> inner, unsigned side, unsigned other) {
   const KernelTensor *largest = nullptr;
-  auto visit = [&](const KernelTensor &tensor) {
-    auto isLong = [](int64_t size) { return size > 1; };
-    auto last = llvm::find_if(llvm::reverse(tensor.shape), isLong);
-    if (last == tensor.shape.rend())
-      return;
-    unsigned number = tensor.shape.rend() - last - 1;
-    if (tensor.dims[number] == fast &&
-        (!largest || tensor.elements() > largest->elements()))
-      largest = &tensor;
-  };
-  llvm::for_each(facts.inputs, visit);
-  llvm::for_each(facts.outputs, visit);
+  unsigned begin = 0;
+  for (const auto *tensors : {&facts.inputs, &facts.outputs})
+    for (const KernelTensor &tensor : *tensors) {
+      std::optional<unsigned> number = findBeyond(tensor, inner);
+      if (number && tensor.dims[*number] == side &&
+          (!largest || tensor.elements() > largest->elements())) {
+        largest = &tensor;
+        begin = *number;
+      }
+    }
   if (!largest)
     return;
-  int64_t side = 1;
-  for (unsigned number = largest->shape.size(); number-- > 0;) {
+  int64_t length = 1;
+  for (unsigned dim : inner)
+    length *= draft[dim].tile;
+  for (unsigned number = begin + 1; number-- > 0;) {
     if (largest->shape[number] == 1)
       continue;
     std::optional<unsigned> dim = largest->dims[number];
     if (!dim || *dim == other || !facts.root.test(*dim) ||
-        side >= facts.target.fitted.pointwise.squareSide)
+        length >= facts.target.fitted.pointwise.squareSide)
       return;
     LoopAxis &axis = draft[*dim];
     axis.tile = std::max(
         axis.tile,
-        std::min<int64_t>(facts.target.fitted.pointwise.squareSide / side,
+        std::min<int64_t>(facts.target.fitted.pointwise.squareSide / length,
                           nextPowerOfTwo(facts.extents[*dim])));
-    side *= axis.tile;
+    length *= axis.tile;
     if (axis.tile < facts.extents[*dim])
       return;
   }
+}
+
+/// A tile that all tensors read and write in whole cache lines.
+static void setSides(LoopSchedule &draft, const LoopFacts &facts,
+                     const TileSides &sides, int64_t vector) {
+  for (unsigned dim : sides.inner)
+    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+  growSide(draft, facts, sides.inner, sides.first, sides.second);
+  growSide(draft, facts, sides.inner, sides.second, sides.first);
+  if (!sides.inner.empty())
+    draft[sides.inner.front()].vector = vector;
+  else
+    for (unsigned side : {sides.first, sides.second})
+      draft[side].vector = vector;
 }
 
 /// One 16-byte access a thread for each operand: more of them in flight did not
 /// help at full occupancy, more blocks did (sm_90a, 2026-11-21). With `several`
 /// four in half the threads. A small problem has fewer threads a block where it
 /// `spreads` over the chip.
-static LoopSchedule getSchedule(const LoopFacts &facts, bool several,
-                                bool spreads) {
+static LoopSchedule getSchedule(const LoopFacts &facts,
+                                const std::optional<TileSides> &sides,
+                                bool several, bool spreads) {
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
   int64_t threads = several ? 128 : 256;
   int64_t budget = threads * vector * (several ? 4 : 1);
-  bool square = false;
-
-  // Dimensions along which some operand is contiguous, most bytes first.
-  SmallVector<unsigned> fast;
-  for (unsigned i = 0; i < facts.getNumDims(); ++i)
-    if (facts.contiguousBytes[i] > 0 && facts.root.test(i) &&
-        facts.extents[i] > 1)
-      fast.push_back(i);
-  llvm::stable_sort(fast, [&](unsigned a, unsigned b) {
-    return facts.contiguousBytes[a] > facts.contiguousBytes[b];
-  });
-  if (fast.size() > 1 &&
-      facts.contiguousBytes[fast[1]] * 16 > facts.contiguousBytes[fast[0]]) {
-    // Two directions: a square tile that both read in whole cache lines.
-    square = true;
-    for (unsigned i = 0; i < 2; ++i) {
-      draft[fast[i]].tile =
-          std::min<int64_t>(facts.target.fitted.pointwise.squareSide,
-                            nextPowerOfTwo(facts.extents[fast[i]]));
-      draft[fast[i]].vector = vector;
-    }
-    for (unsigned i = 0; i < 2; ++i)
-      growSide(draft, facts, fast[i], fast[1 - i]);
-  }
+  if (sides)
+    setSides(draft, facts, *sides, vector);
   auto rank = static_cast<int64_t>(facts.primary.size());
   // A few steps along a dimension that an operand lacks: the block reads that
   // operand once for all of them.
@@ -123,21 +179,32 @@ static LoopSchedule getSchedule(const LoopFacts &facts, bool several,
         widest = dim;
     draft[widest].tile /= 2;
   }
-  int64_t perThread = several && !square ? 4 * vector : vector;
+  int64_t perThread = several && !sides ? 4 * vector : vector;
   draft.warps = warpsFor(draft.tileElements(), perThread,
-                         square ? 16 : threads / kWarpThreads);
+                         sides ? 16 : threads / kWarpThreads);
   return draft;
 }
 
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
-  LoopSchedules result{getSchedule(facts, /*several=*/false, /*spreads=*/true)};
+  std::optional<TileSides> sides = findSides(facts);
+  // Rows that all tensors have are read and written as they lie; whether tiles
+  // have what lies beside them as well is a matter of price.
+  bool hasRows = sides && !sides->inner.empty();
+  std::optional<TileSides> usual = hasRows ? std::nullopt : sides;
+  LoopSchedules result{
+      getSchedule(facts, usual, /*several=*/false, /*spreads=*/true)};
+  if (hasRows)
+    result.push_back(
+        getSchedule(facts, sides, /*several=*/false, /*spreads=*/true));
   // Where an operand repeats along a dimension, registers can keep it; but not
   // with long bodies, whose registers then do not suffice.
   if (facts.repeats.any() &&
       facts.operations <= facts.target.fitted.pointwise.longBody)
-    result.push_back(getSchedule(facts, /*several=*/true, /*spreads=*/true));
+    result.push_back(
+        getSchedule(facts, usual, /*several=*/true, /*spreads=*/true));
   // In one launch with others it need not.
-  LoopSchedule whole = getSchedule(facts, /*several=*/false, /*spreads=*/false);
+  LoopSchedule whole =
+      getSchedule(facts, usual, /*several=*/false, /*spreads=*/false);
   if (whole.warps != result.front().warps)
     result.push_back(std::move(whole));
   return result;

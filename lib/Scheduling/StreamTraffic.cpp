@@ -66,17 +66,19 @@ StreamTraffic::StreamTraffic(const BlockWork &work)
 void StreamTraffic::find() {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
-  for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
+  SmallVector<const BodyAccess *> accesses;
+  for (auto [number, touched] : llvm::enumerate(touches)) {
+    const BodyAccess &access = body.getInputs()[number];
     const GraphValue &value = graph.getValue(access.value);
     uint64_t sweeps = body.getInstances()[access.instance].sweeps;
-    auto known = llvm::find_if(streams, [&](const Stream &stream) {
-      return &stream.value == &value &&
-             stream.coords == ArrayRef<AffineExpr>(access.coords);
+    auto *known = llvm::find_if(accesses, [&](const BodyAccess *other) {
+      return readSame(body, *other, access);
     });
-    if (known != streams.end()) {
-      known->sweeps |= sweeps;
+    if (known != accesses.end()) {
+      streams[known - accesses.begin()].sweeps |= sweeps;
       continue;
     }
+    accesses.push_back(&access);
     streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
                        /*isWrite=*/false, touched});
   }

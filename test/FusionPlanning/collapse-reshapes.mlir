@@ -236,3 +236,43 @@ func.func @wanted_apart(%x: tensor<14x64xf32>, %w: tensor<64x96xf32>) -> tensor<
   } -> tensor<7x2xf32>
   return %t : tensor<7x2xf32>
 }
+
+// -----
+
+// What is joined along another dimension is so before the reshape as well:
+// elements of the joined dimensions then lie side by side for the kernel that
+// permutes them.
+// CHECK-LABEL: func @joined_before
+// CHECK-SAME: kernels_after = 1 : i64
+// CHECK: tensor.collapse_shape %arg1 {{\[}}[0], [1], [2, 3]] : tensor<15x2x33x2560xf16> into tensor<15x2x84480xf16>
+// CHECK: tensor.collapse_shape %arg0 {{\[}}[0], [1], [2, 3]] : tensor<15x6x33x2560xf16> into tensor<15x6x84480xf16>
+// CHECK: tensor.concat dim(1) {{.*}} -> tensor<15x8x84480xf16>
+func.func @joined_before(%x: tensor<15x6x33x2560xf16>, %y: tensor<15x2x33x2560xf16>) -> tensor<15x84480x8xf16> {
+  %0 = tensor.concat dim(1) %y, %x : (tensor<15x2x33x2560xf16>, tensor<15x6x33x2560xf16>) -> tensor<15x8x33x2560xf16>
+  %1 = tensor.collapse_shape %0 [[0], [1], [2, 3]] : tensor<15x8x33x2560xf16> into tensor<15x8x84480xf16>
+  %e = tensor.empty() : tensor<15x84480x8xf16>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k, j)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%1 : tensor<15x8x84480xf16>) outs(%e : tensor<15x84480x8xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    linalg.yield %a : f16
+  } -> tensor<15x84480x8xf16>
+  return %t : tensor<15x84480x8xf16>
+}
+
+// -----
+
+// Along the last of the dimensions that the reshape joins, elements of several
+// tensors alternate.
+// CHECK-LABEL: func @joined_within
+// CHECK: tensor.concat {{.*}} -> tensor<15x8x5120xf16>
+func.func @joined_within(%x: tensor<15x8x2560xf16>, %y: tensor<15x8x2560xf16>) -> tensor<40960x15xf16> {
+  %0 = tensor.concat dim(2) %y, %x : (tensor<15x8x2560xf16>, tensor<15x8x2560xf16>) -> tensor<15x8x5120xf16>
+  %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<15x8x5120xf16> into tensor<15x40960xf16>
+  %e = tensor.empty() : tensor<40960x15xf16>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%1 : tensor<15x40960xf16>) outs(%e : tensor<40960x15xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    linalg.yield %a : f16
+  } -> tensor<40960x15xf16>
+  return %t : tensor<40960x15xf16>
+}

@@ -54,6 +54,10 @@ std::optional<KernelEstimate> estimateRowProduct(const KernelBody &body,
 KernelEstimate estimateTogether(ArrayRef<const KernelEstimate *> kernels,
                                 const TargetInfo &target);
 
+/// True when `a` and `b`, of `body`, read the same element at each point: by
+/// equal coordinates, but for those along dimensions of one element.
+bool readSame(const KernelBody &body, const BodyAccess &a, const BodyAccess &b);
+
 /// Bytes of the tensors that `body` reads, for each access: what it brings in
 /// beyond what earlier ones of the same tensor did.
 SmallVector<double> getFirstTouches(const KernelBody &body);
