@@ -117,8 +117,8 @@ void SchedulePricer::setStages() {
     if (stream.isWrite)
       continue;
     all += stream.uniqueBytes;
-    double vector =
-        traffic.getVector(stream, traffic.getRun(stream, work.tileOf));
+    double vector = traffic.getVector(
+        stream, traffic.getRun(stream, work.tileOf), /*isCopied=*/true);
     if (!traffic.isCopied(stream) ||
         vector * stream.value.elementBytes < kLeastCopyBytes)
       continue;

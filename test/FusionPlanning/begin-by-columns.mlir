@@ -11,24 +11,24 @@
 // A maximum and a sum, of what another operation computes.
 // CHECK-LABEL: func.func @between
 // CHECK-SAME: kernels_after = 2 : i64
-// CHECK: fusion.kernel {{.*}} -> (tensor<{{30|6x5}}xf32>, tensor<{{30|6x5}}xf32>)
-// CHECK: fusion.kernel {{.*}} -> (tensor<6xf32>, tensor<6xf32>)
-func.func @between(%x: tensor<400001x6x5xf16>) -> (tensor<6xf32>, tensor<6xf32>) {
-  %w = arith.extf %x : tensor<400001x6x5xf16> to tensor<400001x6x5xf32>
+// CHECK: fusion.kernel {{.*}} -> (tensor<{{32|16x2}}xf32>, tensor<{{32|16x2}}xf32>)
+// CHECK: fusion.kernel {{.*}} -> (tensor<16xf32>, tensor<16xf32>)
+func.func @between(%x: tensor<100001x16x2xf16>) -> (tensor<16xf32>, tensor<16xf32>) {
+  %w = arith.extf %x : tensor<100001x16x2xf16> to tensor<100001x16x2xf32>
   %z = arith.constant 0.0 : f32
   %l = arith.constant 0xFF800000 : f32
-  %e = tensor.empty() : tensor<6xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  %g = linalg.fill ins(%l : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %g = linalg.fill ins(%l : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
   %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (j)>, affine_map<(i, j, k) -> (j)>],
                          iterator_types = ["reduction", "parallel", "reduction"]}
-      ins(%w : tensor<400001x6x5xf32>) outs(%f, %g : tensor<6xf32>, tensor<6xf32>) {
+      ins(%w : tensor<100001x16x2xf32>) outs(%f, %g : tensor<16xf32>, tensor<16xf32>) {
   ^bb0(%v: f32, %a: f32, %b: f32):
     %0 = arith.addf %a, %v : f32
     %1 = arith.maximumf %b, %v : f32
     linalg.yield %0, %1 : f32, f32
-  } -> (tensor<6xf32>, tensor<6xf32>)
-  return %r#0, %r#1 : tensor<6xf32>, tensor<6xf32>
+  } -> (tensor<16xf32>, tensor<16xf32>)
+  return %r#0, %r#1 : tensor<16xf32>, tensor<16xf32>
 }
 
 // Long rows fill a block's lanes, and would be many sums.
@@ -45,10 +45,10 @@ func.func @long_rows(%x: tensor<64x256x4096xf32>) -> tensor<256xf32> {
 // A sum in between would be rounded to bf16.
 // CHECK-LABEL: func.func @rounded
 // CHECK-SAME: kernels_after = 1 : i64
-func.func @rounded(%x: tensor<400001x6x5xbf16>) -> tensor<6xbf16> {
+func.func @rounded(%x: tensor<100001x16x2xbf16>) -> tensor<16xbf16> {
   %z = arith.constant 0.0 : bf16
-  %e = tensor.empty() : tensor<6xbf16>
-  %f = linalg.fill ins(%z : bf16) outs(%e : tensor<6xbf16>) -> tensor<6xbf16>
-  %r = linalg.reduce { arith.addf } ins(%x : tensor<400001x6x5xbf16>) outs(%f : tensor<6xbf16>) dimensions = [0, 2]
-  return %r : tensor<6xbf16>
+  %e = tensor.empty() : tensor<16xbf16>
+  %f = linalg.fill ins(%z : bf16) outs(%e : tensor<16xbf16>) -> tensor<16xbf16>
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<100001x16x2xbf16>) outs(%f : tensor<16xbf16>) dimensions = [0, 2]
+  return %r : tensor<16xbf16>
 }
