@@ -198,6 +198,17 @@ static void addRuns(const ScanSizes &sizes, const TargetInfo &target,
   }
 }
 
+/// Columns of a thread that has all of what is scanned: all that lie side by
+/// side where one access brings them, so that what it has is one piece of
+/// memory; else as many as a word has.
+static int64_t getNeighbours(const ScanSizes &sizes) {
+  int64_t row = nextPowerOfTwo(sizes.columns);
+  int64_t bytes = row * sizes.narrowestElement <= kMaxAccessBytes
+                      ? kMaxAccessBytes
+                      : kLaneBytes;
+  return std::clamp<int64_t>(bytes / sizes.narrowestElement, 1, row);
+}
+
 /// Tiles with so many columns, of blocks that have neighbours on their
 /// multiprocessor; with `isAlone`, threads walk what is scanned on their own.
 static ScanTiles getTiles(const ScanSizes &sizes, const TargetInfo &target,
@@ -214,13 +225,10 @@ static ScanTiles getTiles(const ScanSizes &sizes, const TargetInfo &target,
         std::max<int64_t>(fitted.wholeBytes / sizes.stateBytes, kLeastTile));
   if (int64_t whole = longest * sizes.stateBytes; whole <= fitted.wholeBytes) {
     perThread = std::max(perThread, longest);
-    // Beside memory's neighbours, as many as an access of a word has.
     if (sizes.columns > 1)
       perThread = std::max(
           perThread,
-          std::min(fitted.wholeBytes / whole,
-                   std::max<int64_t>(kLaneBytes / sizes.narrowestElement, 1)) *
-              longest);
+          std::min(fitted.wholeBytes / whole, getNeighbours(sizes)) * longest);
   }
   int64_t elements = 32 * fitted.warps * perThread;
   tiles.columns = columns;

@@ -115,6 +115,37 @@ ScanEmitter::evaluateElements(const WalkedScan &scan, unsigned axis) {
   return elements;
 }
 
+/// Whether `neutral` is the lowest number, which replaces minus infinity where
+/// the two are combined: an identity of all but that.
+static bool isLowest(TypedAttr neutral) {
+  auto number = dyn_cast<FloatAttr>(neutral);
+  return number && number.getValue().isLargest() &&
+         number.getValue().isNegative();
+}
+
+FailureOr<Tile> ScanEmitter::beginWithInit(const WalkedScan &scan,
+                                           unsigned axis, unsigned state,
+                                           Value scanned) {
+  ScanOp op = scan.op;
+  Tile result{scanned, scan.axes};
+  if (!op.getExclusive() || !isLowest(scan.neutral[state]))
+    return result;
+  FailureOr<Tile> scalar = evaluator.evaluateScalar(op.getInits()[state]);
+  if (failed(scalar))
+    return failure();
+  Tile init = builder.castTile(*scalar, scan.types[state]);
+  AffineExpr coord = scan.coords[op.getAxis()];
+  // Backwards, the last element is the first.
+  Tile chosen =
+      op.getReverse()
+          ? builder.select(builder.below(coord, axes[axis].extent - 1), result,
+                           init)
+          : builder.select(builder.below(coord, getAffineConstantExpr(
+                                                    1, builder.getContext())),
+                           init, result);
+  return builder.broadcast(chosen, scan.axes);
+}
+
 LogicalResult ScanEmitter::scanTile(WalkedScan &scan, unsigned axis,
                                     ValueRange states,
                                     SmallVectorImpl<Value> &next) {
@@ -134,10 +165,12 @@ LogicalResult ScanEmitter::scanTile(WalkedScan &scan, unsigned axis,
   auto scanned =
       createScan(scan, axis, *elements, before, op.getExclusive(),
                  panels.isInRuns() || mayGoInOrder(axes[axis].extent));
-  for (auto [i, result] : llvm::enumerate(scanned.getResults())) {
-    Type element = op.getInits()[i].getType();
+  for (auto [i, scannedTile] : llvm::enumerate(scanned.getResults())) {
+    FailureOr<Tile> result = beginWithInit(scan, axis, i, scannedTile);
+    if (failed(result))
+      return failure();
     evaluator.remember(op.getResult(i), scan.coords,
-                       builder.castTile({result, scan.axes}, element));
+                       builder.castTile(*result, op.getInits()[i].getType()));
   }
   if (!inRounds)
     llvm::append_range(next, scanned.getTotals());

@@ -69,6 +69,10 @@ private:
   /// Scans the present tile, or element, from `states`; appends those after it.
   LogicalResult scanTile(WalkedScan &scan, unsigned axis, ValueRange states,
                          SmallVectorImpl<Value> &next);
+  /// What `scanned` is but for the first element of an exclusive scan, which is
+  /// the initial value itself, whatever else it was combined with.
+  FailureOr<Tile> beginWithInit(const WalkedScan &scan, unsigned axis,
+                                unsigned state, Value scanned);
   LogicalResult scanElement(WalkedScan &scan, ValueRange states,
                             SmallVectorImpl<Value> &next);
   /// One step for the totals of all `scans`, from `totals` of what came before.

@@ -27,9 +27,6 @@ static constexpr unsigned kMaxVisited = 64;
 /// Rows of which the sums are no fewer bytes than a good part of the rows: no
 /// smaller granules are planned.
 static constexpr int64_t kLeastGranule = 8;
-/// Of the time before, what the program may take: 1000x300 f32 took 8.0 us
-/// where two kernels of one launch take 6.2, predicted as 4.6 and 4.9 (H100).
-static constexpr double kMostTime = 0.92;
 
 /// True when `op` may combine its elements in any order, with results in
 /// between that are as exact as its own.
@@ -326,7 +323,7 @@ PricedRewrite mlir::fusion::getBlockRewrite(const TargetInfo &target) {
   };
   rewrite.reason = ReasonCode::BegunByBlocks;
   // Kernels that read one tensor start together; one that finishes comes after.
-  rewrite.mostTime = kMostTime;
+  rewrite.mostTime = target.fitted.kernels.finishedShare;
   rewrite.isServed = isBesideRows;
   rewrite.showsRefused = rewrite.showsUnserved = true;
   return rewrite;

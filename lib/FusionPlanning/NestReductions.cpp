@@ -174,6 +174,41 @@ mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
   return std::nullopt;
 }
 
+std::optional<NestedReduction>
+mlir::fusion::findInterleavedReduction(linalg::LinalgOp op) {
+  if (!isDivisible(op))
+    return std::nullopt;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto iterators = op.getIteratorTypesArray();
+  // Whose rows blocks should read as they lie in memory.
+  AffineMap most;
+  int64_t mostElements = 0;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!type || type.getNumElements() <= mostElements)
+      continue;
+    most = op.getMatchingIndexingMap(input);
+    mostElements = type.getNumElements();
+  }
+  // Dimensions of the tensor from the innermost: reduced, kept, reduced.
+  NestedReduction result{op, nullptr, {}, {}};
+  bool reducesInside = false, isOutside = false;
+  for (AffineExpr expr :
+       llvm::reverse(most ? most.getResults() : ArrayRef<AffineExpr>())) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (extents[loop] == 1)
+      continue;
+    bool isReduced = iterators[loop] == utils::IteratorType::reduction;
+    isOutside |= !isReduced && reducesInside;
+    reducesInside |= isReduced;
+    if (isReduced && isOutside)
+      result.inner.push_back(loop);
+  }
+  if (result.inner.empty())
+    return std::nullopt;
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // The rewrite
 //===----------------------------------------------------------------------===//
@@ -304,7 +339,7 @@ static linalg::LinalgOp nest(linalg::LinalgOp op, ArrayRef<unsigned> inner,
   OpBuilder builder(op);
   linalg::GenericOp built = buildFirst(builder, op, inner);
   linalg::LinalgOp first = built;
-  if (gives(earlier, op, built)) {
+  if (earlier && gives(earlier, op, built)) {
     if (op->isBeforeInBlock(earlier))
       moveBefore(earlier, built);
     built.erase();
@@ -328,6 +363,24 @@ linalg::LinalgOp mlir::fusion::nestReduction(const NestedReduction &reduction) {
 //===----------------------------------------------------------------------===//
 // The decision
 //===----------------------------------------------------------------------===//
+
+PricedRewrite mlir::fusion::getInterleaveRewrite(const TargetInfo &target) {
+  PricedRewrite rewrite;
+  rewrite.find = [](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+      if (auto reduction = findInterleavedReduction(op)) {
+        std::string label = getOpLabel(op, NodeKind::Reduction);
+        matches.push_back({label, label, op, [reduction]() {
+                             return nestReduction(*reduction);
+                           }});
+      }
+    return matches;
+  };
+  rewrite.reason = ReasonCode::BegunByColumns;
+  rewrite.mostTime = target.fitted.kernels.finishedShare;
+  return rewrite;
+}
 
 PricedRewrite mlir::fusion::getNestRewrite() {
   PricedRewrite rewrite;

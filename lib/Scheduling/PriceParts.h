@@ -29,6 +29,9 @@ SmallVector<SharedPiece> listShared(const StreamTraffic &traffic);
 /// tile.
 std::optional<HeldElements> findHeld(const StreamTraffic &traffic);
 
+/// Words that a block reads in a round of a scan that blocks walk together.
+double countRoundWords(const BlockWork &work);
+
 /// Registers of a thread.
 int64_t countRegisters(const StreamTraffic &traffic);
 

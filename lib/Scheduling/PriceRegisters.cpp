@@ -42,6 +42,8 @@ private:
   double countKeptRegisters(bool withStates = true) const;
   /// The same of a scan, with its states.
   double countScanned() const;
+  /// Of the words that a thread collects of all blocks in a round of a scan.
+  double countCollected() const;
   /// Of what a walk accumulates.
   double countAccumulators() const;
   /// Of operands that are the same in all steps of a walk through a granule.
@@ -55,6 +57,14 @@ private:
   const LoopSchedule &schedule;
 };
 } // namespace
+
+double RegisterCounter::countCollected() const {
+  // The lanes of one warp share them. A row's are so few that they take the
+  // place of what a thread computes with elsewhere.
+  constexpr double kWordsOfRow = 4;
+  double words = countRoundWords(work) / static_cast<double>(kWarpThreads);
+  return std::max(0.0, words - kWordsOfRow);
+}
 
 double RegisterCounter::countScanned() const {
   const ScanConstants &scans = facts.target.fitted.scans;
@@ -71,7 +81,8 @@ double RegisterCounter::countScanned() const {
   // states take the place of what is loaded.
   if (work.isSplit && !work.hasRuns)
     return work.perThread *
-           (scans.otherRegisters + states * (work.trips > 1 ? 4 : 3));
+               (scans.otherRegisters + states * (work.trips > 1 ? 4 : 3)) +
+           countCollected();
   // Without a walk what is loaded waits for nothing.
   double held = work.trips > 1
                     ? work.perThread

@@ -33,8 +33,6 @@ public:
 private:
   /// What blocks and their threads wait for each other.
   void addSteps();
-  /// Words that a block reads in a round of a scan.
-  double countWords() const;
   /// What copies ahead take and hide.
   void setStages();
   double getBytesInFlight() const;
@@ -74,19 +72,21 @@ void SchedulePricer::addSteps() {
   // Rounds are published ahead: the first and the last one have nothing to hide
   // behind, and in each the threads of a block meet twice.
   double rounds = work.hasRuns ? 1 : work.trips;
-  steps = std::min(rounds, 2.0) +
-          rounds * countWords() * facts.target.fitted.scans.wordSeconds /
-              facts.target.fitted.kernels.gridStepSeconds;
+  steps =
+      std::min(rounds, 2.0) + rounds * countRoundWords(work) *
+                                  facts.target.fitted.scans.wordSeconds /
+                                  facts.target.fitted.kernels.gridStepSeconds;
   cost.reductionSteps += 2 * rounds;
 }
 
-double SchedulePricer::countWords() const {
+double mlir::fusion::countRoundWords(const BlockWork &work) {
   ScanSizes sizes;
-  describeStates(body, sizes);
-  double words = static_cast<double>(sizes.stateWords);
-  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
-    words *= static_cast<double>(facts.scanned.test(dim) ? schedule[dim].split
-                                                         : schedule[dim].tile);
+  describeStates(work.body, sizes);
+  auto words = static_cast<double>(sizes.stateWords);
+  for (unsigned dim = 0; dim < work.facts.getNumDims(); ++dim)
+    words *= static_cast<double>(work.facts.scanned.test(dim)
+                                     ? work.schedule[dim].split
+                                     : work.schedule[dim].tile);
   return words;
 }
 
@@ -117,8 +117,8 @@ void SchedulePricer::setStages() {
     if (stream.isWrite)
       continue;
     all += stream.uniqueBytes;
-    double vector =
-        traffic.getVector(stream, traffic.getRun(stream, work.tileOf));
+    double vector = traffic.getVector(
+        stream, traffic.getRun(stream, work.tileOf), /*isCopied=*/true);
     if (!traffic.isCopied(stream) ||
         vector * stream.value.elementBytes < kLeastCopyBytes)
       continue;

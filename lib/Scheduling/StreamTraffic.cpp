@@ -176,7 +176,8 @@ double StreamTraffic::getAlignment(const Stream &stream) const {
   return cost::kSectorBytes;
 }
 
-double StreamTraffic::getVector(const Stream &stream, double run) const {
+double StreamTraffic::getVector(const Stream &stream, double run,
+                                bool isCopied) const {
   // Parts of a coordinate end where no vector does, or do not.
   if (held && isOfParts(stream))
     return static_cast<double>(held->widths[&stream - streams.data()]);
@@ -211,7 +212,7 @@ double StreamTraffic::getVector(const Stream &stream, double run) const {
     // What pads a row in a tile lies between it and the next.
     auto size = static_cast<double>(stream.shape[number]);
     if (getSpan(stream, number, work.tileOf) < size ||
-        (schedule.strategy == Strategy::Pointwise &&
+        ((isCopied || schedule.strategy == Strategy::Pointwise) &&
          static_cast<double>(schedule[coord.getPosition()].tile) > size))
       break;
   }

@@ -80,8 +80,10 @@ public:
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
-  /// Elements of one load or store of a thread.
-  double getVector(const Stream &stream, double run) const;
+  /// Elements of one load or store of a thread; of a copy ahead if it is one,
+  /// which moves nothing of two rows of a padded tile at once.
+  double getVector(const Stream &stream, double run,
+                   bool isCopied = false) const;
   /// What is read of chunk after chunk is copied ahead into shared memory.
   bool isCopied(const Stream &stream) const;
   /// Turns of caches, for each element, by what is asked for in vain of rows

@@ -195,7 +195,7 @@ func.func @few_columns(%x: tensor<3294x1824xbf16>) -> tensor<3294x1824xbf16> {
 // Rows begin anywhere in a sector, which neighbours then read twice: the wider
 // the tile, the fewer. But the more columns, the more words a round exchanges.
 // CHECK-LABEL: func.func @unaligned_columns
-// CHECK: axes = [#fusion.axis<loop, tile = 512, split = 33>, #fusion.axis<grid, tile = 32>], warps = 32>
+// CHECK: axes = [#fusion.axis<loop, tile = 256, split = 33>, #fusion.axis<grid, tile = 32>], warps = 16>
 func.func @unaligned_columns(%x: tensor<544872x116xbf16>) -> tensor<544872x116xbf16> {
   %lowest = arith.constant 0xFF80 : bf16
   %y = fusion.scan ins(%x : tensor<544872x116xbf16>) inits(%lowest : bf16) axis(0) -> tensor<544872x116xbf16> {

@@ -36,3 +36,16 @@ func.func @of_one(%x: tensor<1206x1x143360xbf16>) -> tensor<1206x1x143360xbf16> 
   %y = fusion.softmax %x axis(0) : tensor<1206x1x143360xbf16>
   return %y : tensor<1206x1x143360xbf16>
 }
+
+// Rows of three two-byte elements have no copies, which move four bytes at
+// least.
+
+// CHECK-LABEL: func.func @narrow_rows
+// CHECK: #fusion.axis<loop, tile = {{[0-9]+}}, split = {{[0-9]+}}>, #fusion.axis<grid, tile = 4
+// CHECK-NOT: stages =
+// CHECK: return
+func.func @narrow_rows(%x: tensor<1120256x3xf16>, %y: tensor<1120256x3xf16>, %w: tensor<3xf16>) -> tensor<1120256x3xf16> {
+  %0 = arith.addf %x, %y : tensor<1120256x3xf16>
+  %1:3 = fusion.batch_norm_training %0 scale(%w) channel_axis(1) eps(1.000000e-05) : (tensor<1120256x3xf16>, tensor<3xf16>) -> (tensor<1120256x3xf16>, tensor<3xf32>, tensor<3xf32>)
+  return %1#0 : tensor<1120256x3xf16>
+}

@@ -21,10 +21,12 @@
 namespace mlir::fusion {
 
 /// A reduction of what is computed from an earlier one, element by element, or
-/// of what another one reduces.
+/// of what another one reduces; or one that begins with some of its loops for
+/// itself, without one.
 struct NestedReduction {
   linalg::LinalgOp op, earlier;
-  /// The loops of `op`, some of those that it reduces, that `earlier` reduces.
+  /// The loops of `op`, some of those that it reduces, that `earlier` reduces,
+  /// or that it begins with.
   SmallVector<unsigned> inner;
   /// The same loops of `earlier`, if it reduces others that `op` keeps: both
   /// nest.
@@ -34,6 +36,10 @@ struct NestedReduction {
 /// How `op` nests, if it does.
 std::optional<NestedReduction> findNestedReduction(linalg::LinalgOp op);
 
+/// How `op` would begin with the loops that lie outside of what it keeps in
+/// memory, where it reduces others inside of that.
+std::optional<NestedReduction> findInterleavedReduction(linalg::LinalgOp op);
+
 /// Makes two reductions of one, first along the inner loops, then along the
 /// others; returns the first, which is `reduction.earlier` where that gives the
 /// same. `reduction.op` is erased.
@@ -41,6 +47,9 @@ linalg::LinalgOp nestReduction(const NestedReduction &reduction);
 
 /// The nesting of all such reductions.
 PricedRewrite getNestRewrite();
+
+/// The same of reductions that keep dimensions between those that they reduce.
+PricedRewrite getInterleaveRewrite(const TargetInfo &target);
 
 } // namespace mlir::fusion
 

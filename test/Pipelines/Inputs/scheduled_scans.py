@@ -175,6 +175,17 @@ CASES = {
     "runs-logarithms-at-once": lambda: Scan(
         (900, 20), 0, [run_of(64, 16, 2, 3), "grid, tile = 32"],
         [("f32", LOWEST)], LOGARITHMS),
+    # What comes before the first element is minus infinity, in rounds, in runs
+    # and where tiles begin past the end.
+    "logarithms-before": lambda: Scan((2, 700), 1, rows(64, 3),
+                                      [("f32", LOWEST)], LOGARITHMS,
+                                      "exclusive"),
+    "logarithms-before-backwards": lambda: Scan((2, 700), 1, rows(64, 3),
+                                                [("f32", LOWEST)], LOGARITHMS,
+                                                "exclusive reverse"),
+    "runs-logarithms-before": lambda: Scan(
+        (900, 20), 0, [run_of(64, 16, 2, 3), "grid, tile = 32"],
+        [("f32", LOWEST)], LOGARITHMS, "exclusive"),
     # More rounds than there are copies of a word.
     "many-rounds": lambda: Scan((2, 1500), 1, rows(32, 3), I32, RECURRENCE,
                                 warps=1),

@@ -8,6 +8,8 @@
 // RUN: fusion-run %s --entry=columns --device=emulator --random --verify | FileCheck %s
 // RUN: fusion-run %s --entry=recurrence --device=emulator --random --verify | FileCheck %s
 // RUN: fusion-run %s --entry=short --device=emulator --random --verify | FileCheck %s
+// RUN: fusion-run %s --entry=short_columns --device=emulator --random --verify | FileCheck %s
+// RUN: fusion-run %s --entry=odd_columns --device=emulator --random --verify | FileCheck %s
 // RUN: fusion-run %s --entry=logarithms --device=emulator --random --verify | FileCheck %s
 // RUN: fusion-run %s --entry=sequential --device=emulator --random --verify --float-std=0.01 | FileCheck %s
 // CHECK: {{^}}verified
@@ -71,6 +73,32 @@ func.func @short(%x: tensor<70x33xf16>) -> tensor<70x33xf16> {
     fusion.yield %s : f16
   }
   return %y : tensor<70x33xf16>
+}
+
+// Threads have all of what is scanned and of what lies beside it.
+func.func @short_columns(%gate: tensor<40001x4x4xbf16>, %b: tensor<40001x4x4xbf16>) -> tensor<40001x4x4xbf16> {
+  %one = arith.constant 1.0 : bf16
+  %zero = arith.constant 0.0 : bf16
+  %a = fusion.sigmoid %gate : tensor<40001x4x4xbf16>
+  %h:2 = fusion.scan ins(%a, %b : tensor<40001x4x4xbf16>, tensor<40001x4x4xbf16>) inits(%one, %zero : bf16, bf16) axis(1)
+      -> tensor<40001x4x4xbf16>, tensor<40001x4x4xbf16> {
+  ^bb0(%a1: bf16, %b1: bf16, %a2: bf16, %b2: bf16):
+    %p = arith.mulf %a1, %a2 : bf16
+    %q = arith.mulf %a2, %b1 : bf16
+    %t = arith.addf %q, %b2 : bf16
+    fusion.yield %p, %t : bf16, bf16
+  }
+  return %h#1 : tensor<40001x4x4xbf16>
+}
+
+func.func @odd_columns(%x: tensor<30011x5x3xf32>) -> tensor<30011x5x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = fusion.scan exclusive reverse ins(%x : tensor<30011x5x3xf32>) inits(%zero : f32) axis(1) -> tensor<30011x5x3xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    fusion.yield %s : f32
+  }
+  return %y : tensor<30011x5x3xf32>
 }
 
 func.func @logarithms(%x: tensor<4x500xf32>) -> tensor<4x500xf32> {

@@ -117,6 +117,13 @@ countDirect(const VotingAccess &access, const LinearLayout &layout,
     return std::nullopt;
   int64_t held = getRegisterVectorWidth(layout, fastest);
   int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
+  // What comes next in memory is another row, which the next lane has, or the
+  // thread itself: that is no more in vain of a store than of a load.
+  if (gap == 0 && held == layout.shape()[fastest]) {
+    VotingAccess row = access;
+    row.isStore = false;
+    return countRowAccess(row, layout, fastest, fitted);
+  }
   int64_t width = std::min(access.getWidth(fastest), held);
   bool leavesGaps =
       gap > width && (width == 1 || static_cast<double>(gap) * bytes > kSector);
@@ -343,13 +350,15 @@ LinearLayout LayoutVoter::prefer(const VotingAccess &access,
                      32 * kWordBits;
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
+  bool hasRows = use.scans && held >= shape[best];
   if (use.scans) {
     std::optional<double> direct =
         countDirect(access, used, best, target.fitted);
     follows = direct && *direct <= countExchanged(access, best, target.fitted);
     leavesGaps = false;
   }
-  if (!once && !first.empty() && follows && first[best] != 0 && !leavesGaps)
+  if (!once && !first.empty() && follows && (first[best] != 0 || hasRows) &&
+      !leavesGaps)
     return used;
   if (used.freeMask(HwDim::Lane) != 0 &&
       used.freeMask(HwDim::Lane) == used.numLanes() - 1)

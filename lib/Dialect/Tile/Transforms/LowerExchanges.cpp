@@ -134,6 +134,58 @@ static LinearLayout gatherLayout(const LinearLayout &slice, unsigned dim,
   return *LinearLayout::fromBases(shape, regs, lanes, warps);
 }
 
+/// Each element of `shape` in one warp, and in as many as there are: neighbours
+/// in registers, then in lanes. What lies along `together` one warp has.
+static LinearLayout
+spreadOverWarps(ArrayRef<int64_t> shape, unsigned warpBits, unsigned laneBits,
+                std::optional<unsigned> together = std::nullopt) {
+  SmallVector<Coords> ofWarp, steps;
+  for (size_t dim = shape.size(); dim-- > 0;)
+    for (int64_t step = 1; step < shape[dim]; step *= 2) {
+      SmallVector<Coords> &own = dim == together ? ofWarp : steps;
+      own.push_back(Coords(shape.size(), 0));
+      own.back()[dim] = static_cast<int32_t>(step);
+    }
+  auto takeLast = [&](unsigned bits) {
+    SmallVector<Coords> taken;
+    while (taken.size() < bits && !steps.empty())
+      taken.push_back(steps.pop_back_val());
+    std::reverse(taken.begin(), taken.end());
+    taken.resize(bits, Coords(shape.size(), 0));
+    return taken;
+  };
+  SmallVector<Coords> warps = takeLast(warpBits);
+  steps.insert(steps.begin(), ofWarp.begin(), ofWarp.end());
+  SmallVector<Coords> lanes = takeLast(laneBits);
+  return *LinearLayout::fromBases(shape, steps, lanes, warps);
+}
+
+/// Operations that one more exchange of a state takes, about: a store, a load,
+/// and two barriers at which all warps wait.
+static constexpr int64_t kExchangeOps = 100;
+
+/// Whether threads should combine what they would have in `dealt`, and tell the
+/// others, instead of what they have in `gathered`, each warp all of it.
+static bool isDealt(ReduceOp op, const LinearLayout &gathered,
+                    const LinearLayout &dealt) {
+  // A combination in a register, or after a shuffle of each state.
+  auto states = static_cast<int64_t>(op.getInputs().size());
+  auto ops =
+      static_cast<int64_t>(op.getCombiner().front().getOperations().size());
+  auto countOps = [&](const LinearLayout &layout) {
+    LinearLayout slice = layout.sliceDim(op.getDim());
+    int64_t combined = layout.numRegs() - slice.numRegs();
+    int64_t shuffled = 0;
+    for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit)
+      shuffled += layout.basis(HwDim::Lane, bit)[op.getDim()] != 0
+                      ? slice.numRegs()
+                      : 0;
+    return (combined + shuffled) * ops + shuffled * states;
+  };
+  return isa<RankedTensorType>(op.getResultTypes().front()) &&
+         countOps(gathered) > countOps(dealt) + kExchangeOps * states;
+}
+
 /// Splits a reduction over several warps; leaves others alone.
 static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   unsigned dim = op.getDim();
@@ -163,7 +215,20 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   IRMapping mapping;
   op.getCombiner().cloneInto(&inWarp.getCombiner(), mapping);
 
-  LinearLayout gathered = gatherLayout(layout.sliceDim(dim), dim, shape[dim]);
+  LinearLayout slice = layout.sliceDim(dim);
+  LinearLayout gathered = gatherLayout(slice, dim, shape[dim]);
+  LinearLayout dealt =
+      spreadOverWarps(shape, layout.numBits(HwDim::Warp),
+                      layout.numBits(HwDim::Lane), /*together=*/dim);
+  SmallVector<Type> resultTypes(op.getResultTypes());
+  bool deals = isDealt(op, gathered, dealt);
+  if (deals) {
+    gathered = dealt;
+    for (Type &type : resultTypes)
+      type = RankedTensorType::get(
+          slice.shape(), getTileElementType(type),
+          LayoutAttr::get(op.getContext(), dealt.sliceDim(dim)));
+  }
   SmallVector<Value> moved;
   for (Value result : inWarp.getResults()) {
     Value value = exchange(builder, result, gathered, indexBits);
@@ -171,11 +236,18 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
       return op.emitOpError("FUS-3202: no exchange of partial results");
     moved.push_back(value);
   }
-  auto final = ReduceOp::create(builder, op.getLoc(), op.getResultTypes(),
-                                moved, dim, /*within_warp=*/false);
+  auto final = ReduceOp::create(builder, op.getLoc(), resultTypes, moved, dim,
+                                /*within_warp=*/false);
   IRMapping finalMapping;
   op.getCombiner().cloneInto(&final.getCombiner(), finalMapping);
-  op.replaceAllUsesWith(final.getResults());
+  SmallVector<Value> results(final.getResults());
+  for (Value &result : results) {
+    if (deals)
+      result = exchange(builder, result, slice, indexBits);
+    if (!result)
+      return op.emitOpError("FUS-3202: no exchange of partial results");
+  }
+  op.replaceAllUsesWith(results);
   op.erase();
   return success();
 }
@@ -559,28 +631,6 @@ static LogicalResult leaveToOwners(PanelScanOp op, int64_t numWarps,
   op.replaceAllUsesWith(results);
   op.erase();
   return success();
-}
-
-/// Each element of `shape` in one warp, and in as many as there are: neighbours
-/// in registers, then in lanes.
-static LinearLayout spreadOverWarps(ArrayRef<int64_t> shape, unsigned warpBits,
-                                    unsigned laneBits) {
-  SmallVector<Coords> steps;
-  for (size_t dim = shape.size(); dim-- > 0;)
-    for (int64_t step = 1; step < shape[dim]; step *= 2) {
-      steps.push_back(Coords(shape.size(), 0));
-      steps.back()[dim] = static_cast<int32_t>(step);
-    }
-  auto takeLast = [&](unsigned bits) {
-    SmallVector<Coords> taken;
-    while (taken.size() < bits && !steps.empty())
-      taken.push_back(steps.pop_back_val());
-    std::reverse(taken.begin(), taken.end());
-    taken.resize(bits, Coords(shape.size(), 0));
-    return taken;
-  };
-  SmallVector<Coords> warps = takeLast(warpBits), lanes = takeLast(laneBits);
-  return *LinearLayout::fromBases(shape, steps, lanes, warps);
 }
 
 /// Deals what several warps would exchange with other blocks, each for itself,

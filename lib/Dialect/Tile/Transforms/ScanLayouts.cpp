@@ -41,6 +41,10 @@ LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
     dealer.giveWarps(dim);
   order.push_back(scanned);
   dealer.giveRest(order);
+  // Rows of a warp lie side by side, so that its accesses touch few lines.
+  for (unsigned dim : order)
+    if (dim != fastest && dim != scanned)
+      dealer.followByLanes(dim);
   dealer.holdRuns(scanned);
   return dealer.getLayout();
 }

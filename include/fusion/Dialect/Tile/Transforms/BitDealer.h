@@ -19,6 +19,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
 
 namespace mlir::tile {
 
@@ -55,13 +56,10 @@ public:
 
   /// Lets threads hold neighbours along `dim`, then lanes, then warps, whoever
   /// was given bits first.
-  void holdRuns(unsigned dim) {
-    unsigned next = 0;
-    for (Bits *bits : {&regs, &lanes, &warps})
-      for (BitTarget &bit : *bits)
-        if (bit.dim == static_cast<int>(dim))
-          bit.log2 = next++;
-  }
+  void holdRuns(unsigned dim) { renumber(dim, {&regs, &lanes, &warps}); }
+
+  /// Lets lanes have neighbours along `dim`, then warps, then threads.
+  void followByLanes(unsigned dim) { renumber(dim, {&lanes, &warps, &regs}); }
 
   /// What lanes and warps are left hold the same elements.
   LinearLayout getLayout() {
@@ -74,6 +72,14 @@ private:
   void give(Bits &bits, unsigned dim, unsigned most) {
     for (; bits.size() < most && left[dim] > 0; --left[dim])
       bits.push_back({static_cast<int>(dim), used[dim]++});
+  }
+
+  void renumber(unsigned dim, std::array<Bits *, 3> order) {
+    unsigned next = 0;
+    for (Bits *bits : order)
+      for (BitTarget &bit : *bits)
+        if (bit.dim == static_cast<int>(dim))
+          bit.log2 = next++;
   }
 
   ArrayRef<int64_t> shape;
