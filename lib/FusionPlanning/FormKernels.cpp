@@ -135,7 +135,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
       rewrites.run(getCenterRewrite());
     }
     rewrites.run(getNestRewrite());
-    rewrites.run(getInterleaveRewrite(target));
+    rewrites.run(getInterleaveRewrite(targetInfo));
     if (!opaqueFloats)
       rewrites.run(getRelativeRewrite());
     rewrites.run(getBlockRewrite(targetInfo));
