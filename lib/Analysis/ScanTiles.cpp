@@ -258,22 +258,31 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
   }
   bool isAlone = walksAlone(sizes, target);
   SmallVector<ScanTiles> result;
-  int64_t columns =
-      std::min(nextPowerOfTwo(sizes.columns),
-               std::max<int64_t>(kLineBytes / sizes.narrowestElement, 1));
-  // Blocks that take less of a row of memory need none that walk with them.
-  while (true) {
+  int64_t line = std::max<int64_t>(kLineBytes / sizes.narrowestElement, 1);
+  int64_t whole = nextPowerOfTwo(sizes.columns);
+  auto add = [&](int64_t columns) {
     ScanTiles tiles = getTiles(sizes, target, columns, isAlone);
-    bool fillsChip = countBlocks(sizes, tiles) >=
-                     fitted.busyShare * static_cast<double>(target.numSMs);
     if (isAlone) {
       result.push_back(tiles);
-    } else {
-      splitWalk(sizes, target, tiles);
-      addLonger(sizes, target, tiles, result);
-      if (tiles.split > 1)
-        addRuns(sizes, target, columns, result);
+      return tiles;
     }
+    splitWalk(sizes, target, tiles);
+    addLonger(sizes, target, tiles, result);
+    if (tiles.split > 1)
+      addRuns(sizes, target, columns, result);
+    return tiles;
+  };
+  // Where rows begin within sectors, the more columns, the fewer are shared.
+  if (sizes.columns * sizes.narrowestElement % kSectorBytes != 0)
+    for (int64_t columns : {4 * kWarpThreads, 2 * kWarpThreads})
+      if (columns > line && columns < whole)
+        add(columns);
+  int64_t columns = std::min(whole, line);
+  // Blocks that take less of a row of memory need none that walk with them.
+  while (true) {
+    ScanTiles tiles = add(columns);
+    bool fillsChip = countBlocks(sizes, tiles) >=
+                     fitted.busyShare * static_cast<double>(target.numSMs);
     if (fillsChip || columns * sizes.narrowestElement <= kSectorBytes ||
         columns == 1)
       return result;

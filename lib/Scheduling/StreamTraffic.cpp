@@ -412,17 +412,21 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
     return 0;
   // Lanes store a row's columns side by side, then those of the next row.
   double bytes = stream.value.elementBytes,
-         columns = std::min(static_cast<double>(facts.extents[along]) /
-                                work.blocksOf[along],
-                            static_cast<double>(kWarpThreads));
+         ofBlock =
+             static_cast<double>(facts.extents[along]) / work.blocksOf[along],
+         columns = std::min(ofBlock, static_cast<double>(kWarpThreads));
   auto row = static_cast<int64_t>(bytes) * facts.extents[along];
   double lines = columns * bytes / kLineBytes;
   if (row % kLineBytes != 0)
     lines += 1 - bytes / kLineBytes;
-  double runs = body.getPoints(stream.mask) / columns;
-  return std::max(0.0, runs * std::max(lines, 1.0) -
-                           stream.uniqueBytes / kLineBytes) *
-         fitted.partialLineClocks;
+  double points = body.getPoints(stream.mask);
+  double clocks = std::max(0.0, points / columns * std::max(lines, 1.0) -
+                                    stream.uniqueBytes / kLineBytes) *
+                  fitted.partialLineClocks;
+  // Blocks that walk together store the two parts of a sector together.
+  if (!work.isSplit && row % static_cast<int64_t>(cost::kSectorBytes) != 0)
+    clocks += points / ofBlock * facts.target.fitted.scans.partialRunClocks;
+  return clocks;
 }
 
 double StreamTraffic::getLostShare(const Requests &requests) const {

@@ -108,7 +108,7 @@ private:
   /// Clocks of multiprocessors for lines that the stores of `stream` fill in
   /// part.
   double countStoreClocks(const Stream &stream, const Requests &requests) const;
-  /// The same of a scan across memory.
+  /// The same of a scan across memory, for sectors that two blocks store.
   double countScannedClocks(const Stream &stream) const;
   void addWindows(const Stream &stream, AccessCost access,
                   KernelCost &cost) const;
