@@ -86,13 +86,21 @@ static bool isReduced(Value value) {
   return false;
 }
 
-/// True when `view` joins dimensions of what is moved. Behind it each element
-/// would be looked for at quotients and remainders; moved as rows, elements lie
-/// as they do in memory.
+/// True when `view` joins the innermost dimensions of what is moved. Behind it
+/// each element would be looked for at quotients and remainders; moved as rows,
+/// elements lie as they do in memory.
 static bool joinsMoved(Operation *view) {
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(view);
   Operation *source = collapse ? collapse.getSrc().getDefiningOp() : nullptr;
-  return source && isMove(source) && !comesFromReduction(collapse.getSrc());
+  if (!source || !isMove(source) || comesFromReduction(collapse.getSrc()))
+    return false;
+  for (const ReassociationIndices &group :
+       llvm::reverse(collapse.getReassociationIndices()))
+    if (int64_t joined = llvm::count_if(group, [&](int64_t dim) {
+          return collapse.getSrcType().getDimSize(dim) != 1;
+        }))
+      return joined > 1;
+  return false;
 }
 
 /// Tensors that are copied to wherever they are needed.

@@ -106,6 +106,25 @@ SmallVector<unsigned> tile::orderByMemory(ArrayRef<VotingAccess> accesses,
   return order;
 }
 
+/// Threads in `layout` have what lies side by side in memory up to where the
+/// next lane's begins, rows along `fastest` or several of them.
+static bool haveRows(const VotingAccess &access, const LinearLayout &layout,
+                     unsigned fastest) {
+  int64_t row = layout.shape()[fastest];
+  if (getRegisterVectorWidth(layout, fastest) < row)
+    return false;
+  for (unsigned dim : orderByMemory(access, layout.rank(), fastest)) {
+    if (dim == fastest || layout.shape()[dim] == 1)
+      continue;
+    if (!access.strides[dim] || std::abs(*access.strides[dim]) > row)
+      return false;
+    if (layout.basis(HwDim::Lane, 0)[dim] != 0)
+      return true;
+    row *= layout.shape()[dim];
+  }
+  return false;
+}
+
 /// Around a scan, instructions of an element that threads access as they hold
 /// it; none where lanes do not follow memory, which runs along `fastest`.
 static std::optional<double>
@@ -119,7 +138,7 @@ countDirect(const VotingAccess &access, const LinearLayout &layout,
   int64_t gap = std::abs(layout.basis(HwDim::Lane, 0)[fastest]);
   // What comes next in memory is another row, which the next lane has, or the
   // thread itself: that is no more in vain of a store than of a load.
-  if (gap == 0 && held == layout.shape()[fastest]) {
+  if (haveRows(access, layout, fastest)) {
     VotingAccess row = access;
     row.isStore = false;
     return countRowAccess(row, layout, fastest, fitted);
