@@ -1,20 +1,21 @@
 // RUN: fusion-opt %s --fusion-to-schedule=target=sm_90a | FileCheck %s
 
-// One block walks a row, the maximum and the sum in one sweep: others beside it
-// keep the chip busy, and what it reads again is in L2.
+// One block walks a row, the maximum and the sum in one sweep, with copies ahead:
+// others beside it keep the chip busy, and more to a row would gain nothing.
 // CHECK-LABEL: func.func @long_rows
 // CHECK-SAME: kernels_after = 1 : i64
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 8>], warps = 8>
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 8, stages = 3>], warps = 8>
 func.func @long_rows(%x: tensor<4096x50257xbf16>) -> tensor<4096x50257xbf16> {
   %y = fusion.softmax %x axis(1) : tensor<4096x50257xbf16>
   return %y : tensor<4096x50257xbf16>
 }
 
 // Threads of one block would have no registers for it but those that they keep it
-// in: it walks a row, the maximum and the sum in one sweep, and again.
+// in: two walk a row, the maximum and the sum in one sweep, and again, so that
+// what all of them read meanwhile stays in L2.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: kernels_after = 1 : i64
-// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 4, stages = 3>], warps = 8>
+// CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 4096, vector = 4, split = 2, cluster = 2, stages = 3>], warps = 8>
 func.func @rows(%x: tensor<4096x25089xf32>) -> tensor<4096x25089xf32> {
   %y = fusion.softmax %x axis(1) : tensor<4096x25089xf32>
   return %y : tensor<4096x25089xf32>
