@@ -28,24 +28,6 @@ static constexpr unsigned kMaxVisited = 64;
 /// smaller granules are planned.
 static constexpr int64_t kLeastGranule = 8;
 
-/// True when `op` may combine its elements in any order, with results in
-/// between that are as exact as its own.
-static bool isDivisible(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
-      op.hasIndexSemantics() || hasContract(op) || isContraction(op) ||
-      matchGranules(op) || matchGroupedSum(op) ||
-      llvm::any_of(op.getIndexingMapsArray(),
-                   [](AffineMap map) { return !map.isProjectedPermutation(); }))
-    return false;
-  return llvm::all_of(
-      llvm::seq<int64_t>(0, op.getNumDpsInits()), [&](int64_t i) {
-        Combiner combiner = matchCombiner(op, i);
-        return combiner.op &&
-               combiner.type ==
-                   getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
-      });
-}
-
 //===----------------------------------------------------------------------===//
 // A reduction along the rows
 //===----------------------------------------------------------------------===//
@@ -122,7 +104,7 @@ void RowSearch::addOperands(linalg::LinalgOp other, ArrayRef<unsigned> loops) {
 
 bool RowSearch::reducesRows(linalg::LinalgOp other,
                             ArrayRef<unsigned> loops) const {
-  if (matchGranules(other) || matchGroupedSum(other) || isContraction(other))
+  if (!isUngroupedReduction(other))
     return false;
   auto own = linalg::LinalgOp(op).getIteratorTypesArray();
   auto kinds = other.getIteratorTypesArray();
@@ -135,9 +117,7 @@ bool RowSearch::reducesRows(linalg::LinalgOp other,
 /// The reduction along rows that `tensor` is what is left of, if it is one.
 static linalg::LinalgOp getReductionOfRows(Value tensor) {
   auto producer = tensor.getDefiningOp<linalg::LinalgOp>();
-  if (!producer || producer.getNumReductionLoops() == 0 ||
-      matchGranules(producer) || matchGroupedSum(producer) ||
-      isContraction(producer))
+  if (!producer || !isUngroupedReduction(producer))
     return nullptr;
   unsigned number = cast<OpResult>(tensor).getResultNumber();
   if (!producer.getMatchingIndexingMap(producer.getDpsInitOperand(number))
@@ -255,7 +235,7 @@ mlir::fusion::findBlockReductions(FunctionOpInterface func,
   std::vector<BlockReductions> found;
   std::vector<RowSearch> searches;
   for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>()) {
-    if (!isDivisible(op))
+    if (!isUngroupedReduction(op) || !isDivisible(op))
       continue;
     RowSearch search(op);
     linalg::LinalgOp along = search.getAlong();

@@ -16,6 +16,7 @@
 #include "fusion/FusionPlanning/NestReductions.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/FusionPlanning/SplitReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -30,22 +31,10 @@ static constexpr unsigned kMaxVisited = 64;
 // Which reductions
 //===----------------------------------------------------------------------===//
 
-/// True when `op` may combine its elements in any order, with results in
-/// between that are as exact as its own.
-static bool isDivisible(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() < 2 || !op.hasPureTensorSemantics() ||
-      op.hasDynamicShape() || op.hasIndexSemantics() || hasContract(op) ||
-      isContraction(op) || matchGranules(op) || matchGroupedSum(op) ||
-      llvm::any_of(op.getIndexingMapsArray(),
-                   [](AffineMap map) { return !map.isProjectedPermutation(); }))
-    return false;
-  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
-    Combiner combiner = matchCombiner(op, i);
-    if (!combiner.op ||
-        combiner.type != getElementTypeOrSelf(op.getDpsInitOperand(i)->get()))
-      return false;
-  }
-  return true;
+/// True when one of the loops that `op` reduces may come before the others.
+static bool mayNest(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() > 1 && !op.hasDynamicShape() &&
+         isUngroupedReduction(op) && isDivisible(op);
 }
 
 namespace {
@@ -90,7 +79,7 @@ static std::optional<NestedReduction>
 findCommonLoops(linalg::LinalgOp op, linalg::LinalgOp other, AffineMap map,
                 ArrayRef<unsigned> loops) {
   auto own = op.getIteratorTypesArray(), others = other.getIteratorTypesArray();
-  if (loops.size() != own.size() || !isDivisible(other))
+  if (loops.size() != own.size() || !mayNest(other))
     return std::nullopt;
   NestedReduction both{op, other, {}, {}};
   for (auto [expr, loop] : llvm::zip_equal(map.getResults(), loops)) {
@@ -136,7 +125,7 @@ static std::optional<NestedReduction> findBeside(linalg::LinalgOp op,
 
 std::optional<NestedReduction>
 mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
-  if (!isDivisible(op))
+  if (!mayNest(op))
     return std::nullopt;
   SmallVector<Dependence> worklist;
   llvm::SmallPtrSet<Value, 16> seen;
@@ -176,7 +165,7 @@ mlir::fusion::findNestedReduction(linalg::LinalgOp op) {
 
 std::optional<NestedReduction>
 mlir::fusion::findInterleavedReduction(linalg::LinalgOp op) {
-  if (!isDivisible(op))
+  if (!mayNest(op))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   auto iterators = op.getIteratorTypesArray();

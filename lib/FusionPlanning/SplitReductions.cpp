@@ -158,24 +158,31 @@ static linalg::LinalgOp findMaximum(linalg::LinalgOp sum, unsigned loop) {
 // Which reductions
 //===----------------------------------------------------------------------===//
 
+bool mlir::fusion::isUngroupedReduction(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() > 0 && !isContraction(op) &&
+         !matchGranules(op) && !matchGroupedSum(op);
+}
+
+bool mlir::fusion::isDivisible(linalg::LinalgOp op) {
+  // Positions in a part are not those in the dimension.
+  if (!op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
+      hasContract(op) || matchGranules(op) ||
+      llvm::any_of(op.getIndexingMapsArray(),
+                   [](AffineMap map) { return !map.isProjectedPermutation(); }))
+    return false;
+  return llvm::all_of(
+      llvm::seq<int64_t>(0, op.getNumDpsInits()), [&](int64_t i) {
+        Combiner combiner = matchCombiner(op, i);
+        return combiner.op &&
+               combiner.type ==
+                   getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
+      });
+}
+
 std::optional<SplittableReduction>
 mlir::fusion::findSplittableReduction(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
-      hasContract(op) || matchGranules(op) || isProduct(op))
+  if (op.getNumReductionLoops() == 0 || !isDivisible(op) || isProduct(op))
     return std::nullopt;
-  for (AffineMap map : op.getIndexingMapsArray())
-    if (!map.isProjectedPermutation())
-      return std::nullopt;
-  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
-    Combiner combiner = matchCombiner(op, i);
-    Type element = getElementTypeOrSelf(op.getDpsInitOperand(i)->get());
-    if (!combiner.op || combiner.type != element)
-      return std::nullopt;
-  }
-  // Positions in a granule are not those in the dimension.
-  if (op.hasIndexSemantics())
-    return std::nullopt;
-
   SplittableReduction result{op};
   SmallVector<unsigned> loops;
   op.getReductionDims(loops);

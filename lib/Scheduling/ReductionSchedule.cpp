@@ -242,6 +242,23 @@ static void spreadRowsOrColumns(const LoopFacts &facts,
   }
 }
 
+/// Elements of a group of `draft`: of what its blocks walk together.
+static double countElements(const LoopFacts &facts, const LoopSchedule &draft) {
+  double elements = 1;
+  for (auto [dim, axis] : llvm::enumerate(draft.axes))
+    elements *= static_cast<double>(
+        axis.kind == AxisKind::Loop ? facts.extents[dim] : axis.tile);
+  return elements;
+}
+
+/// Blocks that share the walk of `draft`.
+static int64_t getSplit(const LoopSchedule &draft) {
+  int64_t split = 1;
+  for (const LoopAxis &axis : draft.axes)
+    split = std::max(split, axis.split);
+  return split;
+}
+
 /// Lets several blocks walk the dimension of the most chunks, if they can:
 /// `times` as many as fill the chip.
 static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
@@ -258,12 +275,8 @@ static void splitWalk(const LoopFacts &facts, const ReducedDims &reduced,
   if (!most || chunksOf(*most) < 2 ||
       !areCombinable(facts, *most, draft, words))
     return;
-  double elements = 1;
-  for (unsigned i = 0; i < facts.getNumDims(); ++i)
-    elements *= static_cast<double>(
-        draft[i].kind == AxisKind::Loop ? facts.extents[i] : draft[i].tile);
-  int64_t blocks =
-      getWalkSplit(groups / static_cast<double>(times), elements, facts.target);
+  int64_t blocks = getWalkSplit(groups / static_cast<double>(times),
+                                countElements(facts, draft), facts.target);
   // No block without a chunk.
   int64_t chunks = chunksOf(*most);
   blocks = llvm::divideCeil(chunks,
@@ -452,17 +465,13 @@ static void addWalk(const LoopFacts &facts, const ReducedDims &reduced,
 /// True when L2 holds what all blocks of `draft` that are at work at a time
 /// walk until they walk it again.
 static bool staysInL2(const LoopFacts &facts, const LoopSchedule &draft) {
-  double elements = 1;
-  for (auto [dim, axis] : llvm::enumerate(draft.axes))
-    elements *= axis.kind == AxisKind::Loop
-                    ? static_cast<double>(facts.extents[dim]) /
-                          static_cast<double>(axis.split)
-                    : static_cast<double>(axis.tile);
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   double blocks =
       static_cast<double>(fitted.walkBlocksPerSM * facts.target.numSMs *
                           fitted.shareThreads) /
       static_cast<double>(draft.warps * kWarpThreads);
+  double elements =
+      countElements(facts, draft) / static_cast<double>(getSplit(draft));
   return blocks * elements * findLargest(facts.inputs)->elementBytes <=
          facts.target.fitted.kernels.keptInL2 *
              static_cast<double>(facts.target.l2Bytes);
@@ -475,23 +484,25 @@ static void addSplitWalks(const LoopFacts &facts, const ReducedDims &reduced,
                           double groups, const LoopSchedule &draft,
                           LoopSchedules &found) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
-  bool isSwept = llvm::any_of(
-      reduced.dims, [&](unsigned dim) { return isSweptAgain(facts, dim); });
-  int64_t most = isSwept && !facts.inputs.empty() ? fitted.maxSplit : 1;
-  int64_t before = 1;
-  for (int64_t times = 1; times <= most; times *= 2) {
+  auto splitBy = [&](int64_t times) {
     LoopSchedule split = draft;
     splitWalk(facts, reduced, groups, times, split);
-    split = addWarps(facts, split, fitted.maxShareElements);
-    int64_t blocks = 1;
-    for (const LoopAxis &axis : split.axes)
-      blocks = std::max(blocks, axis.split);
-    bool stays = times > 1 && staysInL2(facts, split);
-    if (blocks > before && (times == 1 || stays))
+    return addWarps(facts, std::move(split), fitted.maxShareElements);
+  };
+  LoopSchedule filling = splitBy(1);
+  if (getSplit(filling) > 1)
+    addWalk(facts, reduced, filling, found);
+  if (facts.inputs.empty() || llvm::none_of(reduced.dims, [&](unsigned dim) {
+        return isSweptAgain(facts, dim);
+      }))
+    return;
+  for (int64_t times = 2; times <= fitted.maxSplit; times *= 2) {
+    LoopSchedule split = splitBy(times);
+    if (!staysInL2(facts, split))
+      continue;
+    if (getSplit(split) > getSplit(filling))
       addWalk(facts, reduced, split, found);
-    if (stays)
-      return;
-    before = blocks;
+    return;
   }
 }
 

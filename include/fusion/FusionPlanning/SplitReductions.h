@@ -22,6 +22,14 @@
 
 namespace mlir::fusion {
 
+/// True for a reduction that is no contraction, and neither of groups nor of
+/// granules.
+bool isUngroupedReduction(linalg::LinalgOp op);
+
+/// True when `op`, a reduction, may combine its elements in any order, with
+/// results in between that are as exact as its own.
+bool isDivisible(linalg::LinalgOp op);
+
 /// A reduction of a product's results, or of what is computed from them element
 /// by element.
 struct SplittableReduction {

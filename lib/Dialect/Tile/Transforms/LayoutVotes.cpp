@@ -369,14 +369,13 @@ LinearLayout LayoutVoter::prefer(const VotingAccess &access,
                      32 * kWordBits;
   // Elements that go one by one leave gaps between lanes that hold several.
   bool leavesGaps = vector == 1 && !first.empty() && std::abs(first[best]) > 1;
-  bool hasRows = use.scans && held >= shape[best];
   if (use.scans) {
     std::optional<double> direct =
         countDirect(access, used, best, target.fitted);
     follows = direct && *direct <= countExchanged(access, best, target.fitted);
     leavesGaps = false;
   }
-  if (!once && !first.empty() && follows && (first[best] != 0 || hasRows) &&
+  if (!once && !first.empty() && follows && (first[best] != 0 || use.scans) &&
       !leavesGaps)
     return used;
   if (used.freeMask(HwDim::Lane) != 0 &&
