@@ -94,8 +94,8 @@ static bool joinsMoved(Operation *view) {
   Operation *source = collapse ? collapse.getSrc().getDefiningOp() : nullptr;
   if (!source || !isMove(source) || comesFromReduction(collapse.getSrc()))
     return false;
-  for (const ReassociationIndices &group :
-       llvm::reverse(collapse.getReassociationIndices()))
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  for (const ReassociationIndices &group : llvm::reverse(groups))
     if (int64_t joined = llvm::count_if(group, [&](int64_t dim) {
           return collapse.getSrcType().getDimSize(dim) != 1;
         }))

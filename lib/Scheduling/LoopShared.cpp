@@ -174,8 +174,9 @@ void SharedLister::findLead() {
         stream.uniqueBytes <= most)
       continue;
     bool isRow = true, isAligned = true;
+    SmallVector<int64_t> strides = getStrides(stream.shape);
     for (auto [number, stride] :
-         llvm::drop_end(llvm::enumerate(getStrides(stream.shape)))) {
+         llvm::enumerate(ArrayRef(strides).drop_back())) {
       auto row = dyn_cast<AffineDimExpr>(stream.coords[number]);
       if (stream.shape[number] == 1)
         continue;
@@ -203,8 +204,10 @@ bool SharedLister::isAlignedWithLead(const Stream &stream,
     return false;
   auto getRows = [&](const Stream &of) {
     SmallVector<int64_t> rows(facts.getNumDims(), 0);
+    SmallVector<int64_t> strides = getStrides(of.shape);
+    // All but the innermost, whose elements are those of the row.
     for (auto [coord, stride] :
-         llvm::drop_end(llvm::zip(of.coords, getStrides(of.shape))))
+         llvm::zip(ArrayRef(of.coords).drop_back(), strides))
       if (auto row = dyn_cast<AffineDimExpr>(coord))
         rows[row.getPosition()] += stride;
     return rows;
