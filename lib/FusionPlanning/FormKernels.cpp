@@ -18,6 +18,7 @@
 #include "fusion/FusionPlanning/BeginByBlocks.h"
 #include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/ChannelsLast.h"
+#include "fusion/FusionPlanning/FoldRows.h"
 #include "fusion/FusionPlanning/JoinRelativeSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/NestReductions.h"
@@ -136,6 +137,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     }
     rewrites.run(getNestRewrite());
     rewrites.run(getInterleaveRewrite(targetInfo));
+    rewrites.run(getFoldRewrite());
     if (!opaqueFloats)
       rewrites.run(getRelativeRewrite());
     rewrites.run(getBlockRewrite(targetInfo));

@@ -223,8 +223,10 @@ static linalg::GenericOp buildFirst(OpBuilder &builder, linalg::LinalgOp op,
   maps.resize(op->getNumOperands(),
               AffineMap::get(op.getNumLoops(), 0, kept, op.getContext()));
   SmallVector<Value> inits;
+  bool isOfMoments = matchMoments(op).has_value();
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
-    TypedAttr neutral = matchCombiner(op, i).neutral;
+    TypedAttr neutral = isOfMoments ? TypedAttr(builder.getF32FloatAttr(0))
+                                    : matchCombiner(op, i).neutral;
     Value identity = arith::ConstantOp::create(builder, loc, neutral);
     Value empty =
         tensor::EmptyOp::create(builder, loc, shape, neutral.getType());
@@ -239,35 +241,104 @@ static linalg::GenericOp buildFirst(OpBuilder &builder, linalg::LinalgOp op,
   return first;
 }
 
-/// The second part: what `first` gave, along the other loops.
-static linalg::GenericOp buildSecond(OpBuilder &builder, linalg::LinalgOp op,
-                                     ArrayRef<unsigned> inner,
-                                     linalg::LinalgOp first) {
-  SmallVector<AffineExpr> numbers;
+namespace {
+/// The second part: what the first one gave, along the other loops.
+class SecondPart {
+public:
+  SecondPart(OpBuilder &builder, linalg::LinalgOp op, ArrayRef<unsigned> inner,
+             linalg::LinalgOp first);
+
+  SmallVector<Value> build();
+
+private:
+  /// Adds `added`, of the first part's results and `others`, which are of the
+  /// second's, to result `number`.
+  Value addUp(unsigned number, ValueRange others,
+              function_ref<Value(OpBuilder &, Location, ValueRange)> added);
+  SmallVector<Value> buildMoments();
+
+  OpBuilder &builder;
+  linalg::LinalgOp op, first;
   SmallVector<utils::IteratorType> kinds;
+  /// Of the first part's results, and of results.
+  AffineMap whole;
+  SmallVector<AffineMap> results;
+};
+} // namespace
+
+SecondPart::SecondPart(OpBuilder &builder, linalg::LinalgOp op,
+                       ArrayRef<unsigned> inner, linalg::LinalgOp first)
+    : builder(builder), op(op), first(first) {
+  SmallVector<AffineExpr> numbers;
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
     numbers.push_back(builder.getAffineDimExpr(kinds.size()));
     if (!llvm::is_contained(inner, loop))
       kinds.push_back(kind);
   }
-  unsigned numResults = first->getNumResults();
-  SmallVector<AffineMap> maps(numResults,
-                              builder.getMultiDimIdentityMap(kinds.size()));
+  whole = builder.getMultiDimIdentityMap(kinds.size());
   for (OpOperand &init : op.getDpsInitsMutable())
-    maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
+    results.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
         numbers, {}, kinds.size(), 0));
+}
+
+SmallVector<Value> SecondPart::build() {
+  if (matchMoments(op))
+    return buildMoments();
+  unsigned numResults = first->getNumResults();
+  SmallVector<AffineMap> maps(numResults, whole);
+  llvm::append_range(maps, results);
   return linalg::GenericOp::create(
-      builder, op.getLoc(), op->getResultTypes(), first->getResults(),
-      op.getDpsInits(), maps, kinds,
-      [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        SmallVector<Value> yielded;
-        for (unsigned i = 0; i < numResults; ++i) {
-          Operation *like = matchCombiner(op, i).op;
-          Value sum = arguments[numResults + i];
-          yielded.push_back(combineValues(b, loc, like, sum, arguments[i]));
-        }
-        linalg::YieldOp::create(b, loc, yielded);
-      });
+             builder, op.getLoc(), op->getResultTypes(), first->getResults(),
+             op.getDpsInits(), maps, kinds,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               SmallVector<Value> yielded;
+               for (unsigned i = 0; i < numResults; ++i) {
+                 Operation *like = matchCombiner(op, i).op;
+                 Value sum = arguments[numResults + i];
+                 yielded.push_back(
+                     combineValues(b, loc, like, sum, arguments[i]));
+               }
+               linalg::YieldOp::create(b, loc, yielded);
+             })
+      .getResults();
+}
+
+Value SecondPart::addUp(
+    unsigned number, ValueRange others,
+    function_ref<Value(OpBuilder &, Location, ValueRange)> added) {
+  SmallVector<Value> inputs(first->getResults());
+  llvm::append_range(inputs, others);
+  SmallVector<AffineMap> maps(first->getNumResults(), whole);
+  maps.append(others.size() + 1, results[number]);
+  return linalg::GenericOp::create(
+             builder, op.getLoc(), op->getResultTypes()[number], inputs,
+             op.getDpsInits()[number], maps, kinds,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               Value value = added(b, loc, arguments.drop_back());
+               value = arith::AddFOp::create(b, loc, arguments.back(), value);
+               linalg::YieldOp::create(b, loc, value);
+             })
+      .getResult(0);
+}
+
+/// Where parts have n, s and q of their own, none of no elements, q is the sum
+/// of theirs and of the squares of the distances of their means.
+SmallVector<Value> SecondPart::buildMoments() {
+  auto pick = [&](unsigned number) {
+    return addUp(number, {}, [&](OpBuilder &, Location, ValueRange own) {
+      return own[number];
+    });
+  };
+  Value n = pick(0), s = pick(1);
+  Value q = addUp(2, {n, s}, [](OpBuilder &b, Location loc, ValueRange own) {
+    Value mean = arith::DivFOp::create(b, loc, own[4], own[3]);
+    Value distance = arith::SubFOp::create(
+        b, loc, arith::DivFOp::create(b, loc, own[1], own[0]), mean);
+    Value square = arith::MulFOp::create(b, loc, distance, distance);
+    return arith::AddFOp::create(b, loc, own[2],
+                                 arith::MulFOp::create(b, loc, square, own[0]));
+  });
+  return {n, s, q};
 }
 
 /// The number that result `number` of `op` starts from, if it is known.
@@ -278,6 +349,17 @@ static TypedAttr getStart(linalg::LinalgOp op, unsigned number) {
   if (fill)
     matchPattern(fill.value(), m_Constant(&start));
   return start;
+}
+
+bool mlir::fusion::mayBeginByParts(linalg::LinalgOp op) {
+  if (op.hasDynamicShape() || !isUngroupedReduction(op))
+    return false;
+  auto isZero = [&](unsigned number) {
+    auto start = dyn_cast_or_null<FloatAttr>(getStart(op, number));
+    return start && start.getValue().isZero();
+  };
+  return isDivisible(op) || (matchMoments(op) && !op.hasIndexSemantics() &&
+                             llvm::all_of(llvm::seq(0u, 3u), isZero));
 }
 
 /// True when `other` gives what `first`, the first part of `op`, does: what
@@ -334,7 +416,7 @@ static linalg::LinalgOp nest(linalg::LinalgOp op, ArrayRef<unsigned> inner,
     built.erase();
     first = earlier;
   }
-  op->replaceAllUsesWith(buildSecond(builder, op, inner, first));
+  op->replaceAllUsesWith(SecondPart(builder, op, inner, first).build());
   op.erase();
   return first;
 }

@@ -483,6 +483,11 @@ tile::LayoutVotes SharedLister::getVotes() const {
   }
   votes.reduced = votes.scanned;
   votes.reduced |= votes.reducedAtLast;
+  for (const BodyInstance &instance : facts.body.getInstances()) {
+    const GraphNode &node = facts.body.getNode(instance);
+    if (node.kind == NodeKind::Reduction)
+      votes.numReduced += node.op->getNumResults();
+  }
   return votes;
 }
 

@@ -40,9 +40,13 @@ std::optional<NestedReduction> findNestedReduction(linalg::LinalgOp op);
 /// memory, where it reduces others inside of that.
 std::optional<NestedReduction> findInterleavedReduction(linalg::LinalgOp op);
 
+/// True when `op` is a reduction of which parts may come first: it is divisible
+/// (SplitReductions.h), or gives the moments of elements, of none at first.
+bool mayBeginByParts(linalg::LinalgOp op);
+
 /// Makes two reductions of one, first along the inner loops, then along the
 /// others; returns the first, which is `reduction.earlier` where that gives the
-/// same. `reduction.op` is erased.
+/// same. `reduction.op` is erased; parts of it may come first.
 linalg::LinalgOp nestReduction(const NestedReduction &reduction);
 
 /// The nesting of all such reductions.

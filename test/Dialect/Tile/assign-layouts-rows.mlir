@@ -60,3 +60,34 @@ tile.program @apart(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {num_warps = 
   tile.store %a, %y[affine_map<(i) -> (i)>] () checked [false] : tensor<2048xbf16>, !tile.view<2077xbf16>
   tile.return
 }
+
+// Two values are combined along three elements of five: threads have all three
+// of a column, and no lanes without a row. Sums of pairs in rows of six are
+// combined by lanes, which fill the sectors that they touch.
+// CHECK-LABEL: tile.program @reduced_rows
+// CHECK: tile.load {{.*}} -> tensor<64x4x8xf32, #tile.layout<"{reg={{\[\[}}16,0,0],[32,0,0],[0,1,0],[0,2,0]], lane={{\[\[}}0,0,1],[0,0,2],[0,0,4],[1,0,0],[2,0,0]], warp={{\[\[}}4,0,0],[8,0,0]],
+// CHECK: tile.load {{.*}} -> tensor<64x2x4xf32, #tile.layout<"{reg={{\[\[}}16,0,0],[32,0,0]], lane={{\[\[}}0,0,1],[0,0,2],[0,1,0],[1,0,0],[2,0,0]], warp={{\[\[}}4,0,0],[8,0,0]],
+tile.program @reduced_rows(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<999x3x5xf32>
+  %y = tile.view %q[] : !llvm.ptr<1> to !tile.view<999x2x3xf32>
+  %z = tile.view %r[] : !llvm.ptr<1> to !tile.view<999x5xf32>
+  %a = tile.load %x[affine_map<(i, j, k) -> (i, j, k)>] () checked [true, true, true] : !tile.view<999x3x5xf32> -> tensor<64x4x8xf32>
+  %s:2 = tile.reduce %a, %a along 1 : tensor<64x4x8xf32>, tensor<64x4x8xf32> -> tensor<64x8xf32>, tensor<64x8xf32> {
+  ^bb0(%l: f32, %m: f32, %n: f32, %o: f32):
+    %v = arith.addf %l, %n : f32
+    %w = arith.maximumf %m, %o : f32
+    tile.yield %v, %w : f32, f32
+  }
+  %t = arith.mulf %s#0, %s#1 : tensor<64x8xf32>
+  tile.store %t, %z[affine_map<(i, j) -> (i, j)>] () checked [true, true] : tensor<64x8xf32>, !tile.view<999x5xf32>
+  %b = tile.load %y[affine_map<(i, j, k) -> (i, j, k)>] () checked [true, false, true] : !tile.view<999x2x3xf32> -> tensor<64x2x4xf32>
+  %u = tile.reduce %b along 1 : tensor<64x2x4xf32> -> tensor<64x4xf32> {
+  ^bb0(%l: f32, %m: f32):
+    %v = arith.addf %l, %m : f32
+    tile.yield %v : f32
+  }
+  %c = tile.broadcast %u dims [0, 2] : tensor<64x4xf32> -> tensor<64x2x4xf32>
+  %d = arith.divf %b, %c : tensor<64x2x4xf32>
+  tile.store %d, %y[affine_map<(i, j, k) -> (i, j, k)>] () checked [true, false, true] : tensor<64x2x4xf32>, !tile.view<999x2x3xf32>
+  tile.return
+}

@@ -50,6 +50,8 @@ struct Group {
   llvm::SmallBitVector reduced;
   /// Those that a reduction and what reduces its results again leave none of.
   llvm::SmallBitVector reducedAtLast;
+  /// Values of an element that reductions combine.
+  unsigned numReduced = 0;
   /// Those that a scan goes through in order, and the scans.
   llvm::SmallBitVector scanned;
   SmallVector<ScanOp> scans;
@@ -271,6 +273,7 @@ void LayoutAssigner::noteReduction(ReduceOp reduce) {
   Value input = reduce.getInputs().front();
   Group &group = groupOf(input);
   group.reduced.set(reduce.getDim());
+  group.numReduced += reduce.getNumResults();
   group.reducedAtLast |= findReduced(reduce);
   // Where threads reduce what they have of a tile before they share it, the
   // tile was cut into parts.
@@ -392,6 +395,7 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
     votes.accesses.push_back(VotingAccess::of(AccessForm::of(access)));
   votes.reduced = group.reduced;
   votes.reducedAtLast = group.reducedAtLast;
+  votes.numReduced = group.numReduced;
   votes.scanned = group.scanned;
   votes.scans = getScanWork(group);
   // Sums of a cluster are read from shared memory 16 bytes at a time.

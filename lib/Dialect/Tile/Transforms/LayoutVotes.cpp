@@ -289,7 +289,8 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
   if (votes.reducedAtLast.any() && kept >= threads) {
     if (votes.reducedAtLast.test(fastest))
       return {getRowLayout(votes.shape, votes.reducedAtLast, numWarps), true};
-    vector = std::min(vector, kept / threads);
+    return {
+        chooseForReductions(votes, fastest, std::min(vector, kept / threads))};
   }
   LinearLayout lanes = getBlockedLayout(
       votes.shape, orderByMemory(votes.accesses, rank, fastest), vector,
@@ -298,6 +299,63 @@ LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
   if (votes.reduced.none() && vector < votes.shape[fastest])
     inThreads = findRows(votes, fastest, lanes);
   return {inThreads.value_or(lanes), inThreads.has_value()};
+}
+
+/// Instructions of an element that is reduced in `layout`, to access it and to
+/// combine what lanes have of it. Those past the ends of dimensions take as
+/// many where lanes have them; registers that have nothing else are left out.
+static double countReducing(const LayoutVotes &votes,
+                            const LinearLayout &layout, unsigned fastest,
+                            const fusion::FittedConstants &fitted) {
+  double instructions = 0;
+  for (const VotingAccess &access : votes.accesses) {
+    double exchanged = countExchanged(access, fastest, fitted);
+    instructions += std::min(
+        countRowAccess(access, layout, fastest, fitted).value_or(exchanged),
+        exchanged);
+  }
+  double inside = 1, steps = 0, inThread = 1;
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    unsigned inLanes = 0;
+    for (unsigned bit = 0; bit < layout.numBits(HwDim::Lane); ++bit)
+      inLanes += layout.basis(HwDim::Lane, bit)[dim] != 0;
+    for (unsigned bit = 0; bit < layout.numBits(HwDim::Register); ++bit)
+      if (votes.reducedAtLast.test(dim) &&
+          layout.basis(HwDim::Register, bit)[dim] != 0)
+        inThread *= 2;
+    if (votes.reducedAtLast.test(dim))
+      steps += inLanes;
+    double least = 1;
+    for (const VotingAccess &access : votes.accesses)
+      least = std::min(least, access.inside[dim]);
+    if (inLanes > 0)
+      inside *= least;
+  }
+  // A shuffle and a combination.
+  instructions += votes.numReduced * steps *
+                  (1 + fitted.loops.shuffleInstructions) / inThread;
+  return instructions / inside;
+}
+
+/// How threads hold what is reduced along other dimensions than memory runs
+/// along: in the order of memory, or so that each has all that it reduces; as
+/// is done with the fewest instructions.
+LinearLayout LayoutVoter::chooseForReductions(const LayoutVotes &votes,
+                                              unsigned fastest,
+                                              int64_t vector) const {
+  SmallVector<unsigned> order =
+      orderByMemory(votes.accesses, votes.shape.size(), fastest);
+  LinearLayout byMemory =
+      getBlockedLayout(votes.shape, order, vector, numWarps, votes.reduced);
+  std::stable_partition(order.begin(), order.end(), [&](unsigned dim) {
+    return !votes.reducedAtLast.test(dim);
+  });
+  LinearLayout inThreads =
+      getBlockedLayout(votes.shape, order, vector, numWarps, votes.reduced);
+  return countReducing(votes, inThreads, fastest, target.fitted) <
+                 countReducing(votes, byMemory, fastest, target.fitted)
+             ? inThreads
+             : byMemory;
 }
 
 /// How threads hold what is scanned: as memory has it, or so that they have

@@ -57,6 +57,8 @@ struct LayoutVotes {
   /// scan goes through in order.
   llvm::SmallBitVector reduced, reducedAtLast, scanned;
   SmallVector<ScanWork> scans;
+  /// Values of an element that reductions combine.
+  unsigned numReduced = 0;
   /// Neighbours that a thread holds at least.
   int64_t leastVector = 1;
 
@@ -95,6 +97,8 @@ public:
                       const LinearLayout &used, Use use) const;
 
 private:
+  LinearLayout chooseForReductions(const LayoutVotes &votes, unsigned fastest,
+                                   int64_t vector) const;
   double countInLanes(const LayoutVotes &votes, const LinearLayout &layout,
                       unsigned fastest) const;
   std::optional<LinearLayout> findRows(const LayoutVotes &votes,
