@@ -83,24 +83,33 @@ static int64_t chooseIndexBits(KernelOp kernel) {
 /// Blocks that a multiprocessor was taken to hold at a time when the kernel was
 /// priced: registers are limited to that where they are few enough, so that
 /// none are spilled for it; or where more blocks than there are
-/// multiprocessors, `together`, wait for each other.
-static int64_t getResidentBlocks(KernelOp kernel, uint64_t together) {
+/// multiprocessors, `together`, wait for each other; or where there are no more
+/// in all, `blocks`. None where ptxas is to decide.
+static std::optional<int64_t>
+getResidentBlocks(KernelOp kernel, AffineExpr blocks, uint64_t together) {
   EstimateAttr estimate = kernel.getEstimateAttr();
   ScheduleAttr schedule = kernel.getScheduleAttr();
   FailureOr<TargetInfo> target = resolveTarget(kernel);
   if (failed(target))
-    return 1;
+    return std::nullopt;
   if (together > static_cast<uint64_t>(target->numSMs))
     return static_cast<int64_t>(llvm::divideCeil(together, target->numSMs));
   if (!estimate || schedule.getStrategy() != Strategy::Reduction ||
       llvm::any_of(schedule.getAxes(),
                    [](AxisAttr axis) { return axis.getStrip() > 1; }))
+    return std::nullopt;
+  // ptxas leaves room for a second block of many threads, and may spill for it,
+  // though none comes.
+  auto number = dyn_cast<AffineConstantExpr>(blocks);
+  if (number && number.getValue() <= target->numSMs)
     return 1;
   KernelShape shape;
   shape.threads = schedule.getWarps() * kWarpThreads;
   shape.registers = estimate.getRegisters() + cost::kRegisterError;
   // While a block waits for its threads, another computes.
-  return std::min<int64_t>(computeOccupancy(shape, *target).blocksPerSM, 2);
+  if (computeOccupancy(shape, *target).blocksPerSM > 1)
+    return 2;
+  return std::nullopt;
 }
 
 /// Every block owns a tile of the dimensions that results have and nothing
@@ -183,10 +192,9 @@ private:
         AffineMap::get(0, shapes.getSymbols().size(), emitter.getGridSize())));
     program->setSizeArgumentsAttr(builder.getDenseI64ArrayAttr(
         SmallVector<int64_t>(emitter.getSymbolArguments())));
-    int64_t blocks =
-        getResidentBlocks(kernel, program->getTogether().value_or(1));
-    if (blocks > 1)
-      program->setResident(blocks);
+    if (std::optional<int64_t> blocks = getResidentBlocks(
+            kernel, emitter.getGridSize(), program->getTogether().value_or(1)))
+      program->setResident(*blocks);
     kernel->setAttr("program", FlatSymbolRefAttr::get(name));
     return success();
   }

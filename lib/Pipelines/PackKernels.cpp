@@ -143,6 +143,8 @@ KernelPacker::createFunction(ArrayRef<LLVM::LLVMFuncOp> programs) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(first.getContext()),
                                   types));
   func->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+  // How many blocks a multiprocessor holds was said of one kernel's own.
+  func->removeAttr(NVVM::NVVMDialect::getMinctasmAttrName());
   func->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
   func.setArgAttrsAttr(builder.getArrayAttr(argumentAttrs));
   func->setAttr("tile.grid", AffineMapAttr::get(AffineMap::getConstantMap(

@@ -13,13 +13,16 @@
 
 #include "LoopFamilies.h"
 
+#include "fusion/Analysis/Reductions.h"
+
 using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
 /// The lives of a body's values, in sweeps along one dimension. A reduction is
-/// made in the sweep whose number is that of the reductions along the dimension
-/// that it comes after; other values in the first one that needs them.
+/// made in the sweep whose number is that of the sweeps of the reductions along
+/// the dimension that it comes after; other values in the first one that needs
+/// them.
 class SweepLives {
 public:
   SweepLives(const LoopFacts &facts, unsigned dim);
@@ -28,6 +31,10 @@ public:
 
 private:
   void findSweeps();
+  /// Sweeps along the dimension in which the instance of `id` is made: of what
+  /// is relative to a mean or to a maximum, one finds that, the next one what
+  /// is relative to it; none for what does not reduce.
+  unsigned countOwnSweeps(unsigned id) const;
   void visit(unsigned id);
   /// Notes that `sweep` needs `source`, or the input that it is made of.
   void use(unsigned source, unsigned sweep);
@@ -117,19 +124,26 @@ void SweepLives::use(unsigned source, unsigned sweep) {
   (basis[source] ? inputs[*basis[source]] : values[source]).add(sweep);
 }
 
+unsigned SweepLives::countOwnSweeps(unsigned id) const {
+  const BodyInstance &instance = body.getInstances()[id];
+  if (!facts.reduces(instance, dim))
+    return 0;
+  auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+  return op && isDearToCombine(op) ? 2 : 1;
+}
+
 void SweepLives::findSweeps() {
   ArrayRef<BodyInstance> instances = body.getInstances();
-  auto reduces = [&](unsigned id) { return facts.reduces(instances[id], dim); };
   // Not before what they need.
   for (const BodyInstance &instance : instances) {
     unsigned &sweep = sweeps.emplace_back(0);
     for (unsigned producer : instance.producers)
-      sweep = std::max(sweep, sweeps[producer] + (reduces(producer) ? 1 : 0));
+      sweep = std::max(sweep, sweeps[producer] + countOwnSweeps(producer));
   }
   // Not before they are needed.
   SmallVector<std::optional<unsigned>> wanted(instances.size());
   for (unsigned id = instances.size(); id-- > 0;) {
-    if (wanted[id] && !reduces(id))
+    if (wanted[id] && countOwnSweeps(id) == 0)
       sweeps[id] = *wanted[id];
     for (unsigned producer : instances[id].producers)
       wanted[producer] =
@@ -140,13 +154,16 @@ void SweepLives::findSweeps() {
 void SweepLives::visit(unsigned id) {
   const BodyInstance &instance = body.getInstances()[id];
   unsigned sweep = sweeps[id];
-  numSweeps = std::max(numSweeps, sweep + 1);
+  unsigned last = sweep + std::max(countOwnSweeps(id), 1u) - 1;
+  numSweeps = std::max(numSweeps, last + 1);
   findBasis(id);
-  for (const BodyAccess &access : body.getInputs())
-    if (access.instance == id && (access.mask & bit))
-      inputs[getNumber(access.value)].add(sweep);
-  for (unsigned producer : instance.producers)
-    use(producer, sweep);
+  for (unsigned own = sweep; own <= last; ++own) {
+    for (const BodyAccess &access : body.getInputs())
+      if (access.instance == id && (access.mask & bit))
+        inputs[getNumber(access.value)].add(own);
+    for (unsigned producer : instance.producers)
+      use(producer, own);
+  }
   values[id].first = sweep;
   values[id].last = std::max(values[id].last, sweep);
   if (facts.reduces(instance, dim))

@@ -99,7 +99,9 @@ double RegisterCounter::countLoaded() const {
         elements *= work.tileOf[dim];
     loaded += std::max(1.0, elements / work.threads) * tensor.elementBytes / 4;
   }
-  return loaded;
+  // What steps that are written out load is on its way together.
+  return std::max(loaded,
+                  std::min(loaded * work.turns, fitted.mostInFlight / 4));
 }
 
 /// Registers of each element of what `facts` reduces along `dim` to several

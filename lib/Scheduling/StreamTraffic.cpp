@@ -324,6 +324,33 @@ bool StreamTraffic::hasWholeRows(const Stream &stream) const {
   return row % kSectorBytes == 0;
 }
 
+bool StreamTraffic::hasStripsAlong(const Stream &stream, unsigned along) const {
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    if (!facts.reduced.test(dim) && schedule[dim].strip > 1 &&
+        getSlope(stream.coords[along], dim) != 0)
+      return isOfWindows(stream) && !stream.isWrite;
+  return false;
+}
+
+SmallVector<int64_t> StreamTraffic::getRowPlaces(const Stream &stream,
+                                                 unsigned along,
+                                                 int64_t elementBytes) const {
+  SmallVector<int64_t> rows = {0};
+  int64_t stride = elementBytes;
+  for (unsigned number = stream.shape.size(); number-- > 0;) {
+    if (number != along) {
+      ThreadPlaces places = getPlaces(stream.coords[number], facts, schedule);
+      SmallVector<int64_t> own;
+      for (int64_t row : rows)
+        for (int64_t place : places.places)
+          own.push_back(row + place * stride);
+      rows = std::move(own);
+    }
+    stride *= std::max<int64_t>(1, stream.shape[number]);
+  }
+  return rows;
+}
+
 StreamTraffic::Requests
 StreamTraffic::countRequests(const Stream &stream) const {
   auto elementBytes =
@@ -380,6 +407,11 @@ StreamTraffic::countRequests(const Stream &stream) const {
       kLineBytes,
       isAligned || inOrder || (stream.isWrite && hasWholeRows(stream)));
   requests.sectors = access.countPieces(kSectorBytes, isAligned);
+  requests.linesOfRows =
+      hasStripsAlong(stream, along)
+          ? access.countPieces(kLineBytes, isAligned,
+                               getRowPlaces(stream, along, elementBytes))
+          : requests.lines;
   requests.passes =
       std::max(access.countBankTurns(), requests.lines * fitted.windowPass);
   requests.registers =
@@ -430,16 +462,17 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
 }
 
 double StreamTraffic::getLostShare(const Requests &requests) const {
-  // A thread loads the first elements of all strips that it has, then the
-  // second ones. Loads that are put off leave registers for half of the threads
-  // that there can be.
+  // A thread loads what its first result of each strip is made of, then what
+  // the second ones need besides. Loads that are put off leave registers for
+  // half of the threads that there can be.
   constexpr double kRunning = 0.5;
   double strips = work.perThread;
   for (const LoopAxis &axis : schedule.axes)
     strips /= static_cast<double>(axis.strip * axis.vector);
   double warps = kRunning * static_cast<double>(facts.target.maxThreadsPerSM) /
                  kWarpThreads;
-  double touched = warps * std::max(1.0, strips) * requests.lines * kLineBytes;
+  double touched =
+      warps * std::max(1.0, strips) * requests.linesOfRows * kLineBytes;
   return std::max(0.0,
                   1 - static_cast<double>(facts.target.sharedPerSM) / touched);
 }

@@ -65,6 +65,9 @@ public:
     /// Instructions of warps, sectors and lines that one touches, and turns of
     /// the first cache that it takes; registers of a thread for all of them.
     double count = 0, sectors = 0, lines = 0, passes = 0, registers = 0;
+    /// Lines that a warp touches for results of a strip each before it comes
+    /// back for what the next ones need of the same rows.
+    double linesOfRows = 0;
   };
   Requests countRequests(const Stream &stream) const;
   /// Of the points at `coords`, those that a thread has no other for: where
@@ -103,6 +106,13 @@ private:
   void add(const Stream &stream, KernelCost &cost) const;
   /// Rows of which a tile has a part begin with sectors.
   bool hasWholeRows(const Stream &stream) const;
+  /// A thread has several results side by side along dimension `along` of the
+  /// tensor, for which it comes back to a line.
+  bool hasStripsAlong(const Stream &stream, unsigned along) const;
+  /// Where the rows begin of which a thread has elements along dimension
+  /// `along` of the tensor, in bytes.
+  SmallVector<int64_t> getRowPlaces(const Stream &stream, unsigned along,
+                                    int64_t elementBytes) const;
   /// It is known which elements the lanes of a pointwise kernel access at once.
   bool hasLanes(const Stream &stream) const;
   /// Clocks of multiprocessors for lines that the stores of `stream` fill in

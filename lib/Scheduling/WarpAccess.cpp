@@ -13,6 +13,7 @@
 #include "WarpAccess.h"
 
 #include "fusion/Analysis/KernelEstimate.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -96,20 +97,23 @@ WarpAccess::WarpAccess(const LoopFacts &facts, const LoopSchedule &schedule,
   }
 }
 
-double WarpAccess::countPieces(int64_t size, bool isAligned) const {
+double WarpAccess::countPieces(int64_t size, bool isAligned,
+                               ArrayRef<int64_t> behind) const {
   double touched = 0;
   int64_t phases = isAligned ? 1 : 4;
   for (int64_t phase = 0; phase < phases; ++phase) {
-    std::set<int64_t> pieces;
+    llvm::DenseSet<int64_t> pieces;
     for (std::optional<int64_t> offset : offsets) {
       if (!offset)
         continue;
-      // Coordinates may count backwards.
-      int64_t begin = *offset + phase * kSectorBytes / phases;
-      int64_t last = llvm::divideFloorSigned(begin + bytes - 1, size);
-      for (int64_t piece = llvm::divideFloorSigned(begin, size); piece <= last;
-           ++piece)
-        pieces.insert(piece);
+      for (int64_t next : behind) {
+        // Coordinates may count backwards.
+        int64_t begin = *offset + next + phase * kSectorBytes / phases;
+        int64_t last = llvm::divideFloorSigned(begin + bytes - 1, size);
+        for (int64_t piece = llvm::divideFloorSigned(begin, size);
+             piece <= last; ++piece)
+          pieces.insert(piece);
+      }
     }
     touched += static_cast<double>(pieces.size());
   }

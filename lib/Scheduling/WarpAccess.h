@@ -53,8 +53,10 @@ public:
              ArrayRef<int64_t> distances);
 
   /// Pieces of memory of `size` bytes that it touches; in the mean, where it
-  /// begins anywhere in a sector.
-  double countPieces(int64_t size, bool isAligned) const;
+  /// begins anywhere in a sector. Of several accesses, each lane's element lies
+  /// so many bytes behind that of the first one.
+  double countPieces(int64_t size, bool isAligned,
+                     ArrayRef<int64_t> behind = {0}) const;
   /// Turns that the banks of the first cache take.
   double countBankTurns() const;
 

@@ -4,7 +4,7 @@
 // what a program asks for is what it would have in a launch of its own. What
 // several kernels run is there once. Launches
 // of the same programs share their kernel; what nobody launches any more is
-// gone.
+// gone. How many blocks a multiprocessor has room for was said of one program.
 
 // CHECK-LABEL: func.func @f
 // CHECK: fusion.kernel @a {{.*}} program = @a_and_2_more}
@@ -90,7 +90,7 @@ func.func @g(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 gpu.module @kernels {
-  llvm.func @a(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tile.grid = #three, tile.shared_bytes = 0 : i64} {
+  llvm.func @a(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) attributes {nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 32, 1, 1>, tile.grid = #three, tile.shared_bytes = 0 : i64} {
     %t = nvvm.read.ptx.sreg.tid.x range <i32, 0, 32> : i32
     %b = nvvm.read.ptx.sreg.ctaid.x : i32
     nvvm.barrier

@@ -156,9 +156,9 @@ void ProgramLowering::createKernel() {
   if (int32_t blocks = program.getCluster().value_or(1); blocks > 1)
     kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                     builder.getDenseI32ArrayAttr({blocks, 1, 1}));
-  if (int32_t blocks = program.getResident().value_or(1); blocks > 1)
+  if (std::optional<int32_t> blocks = program.getResident())
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    builder.getI32IntegerAttr(blocks));
+                    builder.getI32IntegerAttr(*blocks));
   Block *entry = kernel.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   Value thread = NVVM::ThreadIdXOp::create(

@@ -199,8 +199,10 @@ LayoutVoter::findRows(const LayoutVotes &votes, unsigned fastest,
     double exchanged = countExchanged(access, fastest, target.fitted);
     std::optional<double> direct =
         countRowAccess(access, layout, fastest, target.fitted);
-    instructions += access.inside[fastest] *
-                    std::min(direct.value_or(exchanged), exchanged);
+    // An exchange moves all positions, those outside of the tensor as well.
+    if (direct)
+      *direct *= access.inside[fastest];
+    instructions += std::min(direct.value_or(exchanged), exchanged);
   }
   if (instructions >= countInLanes(votes, lanes, fastest))
     return std::nullopt;
