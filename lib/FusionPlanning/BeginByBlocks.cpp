@@ -24,8 +24,9 @@ using namespace mlir::fusion;
 
 /// Tensors looked at on the way from one reduction to another.
 static constexpr unsigned kMaxVisited = 64;
-/// Rows of which the sums are no fewer bytes than a good part of the rows: no
-/// smaller granules are planned.
+/// Rows of a granule, at least: the first sums are a share of the rows' bytes,
+/// of which there has to be little on any chip. Whether larger granules pay is
+/// a matter of price.
 static constexpr int64_t kLeastGranule = 8;
 
 //===----------------------------------------------------------------------===//

@@ -131,13 +131,13 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     repackOperands(func, targetInfo, options, rewrites.getEntries());
     rewrites.run(getSplitRewrite());
     if (!opaqueFloats) {
-      rewrites.run(getRescaleRewrite());
-      rewrites.run(getCenterRewrite());
+      rewrites.run(getRescaleRewrite(targetInfo));
+      rewrites.run(getCenterRewrite(targetInfo));
     }
     rewrites.run(getNestRewrite());
     rewrites.run(getInterleaveRewrite(targetInfo));
     if (!opaqueFloats)
-      rewrites.run(getRelativeRewrite());
+      rewrites.run(getRelativeRewrite(targetInfo));
     rewrites.run(getBlockRewrite(targetInfo));
   }
   FailureOr<ComputeGraph> graph =

@@ -132,18 +132,19 @@ static void setSides(LoopSchedule &draft, const LoopFacts &facts,
       draft[side].vector = vector;
 }
 
-/// One 16-byte access a thread for each operand: more of them in flight did not
-/// help at full occupancy, more blocks did (sm_90a, 2026-11-21). With `several`
-/// four in half the threads. A small problem has fewer threads a block where it
-/// `spreads` over the chip.
+/// One 16-byte access a thread for each operand; with `several` more of them in
+/// fewer threads. A small problem has fewer threads a block where it `spreads`
+/// over the chip.
 static LoopSchedule getSchedule(const LoopFacts &facts,
                                 const std::optional<TileSides> &sides,
                                 bool several, bool spreads) {
+  const PointwiseConstants &fitted = facts.target.fitted.pointwise;
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
-  int64_t threads = several ? 128 : 256;
-  int64_t budget = threads * vector * (several ? 4 : 1);
+  int64_t threads = several ? fitted.sharingThreads : fitted.threads;
+  int64_t accesses = several ? fitted.sharingAccesses : 1;
+  int64_t budget = threads * vector * accesses;
   if (sides)
     setSides(draft, facts, *sides, vector);
   auto rank = static_cast<int64_t>(facts.primary.size());
@@ -153,7 +154,7 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
     std::optional<unsigned> dim = facts.primary[i];
     if (dim && facts.repeats.test(*dim) && several)
       draft[*dim].tile =
-          std::min<int64_t>(8, nextPowerOfTwo(facts.extents[*dim]));
+          std::min(fitted.sharingSteps, nextPowerOfTwo(facts.extents[*dim]));
   }
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
@@ -169,19 +170,18 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   }
   // A small problem is spread over the chip before threads get several
   // elements each.
-  int64_t least = 128;
   while (spreads &&
          gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
-         draft.tileElements() > least) {
+         draft.tileElements() > fitted.leastTile) {
     unsigned widest = 0;
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       if (draft[dim].tile > draft[widest].tile)
         widest = dim;
     draft[widest].tile /= 2;
   }
-  int64_t perThread = several && !sides ? 4 * vector : vector;
+  int64_t perThread = sides ? vector : accesses * vector;
   draft.warps = warpsFor(draft.tileElements(), perThread,
-                         sides ? 16 : threads / kWarpThreads);
+                         sides ? fitted.squareWarps : threads / kWarpThreads);
   return draft;
 }
 

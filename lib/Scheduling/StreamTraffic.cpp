@@ -35,13 +35,6 @@ static bool isSplit(AffineExpr coord) {
       .wasInterrupted();
 }
 
-/// Instructions of a load whose part of a coordinate may lie outside of its
-/// tensor, beside those of its place: bounds are compared and joined, a zero is
-/// left where they do not hold, and another value may be chosen then. Flat
-/// concatenations of two f16 or bf16 have 25 for each element in all
-/// (nvdisasm).
-static constexpr double kCheckInstructions = 4;
-
 bool StreamTraffic::mayLieOutside(const Stream &stream) const {
   SmallVector<std::optional<int64_t>> first(facts.getNumDims(), 0), last;
   for (int64_t extent : facts.extents)
@@ -431,13 +424,12 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
 
 double StreamTraffic::getLostShare(const Requests &requests) const {
   // A thread loads the first elements of all strips that it has, then the
-  // second ones. Loads that are put off leave registers for half of the threads
-  // that there can be.
-  constexpr double kRunning = 0.5;
+  // second ones.
   double strips = work.perThread;
   for (const LoopAxis &axis : schedule.axes)
     strips /= static_cast<double>(axis.strip * axis.vector);
-  double warps = kRunning * static_cast<double>(facts.target.maxThreadsPerSM) /
+  double warps = fitted.runningShare *
+                 static_cast<double>(facts.target.maxThreadsPerSM) /
                  kWarpThreads;
   double touched = warps * std::max(1.0, strips) * requests.lines * kLineBytes;
   return std::max(0.0,
@@ -548,7 +540,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
                         : fitted.accessInstructions;
   if (ofParts)
     ofAccess = fitted.partInstructions +
-               (mayLieOutside(stream) ? kCheckInstructions : 0);
+               (mayLieOutside(stream) ? fitted.checkInstructions : 0);
   double instructions = ofAccess / vector +
                         std::min(inVain, fitted.rowExchangeInstructions) +
                         (elementBytes < 4 ? fitted.convertInstructions : 0);
