@@ -27,31 +27,10 @@ struct TileSides {
 };
 } // namespace
 
-/// The number of the dimension of `tensor` that follows the dimensions `inner`,
-/// which are its fastest.
-static std::optional<unsigned> findBeyond(const KernelTensor &tensor,
-                                          ArrayRef<unsigned> inner) {
-  for (unsigned number = tensor.shape.size(); number-- > 0;) {
-    if (tensor.shape[number] == 1)
-      continue;
-    if (inner.empty())
-      return number;
-    if (tensor.dims[number] != inner.front())
-      return std::nullopt;
-    inner = inner.drop_front();
-  }
-  return std::nullopt;
-}
-
 /// The dimensions along which tensors go on behind `inner`, most bytes first.
 static SmallVector<std::pair<double, unsigned>>
 findBeyond(const LoopFacts &facts, ArrayRef<unsigned> inner) {
-  SmallVector<double> bytes(facts.getNumDims(), 0);
-  for (const auto *tensors : {&facts.inputs, &facts.outputs})
-    for (const KernelTensor &tensor : *tensors)
-      if (std::optional<unsigned> number = findBeyond(tensor, inner))
-        if (std::optional<unsigned> dim = tensor.dims[*number])
-          bytes[*dim] += tensor.elements() * std::max(1.0, tensor.elementBytes);
+  SmallVector<double> bytes = facts.getBytesBeyond(inner);
   SmallVector<std::pair<double, unsigned>> beyond;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     if (bytes[dim] > 0 && facts.root.test(dim) && facts.extents[dim] > 1 &&
@@ -63,6 +42,11 @@ findBeyond(const LoopFacts &facts, ArrayRef<unsigned> inner) {
   return beyond;
 }
 
+/// Bytes of the tensors that go on along one dimension, at most, over those of
+/// the others that are worth a side of the tile: what a warp asks for in vain
+/// of the others is no more, a sector for each element.
+static constexpr double kMostOverOthers = 16;
+
 static std::optional<TileSides> findSides(const LoopFacts &facts) {
   SmallVector<unsigned> inner;
   int64_t row = 1;
@@ -71,7 +55,7 @@ static std::optional<TileSides> findSides(const LoopFacts &facts) {
     if (beyond.empty())
       return std::nullopt;
     auto [bytes, dim] = beyond.front();
-    if (beyond.size() > 1 && beyond[1].first * 16 > bytes)
+    if (beyond.size() > 1 && beyond[1].first * kMostOverOthers > bytes)
       return TileSides{std::move(inner), dim, beyond[1].second};
     inner.push_back(dim);
     row *= nextPowerOfTwo(facts.extents[dim]);
@@ -88,7 +72,7 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts,
   unsigned begin = 0;
   for (const auto *tensors : {&facts.inputs, &facts.outputs})
     for (const KernelTensor &tensor : *tensors) {
-      std::optional<unsigned> number = findBeyond(tensor, inner);
+      std::optional<unsigned> number = tensor.findBeyond(inner);
       if (number && tensor.dims[*number] == side &&
           (!largest || tensor.elements() > largest->elements())) {
         largest = &tensor;

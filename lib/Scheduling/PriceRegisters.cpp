@@ -130,7 +130,7 @@ double RegisterCounter::countKeptRegisters(bool withStates) const {
   for (double tile : work.tileOf)
     present *= tile;
   present = std::min(work.perThread, std::ceil(present / work.threads));
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   bool isLoose = llvm::any_of(traffic.get(), [&](const Stream &stream) {
     return (stream.mask >> along & 1) && facts.reduced.test(along) &&
            schedule[along].vector > 1 &&

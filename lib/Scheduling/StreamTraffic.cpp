@@ -247,8 +247,7 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
   double elementBytes = stream.value.elementBytes;
   double piece = getVector(stream, getRun(stream, work.tileOf)) * elementBytes;
   double together =
-      static_cast<double>(schedule[work.getAlongMemory()].vector) *
-      elementBytes;
+      static_cast<double>(schedule[facts.getFastest()].vector) * elementBytes;
   if (piece >= together || piece <= elementBytes)
     return 1;
   return std::min(together, static_cast<double>(kLineBytes)) / piece;
@@ -256,7 +255,7 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
 
 double StreamTraffic::getShareOfRow(const Stream &stream) const {
   double share = 1;
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   for (auto [coord, size] : llvm::zip(stream.coords, stream.shape))
     if (held && held->hasRows && coord.isFunctionOfDim(along))
       share = std::min(share, static_cast<double>(size) /
@@ -276,7 +275,7 @@ double StreamTraffic::getStoredShare(const Stream &stream) const {
 }
 
 double StreamTraffic::countInVain(const Stream &stream, double vector) const {
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   if (!work.keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
     return 0;
   // Rows lie side by side: what a warp asks for beyond what it gets takes
@@ -398,7 +397,7 @@ double StreamTraffic::countStoreClocks(const Stream &stream,
 }
 
 double StreamTraffic::countScannedClocks(const Stream &stream) const {
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   // What a block has of rows, as a whole, lies side by side.
   if (facts.scanned.test(along) || !(stream.mask >> along & 1) ||
       work.blocksOf[along] == 1)
