@@ -27,8 +27,10 @@ static constexpr int64_t kLeastRows = 8, kLeastColumns = 16;
 /// Rows of the larger operand that are unpacked from neighbours in memory:
 /// eight lanes with eight each.
 static constexpr int64_t kLeastUnpacked = 64;
-static constexpr int64_t kLoadBits = 8 * kMaxAccessBytes, kMaxStages = 6;
-static constexpr int64_t kMaxAccumulators = 64;
+static constexpr int64_t kLoadBits = 8 * kMaxAccessBytes;
+/// Bound the search: stages that are tried, and accumulators for which a thread
+/// has registers beside what it unpacks.
+static constexpr int64_t kMaxStages = 6, kMaxAccumulators = 64;
 
 namespace {
 /// A problem seen from its larger operand.

@@ -81,6 +81,11 @@ static constexpr KernelConstants getKernels() {
   // Sums of rows and columns of 1000x300 f32 took 8.0 us where two kernels of
   // one launch take 6.2, predicted as 4.6 and 4.9 (H100, 2026-11-25).
   c.finishedShare = 0.92;
+  // No gain is predicted more exactly than that.
+  c.joinedShare = 0.95;
+  c.relativeShare = 0.9;
+  // A few loads of 16 bytes.
+  c.mostInFlight = 64;
   return c;
 }
 
@@ -98,6 +103,10 @@ static constexpr LoopConstants getLoops() {
   c.partialSector = 2;
   // 519 schedules of 58 pools, and 108 programs in both forms, 2026-11-26.
   c.partInstructions = 6;
+  // Flat concatenations of two f16 or bf16 have 25 for each element in all
+  // (nvdisasm).
+  c.checkInstructions = 4;
+  c.runningShare = 0.5;
   c.partialLineClocks = 3;
   c.shuffleInstructions = 1;
   c.functionInstructions = 8;
@@ -135,6 +144,10 @@ static constexpr LayoutConstants getLayouts() {
   c.leastSpread = 8;
   c.leastExchanged = 128;
   c.warpScanInstructions = 16;
+  // About.
+  c.stateExchangeInstructions = 100;
+  // More take registers from what the thread keeps.
+  c.mostGathered = 16;
   return c;
 }
 
@@ -144,6 +157,14 @@ static constexpr PointwiseConstants getPointwise() {
   c.longBody = 64;
   // Whole cache lines of 16-bit elements.
   c.squareSide = 64;
+  // More accesses in flight did not help at full occupancy, more blocks did,
+  // 2026-11-21.
+  c.threads = 256;
+  c.squareWarps = 16;
+  c.sharingThreads = 128;
+  c.sharingAccesses = 4;
+  c.sharingSteps = 8;
+  c.leastTile = 128;
   return c;
 }
 
@@ -176,6 +197,8 @@ static constexpr ReductionConstants getReductions() {
   c.rowsByThread = 16;
   c.fewElements = 32;
   c.fewThreads = 256;
+  // Half of the registers that each of 512 threads of a multiprocessor has.
+  c.mostSingle = 64;
   c.minShareElements = 8192;
   c.mostPadding = 1.1;
   // Each has half the threads.
@@ -211,6 +234,8 @@ static constexpr ScanConstants getScans() {
   // What ptxas needed for 39 scans, 2026-11-25.
   c.narrowRegisters = 1;
   c.otherRegisters = 0.5;
+  // A row's are so few.
+  c.freeWords = 4;
   // 12 schedules of three scans of 15 to 122 million elements, 2026-11-24.
   c.tilesAhead = 2;
   c.aheadShare = 0.5;
@@ -225,6 +250,7 @@ static constexpr ScanConstants getScans() {
 static constexpr WindowConstants getWindows() {
   WindowConstants c;
   c.busyWarps = 11;
+  c.threads = 128;
   c.otherRegisters = 30;
   c.maxRegisters = 245;
   c.raggedRegisters = 1.1;
@@ -340,6 +366,12 @@ static constexpr WarpProductConstants getWarpProducts() {
   c.fewRows = 64;
   c.registerTile = 8;
   c.tensorTile = 96;
+  // Not measured: most are products of 64-bit numbers and of integers.
+  c.plainSide = 64;
+  c.plainDepth = 16;
+  c.leastPlainTile = 1024;
+  c.plainPerThread = 16;
+  c.plainWarps = 8;
   return c;
 }
 

@@ -50,7 +50,8 @@ private:
 } // namespace mlir::fusion
 
 /// Elements of windows that neighbours may as well load again: of larger ones
-/// strips of places share most.
+/// strips of places share most. Bounds what is priced; whether one dimension
+/// pays is a matter of price.
 static constexpr double kMostOfWindow = 4;
 
 /// The dimensions of the one result, each from the first element to the last.

@@ -201,8 +201,7 @@ double Pricer::getBytesInFlight(double elements) const {
   for (const Stream &stream : streams)
     if (!stream.isWrite)
       bytes += stream.elementBytes * elements;
-  // A thread waits for at most a few 16-byte loads.
-  return std::clamp(bytes, 4.0, 64.0);
+  return std::clamp(bytes, 4.0, target.fitted.kernels.mostInFlight);
 }
 
 void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,

@@ -179,8 +179,9 @@ void Pricer::keepByThreads(const ContractionTiles &tiles, double accumulators,
                       tiles.threads * tiles.blocks * steps;
   shape.sharedBytes = static_cast<int64_t>(
       stagedBytes * (tm + tn) * kContractionDepth * kContractionStages);
-  shape.bytesInFlightPerThread = std::min(
-      64.0, stagedBytes * (tm + tn) * kContractionDepth / tiles.threads);
+  shape.bytesInFlightPerThread =
+      std::min(target.fitted.kernels.mostInFlight,
+               stagedBytes * (tm + tn) * kContractionDepth / tiles.threads);
   auto op = cast<linalg::LinalgOp>(body.getNode(*tiles.root).op);
   bool isWindow = llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
     return !map.isProjectedPermutation(/*allowZeroInResults=*/true);

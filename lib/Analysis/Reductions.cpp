@@ -12,12 +12,20 @@
 
 #include "fusion/Analysis/Reductions.h"
 
+#include "fusion/Support/Float8.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+bool mlir::fusion::isExactFactor(Value value) {
+  auto extension = value.getDefiningOp<arith::ExtFOp>();
+  return extension &&
+         hasExactProducts(getElementTypeOrSelf(extension.getIn().getType()));
+}
 
 TypedAttr mlir::fusion::getIdentity(Operation *op, Type type) {
   Builder builder(op->getContext());

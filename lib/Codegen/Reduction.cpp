@@ -14,21 +14,16 @@
 
 #include "GroupedTiles.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
-#include "fusion/Support/Float8.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// True when `tile` holds values whose products are exact.
-static bool isShort(Value tile) {
+/// What `tile` repeats, or itself.
+static Value getRepeated(Value tile) {
   while (auto broadcast = tile.getDefiningOp<tile::BroadcastOp>())
     tile = broadcast.getValue();
-  auto extension = tile.getDefiningOp<arith::ExtFOp>();
-  if (!extension)
-    return false;
-  return hasExactProducts(
-      tile::getTileElementType(extension.getIn().getType()));
+  return tile;
 }
 
 /// Lets `sum` and the product it adds be one instruction, when that product is
@@ -36,8 +31,8 @@ static bool isShort(Value tile) {
 static void contractExactProduct(Value sum, Value element) {
   auto add = sum.getDefiningOp<arith::AddFOp>();
   auto product = element.getDefiningOp<arith::MulFOp>();
-  if (!add || !product || !isShort(product.getLhs()) ||
-      !isShort(product.getRhs()))
+  if (!add || !product || !isExactFactor(getRepeated(product.getLhs())) ||
+      !isExactFactor(getRepeated(product.getRhs())))
     return;
   add.setFastmath(add.getFastmath() | arith::FastMathFlags::contract);
   product.setFastmath(product.getFastmath() | arith::FastMathFlags::contract);

@@ -24,13 +24,28 @@ using namespace mlir::fusion;
 
 /// Tensors looked at on the way from one reduction to another.
 static constexpr unsigned kMaxVisited = 64;
-/// Rows of which the sums are no fewer bytes than a good part of the rows: no
-/// smaller granules are planned.
+/// Rows of a granule, at least: the first sums are a share of the rows' bytes,
+/// of which there has to be little on any chip. Whether larger granules pay is
+/// a matter of price.
 static constexpr int64_t kLeastGranule = 8;
 
 //===----------------------------------------------------------------------===//
 // A reduction along the rows
 //===----------------------------------------------------------------------===//
+
+/// The loops that the dimensions of a tensor are, by `map`.
+static SmallVector<unsigned> getLoops(AffineMap map) {
+  return llvm::map_to_vector(map.getResults(), [](AffineExpr expr) {
+    return cast<AffineDimExpr>(expr).getPosition();
+  });
+}
+
+/// Whether `op` reduces along memory, where rows lie, in a tensor whose
+/// dimensions are its loops `loops`.
+static bool reducesAlongMemory(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  return op.getIteratorTypesArray()[loops.back()] ==
+         utils::IteratorType::reduction;
+}
 
 namespace {
 /// Looks for a reduction along rows of what a reduction past them is computed
@@ -91,8 +106,8 @@ void RowSearch::addOperands(linalg::LinalgOp other, ArrayRef<unsigned> loops) {
         seen.size() >= kMaxVisited || !seen.insert(tensor).second)
       return;
     worklist.push_back(
-        {tensor, llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
-           return loops[cast<AffineDimExpr>(expr).getPosition()];
+        {tensor, llvm::map_to_vector(getLoops(map), [&](unsigned loop) {
+           return loops[loop];
          })});
   };
   for (OpOperand *input : other.getDpsInputOperands())
@@ -123,16 +138,13 @@ static linalg::LinalgOp getReductionOfRows(Value tensor) {
   if (!producer.getMatchingIndexingMap(producer.getDpsInitOperand(number))
            .isProjectedPermutation())
     return nullptr;
-  // Rows lie along memory.
-  auto kinds = producer.getIteratorTypesArray();
-  bool isAlongMemory =
+  bool ofRows =
       llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
         AffineMap map = producer.getMatchingIndexingMap(input);
         return map.isPermutation() &&
-               kinds[map.getDimPosition(map.getNumResults() - 1)] ==
-                   utils::IteratorType::reduction;
+               reducesAlongMemory(producer, getLoops(map));
       });
-  return isAlongMemory ? producer : nullptr;
+  return ofRows ? producer : nullptr;
 }
 
 void RowSearch::visit(const Place &place) {
@@ -158,14 +170,12 @@ void RowSearch::visit(const Place &place) {
 }
 
 void RowSearch::visitAll() {
-  auto kinds = op.getIteratorTypesArray();
   addOperands(op, llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
   while (!worklist.empty()) {
     Place place = worklist.pop_back_val();
     if (!along)
       along = getReductionOfRows(place.tensor);
-    // Rows lie along memory.
-    if (kinds[place.loops.back()] == utils::IteratorType::parallel)
+    if (!reducesAlongMemory(op, place.loops))
       visit(place);
   }
 }

@@ -127,9 +127,9 @@ linalg::GenericOp mlir::fusion::centerSum(const CenteredSum &found) {
 // The decision
 //===----------------------------------------------------------------------===//
 
-PricedRewrite mlir::fusion::getCenterRewrite() {
+PricedRewrite mlir::fusion::getCenterRewrite(const TargetInfo &target) {
   return getJoinRewrite(
-      ReasonCode::CenteredSum,
+      ReasonCode::CenteredSum, target.fitted.kernels.joinedShare,
       [](linalg::LinalgOp op) -> std::optional<RewriteMatch> {
         std::optional<CenteredSum> found = findCenteredSum(op);
         if (!found)

@@ -92,6 +92,21 @@ static void fillLines(const ComputeGraph &graph, FusionPlan &plan) {
   }
 }
 
+/// Kernels of `block` where nothing is fused: operations that its results need.
+static int64_t countUnfused(Block &block) {
+  llvm::SmallPtrSet<Operation *, 16> needed = {block.getTerminator()};
+  int64_t kernels = 0;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (llvm::none_of(op.getUsers(), [&](Operation *user) {
+          return needed.contains(block.findAncestorOpInBlock(*user));
+        }))
+      continue;
+    needed.insert(&op);
+    kernels += isComputeOp(&op);
+  }
+  return kernels;
+}
+
 /// Whether figures of the function depend on sizes that nobody knows yet.
 static bool hasDynamicSizes(FunctionOpInterface func) {
   auto isDynamic = [](Type type) {
@@ -114,6 +129,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (func->walk([](KernelOp) { return WalkResult::interrupt(); })
           .wasInterrupted())
     return success();
+  int64_t unfused = countUnfused(func.getFunctionBody().front());
   if (failed(prepareForPlanning(func)))
     return failure();
   if (!opaqueFloats)
@@ -132,14 +148,14 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     repackOperands(func, targetInfo, options, rewrites.getEntries());
     rewrites.run(getSplitRewrite());
     if (!opaqueFloats) {
-      rewrites.run(getRescaleRewrite());
-      rewrites.run(getCenterRewrite());
+      rewrites.run(getRescaleRewrite(targetInfo));
+      rewrites.run(getCenterRewrite(targetInfo));
     }
     rewrites.run(getNestRewrite());
     rewrites.run(getInterleaveRewrite(targetInfo));
     rewrites.run(getFoldRewrite());
     if (!opaqueFloats)
-      rewrites.run(getRelativeRewrite());
+      rewrites.run(getRelativeRewrite(targetInfo));
     rewrites.run(getBlockRewrite(targetInfo));
   }
   FailureOr<ComputeGraph> graph =
@@ -148,6 +164,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     return failure();
   FusionPlan plan = planFusion(*graph, targetInfo, options);
   plan.ledger.function = func.getName().str();
+  plan.ledger.kernelsBefore = unfused;
   for (auto &[product, entry] : llvm::reverse(rewrites.getEntries())) {
     for (auto [id, node] : llvm::enumerate(graph->getNodes()))
       if (node.op == product)

@@ -87,10 +87,6 @@ void mlir::fusion::eraseUnused(Operation *op) {
   }
 }
 
-/// Of the time before, what a rewrite may take: arithmetic grows where reading
-/// shrinks, and a gain that might be none is not worth it.
-static constexpr double kMostTime = 0.95;
-
 RewriteMatch mlir::fusion::getJoinMatch(linalg::LinalgOp earlier,
                                         linalg::LinalgOp later,
                                         std::function<Operation *()> apply) {
@@ -99,7 +95,7 @@ RewriteMatch mlir::fusion::getJoinMatch(linalg::LinalgOp earlier,
 }
 
 PricedRewrite mlir::fusion::getJoinRewrite(
-    ReasonCode reason,
+    ReasonCode reason, double mostTime,
     std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt) {
   PricedRewrite rewrite;
   rewrite.find = [findAt](FunctionOpInterface func) {
@@ -110,6 +106,6 @@ PricedRewrite mlir::fusion::getJoinRewrite(
     return matches;
   };
   rewrite.reason = reason;
-  rewrite.mostTime = kMostTime;
+  rewrite.mostTime = mostTime;
   return rewrite;
 }

@@ -44,9 +44,9 @@ RewriteMatch getJoinMatch(linalg::LinalgOp earlier, linalg::LinalgOp later,
                           std::function<Operation *()> apply);
 
 /// The rewrite of all reductions at which `findAt` finds an earlier one that
-/// can be had with them.
+/// can be had with them; of the time before, it may take `mostTime`.
 PricedRewrite getJoinRewrite(
-    ReasonCode reason,
+    ReasonCode reason, double mostTime,
     std::function<std::optional<RewriteMatch>(linalg::LinalgOp)> findAt);
 
 } // namespace mlir::fusion

@@ -410,13 +410,9 @@ linalg::GenericOp RelativeJoiner::join() {
 // The decision
 //===----------------------------------------------------------------------===//
 
-/// Of the time before, what the rewrite may take: with so many states a column,
-/// registers are known less well than for other sums.
-static constexpr double kMostTime = 0.9;
-
-PricedRewrite mlir::fusion::getRelativeRewrite() {
+PricedRewrite mlir::fusion::getRelativeRewrite(const TargetInfo &target) {
   PricedRewrite rewrite = getJoinRewrite(
-      ReasonCode::RelativeSum,
+      ReasonCode::RelativeSum, target.fitted.kernels.relativeShare,
       [](linalg::LinalgOp op) -> std::optional<RewriteMatch> {
         std::optional<RelativeSum> found = findRelativeSum(op);
         if (!found)
@@ -432,7 +428,6 @@ PricedRewrite mlir::fusion::getRelativeRewrite() {
           match.forbidden = ReasonCode::NoRepair;
         return match;
       });
-  rewrite.mostTime = kMostTime;
   rewrite.showsRefused = true;
   return rewrite;
 }

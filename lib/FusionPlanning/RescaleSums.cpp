@@ -63,9 +63,9 @@ linalg::GenericOp mlir::fusion::rescaleSum(const RescalableSum &found) {
 // The decision
 //===----------------------------------------------------------------------===//
 
-PricedRewrite mlir::fusion::getRescaleRewrite() {
+PricedRewrite mlir::fusion::getRescaleRewrite(const TargetInfo &target) {
   return getJoinRewrite(
-      ReasonCode::RescaledSum,
+      ReasonCode::RescaledSum, target.fitted.kernels.joinedShare,
       [](linalg::LinalgOp op) -> std::optional<RewriteMatch> {
         std::optional<RescalableSum> found = findRescalableSum(op);
         if (!found)

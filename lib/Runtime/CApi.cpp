@@ -535,8 +535,7 @@ static Error bench(FusionRtEntry &entry, FusionRtLaunchArgs args,
     std::vector<uint8_t> zeros(fusionpkg::kSignalBytes);
     Error error = device.allocate(zeros.size(), "signals", signals);
     if (!error)
-      error =
-          device.device->copyIn(signals, zeros.data(), zeros.size(), nullptr);
+      error = device.device->upload(signals, zeros.data(), zeros.size());
     if (error)
       return error;
   }

@@ -16,6 +16,16 @@ namespace fusionrt {
 
 Device::~Device() = default;
 
+Error Device::upload(Address dst, const void *src, uint64_t bytes) {
+  // The default stream waits for others, which captures forbid.
+  Stream stream = nullptr;
+  if (Error error = createStream(stream))
+    return error;
+  Error error = copyIn(dst, src, bytes, stream);
+  destroyStream(stream);
+  return error;
+}
+
 Error Device::checkAlive() const {
   if (!isLost.load(std::memory_order_acquire))
     return {};

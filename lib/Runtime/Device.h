@@ -83,6 +83,9 @@ public:
   /// Copies with the host: done when the call returns.
   virtual Error copyIn(Address dst, const void *src, uint64_t bytes,
                        Stream stream) = 0;
+  /// The same to memory that nothing has used yet, in no order with what is on
+  /// any stream: also while one is being captured.
+  Error upload(Address dst, const void *src, uint64_t bytes);
   virtual Error copyOut(void *dst, Address src, uint64_t bytes,
                         Stream stream) = 0;
   /// Copies and fills within the device, in the order of the stream. `bytes`

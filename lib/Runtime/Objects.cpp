@@ -49,8 +49,8 @@ fusionrt::makeDevice(std::unique_ptr<Device> device, bool synchronous) {
     return error;
   // Loads whose check fails read the first element, and drop it.
   const std::array<uint8_t, kDummyBytes> zeros{};
-  if (Error error = handle->device->copyIn(handle->dummy, zeros.data(),
-                                           kDummyBytes, nullptr))
+  if (Error error =
+          handle->device->upload(handle->dummy, zeros.data(), kDummyBytes))
     return error;
   return handle;
 }
@@ -110,8 +110,8 @@ Error FusionRtPackage::loadConstants() {
     if (Error error = device.allocate(size, name, address))
       return error;
     constantAllocations.push_back(address);
-    return device.device->copyIn(address, model.constantData.data() + offset,
-                                 size, nullptr);
+    return device.device->upload(address, model.constantData.data() + offset,
+                                 size);
   };
   Address blob = 0;
   bool isSplit = device.device->checksAllocations();

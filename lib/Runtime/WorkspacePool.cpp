@@ -108,7 +108,7 @@ Error WorkspacePool::allocateInto(Block &block, uint64_t bytes) {
   if (zeroed) {
     // Done when the call returns, so that any stream may use the block.
     std::vector<uint8_t> zeros(bytes);
-    if ((error = device.copyIn(block.address, zeros.data(), bytes, nullptr))) {
+    if ((error = device.upload(block.address, zeros.data(), bytes))) {
       (void)static_cast<bool>(device.free(block.address));
       block.address = 0;
       return error;

@@ -45,7 +45,7 @@ void BlockWork::dropPadding() {
   }
   SmallVector<unsigned> dims;
   SmallVector<int64_t> shape;
-  unsigned along = getAlongMemory(), fastest = 0;
+  unsigned along = facts.getFastest(), fastest = 0;
   for (unsigned dim = facts.getNumDims(); dim-- > 0;) {
     int64_t tile = schedule[dim].tile;
     if (!llvm::isPowerOf2_64(tile))
@@ -173,14 +173,6 @@ double BlockWork::countPoints(DimMask mask) const {
   return points;
 }
 
-unsigned BlockWork::getAlongMemory() const {
-  unsigned along = 0;
-  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
-    if (facts.contiguousBytes[dim] > facts.contiguousBytes[along])
-      along = dim;
-  return along;
-}
-
 DimMask BlockWork::getResultMask(const BodyInstance &instance) const {
   std::optional<unsigned> divided = facts.getGranuleDim(instance);
   return instance.outerMask & ~(divided ? DimMask(1) << *divided : 0);
@@ -204,7 +196,7 @@ BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
     if (own >> dim & 1)
       results *= static_cast<double>(axis.tile * axis.strip);
   // Along memory a thread has as many results as one access brings elements.
-  unsigned along = getAlongMemory();
+  unsigned along = facts.getFastest();
   double together = 1;
   if (own >> along & 1)
     together =
@@ -221,7 +213,7 @@ BlockWork::Sharing BlockWork::getSharing(const BodyInstance &instance) const {
 }
 
 int64_t BlockWork::getVectorAlong() const {
-  unsigned along = getAlongMemory();
+  unsigned along = facts.getFastest();
   // One row begins where a vector does, others anywhere.
   int64_t vector =
       kMaxAccessBytes / static_cast<int64_t>(facts.narrowestElement);
@@ -234,7 +226,7 @@ int64_t BlockWork::getVectorAlong() const {
 }
 
 double BlockWork::countLanesAlong() const {
-  int64_t tile = schedule[getAlongMemory()].tile;
+  int64_t tile = schedule[facts.getFastest()].tile;
   if (tile == 1)
     return 1;
   return std::min(static_cast<double>(kWarpThreads),

@@ -43,8 +43,6 @@ struct BlockWork {
            schedule[dim].kind == AxisKind::Loop && schedule[dim].tile > 1 &&
            facts.reduced.test(dim);
   }
-  /// The dimension along which memory is accessed.
-  unsigned getAlongMemory() const;
   /// Threads that hold elements of the same result of `instance`, and results
   /// of which a thread has elements.
   struct Sharing {
@@ -62,7 +60,7 @@ struct BlockWork {
   bool keepsByThread() const;
   /// They have whole rows along memory then.
   bool keepsRows() const {
-    return keepsByThread() && facts.reduced.test(getAlongMemory());
+    return keepsByThread() && facts.reduced.test(facts.getFastest());
   }
   /// Threads that have elements of one result: each computes what follows from
   /// it.

@@ -95,8 +95,9 @@ void SweepLives::findBasis(unsigned id) {
   basis.push_back(std::nullopt);
   const BodyInstance &instance = body.getInstances()[id];
   const GraphNode &node = body.getNode(instance);
+  // More are kept rather than made again. Functions of rows, of which each
+  // element has a small share, are made once.
   constexpr double kFewInstructions = 4;
-  // Functions of rows, of which each element has a small share, are made once.
   if (node.kind != NodeKind::Pointwise || node.perPoint.sfu >= 1 ||
       node.perPoint.doubles > 0 ||
       node.perPoint.instructions > kFewInstructions)

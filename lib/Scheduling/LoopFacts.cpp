@@ -60,6 +60,31 @@ unsigned LoopFacts::getFastest() const {
   return fastest;
 }
 
+std::optional<unsigned>
+KernelTensor::findBeyond(ArrayRef<unsigned> inner) const {
+  for (unsigned number = shape.size(); number-- > 0;) {
+    if (shape[number] == 1)
+      continue;
+    if (inner.empty())
+      return number;
+    if (dims[number] != inner.front())
+      return std::nullopt;
+    inner = inner.drop_front();
+  }
+  return std::nullopt;
+}
+
+SmallVector<double> LoopFacts::getBytesBeyond(ArrayRef<unsigned> inner) const {
+  SmallVector<double> beyond(getNumDims(), 0);
+  for (const auto *tensors : {&inputs, &outputs})
+    for (const KernelTensor &tensor : *tensors)
+      if (std::optional<unsigned> number = tensor.findBeyond(inner))
+        if (std::optional<unsigned> dim = tensor.dims[*number])
+          beyond[*dim] +=
+              tensor.elements() * std::ceil(std::max(1.0, tensor.elementBytes));
+  return beyond;
+}
+
 /// The dimension that `coord` is, but for where it begins: slices and pads run
 /// along memory as what they are cut from does.
 static std::optional<unsigned> getDim(AffineExpr coord) {
@@ -168,7 +193,6 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
   granules.assign(numDims, 1);
   for (llvm::SmallBitVector *set : {&root, &reduced, &scanned, &repeats})
     set->resize(numDims);
-  contiguousBytes.assign(numDims, 0);
   findKinds();
   findTensors();
   for (unsigned dim = 0; dim < numDims; ++dim)
@@ -189,15 +213,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
         static_cast<int64_t>(std::ceil(std::max(1.0, tensor.elementBytes)));
     widestElement = std::max(widestElement, elementBytes);
     narrowestElement = std::min(narrowestElement, elementBytes);
-    double total = tensor.elements() * static_cast<double>(elementBytes);
-    bytes += total;
-    for (unsigned i = tensor.shape.size(); i-- > 0;) {
-      if (tensor.shape[i] == 1)
-        continue;
-      if (tensor.dims[i])
-        contiguousBytes[*tensor.dims[i]] += total;
-      break;
-    }
+    bytes += tensor.elements() * static_cast<double>(elementBytes);
   };
   for (const KernelTensor &tensor : inputs) {
     note(tensor);
@@ -209,6 +225,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
   }
   for (const KernelTensor &tensor : outputs)
     note(tensor);
+  contiguousBytes = getBytesBeyond({});
   // What is no result's and is not walked is in no tile.
   for (unsigned dim = 0; dim < numDims; ++dim)
     if (extents[dim] == 1 && body.getExtents()[dim] > 1)

@@ -34,6 +34,9 @@ struct KernelTensor {
   llvm::SmallBitVector follows;
 
   double elements() const;
+  /// The number of the dimension that follows `inner`, which are the fastest
+  /// ones; none where others are.
+  std::optional<unsigned> findBeyond(ArrayRef<unsigned> inner) const;
 };
 
 /// The facts of a kernel that its schedule depends on. Dimensions are those of
@@ -54,7 +57,8 @@ struct LoopFacts {
   /// runs along it.
   SmallVector<std::optional<unsigned>> primary;
   SmallVector<KernelTensor> inputs, outputs;
-  /// Bytes of tensors whose fastest dimension this is, and of all.
+  /// Bytes of tensors whose fastest dimension this is, if tiles can have it,
+  /// and of all.
   SmallVector<double> contiguousBytes;
   double bytes = 0;
   /// Bytes of the widest and the narrowest element of a tensor.
@@ -87,6 +91,9 @@ struct LoopFacts {
   bool contains(Operation *op) const;
   /// The dimension that most bytes are contiguous along.
   unsigned getFastest() const;
+  /// Of each dimension, bytes of the tensors that go on along it in memory
+  /// behind the dimensions `inner`.
+  SmallVector<double> getBytesBeyond(ArrayRef<unsigned> inner) const;
 
 private:
   void findKinds();

@@ -578,7 +578,7 @@ std::optional<HeldElements> SharedLister::findHeld() const {
   tile::LayoutVotes votes = getVotes();
   HeldElements held;
   held.widths.assign(traffic.get().size(), 1);
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   for (const Moved &each :
        findMoved(/*sweep=*/0, /*numSweeps=*/1, /*wholeChunks=*/false)) {
     if (each.axes.size() == dims.size())
@@ -611,12 +611,7 @@ SmallVector<SharedPiece> SharedLister::list() {
   return pieces;
 }
 
-std::optional<HeldElements>
-mlir::fusion::findHeld(const StreamTraffic &traffic) {
-  return SharedLister(traffic).findHeld();
-}
-
-SmallVector<SharedPiece>
-mlir::fusion::listShared(const StreamTraffic &traffic) {
-  return SharedLister(traffic).list();
+TilePlaces mlir::fusion::findTilePlaces(const StreamTraffic &traffic) {
+  SharedLister lister(traffic);
+  return {lister.list(), lister.findHeld()};
 }

@@ -27,31 +27,10 @@ struct TileSides {
 };
 } // namespace
 
-/// The number of the dimension of `tensor` that follows the dimensions `inner`,
-/// which are its fastest.
-static std::optional<unsigned> findBeyond(const KernelTensor &tensor,
-                                          ArrayRef<unsigned> inner) {
-  for (unsigned number = tensor.shape.size(); number-- > 0;) {
-    if (tensor.shape[number] == 1)
-      continue;
-    if (inner.empty())
-      return number;
-    if (tensor.dims[number] != inner.front())
-      return std::nullopt;
-    inner = inner.drop_front();
-  }
-  return std::nullopt;
-}
-
 /// The dimensions along which tensors go on behind `inner`, most bytes first.
 static SmallVector<std::pair<double, unsigned>>
 findBeyond(const LoopFacts &facts, ArrayRef<unsigned> inner) {
-  SmallVector<double> bytes(facts.getNumDims(), 0);
-  for (const auto *tensors : {&facts.inputs, &facts.outputs})
-    for (const KernelTensor &tensor : *tensors)
-      if (std::optional<unsigned> number = findBeyond(tensor, inner))
-        if (std::optional<unsigned> dim = tensor.dims[*number])
-          bytes[*dim] += tensor.elements() * std::max(1.0, tensor.elementBytes);
+  SmallVector<double> bytes = facts.getBytesBeyond(inner);
   SmallVector<std::pair<double, unsigned>> beyond;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     if (bytes[dim] > 0 && facts.root.test(dim) && facts.extents[dim] > 1 &&
@@ -63,6 +42,11 @@ findBeyond(const LoopFacts &facts, ArrayRef<unsigned> inner) {
   return beyond;
 }
 
+/// Bytes of the tensors that go on along one dimension, at most, over those of
+/// the others that are worth a side of the tile: what a warp asks for in vain
+/// of the others is no more, a sector for each element.
+static constexpr double kMostOverOthers = 16;
+
 static std::optional<TileSides> findSides(const LoopFacts &facts) {
   SmallVector<unsigned> inner;
   int64_t row = 1;
@@ -71,7 +55,7 @@ static std::optional<TileSides> findSides(const LoopFacts &facts) {
     if (beyond.empty())
       return std::nullopt;
     auto [bytes, dim] = beyond.front();
-    if (beyond.size() > 1 && beyond[1].first * 16 > bytes)
+    if (beyond.size() > 1 && beyond[1].first * kMostOverOthers > bytes)
       return TileSides{std::move(inner), dim, beyond[1].second};
     inner.push_back(dim);
     row *= nextPowerOfTwo(facts.extents[dim]);
@@ -88,7 +72,7 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts,
   unsigned begin = 0;
   for (const auto *tensors : {&facts.inputs, &facts.outputs})
     for (const KernelTensor &tensor : *tensors) {
-      std::optional<unsigned> number = findBeyond(tensor, inner);
+      std::optional<unsigned> number = tensor.findBeyond(inner);
       if (number && tensor.dims[*number] == side &&
           (!largest || tensor.elements() > largest->elements())) {
         largest = &tensor;
@@ -132,18 +116,19 @@ static void setSides(LoopSchedule &draft, const LoopFacts &facts,
       draft[side].vector = vector;
 }
 
-/// One 16-byte access a thread for each operand: more of them in flight did not
-/// help at full occupancy, more blocks did (sm_90a, 2026-11-21). With `several`
-/// four in half the threads. A small problem has fewer threads a block where it
-/// `spreads` over the chip.
+/// One 16-byte access a thread for each operand; with `several` more of them in
+/// fewer threads. A small problem has fewer threads a block where it `spreads`
+/// over the chip.
 static LoopSchedule getSchedule(const LoopFacts &facts,
                                 const std::optional<TileSides> &sides,
                                 bool several, bool spreads) {
+  const PointwiseConstants &fitted = facts.target.fitted.pointwise;
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
   vector = std::min<int64_t>(vector, 8);
-  int64_t threads = several ? 128 : 256;
-  int64_t budget = threads * vector * (several ? 4 : 1);
+  int64_t threads = several ? fitted.sharingThreads : fitted.threads;
+  int64_t accesses = several ? fitted.sharingAccesses : 1;
+  int64_t budget = threads * vector * accesses;
   if (sides)
     setSides(draft, facts, *sides, vector);
   auto rank = static_cast<int64_t>(facts.primary.size());
@@ -153,7 +138,7 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
     std::optional<unsigned> dim = facts.primary[i];
     if (dim && facts.repeats.test(*dim) && several)
       draft[*dim].tile =
-          std::min<int64_t>(8, nextPowerOfTwo(facts.extents[*dim]));
+          std::min(fitted.sharingSteps, nextPowerOfTwo(facts.extents[*dim]));
   }
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
@@ -169,19 +154,18 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   }
   // A small problem is spread over the chip before threads get several
   // elements each.
-  int64_t least = 128;
   while (spreads &&
          gridBlocks(draft, facts) < static_cast<double>(facts.target.numSMs) &&
-         draft.tileElements() > least) {
+         draft.tileElements() > fitted.leastTile) {
     unsigned widest = 0;
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       if (draft[dim].tile > draft[widest].tile)
         widest = dim;
     draft[widest].tile /= 2;
   }
-  int64_t perThread = several && !sides ? 4 * vector : vector;
+  int64_t perThread = sides ? vector : accesses * vector;
   draft.warps = warpsFor(draft.tileElements(), perThread,
-                         sides ? 16 : threads / kWarpThreads);
+                         sides ? fitted.squareWarps : threads / kWarpThreads);
   return draft;
 }
 

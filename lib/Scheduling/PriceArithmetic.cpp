@@ -15,7 +15,6 @@
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/ScanTiles.h"
-#include "fusion/Support/Float8.h"
 #include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -210,15 +209,11 @@ static OpCost getOwnCost(BlockArgument argument) {
   return cost;
 }
 
-/// True when `product` is one of numbers whose products are exact, and is added
-/// to what a reduction accumulates.
+/// True when `product` is exact, and is added to what a reduction accumulates
+/// by the same instruction.
 static bool isAddedExactly(arith::MulFOp product) {
-  auto isExact = [](Value factor) {
-    auto extension = factor.getDefiningOp<arith::ExtFOp>();
-    return extension && hasExactProducts(extension.getIn().getType());
-  };
   return product->hasOneUse() && isa<arith::AddFOp>(*product->user_begin()) &&
-         isExact(product.getLhs()) && isExact(product.getRhs());
+         isExactFactor(product.getLhs()) && isExactFactor(product.getRhs());
 }
 
 OpCost ArithmeticPricer::getSavedCost(linalg::LinalgOp op,
@@ -358,7 +353,7 @@ double ArithmeticPricer::countScanInstructions(ScanOp scan,
     padding *= steps;
   // Along memory threads have what one access brings, unless exchanges
   // give them more.
-  if (work.getAlongMemory() == scanned) {
+  if (facts.getFastest() == scanned) {
     double vector =
         kMaxAccessBytes / static_cast<double>(facts.narrowestElement);
     double moved =

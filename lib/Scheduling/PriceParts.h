@@ -22,12 +22,15 @@ namespace mlir::fusion {
 /// Adds to `cost` what threads compute and what they do to combine it.
 void addArithmetic(const StreamTraffic &traffic, KernelCost &cost);
 
-/// What a block keeps in shared memory, with the lifetimes of its buffers.
-SmallVector<SharedPiece> listShared(const StreamTraffic &traffic);
-
-/// How threads hold what a pointwise kernel computes; none where there is no
-/// tile.
-std::optional<HeldElements> findHeld(const StreamTraffic &traffic);
+/// Where a block has its tiles.
+struct TilePlaces {
+  /// Buffers in shared memory, with their lifetimes.
+  SmallVector<SharedPiece> shared;
+  /// How threads hold what a pointwise kernel computes; none where there is no
+  /// tile.
+  std::optional<HeldElements> held;
+};
+TilePlaces findTilePlaces(const StreamTraffic &traffic);
 
 /// Words that a block reads in a round of a scan that blocks walk together.
 double countRoundWords(const BlockWork &work);

@@ -59,11 +59,9 @@ private:
 } // namespace
 
 double RegisterCounter::countCollected() const {
-  // The lanes of one warp share them. A row's are so few that they take the
-  // place of what a thread computes with elsewhere.
-  constexpr double kWordsOfRow = 4;
+  // The lanes of one warp share them.
   double words = countRoundWords(work) / static_cast<double>(kWarpThreads);
-  return std::max(0.0, words - kWordsOfRow);
+  return std::max(0.0, words - facts.target.fitted.scans.freeWords);
 }
 
 double RegisterCounter::countScanned() const {
@@ -134,7 +132,7 @@ double RegisterCounter::countKeptRegisters(bool withStates) const {
   for (double tile : work.tileOf)
     present *= tile;
   present = std::min(work.perThread, std::ceil(present / work.threads));
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   bool isLoose = llvm::any_of(traffic.get(), [&](const Stream &stream) {
     return (stream.mask >> along & 1) && facts.reduced.test(along) &&
            schedule[along].vector > 1 &&

@@ -142,15 +142,15 @@ void SchedulePricer::setStages() {
 }
 
 KernelEstimate SchedulePricer::price() {
-  if (std::optional<HeldElements> held = findHeld(traffic))
-    traffic.setHeld(*held);
+  TilePlaces places = findTilePlaces(traffic);
+  if (places.held)
+    traffic.setHeld(*places.held);
   traffic.addTo(cost);
   addArithmetic(traffic, cost);
   addSteps();
   shape.registers = countRegisters(traffic);
   shape.threads = static_cast<int64_t>(work.threads);
-  SmallVector<SharedPiece> pieces = listShared(traffic);
-  shape.sharedBytes = placeShared(pieces).ofBlock;
+  shape.sharedBytes = placeShared(places.shared).ofBlock;
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
   for (auto [dim, axis] : llvm::enumerate(schedule.axes)) {
     shape.cluster = std::max(shape.cluster, axis.cluster);

@@ -344,14 +344,11 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   if (largest)
     vector = std::clamp<int64_t>(
         static_cast<int64_t>(16 / largest->elementBytes), 1, vector);
-  // Rows that begin anywhere are loaded element by element, and all loads of a
-  // thread may be on their way: half of the registers that each of 512 threads
-  // of a multiprocessor has.
-  constexpr int64_t kMostSingle = 64;
+  // Rows that begin anywhere are loaded element by element.
   if (largest && getKeptRow(facts, *largest) % vector != 0)
     while (vector > 1 && vector * reduced.elements *
                                  static_cast<int64_t>(facts.inputs.size()) >
-                             kMostSingle)
+                             fitted.mostSingle)
       vector /= 2;
   int64_t elements = fitted.fewThreads * vector;
   addColumns(facts, elements, draft);

@@ -37,6 +37,7 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
                                          const IterationSpace &space,
                                          const Contraction &product,
                                          const ScheduleLimits &limits) {
+  const WarpProductConstants &fitted = limits.target->fitted.warpProducts;
   unsigned numDims = space.getNumDims();
   SmallVector<int64_t> extents, tiles(numDims, 1);
   for (const IterationDim &dim : space.getDims())
@@ -50,9 +51,9 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
   };
   unsigned row = largest(product.rows), column = largest(product.columns),
            inner = largest(product.contracted);
-  tiles[row] = std::min<int64_t>(64, nextPowerOfTwo(extents[row]));
-  tiles[column] = std::min<int64_t>(64, nextPowerOfTwo(extents[column]));
-  tiles[inner] = std::min<int64_t>(16, nextPowerOfTwo(extents[inner]));
+  for (unsigned side : {row, column})
+    tiles[side] = std::min(fitted.plainSide, nextPowerOfTwo(extents[side]));
+  tiles[inner] = std::min(fitted.plainDepth, nextPowerOfTwo(extents[inner]));
   auto countBlocks = [&] {
     double blocks = 1;
     for (unsigned i = 0; i < numDims; ++i)
@@ -61,7 +62,7 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
     return blocks;
   };
   while (countBlocks() < static_cast<double>(limits.target->numSMs) &&
-         tiles[row] * tiles[column] > 1024)
+         tiles[row] * tiles[column] > fitted.leastPlainTile)
     tiles[tiles[row] >= tiles[column] ? row : column] /= 2;
   SmallVector<AxisAttr> axes;
   for (unsigned i = 0; i < numDims; ++i)
@@ -72,7 +73,8 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
         /*split=*/1, /*cluster=*/1, /*stages=*/1, /*limited=*/false,
         /*descending=*/false));
   return ScheduleAttr::get(kernel.getContext(), Strategy::Contraction, axes,
-                           warpsFor(tiles[row] * tiles[column], 16, 8));
+                           warpsFor(tiles[row] * tiles[column],
+                                    fitted.plainPerThread, fitted.plainWarps));
 }
 
 static StringRef describe(BodyProblem problem) {

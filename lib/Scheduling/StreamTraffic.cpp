@@ -35,13 +35,6 @@ static bool isSplit(AffineExpr coord) {
       .wasInterrupted();
 }
 
-/// Instructions of a load whose part of a coordinate may lie outside of its
-/// tensor, beside those of its place: bounds are compared and joined, a zero is
-/// left where they do not hold, and another value may be chosen then. Flat
-/// concatenations of two f16 or bf16 have 25 for each element in all
-/// (nvdisasm).
-static constexpr double kCheckInstructions = 4;
-
 bool StreamTraffic::mayLieOutside(const Stream &stream) const {
   SmallVector<std::optional<int64_t>> first(facts.getNumDims(), 0), last;
   for (int64_t extent : facts.extents)
@@ -254,8 +247,7 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
   double elementBytes = stream.value.elementBytes;
   double piece = getVector(stream, getRun(stream, work.tileOf)) * elementBytes;
   double together =
-      static_cast<double>(schedule[work.getAlongMemory()].vector) *
-      elementBytes;
+      static_cast<double>(schedule[facts.getFastest()].vector) * elementBytes;
   if (piece >= together || piece <= elementBytes)
     return 1;
   return std::min(together, static_cast<double>(kLineBytes)) / piece;
@@ -263,7 +255,7 @@ double StreamTraffic::getLineFactor(const Stream &stream) const {
 
 double StreamTraffic::getShareOfRow(const Stream &stream) const {
   double share = 1;
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   for (auto [coord, size] : llvm::zip(stream.coords, stream.shape))
     if (held && held->hasRows && coord.isFunctionOfDim(along))
       share = std::min(share, static_cast<double>(size) /
@@ -283,7 +275,7 @@ double StreamTraffic::getStoredShare(const Stream &stream) const {
 }
 
 double StreamTraffic::countInVain(const Stream &stream, double vector) const {
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   if (!work.keepsRows() || isGather(stream) || !(stream.mask >> along & 1))
     return 0;
   // Rows lie side by side: what a warp asks for beyond what it gets takes
@@ -437,7 +429,7 @@ double StreamTraffic::countStoreClocks(const Stream &stream,
 }
 
 double StreamTraffic::countScannedClocks(const Stream &stream) const {
-  unsigned along = work.getAlongMemory();
+  unsigned along = facts.getFastest();
   // What a block has of rows, as a whole, lies side by side.
   if (facts.scanned.test(along) || !(stream.mask >> along & 1) ||
       work.blocksOf[along] == 1)
@@ -465,11 +457,11 @@ double StreamTraffic::getLostShare(const Requests &requests) const {
   // A thread loads what its first result of each strip is made of, then what
   // the second ones need besides. Loads that are put off leave registers for
   // half of the threads that there can be.
-  constexpr double kRunning = 0.5;
   double strips = work.perThread;
   for (const LoopAxis &axis : schedule.axes)
     strips /= static_cast<double>(axis.strip * axis.vector);
-  double warps = kRunning * static_cast<double>(facts.target.maxThreadsPerSM) /
+  double warps = fitted.runningShare *
+                 static_cast<double>(facts.target.maxThreadsPerSM) /
                  kWarpThreads;
   double touched =
       warps * std::max(1.0, strips) * requests.linesOfRows * kLineBytes;
@@ -581,7 +573,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
                         : fitted.accessInstructions;
   if (ofParts)
     ofAccess = fitted.partInstructions +
-               (mayLieOutside(stream) ? kCheckInstructions : 0);
+               (mayLieOutside(stream) ? fitted.checkInstructions : 0);
   double instructions = ofAccess / vector +
                         std::min(inVain, fitted.rowExchangeInstructions) +
                         (elementBytes < 4 ? fitted.convertInstructions : 0);

@@ -38,9 +38,12 @@ static constexpr int64_t kMaxWritten = 1400;
 /// Strips of a thread, and walks along a dimension, at most.
 static constexpr int64_t kMaxSteps = 16, kMaxParts = 8;
 
-/// Threads of a block, and places of a thread along one dimension and strips of
-/// it at most.
-static constexpr int64_t kThreads = 128, kMaxStrip = 8, kMaxRepeats = 8;
+/// Places of a thread along one dimension, and strips of it, at most.
+static constexpr int64_t kMaxStrip = 8, kMaxRepeats = 8;
+
+/// Channels that lanes have, over those that there are, up to which more lanes
+/// take part: bounds the search.
+static constexpr double kLittleWaste = 1.125;
 
 /// Schedules that are priced, and how much longer than the best they may take
 /// by what is known of windows alone.
@@ -715,7 +718,7 @@ void WindowScheduler::tryLanes(Choice choice, int64_t lanes) {
   choice.channels = lanes * choice.vector;
   choice.threads = lanes;
   choice.blocks = llvm::divideCeil(sizes[0], choice.channels * strip);
-  spread(choice, 1, kThreads * choice.repeats / lanes,
+  spread(choice, 1, fitted.threads * choice.repeats / lanes,
          getWaste(sizes[0], choice.channels * strip),
          getReread(0, choice.channels * strip));
 }
@@ -768,10 +771,11 @@ void WindowScheduler::tryThread(int64_t vector, int64_t row, int64_t column,
   // Channels of a block: as many lanes of a warp as waste little, or, where
   // there is little to compute, as many as there are.
   int64_t lanes = 1, all = 1, covered = vector * walkOf(choice, 0);
-  for (int64_t more = 2, most = windows.weighted ? kWarpThreads : kThreads;
+  for (int64_t more = 2,
+               most = windows.weighted ? kWarpThreads : fitted.threads;
        more <= most && more / 2 * covered < sizes[0]; more *= 2) {
     all = more;
-    if (getWaste(sizes[0], more * covered) <= 1.125)
+    if (getWaste(sizes[0], more * covered) <= kLittleWaste)
       lanes = more;
   }
   tryLanes(choice, lanes);

@@ -54,6 +54,16 @@ class TorchTest(unittest.TestCase):
         graph.replay()
         torch.testing.assert_close(out, (x + y) * x, rtol=0, atol=0)
 
+    def test_first_run_in_a_cuda_graph(self):
+        x, y = self.draw(100)
+        out = torch.empty_like(x)
+        package = fusion.Package(self.package.data)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            package(x, y, out=out)
+        graph.replay()
+        torch.testing.assert_close(out, (x + y) * x, rtol=0, atol=0)
+
     def test_refuses_what_it_would_have_to_copy(self):
         x, y = self.draw(8)
         with self.assertRaisesRegex(ValueError, "contiguous"):

@@ -23,7 +23,8 @@
 // CHECK: #[[PART:.*]] = affine_map<(d0, d1) -> (d0 floordiv 64, d1)>
 // CHECK-LABEL: func.func @both
 // CHECK-SAME: bytes_after = 553746432
-// CHECK-SAME: kernels_after = 2 : i64
+// The program has two operations; a third one came with the granules.
+// CHECK-SAME: kernels_after = 2 : i64, kernels_before = 2 : i64
 // CHECK: fusion.kernel {{.*}} ins(%arg0 : tensor<16384x8192xf32>) -> (tensor<256x8192xf32>, tensor<16384xf32>)
 // CHECK: linalg.generic {indexing_maps = [{{.*}}, #[[PART]]], iterator_types = ["reduction", "parallel"]}
 // CHECK: fusion.kernel {{.*}} : tensor<256x8192xf32>) -> (tensor<8192xf32>)

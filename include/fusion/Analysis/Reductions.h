@@ -32,6 +32,10 @@ struct Combiner {
   Type type;
 };
 
+/// True when `value`, of a body or a tile, extends numbers whose products are
+/// exact in f32: a sum of such products is rounded by its additions alone.
+bool isExactFactor(Value value);
+
 /// Columns up to which a tile of a product holds whole rows, which its epilogue
 /// may then reduce: those of one instruction of a warpgroup.
 constexpr int64_t kMaxWholeRow = 256;

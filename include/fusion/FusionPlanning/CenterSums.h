@@ -36,7 +36,7 @@ std::optional<CenteredSum> findCenteredSum(linalg::LinalgOp squares);
 linalg::GenericOp centerSum(const CenteredSum &sum);
 
 /// The rewrite of all such sums.
-PricedRewrite getCenterRewrite();
+PricedRewrite getCenterRewrite(const TargetInfo &target);
 
 } // namespace mlir::fusion
 

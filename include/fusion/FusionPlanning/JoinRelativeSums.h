@@ -20,7 +20,7 @@
 namespace mlir::fusion {
 
 /// The rewrite of all such sums (fusion/Analysis/RelativeSums.h).
-PricedRewrite getRelativeRewrite();
+PricedRewrite getRelativeRewrite(const TargetInfo &target);
 
 } // namespace mlir::fusion
 

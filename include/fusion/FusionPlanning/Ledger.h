@@ -75,6 +75,8 @@ struct LedgerKernel {
 struct Ledger {
   std::string function;
   std::string target;
+  /// Operations that were planned, each a kernel where nothing is fused; of a
+  /// function, those that it has before anything is rewritten.
   int64_t kernelsBefore = 0;
   int64_t kernelsAfter = 0;
   int64_t bytesBefore = 0;

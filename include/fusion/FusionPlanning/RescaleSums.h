@@ -24,7 +24,7 @@ namespace mlir::fusion {
 linalg::GenericOp rescaleSum(const RescalableSum &sum);
 
 /// The rewrite of all such sums.
-PricedRewrite getRescaleRewrite();
+PricedRewrite getRescaleRewrite(const TargetInfo &target);
 
 } // namespace mlir::fusion
 

@@ -25,7 +25,8 @@ using tile::LinearLayout;
 
 /// Bytes of the widest access of a threads.getThread(), and of a signal.
 static constexpr int64_t kWidestBytes = 16, kWordBytes = 4;
-/// Reads of a thread that are in flight together.
+/// Reads of a thread that are in flight together: each takes registers until it
+/// is added.
 static constexpr size_t kMostInFlight = 12, kMostPartsInFlight = 32;
 
 //===----------------------------------------------------------------------===//

@@ -64,6 +64,10 @@ Error CudaDevice::check(CUresult result, const std::string &call) {
   }
   if (result == kErrorOutOfMemory)
     return Error(ErrorCode::OutOfMemory, text);
+  if (isOfCapture(result))
+    return Error(ErrorCode::DriverCall, text,
+                 "a stream is being captured into a graph: do this before, or "
+                 "after the capture has ended");
   return Error(ErrorCode::DriverCall, text);
 }
 
@@ -105,7 +109,7 @@ Error CudaDevice::allocate(uint64_t bytes, const std::string &name,
                            Address &address) {
   if (Error error = checkAlive())
     return error;
-  Scope scope(*this);
+  LastingScope scope(*this);
   CUdeviceptr pointer = 0;
   Error error = check(driver.cuMemAlloc(&pointer, bytes), "cuMemAlloc");
   if (error.getCode() == ErrorCode::OutOfMemory) {
@@ -125,7 +129,7 @@ Error CudaDevice::allocate(uint64_t bytes, const std::string &name,
 Error CudaDevice::free(Address address) {
   if (Error error = checkAlive())
     return error;
-  Scope scope(*this);
+  LastingScope scope(*this);
   return check(driver.cuMemFree(address), "cuMemFree");
 }
 
@@ -133,7 +137,7 @@ Error CudaDevice::copyIn(Address dst, const void *src, uint64_t bytes,
                          Stream stream) {
   if (Error error = checkAlive())
     return error;
-  Scope scope(*this);
+  LastingScope scope(*this);
   if (Error error =
           check(driver.cuMemcpyHtoDAsync(dst, src, bytes, toStream(stream)),
                 "cuMemcpyHtoDAsync"))
@@ -195,7 +199,7 @@ Error CudaDevice::fill(Address dst, unsigned width, uint64_t bits,
 Error CudaDevice::createStream(Stream &stream) {
   if (Error error = checkAlive())
     return error;
-  Scope scope(*this);
+  LastingScope scope(*this);
   CUstream created = nullptr;
   if (Error error = check(driver.cuStreamCreate(&created, kStreamNonBlocking),
                           "cuStreamCreate"))
@@ -205,7 +209,7 @@ Error CudaDevice::createStream(Stream &stream) {
 }
 
 void CudaDevice::destroyStream(Stream stream) {
-  Scope scope(*this);
+  LastingScope scope(*this);
   driver.cuStreamDestroy(toStream(stream));
 }
 
@@ -272,7 +276,7 @@ Error CudaDevice::launch(const LaunchRequest &request) {
     return {};
   }
   Error error = check(result, "cuLaunchKernelEx");
-  if (error.getCode() == ErrorCode::DriverCall)
+  if (error.getCode() == ErrorCode::DriverCall && !isOfCapture(result))
     return Error(ErrorCode::LaunchFailed, error.getCause());
   return error;
 }

@@ -24,6 +24,9 @@ namespace cuda {
 class CudaDevice final : public Device {
 public:
   static Result<std::unique_ptr<Device>> create(int index);
+  /// Takes over one reference to `context`, the primary one of `device`.
+  CudaDevice(const Driver &driver, CUdevice device, CUcontext context)
+      : driver(driver), device(device), context(context) {}
   ~CudaDevice() override;
 
   Error getInfo(FusionRtDeviceInfo &info) override;
@@ -72,11 +75,9 @@ private:
   };
   /// Makes the device's context current for as long as it lives.
   class Scope;
+  class LastingScope;
   /// Times what it is given.
   class Bench;
-
-  CudaDevice(const Driver &driver, CUdevice device, CUcontext context)
-      : driver(driver), device(device), context(context) {}
 
   int getAttribute(CUdeviceAttribute attribute) const;
   /// The error that `result` of the driver function `call` means. A sticky one

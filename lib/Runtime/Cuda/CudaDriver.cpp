@@ -53,6 +53,11 @@ bool isSticky(CUresult result) {
   }
 }
 
+bool isOfCapture(CUresult result) {
+  return result >= kErrorCaptureUnsupported &&
+         result <= kErrorCaptureWrongThread;
+}
+
 static constexpr const char kLibrary[] = "libcuda.so.1";
 
 /// The error of a driver that the loader refuses: there is none if no file of

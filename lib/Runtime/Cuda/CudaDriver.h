@@ -45,6 +45,8 @@ enum : CUresult {
   kErrorInvalidValue = 1,
   kErrorOutOfMemory = 2,
   kErrorNotFound = 500,
+  kErrorCaptureUnsupported = 900,
+  kErrorCaptureWrongThread = 908,
 };
 
 enum : CUdeviceAttribute {
@@ -76,7 +78,7 @@ enum : CUjit_option {
 };
 
 enum : unsigned { kStreamNonBlocking = 1 };
-enum : CUstreamCaptureMode { kCaptureThreadLocal = 1 };
+enum : CUstreamCaptureMode { kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
 enum : CUstreamCaptureStatus { kCaptureNone = 0 };
 
 /// CUlaunchAttribute, of which only the size of a cluster, and whether all
@@ -124,6 +126,9 @@ std::string describeResult(const Driver &driver, CUresult result);
 
 /// Whether the context is unusable after this result.
 bool isSticky(CUresult result);
+
+/// Whether the call is not allowed while a stream is being captured.
+bool isOfCapture(CUresult result);
 
 } // namespace cuda
 } // namespace fusionrt

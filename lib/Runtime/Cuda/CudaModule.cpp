@@ -70,7 +70,7 @@ Error CudaDevice::loadImage(const void *image, CUmodule &module) {
   if (result == kSuccess)
     return {};
   Error error = check(result, "cuModuleLoadDataEx");
-  if (error.getCode() != ErrorCode::DriverCall)
+  if (error.getCode() != ErrorCode::DriverCall || isOfCapture(result))
     return error;
   std::string text = error.getCause();
   for (const std::string *log : {&errors, &infos}) {
@@ -96,7 +96,7 @@ Error CudaDevice::loadModule(const fusionpkg::Module &module,
                      ", this one is for CUDA " +
                      std::to_string(driver.version / 1000) + "." +
                      std::to_string(driver.version % 1000 / 10));
-  Scope scope(*this);
+  LastingScope scope(*this);
   auto loaded = std::make_unique<LoadedModule>();
   // Machine code made for another chip is no error: the PTX serves all.
   Error error(ErrorCode::ModuleLoad, "no machine code");
@@ -111,7 +111,7 @@ Error CudaDevice::loadModule(const fusionpkg::Module &module,
 }
 
 void CudaDevice::unloadModule(ModuleHandle handle) {
-  Scope scope(*this);
+  LastingScope scope(*this);
   std::unique_ptr<LoadedModule> loaded(
       reinterpret_cast<LoadedModule *>(handle));
   if (loaded && !checkAlive())
@@ -196,7 +196,7 @@ Error CudaDevice::loadKernel(ModuleHandle module,
                              KernelHandle &handle, KernelFacts &facts) {
   if (Error error = checkAlive())
     return error;
-  Scope scope(*this);
+  LastingScope scope(*this);
   auto &loaded = *reinterpret_cast<LoadedModule *>(module);
   auto function = std::make_unique<Function>();
   CUresult result = driver.cuModuleGetFunction(

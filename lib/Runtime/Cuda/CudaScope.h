@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file defines the guard that makes a device's context current.
+// This file defines the guards around calls of the driver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,23 @@ public:
 private:
   const Driver &driver;
   bool isPushed = false;
+};
+
+/// The same for calls whose effect stays when a graph is gone: memory and
+/// modules that are there for all launches. They are in no graph, so captures,
+/// also of streams of this thread, need not forbid them.
+class CudaDevice::LastingScope : public Scope {
+public:
+  explicit LastingScope(CudaDevice &device)
+      : Scope(device), driver(device.driver) {
+    driver.cuThreadExchangeStreamCaptureMode(&mode);
+  }
+  ~LastingScope() { driver.cuThreadExchangeStreamCaptureMode(&mode); }
+
+private:
+  const Driver &driver;
+  /// The thread's own mode while the scope lives.
+  CUstreamCaptureMode mode = kCaptureRelaxed;
 };
 
 } // namespace cuda

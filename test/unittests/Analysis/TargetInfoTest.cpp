@@ -149,7 +149,9 @@ TEST(TargetInfoTest, FittedSharesAreShares) {
     const FittedConstants &fitted = target.fitted;
     for (double share :
          {fitted.kernels.overlap, fitted.kernels.keptInL2,
-          fitted.loops.walkingShare, fitted.scans.busyShare,
+          fitted.kernels.finishedShare, fitted.kernels.joinedShare,
+          fitted.kernels.relativeShare, fitted.loops.walkingShare,
+          fitted.loops.runningShare, fitted.scans.busyShare,
           fitted.windows.exposed, fitted.windows.walkExposed,
           fitted.mma.trafficShare, fitted.kernels.clusterShare,
           fitted.kernels.wideClusterShare, fitted.warpProducts.copiedShare,

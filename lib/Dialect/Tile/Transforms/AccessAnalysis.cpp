@@ -351,7 +351,7 @@ bool tile::isAlignedTogether(const Access &access, unsigned axis,
 /// begin before, which are no shorter.
 static bool isDivisible(const AccessForm &access, unsigned axis,
                         int64_t width) {
-  // The branch costs more than the loads of two elements.
+  // The branch is more instructions than the loads of two elements.
   constexpr int64_t kLeastDivided = 4;
   if (!access.isDivisible || width < kLeastDivided)
     return false;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/IR/SharedExchange.h"
@@ -95,15 +96,11 @@ static LinearLayout partialLayout(const LinearLayout &layout, unsigned dim,
   return *LinearLayout::fromBases(shape, regs, lanes, warps);
 }
 
-/// Partial results that a thread reads at most, as long as lanes that would
-/// have the same ones can share them: a few are combined sooner than exchanged,
-/// more take registers from what the thread keeps.
-static constexpr int64_t kMaxGathered = 16;
-
 /// The layout in which threads combine the `parts` partial results of warps
-/// along `dim`, to have results in the layout `slice`.
+/// along `dim`, to have results in the layout `slice`. Lanes that would have
+/// the same ones share those of a thread beyond `most`.
 static LinearLayout gatherLayout(const LinearLayout &slice, unsigned dim,
-                                 int64_t parts) {
+                                 int64_t parts, int64_t most) {
   SmallVector<int64_t> shape(slice.shape());
   shape.insert(shape.begin() + dim, parts);
   SmallVector<Coords> regs, lanes, warps;
@@ -119,8 +116,7 @@ static LinearLayout gatherLayout(const LinearLayout &slice, unsigned dim,
     lanes.push_back(expand(HwDim::Lane, bit));
     bool isFree =
         llvm::all_of(lanes.back(), [](int32_t step) { return step == 0; });
-    if (isFree && slice.numRegs() * parts > kMaxGathered * step &&
-        step < parts) {
+    if (isFree && slice.numRegs() * parts > most * step && step < parts) {
       lanes.back()[dim] = step;
       step *= 2;
     }
@@ -160,14 +156,11 @@ spreadOverWarps(ArrayRef<int64_t> shape, unsigned warpBits, unsigned laneBits,
   return *LinearLayout::fromBases(shape, steps, lanes, warps);
 }
 
-/// Operations that one more exchange of a state takes, about: a store, a load,
-/// and two barriers at which all warps wait.
-static constexpr int64_t kExchangeOps = 100;
-
 /// Whether threads should combine what they would have in `dealt`, and tell the
 /// others, instead of what they have in `gathered`, each warp all of it.
 static bool isDealt(ReduceOp op, const LinearLayout &gathered,
-                    const LinearLayout &dealt) {
+                    const LinearLayout &dealt,
+                    const fusion::LayoutConstants &fitted) {
   // A combination in a register, or after a shuffle of each state.
   auto states = static_cast<int64_t>(op.getInputs().size());
   auto ops =
@@ -180,14 +173,17 @@ static bool isDealt(ReduceOp op, const LinearLayout &gathered,
       shuffled += layout.basis(HwDim::Lane, bit)[op.getDim()] != 0
                       ? slice.numRegs()
                       : 0;
-    return (combined + shuffled) * ops + shuffled * states;
+    return static_cast<double>((combined + shuffled) * ops + shuffled * states);
   };
   return isa<RankedTensorType>(op.getResultTypes().front()) &&
-         countOps(gathered) > countOps(dealt) + kExchangeOps * states;
+         countOps(gathered) >
+             countOps(dealt) +
+                 fitted.stateExchangeInstructions * static_cast<double>(states);
 }
 
 /// Splits a reduction over several warps; leaves others alone.
-static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
+static LogicalResult splitReduction(ReduceOp op, int64_t indexBits,
+                                    const fusion::LayoutConstants &fitted) {
   unsigned dim = op.getDim();
   auto inputType = cast<RankedTensorType>(op.getInputs().front().getType());
   const LinearLayout &layout = getLayout(inputType).getLinear();
@@ -216,12 +212,13 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits) {
   op.getCombiner().cloneInto(&inWarp.getCombiner(), mapping);
 
   LinearLayout slice = layout.sliceDim(dim);
-  LinearLayout gathered = gatherLayout(slice, dim, shape[dim]);
+  LinearLayout gathered =
+      gatherLayout(slice, dim, shape[dim], fitted.mostGathered);
   LinearLayout dealt =
       spreadOverWarps(shape, layout.numBits(HwDim::Warp),
                       layout.numBits(HwDim::Lane), /*together=*/dim);
   SmallVector<Type> resultTypes(op.getResultTypes());
-  bool deals = isDealt(op, gathered, dealt);
+  bool deals = isDealt(op, gathered, dealt, fitted);
   if (deals) {
     gathered = dealt;
     for (Type &type : resultTypes)
@@ -736,6 +733,9 @@ public:
 
   void runOnOperation() override {
     ProgramOp program = getOperation();
+    FailureOr<fusion::TargetInfo> target = fusion::resolveTarget(program);
+    if (failed(target))
+      return signalPassFailure();
     int64_t indexBits = program.getIndexBits();
     SmallVector<ReduceOp> reductions;
     SmallVector<ConvertLayoutOp> conversions;
@@ -770,7 +770,7 @@ public:
         conversions.push_back(convert);
     });
     for (ReduceOp reduce : reductions)
-      if (failed(splitReduction(reduce, indexBits)))
+      if (failed(splitReduction(reduce, indexBits, target->fitted.layouts)))
         return signalPassFailure();
     for (ConvertLayoutOp convert : conversions) {
       const LinearLayout &from =
