@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// Quotients for which their divisor's reciprocal pays.
-static constexpr unsigned kLeastQuotients = 3;
+static constexpr unsigned kLeastQuotients = 4;
 
 /// True for divisions that are rounded once, by what is no count: those have
 /// patterns.

@@ -49,8 +49,8 @@ def Tile_ProgramOp : Tile_Op<"program", [
       dimension; 1 when absent.
     - `together`: neighbouring blocks that wait for each other, so that all of
       a launch have to run at the same time; 1 when absent.
-    - `resident`: blocks that a multiprocessor has to have registers for; 1 when
-      absent.
+    - `resident`: blocks that a multiprocessor has to have registers for; ptxas
+      decides when absent.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
