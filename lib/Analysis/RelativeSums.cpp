@@ -409,8 +409,9 @@ std::optional<RelativeSum> RelativeMatcher::match() {
   findStatistics(term);
   if (statistics.empty())
     return std::nullopt;
+  // A sum without distances is no loss.
   found.isLinear =
-      succeeded(matchTerm(term)) &&
+      succeeded(matchTerm(term)) && !found.distances.empty() &&
       llvm::all_of(found.sources, [&](const RelativeSum::Source &source) {
         return source.statistics.getElement().getType() == combiner->type &&
                !needsAny(source.statistics.maximum, makers);
