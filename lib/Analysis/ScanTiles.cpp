@@ -169,6 +169,17 @@ static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
   }
 }
 
+/// Adds `tiles` again, with fewer and fewer threads, to `result`: each has more
+/// loads on its way, of columns that lie side by side.
+static void addFewerWarps(const TargetInfo &target, ScanTiles tiles,
+                          SmallVectorImpl<ScanTiles> &result) {
+  int64_t most = target.fitted.scans.longPerThread * kWarpThreads;
+  for (tiles.warps /= 2;
+       tiles.warps >= 1 && tiles.elements() <= most * tiles.warps;
+       tiles.warps /= 2)
+    result.push_back(tiles);
+}
+
 /// Adds walks of blocks that have one run of what is scanned, and `columns`, to
 /// `result`. Threads divide the run among themselves: nobody waits for others
 /// but between the two sweeps.
@@ -270,6 +281,8 @@ SmallVector<ScanTiles> mlir::fusion::getScanTiles(const ScanSizes &sizes,
     addLonger(sizes, target, tiles, result);
     if (tiles.split > 1)
       addRuns(sizes, target, columns, result);
+    else if (columns > 1)
+      addFewerWarps(target, tiles, result);
     return tiles;
   };
   // Where rows begin within sectors, the more columns, the fewer are shared.

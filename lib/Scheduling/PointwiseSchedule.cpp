@@ -186,6 +186,12 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
       facts.operations <= facts.target.fitted.pointwise.longBody)
     result.push_back(
         getSchedule(facts, usual, /*several=*/true, /*spreads=*/true));
+  // Half the threads work out less of where elements are.
+  if (usual && result.front().warps > 1) {
+    LoopSchedule fewer = result.front();
+    fewer.warps /= 2;
+    result.push_back(std::move(fewer));
+  }
   // In one launch with others it need not.
   LoopSchedule whole =
       getSchedule(facts, usual, /*several=*/false, /*spreads=*/false);

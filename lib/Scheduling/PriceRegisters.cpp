@@ -85,7 +85,7 @@ double RegisterCounter::countScanned() const {
   double held = work.trips > 1
                     ? work.perThread
                     : std::min(work.perThread, fitted.elementsAtATime);
-  return held * (scans.otherRegisters + std::max(loaded, states));
+  return held * std::max(loaded, states);
 }
 
 double RegisterCounter::countLoaded() const {

@@ -88,13 +88,14 @@ static void takeWhole(const LoopFacts &facts, const ReducedDims &reduced,
 }
 
 /// The tensor of the most bytes; null for none.
+static double getBytes(const KernelTensor &tensor) {
+  return tensor.elements() * tensor.elementBytes;
+}
+
 static const KernelTensor *findLargest(ArrayRef<KernelTensor> tensors) {
   const KernelTensor *largest = nullptr;
-  auto bytesOf = [](const KernelTensor &tensor) {
-    return tensor.elements() * tensor.elementBytes;
-  };
   for (const KernelTensor &tensor : tensors)
-    if (!largest || bytesOf(tensor) > bytesOf(*largest))
+    if (!largest || getBytes(tensor) > getBytes(*largest))
       largest = &tensor;
   return largest;
 }
@@ -337,13 +338,16 @@ static LoopSchedule scheduleFew(const LoopFacts &facts,
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   for (unsigned dim : reduced.dims)
     draft[dim].kind = AxisKind::Loop;
-  // What most of the bytes are is accessed in whole vectors.
+  // What most of the bytes are is accessed in whole vectors; where several
+  // tensors have about as many, the widest elements.
   SmallVector<KernelTensor> tensors(facts.inputs);
   llvm::append_range(tensors, facts.outputs);
   const KernelTensor *largest = findLargest(tensors);
-  if (largest)
-    vector = std::clamp<int64_t>(
-        static_cast<int64_t>(16 / largest->elementBytes), 1, vector);
+  for (const KernelTensor &tensor : tensors)
+    if (2 * getBytes(tensor) >= getBytes(*largest))
+      vector = std::clamp<int64_t>(
+          static_cast<int64_t>(kMaxAccessBytes / tensor.elementBytes), 1,
+          vector);
   // Rows that begin anywhere are loaded element by element.
   if (largest && getKeptRow(facts, *largest) % vector != 0)
     while (vector > 1 && vector * reduced.elements *

@@ -434,11 +434,15 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
   if (facts.scanned.test(along) || !(stream.mask >> along & 1) ||
       work.blocksOf[along] == 1)
     return 0;
-  // Lanes store a row's columns side by side, then those of the next row.
+  // Lanes store a row's columns side by side, each as many as it has next to
+  // each other, then those of the next row.
+  double own = std::max(work.tileOf[along] / work.threads, 1.0);
+  double neighbours =
+      std::min(own, getVector(stream, getRun(stream, work.tileOf)));
   double bytes = stream.value.elementBytes,
          ofBlock =
              static_cast<double>(facts.extents[along]) / work.blocksOf[along],
-         columns = std::min(ofBlock, static_cast<double>(kWarpThreads));
+         columns = std::min(ofBlock, kWarpThreads * neighbours);
   auto row = static_cast<int64_t>(bytes) * facts.extents[along];
   double lines = columns * bytes / kLineBytes;
   if (row % kLineBytes != 0)
