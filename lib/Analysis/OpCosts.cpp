@@ -153,7 +153,7 @@ static Instructions getQuotient(arith::DivFOp op) {
     return {count->isExact ? 1.0 : 5.0};
   // A reciprocal, and whether operands are extreme: both are of those units.
   if (!isMadeOfExponentials(op.getRhs()))
-    return {10, 2};
+    return isFast(op) ? Instructions{6, 1} : Instructions{10, 2};
   // The reciprocal, and a product where it is not all.
   return {matchPattern(op.getLhs(), m_OneFloat()) ? 1.0 : 2.0, 1};
 }

@@ -49,5 +49,5 @@ mlir::fusion::findRescalableSum(linalg::LinalgOp sum) {
                        {largest->element, maximum, getLoops(maximum)}) ||
       !matcher.knowsAll())
     return std::nullopt;
-  return RescalableSum{maximum, sum};
+  return RescalableSum{maximum, sum, exponential.getFastmath()};
 }

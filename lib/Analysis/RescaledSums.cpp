@@ -36,7 +36,7 @@ RescaledSum::Meeting RescaledSum::meet(OpBuilder &builder, Location loc,
   Value hi = combineValues(builder, loc, maximum, m, x);
   Value lo = arith::MinimumFOp::create(builder, loc, m, x);
   Value difference = arith::SubFOp::create(builder, loc, lo, hi);
-  Value factor = math::ExpOp::create(builder, loc, difference);
+  Value factor = math::ExpOp::create(builder, loc, difference, fastmath);
   Value isNone = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OEQ, lo,
       buildNumber(builder, loc, lo, -std::numeric_limits<double>::infinity()));
@@ -60,20 +60,22 @@ static bool isMadeBy(Value value, ArrayRef<Value> operands) {
   return op && llvm::equal(op->getOperands(), operands);
 }
 
-/// The factor of the smaller sum, when `value` is it.
-static bool isFactor(Value value, Value m, Value x, Value hi) {
+/// The exponential that the factor of the smaller sum is, when `value` is it.
+static math::ExpOp matchFactor(Value value, Value m, Value x, Value hi) {
   auto select = value.getDefiningOp<arith::SelectOp>();
   if (!select || !isNumber(select.getTrueValue(), 0))
-    return false;
+    return nullptr;
   auto isNone = select.getCondition().getDefiningOp<arith::CmpFOp>();
   auto exponential = select.getFalseValue().getDefiningOp<math::ExpOp>();
   if (!isNone || !exponential ||
       isNone.getPredicate() != arith::CmpFPredicate::OEQ ||
       !isNumber(isNone.getRhs(), -std::numeric_limits<double>::infinity()))
-    return false;
+    return nullptr;
   Value lo = isNone.getLhs();
   return isMadeBy<arith::MinimumFOp>(lo, {m, x}) &&
-         isMadeBy<arith::SubFOp>(exponential.getOperand(), {lo, hi});
+                 isMadeBy<arith::SubFOp>(exponential.getOperand(), {lo, hi})
+             ? exponential
+             : math::ExpOp();
 }
 
 /// The pair that results `first` and the next of `op` are.
@@ -99,10 +101,12 @@ matchPair(linalg::LinalgOp op, ArrayRef<BlockArgument> accumulators,
   if (!comparison || comparison.getPredicate() != arith::CmpFPredicate::OGT ||
       comparison.getLhs() != x || comparison.getRhs() != m ||
       !isNumber(one, 1) || larger.getFalseValue() != s ||
-      !isMadeBy<arith::SelectOp>(scaled.getLhs(), {where, s, one}) ||
-      !isFactor(scaled.getRhs(), m, x, hi))
+      !isMadeBy<arith::SelectOp>(scaled.getLhs(), {where, s, one}))
     return std::nullopt;
-  return RescaledSum{x, one, maximum, type};
+  math::ExpOp factor = matchFactor(scaled.getRhs(), m, x, hi);
+  if (!factor)
+    return std::nullopt;
+  return RescaledSum{x, one, maximum, type, factor.getFastmath()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -93,7 +93,7 @@ void RescaledFolder::addPair(unsigned k) {
       builder, loc, isNone, spread(FloatAttr::get(pair.type, 0.0)), largest);
   auto exponential = [&](Value value, Value from) -> Value {
     Value distance = arith::SubFOp::create(builder, loc, value, from);
-    return math::ExpOp::create(builder, loc, distance);
+    return math::ExpOp::create(builder, loc, distance, pair.fastmath);
   };
   bases.push_back(base);
   unfolded.push_back(fold.unfold(base));

@@ -267,8 +267,8 @@ linalg::GenericOp RelativeJoiner::buildStates(OpBuilder &builder) {
   Location loc = sum.getLoc();
   for (const RelativeSum::Source &source : found.sources) {
     auto type = cast<FloatType>(source.element.value.getType());
-    form.pairs.push_back(
-        {Value(), Value(), source.statistics.getCombiner(), type});
+    form.pairs.push_back({Value(), Value(), source.statistics.getCombiner(),
+                          type, arith::FastMathFlags::none});
   }
   // The number of states follows from these.
   form.linear.emplace().base = found.base;

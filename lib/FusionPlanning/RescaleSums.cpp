@@ -37,8 +37,8 @@ linalg::GenericOp mlir::fusion::rescaleSum(const RescalableSum &found) {
   Location loc = sum.getLoc();
   Combiner combiner = matchCombiner(maximum, 0);
   RescaledSums form;
-  form.pairs.push_back(
-      {Value(), Value(), combiner.op, cast<FloatType>(combiner.type)});
+  form.pairs.push_back({Value(), Value(), combiner.op,
+                        cast<FloatType>(combiner.type), found.fastmath});
   Value init = maximum.getDpsInitOperand(0)->get();
   SmallVector<Value> inits;
   for (unsigned i = 0; i < form.getNumStates(); ++i)

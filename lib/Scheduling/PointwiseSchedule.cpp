@@ -169,6 +169,24 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   return draft;
 }
 
+/// Whether threads of `draft` access many elements one by one, because a
+/// tensor's rows begin anywhere.
+static bool hasManySingles(const LoopFacts &facts, const LoopSchedule &draft) {
+  int64_t vector = 1;
+  for (const LoopAxis &axis : draft.axes)
+    vector = std::max(vector, axis.vector);
+  auto beginsAnywhere = [&](const KernelTensor &tensor) {
+    for (int64_t size : llvm::reverse(tensor.shape))
+      if (size != 1)
+        return size % vector != 0;
+    return false;
+  };
+  return draft.tileElements() > facts.target.fitted.pointwise.squareSingles *
+                                    draft.warps * kWarpThreads &&
+         (llvm::any_of(facts.inputs, beginsAnywhere) ||
+          llvm::any_of(facts.outputs, beginsAnywhere));
+}
+
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   std::optional<TileSides> sides = findSides(facts);
   // Rows that all tensors have are read and written as they lie; whether tiles
@@ -187,11 +205,10 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
     result.push_back(
         getSchedule(facts, usual, /*several=*/true, /*spreads=*/true));
   // Half the threads work out less of where elements are.
-  if (usual && result.front().warps > 1) {
-    LoopSchedule fewer = result.front();
-    fewer.warps /= 2;
+  LoopSchedule fewer = result.front();
+  fewer.warps /= 2;
+  if (usual && fewer.warps > 0 && !hasManySingles(facts, fewer))
     result.push_back(std::move(fewer));
-  }
   // In one launch with others it need not.
   LoopSchedule whole =
       getSchedule(facts, usual, /*several=*/false, /*spreads=*/false);

@@ -14,6 +14,7 @@
 #ifndef FUSION_ANALYSIS_REDUCTIONS_H
 #define FUSION_ANALYSIS_REDUCTIONS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <array>
 #include <optional>
@@ -116,6 +117,8 @@ struct RescaledSum {
   /// The operation that combines maxima.
   Operation *maximum = nullptr;
   FloatType type;
+  /// What the exponentials may be.
+  arith::FastMathFlags fastmath = arith::FastMathFlags::none;
 
   /// Where two parts meet: the maximum of both, whether that of the second is
   /// the larger one, and what the other's sum is scaled by.

@@ -14,6 +14,7 @@
 #ifndef FUSION_ANALYSIS_RESCALABLESUMS_H
 #define FUSION_ANALYSIS_RESCALABLESUMS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 
@@ -22,6 +23,8 @@ namespace mlir::fusion {
 /// m = max x along some dimensions, and sum exp(x - m) along the same ones.
 struct RescalableSum {
   linalg::LinalgOp maximum, sum;
+  /// What the exponentials may be.
+  arith::FastMathFlags fastmath = arith::FastMathFlags::none;
 };
 
 /// The maximum that `sum` is relative to, if it is such a sum. Where its terms

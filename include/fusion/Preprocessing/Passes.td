@@ -222,6 +222,30 @@ def WidenInt4Pass : Pass<"fusion-input-int4", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ApproximateRoundedPass
+    : Pass<"fusion-input-approximate", "::mlir::func::FuncOp"> {
+  let summary = "Let what is rounded to fewer bits be approximated before";
+  let description = [{
+    Input: the normal form. Output: the same, with the flag `afn` on exponentials
+    and quotients of f32 that reach nothing but numbers of 11 bits of precision or
+    fewer (f16, bf16, 8-bit floats): by products, quotients, choices and sums of
+    what is not negative, none of which makes a relative error larger than its
+    terms' are, in one body or from one operation to the next. The rounding, of
+    2^-12 or more, hides what the hardware's approximation adds, 2^-16 at most
+    (docs/Numerics.md).
+
+    ```mlir
+    %e = math.exp %x : f32
+    %q = arith.divf %e, %sum : f32
+    %r = arith.truncf %q : f32 to bf16
+      ==>
+    %e = math.exp %x fastmath<afn> : f32
+    %q = arith.divf %e, %sum fastmath<afn> : f32
+    %r = arith.truncf %q : f32 to bf16
+    ```
+  }];
+}
+
 def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{

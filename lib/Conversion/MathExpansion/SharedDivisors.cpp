@@ -26,11 +26,15 @@ using namespace mlir::fusion;
 /// Quotients for which their divisor's reciprocal pays.
 static constexpr unsigned kLeastQuotients = 4;
 
-/// True for divisions that are rounded once, by what is no count: those have
-/// patterns.
-static bool isExact(arith::DivFOp op) {
+static bool isApproximate(arith::DivFOp op) {
+  return bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+}
+
+/// True for divisions by what is no count: those have patterns.
+static bool mayShare(arith::DivFOp op) {
   return op.getType().isF32() &&
-         op.getFastmath() == arith::FastMathFlags::none &&
+         (op.getFastmath() == arith::FastMathFlags::none ||
+          isApproximate(op)) &&
          !Count::of(op.getRhs());
 }
 
@@ -39,7 +43,8 @@ static bool isExact(arith::DivFOp op) {
 /// rounded once, so that the quotients are (Markstein, "Computation of
 /// elementary functions on the IBM RISC System/6000 processor", 1990). Where
 /// the rest is no part of the dividend, or no number, the product is the
-/// quotient: of zeros and infinities, by them, and where it is too large.
+/// quotient: of zeros and infinities, by them, and where it is too large; and
+/// so it is where an approximation will do.
 static void divideAll(Value divisor, ArrayRef<arith::DivFOp> quotients) {
   ImplicitLocOpBuilder b(divisor.getLoc(), divisor.getContext());
   b.setInsertionPointAfterValue(divisor);
@@ -53,10 +58,12 @@ static void divideAll(Value divisor, ArrayRef<arith::DivFOp> quotients) {
     b.setLoc(quotient.getLoc());
     b.setInsertionPoint(quotient);
     Num x = Num(b, quotient.getLhs()) * scale;
-    Num product = x * reciprocal;
-    Num rest = fma(-product, scaled, x);
-    Num result =
-        select(fabs(rest) < fabs(x), fma(rest, reciprocal, product), product);
+    Num result = x * reciprocal;
+    if (!isApproximate(quotient)) {
+      Num rest = fma(-result, scaled, x);
+      result =
+          select(fabs(rest) < fabs(x), fma(rest, reciprocal, result), result);
+    }
     quotient.getResult().replaceAllUsesWith(result);
     quotient.erase();
   }
@@ -65,7 +72,7 @@ static void divideAll(Value divisor, ArrayRef<arith::DivFOp> quotients) {
 void mlir::fusion::shareReciprocals(Operation *root) {
   llvm::MapVector<Value, SmallVector<arith::DivFOp>> byDivisor;
   root->walk([&](arith::DivFOp op) {
-    if (isExact(op))
+    if (mayShare(op))
       byDivisor[op.getRhs()].push_back(op);
   });
   for (auto &[divisor, quotients] : byDivisor)

@@ -18,7 +18,8 @@
 namespace mlir::fusion {
 
 /// Lets quotients of f32 below `root` that have a divisor in common share its
-/// reciprocal, where they are enough; they are rounded as before.
+/// reciprocal, where they are enough; they are rounded as before, but for those
+/// that may be approximate.
 void shareReciprocals(Operation *root);
 
 } // namespace mlir::fusion
