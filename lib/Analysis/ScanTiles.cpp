@@ -169,11 +169,14 @@ static void addLonger(const ScanSizes &sizes, const TargetInfo &target,
   }
 }
 
-/// Adds `tiles` again, with fewer and fewer threads, to `result`: each has more
-/// loads on its way, of columns that lie side by side.
+/// Adds `tiles`, of threads that share no column, again, with fewer and fewer
+/// of them, to `result`: each has more loads on its way, of columns that lie
+/// side by side.
 static void addFewerWarps(const TargetInfo &target, ScanTiles tiles,
                           SmallVectorImpl<ScanTiles> &result) {
   int64_t most = target.fitted.scans.longPerThread * kWarpThreads;
+  if (tiles.columns * tiles.rows < tiles.warps * kWarpThreads)
+    return;
   for (tiles.warps /= 2;
        tiles.warps >= 1 && tiles.elements() <= most * tiles.warps;
        tiles.warps /= 2)

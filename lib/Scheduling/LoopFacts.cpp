@@ -14,6 +14,7 @@
 
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Support/Counts.h"
+#include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
 
@@ -85,13 +86,28 @@ SmallVector<double> LoopFacts::getBytesBeyond(ArrayRef<unsigned> inner) const {
   return beyond;
 }
 
-/// The dimension that `coord` is, but for where it begins: slices and pads run
-/// along memory as what they are cut from does.
-static std::optional<unsigned> getDim(AffineExpr coord) {
-  if (auto sum = dyn_cast<AffineBinaryOpExpr>(coord);
-      sum && sum.getKind() == AffineExprKind::Add &&
-      isa<AffineConstantExpr>(sum.getRHS()))
-    coord = sum.getLHS();
+/// The constant that `kind` combines with the rest of `coord`, which becomes
+/// that rest; none where there is none.
+static std::optional<int64_t> takeConstant(AffineExpr &coord,
+                                           AffineExprKind kind) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(coord);
+  auto constant = binary && binary.getKind() == kind
+                      ? dyn_cast<AffineConstantExpr>(binary.getRHS())
+                      : AffineConstantExpr();
+  if (!constant)
+    return std::nullopt;
+  coord = binary.getLHS();
+  return constant.getValue();
+}
+
+/// The dimension that `coord` is, but for where it begins and for steps of up
+/// to `mostStep`: slices and pads run along memory as what they are cut from
+/// does.
+static std::optional<unsigned> getDim(AffineExpr coord, int64_t mostStep = 1) {
+  takeConstant(coord, AffineExprKind::Add);
+  int64_t step = takeConstant(coord, AffineExprKind::Mul).value_or(1);
+  if (step < 1 || step > mostStep)
+    return std::nullopt;
   if (auto dim = dyn_cast<AffineDimExpr>(coord))
     return dim.getPosition();
   return std::nullopt;
@@ -146,10 +162,12 @@ void LoopFacts::findTensors() {
       for (unsigned dim = 0; dim < extents.size(); ++dim)
         if (coord.isFunctionOfDim(dim))
           known->follows.set(dim);
-    // Of several reads, one may be a gather.
+    // Of several reads, one may be a gather. Steps within a sector read all
+    // sectors.
+    auto inSector = static_cast<int64_t>(kSectorBytes / known->elementBytes);
     for (auto [dim, coord] : llvm::zip_equal(known->dims, access.coords))
       if (!dim)
-        dim = getDim(coord);
+        dim = getDim(coord, inSector);
   }
   for (const BodyOutput &output : body.getOutputs()) {
     const BodyInstance &instance = body.getInstances()[output.instance];

@@ -85,7 +85,8 @@ double RegisterCounter::countScanned() const {
   double held = work.trips > 1
                     ? work.perThread
                     : std::min(work.perThread, fitted.elementsAtATime);
-  return held * std::max(loaded, states);
+  return held *
+         ((work.hasRuns ? scans.otherRegisters : 0) + std::max(loaded, states));
 }
 
 double RegisterCounter::countLoaded() const {
@@ -128,11 +129,15 @@ static double countStates(const LoopFacts &facts, unsigned dim) {
 
 double RegisterCounter::countKeptRegisters(bool withStates) const {
   double most = 0, present = 1;
-  // Registers past the end are no code.
-  for (double tile : work.tileOf)
-    present *= tile;
-  present = std::min(work.perThread, std::ceil(present / work.threads));
   unsigned along = facts.getFastest();
+  // Registers past the end are no code, but where lanes lie side by side: past
+  // the end of a row are lanes then.
+  for (auto [dim, tile] : llvm::enumerate(work.tileOf)) {
+    const LoopAxis &axis = schedule[dim];
+    bool isOfLanes = dim == along && axis.tile <= kWarpThreads * axis.vector;
+    present *= isOfLanes ? static_cast<double>(axis.tile) : tile;
+  }
+  present = std::min(work.perThread, std::ceil(present / work.threads));
   bool isLoose = llvm::any_of(traffic.get(), [&](const Stream &stream) {
     return (stream.mask >> along & 1) && facts.reduced.test(along) &&
            schedule[along].vector > 1 &&

@@ -28,10 +28,10 @@ func.func @kept(%x: tensor<5000x4096xf32>) -> tensor<5000x4096xf32> {
 }
 
 // A dimension of one element between others is no other place to read: what the
-// last sweep reads again comes from memory here, too.
+// last sweep reads again comes from L2 here, too.
 
 // CHECK-LABEL: func.func @of_one
-// CHECK: axes = [#fusion.axis<loop, tile = 64, stages = 3>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 64, vector = 8>], warps = 8
+// CHECK: axes = [#fusion.axis<loop, tile = 64, split = 3, cluster = 3, stages = 3>, #fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 64, vector = 8>], warps = 8
 func.func @of_one(%x: tensor<1206x1x143360xbf16>) -> tensor<1206x1x143360xbf16> {
   %y = fusion.softmax %x axis(0) : tensor<1206x1x143360xbf16>
   return %y : tensor<1206x1x143360xbf16>

@@ -40,11 +40,11 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   }
 
   // CHECK-LABEL: func.func @rows
-  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 8192, vector = 8>]
-  func.func @rows(%x: tensor<3x100003xf16>) -> tensor<3x100003xf16> {
-    %e = tensor.empty() : tensor<3x100003xf16>
-    %r = linalg.softmax dimension(1) ins(%x : tensor<3x100003xf16>) outs(%e : tensor<3x100003xf16>) -> tensor<3x100003xf16>
-    return %r : tensor<3x100003xf16>
+  // CHECK: #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 8192, vector = 4>]
+  func.func @rows(%x: tensor<3x100003xf32>) -> tensor<3x100003xf32> {
+    %e = tensor.empty() : tensor<3x100003xf32>
+    %r = linalg.softmax dimension(1) ins(%x : tensor<3x100003xf32>) outs(%e : tensor<3x100003xf32>) -> tensor<3x100003xf32>
+    return %r : tensor<3x100003xf32>
   }
 
   // A sector or two of columns, of which blocks keep parts of the rows.
