@@ -49,12 +49,33 @@ static bool isSumSoFar(linalg::LinalgOp op, BlockArgument argument) {
   return sum && llvm::is_contained(sum->getOperands(), argument);
 }
 
+namespace {
+/// What is known not to be negative. Each value is asked about once: a value
+/// that is used twice is behind twice as many paths at every step.
+class Signs {
+public:
+  bool isNotNegative(Value value) { return isNotNegative(value, 0); }
+
+private:
+  bool isNotNegative(Value value, unsigned steps) {
+    if (steps == kMaxSteps)
+      return false;
+    auto [it, isNew] = known.try_emplace(value, false);
+    if (!isNew)
+      return it->second;
+    bool result = find(value, steps);
+    return known[value] = result;
+  }
+  bool find(Value value, unsigned steps);
+
+  DenseMap<Value, bool> known;
+};
+} // namespace
+
 /// Whether `value`, a scalar or a tensor's elements, may not be negative; what
 /// a sum begins with speaks for what it has so far, since what it adds is asked
 /// as well.
-static bool isNotNegative(Value value, unsigned steps) {
-  if (steps == kMaxSteps)
-    return false;
+bool Signs::find(Value value, unsigned steps) {
   if (FloatRange::of(value).low >= 0)
     return true;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -79,10 +100,10 @@ static bool isNotNegative(Value value, unsigned steps) {
 
 /// Whether the relative error of `op` is no larger than those of its float
 /// operands together.
-static bool keepsErrors(Operation *op) {
+static bool keepsErrors(Operation *op, Signs &signs) {
   if (isa<arith::AddFOp>(op))
     return llvm::all_of(op->getOperands(),
-                        [](Value term) { return isNotNegative(term, 0); });
+                        [&](Value term) { return signs.isNotNegative(term); });
   return isa<arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
              arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
              arith::SelectOp, math::AbsFOp>(op);
@@ -99,54 +120,46 @@ public:
   bool isRounded(Value value) { return isRounded(value, 0); }
 
 private:
-  /// Of a scalar in a body.
+  /// Of a scalar in a body, or of a tensor's elements.
   bool isRounded(Value value, unsigned steps);
   bool isRoundedBy(OpOperand &use, unsigned steps);
-  /// Of a tensor's elements.
-  bool areRounded(Value tensor, unsigned steps);
-  bool areRoundedBy(OpOperand &use, unsigned steps);
 
+  Signs signs;
   DenseMap<Value, bool> known;
 };
 } // namespace
 
 bool RoundedResults::isRounded(Value value, unsigned steps) {
-  return steps < kMaxSteps && value.getType().isF32() && !value.use_empty() &&
-         llvm::all_of(
-             value.getUses(),
-             [&](OpOperand &use) { return isRoundedBy(use, steps + 1); });
+  if (steps == kMaxSteps || !getElementTypeOrSelf(value.getType()).isF32())
+    return false;
+  auto [it, isNew] = known.try_emplace(value, false);
+  if (!isNew)
+    return it->second;
+  // Operations on tensors compute nothing but what their bodies do.
+  unsigned next = isa<TensorType>(value.getType()) ? steps : steps + 1;
+  bool result =
+      !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+        return isRoundedBy(use, next);
+      });
+  return known[value] = result;
 }
 
 bool RoundedResults::isRoundedBy(OpOperand &use, unsigned steps) {
   Operation *user = use.getOwner();
   if (auto truncation = dyn_cast<arith::TruncFOp>(user))
     return truncation.getType().getIntOrFloatBitWidth() <= kMaxBits;
-  if (isa<linalg::YieldOp>(user) && isa<linalg::LinalgOp>(user->getParentOp()))
-    return areRounded(user->getParentOp()->getResult(use.getOperandNumber()),
-                      steps);
-  return keepsErrors(user) && isRounded(user->getResult(0), steps);
-}
-
-bool RoundedResults::areRounded(Value tensor, unsigned steps) {
-  auto [it, isNew] = known.try_emplace(tensor, false);
-  if (!isNew)
-    return it->second;
-  bool result = !tensor.use_empty() &&
-                llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
-                  return areRoundedBy(use, steps);
-                });
-  return known[tensor] = result;
-}
-
-bool RoundedResults::areRoundedBy(OpOperand &use, unsigned steps) {
-  Operation *user = use.getOwner();
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
-    return areRounded(user->getResult(0), steps);
-  auto op = dyn_cast<linalg::LinalgOp>(user);
-  if (!op || !op.isDpsInput(&use))
-    return false;
-  BlockArgument argument = op.getMatchingBlockArgument(&use);
-  return argument.use_empty() || isRounded(argument, steps);
+    return isRounded(user->getResult(0), steps);
+  if (isa<linalg::YieldOp>(user) && isa<linalg::LinalgOp>(user->getParentOp()))
+    return isRounded(user->getParentOp()->getResult(use.getOperandNumber()),
+                     steps);
+  if (auto op = dyn_cast<linalg::LinalgOp>(user)) {
+    if (!op.isDpsInput(&use))
+      return false;
+    BlockArgument argument = op.getMatchingBlockArgument(&use);
+    return argument.use_empty() || isRounded(argument, steps);
+  }
+  return keepsErrors(user, signs) && isRounded(user->getResult(0), steps);
 }
 
 namespace {

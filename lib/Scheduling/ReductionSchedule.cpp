@@ -87,11 +87,11 @@ static void takeWhole(const LoopFacts &facts, const ReducedDims &reduced,
   }
 }
 
-/// The tensor of the most bytes; null for none.
 static double getBytes(const KernelTensor &tensor) {
   return tensor.elements() * tensor.elementBytes;
 }
 
+/// The tensor of the most bytes; null for none.
 static const KernelTensor *findLargest(ArrayRef<KernelTensor> tensors) {
   const KernelTensor *largest = nullptr;
   for (const KernelTensor &tensor : tensors)

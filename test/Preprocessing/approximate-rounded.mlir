@@ -102,3 +102,35 @@ func.func @exact(%x: tensor<4x8xf32>, %init: tensor<4xf32>) -> (tensor<4x8xf32>,
   } -> tensor<4x8xbf16>
   return %0, %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xbf16>, tensor<4xbf16>, tensor<4x8xbf16>
 }
+
+// -----
+
+// Each value is asked about once, by however many paths it is reached.
+
+// CHECK-LABEL: func @doubled
+// CHECK: math.exp %{{.*}} fastmath<afn>
+#map = affine_map<(d0) -> (d0)>
+func.func @doubled(%x: tensor<8xf32>) -> tensor<8xbf16> {
+  %e = tensor.empty() : tensor<8xbf16>
+  %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %v0 = math.exp %in : f32
+    %v1 = arith.addf %v0, %v0 : f32
+    %v2 = arith.addf %v1, %v1 : f32
+    %v3 = arith.addf %v2, %v2 : f32
+    %v4 = arith.addf %v3, %v3 : f32
+    %v5 = arith.addf %v4, %v4 : f32
+    %v6 = arith.addf %v5, %v5 : f32
+    %v7 = arith.addf %v6, %v6 : f32
+    %v8 = arith.addf %v7, %v7 : f32
+    %v9 = arith.addf %v8, %v8 : f32
+    %v10 = arith.addf %v9, %v9 : f32
+    %v11 = arith.addf %v10, %v10 : f32
+    %v12 = arith.addf %v11, %v11 : f32
+    %v13 = arith.addf %v12, %v12 : f32
+    %v14 = arith.addf %v13, %v13 : f32
+    %r = arith.truncf %v14 : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<8xbf16>
+  return %0 : tensor<8xbf16>
+}
