@@ -408,12 +408,16 @@ static constexpr FewRowsConstants getFewRows() {
 /// of 32, 64 and 128 keys, 2026-11-24.
 static constexpr CascadeConstants getCascades() {
   CascadeConstants c;
-  c.registers = 44;
-  c.stepSeconds = 0.12e-6;
-  c.waitSeconds = 0.06e-6;
-  c.branchSeconds = 0.2e-6;
-  c.aloneSeconds = 0.22e-6;
-  c.blockSeconds = 2e-6;
+  c.registers = 32;
+  c.stepSeconds = 0.07e-6;
+  c.limitedSeconds = 0.15e-6;
+  c.issueClocks = 3.3;
+  c.productsWait = 0.5;
+  c.arithmeticWait = 0.31;
+  c.copyBytesPerSecond = 6.7e12;
+  c.blockSeconds = 2.2e-6;
+  c.tileSeconds = 0.87e-6;
+  c.dealtShare = 1.05;
   return c;
 }
 

@@ -247,6 +247,32 @@ Value GridBuilder::countTiles() {
   return total;
 }
 
+bool GridBuilder::getsShorter() const {
+  return blocks > 0 &&
+         llvm::any_of(kernel.getSchedule().getAxes(),
+                      [](AxisAttr axis) { return axis.getDescending(); });
+}
+
+Value GridBuilder::turnBack(Value first, Value total) {
+  // Of a round that all blocks have a tile of, the last block has the first one
+  // after a round in which it had the last.
+  Value size = builder.createIndex(blocks);
+  Value round = arith::DivUIOp::create(builder, loc, block, size);
+  Value isOdd = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::eq,
+      arith::RemUIOp::create(builder, loc, round, builder.createIndex(2)),
+      builder.createIndex(1));
+  Value end = arith::AddIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, block, first), size);
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                        end, total);
+  Value last = arith::SubIOp::create(builder, loc, end, builder.createIndex(1));
+  Value back = arith::SubIOp::create(builder, loc, last, first);
+  return arith::SelectOp::create(
+      builder, loc, arith::AndIOp::create(builder, loc, isOdd, isWhole), back,
+      block);
+}
+
 LogicalResult GridBuilder::walkTiles() {
   if (mma && mma.getStream()) {
     FailureOr<Value> tile = stream.openSegments(slot, block, blocks);
@@ -263,7 +289,10 @@ LogicalResult GridBuilder::walkTiles() {
   if (groups.areUsed() && blocks == 0)
     blocks = cast<AffineConstantExpr>(grid.size).getValue();
   Value step = arith::ConstantIndexOp::create(builder, loc, blocks);
-  block = openPlainLoop(block, total, step);
+  Value first = block;
+  block = openPlainLoop(first, total, step);
+  if (getsShorter())
+    block = turnBack(first, total);
   if (tiles)
     blocks = std::min(blocks, tiles.getValue());
   grid.size = builder.getAffineConstantExpr(blocks);

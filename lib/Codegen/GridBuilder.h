@@ -58,6 +58,11 @@ private:
   LogicalResult walkTiles();
   /// How many tiles there are.
   Value countTiles();
+  /// A block's tiles are the shorter the later they come.
+  bool getsShorter() const;
+  /// The tile of a block that begins with `first` of `total`, where it goes
+  /// back and forth: for `block`, which it has where it goes on.
+  Value turnBack(Value first, Value total);
 
   /// Opens a loop that carries nothing and belongs to no axis; returns its
   /// variable.

@@ -140,18 +140,23 @@ FailureOr<Value> WalkLimiter::getSymbol(unsigned number) {
 }
 
 FailureOr<Value> WalkLimiter::findMost(const LinearLimit &linear) {
+  // Groups and blocks that have parts of a tile walk it together: they share
+  // what is loaded on the way.
+  auto find = [&](unsigned i) -> const Axis & {
+    return axes[i].whole && !axes[i].start ? axes[*axes[i].whole] : axes[i];
+  };
   int64_t known = linear.number;
   for (unsigned i = 0; i < axes.size(); ++i)
     if (i != walk && linear.factors[i] > 0)
-      known += linear.factors[i] * (axes[i].tile - 1);
+      known += linear.factors[i] * (find(i).tile - 1);
   Value most = number(known);
   auto add = [&](Value value) {
     most = arith::AddIOp::create(builder, loc, most, value);
   };
   for (unsigned i = 0; i < axes.size(); ++i) {
-    if (i == walk || linear.factors[i] == 0 || !axes[i].offset)
+    if (i == walk || linear.factors[i] == 0 || !find(i).offset)
       continue;
-    Value offset = widen(axes[i].offset);
+    Value offset = widen(find(i).offset);
     if (linear.factors[i] != 1)
       offset = arith::MulIOp::create(builder, loc, offset,
                                      number(linear.factors[i]));

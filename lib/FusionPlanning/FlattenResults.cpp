@@ -30,36 +30,53 @@ namespace mlir::fusion {
 using namespace mlir;
 using namespace mlir::fusion;
 
-namespace {
-/// Lets all dimensions of a kernel's results fall together, whatever dimensions
-/// the kernel's operands have.
-class ResultFlattener : public KernelCollapser {
-public:
-  using KernelCollapser::KernelCollapser;
-
-private:
-  void chooseClasses() override;
-  bool mayStay(OpOperand &operand) override;
-  bool splitsIndices() const override { return true; }
-};
-} // namespace
-
 /// What moves elements: its dimensions are those of what it moves.
 static bool isMove(Operation *op) {
   return isa_and_nonnull<tensor::PadOp, tensor::ConcatOp,
                          tensor::ExtractSliceOp>(op);
 }
 
+namespace {
+/// Lets all dimensions of a kernel's results fall together, whatever dimensions
+/// the kernel's operands have.
+class ResultFlattener : public KernelCollapser {
+public:
+  explicit ResultFlattener(KernelOp kernel);
+
+private:
+  void chooseClasses() override;
+  bool mayStay(OpOperand &operand) override;
+  bool splitsIndices() const override { return true; }
+  bool isReadAnywhere(Value value) const;
+
+  /// What computes or moves elements one by one, and reads nothing else.
+  SmallPtrSet<Operation *, 8> elementwise;
+};
+} // namespace
+
+ResultFlattener::ResultFlattener(KernelOp kernel) : KernelCollapser(kernel) {
+  for (Operation &op : kernel.getBlock()) {
+    auto computed = dyn_cast<linalg::GenericOp>(op);
+    if (!isMove(&op) && !(computed && computed.getNumReductionLoops() == 0))
+      continue;
+    auto read = computed ? ValueRange(computed.getInputs())
+                         : ValueRange(op.getOperands());
+    if (llvm::all_of(read, [&](Value value) { return isReadAnywhere(value); }))
+      elementwise.insert(&op);
+  }
+}
+
 /// What the kernel is given lies where it does, and what is computed or moved
-/// element by element is so wherever it is read.
+/// element by element is so wherever it is read, by whatever expressions.
+bool ResultFlattener::isReadAnywhere(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  return !producer || elementwise.contains(producer) ||
+         !isa<RankedTensorType>(value.getType());
+}
+
 bool ResultFlattener::mayStay(OpOperand &operand) {
-  if (!cast<linalg::LinalgOp>(operand.getOwner()).isDpsInput(&operand))
-    return false;
-  Operation *producer = operand.get().getDefiningOp();
-  if (!producer)
-    return true;
-  auto computed = dyn_cast<linalg::GenericOp>(producer);
-  return (computed && computed.getNumReductionLoops() == 0) || isMove(producer);
+  return cast<linalg::LinalgOp>(operand.getOwner()).isDpsInput(&operand) &&
+         isReadAnywhere(operand.get());
 }
 
 void ResultFlattener::chooseClasses() {

@@ -95,14 +95,18 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   OpPassManager &programs = manager.nest<tile::ProgramOp>();
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
+  // What is fused else differs from what is not.
+  if (!options.opaqueFloats)
+    programs.addPass(tile::createContractExponentsPass({options.fastNumerics}));
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(tile::createFuseWalksPass());
   programs.addPass(tile::createShrinkLoadsPass());
   programs.addPass(tile::createSplitEpiloguePass());
-  programs.addPass(tile::createSkewProductsPass());
   programs.addPass(tile::createSpecializeWarpsPass());
+  programs.addPass(tile::createSkewProductsPass());
   programs.addPass(tile::createOverlapProductsPass());
   programs.addPass(tile::createGuardMasksPass());
+  programs.addPass(tile::createSplitMaskedWalksPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.

@@ -18,11 +18,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
+#include "fusion/Analysis/BodyValues.h"
 #include "fusion/Analysis/CascadeBody.h"
+#include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Analysis/WalkLimits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include <map>
 #include <queue>
 
@@ -59,8 +63,12 @@ public:
 private:
   /// A way to walk.
   struct Tiling {
-    int64_t rows, steps, warps;
+    /// Rows and walked elements of a step, warpgroups, and how many of these
+    /// have the rows of one tile together; the others have tiles of their own.
+    int64_t rows, steps, warpgroups, together;
     int64_t skew = 0;
+    /// Each block has one tile after the other.
+    bool isPersistent = false;
     /// The order of blocks.
     bool descending = false;
     int64_t group = 1;
@@ -74,12 +82,21 @@ private:
   SmallVector<Tiling> getTilings() const;
   LoopSchedule makeSchedule(const Tiling &tiling) const;
   KernelEstimate price(const Tiling &tiling) const;
+  /// Bytes that are copied in a step.
+  double countCopiedBytes(const Tiling &tiling) const;
+  /// Registers of a thread that multiplies.
+  int64_t countRegisters(const Tiling &tiling) const;
   KernelShape getShape(const Tiling &tiling) const;
+  /// Blocks that a multiprocessor has at a time.
+  int64_t getResident(const Tiling &tiling) const;
+  /// Tiles that all multiprocessors have at a time.
+  int64_t countPlaces(const Tiling &tiling) const;
   OpCost getElementCost() const;
   /// Instructions of it that masks of positions are, which steps within the
   /// limits do without.
   double countMaskInstructions() const;
-  /// Seconds of so many instructions for each element of a step.
+  /// Seconds of so many instructions for each element of a step, of warpgroups
+  /// that run one after the other.
   double getSeconds(const Tiling &tiling, double instructions) const;
   /// What one step of a block takes: of its products and of everything else.
   std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
@@ -100,11 +117,13 @@ private:
   /// `tiling` with its longest blocks first, of as many slices as makes the
   /// last one end first.
   Tiling orderBlocks(Tiling tiling) const;
-  /// From the start of the first block to the end of the last one, on so many
-  /// places, with so many seconds a step.
-  double getBlockSeconds(const Tiling &tiling, double step,
-                         int64_t places) const;
-  double getStepTime(const Tiling &tiling, const KernelShape &shape) const;
+  /// Calls `visit` for each tile of rows, of all slices, in the order of
+  /// blocks.
+  void visitTiles(const Tiling &tiling, int64_t tiles,
+                  function_ref<void(int64_t)> visit) const;
+  /// From the start of the first block to the end of the last one.
+  double getBlockSeconds(const Tiling &tiling) const;
+  double getStepTime(const Tiling &tiling) const;
   SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   int64_t extentOf(unsigned dim) const {
     return static_cast<int64_t>(body.getExtents()[dim]);
@@ -129,8 +148,8 @@ private:
 static constexpr int64_t kStages = 2;
 /// Slices whose rows alternate. More are no better: the blocks at work together
 /// are of so many slices by then.
-static constexpr int64_t kGroups[] = {4, 8, 16};
-/// Blocks up to which the time of each is counted: of more the last ones weigh
+static constexpr int64_t kGroups[] = {2, 4, 8, 16};
+/// Tiles up to which the time of each is counted: of more the last ones weigh
 /// little.
 static constexpr int64_t kMaxCounted = 4096;
 /// Columns of results, and elements that are contracted in a step, at most.
@@ -200,6 +219,21 @@ bool CascadeScheduler::findTiledDims() {
          body.isStatic(column) && body.isStatic(depth);
 }
 
+int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
+  // Where registers move from warps that load to others a block has all.
+  int64_t sums = tiling.rows * static_cast<int64_t>(getWidth(column)) +
+                 tiling.rows * tiling.steps;
+  int64_t threads = tiling.warpgroups * kWarpgroupWarps * kWarpThreads;
+  if (tiling.warpgroups > 1 && sums >= kLeastMovedSums * threads)
+    return 1;
+  return std::max<int64_t>(
+      1, computeOccupancy(getShape(tiling), target).blocksPerSM);
+}
+
+int64_t CascadeScheduler::countPlaces(const Tiling &tiling) const {
+  return target.numSMs * getResident(tiling);
+}
+
 SmallVector<unsigned>
 CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
   SmallVector<unsigned> dims;
@@ -243,6 +277,14 @@ bool CascadeScheduler::canMultiply() const {
   return true;
 }
 
+/// Registers of a thread that multiplies: more warps have fewer.
+static int64_t getMostRegisters(int64_t warpgroups, const TargetInfo &target) {
+  constexpr int64_t kTwo = 240, kThree = 160;
+  return warpgroups == 1   ? target.maxRegistersPerThread
+         : warpgroups == 2 ? kTwo
+                           : kThree;
+}
+
 /// By warpgroups alone: single warps take longer for one walk than for two
 /// products (docs/performance.md).
 SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
@@ -251,25 +293,33 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
     return tilings;
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
-  bool canSkew = inner.size() == 1 && outer.size() == 1;
-  for (int64_t groups : {2, 1})
-    for (int64_t steps : {128, 64, 32})
-      for (int64_t skew : {1, 0})
-        if (canSkew || !skew)
-          tilings.push_back(
-              {groups * kGroupRows, steps, groups * kWarpgroupWarps, skew});
-  llvm::erase_if(tilings, [&](const Tiling &tiling) {
-    KernelShape shape = getShape(tiling);
-    return shape.registers > target.maxRegistersPerThread ||
-           shape.sharedBytes > target.maxSharedPerBlock;
-  });
+  int64_t canSkew = inner.size() == 1 && outer.size() == 1;
+  for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
+    for (int64_t groups : {3, 2, 1})
+      for (int64_t steps : {128, 64, 32}) {
+        // A tile is a power of two: each of three has one.
+        Tiling tiling{groups * kGroupRows, steps, groups,
+                      groups == 3 ? 1 : groups, skew};
+        if (countRegisters(tiling) > getMostRegisters(groups, target))
+          continue;
+        for (bool isPersistent : {false, true}) {
+          tiling.isPersistent = isPersistent;
+          KernelShape shape = getShape(tiling);
+          if (shape.sharedBytes <= target.maxSharedPerBlock &&
+              (!isPersistent || shape.blocks > countPlaces(tiling)))
+            tilings.push_back(tiling);
+        }
+      }
   return tilings;
 }
 
 LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   LoopSchedule schedule(Strategy::Contraction, body.getExtents().size());
-  schedule.warps = tiling.warps;
-  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew, tiling.group};
+  schedule.warps = tiling.together * kWarpgroupWarps;
+  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew, tiling.group,
+                       tiling.warpgroups / tiling.together};
+  if (tiling.isPersistent)
+    schedule.products->blocks = countPlaces(tiling);
   schedule[row].tile = tiling.rows;
   schedule[row].descending = tiling.descending;
   schedule[cascade.walked].kind = AxisKind::Sequential;
@@ -281,37 +331,59 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   return schedule;
 }
 
+int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
+  // The results so far, what the step gives, and what the last one gave, which
+  // is rounded.
+  double each = getWidth(column) * static_cast<double>(outer.size()) +
+                static_cast<double>(tiling.steps) *
+                    (static_cast<double>(inner.size()) + tiling.skew / 2.0);
+  return target.fitted.cascades.registers +
+         static_cast<int64_t>(static_cast<double>(tiling.rows) * each) /
+             (tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
+}
+
+double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
+  auto sum = [&](ArrayRef<WalkProduct> products, double width) {
+    double bytes = 0;
+    for (const WalkProduct &product : products)
+      bytes +=
+          width * product.sum.operands[1].element.getIntOrFloatBitWidth() / 8.0;
+    return bytes;
+  };
+  return static_cast<double>(tiling.steps) *
+         (sum(inner, getWidth(depth)) + sum(outer, getWidth(column)));
+}
+
 KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
-  const CascadeConstants &fitted = target.fitted.cascades;
   KernelShape shape;
-  int64_t threads = tiling.warps * kWarpThreads;
-  // A warp that loads beside those that multiply.
-  shape.threads = threads + kWarpThreads;
+  int64_t threads = tiling.warpgroups * kWarpgroupWarps * kWarpThreads;
+  // Warps that load beside those that multiply.
+  shape.threads = threads + kWarpgroupWarps * kWarpThreads;
   double rows = static_cast<double>(tiling.rows);
   int64_t blocks = llvm::divideCeil(extentOf(row), tiling.rows);
   shape.blocks =
       blocks * toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
-  // The results so far, what the step gives, and what the last one gave, which
-  // is rounded when the tensor cores are done with the one before.
-  double steps = static_cast<double>(tiling.steps);
-  double sums =
-      rows * (getWidth(column) * static_cast<double>(outer.size()) +
-              steps * static_cast<double>(inner.size() + tiling.skew));
-  shape.registers = fitted.registers + static_cast<int64_t>(sums) / threads;
+  // Warps that load give registers to the others.
+  shape.registers =
+      std::min(countRegisters(tiling), getRegisterLimit(shape.threads, target));
   // The queries stay, keys and values pass.
   double bytes =
       inner.front().sum.operands[0].element.getIntOrFloatBitWidth() / 8.0;
-  double kept =
-      rows * getWidth(depth) * static_cast<double>(inner.size()) * bytes;
-  double passing = static_cast<double>(kStages) * steps * bytes *
-                   (getWidth(depth) * static_cast<double>(inner.size()) +
-                    getWidth(column) * static_cast<double>(outer.size()));
-  // Results of the block leave through tiles of their own.
+  double kept = rows * getWidth(depth) * static_cast<double>(inner.size()) *
+                bytes *
+                static_cast<double>(tiling.isPersistent ? kSideStages : 1);
+  double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
+  // Results of the block leave through tiles of their own, or the queries'.
   double leaving = 0;
-  for (const BodyOutput &output : body.getOutputs())
-    if (output.mask & cascade.columns)
-      leaving += rows * getWidth(column) *
-                 body.getGraph().getValue(output.value).elementBytes;
+  Type query = inner.front().sum.operands[0].element;
+  for (const BodyOutput &output : body.getOutputs()) {
+    const GraphValue &value = body.getGraph().getValue(output.value);
+    bool isLikeQueries = getElementTypeOrSelf(value.ssa.getType()) == query &&
+                         getWidth(column) == getWidth(depth);
+    if ((output.mask & cascade.columns) &&
+        (tiling.isPersistent || !isLikeQueries))
+      leaving += rows * getWidth(column) * value.elementBytes;
+  }
   shape.sharedBytes =
       static_cast<int64_t>(kept + passing + leaving) + kSharedReserve;
   shape.bytesInFlightPerThread = passing / static_cast<double>(shape.threads);
@@ -366,6 +438,40 @@ OpCost ValueNumbering::add(linalg::LinalgOp op) {
   return again;
 }
 
+/// Whether `value` is a number times another value, or a choice between that
+/// and a constant.
+static bool isScaled(const BodyValue &value) {
+  auto [product, at] = findOp<arith::MulFOp>(value);
+  if (product)
+    return matchPattern(product.getRhs(), m_Constant()) ||
+           matchPattern(product.getLhs(), m_Constant());
+  auto [choice, where] = findOp<arith::SelectOp>(value);
+  if (!choice)
+    return false;
+  if (matchPattern(choice.getTrueValue(), m_Constant()))
+    return isScaled(where.at(choice.getFalseValue()));
+  return matchPattern(choice.getFalseValue(), m_Constant()) &&
+         isScaled(where.at(choice.getTrueValue()));
+}
+
+/// Instructions for each element that `op` does without because exponents of
+/// multiples relative to a row are one multiply-add
+/// (`tile-contract-exponents`): the scale, the difference and the change of
+/// base are three else.
+static double countContracted(linalg::LinalgOp op) {
+  constexpr double kSaved = 2;
+  double instructions = 0;
+  for (auto exponential : op.getBlock()->getOps<math::ExpOp>()) {
+    auto distance = exponential.getOperand().getDefiningOp<arith::SubFOp>();
+    if (distance &&
+        bitEnumContainsAll(exponential.getFastmath(),
+                           arith::FastMathFlags::afn) &&
+        isScaled({distance.getLhs(), op, getLoops(op)}))
+      instructions += kSaved;
+  }
+  return instructions;
+}
+
 /// What is computed of one element of what a step gives, each value once.
 OpCost CascadeScheduler::getElementCost() const {
   OpCost cost;
@@ -380,6 +486,8 @@ OpCost CascadeScheduler::getElementCost() const {
       OpCost again = values.add(op);
       cost.instructions -= again.instructions;
       cost.sfu -= again.sfu;
+      if (again.sfu == 0)
+        cost.instructions -= countContracted(op);
     }
   }
   for (Operation *division : cascade.deferred)
@@ -425,7 +533,8 @@ double CascadeScheduler::countMaskInstructions() const {
 double CascadeScheduler::getSeconds(const Tiling &tiling,
                                     double instructions) const {
   return static_cast<double>(tiling.rows * tiling.steps) * 2 * instructions *
-         target.numSMs / target.fp32FlopsPerSecond();
+         target.fitted.cascades.issueClocks * target.numSMs /
+         target.fp32FlopsPerSecond();
 }
 
 std::pair<double, double>
@@ -443,33 +552,26 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   OpCost each = getElementCost();
   if (!limits.empty())
     each.instructions -= countMaskInstructions();
-  double seconds =
-      std::max(getSeconds(tiling, each.instructions),
-               rows * steps * each.sfu / (target.sfuPerSecond() * perSM));
-  return {flops / (rate * perSM), seconds};
+  // Results so far are repaired.
+  each.instructions +=
+      getWidth(column) * static_cast<double>(outer.size()) / steps;
+  double special = rows * steps * each.sfu / (target.sfuPerSecond() * perSM);
+  return {flops / (rate * perSM),
+          std::max(getSeconds(tiling, each.instructions), special)};
 }
 
 void CascadeScheduler::addTraffic(const Tiling &tiling,
                                   KernelCost &cost) const {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
-  auto [walked, read] = getShares(tiling);
+  double read = getShares(tiling).second;
   DimMask walkedBit = DimMask(1) << cascade.walked;
+  // Blocks that run together walk the same keys and values: what all copy is
+  // part of their steps.
   for (auto [access, touched] : llvm::zip(body.getInputs(), touches)) {
-    DimMask rowBit = DimMask(1) << row;
-    double copies = body.getPoints(cascade.rows & ~rowBit & ~access.mask);
-    if (!(access.mask & rowBit))
-      copies *=
-          static_cast<double>(llvm::divideCeil(extentOf(row), tiling.rows));
-    double bytes = graph.getValue(access.value).elementBytes;
-    double requested = body.getPoints(access.mask) * bytes * copies;
-    if (access.mask & walkedBit) {
-      requested *= walked;
+    if (access.mask & walkedBit)
       touched *= read;
-    }
-    // Blocks that run together walk the same keys and values.
-    cost.accesses.push_back(
-        {touched, std::max(requested, touched), /*reuseDistance=*/0, 1, false});
+    cost.accesses.push_back({touched, touched, /*reuseDistance=*/0, 1, false});
   }
   for (const BodyOutput &output : body.getOutputs()) {
     double bytes = body.getStoredElements(output) *
@@ -481,11 +583,6 @@ void CascadeScheduler::addTraffic(const Tiling &tiling,
 //===----------------------------------------------------------------------===//
 // Walks that are limited
 //===----------------------------------------------------------------------===//
-
-/// Blocks that a multiprocessor has at a time.
-static int64_t getResident(const KernelShape &shape, const TargetInfo &target) {
-  return std::max<int64_t>(1, computeOccupancy(shape, target).blocksPerSM);
-}
 
 /// What `symbol` is where sizes are those to price with; nothing for positions
 /// that the run knows.
@@ -602,8 +699,23 @@ std::optional<unsigned> CascadeScheduler::getSliceDim() const {
   return llvm::Log2_64(before);
 }
 
-double CascadeScheduler::getBlockSeconds(const Tiling &tiling, double step,
-                                         int64_t places) const {
+void CascadeScheduler::visitTiles(const Tiling &tiling, int64_t tiles,
+                                  function_ref<void(int64_t)> visit) const {
+  int64_t copies = toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  std::optional<unsigned> slices = getSliceDim();
+  int64_t width = slices ? extentOf(*slices) : 1;
+  for (int64_t copy = 0; copy < copies; copy += width)
+    for (int64_t slice = 0; slice < width; slice += tiling.group)
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        for (int64_t i = slice; i < std::min(slice + tiling.group, width); ++i)
+          visit(tiling.descending ? tiles - 1 - tile : tile);
+}
+
+double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
+  const CascadeConstants &fitted = target.fitted.cascades;
+  double step = getStepTime(tiling);
+  double around =
+      tiling.isPersistent ? fitted.tileSeconds : fitted.blockSeconds;
   SmallVector<double> seconds;
   double sum = 0;
   // Steps that a limit crosses compute the mask.
@@ -611,12 +723,13 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling, double step,
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
   for (int64_t steps : countSteps(tiling)) {
-    seconds.push_back(static_cast<double>(steps + tiling.skew) * step +
+    seconds.push_back(static_cast<double>(steps) * step +
                       static_cast<double>(std::min(steps, crossed)) * mask +
-                      target.fitted.cascades.blockSeconds);
+                      around);
     sum += seconds.back();
   }
   auto tiles = static_cast<int64_t>(seconds.size());
+  int64_t places = countPlaces(tiling);
   int64_t copies = toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
   double longest = *llvm::max_element(seconds);
   if (longest == *llvm::min_element(seconds))
@@ -625,35 +738,38 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling, double step,
   if (tiles * copies > kMaxCounted)
     return sum * static_cast<double>(copies) / static_cast<double>(places) +
            longest / 2;
+  if (tiling.isPersistent) {
+    // Every other round goes back.
+    std::vector<double> ends(places);
+    int64_t number = 0, all = tiles * copies;
+    visitTiles(tiling, tiles, [&](int64_t tile) {
+      int64_t place = number % places, round = number / places;
+      bool isBack =
+          tiling.descending && round % 2 == 1 && (round + 1) * places <= all;
+      ends[isBack ? places - 1 - place : place] += seconds[tile];
+      ++number;
+    });
+    return *llvm::max_element(ends) * fitted.dealtShare;
+  }
   // Each block begins where one ends first.
   std::priority_queue<double, std::vector<double>, std::greater<>> ends;
   double last = 0;
-  auto start = [&](int64_t tile) {
+  visitTiles(tiling, tiles, [&](int64_t tile) {
     double begin = 0;
     if (static_cast<int64_t>(ends.size()) == places) {
       begin = ends.top();
       ends.pop();
     }
-    double end = begin + seconds[tiling.descending ? tiles - 1 - tile : tile];
+    double end = begin + seconds[tile];
     ends.push(end);
     last = std::max(last, end);
-  };
-  std::optional<unsigned> slices = getSliceDim();
-  int64_t width = slices ? extentOf(*slices) : 1;
-  for (int64_t copy = 0; copy < copies; copy += width)
-    for (int64_t slice = 0; slice < width; slice += tiling.group)
-      for (int64_t tile = 0; tile < tiles; ++tile)
-        for (int64_t i = slice; i < std::min(slice + tiling.group, width); ++i)
-          start(tile);
+  });
   return last;
 }
 
 CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {
   if (!isLimited(tiling))
     return tiling;
-  KernelShape shape = getShape(tiling);
-  int64_t places = target.numSMs * getResident(shape, target);
-  double step = getStepTime(tiling, shape);
   // What blocks that alternate read has to stay in the L2 cache.
   double slice = 0;
   DimMask walked = DimMask(1) << cascade.walked;
@@ -670,14 +786,14 @@ CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {
   SmallVector<int64_t> steps = countSteps(tiling);
   tiling.descending = steps.back() > steps.front();
   Tiling best = tiling;
-  double least = getBlockSeconds(tiling, step, places);
+  double least = getBlockSeconds(tiling);
   for (int64_t group : kGroups) {
     double bytes = slice * static_cast<double>(group) + shared;
     if (!slices || group > extentOf(*slices) ||
         2 * bytes > static_cast<double>(target.l2Bytes))
       break;
     tiling.group = group;
-    double seconds = getBlockSeconds(tiling, step, places);
+    double seconds = getBlockSeconds(tiling);
     if (seconds < least) {
       least = seconds;
       best = tiling;
@@ -690,22 +806,27 @@ CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// Seconds of a step, where blocks of a multiprocessor take turns at its units.
-double CascadeScheduler::getStepTime(const Tiling &tiling,
-                                     const KernelShape &shape) const {
+/// Seconds of a step of all warpgroups that a multiprocessor has. Each waits
+/// for its first product and for its arithmetic, beside which its second
+/// product runs where there is a skew, and partly for what the others do
+/// meanwhile.
+double CascadeScheduler::getStepTime(const Tiling &tiling) const {
   const CascadeConstants &fitted = target.fitted.cascades;
   auto [products, others] = getStepSeconds(tiling);
-  auto resident = static_cast<double>(getResident(shape, target));
-  double each = products + others + fitted.stepSeconds;
-  if (!tiling.skew)
-    each += fitted.waitSeconds;
-  else if (!limits.empty())
-    each += fitted.branchSeconds;
-  double step = resident * each;
-  // With four warps in all, nobody is at the other half of a step meanwhile.
-  if (resident * static_cast<double>(tiling.warps) <= kWarpgroupWarps)
-    step += fitted.aloneSeconds;
-  return step;
+  auto own = static_cast<double>(tiling.warpgroups);
+  double groups = static_cast<double>(getResident(tiling)) * own;
+  products /= own;
+  others /= own;
+  double step =
+      (tiling.skew ? products / 2 : products) + others + fitted.stepSeconds +
+      (groups - 1) *
+          (fitted.productsWait * products + fitted.arithmeticWait * others);
+  if (isLimited(tiling))
+    step += fitted.limitedSeconds;
+  double copies = groups / own * countCopiedBytes(tiling) *
+                  static_cast<double>(target.numSMs) /
+                  fitted.copyBytesPerSecond;
+  return std::max({step, groups * products, copies});
 }
 
 KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
@@ -719,16 +840,15 @@ KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
           body.getPoints(body.getInstances()[product.instance].mask);
   addTraffic(tiling, estimate.cost);
   estimate.time = estimateTime(estimate.cost, estimate.shape, target);
-  int64_t places = target.numSMs * getResident(estimate.shape, target);
-  estimate.time.total = std::max(
-      estimate.time.total,
-      target.fitted.mma.startSeconds +
-          getBlockSeconds(tiling, getStepTime(tiling, estimate.shape), places));
+  // Copies run beside the steps.
+  estimate.time.total =
+      std::max(estimate.time.memory,
+               target.fitted.mma.startSeconds + getBlockSeconds(tiling));
   estimate.mma = MmaConfig();
   estimate.mma->rows = tiling.rows;
   estimate.mma->columns = extentOf(column);
   estimate.mma->depth = tiling.steps;
-  estimate.mma->warps = tiling.warps;
+  estimate.mma->warps = tiling.warpgroups * kWarpgroupWarps;
   estimate.mma->stages = kStages;
   return estimate;
 }

@@ -47,8 +47,8 @@ ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
   if (products)
     mma = MmaAttr::get(context, products->kind, products->stages,
                        /*columns=*/0, /*split=*/1, products->group,
-                       /*blocks=*/0,
-                       /*multicast=*/1, /*groups=*/1, /*stream=*/0,
+                       products->blocks,
+                       /*multicast=*/1, products->groups, /*stream=*/0,
                        /*apart=*/0, products->skew);
   return ScheduleAttr::get(context, strategy, attributes, warps, mma);
 }

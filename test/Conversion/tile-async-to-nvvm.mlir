@@ -181,10 +181,10 @@ tile.program @zeros() attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
 !b = !tile.buffer<8x16xbf16, #tile.shared_layout<"{bytes=2, align=256, offsets=[[32,64,144],[2,4,8,16]]}">>
 
 // CHECK-LABEL: llvm.func @registers
+// CHECK: llvm.inline_asm {{.*}}"mov.b64 $0, {$1, {{[0-9]+}}};", "=l,r"
 // CHECK: %[[IN:.*]] = llvm.inline_asm {{.*}}"wgmma.fence.sync.aligned;", "=f,=f,=f,=f,=r,=r,=r,=r,0,1,2,3,4,5,6,7,~{memory}"
 // CHECK: %[[W:.*]] = llvm.extractvalue %[[IN]][4]
-// CHECK: mov.b64 columns, {$12, {{[0-9]+}}};
-// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, columns, keep, 1, 1, 0;
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, keep, 1, 1, 0;
 // CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,~{memory}" %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[W]],
 tile.program @registers(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
   %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<64x16xbf16>

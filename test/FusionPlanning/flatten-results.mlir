@@ -145,6 +145,42 @@ func.func @norm(%x: tensor<1000000x7xf32>) -> tensor<1000000x7xf32> {
   return %y : tensor<1000000x7xf32>
 }
 
+// Nor where its rows are asked for behind what is computed of it.
+// CHECK-LABEL: func @behind_norm
+// CHECK: fusion.kernel @behind_norm ins(%arg0 : tensor<1000000x7xf32>) -> (tensor<1000000x7xf32>)
+func.func @behind_norm(%x: tensor<1000000x7xf32>) -> tensor<1000000x7xf32> {
+  %y = fusion.kernel @behind_norm ins(%x : tensor<1000000x7xf32>) -> (tensor<1000000x7xf32>) {
+  ^bb0(%a: tensor<1000000x7xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1000000xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1000000xf32>) -> tensor<1000000xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                         iterator_types = ["parallel", "reduction"]}
+        ins(%a : tensor<1000000x7xf32>) outs(%f : tensor<1000000xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.addf %v, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<1000000xf32>
+    %e2 = tensor.empty() : tensor<1000000x7xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%a, %s : tensor<1000000x7xf32>, tensor<1000000xf32>) outs(%e2 : tensor<1000000x7xf32>) {
+    ^bb0(%v: f32, %m: f32, %o: f32):
+      %0 = arith.subf %v, %m : f32
+      linalg.yield %0 : f32
+    } -> tensor<1000000x7xf32>
+    %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%r : tensor<1000000x7xf32>) outs(%e2 : tensor<1000000x7xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = math.cos %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<1000000x7xf32>
+    fusion.yield %t : tensor<1000000x7xf32>
+  }
+  return %y : tensor<1000000x7xf32>
+}
+
 // Windows of factors share these along the image.
 // CHECK-LABEL: func @depthwise
 // CHECK: fusion.kernel @depthwise {{.*}} -> (tensor<32x110x110x30xf32>)

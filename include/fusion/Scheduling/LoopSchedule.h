@@ -41,6 +41,10 @@ struct WalkProducts {
   int64_t stages = 1;
   int64_t skew = 0;
   int64_t group = 1;
+  /// Groups of warps that have rows of a tile.
+  int64_t groups = 1;
+  /// Blocks that have one tile after the other; 0: each has one.
+  int64_t blocks = 0;
 };
 
 /// How a kernel is executed that walks its dimensions (#fusion.schedule).

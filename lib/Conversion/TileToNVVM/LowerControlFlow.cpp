@@ -42,13 +42,16 @@ struct ReturnLowering : public TileOpLowering<tile::ReturnOp> {
 };
 } // namespace
 
-/// Whether `loop` carries its tile `number` as it was loaded, so that two of
-/// its elements of 16 bits are best left in the register they were read into.
+/// Whether `loop` carries its tile `number` as it was loaded or as products
+/// read it, so that two of its elements of 16 bits are best left in one
+/// register.
 static bool carriesPairs(scf::ForOp loop, unsigned number, unsigned count) {
   Value value = loop.getYieldedValues()[number];
   Type element = tile::getTileElementType(value.getType());
+  bool isMultiplied = llvm::any_of(loop.getRegionIterArgs()[number].getUsers(),
+                                   llvm::IsaPred<tile::MmaAsyncOp>);
   return count % 2 == 0 && (element.isF16() || element.isBF16()) &&
-         (value.getDefiningOp<tile::LoadOp>() ||
+         (isMultiplied || value.getDefiningOp<tile::LoadOp>() ||
           llvm::is_contained(loop.getRegionIterArgs(), value));
 }
 

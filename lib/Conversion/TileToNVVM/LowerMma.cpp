@@ -108,9 +108,9 @@ private:
   /// The products that `op` begins: itself and those right behind it that one
   /// instruction makes with it.
   SmallVector<tile::MmaAsyncOp> collectRun(tile::MmaAsyncOp op);
-  /// The low word of the matrix descriptor, which holds the address, of the
-  /// part of `buffer` that begins `each` rows further for every one of the
-  /// warpgroups `number`, of which there are `count`.
+  /// The matrix descriptor of the part of `buffer` that begins `each` rows
+  /// further for every one of the warpgroups `number`, of which there are
+  /// `count`.
   Value descriptorOf(Value buffer, const tile::MatrixDescriptor &descriptor,
                      Value number, int64_t count, int64_t each);
   /// Finds where the warpgroup's operands begin.
@@ -190,9 +190,14 @@ Value WgmmaEmitter::descriptorOf(Value buffer,
           arith::MulIOp::create(
               builder, number,
               builder.constant32(bytes >> kDescriptorUnitLog2)));
-  return arith::OrIOp::create(
+  Value low = arith::OrIOp::create(
       builder, address,
       builder.constant32(static_cast<int32_t>(descriptor.bits() & 0xffffffff)));
+  // Put together from words: of a sum in 64 bits with a large constant, ptxas
+  // 13.0 lost the high word in a loop.
+  auto high = static_cast<uint32_t>(descriptor.bits() >> 32);
+  return builder.pureAsm(builder.getI64Type(), low,
+                         "mov.b64 $0, {$1, " + Twine(high) + "};", "=l,r");
 }
 
 void WgmmaEmitter::findOperands() {
@@ -238,10 +243,10 @@ Scalars WgmmaEmitter::multiply(ArrayRef<Value> accumulators, ArrayRef<Value> a,
     constraints += std::to_string(i) + ",";
   for (Value operand : a) {
     operands.push_back(operand);
-    constraints += "r,";
+    constraints += plan.aInShared() ? "l," : "r,";
   }
   operands.push_back(b);
-  constraints += "r,";
+  constraints += "l,";
   std::string keep = "1";
   if (keeps) {
     keep = "$" + std::to_string(2 * count + a.size() + 1);
@@ -249,25 +254,13 @@ Scalars WgmmaEmitter::multiply(ArrayRef<Value> accumulators, ArrayRef<Value> a,
     constraints += "r,";
   }
   constraints += "~{memory}";
-  // A descriptor is put together from its words at the instruction: of a sum in
-  // 64 bits with a large constant, ptxas 13.0 lost the high word in a loop.
-  auto join = [&](StringRef name, const tile::MatrixDescriptor &descriptor,
-                  unsigned operand) {
-    return (".reg .b64 " + name + ";\nmov.b64 " + name + ", {" +
-            operandList(operand, 1) + ", " +
-            Twine(static_cast<uint32_t>(descriptor.bits() >> 32)) + "};\n")
-        .str();
-  };
-  std::string aText = "{" + operandList(2 * count, a.size()) + "}";
+  std::string aText = operandList(2 * count, a.size());
+  if (!plan.aInShared())
+    aText = "{" + aText + "}";
   std::string text =
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, " + keep + ", 0;\n";
-  if (plan.aInShared()) {
-    aText = "rows";
-    text += join("rows", *plan.aDescriptor, 2 * count);
-  }
-  text += join("columns", *plan.bDescriptor, 2 * count + a.size());
-  text += plan.name() + " {" + operandList(0, count) + "}, " + aText +
-          ", columns" + plan.flags() + ";\n}";
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, " + keep + ", 0;\n" +
+      plan.name() + " {" + operandList(0, count) + "}, " + aText + ", " +
+      operandList(2 * count + a.size(), 1) + plan.flags() + ";\n}";
   SmallVector<Type> types(count, plan.accElement);
   Value results = builder.inlineAsm(
       LLVM::LLVMStructType::getLiteral(builder.getContext(), types), operands,
@@ -298,8 +291,9 @@ void WgmmaEmitter::multiplyAll(Scalars &accumulators,
   auto advanced = [&](Value base, int64_t bytes) -> Value {
     if (bytes == 0)
       return base;
-    return arith::AddIOp::create(
-        builder, base, builder.constant32(bytes >> kDescriptorUnitLog2));
+    Value step = arith::ConstantOp::create(
+        builder, builder.getI64IntegerAttr(bytes >> kDescriptorUnitLog2));
+    return arith::AddIOp::create(builder, base, step);
   };
   for (int64_t step = 0; step < plan.steps; ++step)
     for (int64_t column = 0; column < plan.columnBlocks; ++column) {

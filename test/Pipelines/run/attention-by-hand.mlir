@@ -41,13 +41,12 @@
 
 // The second product runs a turn behind, beside the exponentials.
 // CHECK-LABEL: tile.program @skewed
-// CHECK: scf.for
-// CHECK: %[[P:.*]] = arith.truncf
+// CHECK: scf.for {{.*}} iter_args({{.*}}%[[P:[a-z0-9]+]] = %{{[a-z0-9]+}})
 // CHECK: %[[SCORES:.*]] = tile.mma_async
 // CHECK: %[[SUM:.*]] = tile.mma_async %[[P]]
 // CHECK: tile.mma_wait %[[SCORES]] {pending = 1 : i64}
 // CHECK: math.exp
-// CHECK: tile.mma_wait %[[SUM]]
+// CHECK: tile.mma_wait %[[SUM]], %
 
 #bij = affine_map<(b, i, j) -> (b, i, j)>
 #bi = affine_map<(b, i, j) -> (b, i)>

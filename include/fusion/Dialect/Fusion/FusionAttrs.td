@@ -98,7 +98,10 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     its tile nothing (docs/Rationale/Cascades.md).
 
     `descending`, of a `grid` dimension, says that blocks have its tiles from the
-    last one to the first: those that start first have the longest walks.
+    last one to the first: those that start first have the longest walks. Where
+    each block has several tiles (`blocks` of `#fusion.mma`) every second round of
+    the blocks goes back: the block with the last tile of one has the first of the
+    next.
 
     Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
   }];

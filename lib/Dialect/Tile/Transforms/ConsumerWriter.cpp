@@ -52,6 +52,11 @@ private:
   /// Frees what was waited for in the block of `loop`, which is that loop or
   /// around it.
   void freeHeld(scf::ForOp loop);
+  /// Waits for what `load` has in a ring of its own, if there is one, for
+  /// `reader`.
+  Value findApart(LoadOp load, DotOp reader);
+  /// Frees those that no product in flight reads.
+  void freeApart();
   void writeProduct(Product &product);
   /// Waits for the stage of ring `ring` that comes next.
   WaitOp waitInRing(Location loc, unsigned ring);
@@ -61,6 +66,8 @@ private:
   void waitForProducts(Location loc, std::optional<size_t> count = {});
   /// Frees the stage of this turn, which nothing reads any more.
   void freeStage();
+  /// Whether `op` is or reads what the stage of a turn has.
+  bool readsStage(Operation &op) const;
   /// How many of the products in flight have to end before `op`.
   size_t countRead(Operation &op);
   /// Finds the products of the loop's body `block` that are read there.
@@ -87,6 +94,12 @@ private:
     Value ring, position, buffer;
   };
   SmallVector<Held> heldNow;
+  /// An operand that has a ring of its own, waited for by the product `reader`.
+  struct Apart {
+    unsigned ring;
+    Operation *reader;
+  };
+  SmallVector<Apart, 1> apartNow;
   /// The number of the tile, counted over all groups of the block, and the
   /// position of its last stage.
   Value turn, lastPosition;
@@ -219,6 +232,7 @@ void ConsumerWriter::waitForProducts(Location loc,
   inFlight.erase(inFlight.begin(), inFlight.begin() + ended);
   if (isAll)
     kept.clear();
+  freeApart();
 }
 
 size_t ConsumerWriter::countRead(Operation &op) {
@@ -248,14 +262,18 @@ void ConsumerWriter::findEarly(Block &block) {
 
 void ConsumerWriter::writeProduct(Product &product) {
   DotOp dot = product.dot;
-  waitForStage(dot.getLoc());
+  if (readsStage(*dot))
+    waitForStage(dot.getLoc());
   // A sum that is read again must not be overwritten by the next product.
   if (auto before = dot.getAcc().getDefiningOp<DotOp>())
     if (!before->hasOneUse())
       waitForProducts(dot.getLoc());
   auto operandOf = [&](Value operand, bool computed) -> Value {
-    if (!computed)
-      return bufferOf(operand.getDefiningOp<LoadOp>());
+    if (!computed) {
+      auto load = operand.getDefiningOp<LoadOp>();
+      Value apart = findApart(load, dot);
+      return apart ? apart : bufferOf(load);
+    }
     Value tile = state.mapping.lookupOrDefault(operand);
     if (Value buffer = common.stored.lookup(operand)) {
       if (storedNow.insert(operand.getAsOpaquePointer()).second) {
@@ -330,6 +348,10 @@ void ConsumerWriter::writeHeldLoad(LoadOp load, unsigned ring) {
   Value &position = state.positions[ring];
   WaitOp wait = waitInRing(loc, ring);
   heldNow.push_back({load, value, position, wait.getResult(0)});
+  for (Staging &staging : common.plan.stagings)
+    if (staging.held == ring - 1)
+      for (auto &[store, copy] : staging.stores)
+        common.staging[store] = wait.getResult(0);
   if (isReadAsTile(load, products))
     state.mapping.map(load.getResult(),
                       LocalLoadOp::create(state.builder, loc, load.getType(),
@@ -345,6 +367,29 @@ void ConsumerWriter::freeHeld(scf::ForOp loop) {
       return false;
     ReleaseOp::create(state.builder, held.load->getLoc(), held.ring,
                       held.position);
+    return true;
+  });
+}
+
+Value ConsumerWriter::findApart(LoadOp load, DotOp reader) {
+  for (auto [i, side] : llvm::enumerate(common.plan.sideRings)) {
+    if (!side.isApart || !side.loads.contains(load))
+      continue;
+    apartNow.push_back({static_cast<unsigned>(i) + 1, reader});
+    return waitInRing(load.getLoc(), i + 1).getResult(0);
+  }
+  return nullptr;
+}
+
+void ConsumerWriter::freeApart() {
+  llvm::erase_if(apartNow, [&](const Apart &apart) {
+    if (llvm::is_contained(inFlight, apart.reader))
+      return false;
+    Location loc = apart.reader->getLoc();
+    Value &position = state.positions[apart.ring];
+    ReleaseOp::create(state.builder, loc, common.rings[apart.ring].value,
+                      position);
+    position = emitNext(state.builder, loc, position);
     return true;
   });
 }
@@ -389,7 +434,7 @@ void ConsumerWriter::writeIndependent(Block &block) {
     bool depends =
         op.getNumRegions() || !(isMemoryEffectFree(&op) || isa<LoadOp>(op)) ||
         common.contraction().loads.count(&op) || products.count(&op) ||
-        llvm::any_of(op.getOperands(), [&](Value operand) {
+        usesAnyRing(&op) || llvm::any_of(op.getOperands(), [&](Value operand) {
           // What the loop carries is ready, but tiles of it may
           // stay in registers longer than they need.
           return (isa<BlockArgument>(operand) &&
@@ -414,6 +459,15 @@ void ConsumerWriter::freeStage() {
   ownBuffers.clear();
 }
 
+bool ConsumerWriter::readsStage(Operation &op) const {
+  const auto &loads = common.plan.contraction.loads;
+  return loads.contains(&op) ||
+         (products.contains(&op) &&
+          llvm::any_of(op.getOperands(), [&](Value operand) {
+            return loads.contains(operand.getDefiningOp());
+          }));
+}
+
 void ConsumerWriter::write(Block &source) {
   bool holdsProducts = &source == common.contraction().block;
   if (holdsProducts && common.contraction().isLoop()) {
@@ -423,7 +477,7 @@ void ConsumerWriter::write(Block &source) {
   // The last operation that may read the stage of this turn.
   Operation *lastRead = nullptr;
   for (Operation &op : source)
-    if (products.count(&op) || common.contraction().loads.count(&op))
+    if (readsStage(op))
       lastRead = &op;
   bool holdsStage = holdsProducts;
   for (Operation &op : source) {
@@ -443,7 +497,9 @@ void ConsumerWriter::write(Block &source) {
       waitForProducts(op.getLoc(), count);
     // Where the epilogue follows in the same block, the next tile's operands
     // are brought in meanwhile.
-    if (holdsStage && inFlight.empty() && lastRead->isBeforeInBlock(&op)) {
+    bool isRead =
+        llvm::any_of(inFlight, [&](DotOp dot) { return readsStage(*dot); });
+    if (holdsStage && !isRead && lastRead->isBeforeInBlock(&op)) {
       freeStage();
       holdsStage = false;
     }
@@ -458,9 +514,11 @@ void ConsumerWriter::write(Block &source) {
       write(*loop.getBody());
     } else if (side != common.rings.end()) {
       unsigned ring = side - common.rings.begin();
-      if (common.plan.sideRings[ring - 1].isHeld)
+      const SideRing &plan = common.plan.sideRings[ring - 1];
+      // What is apart is waited for by its product.
+      if (plan.isHeld)
         writeHeldLoad(cast<LoadOp>(op), ring);
-      else
+      else if (!plan.isApart)
         writeSideLoad(cast<LoadOp>(op), ring);
     } else if (Value buffer = common.staging.lookup(&op)) {
       auto store = cast<StoreOp>(op);
@@ -501,11 +559,13 @@ void ConsumerWriter::write(Block &source) {
 }
 
 void tile::writeConsumer(RoleContext &common, RoleState &state, Block &source) {
-  // Of the rings of the epilogue each group has positions of its own.
+  // Of the rings that groups do not share each has positions of its own.
   if (common.contraction().rowGroups && common.rings.size() > 1) {
     Value number = GroupNumberOp::create(state.builder, source.front().getLoc(),
                                          state.builder.getIndexType());
-    std::fill(state.positions.begin() + 1, state.positions.end(), number);
+    for (auto [i, side] : llvm::enumerate(common.plan.sideRings))
+      if (!side.isApart)
+        state.positions[i + 1] = number;
   }
   ConsumerWriter(common, state).write(source);
 }

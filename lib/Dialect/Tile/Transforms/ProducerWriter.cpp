@@ -207,10 +207,13 @@ void ProducerWriter::write(Block &source) {
   for (Operation &op : source) {
     if (ring != 0 && common.rings[ring].loads.contains(&op)) {
       auto load = cast<LoadOp>(op);
-      const TensorCopy *copy = &common.plan.sideRings[ring - 1].loads[load];
+      SideRing &side = common.plan.sideRings[ring - 1];
+      const TensorCopy *copy = &side.loads[load];
       writeStage(load.getLoc(), {{load, copy, &state.mapping}});
-      for (IRMapping &own : others)
-        writeStage(load.getLoc(), {{load, copy, &own}});
+      // Groups share what is apart.
+      if (!side.isApart)
+        for (IRMapping &own : others)
+          writeStage(load.getLoc(), {{load, copy, &own}});
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (!common.usesRing(loop, ring))
         continue;

@@ -519,6 +519,15 @@ scf::IfOp tile::findFinish(ProgramOp program, const ContractionPlan &plan) {
   return finish;
 }
 
+/// True for what a block, or each of the groups that have rows of its tile,
+/// does once.
+static bool isOnce(Operation *op, const ContractionPlan &plan) {
+  Operation *around = op->getParentOp();
+  if (plan.rowGroups && around == plan.rowGroups)
+    around = plan.rowGroups->getParentOp();
+  return isa<ProgramOp>(around);
+}
+
 void tile::planHeldOperands(RolePlan &plan) {
   ContractionPlan &contraction = plan.contraction;
   if (!contraction.isLoop())
@@ -539,11 +548,51 @@ void tile::planHeldOperands(RolePlan &plan) {
     ring.loads[load] = copy;
     ring.isHeld = true;
     // Where nothing comes after it there is nothing to load ahead.
-    Operation *around = load->getParentOp();
-    if (isa<ProgramOp>(around) || around == contraction.rowGroups)
+    if (isOnce(load, contraction))
       ring.stages = 1;
     plan.sideRings.push_back(std::move(ring));
   }
+}
+
+void tile::planApartOperand(RolePlan &plan) {
+  ContractionPlan &contraction = plan.contraction;
+  if (!contraction.isLoop() || contraction.products.size() != 2 ||
+      plan.takesTurns() || contraction.hasMulticast() ||
+      contraction.loads.size() < 2)
+    return;
+  DotOp behind = contraction.products.back().dot;
+  for (Value operand : {behind.getA(), behind.getB()}) {
+    auto load = operand.getDefiningOp<LoadOp>();
+    auto *it = load ? contraction.loads.find(load) : contraction.loads.end();
+    if (it == contraction.loads.end() || !load->hasOneUse() ||
+        load->getBlock() != contraction.block ||
+        contraction.ownLoads.contains(load))
+      continue;
+    SideRing ring{it->second.buffer, {}};
+    ring.loads[load] = it->second;
+    ring.isApart = true;
+    contraction.loads.erase(load);
+    plan.sideRings.push_back(std::move(ring));
+    return;
+  }
+}
+
+/// True where each warpgroup reads rows of its own of what `load` loads once,
+/// and nothing else does.
+static bool hasOwnRows(Operation *load, ProgramOp program,
+                       const ContractionPlan &plan) {
+  if (!load->hasOneUse() || !isOnce(load, plan))
+    return false;
+  auto *reader = llvm::find_if(plan.products, [&](const Product &product) {
+    return product.dot == *load->user_begin();
+  });
+  if (reader == plan.products.end() || reader->swapped)
+    return false;
+  DotOp dot = reader->dot;
+  if (dot.getA() != load->getResult(0))
+    return false;
+  int64_t warpgroups = program.getNumWarps() / fusion::kWarpgroupWarps;
+  return getTileShape(dot.getType())[0] == warpgroups * kInstructionRows;
 }
 
 void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
@@ -567,16 +616,16 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy) || !isLarge(*copy))
       return;
-    auto isHeld = [](const SideRing &ring) { return ring.isHeld; };
+    auto isOperand = [](const SideRing &ring) { return ring.isOperand(); };
     if (llvm::any_of(plan.sideRings, [&](const SideRing &ring) {
-          return ring.isHeld && ring.loads.contains(load);
+          return ring.isOperand() && ring.loads.contains(load);
         }))
       return;
     auto ring = llvm::find_if(plan.sideRings, [&](const SideRing &ring) {
-      return !ring.isHeld && ring.buffer == copy->buffer;
+      return !ring.isOperand() && ring.buffer == copy->buffer;
     });
     if (ring == plan.sideRings.end()) {
-      if (plan.sideRings.size() - llvm::count_if(plan.sideRings, isHeld) ==
+      if (plan.sideRings.size() - llvm::count_if(plan.sideRings, isOperand) ==
           fusion::kMaxSideRings)
         return;
       plan.sideRings.push_back({copy->buffer, {}});
@@ -603,6 +652,14 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     // While one buffer is written to memory, the next is filled.
     staging->numBuffers = std::min<int64_t>(staging->stores.size(), 2);
   });
+  // A warpgroup's products have ended before it stores its rows.
+  for (Staging &staging : plan.stagings)
+    for (auto [number, ring] : llvm::enumerate(plan.sideRings))
+      if (ring.isHeld && ring.stages == 1 && ring.buffer == staging.buffer &&
+          hasOwnRows(ring.loads.front().first, program, plan.contraction)) {
+        staging.held = number;
+        break;
+      }
 }
 
 //===----------------------------------------------------------------------===//
@@ -621,9 +678,10 @@ RingType RolePlan::getMainRing() const {
 }
 
 RingType RolePlan::getSideRing(unsigned number) const {
-  BufferType buffer = sideRings[number].buffer;
-  return RingType::get(buffer.getContext(), groups * sideRings[number].stages,
-                       {buffer});
+  const SideRing &ring = sideRings[number];
+  return RingType::get(ring.buffer.getContext(),
+                       ring.isApart ? stages : groups * ring.stages,
+                       {ring.buffer});
 }
 
 RingType RolePlan::getTurnRing(MLIRContext *context) const {
@@ -646,7 +704,7 @@ int64_t RolePlan::getSharedBytes(ArrayRef<fusion::SharedPiece> others) const {
   for (auto &[value, buffer] : contraction.stored)
     addBuffer(buffer);
   for (const Staging &staging : stagings)
-    for (int64_t i = 0; i < staging.numBuffers; ++i)
+    for (int64_t i = 0; i < (staging.held ? 0 : staging.numBuffers); ++i)
       addBuffer(staging.buffer);
   llvm::append_range(pieces, others);
   addRing(getMainRing());
@@ -731,12 +789,13 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
     if (fitsWithStages(least))
       return success();
     // Operands stay where they are: products read them from shared memory.
-    while (!llvm::all_of(plan.sideRings,
-                         [](const SideRing &ring) { return ring.isHeld; })) {
+    while (!llvm::all_of(plan.sideRings, [](const SideRing &ring) {
+      return ring.isOperand();
+    })) {
       plan.sideRings.erase(llvm::max_element(
           plan.sideRings, [](const SideRing &a, const SideRing &b) {
-            return std::pair(b.isHeld, getBytes(a.buffer)) <
-                   std::pair(a.isHeld, getBytes(b.buffer));
+            return std::pair(b.isOperand(), getBytes(a.buffer)) <
+                   std::pair(a.isOperand(), getBytes(b.buffer));
           }));
       if (fitsWithStages(least))
         return success();

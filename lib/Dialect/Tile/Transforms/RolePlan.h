@@ -85,12 +85,20 @@ struct SideRing {
   /// An operand of the products that is the same in all turns of their loop:
   /// its stage is taken before the loop and freed after it.
   bool isHeld = false;
+  /// An operand of a product that runs behind the others of its turn: it has as
+  /// many stages as the ring of the contraction, each freed on its own.
+  bool isApart = false;
+
+  bool isOperand() const { return isHeld || isApart; }
 };
 
 /// Stores through buffers of one type, in program order.
 struct Staging {
   BufferType buffer;
   int64_t numBuffers = 1;
+  /// The ring of an operand that nothing reads any more, whose stage is the
+  /// buffer: its number among the rings beside that of the contraction.
+  std::optional<unsigned> held;
   llvm::MapVector<Operation *, TensorCopy> stores;
 };
 
@@ -137,6 +145,11 @@ void hoistSmallLoads(ProgramOp program, const ContractionPlan &plan);
 /// Plans rings for operands that are the same in all turns of the products'
 /// loop, and takes them out of the ring of the contraction.
 void planHeldOperands(RolePlan &plan);
+
+/// Plans a ring for the operand that the second of two products loads, and
+/// takes it out of the ring of the contraction, so that neither waits for the
+/// other's.
+void planApartOperand(RolePlan &plan);
 
 /// Plans the loads and stores around the contraction.
 void planEpilogue(ProgramOp program, RolePlan &plan);

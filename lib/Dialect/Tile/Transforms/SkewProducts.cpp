@@ -7,18 +7,20 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the pass that lets a product whose operand is computed
-// from another product of the same turn of a loop run one turn behind. Where
+// from another product of the same turn of a consumer's loop run one turn
+// behind. Where
 //
 //   for j: s = q k[j];  p, f = map(s);  o = p v[j] + f o
 //
 // has the tensor cores wait for `map` and that for them,
 //
-//   for j to the end and one more:
-//     s = q k[j];  o = p v[j - 1] + f o;  p, f = map(s)
+//   s = q k[first];  p, f = map(s);  o = f o
+//   for j behind the first:
+//     s = q k[j];  o = p v[j - 1] + o;  p, f = map(s);  o = f o
+//   o = p v[last] + o
 //
-// has them multiply p v[j - 1] meanwhile. In the first turn p is zero and v
-// lies outside of its tensor, where it is zero, too; what the last turn makes
-// of its s is not used: whatever else the loop carries leaves it as it came in.
+// has them multiply p v[j - 1] meanwhile. Producers know nothing of it: k and v
+// are in rings of their own, each of which has its stages in the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +29,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_SKEWPRODUCTSPASS
@@ -39,25 +43,34 @@ namespace mlir::tile {
 using namespace mlir;
 using namespace mlir::tile;
 
-/// A coordinate that lies outside of every tensor that tensor copies read.
-static constexpr int64_t kOutside = int64_t(1) << 30;
+//===----------------------------------------------------------------------===//
+// What runs behind
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// A loop of two products of which one needs the other's result.
 struct Skewed {
   scf::ForOp loop;
-  /// The product that runs behind, the one it needs, and the load that it takes
-  /// besides.
-  DotOp behind, first;
-  LoadOp load;
-  /// The computed operand of `behind`: what it is rounded from, where it is.
-  Value operand, carried;
-  /// The sum as the loop carries it, and what repairs it.
-  BlockArgument sum;
-  arith::MulFOp repair;
+  /// The product that runs behind, and the one it needs.
+  MmaAsyncOp behind, first;
+  /// Where their results are waited for.
+  MmaWaitOp behindEnd, firstEnd;
+  /// What is done before `behind`, in order: on its sum and on its operand, and
+  /// the wait for the other one.
+  SmallVector<Operation *, 4> before;
+  /// What is done once it has ended.
+  SmallVector<Operation *, 2> after;
+  /// The computed operand, and what it is rounded from, where it is.
+  Value operand, exact;
+  /// What the sum is scaled by, where it is.
   Value factor;
-  /// What spreads the factor, if it is a row's.
-  BroadcastOp spread;
+  /// The sum and the position in the ring as the loop carries them.
+  BlockArgument sum, position;
+
+  bool runsBehind(Operation *op) const {
+    return op == behind || op == behindEnd || llvm::is_contained(before, op) ||
+           llvm::is_contained(after, op);
+  }
 };
 } // namespace
 
@@ -76,65 +89,123 @@ static bool needs(Value value, Operation *source, Block *block) {
   return false;
 }
 
-/// The sum that `behind` adds to, if the loop carries that and nothing but
-/// `behind` uses it, scaled or not.
+static bool isConstant(Value value) {
+  return matchPattern(value, m_Constant());
+}
+
+/// The argument of the loop's body that `value` is, if nothing else uses it.
+static BlockArgument getCarried(Value value, scf::ForOp loop) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != loop.getBody() ||
+      argument == loop.getInductionVar())
+    return nullptr;
+  return argument;
+}
+
+/// Finds the sum that `behind` adds to, if the loop carries that and nothing
+/// but `behind` uses it, scaled or not.
 static bool matchSum(Skewed &skewed) {
   Value sum = skewed.behind.getAcc();
   if (auto repair = sum.getDefiningOp<arith::MulFOp>()) {
-    skewed.repair = repair;
     bool isFirst = isa<BlockArgument>(repair.getLhs());
     sum = isFirst ? repair.getLhs() : repair.getRhs();
-    skewed.factor = isFirst ? repair.getRhs() : repair.getLhs();
-    skewed.spread = skewed.factor.getDefiningOp<BroadcastOp>();
-    if (skewed.spread)
-      skewed.factor = skewed.spread.getValue();
-    if (!repair->hasOneUse() || !isa<RankedTensorType>(skewed.factor.getType()))
+    Value factor = isFirst ? repair.getRhs() : repair.getLhs();
+    auto spread = factor.getDefiningOp<BroadcastOp>();
+    if (!repair->hasOneUse())
       return false;
+    if (spread && spread->hasOneUse()) {
+      skewed.before.push_back(spread);
+      factor = spread.getValue();
+    }
+    skewed.before.push_back(repair);
+    skewed.factor = factor;
   }
-  skewed.sum = dyn_cast<BlockArgument>(sum);
   scf::ForOp loop = skewed.loop;
-  if (!skewed.sum || skewed.sum.getOwner() != loop.getBody() ||
-      skewed.sum == loop.getInductionVar() || !skewed.sum.hasOneUse() ||
-      !skewed.behind->hasOneUse())
+  skewed.sum = getCarried(sum, loop);
+  if (!skewed.sum || !skewed.sum.hasOneUse() || !skewed.behind->hasOneUse())
     return false;
-  return loop.getTiedLoopYieldedValue(skewed.sum)->get() ==
-         skewed.behind.getResult();
+  skewed.behindEnd = dyn_cast<MmaWaitOp>(*skewed.behind->user_begin());
+  return skewed.behindEnd && skewed.behindEnd->getBlock() == loop.getBody() &&
+         skewed.behindEnd.getValues().size() == 1 &&
+         skewed.behindEnd.getPending() == 0 && skewed.behindEnd->hasOneUse() &&
+         loop.getTiedLoopYieldedValue(skewed.sum)->get() ==
+             skewed.behindEnd.getResult(0);
+}
+
+/// Finds the stage that `behind` reads alone, and where it is freed.
+static bool matchStage(Skewed &skewed, Value buffer) {
+  auto wait = buffer.getDefiningOp<WaitOp>();
+  scf::ForOp loop = skewed.loop;
+  if (!wait || wait->getBlock() != loop.getBody() || !wait->hasOneUse())
+    return false;
+  skewed.position = getCarried(wait.getPosition(), loop);
+  if (!skewed.position)
+    return false;
+  auto next = loop.getTiedLoopYieldedValue(skewed.position)
+                  ->get()
+                  .getDefiningOp<arith::AddIOp>();
+  if (!next || !next->hasOneUse())
+    return false;
+  for (Operation *user : skewed.position.getUsers()) {
+    if (user == wait)
+      continue;
+    if (user != next && !isa<ReleaseOp>(user))
+      return false;
+    skewed.after.push_back(user);
+  }
+  if (skewed.after.size() != 2)
+    return false;
+  llvm::sort(skewed.after,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  skewed.before.push_back(wait);
+  return true;
 }
 
 static std::optional<Skewed> match(scf::ForOp loop) {
-  SmallVector<DotOp> dots(loop.getBody()->getOps<DotOp>());
-  if (dots.size() != 2)
+  SmallVector<MmaAsyncOp> products(loop.getBody()->getOps<MmaAsyncOp>());
+  if (products.size() != 2)
     return std::nullopt;
   Skewed skewed;
   skewed.loop = loop;
-  skewed.first = dots[0];
-  skewed.behind = dots[1];
+  skewed.first = products[0];
+  skewed.behind = products[1];
   Block *block = loop.getBody();
-  bool hasA = needs(dots[1].getA(), dots[0], block);
-  skewed.operand = hasA ? dots[1].getA() : dots[1].getB();
-  skewed.load =
-      (hasA ? dots[1].getB() : dots[1].getA()).getDefiningOp<LoadOp>();
-  if (!needs(skewed.operand, dots[0], block) || !skewed.load ||
-      skewed.load->getBlock() != block || !skewed.load->hasOneUse() ||
-      !skewed.load.getIndices().empty() || !matchSum(skewed))
+  bool hasA = isa<RankedTensorType>(skewed.behind.getA().getType());
+  skewed.operand = hasA ? skewed.behind.getA() : skewed.behind.getB();
+  Value buffer = hasA ? skewed.behind.getB() : skewed.behind.getA();
+  if (!skewed.first->hasOneUse() || !needs(skewed.operand, skewed.first, block))
     return std::nullopt;
-  // Where the loop is, the load has to be a number of elements behind.
-  bool isMoved = false;
-  for (Value symbol : skewed.load.getSymbols()) {
-    isMoved |= symbol == loop.getInductionVar();
-    if (symbol != loop.getInductionVar() && symbol.getParentBlock() == block)
-      return std::nullopt;
+  skewed.firstEnd = dyn_cast<MmaWaitOp>(*skewed.first->user_begin());
+  if (!skewed.firstEnd || skewed.firstEnd.getValues().size() != 1 ||
+      skewed.firstEnd.getPending() != 0 || !matchSum(skewed) ||
+      !matchStage(skewed, buffer))
+    return std::nullopt;
+  skewed.exact = skewed.operand;
+  auto rounded = skewed.operand.getDefiningOp<arith::TruncFOp>();
+  if (rounded && llvm::all_of(rounded->getUsers(), [&](Operation *user) {
+        return user == skewed.behind || user == skewed.behindEnd;
+      })) {
+    skewed.before.insert(skewed.before.begin(), rounded);
+    skewed.exact = rounded.getIn();
   }
-  if (!isMoved)
-    return std::nullopt;
-  skewed.carried = skewed.operand;
-  if (auto rounded = skewed.operand.getDefiningOp<arith::TruncFOp>();
-      rounded && rounded->hasOneUse())
-    skewed.carried = rounded.getIn();
-  if (!isa<FloatType>(getTileElementType(skewed.carried.getType())))
-    return std::nullopt;
+  // What runs behind takes nothing else from its turn.
+  SmallVector<Operation *> behind =
+      llvm::to_vector_of<Operation *>(skewed.before);
+  behind.append({skewed.behind, skewed.behindEnd});
+  llvm::append_range(behind, skewed.after);
+  for (Operation *op : behind)
+    for (Value value : op->getOperands())
+      if (value.getParentBlock() == block && value != skewed.sum &&
+          value != skewed.position && value != skewed.exact &&
+          value != skewed.factor && !isConstant(value) &&
+          !llvm::is_contained(behind, value.getDefiningOp()))
+        return std::nullopt;
   return skewed;
 }
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Rewrites one loop.
@@ -147,115 +218,153 @@ public:
   void run();
 
 private:
-  Value splat(Type tile, double number);
-  /// The load of `behind`, of the turn before.
-  void writeLoad();
-  /// What runs behind: after the product that is issued before it.
-  void writeBehind();
+  /// Writes what does not run behind, with `behind` after the first product.
+  void writeTurn(IRMapping &mapping, function_ref<void()> behind);
+  /// Writes what is done before the product that runs behind, but for its wait:
+  /// no register that it takes is written while another one is in flight.
+  void writeOperands(IRMapping &mapping);
+  void writeProduct(IRMapping &mapping);
+  /// What the loop carries after a turn: the sum and the position are those of
+  /// `sums`, then the computed operand.
+  SmallVector<Value> collect(IRMapping &turn, Value sum, Value position);
+  void writeLoop(scf::ForOp loop);
+  /// Writes all turns, of which there are some; returns the results.
+  SmallVector<Value> writeTurns();
 
   Skewed skewed;
-  scf::ForOp old, loop;
+  scf::ForOp old;
   OpBuilder builder;
   Location loc;
-  IRMapping mapping;
-  /// What the product that runs behind takes.
-  Value operand, acc;
 };
 } // namespace
 
-Value Skewer::splat(Type tile, double number) {
-  Value scalar = arith::ConstantOp::create(
-      builder, loc,
-      cast<TypedAttr>(FloatAttr::get(getTileElementType(tile), number)));
-  return SplatOp::create(builder, loc, tile, scalar);
+void Skewer::writeTurn(IRMapping &mapping, function_ref<void()> behind) {
+  for (Operation &op : old.getBody()->without_terminator()) {
+    if (skewed.runsBehind(&op))
+      continue;
+    Operation *copy = builder.clone(op, mapping);
+    if (!behind)
+      continue;
+    if (&op == skewed.first)
+      behind();
+    else if (&op == skewed.firstEnd)
+      cast<MmaWaitOp>(copy).setPending(1);
+  }
 }
 
-/// Lets `op`, if it is a load, read zeros where the first turn or the last one
-/// is outside of its tensor.
-static void readChecked(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    load.setChecked(SmallVector<bool>(load.getChecked().size(), true));
+void Skewer::writeOperands(IRMapping &mapping) {
+  for (Operation *op : skewed.before)
+    if (!isa<WaitOp>(op))
+      builder.clone(*op, mapping);
 }
 
-void Skewer::writeLoad() {
-  Value position = loop.getInductionVar();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        position, loop.getLowerBound());
-  Value before = arith::SubIOp::create(builder, loc, position, loop.getStep());
-  Value outside = arith::ConstantIndexOp::create(builder, loc, kOutside);
-  Value behind =
-      arith::SelectOp::create(builder, loc, isFirst, outside, before);
-  IRMapping moved = mapping;
-  moved.map(old.getInductionVar(), behind);
-  readChecked(builder.clone(*skewed.load, moved));
-  mapping.map(skewed.load.getResult(), moved.lookup(skewed.load.getResult()));
+void Skewer::writeProduct(IRMapping &mapping) {
+  for (Operation *op : skewed.before)
+    if (isa<WaitOp>(op))
+      builder.clone(*op, mapping);
+  builder.clone(*skewed.behind, mapping);
 }
 
-void Skewer::writeBehind() {
-  writeLoad();
-  IRMapping own = mapping;
-  own.map(skewed.operand, operand);
-  own.map(skewed.behind.getAcc(), acc);
-  builder.clone(*skewed.behind, own);
-  mapping.map(skewed.behind.getResult(), own.lookup(skewed.behind.getResult()));
+SmallVector<Value> Skewer::collect(IRMapping &turn, Value sum, Value position) {
+  SmallVector<Value> values;
+  for (auto [argument, value] :
+       llvm::zip(old.getRegionIterArgs(), old.getYieldedValues()))
+    values.push_back(argument == skewed.sum ? sum
+                     : argument == skewed.position
+                         ? position
+                         : turn.lookupOrDefault(value));
+  values.push_back(turn.lookup(skewed.operand));
+  return values;
+}
+
+void Skewer::writeLoop(scf::ForOp loop) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  IRMapping turn, behind;
+  turn.map(old.getInductionVar(), loop.getInductionVar());
+  for (auto [from, to] :
+       llvm::zip(old.getRegionIterArgs(), loop.getRegionIterArgs()))
+    turn.map(from, to);
+  behind.map(skewed.operand, loop.getRegionIterArgs().back());
+  behind.map(skewed.behind.getAcc(), turn.lookup(skewed.sum));
+  behind.map(skewed.position, turn.lookup(skewed.position));
+  writeTurn(turn, [&] {
+    // Each product ends by itself.
+    MmaWaitOp::create(builder, loc, TypeRange(), ValueRange(), ValueRange(),
+                      /*pending=*/1);
+    writeProduct(behind);
+  });
+  // The operand is rounded after the product that reads the one before, into
+  // the same registers.
+  Value sum = behind.lookup(skewed.behind.getResult());
+  Value exact = turn.lookup(skewed.exact);
+  SmallVector<Value> kept;
+  for (Value value : skewed.behindEnd.getKept())
+    kept.push_back(behind.lookupOrDefault(value));
+  auto end =
+      MmaWaitOp::create(builder, loc, TypeRange{sum.getType(), exact.getType()},
+                        ValueRange{sum, exact}, kept, /*pending=*/0);
+  for (Operation *op : skewed.after)
+    builder.clone(*op, behind);
+  turn.map(skewed.sum, end.getResult(0));
+  turn.map(skewed.exact, end.getResult(1));
+  writeOperands(turn);
+  Value position = old.getTiedLoopYieldedValue(skewed.position)->get();
+  scf::YieldOp::create(builder, loc,
+                       collect(turn, turn.lookup(skewed.behind.getAcc()),
+                               behind.lookup(position)));
+}
+
+SmallVector<Value> Skewer::writeTurns() {
+  IRMapping first, last;
+  first.map(old.getInductionVar(), old.getLowerBound());
+  first.map(old.getRegionIterArgs(), old.getInitArgs());
+  writeTurn(first, nullptr);
+  writeOperands(first);
+  Value second =
+      arith::AddIOp::create(builder, loc, old.getLowerBound(), old.getStep());
+  auto loop = scf::ForOp::create(
+      builder, loc, second, old.getUpperBound(), old.getStep(),
+      collect(first, first.lookup(skewed.behind.getAcc()),
+              first.lookup(skewed.position)));
+  loop->setDiscardableAttrs(old->getDiscardableAttrDictionary());
+  writeLoop(loop);
+
+  SmallVector<Value> results(loop.getResults().drop_back());
+  Value &sum = results[skewed.sum.getArgNumber() - 1],
+        &position = results[skewed.position.getArgNumber() - 1];
+  last.map(skewed.operand, loop.getResults().back());
+  last.map(skewed.behind.getAcc(), sum);
+  last.map(skewed.position, position);
+  writeProduct(last);
+  builder.clone(*skewed.behindEnd, last);
+  for (Operation *op : skewed.after)
+    builder.clone(*op, last);
+  sum = last.lookup(skewed.behindEnd.getResult(0));
+  position = last.lookup(old.getTiedLoopYieldedValue(skewed.position)->get());
+  return results;
 }
 
 void Skewer::run() {
-  // Carried besides: the operand and the factor of the turn before, and how the
-  // rest came in.
-  SmallVector<Value> inits(old.getInitArgs());
-  unsigned numOwn = inits.size(), sum = skewed.sum.getArgNumber() - 1;
-  inits.push_back(splat(skewed.carried.getType(), 0));
-  if (skewed.factor)
-    inits.push_back(splat(skewed.factor.getType(), 1));
-  unsigned numBefore = inits.size();
-  for (unsigned i = 0; i < numOwn; ++i)
-    if (i != sum)
-      inits.push_back(old.getInitArgs()[i]);
-  Value end =
-      arith::AddIOp::create(builder, loc, old.getUpperBound(), old.getStep());
-  loop = scf::ForOp::create(builder, loc, old.getLowerBound(), end,
-                            old.getStep(), inits);
-  loop->setDiscardableAttrs(old->getDiscardableAttrDictionary());
-  mapping.map(old.getInductionVar(), loop.getInductionVar());
-  for (unsigned i = 0; i < numOwn; ++i)
-    mapping.map(old.getRegionIterArg(i), loop.getRegionIterArg(i));
-  builder.setInsertionPointToStart(loop.getBody());
-  operand = loop.getRegionIterArg(numOwn);
-  if (skewed.carried != skewed.operand)
-    operand = arith::TruncFOp::create(builder, loc, skewed.operand.getType(),
-                                      operand);
-  acc = loop.getRegionIterArg(sum);
-  if (skewed.factor) {
-    Value factor = loop.getRegionIterArg(numOwn + 1);
-    if (skewed.spread)
-      factor = BroadcastOp::create(builder, loc, skewed.spread.getType(),
-                                   factor, skewed.spread.getDims());
-    acc = arith::MulFOp::create(builder, loc, acc, factor);
+  for (Operation &op : llvm::make_early_inc_range(*old.getBody()))
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      op.moveBefore(old);
+  std::optional<int64_t> begin = getConstantIntValue(old.getLowerBound()),
+                         end = getConstantIntValue(old.getUpperBound());
+  if (begin && end && *begin < *end) {
+    old.replaceAllUsesWith(writeTurns());
+    return old.erase();
   }
-  for (Operation &op : old.getBody()->without_terminator()) {
-    if (&op == skewed.load || &op == skewed.behind || &op == skewed.repair ||
-        (skewed.carried != skewed.operand &&
-         &op == skewed.operand.getDefiningOp()))
-      continue;
-    readChecked(builder.clone(op, mapping));
-    if (&op == skewed.first)
-      writeBehind();
-  }
-  SmallVector<Value> yielded;
-  for (Value value : old.getYieldedValues())
-    yielded.push_back(mapping.lookupOrDefault(value));
-  yielded.push_back(mapping.lookupOrDefault(skewed.carried));
-  if (skewed.factor)
-    yielded.push_back(mapping.lookupOrDefault(skewed.factor));
-  for (unsigned i = 0; i < numOwn; ++i)
-    if (i != sum)
-      yielded.push_back(loop.getRegionIterArg(i));
-  scf::YieldOp::create(builder, loc, yielded);
-  unsigned next = numBefore;
-  for (unsigned i = 0; i < numOwn; ++i)
-    old.getResult(i).replaceAllUsesWith(
-        loop.getResult(i == sum ? sum : next++));
+  Value isSome =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                            old.getLowerBound(), old.getUpperBound());
+  auto some = scf::IfOp::create(builder, loc, old.getResultTypes(), isSome,
+                                /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(some.elseBlock());
+  scf::YieldOp::create(builder, loc, old.getInitArgs());
+  builder.setInsertionPointToStart(some.thenBlock());
+  scf::YieldOp::create(builder, loc, writeTurns());
+  old.replaceAllUsesWith(some.getResults());
   old.erase();
 }
 

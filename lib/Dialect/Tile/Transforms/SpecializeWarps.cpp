@@ -75,7 +75,7 @@ static void roundOperands(RoleContext &common) {
       plan.contraction.loads.begin(), plan.contraction.loads.end());
   for (SideRing &ring : plan.sideRings)
     for (auto &[load, copy] : ring.loads) {
-      if (ring.isHeld)
+      if (ring.isOperand())
         operands.push_back({load, copy});
       else
         others.insert(mapOf(cast<LoadOp>(load).getView(), copy));
@@ -119,7 +119,9 @@ static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
       {makeRing(plan.getMainRing(), plan.contraction.hasMulticast(), readers),
        {}});
   for (auto [number, side] : llvm::enumerate(plan.sideRings)) {
-    RoleRing ring{makeRing(plan.getSideRing(number)), {}};
+    RoleRing ring{makeRing(plan.getSideRing(number), /*multicast=*/false,
+                           side.isApart ? readers : nullptr),
+                  {}};
     for (auto &[load, copy] : side.loads) {
       makeMap(cast<LoadOp>(load).getView(), copy);
       ring.loads.insert(load);
@@ -133,6 +135,11 @@ static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
         AllocOp::create(buffers, loc, buffer, IntegerAttr());
   for (Staging &staging : plan.stagings) {
     SmallVector<Value> stagings;
+    if (staging.held) {
+      for (auto &[store, copy] : staging.stores)
+        makeMap(cast<StoreOp>(store).getView(), copy);
+      continue;
+    }
     for (int64_t i = 0; i < staging.numBuffers; ++i)
       stagings.push_back(
           AllocOp::create(buffers, loc, staging.buffer, IntegerAttr()));
@@ -144,11 +151,25 @@ static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
   roundOperands(common);
 }
 
+/// Registers of a thread of producers and of consumers.
+static ArrayRef<int64_t> getRegisters(int64_t consumers, bool holdsOperands) {
+  static constexpr int64_t kEight[] = {40, 232},
+                           kEightWithOperands[] = {24, 240},
+                           kTwelve[] = {24, 160}, kSixteen[] = {24, 112};
+  if (consumers == 12)
+    return kTwelve;
+  if (consumers == 16)
+    return kSixteen;
+  return holdsOperands ? kEightWithOperands : kEight;
+}
+
 /// Warps beside the consumer's, and the register budgets when they move:
 /// producers need few, so that the warps with accumulators can have more than
-/// an even share of the 64 Ki registers.
+/// an even share of the 64 Ki registers, and most where operands are beside
+/// these.
 static void setWarps(ProgramOp program, SpecializeOp specialize,
-                     unsigned numProducers, int64_t accumulators) {
+                     unsigned numProducers, int64_t accumulators,
+                     bool holdsOperands) {
   Builder builder(program.getContext());
   int64_t extra = numProducers;
   int64_t groups = specialize.getGroups();
@@ -156,9 +177,7 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
   if (accumulators >= fusion::kLeastMovedSums &&
       (consumers == 8 || consumers == 12 || consumers == 16)) {
     extra = 4;
-    specialize.setRegisters(consumers == 8    ? ArrayRef<int64_t>{40, 232}
-                            : consumers == 12 ? ArrayRef<int64_t>{24, 160}
-                                              : ArrayRef<int64_t>{24, 112});
+    specialize.setRegisters(getRegisters(consumers, holdsOperands));
   }
   extra += consumers - program.getNumWarps();
   program.setExtraWarpsAttr(builder.getI64IntegerAttr(extra));
@@ -167,8 +186,12 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
 /// Rewrites `program` as `common.plan` says.
 static void specialize(ProgramOp program, RoleContext &common) {
   int64_t accumulators = 0;
-  for (Product &product : common.contraction().products)
+  bool holdsOperands = false;
+  for (Product &product : common.contraction().products) {
     accumulators += product.dot.getType().getNumElements();
+    holdsOperands |= (product.computedA && !product.isStoredA()) ||
+                     (product.computedB && !product.isStoredB());
+  }
   accumulators /= program.getNumWarps() * fusion::kWarpThreads;
   Location loc = program.getLoc();
   SmallVector<Operation *> rest = splitPrologue(program);
@@ -208,7 +231,7 @@ static void specialize(ProgramOp program, RoleContext &common) {
   eraseDead(op.getConsumer());
   for (Operation *dead : llvm::reverse(rest))
     dead->erase();
-  setWarps(program, op, numProducers, accumulators);
+  setWarps(program, op, numProducers, accumulators, holdsOperands);
 }
 
 namespace {
@@ -241,6 +264,8 @@ public:
     planGroups(pipeline->getGroups(), common);
     hoistSmallLoads(program, common.plan.contraction);
     planHeldOperands(common.plan);
+    if (pipeline->getSkew())
+      planApartOperand(common.plan);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
     std::optional<int64_t> sharedLimit =

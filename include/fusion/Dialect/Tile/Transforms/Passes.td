@@ -226,15 +226,53 @@ def SplitEpiloguePass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ContractExponentsPass
+    : Pass<"tile-contract-exponents", "::mlir::tile::ProgramOp"> {
+  let summary = "Computes exponents relative to a row by one multiply-add";
+  let description = [{
+    An exponential of f32 that may be approximated (`afn`), of the distance of a
+    tile's elements, or of a multiple of them, from what is one number in a row,
+    becomes a power of two of a multiply-add. Positive factors move from what a
+    maximum or minimum is of to its result, and out of choices between a multiple
+    and an infinity, so that nothing but the multiply-add has them:
+
+    ```mlir
+    %y = arith.mulf %x, %k : tensor<64x128xf32>
+    %m = tile.reduce %y along 1 ...
+    %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+    %d = arith.subf %y, %b : tensor<64x128xf32>
+    %p = math.exp %d fastmath<afn> : tensor<64x128xf32>
+    ```
+
+    becomes, with `%c` = k log2(e) and `%l` = -log2(e),
+
+    ```mlir
+    %t = tile.reduce %x along 1 ...
+    %m = arith.mulf %t, %k1 : tensor<64xf32>
+    %o = arith.mulf %m, %l : tensor<64xf32>
+    %b = tile.broadcast %o dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+    %d = math.fma %x, %c, %b : tensor<64x128xf32>
+    %p = math.exp2 %d fastmath<afn> : tensor<64x128xf32>
+    ```
+  }];
+  let options = [
+    Option<"fast", "fast", "bool", "false",
+           "every exponential may be approximated">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def SkewProductsPass
     : Pass<"tile-skew-products", "::mlir::tile::ProgramOp"> {
   let summary = "Runs a product one turn behind the one that it needs";
   let description = [{
-    Input: programs with `skew` in their pipeline. In loops of two products of
-    which the second has an operand that is computed from the first's result and
-    adds to a sum that the loop carries, scaled or not, the second is made one
-    turn later, right after the first has begun. The loop has one turn more, in
-    which what it makes of the first is not used.
+    Input: specialized programs with `skew` in their pipeline. In a consumer's
+    loop of two products, of which the second has an operand that is computed from
+    the first's result and another one in a ring of its own, and adds to a sum that
+    the loop carries, scaled or not, the second is made one turn later, right after
+    the first has begun. The first turn's first product and what is computed of it
+    stand before the loop, the last turn's second product stands after it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
@@ -252,6 +290,20 @@ def GuardMasksPass
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def SplitMaskedWalksPass
+    : Pass<"tile-split-masked-walks", "::mlir::tile::ProgramOp"> {
+  let summary = "Gives turns that a mask removes nothing of a loop of their own";
+  let description = [{
+    Input: loops with products and one guarded mask (`tile-guard-masks`), whose
+    condition is a conjunction of comparisons of the loop's position, or of it and
+    an invariant number, with invariant numbers. The turns before those in which all
+    of them hold, these, and the turns behind them become three loops, or two
+    where all comparisons are of one direction; none of them has a branch.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }
 

@@ -1,0 +1,258 @@
+//===- ContractExponents.cpp - Exponents by one multiply-add --------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the pass that computes exponents relative to a row's
+// maximum by one instruction where the exponential may be approximated:
+//
+//   y = k x;  m = max(y);  p = e^(y - m)
+//   m = k max(x);          p = 2^((k log2(e)) x - m log2(e))
+//
+// The maximum is the same, bit for bit: rounding keeps order. The exponent is
+// rounded once instead of three times, but m log2(e) is rounded as well, by the
+// same for all elements of a row and for the factors that repair their sums, so
+// that it cancels in a quotient of sums.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Dialect/Tile/IR/TileDialect.h"
+#include "fusion/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_CONTRACTEXPONENTSPASS
+#include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+#define DEBUG_TYPE "tile-contract-exponents"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+/// The number that all elements of `tile` are, if it is known.
+static std::optional<double> getNumber(Value tile) {
+  if (auto splat = tile.getDefiningOp<SplatOp>())
+    return getNumber(splat.getValue());
+  TypedAttr constant;
+  if (!matchPattern(tile, m_Constant(&constant)))
+    return std::nullopt;
+  if (auto dense = dyn_cast<SplatElementsAttr>(constant))
+    constant = dense.getSplatValue<TypedAttr>();
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+/// A tile, or a scalar, all of whose elements are `number`.
+static Value makeNumber(OpBuilder &builder, Location loc, Type type,
+                        double number) {
+  Value scalar = arith::ConstantOp::create(
+      builder, loc,
+      cast<TypedAttr>(FloatAttr::get(getTileElementType(type), number)));
+  if (!isa<RankedTensorType>(type))
+    return scalar;
+  return SplatOp::create(builder, loc, type, scalar);
+}
+
+namespace {
+/// A tile and a positive number that it is multiplied by.
+struct Scaled {
+  Value tile;
+  double scale;
+};
+} // namespace
+
+/// What `value` is a positive multiple of.
+static std::optional<Scaled> matchScaled(Value value) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return std::nullopt;
+  for (auto [factor, scale] : {std::pair(product.getLhs(), product.getRhs()),
+                               std::pair(product.getRhs(), product.getLhs())})
+    if (std::optional<double> number = getNumber(scale))
+      if (*number > 0 && std::isfinite(*number))
+        return Scaled{factor, *number};
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An infinity, or a multiple: the multiple of a choice.
+struct ScaleChoice : public OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp choice,
+                                PatternRewriter &rewriter) const override;
+};
+
+/// The extremum of a multiple: the multiple of an extremum.
+struct ScaleExtremum : public OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp reduce,
+                                PatternRewriter &rewriter) const override;
+};
+
+/// An exponential relative to what is one number in a row.
+template <typename Exponential>
+struct ContractExponent : public OpRewritePattern<Exponential> {
+  ContractExponent(MLIRContext *context, bool fast)
+      : OpRewritePattern<Exponential>(context), fast(fast) {}
+
+  LogicalResult matchAndRewrite(Exponential exponential,
+                                PatternRewriter &rewriter) const override;
+
+private:
+  bool isApproximate(Exponential exponential) const {
+    return fast || bitEnumContainsAll(exponential.getFastmath(),
+                                      arith::FastMathFlags::afn);
+  }
+  /// Computes the factors by which sums of exponentials relative to another
+  /// number in `row` are repaired from `origin`, as the exponentials are: what
+  /// rounded that does not matter then.
+  void alignFactors(Value row, Value origin, PatternRewriter &rewriter) const;
+
+  static constexpr bool isBase2 = std::is_same_v<Exponential, math::Exp2Op>;
+  /// By what exponents of base 2 are larger.
+  static constexpr double perUnit = isBase2 ? 1 : llvm::numbers::log2e;
+
+  bool fast;
+};
+} // namespace
+
+LogicalResult ScaleChoice::matchAndRewrite(arith::SelectOp choice,
+                                           PatternRewriter &rewriter) const {
+  for (bool isFirst : {true, false}) {
+    Value limit = isFirst ? choice.getTrueValue() : choice.getFalseValue();
+    std::optional<double> number = getNumber(limit);
+    std::optional<Scaled> scaled =
+        matchScaled(isFirst ? choice.getFalseValue() : choice.getTrueValue());
+    if (!number || !std::isinf(*number) || !scaled)
+      continue;
+    Location loc = choice.getLoc();
+    Value tile = arith::SelectOp::create(rewriter, loc, choice.getCondition(),
+                                         isFirst ? limit : scaled->tile,
+                                         isFirst ? scaled->tile : limit);
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(
+        choice, tile,
+        makeNumber(rewriter, loc, choice.getType(), scaled->scale));
+    return success();
+  }
+  return failure();
+}
+
+LogicalResult ScaleExtremum::matchAndRewrite(ReduceOp reduce,
+                                             PatternRewriter &rewriter) const {
+  if (reduce.getInputs().size() != 1)
+    return failure();
+  std::optional<Scaled> scaled = matchScaled(reduce.getInputs().front());
+  Block &combiner = reduce.getCombiner().front();
+  Operation &combination = combiner.front();
+  if (!scaled || !llvm::hasNItems(combiner, 2) ||
+      !isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+           arith::MinNumFOp>(combination))
+    return failure();
+  IRMapping mapping;
+  mapping.map(reduce.getInputs().front(), scaled->tile);
+  auto extremum = cast<ReduceOp>(rewriter.clone(*reduce, mapping));
+  Type type = extremum.getResult(0).getType();
+  rewriter.replaceOpWithNewOp<arith::MulFOp>(
+      reduce, extremum.getResult(0),
+      makeNumber(rewriter, reduce.getLoc(), type, scaled->scale));
+  return success();
+}
+
+template <typename Exponential>
+void ContractExponent<Exponential>::alignFactors(
+    Value row, Value origin, PatternRewriter &rewriter) const {
+  SmallVector<Exponential> factors;
+  for (Operation *user : row.getUsers())
+    if (auto distance = dyn_cast<arith::SubFOp>(user);
+        distance && distance.getRhs() == row)
+      for (Operation *after : distance->getUsers())
+        if (auto factor = dyn_cast<Exponential>(after);
+            factor && isApproximate(factor))
+          factors.push_back(factor);
+  for (Exponential factor : factors) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(factor);
+    Location loc = factor.getLoc();
+    Value before =
+        factor.getOperand().template getDefiningOp<arith::SubFOp>().getLhs();
+    Value scaled = arith::MulFOp::create(
+        rewriter, loc, before,
+        makeNumber(rewriter, loc, before.getType(), perUnit));
+    Value exponent = arith::AddFOp::create(rewriter, loc, scaled, origin);
+    rewriter.replaceOpWithNewOp<math::Exp2Op>(factor, exponent,
+                                              factor.getFastmathAttr());
+  }
+}
+
+template <typename Exponential>
+LogicalResult ContractExponent<Exponential>::matchAndRewrite(
+    Exponential exponential, PatternRewriter &rewriter) const {
+  auto type = dyn_cast<RankedTensorType>(exponential.getType());
+  if (!type || !type.getElementType().isF32() || !isApproximate(exponential))
+    return failure();
+  auto distance =
+      exponential.getOperand().template getDefiningOp<arith::SubFOp>();
+  auto row = distance ? distance.getRhs().template getDefiningOp<BroadcastOp>()
+                      : BroadcastOp();
+  if (!row)
+    return failure();
+  // The exponent of what is no multiple would be rounded more often.
+  std::optional<Scaled> scaled = matchScaled(distance.getLhs());
+  if (!scaled)
+    return failure();
+  Location loc = exponential.getLoc();
+  Value scale = makeNumber(rewriter, loc, type, scaled->scale * perUnit);
+  Value origin;
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointAfterValue(row.getValue());
+    Type rowType = row.getValue().getType();
+    origin =
+        arith::MulFOp::create(rewriter, loc, row.getValue(),
+                              makeNumber(rewriter, loc, rowType, -perUnit));
+  }
+  alignFactors(row.getValue(), origin, rewriter);
+  Value origins =
+      BroadcastOp::create(rewriter, loc, type, origin, row.getDims());
+  Value exponent =
+      math::FmaOp::create(rewriter, loc, scaled->tile, scale, origins);
+  rewriter.replaceOpWithNewOp<math::Exp2Op>(exponential, exponent,
+                                            exponential.getFastmathAttr());
+  return success();
+}
+
+namespace {
+class ContractExponentsPass
+    : public tile::impl::ContractExponentsPassBase<ContractExponentsPass> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    // Exponents are of multiples once choices are.
+    RewritePatternSet scales(&getContext()), exponents(&getContext());
+    scales.add<ScaleChoice, ScaleExtremum>(&getContext());
+    exponents
+        .add<ContractExponent<math::ExpOp>, ContractExponent<math::Exp2Op>>(
+            &getContext(), fast);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(scales))) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(exponents))))
+      signalPassFailure();
+  }
+};
+} // namespace

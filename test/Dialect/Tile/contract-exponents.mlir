@@ -1,0 +1,122 @@
+// Exponents relative to a row become one multiply-add.
+
+// RUN: fusion-opt %s --tile-contract-exponents --split-input-file | FileCheck %s
+// RUN: fusion-opt %s --tile-contract-exponents=fast --split-input-file | FileCheck %s --check-prefix=FAST
+
+// The scale moves out of the choice and of the maximum into the exponent:
+// 0.125 log2(e) and -log2(e).
+// CHECK-LABEL: tile.program @masked
+// CHECK-DAG: %[[K:.*]] = arith.constant 0.180336878 : f32
+// CHECK-DAG: %[[L:.*]] = arith.constant -1.44269502 : f32
+// CHECK-DAG: %[[C:.*]] = arith.constant 1.250000e-01 : f32
+// CHECK: %[[S:.*]] = tile.load
+// CHECK: %[[P:.*]] = arith.select %{{.*}}, %{{.*}}, %[[S]]
+// CHECK: %[[T:.*]] = tile.reduce %[[P]] along 1
+// CHECK: %[[SC:.*]] = tile.splat %[[C]] : f32 -> tensor<64xf32>
+// CHECK: %[[M:.*]] = arith.mulf %[[T]], %[[SC]]
+// CHECK: %[[SL:.*]] = tile.splat %[[L]] : f32 -> tensor<64xf32>
+// CHECK: %[[O:.*]] = arith.mulf %[[M]], %[[SL]]
+// CHECK: %[[SK:.*]] = tile.splat %[[K]] : f32 -> tensor<64x64xf32>
+// CHECK: %[[B:.*]] = tile.broadcast %[[O]] dims [0]
+// CHECK: %[[E:.*]] = math.fma %[[P]], %[[SK]], %[[B]]
+// CHECK: math.exp2 %[[E]] fastmath<afn>
+tile.program @masked(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %scale = arith.constant 0.125 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %k = tile.splat %scale : f32 -> tensor<64x64xf32>
+  %low = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %mask = arith.cmpf olt, %s, %k : tensor<64x64xf32>
+  %z = arith.mulf %s, %k : tensor<64x64xf32>
+  %p = arith.select %mask, %low, %z : tensor<64x64xi1>, tensor<64x64xf32>
+  %m = tile.reduce %p along 1 : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.maximumf %a, %b : f32
+    tile.yield %t : f32
+  }
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d = arith.subf %p, %b : tensor<64x64xf32>
+  %e = math.exp %d fastmath<afn> : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.return
+}
+
+// -----
+
+// What repairs sums of such exponentials is relative to the same number: the
+// distance of two maxima is that of their multiples by log2(e).
+// CHECK-LABEL: tile.program @repaired
+// CHECK: %[[OLD:.*]] = tile.load %{{.*}} -> tensor<64xf32>
+// CHECK: %[[NEW:.*]] = tile.load %{{.*}} -> tensor<64xf32>
+// CHECK: %[[O:.*]] = arith.mulf %[[NEW]], %{{.*}} : tensor<64xf32>
+// CHECK: %[[F:.*]] = arith.mulf %[[OLD]], %{{.*}} : tensor<64xf32>
+// CHECK: %[[D:.*]] = arith.addf %[[F]], %[[O]] : tensor<64xf32>
+// CHECK: math.exp2 %[[D]] fastmath<afn> : tensor<64xf32>
+// CHECK: %[[B:.*]] = tile.broadcast %[[O]] dims [0]
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[B]]
+tile.program @repaired(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %scale = arith.constant 0.125 : f32
+  %k = tile.splat %scale : f32 -> tensor<64x64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %2 = tile.view %x[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %old = tile.load %2[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %change = arith.subf %old, %m : tensor<64xf32>
+  %f = math.exp %change fastmath<afn> : tensor<64xf32>
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %z = arith.mulf %s, %k : tensor<64x64xf32>
+  %d = arith.subf %z, %b : tensor<64x64xf32>
+  %e = math.exp %d fastmath<afn> : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.store %f, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  tile.return
+}
+
+// -----
+
+// An exact exponential stays, unless all may be approximated; so does one of
+// what is no multiple, or of a negative one: its maximum is another.
+// CHECK-LABEL: tile.program @others
+// CHECK: math.exp %{{.*}} : tensor
+// CHECK: math.exp %{{.*}} fastmath<afn>
+// CHECK: %[[N:.*]] = arith.mulf
+// CHECK: tile.reduce %[[N]] along 1
+// CHECK-NOT: math.fma
+// CHECK: tile.return
+// FAST-LABEL: tile.program @others
+// FAST: math.fma
+// FAST: math.exp2
+// FAST: math.exp %{{.*}} fastmath<afn>
+// FAST: tile.return
+tile.program @others(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %scale = arith.constant 0.125 : f32
+  %negative = arith.constant -0.125 : f32
+  %k = tile.splat %scale : f32 -> tensor<64x64xf32>
+  %n = tile.splat %negative : f32 -> tensor<64x64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %z = arith.mulf %s, %k : tensor<64x64xf32>
+  %d = arith.subf %z, %b : tensor<64x64xf32>
+  %e = math.exp %d : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  %c = arith.subf %s, %b : tensor<64x64xf32>
+  %f = math.exp %c fastmath<afn> : tensor<64x64xf32>
+  tile.store %f, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  %v = arith.mulf %s, %n : tensor<64x64xf32>
+  %t = tile.reduce %v along 1 : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %h: f32):
+    %u = arith.maximumf %a, %h : f32
+    tile.yield %u : f32
+  }
+  tile.store %t, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  tile.return
+}
