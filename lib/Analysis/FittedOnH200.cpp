@@ -415,7 +415,7 @@ static constexpr CascadeConstants getCascades() {
   c.productsWait = 0.5;
   c.arithmeticWait = 0.31;
   c.copyBytesPerSecond = 6.7e12;
-  c.blockSeconds = 2.2e-6;
+  c.blockSeconds = 3.3e-6;
   c.tileSeconds = 0.87e-6;
   c.dealtShare = 1.05;
   return c;

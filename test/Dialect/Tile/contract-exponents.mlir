@@ -120,3 +120,57 @@ tile.program @others(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
   tile.store %t, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
   tile.return
 }
+
+// -----
+
+// A mask makes minus infinity for a maximum, and zeros of exponentials that are
+// added up: these follow from that, unless the maximum may be minus infinity.
+// CHECK-LABEL: tile.program @zeros
+// CHECK: %[[M:.*]] = arith.select %[[C:.*]], %[[S:.*]], %{{.*}} : tensor<64x64xi1>, tensor<64x64xf32>
+// CHECK: %[[D:.*]] = arith.subf %[[M]], %{{.*}} : tensor<64x64xf32>
+// CHECK: %[[E:.*]] = math.exp %[[D]]
+// CHECK: tile.reduce %[[E]] along 1
+// CHECK: %[[X:.*]] = math.exp %{{.*}} : tensor<64x64xf32>
+// CHECK: %[[K:.*]] = arith.select %[[C]], %[[X]], %{{.*}} : tensor<64x64xi1>, tensor<64x64xf32>
+// CHECK: tile.reduce %[[K]] along 1
+tile.program @zeros(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %zeros = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %low = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %none = tile.splat %zero : f32 -> tensor<64xf32>
+  %lows = tile.splat %lowest : f32 -> tensor<64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %mask = arith.cmpf olt, %s, %zeros : tensor<64x64xf32>
+  %p = arith.select %mask, %s, %low : tensor<64x64xi1>, tensor<64x64xf32>
+  %m = tile.reduce %p along 1 : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.maximumf %a, %b : f32
+    tile.yield %t : f32
+  }
+  %isNone = arith.cmpf oeq, %m, %lows : tensor<64xf32>
+  %used = arith.select %isNone, %none, %m : tensor<64xi1>, tensor<64xf32>
+  %b = tile.broadcast %used dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d = arith.subf %s, %b : tensor<64x64xf32>
+  %e = math.exp %d : tensor<64x64xf32>
+  %z = arith.select %mask, %e, %zeros : tensor<64x64xi1>, tensor<64x64xf32>
+  %l = tile.reduce %z along 1 : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %h: f32):
+    %u = arith.addf %a, %h : f32
+    tile.yield %u : f32
+  }
+  tile.store %l, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  %b2 = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d2 = arith.subf %s, %b2 : tensor<64x64xf32>
+  %e2 = math.exp %d2 : tensor<64x64xf32>
+  %z2 = arith.select %mask, %e2, %zeros : tensor<64x64xi1>, tensor<64x64xf32>
+  %l2 = tile.reduce %z2 along 1 : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %h: f32):
+    %u = arith.addf %a, %h : f32
+    tile.yield %u : f32
+  }
+  tile.store %l2, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  tile.return
+}

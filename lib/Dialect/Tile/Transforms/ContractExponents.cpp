@@ -17,6 +17,9 @@
 // same for all elements of a row and for the factors that repair their sums, so
 // that it cancels in a quotient of sums.
 //
+// What a mask makes minus infinity for the maximum so far is zero as an
+// exponential relative to that, and needs no masks of its own in sums.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
@@ -89,6 +92,15 @@ static std::optional<Scaled> matchScaled(Value value) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A choice between exponentials and zero, where the same choice between what
+/// they are of and minus infinity is there as well: the exponentials of that.
+struct DropMask : public OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp choice,
+                                PatternRewriter &rewriter) const override;
+};
+
 /// An infinity, or a multiple: the multiple of a choice.
 struct ScaleChoice : public OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -131,6 +143,63 @@ private:
   bool fast;
 };
 } // namespace
+
+static bool isNumber(Value tile, double wanted) {
+  std::optional<double> number = getNumber(tile);
+  return number && *number == wanted;
+}
+
+static constexpr double kMinusInfinity =
+    -std::numeric_limits<double>::infinity();
+
+/// True for a row's numbers among which zero stands for minus infinity.
+static bool isAboveMinusInfinity(Value row) {
+  auto choice = row.getDefiningOp<arith::SelectOp>();
+  auto compare = choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>()
+                        : arith::CmpFOp();
+  return compare && compare.getPredicate() == arith::CmpFPredicate::OEQ &&
+         compare.getLhs() == choice.getFalseValue() &&
+         isNumber(compare.getRhs(), kMinusInfinity) &&
+         isNumber(choice.getTrueValue(), 0);
+}
+
+LogicalResult DropMask::matchAndRewrite(arith::SelectOp choice,
+                                        PatternRewriter &rewriter) const {
+  // Where the row's number is none, so is each sum with any of its elements.
+  if (!llvm::all_of(choice->getUsers(), llvm::IsaPred<ReduceOp, DotOp>))
+    return failure();
+  bool isFirst = isNumber(choice.getFalseValue(), 0);
+  if (!isFirst && !isNumber(choice.getTrueValue(), 0))
+    return failure();
+  Value chosen = isFirst ? choice.getTrueValue() : choice.getFalseValue();
+  auto rounded = chosen.getDefiningOp<arith::TruncFOp>();
+  Operation *exponential = (rounded ? rounded.getIn() : chosen).getDefiningOp();
+  if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exponential))
+    return failure();
+  auto distance = exponential->getOperand(0).getDefiningOp<arith::SubFOp>();
+  auto row =
+      distance ? distance.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  if (!row || !isAboveMinusInfinity(row.getValue()))
+    return failure();
+  for (Operation *user : distance.getLhs().getUsers()) {
+    auto masked = dyn_cast<arith::SelectOp>(user);
+    if (!masked || masked.getCondition() != choice.getCondition() ||
+        masked->getBlock() != choice->getBlock() ||
+        !masked->isBeforeInBlock(choice) ||
+        !isNumber(isFirst ? masked.getFalseValue() : masked.getTrueValue(),
+                  kMinusInfinity))
+      continue;
+    IRMapping mapping;
+    mapping.map(distance.getLhs(), masked.getResult());
+    rewriter.clone(*distance, mapping);
+    Operation *last = rewriter.clone(*exponential, mapping);
+    if (rounded)
+      last = rewriter.clone(*rounded, mapping);
+    rewriter.replaceOp(choice, last->getResults());
+    return success();
+  }
+  return failure();
+}
 
 LogicalResult ScaleChoice::matchAndRewrite(arith::SelectOp choice,
                                            PatternRewriter &rewriter) const {
@@ -245,12 +314,15 @@ public:
 
   void runOnOperation() override {
     // Exponents are of multiples once choices are.
-    RewritePatternSet scales(&getContext()), exponents(&getContext());
+    RewritePatternSet masks(&getContext()), scales(&getContext()),
+        exponents(&getContext());
+    masks.add<DropMask>(&getContext());
     scales.add<ScaleChoice, ScaleExtremum>(&getContext());
     exponents
         .add<ContractExponent<math::ExpOp>, ContractExponent<math::Exp2Op>>(
             &getContext(), fast);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(scales))) ||
+    if (failed(applyPatternsGreedily(getOperation(), std::move(masks))) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(scales))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(exponents))))
       signalPassFailure();
   }

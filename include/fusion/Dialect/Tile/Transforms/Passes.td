@@ -234,7 +234,9 @@ def ContractExponentsPass
     tile's elements, or of a multiple of them, from what is one number in a row,
     becomes a power of two of a multiply-add. Positive factors move from what a
     maximum or minimum is of to its result, and out of choices between a multiple
-    and an infinity, so that nothing but the multiply-add has them:
+    and an infinity, so that nothing but the multiply-add has them. Before that,
+    exponentials of what a mask has made minus infinity elsewhere lose a mask of
+    their own where they are only added up or multiplied:
 
     ```mlir
     %y = arith.mulf %x, %k : tensor<64x128xf32>
