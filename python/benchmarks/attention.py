@@ -6,13 +6,16 @@
 
     attention.py build FOLDER [CASE ...]     any machine with the compiler
     attention.py run FOLDER [--only=REGEX] [--library=libfusion-rt.so]
+    attention.py check FOLDER [CASE ...]     ptxas: no spills, no remarks
 
 A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, with _causal behind it for a causal
 mask: 4x16x4096x128_f16_causal. Packages are named CASE@VARIANT.fpk; `build`
 writes CASE@own.fpk, and others that lie in the folder are run as well. Each is
 run twice, which must agree bit by bit, and its first head is compared with
 float64; then package and peers take turns, median of graph replays with the L2
-cache flushed. The exit status is 1 when a result was wrong or did not compile.
+cache flushed. `check` assembles the cases' PTX instead. The exit status is 1 when
+a result was wrong, a case did not compile, spilled, or has products that ptxas
+serialises (C75xx).
 """
 
 import argparse
@@ -29,7 +32,8 @@ CASES = [shape + mask for shape in (
     "4x16x4096x128_f16", "16x16x1024x128_f16", "8x16x2048x128_bf16",
     "1x16x16384x128_bf16", "8x16x4096x64_f16", "32x16x1024x64_bf16",
     "2x16x16384x64_bf16", "2x16x4096x96_f16", "4x16x2048x256_f16",
-    "8x16x4096x32_f16", "2x8x1000x128_f16", "3x7x777x64_f16")
+    "8x16x4096x32_f16", "2x8x1000x128_f16", "3x7x777x64_f16",
+    "4x16x2000x64_bf16", "2x12x3111x128_f16")
     for mask in ("", "_causal")]
 
 
@@ -73,6 +77,24 @@ def build(folder, cases, compiler, target):
         failed += done.returncode != 0
         print(f"{case.name:32} "
               f"{predicted[1] if predicted else text[:200]}", flush=True)
+    return failed
+
+
+def check(folder, cases, compiler, target):
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for case in cases:
+        source, text = (folder / f"{case.name}.{end}" for end in ("mlir", "ptx"))
+        source.write_text(case.program())
+        subprocess.run([compiler, source, f"--target={target}",
+                        "--compile-to=ptx", "-o", text], check=True)
+        done = subprocess.run(["ptxas", "-v", f"-arch={target}", text, "-o",
+                               folder / f"{case.name}.cubin"],
+                              capture_output=True, text=True)
+        found = re.findall(r"[1-9]\d* bytes spill \w+|C75\d\d", done.stderr)
+        bad = done.returncode != 0 or bool(found)
+        failed += bad
+        print(f"{case.name:32} {' '.join(found) if bad else 'ok'}", flush=True)
     return failed
 
 
@@ -149,7 +171,7 @@ def reference(case, query, key, value):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
                                      allow_abbrev=False)
-    parser.add_argument("step", choices=("build", "run"))
+    parser.add_argument("step", choices=("build", "run", "check"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--only", default="")
@@ -160,12 +182,12 @@ def main():
     options = parser.parse_intermixed_args()
     if options.library:
         os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
-    if options.step == "build":
-        failed = build(options.folder,
-                       [Case(name) for name in options.cases or CASES],
-                       options.compiler, options.target)
-    else:
+    cases = [Case(name) for name in options.cases or CASES]
+    if options.step == "run":
         failed = run(options.folder, options.only)
+    else:
+        step = build if options.step == "build" else check
+        failed = step(options.folder, cases, options.compiler, options.target)
     return 1 if failed else 0
 
 

@@ -28,6 +28,8 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -195,6 +197,22 @@ static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine,
   passes.run(llvmModule, moduleAnalyses);
 }
 
+/// Keeps the instructions of products of warpgroups where they are. Two
+/// branches that begin with the same ones would else have them before the
+/// branch, which then lies between products and the wait for them: ptxas runs
+/// these one after the other (C7514).
+static void keepProducts(llvm::Module &llvmModule) {
+  for (llvm::Function &function : llvmModule)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      auto *text =
+          call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())
+               : nullptr;
+      if (text && StringRef(text->getAsmString()).contains("wgmma."))
+        call->addFnAttr(llvm::Attribute::NoMerge);
+    }
+}
+
 /// `text` without the empty debug section that the backend writes next to line
 /// tables: it says nothing, and readers of PTX need not know sections.
 static std::string dropEmptySections(StringRef text) {
@@ -244,6 +262,7 @@ FailureOr<std::string> mlir::fusion::translateToPTX(Operation *module,
               "defect of the lowering, please report it with this module";
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
+  keepProducts(*llvmModule);
   optimize(*llvmModule, *machine, options.optLevel);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
