@@ -378,7 +378,8 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   Type query = inner.front().sum.operands[0].element;
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = body.getGraph().getValue(output.value);
-    bool isLikeQueries = getElementTypeOrSelf(value.ssa.getType()) == query &&
+    bool isLikeQueries = inner.size() == 1 &&
+                         getElementTypeOrSelf(value.ssa.getType()) == query &&
                          getWidth(column) == getWidth(depth);
     if ((output.mask & cascade.columns) &&
         (tiling.isPersistent || !isLikeQueries))
