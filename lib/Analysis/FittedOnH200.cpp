@@ -403,9 +403,9 @@ static constexpr FewRowsConstants getFewRows() {
   return c;
 }
 
-/// Attention of 64x4096, 16x16384 and 256x1024 by 128, and of 128x4096 by 64,
-/// f16, with fast and precise numerics, whole, causal and in windows, in steps
-/// of 32, 64 and 128 keys, 2026-11-24.
+/// Attention of f16 with 32 to 256 features, 48 schedules of one to three
+/// warpgroups in steps of 32, 64 and 128 keys, whole, and what causal masks
+/// add, 2026-11-27.
 static constexpr CascadeConstants getCascades() {
   CascadeConstants c;
   c.registers = 32;

@@ -14,6 +14,7 @@
 #include "MmaPrices.h"
 
 #include "fusion/Analysis/CostModel.h"
+#include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Executable/PackageModel.h"
 #include "fusion/Support/PanelFormat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -243,8 +244,10 @@ static void addRowGroups(llvm::SmallVectorImpl<MmaConfig> &configs,
                          const MmaProblem &problem, int64_t depth,
                          const TargetInfo &target) {
   constexpr int64_t kGroups = 3, kGroupRows = 64;
-  // What setmaxnreg gives twelve warps beside four of producers.
-  constexpr int64_t kMostRegisters = 160 - cost::kRegisterError;
+  constexpr int64_t kMostRegisters =
+      getMovedRegisters(kGroups * kWarpgroupWarps, /*holdsOperands=*/false)
+          .consumer -
+      cost::kRegisterError;
   if (problem.rows <= 2 * kGroupRows || problem.granules[0] > 1 ||
       problem.granules[1] > 1 || problem.wholeRows || problem.taps > 1)
     return;

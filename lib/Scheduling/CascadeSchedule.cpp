@@ -21,6 +21,7 @@
 #include "fusion/Analysis/BodyValues.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Analysis/WalkLimits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -279,10 +280,10 @@ bool CascadeScheduler::canMultiply() const {
 
 /// Registers of a thread that multiplies: more warps have fewer.
 static int64_t getMostRegisters(int64_t warpgroups, const TargetInfo &target) {
-  constexpr int64_t kTwo = 240, kThree = 160;
-  return warpgroups == 1   ? target.maxRegistersPerThread
-         : warpgroups == 2 ? kTwo
-                           : kThree;
+  if (warpgroups == 1)
+    return target.maxRegistersPerThread;
+  return getMovedRegisters(warpgroups * kWarpgroupWarps, /*holdsOperands=*/true)
+      .consumer;
 }
 
 /// By warpgroups alone: single warps take longer for one walk than for two

@@ -93,7 +93,7 @@ static bool isConstant(Value value) {
   return matchPattern(value, m_Constant());
 }
 
-/// The argument of the loop's body that `value` is, if nothing else uses it.
+/// What the loop carries that `value` is, if it is that.
 static BlockArgument getCarried(Value value, scf::ForOp loop) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner() != loop.getBody() ||
@@ -224,8 +224,8 @@ private:
   /// no register that it takes is written while another one is in flight.
   void writeOperands(IRMapping &mapping);
   void writeProduct(IRMapping &mapping);
-  /// What the loop carries after a turn: the sum and the position are those of
-  /// `sums`, then the computed operand.
+  /// What the loop carries after a turn, with `sum` and `position` in their
+  /// places, then the computed operand.
   SmallVector<Value> collect(IRMapping &turn, Value sum, Value position);
   void writeLoop(scf::ForOp loop);
   /// Writes all turns, of which there are some; returns the results.

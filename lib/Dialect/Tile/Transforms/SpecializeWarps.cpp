@@ -15,6 +15,7 @@
 #include "RoleWriters.h"
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -151,18 +152,6 @@ static void emitCommon(OpBuilder &builder, OpBuilder &buffers, Location loc,
   roundOperands(common);
 }
 
-/// Registers of a thread of producers and of consumers.
-static ArrayRef<int64_t> getRegisters(int64_t consumers, bool holdsOperands) {
-  static constexpr int64_t kEight[] = {40, 232},
-                           kEightWithOperands[] = {24, 240},
-                           kTwelve[] = {24, 160}, kSixteen[] = {24, 112};
-  if (consumers == 12)
-    return kTwelve;
-  if (consumers == 16)
-    return kSixteen;
-  return holdsOperands ? kEightWithOperands : kEight;
-}
-
 /// Warps beside the consumer's, and the register budgets when they move:
 /// producers need few, so that the warps with accumulators can have more than
 /// an even share of the 64 Ki registers, and most where operands are beside
@@ -177,7 +166,9 @@ static void setWarps(ProgramOp program, SpecializeOp specialize,
   if (accumulators >= fusion::kLeastMovedSums &&
       (consumers == 8 || consumers == 12 || consumers == 16)) {
     extra = 4;
-    specialize.setRegisters(getRegisters(consumers, holdsOperands));
+    fusion::MovedRegisters moved =
+        fusion::getMovedRegisters(consumers, holdsOperands);
+    specialize.setRegisters(ArrayRef<int64_t>{moved.producer, moved.consumer});
   }
   extra += consumers - program.getNumWarps();
   program.setExtraWarpsAttr(builder.getI64IntegerAttr(extra));
