@@ -140,15 +140,19 @@ bool LoopMatcher::areSame(const BodyValue &value, const BodyValue &other,
       return areSame(value, *producer, depth + 1);
   if (element || otherElement)
     return false;
+  // Bodies capture what is the same at each point.
+  if (value.value == other.value && !value.isOfBody())
+    return true;
   Operation *a = value.value.getDefiningOp(), *b = other.value.getDefiningOp();
   if (!a || !b)
     return false;
-  if (a == b)
-    return a->hasTrait<OpTrait::ConstantLike>();
+  if (auto index = dyn_cast<linalg::IndexOp>(a))
+    if (auto otherIndex = dyn_cast<linalg::IndexOp>(b))
+      return isSameLoop(value.point[index.getDim()],
+                        other.point[otherIndex.getDim()]);
   if (a->getName() != b->getName() || a->getNumRegions() != 0 ||
       a->getNumOperands() != b->getNumOperands() || a->getNumResults() != 1 ||
-      !isMemoryEffectFree(a) || isa<linalg::IndexOp>(a) ||
-      a->getResultTypes() != b->getResultTypes() ||
+      !isMemoryEffectFree(a) || a->getResultTypes() != b->getResultTypes() ||
       a->getAttrDictionary() != b->getAttrDictionary())
     return false;
   return llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()),

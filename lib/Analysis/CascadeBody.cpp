@@ -17,6 +17,7 @@
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/WalkLimits.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -153,13 +154,18 @@ bool CascadeAnalysis::checkRepairs() {
   return true;
 }
 
-/// Copies bring operands from memory as they are.
+/// Copies bring operands from memory as they are, or a part of them.
 bool CascadeAnalysis::checkOthers() {
   DimMask owned = result.rows | result.columns | getWalkedMask();
+  auto isPart = [&](unsigned instance) {
+    return isa<tensor::ExtractSliceOp>(body.getNode(instances[instance]).op) &&
+           instances[instance].producers.empty();
+  };
   for (unsigned i = 0; i < instances.size(); ++i) {
     if (getKind(i) == NodeKind::Contraction) {
       for (unsigned producer : instances[i].producers)
-        if (!contracted[producer] && getKind(producer) == NodeKind::Pointwise)
+        if (!contracted[producer] && getKind(producer) == NodeKind::Pointwise &&
+            !isPart(producer))
           return fail(CascadeProblem::ComputedOperand, producer);
       continue;
     }

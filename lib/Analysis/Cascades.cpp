@@ -240,17 +240,19 @@ std::optional<TensorElement> RepairMatcher::findSum(BodyValue value) {
 bool RepairMatcher::defer(const BodyValue &value, Operation *op,
                           unsigned operand) {
   BodyValue factor = value.at(op->getOperand(operand));
-  if (isa<arith::MulFOp>(op)) {
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  if (!quotient) {
     auto [reciprocal, place] = findOp<arith::DivFOp>(factor);
     if (!reciprocal || getNumber(reciprocal.getLhs()) != 1.0)
       return false;
+    quotient = reciprocal;
     factor = place.at(reciprocal.getRhs());
   }
   std::optional<TensorElement> source = findSum(factor);
   if (!source ||
-      !findRescalableSum(source->tensor.getDefiningOp<linalg::LinalgOp>()))
+      !isRelativeToMaximum(source->tensor.getDefiningOp<linalg::LinalgOp>()))
     return false;
-  links.deferrals.push_back({*source, op, 1 - operand});
+  links.deferrals.push_back({*source, op, 1 - operand, quotient.getFastmath()});
   links.roundings.push_back(op);
   return true;
 }

@@ -18,9 +18,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Groups of all dimensions, one for each that is not `dropped`, in order.
-static SmallVector<ReassociationIndices>
-groupByKept(const llvm::SmallBitVector &dropped) {
+SmallVector<ReassociationIndices>
+fusion::groupByKept(const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups;
   ReassociationIndices group;
   for (unsigned dim = 0; dim < dropped.size(); ++dim) {

@@ -131,6 +131,49 @@ bool BodyEvaluator::isNatural(AffineExpr expr) const {
   return natural;
 }
 
+bool BodyEvaluator::isWithin(AffineExpr coord, int64_t low,
+                             int64_t high) const {
+  const TileAxes &axes = builder.getAxes();
+  SmallVector<std::optional<int64_t>> least, most;
+  for (unsigned axis = 0; axis < axes.size(); ++axis) {
+    auto extent = dyn_cast<AffineConstantExpr>(axes[axis].extent);
+    least.push_back(0);
+    most.push_back(extent ? std::optional(extent.getValue()) : std::nullopt);
+  }
+  unsigned symbols =
+      builder.getKernel().getNumSymbols() + axes.getNumIndexTiles();
+  least.resize(axes.size() + symbols);
+  most.resize(axes.size() + symbols);
+  auto bound = [&](bool isUpper) {
+    return getBoundForAffineExpr(coord, axes.size(), symbols, least, most,
+                                 isUpper);
+  };
+  std::optional<int64_t> lower = bound(false), upper = bound(true);
+  return lower && upper && *lower >= low && *upper <= high;
+}
+
+bool BodyEvaluator::fits(AffineExpr coord, Type type) const {
+  unsigned bits = type.getIntOrFloatBitWidth() - 1;
+  if (auto floats = dyn_cast<FloatType>(type))
+    bits = floats.getFPMantissaWidth();
+  int64_t limit = int64_t(1) << std::min(bits, 62u);
+  return isWithin(coord, -limit, limit - 1);
+}
+
+std::optional<AffineExpr> BodyEvaluator::getConverted(Value value) {
+  auto conversion = value.getDefiningOp<arith::SIToFPOp>();
+  if (!conversion)
+    return std::nullopt;
+  Value integer = conversion.getIn();
+  if (auto absolute = integer.getDefiningOp<math::AbsIOp>())
+    integer = absolute.getOperand();
+  std::optional<AffineExpr> coord = getCoordinate(integer);
+  return coord && !coord->isSymbolicOrConstant() &&
+                 fits(*coord, value.getType())
+             ? coord
+             : std::nullopt;
+}
+
 std::optional<AffineExpr> BodyEvaluator::computeDivision(Operation *op,
                                                          unsigned depth) {
   auto a = getCoordinate(op->getOperand(0), depth + 1);
@@ -185,13 +228,22 @@ std::optional<AffineExpr> BodyEvaluator::computeCoordinate(Value value,
     return std::nullopt;
   bool isIndex = value.getType().isIndex();
   bool isWide = isIndex || value.getType().isInteger(64);
+  // Narrower integers are coordinates where they hold all of them.
+  if (!isWide && value.getType().isSignlessInteger()) {
+    if (!isa<arith::IndexCastOp, arith::AddIOp, arith::SubIOp>(op))
+      return std::nullopt;
+    std::optional<AffineExpr> expr =
+        isa<arith::IndexCastOp>(op)
+            ? getCoordinate(op->getOperand(0), depth + 1)
+            : computeArithmetic(op, depth);
+    return expr && fits(*expr, value.getType()) ? expr : std::nullopt;
+  }
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     if (index->getBlock() == block)
       return loopCoords[index.getDim()];
     return std::nullopt;
   }
-  // Through i32 only when nothing can be lost: coordinates are not negative
-  // and programs with larger sizes do their index arithmetic in 64 bits.
+  // Programs with larger sizes do their index arithmetic in 64 bits.
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && isWide)
     return getCoordinate(op->getOperand(0), depth + 1);
   if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) && isWide)
@@ -217,7 +269,8 @@ SmallVector<Value> BodyEvaluator::getTileOperands(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || operands.contains(value) ||
       op->hasTrait<OpTrait::ConstantLike>() ||
-      (value.getType().isIndex() && getCoordinate(value)))
+      (value.getType().isIndex() && getCoordinate(value)) ||
+      getConverted(value))
     return {};
   if (!isa<tensor::ExtractOp>(op))
     return llvm::to_vector(op->getOperands());
@@ -281,6 +334,12 @@ FailureOr<Tile> BodyEvaluator::compute(Value value) {
   if (value.getType().isIndex())
     if (std::optional<AffineExpr> coord = getCoordinate(value))
       return builder.getIndexTile(*coord);
+  if (std::optional<AffineExpr> coord = getConverted(value)) {
+    Tile tile = builder.getIndexTile(*coord, cast<FloatType>(value.getType()));
+    if (cast<arith::SIToFPOp>(op).getIn().getDefiningOp<math::AbsIOp>())
+      tile.value = math::AbsFOp::create(builder, op->getLoc(), tile.value);
+    return tile;
+  }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return computeExtract(extract);
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)

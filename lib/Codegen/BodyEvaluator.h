@@ -55,6 +55,12 @@ public:
 private:
   /// The values of the body that `compute` needs as tiles for `value`.
   SmallVector<Value> getTileOperands(Value value);
+  /// The coordinate that `value`, a float, is made of.
+  std::optional<AffineExpr> getConverted(Value value);
+  /// All that `coord` can be is from `low` to `high`.
+  bool isWithin(AffineExpr coord, int64_t low, int64_t high) const;
+  /// All that `coord` can be is among the integers of `type`.
+  bool fits(AffineExpr coord, Type type) const;
   /// `value`, whose operands are tiles already.
   FailureOr<Tile> compute(Value value);
   FailureOr<Tile> computeExtract(tensor::ExtractOp extract);

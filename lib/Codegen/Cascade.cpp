@@ -123,6 +123,12 @@ FailureOr<unsigned> mlir::fusion::formCascade(std::vector<Reduction> &group,
 
 void RunningResults::publish(const Reduction &member, unsigned number,
                              Tile before, Tile now) {
+  Tile used = note(member, number, std::move(before), std::move(now));
+  builder.getScopes().setRunning(member.op->getResult(0), member.coords, used);
+}
+
+Tile RunningResults::note(const Reduction &member, unsigned number, Tile before,
+                          Tile now) {
   const Combiner &combiner = member.combiners.front();
   auto constant = [&](TypedAttr value) {
     return builder.broadcast({builder.createConstant(value), {}}, now.axes);
@@ -134,8 +140,8 @@ void RunningResults::publish(const Reduction &member, unsigned number,
   Tile zero = constant(
       cast<TypedAttr>(FloatAttr::get(cast<FloatType>(combiner.type), 0.0)));
   Tile used = builder.select(isNone, zero, now);
-  builder.getScopes().setRunning(member.op->getResult(0), member.coords, used);
-  results[number] = {std::move(before), std::move(used)};
+  results[number] = {std::move(before), used};
+  return used;
 }
 
 Tile RunningResults::getFactor(const Reduction::Link &link) {

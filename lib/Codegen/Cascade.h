@@ -37,6 +37,9 @@ public:
   /// result of `member`, the reduction `number` of its group. Before this step
   /// it was `before`.
   void publish(const Reduction &member, unsigned number, Tile before, Tile now);
+  /// Lets repairs from now on be from `before` to `now`, or to zero where that
+  /// is the combination of nothing. Returns what they are to.
+  Tile note(const Reduction &member, unsigned number, Tile before, Tile now);
   /// `sum`, what `member` has added up so far, relative to what the results it
   /// needs are now.
   Tile repair(const Reduction &member, Tile sum);

@@ -27,6 +27,8 @@ struct Grid {
   unsigned depth = 0;
   /// The rank of the block in its cluster, when a cluster shares a tile.
   Value clusterRank;
+  /// The part of the tile that it finishes; several may finish the same one.
+  Value part;
   /// The number of this block, where blocks share a tile and are no cluster.
   Value blockNumber;
 };

@@ -178,7 +178,16 @@ LogicalResult GridBuilder::shareTiles() {
   if (isReducedInGranules(whole))
     return kernel.emitError("FUS-3119: the blocks of a cluster share a "
                             "dimension that the kernel reduces in granules");
-  axes.addPart(whole, axes[whole].tile / cluster, std::nullopt);
+  // More blocks may share a walk than there are parts of a tile.
+  int64_t parts = cluster;
+  if (mma.getApart() && walksOnce())
+    parts = std::min(parts, axes[whole].tile / kLeastSharedColumns);
+  if (parts == 0)
+    return kernel.emitError(
+               "FUS-3123: blocks share a walk ('split'), but tiles "
+               "have fewer than ")
+           << kLeastSharedColumns << " columns";
+  axes.addPart(whole, axes[whole].tile / parts, std::nullopt);
   axes.rebind(whole, axes.size() - 1);
   Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
   if (mma.getApart()) {
@@ -190,6 +199,10 @@ LogicalResult GridBuilder::shareTiles() {
     grid.clusterRank =
         tile::ClusterRankOp::create(builder, loc, builder.getIndexType());
   }
+  grid.part = parts == cluster
+                  ? grid.clusterRank
+                  : arith::RemUIOp::create(builder, loc, grid.clusterRank,
+                                           builder.createIndex(parts));
   block = arith::DivUIOp::create(builder, loc, block, size);
   blocks /= cluster;
   return success();
@@ -396,11 +409,11 @@ void GridBuilder::placeGrouped(unsigned row, unsigned column, Value rows,
 void GridBuilder::placeParts() {
   for (Axis &axis : axes)
     if (axis.whole) {
-      Value start =
-          axis.start ? builder.createIndex(*axis.start)
-                     : Value(arith::MulIOp::create(
-                           builder, loc, rowGroup ? rowGroup : grid.clusterRank,
-                           builder.createIndex(axis.tile)));
+      Value start = axis.start
+                        ? builder.createIndex(*axis.start)
+                        : Value(arith::MulIOp::create(
+                              builder, loc, rowGroup ? rowGroup : grid.part,
+                              builder.createIndex(axis.tile)));
       axis.offset =
           arith::AddIOp::create(builder, loc, axes[*axis.whole].offset, start);
     }

@@ -56,9 +56,25 @@ static bool dividesData(Operation *op) {
   return false;
 }
 
+/// True for what computes an index that may be larger than those it is of.
+static bool multipliesIndices(Operation *op) {
+  return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
+         !op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<linalg::IndexOp, arith::AddIOp, arith::SubIOp, arith::IndexCastOp,
+              tensor::DimOp>(op);
+}
+
 /// 32 when every index and every linear element offset of the kernel fits in a
 /// signed 32-bit integer, whatever block it is computed in; else 64.
 static int64_t chooseIndexBits(KernelOp kernel) {
+  // What contractions that feed each other have between them is no tensor in
+  // memory, and has no offsets.
+  bool isWalk =
+      llvm::any_of(kernel.getScheduleAttr().getAxes(), [](AxisAttr axis) {
+        return axis.getKind() == AxisKind::Sequential;
+      });
+  bool hasSteps =
+      isWalk && kernel.getScheduleAttr().getStrategy() == Strategy::Contraction;
   auto fits = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
@@ -74,8 +90,17 @@ static int64_t chooseIndexBits(KernelOp kernel) {
   };
   bool small = llvm::all_of(kernel.getInputs().getTypes(), fits) &&
                llvm::all_of(kernel.getResultTypes(), fits);
+  auto hasSmallSizes = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || llvm::all_of(tensor.getShape(), [](int64_t size) {
+      return !ShapedType::isDynamic(size) && size < (int64_t(1) << 30);
+    });
+  };
   kernel.getBlock().walk([&](Operation *op) {
-    small &= llvm::all_of(op->getResultTypes(), fits) && !dividesData(op);
+    small &= !dividesData(op);
+    small &= hasSteps ? llvm::all_of(op->getResultTypes(), hasSmallSizes) &&
+                            !multipliesIndices(op)
+                      : llvm::all_of(op->getResultTypes(), fits);
   });
   return small ? 32 : 64;
 }
@@ -114,11 +139,15 @@ getResidentBlocks(KernelOp kernel, AffineExpr blocks, uint64_t together) {
 
 /// Every block owns a tile of the dimensions that results have and nothing
 /// reduces. A result that lacks one would be written by each block along it, so
-/// that what one iteration space has is done for the product of two.
+/// that what one iteration space has is done for the product of two; but where
+/// a tile has all of it.
 static LogicalResult checkResults(KernelOp kernel,
                                   const IterationSpace &space) {
+  ArrayRef<AxisAttr> axes = kernel.getScheduleAttr().getAxes();
   for (auto [id, dim] : llvm::enumerate(space.getDims())) {
-    if (!dim.root || dim.reduction || dim.scan || dim.getStaticExtent() == 1)
+    std::optional<int64_t> extent = dim.getStaticExtent();
+    if (!dim.root || dim.reduction || dim.scan ||
+        (extent && *extent <= axes[id].getTile()))
       continue;
     for (auto [number, value] : llvm::enumerate(kernel.getStoredValues())) {
       auto type = dyn_cast<RankedTensorType>(value.getType());

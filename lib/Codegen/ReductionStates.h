@@ -54,12 +54,14 @@ public:
   FailureOr<Tile> finishCombiner(const Reduction &reduction, unsigned result,
                                  Tile sum, ArrayRef<unsigned> reduced);
 
+  /// `states` of elements along `axis`, if they have it, combined.
+  SmallVector<Tile> reduceAlong(const Reduction &reduction,
+                                ArrayRef<Tile> states, unsigned axis);
+
 private:
   /// The position of an element in the order of a selection's loops.
   Tile evaluatePosition(const Reduction &reduction);
   FailureOr<Tile> evaluateInit(const Reduction &reduction, unsigned result);
-  SmallVector<Tile> reduceAlong(const Reduction &reduction,
-                                ArrayRef<Tile> states, unsigned axis);
   /// What is accumulated in `states`, of the axes `reduced` and of all blocks
   /// that have parts of them.
   FailureOr<SmallVector<Tile>> reduce(const Reduction &reduction,

@@ -18,17 +18,26 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+int64_t mlir::fusion::countBytes(Value tile) {
+  int64_t bits =
+      tile::getTileElementType(tile.getType()).getIntOrFloatBitWidth();
+  for (int64_t size : tile::getTileShape(tile.getType()))
+    bits *= size;
+  return bits / 8;
+}
+
 FailureOr<Scratch> mlir::fusion::makeScratch(ValueRange sums, int64_t numSlots,
                                              TileBuilder &builder) {
-  Location loc = builder.getLoc();
   int64_t bytes = 0;
-  for (Value sum : sums) {
-    int64_t bits =
-        tile::getTileElementType(sum.getType()).getIntOrFloatBitWidth();
-    for (int64_t size : tile::getTileShape(sum.getType()))
-      bits *= size;
-    bytes += bits / 8;
-  }
+  for (Value sum : sums)
+    bytes += countBytes(sum);
+  return makeScratch(bytes, numSlots, builder);
+}
+
+FailureOr<Scratch> mlir::fusion::makeScratch(int64_t slotBytes,
+                                             int64_t numSlots,
+                                             TileBuilder &builder) {
+  Location loc = builder.getLoc();
   constexpr int64_t kWord = 4;
   int64_t signalBytes =
       numSlots * builder.getKernel().getSchedule().getWarps() * kWord;
@@ -40,7 +49,7 @@ FailureOr<Scratch> mlir::fusion::makeScratch(ValueRange sums, int64_t numSlots,
   builder.setInsertionPointToStart(&builder.getProgram().getBody().front());
   Scratch scratch;
   scratch.slots =
-      tile::ScratchOp::create(builder, loc, pointer, bytes * numSlots,
+      tile::ScratchOp::create(builder, loc, pointer, slotBytes * numSlots,
                               /*signals=*/false);
   scratch.signals = tile::ScratchOp::create(builder, loc, pointer, signalBytes,
                                             /*signals=*/true);

@@ -25,6 +25,11 @@ struct Scratch {
 /// Memory for so many times `sums`; fails when their signals do not fit.
 FailureOr<Scratch> makeScratch(ValueRange sums, int64_t numSlots,
                                TileBuilder &builder);
+/// The same for slots of `slotBytes` bytes.
+FailureOr<Scratch> makeScratch(int64_t slotBytes, int64_t numSlots,
+                               TileBuilder &builder);
+/// Bytes of the elements of `tile`.
+int64_t countBytes(Value tile);
 
 } // namespace mlir::fusion
 

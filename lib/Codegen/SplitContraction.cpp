@@ -13,7 +13,6 @@
 
 #include "SplitContraction.h"
 
-#include "Scratch.h"
 #include "WalkBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -30,32 +29,53 @@ bool SplitContraction::share(MutableArrayRef<Reduction> group,
   for (auto [number, axis] : llvm::enumerate(axes))
     wholes.push_back(builder.getAffineDimExpr(axis.whole.value_or(number)));
   std::vector<Reduction> moved(group);
-  for (Reduction &member : moved) {
+  for (auto [member, before] : llvm::zip_equal(moved, group)) {
     for (AffineExpr &coord : member.coords)
       coord = coord.replaceDims(wholes);
     for (AffineExpr &coord : member.loopCoords)
       coord = coord.replaceDims(wholes);
-    if (member.coords == group[&member - moved.data()].coords ||
-        !dots.match(member, reduced.front()))
+    bool isOfRows = before.reducesTiles && member.coords == before.coords;
+    if (!isOfRows && (member.coords == before.coords ||
+                      !dots.match(member, reduced.front())))
       return false;
   }
   llvm::copy(moved, group.begin());
   return true;
 }
 
-void SplitContraction::restrictToShare(scf::ForOp loop, const Axis &axis) {
+void SplitContraction::restrictToShare(scf::ForOp loop, const Axis &axis,
+                                       bool limited) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
   int64_t parts = kernel.getMma().getSplit();
-  Value share =
-      builder.getSize(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
-  Value begin = arith::MulIOp::create(builder, loc, grid.clusterRank, share);
-  Value end = arith::AddIOp::create(builder, loc, begin, share);
-  restrictWalk(builder, loop, begin, end);
+  if (!limited) {
+    Value share =
+        builder.getSize(axis.extent.ceilDiv(axis.tile * parts) * axis.tile);
+    Value begin = arith::MulIOp::create(builder, loc, grid.clusterRank, share);
+    Value end = arith::AddIOp::create(builder, loc, begin, share);
+    restrictWalk(builder, loop, begin, end);
+    return;
+  }
+  // Whole steps of what is left, which may be nothing.
+  Value begin = loop.getLowerBound();
+  Value length = arith::MaxSIOp::create(
+      builder, loc,
+      arith::SubIOp::create(builder, loc, loop.getUpperBound(), begin),
+      builder.createIndex(0));
+  Value steps = arith::CeilDivUIOp::create(
+      builder, loc, length, builder.createIndex(axis.tile * parts));
+  Value share = arith::MulIOp::create(builder, loc, steps,
+                                      builder.createIndex(axis.tile));
+  begin = arith::AddIOp::create(
+      builder, loc, begin,
+      arith::MulIOp::create(builder, loc, grid.clusterRank, share));
+  restrictWalk(builder, loop, begin,
+               arith::AddIOp::create(builder, loc, begin, share));
 }
 
-unsigned SplitContraction::takePart(SmallVectorImpl<unsigned> &tileAxes) const {
-  unsigned dim = 0;
+std::optional<unsigned>
+SplitContraction::takePart(SmallVectorImpl<unsigned> &tileAxes) const {
+  std::optional<unsigned> dim;
   for (auto [number, axis] : llvm::enumerate(axes))
     for (auto [position, of] : llvm::enumerate(tileAxes))
       if (axis.whole == of) {
@@ -65,8 +85,7 @@ unsigned SplitContraction::takePart(SmallVectorImpl<unsigned> &tileAxes) const {
   return dim;
 }
 
-FailureOr<SmallVector<Value>> SplitContraction::exchangeShares(
-    ValueRange sums, MutableArrayRef<SmallVector<unsigned>> sumAxes) {
+FailureOr<Scratch> SplitContraction::makeExchange(int64_t slotBytes) {
   auto refuse = [&](const Twine &reason) {
     return kernel.emitError("FUS-3123: the blocks of a 'split' exchange their "
                             "sums through global memory ('apart'), but ")
@@ -76,16 +95,32 @@ FailureOr<SmallVector<Value>> SplitContraction::exchangeShares(
   if (!blocks)
     return refuse("sizes are not known at compile time");
   if (builder.getProgram()
-          .walk([](tile::GridReduceOp) { return WalkResult::interrupt(); })
+          .walk([](Operation *op) {
+            return isa<tile::GridReduceOp, tile::GridGatherOp>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
           .wasInterrupted())
     return refuse("the kernel has several contractions");
-  FailureOr<Scratch> scratch = makeScratch(sums, blocks.getValue(), builder);
+  FailureOr<Scratch> scratch =
+      makeScratch(slotBytes, blocks.getValue(), builder);
   if (failed(scratch))
     return refuse("there are too many of them to signal to each other");
+  return scratch;
+}
+
+FailureOr<SmallVector<Value>> SplitContraction::exchangeShares(
+    ValueRange sums, MutableArrayRef<SmallVector<unsigned>> sumAxes) {
+  int64_t bytes = 0;
+  for (Value sum : sums)
+    bytes += countBytes(sum);
+  FailureOr<Scratch> scratch = makeExchange(bytes);
+  if (failed(scratch))
+    return failure();
   SmallVector<Type> types;
   unsigned dim = 0;
   for (auto [sum, own] : llvm::zip(sums, sumAxes)) {
-    dim = takePart(own);
+    dim = takePart(own).value_or(dim);
     types.push_back(
         builder.getTileType(own, tile::getTileElementType(sum.getType())));
   }
@@ -95,9 +130,42 @@ FailureOr<SmallVector<Value>> SplitContraction::exchangeShares(
   return llvm::to_vector_of<Value>(parts.getResults());
 }
 
+FailureOr<SmallVector<Value>>
+SplitContraction::gatherShares(ValueRange sums,
+                               MutableArrayRef<SmallVector<unsigned>> sumAxes,
+                               unsigned &gathered) {
+  if (!kernel.getMma().getApart())
+    return kernel.emitError("FUS-3123: the blocks of a cluster share a walk "
+                            "whose sums are repaired; only blocks that are no "
+                            "cluster ('apart') can");
+  int64_t parts = kernel.getMma().getSplit(), bytes = 0;
+  Axis others{std::nullopt, builder.getAffineConstantExpr(parts), parts,
+              Value(), builder.getScopes().getDepth()};
+  others.exact = true;
+  gathered = axes.add(others);
+  SmallVector<Type> types;
+  SmallVector<int64_t> dims;
+  for (auto [sum, own] : llvm::zip(sums, sumAxes)) {
+    std::optional<unsigned> dim = takePart(own);
+    dims.push_back(dim ? static_cast<int64_t>(*dim) : -1);
+    own.push_back(gathered);
+    types.push_back(
+        builder.getTileType(own, tile::getTileElementType(sum.getType())));
+    // Each lane of a warp may have all of a row.
+    bytes += countBytes(sum) * (dim ? 1 : kWarpThreads);
+  }
+  FailureOr<Scratch> scratch = makeExchange(bytes);
+  if (failed(scratch))
+    return failure();
+  auto shares = tile::GridGatherOp::create(
+      builder, loc, types, sums, scratch->slots, scratch->signals,
+      grid.blockNumber, grid.clusterRank, dims);
+  return llvm::to_vector_of<Value>(shares.getResults());
+}
+
 Tile SplitContraction::addShares(Tile sum) {
   Tile part = sum;
-  unsigned dim = takePart(part.axes);
+  unsigned dim = takePart(part.axes).value_or(0);
   Type element = tile::getTileElementType(sum.value.getType());
   part.value = tile::ClusterReduceOp::create(
       builder, loc, builder.getTileType(part.axes, element), sum.value, dim);

@@ -16,6 +16,7 @@
 
 #include "DotEmitter.h"
 #include "Grid.h"
+#include "Scratch.h"
 
 namespace mlir::fusion {
 
@@ -26,13 +27,14 @@ public:
       : builder(builder), grid(grid), kernel(builder.getKernel()),
         axes(builder.getAxes()), loc(builder.getLoc()) {}
 
-  /// When the blocks of a cluster share the contracted dimension and all of
-  /// `group` are dots along `reduced`: moves them to the coordinates of the
-  /// whole tile.
+  /// When blocks share the contracted dimension and all of `group` are dots
+  /// along `reduced`, or of rows that all of them have: moves the dots to the
+  /// coordinates of the whole tile.
   bool share(MutableArrayRef<Reduction> group, ArrayRef<unsigned> reduced,
              DotEmitter &dots) const;
-  /// Lets `loop`, over `axis`, run through this block's share.
-  void restrictToShare(scf::ForOp loop, const Axis &axis);
+  /// Lets `loop`, over `axis`, run through this block's share; of what a limit
+  /// leaves of the walk, if `limited`.
+  void restrictToShare(scf::ForOp loop, const Axis &axis, bool limited);
   /// This block's part of the sum of all blocks' tiles.
   Tile addShares(Tile sum);
   /// The same for blocks that are no cluster, of all sums at once; `sumAxes`
@@ -41,14 +43,25 @@ public:
   exchangeShares(ValueRange sums,
                  MutableArrayRef<SmallVector<unsigned>> sumAxes);
 
+  /// What all blocks have of `sums`, along the new axis `gathered` behind those
+  /// that `sumAxes` become: of tiles with an axis of which each block finishes
+  /// a part this one's part, of others the whole.
+  FailureOr<SmallVector<Value>>
+  gatherShares(ValueRange sums, MutableArrayRef<SmallVector<unsigned>> sumAxes,
+               unsigned &gathered);
+
 private:
-  /// Of a tile's axes: replaces the one of which each block has a part.
-  unsigned takePart(SmallVectorImpl<unsigned> &tileAxes) const;
+  /// Of a tile's axes: replaces the one of which each block has a part. Returns
+  /// where it is; nothing where there is none.
+  std::optional<unsigned> takePart(SmallVectorImpl<unsigned> &tileAxes) const;
+  /// Memory of `slotBytes` for each block, through which blocks that are no
+  /// cluster exchange what they have, once in a kernel.
+  FailureOr<Scratch> makeExchange(int64_t slotBytes);
 
   TileBuilder &builder;
   const Grid &grid;
   const ScheduledKernel &kernel;
-  const TileAxes &axes;
+  TileAxes &axes;
   Location loc;
 };
 

@@ -280,6 +280,20 @@ Tile TileBuilder::createIndexTile(AffineExpr coord) {
   return tile;
 }
 
+Tile TileBuilder::getIndexTile(AffineExpr coord, FloatType type) {
+  Tile tile = getIndexTile(coord);
+  Type result = getTileType(tile.axes, type);
+  if (auto index = tile.value.getDefiningOp<tile::IndexOp>())
+    tile.value = tile::IndexOp::create(*this, getLoc(), result,
+                                       index.getSymbols(), index.getMap());
+  else
+    tile.value = arith::SIToFPOp::create(
+        *this, getLoc(), result,
+        arith::IndexCastOp::create(
+            *this, getLoc(), getTileType(tile.axes, getI64Type()), tile.value));
+  return tile;
+}
+
 Tile TileBuilder::getIndexTile(AffineExpr coord) {
   unsigned depth = axes.getDepth(coord);
   auto &known = scopes.getIndexTiles(depth);

@@ -76,6 +76,8 @@ public:
                      SmallVector<Value> *indexTiles);
   /// The indices at `coord` along the axes that it depends on.
   Tile getIndexTile(AffineExpr coord);
+  /// The same as floats of `type`, which holds them exactly.
+  Tile getIndexTile(AffineExpr coord, FloatType type);
 
 private:
   /// What a map has for each axis of `coords`: the position in the tile from

@@ -114,6 +114,8 @@ private:
   walkPiece(unsigned i, SmallVector<Value> carried, Piece piece);
   /// Adds what came before a part to what it gave, where parts begin anew.
   void addWhole(ValueRange whole, MutableArrayRef<Value> part, bool inOrder);
+  /// What all blocks that share the walk of a cascade have added up.
+  FailureOr<SmallVector<Value>> combineShares(ValueRange sums);
   FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
   /// Adds the reductions that share the walks.
   LogicalResult addMembers();
@@ -610,15 +612,19 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   scf::ForOp loop = loops.openLoopOn(axis, before);
   if (parts)
     loops.restrictToPart(loop, parts);
-  if (shared && axis == walkAxes.back())
-    split.restrictToShare(loop, axes[axis]);
+  bool isShared = shared && axis == walkAxes.back();
+  bool isLimited =
+      !walks[i].own && kernel.getDecision(walks[i].dim).getLimited();
+  if (isShared && !isLimited)
+    split.restrictToShare(loop, axes[axis], /*limited=*/false);
   if (grouped && group.size() == 1 &&
       walks[i].dim == kernel.getSpace().getDimOfLoop(first, grouped->loop) &&
       failed(restrictToGroups(loop, group.front(), evaluator)))
     return failure();
-  if (!walks[i].own && kernel.getDecision(walks[i].dim).getLimited() &&
-      failed(limitWalk(loop, axis, group, evaluator)))
+  if (isLimited && failed(limitWalk(loop, axis, group, evaluator)))
     return failure();
+  if (isShared && isLimited)
+    split.restrictToShare(loop, axes[axis], /*limited=*/true);
   FailureOr<SmallVector<Value>> inner =
       walkFrom(i + 1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   if (failed(inner))
@@ -677,6 +683,29 @@ TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
   return carried;
 }
 
+FailureOr<SmallVector<Value>> TreeReduction::combineShares(ValueRange sums) {
+  unsigned others = 0;
+  FailureOr<SmallVector<Value>> shares =
+      split.gatherShares(sums, accumulatorAxes, others);
+  if (failed(shares))
+    return failure();
+  // One more step for all of them together: what each block has added up is
+  // relative to its own results so far.
+  RunningResults running(evaluator);
+  SmallVector<Value> wholes;
+  for (auto [number, member] : llvm::enumerate(finishes)) {
+    Tile share{(*shares)[number], accumulatorAxes[number]};
+    Tile relative =
+        member.links.empty() ? share : running.repair(member, share);
+    Tile whole = elements.reduceAlong(member, {relative}, others).front();
+    if (member.isRunning)
+      running.note(member, number, share, whole);
+    accumulatorAxes[number] = whole.axes;
+    wholes.push_back(whole.value);
+  }
+  return wholes;
+}
+
 FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
                                       unsigned result) {
   bool allDots = llvm::all_of(forms, [](auto &dot) { return dot.has_value(); });
@@ -688,7 +717,14 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     sums = *whole;
   }
   bool apart = shared && kernel.getMma().getApart();
-  if (apart) {
+  bool isCascade = llvm::any_of(
+      group, [](const Reduction &member) { return member.reducesTiles; });
+  if (shared && isCascade) {
+    FailureOr<SmallVector<Value>> whole = combineShares(sums);
+    if (failed(whole))
+      return failure();
+    sums = *whole;
+  } else if (apart) {
     FailureOr<SmallVector<Value>> parts =
         split.exchangeShares(sums, accumulatorAxes);
     if (failed(parts))
@@ -704,7 +740,7 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
       Tile sum{sums[position], accumulatorAxes[position]};
       if (forms[number])
         sum.value = dots.sumWarps(sum.value, sum.axes);
-      if (shared && !apart)
+      if (shared && !apart && !isCascade)
         sum = split.addShares(sum);
       states.push_back(sum);
     }

@@ -52,8 +52,8 @@ static Value divide(Value result, linalg::LinalgOp op,
              builder, loc, type, ValueRange{result, deferral.source.tensor},
              empty, ArrayRef<AffineMap>{identity, rows, identity}, kinds,
              [&](OpBuilder &b, Location at, ValueRange arguments) {
-               Value quotient =
-                   arith::DivFOp::create(b, at, arguments[0], arguments[1]);
+               Value quotient = arith::DivFOp::create(
+                   b, at, arguments[0], arguments[1], deferral.fastmath);
                linalg::YieldOp::create(b, at, quotient);
              })
       .getResult(0);

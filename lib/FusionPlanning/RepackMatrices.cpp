@@ -96,11 +96,12 @@ static bool hasOneKeptDim(const Contraction &sum, unsigned side,
                         [&](unsigned loop) { return loops[loop] != 1; }) <= 1;
 }
 
-/// The forms that the operands of `product` need, with the padded sizes of its
-/// loops in `loops`; fails when there are none or all is well as it is.
+/// The forms that the operands of `product` need, but those of `kept`, with the
+/// padded sizes of its loops in `loops`; fails when there are none or all is
+/// well as it is.
 static FailureOr<SmallVector<OperandForm, 2>>
 findForms(linalg::GenericOp product, const Contraction &sum,
-          SmallVector<int64_t> &loops) {
+          const DenseSet<Value> &kept, SmallVector<int64_t> &loops) {
   loops = product.getStaticLoopRanges();
   unsigned depth = getDepthDim(sum, [&](unsigned loop) { return loops[loop]; });
   SmallVector<OperandForm, 2> forms(2);
@@ -115,6 +116,8 @@ findForms(linalg::GenericOp product, const Contraction &sum,
       return failure();
     form.order.resize(map.getNumResults());
     std::iota(form.order.begin(), form.order.end(), 0);
+    if (kept.contains(form.operand->get()))
+      continue;
     orderDims(product, sum, side, depth, form);
 
     auto type = cast<RankedTensorType>(form.operand->get().getType());
@@ -239,14 +242,23 @@ static std::optional<Contraction> findProduct(linalg::GenericOp op) {
 bool OperandRepacker::areMatrices(linalg::GenericOp product) {
   std::optional<Contraction> sum = findProduct(product);
   SmallVector<int64_t> loops;
-  return sum && succeeded(findForms(product, *sum, loops));
+  return sum && succeeded(findForms(product, *sum, {}, loops));
+}
+
+bool OperandRepacker::canRepack(linalg::GenericOp product) const {
+  if (!applies(product))
+    return false;
+  std::optional<Contraction> sum = findProduct(product);
+  SmallVector<int64_t> loops;
+  return !areMatrices(product) ||
+         succeeded(findForms(product, *sum, kept, loops));
 }
 
 linalg::GenericOp OperandRepacker::repackMatrices(linalg::GenericOp product) {
   std::optional<Contraction> sum = findProduct(product);
   SmallVector<int64_t> loops;
   FailureOr<SmallVector<OperandForm, 2>> forms =
-      findForms(product, *sum, loops);
+      findForms(product, *sum, kept, loops);
 
   OpBuilder builder(product);
   Location loc = product.getLoc();
@@ -287,6 +299,10 @@ OperandRepacker::replace(linalg::GenericOp product, ArrayRef<Value> inputs,
   IRMapping map;
   product.getRegion().cloneInto(&replaced.getRegion(), map);
   replaced->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  for (auto [old, result] :
+       llvm::zip_equal(product->getResults(), replaced->getResults()))
+    if (kept.contains(old))
+      kept.insert(result);
   product->replaceAllUsesWith(replaced);
   product.erase();
   return replaced;

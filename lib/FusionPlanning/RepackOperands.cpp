@@ -9,6 +9,8 @@
 // This file implements the decision which operands of products are repacked.
 // Each product is taken out into a function of its own and planned as it is and
 // repacked: the rules on products and all prices are those of planning.
+// Products that feed one another are tried together first, in the whole
+// function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +20,10 @@
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -138,6 +143,76 @@ findWalked(FunctionOpInterface func, ArrayRef<linalg::GenericOp> products,
   return walked;
 }
 
+/// All contractions of `func` that feed one another, each such chain together.
+static SmallVector<SmallVector<linalg::GenericOp>>
+findChains(FunctionOpInterface func) {
+  SmallVector<linalg::GenericOp> all;
+  for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
+    if (isContraction(op))
+      all.push_back(op);
+  llvm::EquivalenceClasses<Operation *> chains;
+  for (auto [i, product] : llvm::enumerate(all)) {
+    chains.insert(product);
+    for (linalg::GenericOp other : ArrayRef(all).take_front(i))
+      if (needsAny(product, {other.getOperation()}))
+        chains.unionSets(product, other);
+  }
+  llvm::MapVector<Operation *, SmallVector<linalg::GenericOp>> byLeader;
+  for (linalg::GenericOp product : all)
+    byLeader[chains.getLeaderValue(product)].push_back(product);
+  SmallVector<SmallVector<linalg::GenericOp>> found;
+  for (auto &[leader, members] : byLeader)
+    if (members.size() > 1)
+      found.push_back(std::move(members));
+  return found;
+}
+
+/// Lets `repacker` leave alone what products of `chain` take of others.
+static void keepSteps(ArrayRef<linalg::GenericOp> chain,
+                      OperandRepacker &repacker) {
+  SmallVector<Operation *> products(chain.begin(), chain.end());
+  for (linalg::GenericOp product : chain)
+    for (Value operand : product.getDpsInputs())
+      if (Operation *op = operand.getDefiningOp();
+          op && (llvm::is_contained(products, op) || needsAny(op, products)))
+        repacker.keep(operand);
+}
+
+/// Plans `func` as it is and with all products of `chain` repacked: together
+/// they may share a walk, which none of them pays for alone.
+static Decision decide(func::FuncOp func, ArrayRef<linalg::GenericOp> chain,
+                       const TargetInfo &target, const PlanOptions &options) {
+  Decision decision;
+  IRMapping map;
+  OwningOpRef<func::FuncOp> copy = func.clone(map);
+  SmallVector<linalg::GenericOp> products;
+  for (linalg::GenericOp product : chain)
+    products.push_back(
+        cast<linalg::GenericOp>(map.lookup(product.getOperation())));
+  OperandRepacker repacker("");
+  keepSteps(products, repacker);
+  for (linalg::GenericOp &product : products)
+    if (repacker.canRepack(product))
+      product = repacker.repack(product);
+  llvm::SmallDenseSet<Operation *> walked =
+      findWalked(*copy, products, target, options);
+  if (!llvm::all_of(products, [&](linalg::GenericOp product) {
+        return walked.contains(product);
+      }))
+    return decision;
+  FailureOr<FusionPlan> before = planFusion(func, target, options);
+  FailureOr<FusionPlan> after = planFusion(*copy, target, options);
+  if (failed(before) || failed(after))
+    return decision;
+  decision.obstacle = stringifyReason(ReasonCode::SharedWalk);
+  decision.timeBeforeUs = before->ledger.timeAfterUs;
+  decision.timeAfterUs = after->ledger.timeAfterUs;
+  decision.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
+  decision.pays = decision.timeBeforeUs - decision.timeAfterUs >
+                  options.minGainSeconds * 1e6;
+  return decision;
+}
+
 void mlir::fusion::repackOperands(
     FunctionOpInterface func, const TargetInfo &target,
     const PlanOptions &options,
@@ -154,10 +229,33 @@ void mlir::fusion::repackOperands(
   OperandRepacker repacker("");
   llvm::SmallDenseSet<Operation *> walked =
       findWalked(func, products, target, options);
-  for (linalg::GenericOp product : products) {
-    if (walked.contains(product))
+  // What a whole chain gains each of its products is repacked for.
+  llvm::SmallDenseMap<Operation *, Decision> ofChains;
+  for (ArrayRef<linalg::GenericOp> chain : findChains(func)) {
+    auto plain = dyn_cast<func::FuncOp>(func.getOperation());
+    bool isOpen = plain && llvm::none_of(chain, [&](linalg::GenericOp product) {
+                    return walked.contains(product) ||
+                           product->hasAttr(FusionDialect::kNeverAttrName);
+                  });
+    if (!isOpen || llvm::none_of(chain, [&](linalg::GenericOp product) {
+          return llvm::is_contained(products, product);
+        }))
       continue;
-    Decision decision = decide(product, target, options);
+    Decision decision = decide(plain, chain, target, options);
+    if (!decision.pays)
+      continue;
+    keepSteps(chain, repacker);
+    for (linalg::GenericOp product : chain)
+      ofChains[product] = decision;
+  }
+  for (linalg::GenericOp product : products) {
+    if (walked.contains(product) ||
+        (ofChains.contains(product) && !repacker.canRepack(product)))
+      continue;
+    auto ofChain = ofChains.find(product);
+    Decision decision = ofChain != ofChains.end()
+                            ? ofChain->second
+                            : decide(product, target, options);
     if (decision.obstacle.empty())
       continue;
     LedgerEntry entry;

@@ -107,6 +107,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createOverlapProductsPass());
   programs.addPass(tile::createGuardMasksPass());
   programs.addPass(tile::createSplitMaskedWalksPass());
+  programs.addPass(tile::createSinkBehindProductsPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.

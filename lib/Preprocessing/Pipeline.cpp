@@ -24,6 +24,7 @@ using namespace mlir::fusion;
 /// TOSA as linalg on tensors. Validation against a TOSA profile is left out:
 /// programs may use what the profiles do not allow.
 static void addTosaPasses(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createLowerTosaExtremaPass());
   TosaToLinalgOptions options;
   TosaToLinalgNamedOptions namedOptions;
   tosa::addTosaToLinalgPasses(manager, options, namedOptions, std::nullopt);

@@ -70,6 +70,8 @@ private:
     int64_t skew = 0;
     /// Each block has one tile after the other.
     bool isPersistent = false;
+    /// Blocks that share the walk of a tile.
+    int64_t split = 1;
     /// The order of blocks.
     bool descending = false;
     int64_t group = 1;
@@ -78,9 +80,14 @@ private:
   bool findProducts();
   std::optional<Contraction> match(unsigned instance) const;
   bool findTiledDims();
+  /// Of the rows' dimensions those that tiles have rows of.
+  SmallVector<unsigned> findTiledRows(ArrayRef<unsigned> all) const;
   /// Warpgroups can make the products of operands as tensor copies bring them.
   bool canMultiply() const;
   SmallVector<Tiling> getTilings() const;
+  /// Adds `tiling`, with one tile a block, with as many blocks for each tile as
+  /// multiprocessors have room for.
+  void addSplits(Tiling tiling, SmallVectorImpl<Tiling> &tilings) const;
   LoopSchedule makeSchedule(const Tiling &tiling) const;
   KernelEstimate price(const Tiling &tiling) const;
   /// Bytes that are copied in a step.
@@ -122,6 +129,8 @@ private:
   /// blocks.
   void visitTiles(const Tiling &tiling, int64_t tiles,
                   function_ref<void(int64_t)> visit) const;
+  /// What blocks that share a walk take for what each has added up.
+  double getExchangeSeconds(const Tiling &tiling) const;
   /// From the start of the first block to the end of the last one.
   double getBlockSeconds(const Tiling &tiling) const;
   double getStepTime(const Tiling &tiling) const;
@@ -129,6 +138,25 @@ private:
   int64_t extentOf(unsigned dim) const {
     return static_cast<int64_t>(body.getExtents()[dim]);
   }
+  /// How many rows tiles are made of, and how often.
+  int64_t countRows() const {
+    int64_t count = 1;
+    for (unsigned dim : rows)
+      count *= extentOf(dim);
+    return count;
+  }
+  int64_t countCopies() const {
+    DimMask others = cascade.rows;
+    for (unsigned dim : rows)
+      others &= ~(DimMask(1) << dim);
+    return toCount(body.getPoints(others));
+  }
+  int64_t countTiles(const Tiling &tiling) const {
+    return llvm::divideCeil(countRows(), tiling.rows) * countCopies();
+  }
+  /// Seconds that the tensors of one tile take on their way from memory while
+  /// all multiprocessors have one.
+  double getTileTraffic(const Tiling &tiling) const;
   /// Elements of a tile that has all of `dim`.
   double getWidth(unsigned dim) const {
     return static_cast<double>(nextPowerOfTwo(extentOf(dim)));
@@ -141,6 +169,9 @@ private:
   /// The dimensions that tiles are of: one of the rows', that of the columns
   /// and the one that is contracted in each step.
   unsigned row = 0, column = 0, depth = 0;
+  /// Dimensions, side by side in all tensors, that rows of a tile run through:
+  /// the last one is `row`.
+  SmallVector<unsigned> rows;
   SmallVector<PricedLimit, 2> limits;
 };
 } // namespace
@@ -153,6 +184,8 @@ static constexpr int64_t kGroups[] = {2, 4, 8, 16};
 /// Tiles up to which the time of each is counted: of more the last ones weigh
 /// little.
 static constexpr int64_t kMaxCounted = 4096;
+/// Blocks that share a walk, at most: each reads what all have added up.
+static constexpr int64_t kMaxSplit = 32;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -197,27 +230,42 @@ static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
 
 bool CascadeScheduler::findTiledDims() {
   SmallVector<unsigned> walked{cascade.walked};
-  SmallVector<unsigned> rows = getLong(outer.front().sum.rows, body);
+  SmallVector<unsigned> all = getLong(outer.front().sum.rows, body);
   SmallVector<unsigned> columns = getLong(outer.front().sum.columns, body);
   SmallVector<unsigned> depths = getLong(inner.front().sum.contracted, body);
-  if (rows.empty() || columns.size() != 1 || depths.size() != 1)
+  if (all.empty() || columns.size() != 1 || depths.size() != 1)
     return false;
   // Products have rows on the left.
   for (const WalkProduct &product : inner)
-    if (getLong(product.sum.rows, body) != rows ||
+    if (getLong(product.sum.rows, body) != all ||
         getLong(product.sum.columns, body) != walked ||
         getLong(product.sum.contracted, body) != depths)
       return false;
   for (const WalkProduct &product : outer)
-    if (getLong(product.sum.rows, body) != rows ||
+    if (getLong(product.sum.rows, body) != all ||
         getLong(product.sum.columns, body) != columns ||
         getLong(product.sum.contracted, body) != walked)
       return false;
+  rows = findTiledRows(all);
   row = rows.back();
   column = columns.front();
   depth = depths.front();
   return extentOf(column) <= kMaxWidth && extentOf(depth) <= kMaxWidth &&
          body.isStatic(column) && body.isStatic(depth);
+}
+
+SmallVector<unsigned>
+CascadeScheduler::findTiledRows(ArrayRef<unsigned> all) const {
+  // Limits are along one dimension.
+  if (!cascade.limits.empty())
+    return {all.back()};
+  SmallVector<SmallVector<unsigned>> tensors;
+  for (const BodyAccess &access : body.getInputs())
+    tensors.push_back(getDims(access.coords));
+  for (const BodyOutput &output : body.getOutputs())
+    tensors.push_back(getDims(output.coords));
+  return getMergeableDims(all, tensors,
+                          [&](unsigned dim) { return extentOf(dim); });
 }
 
 int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
@@ -256,7 +304,7 @@ bool CascadeScheduler::canMultiply() const {
   auto canFeed = [&](const WalkProduct &product, unsigned side) {
     bool isInner = llvm::is_contained(cascade.inner, product.instance);
     ProductDims dims;
-    dims.rows = {row};
+    dims.rows = rows;
     dims.columns = {isInner ? cascade.walked : column};
     dims.depth = isInner ? depth : cascade.walked;
     const ContractionOperand &operand = product.sum.operands[side];
@@ -306,12 +354,34 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
         for (bool isPersistent : {false, true}) {
           tiling.isPersistent = isPersistent;
           KernelShape shape = getShape(tiling);
-          if (shape.sharedBytes <= target.maxSharedPerBlock &&
-              (!isPersistent || shape.blocks > countPlaces(tiling)))
-            tilings.push_back(tiling);
+          if (shape.sharedBytes > target.maxSharedPerBlock ||
+              (isPersistent && shape.blocks <= countPlaces(tiling)))
+            continue;
+          tilings.push_back(tiling);
+          if (!isPersistent)
+            addSplits(tiling, tilings);
         }
       }
   return tilings;
+}
+
+void CascadeScheduler::addSplits(Tiling tiling,
+                                 SmallVectorImpl<Tiling> &tilings) const {
+  // Rows of one tile together, and threads have parts of its columns; how many
+  // blocks there are is known.
+  bool isStatic = true;
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    isStatic &= !(cascade.rows & (DimMask(1) << dim)) || body.isStatic(dim);
+  if (tiling.together != tiling.warpgroups || !isStatic ||
+      getWidth(column) < 2 * kLeastSharedColumns)
+    return;
+  // All run at the same time, and have something to do.
+  for (tiling.split = 2;
+       getShape(tiling).blocks <= countPlaces(tiling) &&
+       tiling.split <= kMaxSplit &&
+       tiling.split * tiling.steps <= extentOf(cascade.walked);
+       tiling.split *= 2)
+    tilings.push_back(tiling);
 }
 
 LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
@@ -321,6 +391,9 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
                        tiling.warpgroups / tiling.together};
   if (tiling.isPersistent)
     schedule.products->blocks = countPlaces(tiling);
+  schedule.products->split = tiling.split;
+  for (unsigned dim : ArrayRef(rows).drop_back())
+    schedule[dim].kind = AxisKind::Merged;
   schedule[row].tile = tiling.rows;
   schedule[row].descending = tiling.descending;
   schedule[cascade.walked].kind = AxisKind::Sequential;
@@ -361,9 +434,7 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   // Warps that load beside those that multiply.
   shape.threads = threads + kWarpgroupWarps * kWarpThreads;
   double rows = static_cast<double>(tiling.rows);
-  int64_t blocks = llvm::divideCeil(extentOf(row), tiling.rows);
-  shape.blocks =
-      blocks * toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  shape.blocks = countTiles(tiling) * tiling.split;
   // Warps that load give registers to the others.
   shape.registers =
       std::min(countRegisters(tiling), getRegisterLimit(shape.threads, target));
@@ -456,21 +527,38 @@ static bool isScaled(const BodyValue &value) {
          isScaled(where.at(choice.getTrueValue()));
 }
 
-/// Instructions for each element that `op` does without because exponents of
-/// multiples relative to a row are one multiply-add
-/// (`tile-contract-exponents`): the scale, the difference and the change of
-/// base are three else.
-static double countContracted(linalg::LinalgOp op) {
-  constexpr double kSaved = 2;
-  double instructions = 0;
-  for (auto exponential : op.getBlock()->getOps<math::ExpOp>()) {
-    auto distance = exponential.getOperand().getDefiningOp<arith::SubFOp>();
-    if (distance &&
-        bitEnumContainsAll(exponential.getFastmath(),
-                           arith::FastMathFlags::afn) &&
-        isScaled({distance.getLhs(), op, getLoops(op)}))
-      instructions += kSaved;
+/// Instructions for each element that `exponential` does without because
+/// exponents relative to a row are one multiply-add
+/// (`tile-contract-exponents`): what scales the element or the difference, and
+/// the change of base, are others else.
+static double countContracted(linalg::LinalgOp op, Operation *exponential) {
+  auto flags = cast<arith::ArithFastMathInterface>(exponential);
+  if (!bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),
+                          arith::FastMathFlags::afn))
+    return 0;
+  double instructions = isa<math::ExpOp>(exponential);
+  Value exponent = exponential->getOperand(0);
+  auto product = exponent.getDefiningOp<arith::MulFOp>();
+  if (product && matchPattern(product.getRhs(), m_Constant())) {
+    exponent = product.getLhs();
+    ++instructions;
   }
+  auto distance = exponent.getDefiningOp<arith::SubFOp>();
+  if (!distance)
+    return 0;
+  BodyValue element{distance.getLhs(), op, getLoops(op)};
+  if (isScaled(element))
+    return instructions + 1;
+  // Exact elements keep their difference.
+  return findOp<arith::ExtFOp>(element).first ? 0 : instructions;
+}
+
+/// The same of all exponentials of `op`.
+static double countContracted(linalg::LinalgOp op) {
+  double instructions = 0;
+  for (Operation &inner : *op.getBlock())
+    if (isa<math::ExpOp, math::Exp2Op>(inner))
+      instructions += countContracted(op, &inner);
   return instructions;
 }
 
@@ -653,7 +741,7 @@ WalkRange CascadeScheduler::getRange(const Tiling &tiling,
 
 SmallVector<int64_t> CascadeScheduler::countSteps(const Tiling &tiling) const {
   SmallVector<int64_t> steps;
-  for (int64_t first = 0; first < extentOf(row); first += tiling.rows) {
+  for (int64_t first = 0; first < countRows(); first += tiling.rows) {
     WalkRange range = getRange(tiling, first);
     steps.push_back(llvm::divideCeil(range.end - range.begin, tiling.steps));
   }
@@ -703,7 +791,7 @@ std::optional<unsigned> CascadeScheduler::getSliceDim() const {
 
 void CascadeScheduler::visitTiles(const Tiling &tiling, int64_t tiles,
                                   function_ref<void(int64_t)> visit) const {
-  int64_t copies = toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  int64_t copies = countCopies();
   std::optional<unsigned> slices = getSliceDim();
   int64_t width = slices ? extentOf(*slices) : 1;
   for (int64_t copy = 0; copy < copies; copy += width)
@@ -711,6 +799,14 @@ void CascadeScheduler::visitTiles(const Tiling &tiling, int64_t tiles,
       for (int64_t tile = 0; tile < tiles; ++tile)
         for (int64_t i = slice; i < std::min(slice + tiling.group, width); ++i)
           visit(tiling.descending ? tiles - 1 - tile : tile);
+}
+
+double CascadeScheduler::getExchangeSeconds(const Tiling &tiling) const {
+  const MmaConstants &fitted = target.fitted.mma;
+  double bytes = static_cast<double>(tiling.rows) * getWidth(column) *
+                 static_cast<double>(outer.size() * sizeof(float));
+  return fitted.apartSeconds +
+         bytes / (fitted.apartBytesPerClock * target.clockHz);
 }
 
 double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
@@ -724,19 +820,26 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   double mask = getSeconds(tiling, countMaskInstructions());
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
-  for (int64_t steps : countSteps(tiling)) {
+  if (tiling.split > 1)
+    around += getExchangeSeconds(tiling);
+  for (int64_t all : countSteps(tiling)) {
+    int64_t steps = llvm::divideCeil(all, tiling.split);
     seconds.push_back(static_cast<double>(steps) * step +
                       static_cast<double>(std::min(steps, crossed)) * mask +
                       around);
     sum += seconds.back();
   }
   auto tiles = static_cast<int64_t>(seconds.size());
-  int64_t places = countPlaces(tiling);
-  int64_t copies = toCount(body.getPoints(cascade.rows & ~(DimMask(1) << row)));
+  // Blocks that share a walk have one place together.
+  int64_t places = countPlaces(tiling) / tiling.split;
+  int64_t copies = countCopies();
   double longest = *llvm::max_element(seconds);
-  if (longest == *llvm::min_element(seconds))
-    return static_cast<double>(llvm::divideCeil(tiles * copies, places)) *
-           longest;
+  if (longest == *llvm::min_element(seconds)) {
+    // While all places are taken memory may be slower than they are.
+    double whole = std::max(longest, getTileTraffic(tiling));
+    int64_t rounds = tiles * copies / places, rest = tiles * copies % places;
+    return static_cast<double>(rounds) * whole + (rest ? longest : 0);
+  }
   if (tiles * copies > kMaxCounted)
     return sum * static_cast<double>(copies) / static_cast<double>(places) +
            longest / 2;
@@ -767,6 +870,15 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
     last = std::max(last, end);
   });
   return last;
+}
+
+double CascadeScheduler::getTileTraffic(const Tiling &tiling) const {
+  KernelCost cost;
+  addTraffic(tiling, cost);
+  double seconds = estimateTime(cost, getShape(tiling), target).memory;
+  int64_t places = countPlaces(tiling) / tiling.split;
+  return seconds * static_cast<double>(places) /
+         static_cast<double>(countTiles(tiling));
 }
 
 CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {

@@ -46,10 +46,10 @@ ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
   MmaAttr mma;
   if (products)
     mma = MmaAttr::get(context, products->kind, products->stages,
-                       /*columns=*/0, /*split=*/1, products->group,
+                       /*columns=*/0, products->split, products->group,
                        products->blocks,
                        /*multicast=*/1, products->groups, /*stream=*/0,
-                       /*apart=*/0, products->skew);
+                       /*apart=*/products->split > 1, products->skew);
   return ScheduleAttr::get(context, strategy, attributes, warps, mma);
 }
 

@@ -8,8 +8,12 @@
     attention.py run FOLDER [--only=REGEX] [--library=libfusion-rt.so]
     attention.py check FOLDER [CASE ...]     ptxas: no spills, no remarks
 
-A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, with _causal behind it for a causal
-mask: 4x16x4096x128_f16_causal. Packages are named CASE@VARIANT.fpk; `build`
+A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, where heads and length of queries may
+have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind it for a causal
+mask: 4x16x4096x128_f16_causal, or with a change of the scores, which is written
+as plain operations and has FlexAttention as a peer: _alibi (and causal),
+_distance (ALiBi without a mask), _window (512 keys, causal), _softcap,
+_softcapcausal. Packages are named CASE@VARIANT.fpk; `build`
 writes CASE@own.fpk, and others that lie in the folder are run as well. Each is
 run twice, which must agree bit by bit, and its first head is compared with
 float64; then package and peers take turns, median of graph replays with the L2
@@ -19,6 +23,7 @@ serialises (C75xx).
 """
 
 import argparse
+import math
 import os
 import pathlib
 import re
@@ -36,31 +41,235 @@ CASES = [shape + mask for shape in (
     "4x16x2000x64_bf16", "2x12x3111x128_f16")
     for mask in ("", "_causal")]
 
+# One query, or a few: batch, heads of queries and keys, and of keys length.
+DECODING = [f"{case}_{kind}" for case in (
+    "1x32.8x1.8192x128", "1x32.8x1.32768x128", "1x32.8x1.131072x128",
+    "4x32.8x1.16384x128", "8x32.8x1.16384x128", "16x64.8x1.8192x128",
+    "32x32.8x1.8192x128", "64x32.8x1.8192x128", "20x32.8x1.10000x128",
+    "4x16.1x1.32768x128", "8x32.4x1.32768x64", "2x40.8x4.32768x128",
+    "4x32.32x1.16384x128") for kind in ("f16",)]
+
+CHANGES = ("alibi", "distance", "window", "softcap", "softcapcausal")
+CHANGED = [f"{shape}_{change}"
+           for shape in ("4x16x4096x128_bf16", "4x16x4096x64_bf16",
+                         "2x16x8192x128_f16", "16x16x1024x64_f16")
+           for change in CHANGES]
+WINDOW, CAP = 512, 50.0
+
+# What a change computes of the score %y, at row %i and column %j.
+SCALED = "    %z = arith.mulf %y, %scale : f32\n"
+AFTER = "    %after = arith.cmpi sgt, %j, %i : index\n"
+DISTANCE = """\
+    %row = arith.index_cast %i : index to i32
+    %column = arith.index_cast %j : index to i32
+    %steps = arith.subi %row, %column : i32
+    %absolute = math.absi %steps : i32
+    %distance = arith.sitofp %absolute : i32 to f32
+    %penalty = arith.mulf %distance, %slope : f32
+    %biased = arith.subf %z, %penalty : f32
+"""
+CAPPED = f"""\
+    %cap = arith.constant {CAP} : f32
+    %quotient = arith.divf %z, %cap : f32
+    %tanh = math.tanh %quotient : f32
+    %capped = arith.mulf %tanh, %cap : f32
+"""
+BODIES = {
+    "alibi": (SCALED + DISTANCE + AFTER +
+              "    %x = arith.select %after, %lowest, %biased : f32\n"),
+    "distance": SCALED + DISTANCE.replace("%biased", "%x"),
+    "window": (SCALED + AFTER + f"""\
+    %window = arith.constant {WINDOW} : index
+    %steps = arith.subi %i, %j : index
+    %far = arith.cmpi sge, %steps, %window : index
+    %hidden = arith.ori %after, %far : i1
+    %x = arith.select %hidden, %lowest, %z : f32
+"""),
+    "softcap": SCALED + CAPPED.replace("%capped", "%x"),
+    "softcapcausal": (
+        SCALED + CAPPED + AFTER +
+        "    %x = arith.select %after, %lowest, %capped : f32\n"),
+}
+
 
 class Case:
     """One attention: queries, keys and values of one shape."""
 
     def __init__(self, name):
-        match = re.fullmatch(r"(\d+(?:x\d+){3})_(f16|bf16)(_causal)?", name)
-        if not match:
+        match = re.fullmatch(
+            r"(\d+)x(\d+)(?:\.(\d+))?x(\d+)(?:\.(\d+))?x(\d+)_(f16|bf16)"
+            r"(?:_(\w+))?", name)
+        if not match or match[8] not in (None, "causal", *CHANGES):
             raise SystemExit(f"{name}: not a case, such as {CASES[0]}")
-        self.name, self.type = name, match[2]
-        self.shape = [int(size) for size in match[1].split("x")]
-        self.causal = bool(match[3])
+        batch, heads, key_heads, length, key_length, width = (
+            int(size) if size else None for size in match.groups()[:6])
+        self.name, self.type = name, match[7]
+        self.shape = [batch, heads, length, width]
+        self.keys = [batch, key_heads or heads, key_length or length, width]
+        self.change = match[8] if match[8] in CHANGES else None
+        self.causal = match[8] in ("causal", "alibi", "window",
+                                   "softcapcausal")
+        self.has_slopes = self.change in ("alibi", "distance")
 
     def program(self):
-        tensor = f"tensor<{'x'.join(map(str, self.shape))}x{self.type}>"
+        if self.change:
+            return self.plain_program()
+        query, key = (f"tensor<{'x'.join(map(str, shape))}x{self.type}>"
+                      for shape in (self.shape, self.keys))
         mask = " causal(top_left)" if self.causal else ""
-        return (f"func.func @main(%q: {tensor}, %k: {tensor}, %v: {tensor})"
-                f" -> {tensor} {{\n"
+        return (f"func.func @main(%q: {query}, %k: {key}, %v: {key})"
+                f" -> {query} {{\n"
                 f"  %o = fusion.attention %q, %k, %v{mask} :"
-                f" ({tensor}, {tensor}, {tensor}) -> {tensor}\n"
-                f"  return %o : {tensor}\n}}\n")
+                f" ({query}, {key}, {key}) -> {query}\n"
+                f"  return %o : {query}\n}}\n")
+
+    def plain_program(self):
+        """The change between two products and a softmax, in linalg."""
+        batch, heads, length, width = self.shape
+        tensors = {
+            "in": f"{batch}x{heads}x{length}x{width}x{self.type}",
+            "weights": f"{batch}x{heads}x{length}x{length}x{self.type}",
+            "scores": f"{batch}x{heads}x{length}x{length}xf32",
+            "rows": f"{batch}x{heads}x{length}xf32",
+            "sums": f"{batch}x{heads}x{length}x{width}xf32",
+            "heads": f"{heads}xf32"}
+        of = {name: f"tensor<{text}>" for name, text in tensors.items()}
+        maps = {name: f"affine_map<(b, h, i, j) -> ({text})>"
+                for name, text in (("scores", "b, h, i, j"),
+                                   ("rows", "b, h, i"), ("heads", "h"))}
+        lines = []
+
+        def start(name, kind, number):
+            lines.append(f"  %{name}_e = tensor.empty() : {of[kind]}\n"
+                         f"  %{name}_0 = linalg.fill ins({number} : f32) outs("
+                         f"%{name}_e : {of[kind]}) -> {of[kind]}\n")
+
+        def pointwise(name, inputs, kind, body, element="f32"):
+            names = ", ".join(f"%{tensor}" for tensor, *_ in inputs)
+            types = ", ".join(of[own] for _, own, *_ in inputs)
+            places = ", ".join(maps.get(own, maps["scores"])
+                               for _, own, *_ in (*inputs, (0, kind)))
+            arguments = ", ".join(f"%{own}: f32" for *_, own in inputs)
+            lines.append(
+                f"  %{name}_e = tensor.empty() : {of[kind]}\n"
+                f"  %{name} = linalg.generic {{indexing_maps = [{places}], "
+                "iterator_types = [\"parallel\", \"parallel\", \"parallel\", "
+                f"\"parallel\"]}} ins({names} : {types}) outs(%{name}_e : "
+                f"{of[kind]}) {{\n  ^bb0({arguments}, %o: {element}):\n{body}"
+                f"    linalg.yield %x : {element}\n  }} -> {of[kind]}\n")
+
+        def product(name, left, left_kind, right, kind, places):
+            start(name, kind, "%zero")
+            loops = ", ".join(f"affine_map<(b, h, m, n, k) -> (b, h, {place})>"
+                              for place in places)
+            lines.append(
+                f"  %{name} = linalg.generic {{indexing_maps = [{loops}], "
+                "iterator_types = [\"parallel\", \"parallel\", \"parallel\", "
+                f"\"parallel\", \"reduction\"]}} ins(%{left}, %{right} : "
+                f"{of[left_kind]}, {of['in']}) outs(%{name}_0 : {of[kind]}) {{\n"
+                f"  ^bb0(%left: {self.type}, %right: {self.type}, %o: f32):\n"
+                f"    %left_f = arith.extf %left : {self.type} to f32\n"
+                f"    %right_f = arith.extf %right : {self.type} to f32\n"
+                "    %p = arith.mulf %left_f, %right_f : f32\n"
+                "    %x = arith.addf %o, %p : f32\n"
+                f"    linalg.yield %x : f32\n  }} -> {of[kind]}\n")
+
+        def reduce(name, source, op, number):
+            start(name, "rows", number)
+            lines.append(f"  %{name} = linalg.reduce {{ {op} }} ins(%{source} : "
+                         f"{of['scores']}) outs(%{name}_0 : {of['rows']}) "
+                         "dimensions = [3]\n")
+
+        product("s", "q", "in", "k", "scores", ("m, k", "n, k", "m, n"))
+        places = ("    %i = linalg.index 2 : index\n"
+                  "    %j = linalg.index 3 : index\n")
+        slopes = [("slopes", "heads", "slope")] if self.has_slopes else []
+        pointwise("c", [("s", "scores", "y"), *slopes], "scores",
+                  places + BODIES[self.change])
+        reduce("m", "c", "arith.maximumf", "%lowest")
+        pointwise("e", [("c", "scores", "y"), ("m", "rows", "z")], "scores",
+                  "    %d = arith.subf %y, %z : f32\n"
+                  "    %x = math.exp %d : f32\n")
+        reduce("l", "e", "arith.addf", "%zero")
+        pointwise("w", [("e", "scores", "y"), ("l", "rows", "z")], "weights",
+                  "    %d = arith.divf %y, %z : f32\n"
+                  f"    %x = arith.truncf %d : f32 to {self.type}\n", self.type)
+        product("a", "w", "weights", "v", "sums", ("m, k", "k, n", "m, n"))
+        pointwise("r", [("a", "sums", "y")], "in",
+                  f"    %x = arith.truncf %y : f32 to {self.type}\n", self.type)
+        more = f", %slopes: {of['heads']}" if self.has_slopes else ""
+        return (f"func.func @main(%q: {of['in']}, %k: {of['in']}, %v: {of['in']}"
+                f"{more}) -> {of['in']} {{\n"
+                "  %zero = arith.constant 0.0 : f32\n"
+                "  %lowest = arith.constant 0xFF800000 : f32\n"
+                f"  %scale = arith.constant {width ** -0.5:.9e} : f32\n"
+                f"{''.join(lines)}  return %r : {of['in']}\n}}\n")
+
+    def slopes(self):
+        """Of ALiBi (Press et al., 2022): 2^(-8 (h + 1) / heads)."""
+        import torch
+        heads = self.shape[1]
+        return torch.exp2(-8.0 * torch.arange(1, heads + 1, device="cuda") /
+                          heads).float()
+
+    def changed(self, scores, slope):
+        """`scores` of one head, in float64, as the change makes them."""
+        import torch
+        length = self.shape[2]
+        places = torch.arange(length, device="cuda")
+        steps = places[:, None] - places[None, :]
+        if self.has_slopes:
+            scores = scores - slope * steps.abs()
+        if self.change in ("softcap", "softcapcausal"):
+            scores = CAP * torch.tanh(scores / CAP)
+        hidden = torch.zeros_like(scores, dtype=torch.bool)
+        if self.causal:
+            hidden |= steps < 0
+        if self.change == "window":
+            hidden |= steps >= WINDOW
+        return scores.masked_fill(hidden, float("-inf"))
+
+    def flex(self, inputs):
+        """A call of FlexAttention, compiled."""
+        import torch
+        from torch.nn.attention.flex_attention import (create_block_mask,
+                                                       flex_attention)
+        slopes = inputs[3] if self.has_slopes else None
+
+        def score(value, b, h, i, j):
+            if self.has_slopes:
+                return value - slopes[h] * (i - j).abs()
+            if self.change in ("softcap", "softcapcausal"):
+                return CAP * torch.tanh(value / CAP)
+            return value
+
+        def visible(b, h, i, j):
+            if self.change == "window":
+                return (i >= j) & (i - j < WINDOW)
+            return i >= j
+
+        torch._dynamo.reset()
+        length = self.shape[2]
+        mask = (create_block_mask(visible, None, None, length, length)
+                if self.causal else None)
+        compiled = torch.compile(flex_attention, dynamic=False)
+        return lambda: compiled(*inputs[:3],
+                                score_mod=score if self.change else None,
+                                block_mask=mask,
+                                enable_gqa=self.keys[1] != self.shape[1])
 
     def flops(self):
         batch, heads, length, width = self.shape
-        pairs = length * (length + 1) / 2 if self.causal else length ** 2
+        keys = self.keys[2]
+        pairs = length * (length + 1) / 2 if self.causal else length * keys
+        if self.change == "window" and length > WINDOW:
+            pairs -= (length - WINDOW) * (length - WINDOW + 1) / 2
         return 4.0 * batch * heads * width * pairs
+
+
+    def bytes(self):
+        """Read and written once."""
+        return 4 * (math.prod(self.shape) + math.prod(self.keys))
 
 
 def build(folder, cases, compiler, target):
@@ -88,13 +297,19 @@ def check(folder, cases, compiler, target):
         source.write_text(case.program())
         subprocess.run([compiler, source, f"--target={target}",
                         "--compile-to=ptx", "-o", text], check=True)
-        done = subprocess.run(["ptxas", "-v", f"-arch={target}", text, "-o",
-                               folder / f"{case.name}.cubin"],
-                              capture_output=True, text=True)
-        found = re.findall(r"[1-9]\d* bytes spill \w+|C75\d\d", done.stderr)
-        bad = done.returncode != 0 or bool(found)
-        failed += bad
-        print(f"{case.name:32} {' '.join(found) if bad else 'ok'}", flush=True)
+        # A module for each kernel.
+        found = []
+        for module in re.split(r"(?m)^(?=\.version)", text.read_text())[1:]:
+            text.write_text(module)
+            done = subprocess.run(["ptxas", "-v", f"-arch={target}", text, "-o",
+                                   folder / f"{case.name}.cubin"],
+                                  capture_output=True, text=True)
+            found += re.findall(r"[1-9]\d* bytes spill \w+|C75\d\d",
+                                done.stderr)
+            if done.returncode != 0:
+                found.append(done.stderr)
+        failed += bool(found)
+        print(f"{case.name:32} {' '.join(found) or 'ok'}", flush=True)
     return failed
 
 
@@ -116,17 +331,26 @@ def run(folder, only):
             groups.setdefault(path.stem.split("@")[0], []).append(path)
     for name, paths in groups.items():
         case = Case(name)
-        inputs = [torch.randn(case.shape, device="cuda").to(types[case.type])
-                  for _ in range(3)]
-        wanted = reference(case, *(x[0, 0].double() for x in inputs))
+        inputs = [torch.randn(shape, device="cuda").to(types[case.type])
+                  for shape in (case.shape, case.keys, case.keys)]
+        if case.has_slopes:
+            inputs.append(case.slopes())
+        wanted = reference(case, *(x[0, 0].double() for x in inputs[:3]),
+                           case.slopes()[0].double())
 
         def peer(backend):
             with sdpa_kernel(backend):
                 return functional.scaled_dot_product_attention(
-                    *inputs, is_causal=case.causal)
+                    *inputs, is_causal=case.causal,
+                    enable_gqa=case.keys[1] != case.shape[1])
 
         calls = {"cuDNN": lambda: peer(SDPBackend.CUDNN_ATTENTION),
                  "FlashAttention": lambda: peer(SDPBackend.FLASH_ATTENTION)}
+        if case.change:
+            calls = {"FlexAttention": case.flex(inputs)}
+        elif case.keys != case.shape:
+            calls["FlexAttention"] = case.flex(inputs)
+        peers = set(calls)
         for path in paths:
             package = fusion.load(path)
             calls[path.stem.split("@")[1]] = (
@@ -137,34 +361,32 @@ def run(folder, only):
                 result, again = call(), call()
             except RuntimeError as error:
                 print(f"{name:32} {label:16} {str(error)[:80]}")
-                failed += label not in ("cuDNN", "FlashAttention")
+                failed += label not in peers
                 del calls[label]
                 continue
             errors[label] = (result[0, 0].double() - wanted).abs().max().item()
-            if label not in ("cuDNN", "FlashAttention"):
+            if label not in peers:
                 right = torch.equal(result, again) and errors[label] <= 2 * max(
-                    errors.get("cuDNN", 0), 1e-4)
+                    *(errors.get(peer, 0) for peer in peers), 1e-4)
                 failed += not right
                 if not right:
                     print(f"{name:32} {label:16} WRONG {errors[label]:.1e}")
         times = {label: each[len(each) // 2]
                  for label, each in timer.compared_us(calls).items()}
         best = min(times[label] for label in times
-                   if label in ("cuDNN", "FlashAttention"))
+                   if label in peers)
         for label, time in times.items():
             print(f"{name:32} {label:16} {time:9.1f} us "
                   f"{case.flops() / time / 1e6:6.0f} TFLOP/s "
+                  f"{case.bytes() / time / 1e6:6.2f} TB/s "
                   f"{best / time:6.2f} x  error {errors[label]:.1e}",
                   flush=True)
     return failed
 
 
-def reference(case, query, key, value):
+def reference(case, query, key, value, slope):
     import torch
-    scores = query @ key.T / case.shape[-1] ** 0.5
-    if case.causal:
-        hidden = torch.ones_like(scores, dtype=torch.bool).triu(1)
-        scores = scores.masked_fill(hidden, float("-inf"))
+    scores = case.changed(query @ key.T / case.shape[-1] ** 0.5, slope)
     return torch.softmax(scores, -1) @ value
 
 
@@ -182,7 +404,7 @@ def main():
     options = parser.parse_intermixed_args()
     if options.library:
         os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
-    cases = [Case(name) for name in options.cases or CASES]
+    cases = [Case(name) for name in options.cases or CASES + CHANGED + DECODING]
     if options.step == "run":
         failed = run(options.folder, options.only)
     else:

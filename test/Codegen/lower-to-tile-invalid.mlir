@@ -76,16 +76,16 @@ func.func @main(%x: tensor<64x256xf32>) -> tensor<64x4xf32> {
 // -----
 
 // A row and a column: each block along one would write the other.
-func.func @main(%x: tensor<64xf32>, %y: tensor<32xf32>) -> (tensor<64xf32>, tensor<32xf32>) {
+func.func @main(%x: tensor<128xf32>, %y: tensor<64xf32>) -> (tensor<128xf32>, tensor<64xf32>) {
   // expected-error @below {{FUS-3126: result #1 lacks the kernel's iteration dimension 0, which another result has; compute results of different shapes in kernels of their own}}
-  %r:2 = fusion.kernel @k ins(%x, %y : tensor<64xf32>, tensor<32xf32>) -> (tensor<64xf32>, tensor<32xf32>)
+  %r:2 = fusion.kernel @k ins(%x, %y : tensor<128xf32>, tensor<64xf32>) -> (tensor<128xf32>, tensor<64xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 32>], warps = 1>} {
-  ^bb0(%a: tensor<64xf32>, %b: tensor<32xf32>):
-    %e = tensor.empty() : tensor<64xf32>
-    %f = tensor.empty() : tensor<32xf32>
-    %0 = linalg.exp ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-    %1 = linalg.exp ins(%b : tensor<32xf32>) outs(%f : tensor<32xf32>) -> tensor<32xf32>
-    fusion.yield %0, %1 : tensor<64xf32>, tensor<32xf32>
+  ^bb0(%a: tensor<128xf32>, %b: tensor<64xf32>):
+    %e = tensor.empty() : tensor<128xf32>
+    %f = tensor.empty() : tensor<64xf32>
+    %0 = linalg.exp ins(%a : tensor<128xf32>) outs(%e : tensor<128xf32>) -> tensor<128xf32>
+    %1 = linalg.exp ins(%b : tensor<64xf32>) outs(%f : tensor<64xf32>) -> tensor<64xf32>
+    fusion.yield %0, %1 : tensor<128xf32>, tensor<64xf32>
   }
-  return %r#0, %r#1 : tensor<64xf32>, tensor<32xf32>
+  return %r#0, %r#1 : tensor<128xf32>, tensor<64xf32>
 }

@@ -125,3 +125,78 @@ tile.program @warps(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
   tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #half>, !tile.view<16x64xf32>
   tile.return
 }
+
+// -----
+
+// Two blocks: of rows, of which four lanes have the same, each has what both have;
+// of the tile its half. A slot has 256 bytes of each thread's rows, and 4096 of
+// tiles behind them.
+
+#rows = #tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
+#bothrows = #tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
+#whole = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,64]}">
+#bothparts = #tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
+
+// CHECK-LABEL: llvm.func @gather
+// CHECK-SAME: tile.together = 2
+// All is written, the own part as well.
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+// CHECK-COUNT-4: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-NOT: llvm.store
+// CHECK: red.release.gpu.global.add.u32 [$0], 1;
+// CHECK: ld.acquire.gpu.global.u32 word, [$0];
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// The part of the block's rank, of both slots.
+// CHECK: arith.remui
+// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK: st.relaxed.gpu.global.u32 [$0], 0;
+tile.program @gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = tile.scratch 17408 : !llvm.ptr<1>
+  %i = gpu.block_id x
+  %c2 = arith.constant 2 : index
+  %r = arith.remui %i, %c2 : index
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
+  %y = tile.view %p[] : !llvm.ptr<1> to !tile.view<16xf32>
+  %m = tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !tile.view<16xf32> -> tensor<16xf32, #rows>
+  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #whole>
+  %s:2 = tile.grid_gather %m, %t through %slots signals %signals[%i, %r] along [-1, 1] : !llvm.ptr<1>, tensor<16xf32, #rows>, tensor<16x64xf32, #whole> -> tensor<16x2xf32, #bothrows>, tensor<16x32x2xf32, #bothparts>
+  tile.store %s#0, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !tile.view<16x64xf32>
+  tile.store %s#1, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #bothparts>, !tile.view<16x64xf32>
+  tile.return
+}
+
+// -----
+
+#rows = #tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
+#bothrows = #tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
+
+tile.program @small(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = tile.scratch 512 : !llvm.ptr<1>
+  %i = gpu.block_id x
+  %y = tile.view %p[] : !llvm.ptr<1> to !tile.view<16xf32>
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x2xf32>
+  %m = tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !tile.view<16xf32> -> tensor<16xf32, #rows>
+  // expected-error @below {{FUS-3324: threads hold 256 bytes, more than slots have}}
+  %s = tile.grid_gather %m through %slots signals %signals[%i, %i] along [-1] : !llvm.ptr<1>, tensor<16xf32, #rows> -> tensor<16x2xf32, #bothrows>
+  tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !tile.view<16x2xf32>
+  tile.return
+}
+
+// -----
+
+#columns = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[8,0]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#parts = #tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
+
+tile.program @warps_gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = tile.scratch 16384 : !llvm.ptr<1>
+  %i = gpu.block_id x
+  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
+  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #columns>
+  // expected-error @below {{FUS-3325: a part of tile 0 is not made of registers of its threads}}
+  %s = tile.grid_gather %t through %slots signals %signals[%i, %i] along [1] : !llvm.ptr<1>, tensor<16x64xf32, #columns> -> tensor<16x32x2xf32, #parts>
+  tile.store %s, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #parts>, !tile.view<16x64xf32>
+  tile.return
+}

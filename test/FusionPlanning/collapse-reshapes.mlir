@@ -39,7 +39,7 @@ func.func @rows(%x: tensor<14x64xf32>, %w: tensor<64x96xf32>) -> tensor<2x7xf32>
 // CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-DAG: #[[MASK:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 3, 0, d1, d2)>
 // CHECK-DAG: #[[BIAS:.*]] = affine_map<(d0, d1, d2) -> (d0 mod 3, d2)>
-// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, 0)>
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func @heads
 // CHECK-SAME: kernels_after = 1 : i64
 // CHECK: fusion.kernel {{.*}} -> (tensor<6x8x16xf32>, tensor<6x8x16xf32>)

@@ -35,6 +35,10 @@ struct BodyValue {
   SmallVector<AffineExpr> point;
 
   BodyValue at(Value other) const { return {other, op, point}; }
+  /// False for what the body captures from around the operation.
+  bool isOfBody() const {
+    return Value(value).getParentRegion() == &op->getRegion(0);
+  }
 };
 
 /// Operations on the way from a value to what it depends on, at most.

@@ -46,6 +46,8 @@ struct Deferral {
   /// reciprocal, and the operand that is the dividend.
   Operation *application = nullptr;
   unsigned dividend = 0;
+  /// What the division, or that which makes the reciprocal, may be.
+  arith::FastMathFlags fastmath = arith::FastMathFlags::none;
 };
 
 /// How the elements of a sum depend on earlier results.

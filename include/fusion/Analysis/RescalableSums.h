@@ -31,6 +31,12 @@ struct RescalableSum {
 /// are computed, by how many operations, does not matter.
 std::optional<RescalableSum> findRescalableSum(linalg::LinalgOp sum);
 
+/// True when the terms of `sum` are powers of e or 2 whose exponents are a
+/// positive multiple of the distance to the maximum of the same elements along
+/// the same dimensions, in whatever order that is computed: no term is above
+/// one, and one of them is one, but for rounding.
+bool isRelativeToMaximum(linalg::LinalgOp sum);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_RESCALABLESUMS_H

@@ -14,8 +14,14 @@
 #define FUSION_ANALYSIS_SLICES_H
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::fusion {
+
+/// Groups of all dimensions, one for each that is not `dropped`, in order: what
+/// a reshape needs that drops, or adds, dimensions of size one.
+SmallVector<ReassociationIndices>
+groupByKept(const llvm::SmallBitVector &dropped);
 
 /// Makes a slice that drops dimensions of size 1 one of full rank, and reshapes
 /// its result (the source of an insertion). Upstream finds the dropped

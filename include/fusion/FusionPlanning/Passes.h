@@ -37,6 +37,11 @@ std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
 /// that read each element's partner.
 void joinExchangedHalves(FunctionOpInterface func);
 
+/// Lets contractions read operands that are other tensors transposed or
+/// repeated, and all operations those with dimensions of size one more, where
+/// these come from.
+void foldCopies(FunctionOpInterface func);
+
 /// Lets what is computed between reshapes, and reduced there, be computed on
 /// the dimensions before the reshapes, where nothing needs those that they
 /// split.

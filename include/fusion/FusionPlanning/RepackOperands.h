@@ -33,7 +33,12 @@ public:
   /// as warpgroups take them, by their types and maps alone.
   static bool applies(linalg::GenericOp product);
 
-  /// Replaces `product`, to which it applies, by one whose operands do.
+  /// Leaves `operand` as it is, in whatever products.
+  void keep(Value operand) { kept.insert(operand); }
+  /// The same for `product` as it is now, without operands that are kept.
+  bool canRepack(linalg::GenericOp product) const;
+
+  /// Replaces `product`, which it can repack, by one whose operands do.
   linalg::GenericOp repack(linalg::GenericOp product);
 
 private:
@@ -52,6 +57,7 @@ private:
   void mark(Value value);
 
   StringRef reason;
+  DenseSet<Value> kept;
   /// By operand and form.
   std::map<std::pair<void *, std::vector<int64_t>>, Value> written;
 };

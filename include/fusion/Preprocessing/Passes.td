@@ -222,6 +222,28 @@ def WidenInt4Pass : Pass<"fusion-input-int4", "::mlir::func::FuncOp"> {
   ];
 }
 
+def LowerTosaExtremaPass
+    : Pass<"fusion-input-lower-tosa-extrema", "::mlir::func::FuncOp"> {
+  let summary = "Lower maxima and minima of TOSA along a dimension";
+  let description = [{
+    Input: any function. Output: no `tosa.reduce_max` or `tosa.reduce_min` of
+    floats is left. They become reductions that begin with an infinity, which is
+    the identity; upstream's lowering begins with the largest finite number.
+
+    ```mlir
+    %m = tosa.reduce_max %x {axis = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+      ==>
+    %init = linalg.fill ins(%minus_infinity : f32) ...
+    %r = linalg.reduce { arith.maximumf } ins(%x) outs(%init) dimensions = [1]
+    %m = tensor.expand_shape %r [[0, 1]] ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def ApproximateRoundedPass
     : Pass<"fusion-input-approximate", "::mlir::func::FuncOp"> {
   let summary = "Let what is rounded to fewer bits be approximated before";

@@ -45,6 +45,8 @@ struct WalkProducts {
   int64_t groups = 1;
   /// Blocks that have one tile after the other; 0: each has one.
   int64_t blocks = 0;
+  /// Blocks that share the walk of a tile, and are no cluster.
+  int64_t split = 1;
 };
 
 /// How a kernel is executed that walks its dimensions (#fusion.schedule).

@@ -24,6 +24,9 @@ constexpr unsigned kLaneBits = 5;
 constexpr int32_t kWarpThreads = 1 << kLaneBits;
 /// Warps of a warpgroup, which makes some matrix instructions together.
 constexpr int32_t kWarpgroupWarps = 4;
+/// Columns of a warpgroup's result in which each thread has two: the least of
+/// them that are registers of all threads.
+constexpr int64_t kLeastSharedColumns = 8;
 /// Threads that a multiprocessor begins an instruction of in a clock.
 constexpr int32_t kLanesPerSM = 4 * kWarpThreads;
 /// Registers of a thread at most.

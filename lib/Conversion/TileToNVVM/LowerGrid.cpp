@@ -328,22 +328,45 @@ struct GridReduceLowering : public TileOpLowering<tile::GridReduceOp> {
                       ProgramLowering &lowering) const override;
 };
 
+/// What blocks that wait for each other have in common.
+class TogetherEmitter : public GridEmitter {
+protected:
+  template <typename Op>
+  TogetherEmitter(ProgramLowering &lowering, Op op)
+      : GridEmitter(lowering),
+        blocks(lowering.getProgram().getTogether().value_or(1)),
+        block(lowering.getScalar(op.getBlock())),
+        rank(lowering.getScalar(op.getRank())),
+        firstBlock(arith::SubIOp::create(builder, block, rank)),
+        rank32(builder.toI32(rank)),
+        signals(lowering.getScalar(op.getSignals())) {}
+
+  Value plus(Value base, int64_t offset) {
+    return builder.advance(base, static_cast<int32_t>(offset));
+  }
+  /// Signals to the other blocks and waits for their signals.
+  void meet();
+  /// Lets the signals be zero again for the next launch.
+  void leave();
+
+  int64_t blocks;
+  Value block, rank, firstBlock, rank32, signals;
+  /// The warp's signal.
+  Value signal;
+};
+
 /// Builds a sum of which each block finishes a part.
-class GridReduceEmitter : public GridEmitter {
+class GridReduceEmitter : public TogetherEmitter {
 public:
   GridReduceEmitter(ProgramLowering &lowering, tile::GridReduceOp op,
-                    const PartPlan &plan);
+                    const PartPlan &plan)
+      : TogetherEmitter(lowering, op), op(op), plan(plan) {}
 
   void emit();
 
 private:
-  Value plus(Value base, int64_t offset) {
-    return builder.advance(base, static_cast<int32_t>(offset));
-  }
   /// Writes what other blocks finish to this block's slot.
   void storeParts();
-  /// Signals to the other blocks and waits for their signals.
-  void meet();
   /// Where the part lies in the slots of the other blocks.
   SmallVector<Value> findShares();
   /// The part that this block finishes, of registers of `group`.
@@ -352,32 +375,20 @@ private:
 
   tile::GridReduceOp op;
   const PartPlan &plan;
-  int64_t blocks;
-  Value block, rank, rank32, firstBlock;
-  /// The thread's place in slot 0, and the warp's signal.
-  Value ofThread, signal;
+  /// The thread's place in slot 0.
+  Value ofThread;
   /// For each part, whether this block finishes it.
   SmallVector<Value> isOwn;
 };
 } // namespace
 
-GridReduceEmitter::GridReduceEmitter(ProgramLowering &lowering,
-                                     tile::GridReduceOp op,
-                                     const PartPlan &plan)
-    : GridEmitter(lowering), op(op), plan(plan),
-      blocks(lowering.getProgram().getTogether().value_or(1)),
-      block(lowering.getScalar(op.getBlock())),
-      rank(lowering.getScalar(op.getRank())) {}
-
 void GridReduceEmitter::storeParts() {
-  firstBlock = arith::SubIOp::create(builder, block, rank);
   ofThread =
       builder.advance(lowering.getScalar(op.getSlots()),
                       times(builder.toIndex(threads.getThread()), plan.width));
   Value own = builder.advance(ofThread, times(block, plan.partBytes * blocks));
   // What another block finishes goes to this one's slot, part by part; what
   // this one does stays in registers.
-  rank32 = builder.toI32(rank);
   for (int64_t part = 0; part < blocks; ++part)
     isOwn.push_back(builder.isEqual(rank32, part));
   for (int64_t part = 0; part < blocks; ++part) {
@@ -398,16 +409,15 @@ void GridReduceEmitter::storeParts() {
   }
 }
 
-void GridReduceEmitter::meet() {
+void TogetherEmitter::meet() {
   // Each block counts the others' signals, warp by warp: what a warp reads the
   // same warp of the other blocks has written. A lane signals to each block.
   builder.syncWarp();
   Value lane = threads.getLane();
-  Value signals =
-      builder.advance(lowering.getScalar(op.getSignals()),
-                      times(builder.toIndex(threads.getWarp()), kWordBytes));
+  Value ofWarp = builder.advance(
+      signals, times(builder.toIndex(threads.getWarp()), kWordBytes));
   auto signalOf = [&](Value number) {
-    return builder.advance(signals, times(number, getNumWarps() * kWordBytes));
+    return builder.advance(ofWarp, times(number, getNumWarps() * kWordBytes));
   };
   signal = signalOf(block);
   Value signaled = signalOf(add(firstBlock, builder.toIndex(lane)));
@@ -430,6 +440,12 @@ void GridReduceEmitter::meet() {
                     "@waits bra again;\n"
                     "}",
                     "l,r,~{memory}");
+}
+
+void TogetherEmitter::leave() {
+  // All of the warp have seen the signals.
+  builder.syncWarp();
+  signalFromWarp(signal, "st.relaxed.gpu.global.u32 [$0], 0;");
 }
 
 SmallVector<Value> GridReduceEmitter::findShares() {
@@ -499,10 +515,7 @@ void GridReduceEmitter::emit() {
   storeParts();
   meet();
   addShares();
-  // The signals are zero again for the next launch; all of the warp have seen
-  // them.
-  builder.syncWarp();
-  signalFromWarp(signal, "st.relaxed.gpu.global.u32 [$0], 0;");
+  leave();
 }
 
 LogicalResult GridReduceLowering::lower(tile::GridReduceOp op,
@@ -514,7 +527,174 @@ LogicalResult GridReduceLowering::lower(tile::GridReduceOp op,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Shares of all
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where what threads have of one tile lies in a slot: share by share, and in a
+/// share accesses of all threads side by side.
+struct SharePlan {
+  /// Registers of the tile for each access of a share, first those of the first
+  /// share; one share where all blocks have the whole tile.
+  SmallVector<SmallVector<SmallVector<unsigned, 4>, 0>, 0> shares;
+  /// Bytes of an access, and of a share of all threads.
+  int64_t width = 0, bytes = 0;
+  /// The first byte in the slot.
+  int64_t offset = 0;
+};
+
+/// Builds the exchange of shares.
+class GridGatherEmitter : public TogetherEmitter {
+public:
+  GridGatherEmitter(ProgramLowering &lowering, tile::GridGatherOp op)
+      : TogetherEmitter(lowering, op), op(op) {}
+
+  LogicalResult emit();
+
+private:
+  FailureOr<SharePlan> planShares(unsigned number);
+  /// The thread's place in slot 0 for tile `plan` is of.
+  Value getPlace(const SharePlan &plan);
+  void store(unsigned number, const SharePlan &plan);
+  Scalars load(unsigned number, const SharePlan &plan);
+
+  tile::GridGatherOp op;
+  int64_t slotBytes = 0;
+  /// Reads since the last barrier.
+  size_t inFlight = 0;
+};
+
+struct GridGatherLowering : public TileOpLowering<tile::GridGatherOp> {
+  LogicalResult lower(tile::GridGatherOp op,
+                      ProgramLowering &lowering) const override {
+    return GridGatherEmitter(lowering, op).emit();
+  }
+};
+} // namespace
+
+FailureOr<SharePlan> GridGatherEmitter::planShares(unsigned number) {
+  SharePlan plan;
+  Type type = op.getValues()[number].getType();
+  SmallVector<int64_t> shape = op.getShareShape(number);
+  const LinearLayout &whole = tile::getLayout(type).getLinear();
+  std::optional<LinearLayout> part = whole.getPart(shape);
+  if (!part || part->expandDim(shape.size(), blocks) !=
+                   tile::getLayout(op.getResult(number).getType()).getLinear())
+    return op.emitOpError("FUS-3325: a part of tile ")
+           << number << " is not made of registers of its threads";
+  std::map<tile::Coords, unsigned> registers;
+  for (unsigned reg = whole.numRegs(); reg-- > 0;)
+    registers[whole.elementOf(reg, 0, 0)] = reg;
+  int64_t bytes = elementBytes(lowering, type);
+  plan.width = std::min<int64_t>(kWidestBytes, part->numRegs() * bytes);
+  unsigned count = plan.width / bytes;
+  int64_t dim = op.getParts()[number];
+  int64_t numShares = dim < 0 ? 1 : tile::getTileShape(type)[dim] / shape[dim];
+  for (int64_t share = 0; share < numShares; ++share) {
+    auto &accesses = plan.shares.emplace_back();
+    for (unsigned first = 0; first < part->numRegs(); first += count) {
+      SmallVector<unsigned, 4> &regs = accesses.emplace_back();
+      for (unsigned i = 0; i < count; ++i) {
+        tile::Coords element = part->elementOf(first + i, 0, 0);
+        if (dim >= 0)
+          element[dim] += share * shape[dim];
+        regs.push_back(registers.at(element));
+      }
+    }
+  }
+  int64_t threadCount = getNumWarps() * kWarpThreads;
+  plan.bytes = static_cast<int64_t>(plan.shares.front().size()) * threadCount *
+               plan.width;
+  plan.offset = slotBytes;
+  slotBytes += static_cast<int64_t>(plan.shares.size()) * plan.bytes;
+  return plan;
+}
+
+Value GridGatherEmitter::getPlace(const SharePlan &plan) {
+  Value ofThread = times(builder.toIndex(threads.getThread()), plan.width);
+  return plus(builder.advance(lowering.getScalar(op.getSlots()), ofThread),
+              plan.offset);
+}
+
+void GridGatherEmitter::store(unsigned number, const SharePlan &plan) {
+  const Scalars &source = lowering.get(op.getValues()[number]);
+  int64_t stride = getNumWarps() * kWarpThreads * plan.width;
+  Value place = builder.advance(getPlace(plan), times(block, slotBytes));
+  for (auto [share, accesses] : llvm::enumerate(plan.shares))
+    for (auto [i, regs] : llvm::enumerate(accesses)) {
+      SmallVector<Value> members;
+      for (unsigned reg : regs)
+        members.push_back(source[reg]);
+      int64_t offset = static_cast<int64_t>(share) * plan.bytes +
+                       static_cast<int64_t>(i) * stride;
+      LLVM::StoreOp::create(builder, builder.packForMemory(members),
+                            plus(place, offset), plan.width);
+    }
+}
+
+Scalars GridGatherEmitter::load(unsigned number, const SharePlan &plan) {
+  Type element = lowering.scalarType(op.getResult(number).getType());
+  Type stored = memoryType(element);
+  size_t accesses = plan.shares.front().size();
+  unsigned count = plan.shares.front().front().size();
+  Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
+  int64_t stride = getNumWarps() * kWarpThreads * plan.width;
+  Value place = getPlace(plan);
+  if (auto numShares = static_cast<int64_t>(plan.shares.size());
+      numShares > 1) {
+    Value share =
+        arith::RemUIOp::create(builder, rank, builder.constantIndex(numShares));
+    place = builder.advance(place, times(share, plan.bytes));
+  }
+  Scalars results;
+  for (int64_t other = 0; other < blocks; ++other) {
+    // As in `tile.collect`.
+    if (inFlight != 0 && inFlight + accesses > kMostPartsInFlight) {
+      lowering.getRole().createBarrier();
+      inFlight = 0;
+    }
+    inFlight += accesses;
+    Value slot = add(firstBlock, builder.constantIndex(other));
+    Value own = builder.advance(place, times(slot, slotBytes));
+    for (size_t i = 0; i < accesses; ++i) {
+      Value loaded = LLVM::LoadOp::create(
+          builder, type, plus(own, static_cast<int64_t>(i) * stride),
+          plan.width);
+      for (unsigned j = 0; j < count; ++j)
+        results.push_back(builder.fromMemory(
+            count == 1 ? loaded : builder.extractElement(loaded, j), element));
+    }
+  }
+  return results;
+}
+
+LogicalResult GridGatherEmitter::emit() {
+  SmallVector<SharePlan> plans;
+  for (unsigned number = 0; number < op.getValues().size(); ++number) {
+    FailureOr<SharePlan> plan = planShares(number);
+    if (failed(plan))
+      return failure();
+    plans.push_back(std::move(*plan));
+  }
+  // Threads that have the same elements each write them.
+  auto scratch = op.getSlots().getDefiningOp<tile::ScratchOp>();
+  std::optional<AffineMap> grid = lowering.getProgram().getGrid();
+  if (!scratch || !grid || !grid->isSingleConstant() ||
+      static_cast<int64_t>(scratch.getBytes()) <
+          slotBytes * grid->getSingleConstantResult())
+    return op.emitOpError("FUS-3324: threads hold ")
+           << slotBytes << " bytes, more than slots have";
+  for (auto [number, plan] : llvm::enumerate(plans))
+    store(number, plan);
+  meet();
+  for (auto [number, plan] : llvm::enumerate(plans))
+    lowering.set(op.getResult(number), load(number, plan));
+  leave();
+  return success();
+}
+
 void mlir::fusion::populateGridLowerings(LoweringSet &lowerings) {
   lowerings.add<ScratchLowering, PublishLowering, CollectLowering,
-                GridReduceLowering>();
+                GridReduceLowering, GridGatherLowering>();
 }

@@ -15,11 +15,13 @@
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <map>
 
 using namespace mlir;
 using namespace mlir::fusion;
+using tile::HwDim;
 using tile::LinearLayout;
 
 namespace {
@@ -32,6 +34,9 @@ private:
   static Value compute(AffineExpr expr, const LinearLayout &layout,
                        ArrayRef<int32_t> offset, ValueRange symbols,
                        ProgramLowering &lowering);
+  /// The elements of `op`, floats, of one thread.
+  static Scalars computeFloats(tile::IndexOp op, const LinearLayout &layout,
+                               ProgramLowering &lowering);
   static SmallVector<Value> getDims(const LinearLayout &layout,
                                     ArrayRef<int32_t> offset,
                                     ProgramLowering &lowering);
@@ -223,12 +228,71 @@ LogicalResult IndexLowering::lower(tile::IndexOp op,
     return success();
   }
   const LinearLayout &layout = attr.getLinear();
+  if (isa<FloatType>(tile::getTileElementType(op.getType()))) {
+    lowering.set(op.getResult(), computeFloats(op, layout, lowering));
+    return success();
+  }
   Scalars results;
   for (unsigned reg = 0; reg < layout.numRegs(); ++reg)
     results.push_back(compute(expr, layout, layout.elementOf(reg, 0, 0),
                               op.getSymbols(), lowering));
   lowering.set(op.getResult(), results);
   return success();
+}
+
+/// True when no bit of a coordinate is of registers and of threads: elements of
+/// a thread then are apart by constants.
+static bool areApart(const LinearLayout &layout) {
+  for (unsigned dim = 0; dim < layout.rank(); ++dim) {
+    int64_t ofRegisters = 0, ofThreads = 0;
+    auto addTo = [&](int64_t &bits, HwDim by) {
+      for (unsigned bit = 0; bit < layout.numBits(by); ++bit)
+        bits |= layout.basis(by, bit)[dim];
+    };
+    addTo(ofRegisters, HwDim::Register);
+    addTo(ofThreads, HwDim::Lane);
+    addTo(ofThreads, HwDim::Warp);
+    if (ofRegisters & ofThreads)
+      return false;
+  }
+  return true;
+}
+
+Scalars IndexLowering::computeFloats(tile::IndexOp op,
+                                     const LinearLayout &layout,
+                                     ProgramLowering &lowering) {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Location loc = op.getLoc();
+  AffineMap map = op.getMap();
+  Type type = tile::getTileElementType(op.getType());
+  auto convert = [&](ArrayRef<int32_t> offset) -> Value {
+    Value index =
+        compute(map.getResult(0), layout, offset, op.getSymbols(), lowering);
+    return arith::SIToFPOp::create(builder, loc, type, index);
+  };
+  SmallVector<int64_t> flat;
+  bool isLinear =
+      succeeded(getFlattenedAffineExpr(map.getResult(0), map.getNumDims(),
+                                       map.getNumSymbols(), &flat)) &&
+      flat.size() == map.getNumDims() + map.getNumSymbols() + 1 &&
+      areApart(layout);
+  tile::Coords first = layout.elementOf(0, 0, 0);
+  Scalars results{convert(first)};
+  for (unsigned reg = 1; reg < layout.numRegs(); ++reg) {
+    tile::Coords offset = layout.elementOf(reg, 0, 0);
+    if (!isLinear) {
+      results.push_back(convert(offset));
+      continue;
+    }
+    int64_t distance = 0;
+    for (unsigned dim = 0; dim < layout.rank(); ++dim)
+      distance += flat[dim] * (offset[dim] - first[dim]);
+    Value constant = arith::ConstantOp::create(
+        builder, loc, FloatAttr::get(type, static_cast<double>(distance)));
+    results.push_back(
+        arith::AddFOp::create(builder, loc, results.front(), constant));
+  }
+  return results;
 }
 
 LogicalResult BroadcastLowering::lower(tile::BroadcastOp op,

@@ -218,9 +218,10 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (columns != 0 && !isPowerOf2(columns))
     return emitError() << "'columns' must be 0 or a power of two, got "
                        << columns;
-  if (!isPowerOf2(split) || split > 16)
-    return emitError() << "'split' must be a power of two of at most 16, got "
-                       << split;
+  // Blocks that are no cluster signal to each other, one from each lane.
+  if (int64_t most = apart ? 32 : 16; !isPowerOf2(split) || split > most)
+    return emitError() << "'split' must be a power of two of at most " << most
+                       << ", got " << split;
   if (!isPowerOf2(multicast) || multicast > 16)
     return emitError() << "'multicast' must be a power of two of at most 16, "
                           "got "

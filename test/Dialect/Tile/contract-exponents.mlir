@@ -4,18 +4,15 @@
 // RUN: fusion-opt %s --tile-contract-exponents=fast --split-input-file | FileCheck %s --check-prefix=FAST
 
 // The scale moves out of the choice and of the maximum into the exponent:
-// 0.125 log2(e) and -log2(e).
+// 0.125 log2(e) times the element less the maximum.
 // CHECK-LABEL: tile.program @masked
 // CHECK-DAG: %[[K:.*]] = arith.constant 0.180336878 : f32
-// CHECK-DAG: %[[L:.*]] = arith.constant -1.44269502 : f32
-// CHECK-DAG: %[[C:.*]] = arith.constant 1.250000e-01 : f32
+// CHECK-DAG: %[[L:.*]] = arith.constant -0.180336878 : f32
 // CHECK: %[[S:.*]] = tile.load
 // CHECK: %[[P:.*]] = arith.select %{{.*}}, %{{.*}}, %[[S]]
 // CHECK: %[[T:.*]] = tile.reduce %[[P]] along 1
-// CHECK: %[[SC:.*]] = tile.splat %[[C]] : f32 -> tensor<64xf32>
-// CHECK: %[[M:.*]] = arith.mulf %[[T]], %[[SC]]
 // CHECK: %[[SL:.*]] = tile.splat %[[L]] : f32 -> tensor<64xf32>
-// CHECK: %[[O:.*]] = arith.mulf %[[M]], %[[SL]]
+// CHECK: %[[O:.*]] = arith.mulf %[[T]], %[[SL]]
 // CHECK: %[[SK:.*]] = tile.splat %[[K]] : f32 -> tensor<64x64xf32>
 // CHECK: %[[B:.*]] = tile.broadcast %[[O]] dims [0]
 // CHECK: %[[E:.*]] = math.fma %[[P]], %[[SK]], %[[B]]
@@ -172,5 +169,64 @@ tile.program @zeros(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 
     tile.yield %u : f32
   }
   tile.store %l2, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  tile.return
+}
+
+// -----
+
+// A scale behind the difference, of an element that is rounded as it is computed:
+// 0.125 x - 0.125 m, in base 2. The factor of a sum has the same scale.
+// CHECK-LABEL: tile.program @behind
+// CHECK: %[[N:.*]] = arith.constant -1.250000e-01 : f32
+// CHECK: %[[SN:.*]] = tile.splat %[[N]] : f32 -> tensor<64xf32>
+// CHECK: %[[O:.*]] = arith.mulf %{{.*}}, %[[SN]]
+// CHECK: %[[P:.*]] = arith.addf
+// CHECK: %[[F:.*]] = arith.mulf %{{.*}}, %{{.*}} : tensor<64xf32>
+// CHECK: %[[D:.*]] = arith.addf %[[F]], %[[O]] : tensor<64xf32>
+// CHECK: math.exp2 %[[D]] fastmath<afn> : tensor<64xf32>
+// CHECK: %[[B:.*]] = tile.broadcast %[[O]] dims [0]
+// CHECK: %[[E:.*]] = math.fma %[[P]], %{{.*}}, %[[B]]
+// CHECK: math.exp2 %[[E]] fastmath<afn> : tensor<64x64xf32>
+tile.program @behind(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %scale = arith.constant 0.125 : f32
+  %k = tile.splat %scale : f32 -> tensor<64x64xf32>
+  %kr = tile.splat %scale : f32 -> tensor<64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %2 = tile.view %x[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %old = tile.load %2[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %p = arith.addf %s, %k : tensor<64x64xf32>
+  %change = arith.subf %old, %m : tensor<64xf32>
+  %scaled = arith.mulf %change, %kr : tensor<64xf32>
+  %f = math.exp2 %scaled fastmath<afn> : tensor<64xf32>
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d = arith.subf %p, %b : tensor<64x64xf32>
+  %w = arith.mulf %d, %k : tensor<64x64xf32>
+  %e = math.exp2 %w fastmath<afn> : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.store %f, %r[affine_map<(d0) -> (d0)>] () checked [false] : tensor<64xf32>, <64xf32>
+  tile.return
+}
+
+// -----
+
+// What was loaded is exact, and so is its distance from the maximum.
+// CHECK-LABEL: tile.program @exact
+// CHECK: %[[S:.*]] = tile.load %{{.*}} -> tensor<64x64xf32>
+// CHECK: %[[D:.*]] = arith.subf %[[S]], %{{.*}} : tensor<64x64xf32>
+// CHECK: math.exp %[[D]] fastmath<afn>
+tile.program @exact(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d = arith.subf %s, %b : tensor<64x64xf32>
+  %e = math.exp %d fastmath<afn> : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
   tile.return
 }

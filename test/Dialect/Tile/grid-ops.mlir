@@ -243,3 +243,92 @@ tile.program @others(%i: index) attributes {num_warps = 4 : i64, index_bits = 32
   }
   tile.return
 }
+
+// -----
+
+// CHECK-LABEL: tile.program @gather
+tile.program @gather(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %m = tile.splat %f : f32 -> tensor<64xf32>
+  %o = tile.splat %f : f32 -> tensor<64x32xf32>
+  // CHECK: %{{.*}}:2 = tile.grid_gather %{{.*}}, %{{.*}} through %{{.*}} signals %{{.*}}[%{{.*}}, %{{.*}}] along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x32xf32> -> tensor<64x4xf32>, tensor<64x8x4xf32>
+  %a:2 = tile.grid_gather %m, %o through %slots signals %signals[%i, %r] along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x32xf32> -> tensor<64x4xf32>, tensor<64x8x4xf32>
+  // Two blocks have the same half.
+  // CHECK: tile.grid_gather {{.*}} along [1] : {{.*}} -> tensor<64x16x4xf32>
+  %b = tile.grid_gather %o through %slots signals %signals[%i, %r] along [1] : !llvm.ptr<1>, tensor<64x32xf32> -> tensor<64x16x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @three(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 3 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %m = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{stands in a program of 3 blocks together, no power of two}}
+  %a = tile.grid_gather %m through %slots signals %signals[%i, %r] along [-1] : !llvm.ptr<1>, tensor<64xf32> -> tensor<64x3xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @alone(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %m = tile.splat %f : f32 -> tensor<64xf32>
+  // expected-error @below {{stands in a program whose blocks do not wait for each other ('together')}}
+  %a = tile.grid_gather %m through %slots signals %signals[%i, %r] along [-1] : !llvm.ptr<1>, tensor<64xf32> -> tensor<64x1xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @uneven(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %o = tile.splat %f : f32 -> tensor<64x32xf32>
+  // expected-error @below {{size 32 has no parts of 4 for 4 blocks}}
+  %a = tile.grid_gather %o through %slots signals %signals[%i, %r] along [1] : !llvm.ptr<1>, tensor<64x32xf32> -> tensor<64x4x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @shape(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %o = tile.splat %f : f32 -> tensor<64x32xf32>
+  // expected-error @below {{results must be all blocks' shares of the tiles}}
+  %a = tile.grid_gather %o through %slots signals %signals[%i, %r] along [1] : !llvm.ptr<1>, tensor<64x32xf32> -> tensor<64x8x2xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @rank(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %o = tile.splat %f : f32 -> tensor<64x32xf32>
+  // expected-error @below {{dimension 2 is outside the tile's rank}}
+  %a = tile.grid_gather %o through %slots signals %signals[%i, %r] along [2] : !llvm.ptr<1>, tensor<64x32xf32> -> tensor<64x8x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @count(%i: index, %r: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, together = 4 : i64} {
+  %slots = tile.scratch 65536 : !llvm.ptr<1>
+  %signals = tile.scratch 64 signals : !llvm.ptr<1>
+  %f = arith.constant 1.0 : f32
+  %o = tile.splat %f : f32 -> tensor<64x32xf32>
+  // expected-error @below {{has 1 tiles and parts of 2}}
+  %a = tile.grid_gather %o through %slots signals %signals[%i, %r] along [1, 1] : !llvm.ptr<1>, tensor<64x32xf32> -> tensor<64x8x4xf32>
+  tile.return
+}

@@ -88,3 +88,80 @@ tile.program @others(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
   tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
   tile.return
 }
+
+// Distances in integers that hold positions: the last row less the first column.
+// CHECK-LABEL: tile.program @steps
+// CHECK: scf.for %[[J:[^ ]+]] =
+// CHECK: %[[S:.*]] = tile.mma_wait
+// CHECK-NOT: tile.index
+// CHECK: %[[MOST:.*]] = arith.subi %{{.*}}, %[[J]] : index
+// CHECK: %[[NEAR:.*]] = arith.cmpi slt, %[[MOST]], %{{.*}} : index
+// CHECK: scf.if %[[NEAR]] -> (tensor<64x64xf32>)
+// CHECK-NEXT: scf.yield %[[S]]
+tile.program @steps(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %size = arith.constant 50 : i32
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %row = gpu.block_id x
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %sizes = tile.splat %size : i32 -> tensor<64x64xi32>
+  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
+  %ii = arith.index_cast %i : tensor<64xindex> to tensor<64xi32>
+  %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
+    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %jj = arith.index_cast %columns : tensor<64xindex> to tensor<64xi32>
+    %c = tile.broadcast %jj dims [1] : tensor<64xi32> -> tensor<64x64xi32>
+    %b = tile.broadcast %ii dims [0] : tensor<64xi32> -> tensor<64x64xi32>
+    %d = arith.subi %b, %c : tensor<64x64xi32>
+    %isFar = arith.cmpi sge, %d, %sizes : tensor<64x64xi32>
+    %x = arith.select %isFar, %none, %s : tensor<64x64xi1>, tensor<64x64xf32>
+    %n = arith.addf %o, %x : tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.return
+}
+
+// 16 bits may not hold them.
+// CHECK-LABEL: tile.program @narrow
+// CHECK-NOT: scf.if
+// CHECK: tile.return
+tile.program @narrow(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %size = arith.constant 50 : i16
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %row = gpu.block_id x
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %sizes = tile.splat %size : i16 -> tensor<64x64xi16>
+  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
+  %ii = arith.index_cast %i : tensor<64xindex> to tensor<64xi16>
+  %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
+    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %jj = arith.index_cast %columns : tensor<64xindex> to tensor<64xi16>
+    %c = tile.broadcast %jj dims [1] : tensor<64xi16> -> tensor<64x64xi16>
+    %b = tile.broadcast %ii dims [0] : tensor<64xi16> -> tensor<64x64xi16>
+    %d = arith.subi %b, %c : tensor<64x64xi16>
+    %isFar = arith.cmpi sge, %d, %sizes : tensor<64x64xi16>
+    %x = arith.select %isFar, %none, %s : tensor<64x64xi1>, tensor<64x64xf32>
+    %n = arith.addf %o, %x : tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.return
+}

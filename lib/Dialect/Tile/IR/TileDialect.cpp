@@ -336,8 +336,8 @@ LogicalResult IndexOp::verify() {
   if (getMap().getNumSymbols() != getSymbols().size())
     return emitOpError("map has ") << getMap().getNumSymbols()
                                    << " symbols, got " << getSymbols().size();
-  if (!getTileElementType(getType()).isIndex())
-    return emitOpError("result elements must be of index type");
+  if (!isa<IndexType, FloatType>(getTileElementType(getType())))
+    return emitOpError("result elements must be of index or float type");
   return verifyTile(*this, getType());
 }
 

@@ -13,6 +13,7 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Support/PanelFormat.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -54,17 +55,66 @@ LogicalResult FindGroupOp::verify() {
   return success();
 }
 
-LogicalResult GridReduceOp::verify() {
-  if (failed(verifyExchange(*this, getValues())))
+/// Checks an exchange between the `together` blocks of a program, and sets
+/// `blocks` to their number.
+template <typename Op>
+static LogicalResult verifyTogether(Op op, int64_t &blocks) {
+  if (failed(verifyExchange(op, op.getValues())))
     return failure();
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  int64_t blocks = program ? program.getTogether().value_or(1) : 1;
+  auto program = op->template getParentOfType<ProgramOp>();
+  blocks = program ? program.getTogether().value_or(1) : 1;
   if (blocks < 2)
-    return emitOpError("stands in a program whose blocks do not wait for each "
-                       "other ('together')");
-  if (getValues().size() != getResults().size())
-    return emitOpError("has ") << getValues().size() << " tiles and "
-                               << getResults().size() << " results";
+    return op.emitOpError(
+        "stands in a program whose blocks do not wait for each "
+        "other ('together')");
+  if (op.getValues().size() != op.getResults().size())
+    return op.emitOpError("has ") << op.getValues().size() << " tiles and "
+                                  << op.getResults().size() << " results";
+  return success();
+}
+
+SmallVector<int64_t> GridGatherOp::getShareShape(unsigned number) {
+  return SmallVector<int64_t>(
+      getTileShape(getResult(number).getType()).drop_back());
+}
+
+LogicalResult GridGatherOp::verify() {
+  int64_t blocks;
+  if (failed(verifyTogether(*this, blocks)))
+    return failure();
+  if (!llvm::isPowerOf2_64(blocks))
+    return emitOpError("stands in a program of ")
+           << blocks << " blocks together, no power of two";
+  if (getParts().size() != getValues().size())
+    return emitOpError("has ")
+           << getValues().size() << " tiles and parts of " << getParts().size();
+  for (auto [value, result, dim] :
+       llvm::zip(getValues(), getResults(), getParts())) {
+    SmallVector<int64_t> shape(getTileShape(value.getType()));
+    if (dim < -1 || dim >= static_cast<int64_t>(shape.size()))
+      return emitOpError("dimension ") << dim << " is outside the tile's rank";
+    ArrayRef<int64_t> given = getTileShape(result.getType());
+    if (dim >= 0 && given.size() == shape.size() + 1) {
+      int64_t parts = given[dim] ? shape[dim] / given[dim] : 0;
+      if (parts < 1 || parts * given[dim] != shape[dim] || blocks % parts != 0)
+        return emitOpError("size ")
+               << shape[dim] << " has no parts of " << given[dim] << " for "
+               << blocks << " blocks";
+      shape[dim] = given[dim];
+    }
+    shape.push_back(blocks);
+    if (getTileShape(result.getType()) != ArrayRef<int64_t>(shape) ||
+        getTileElementType(value.getType()) !=
+            getTileElementType(result.getType()))
+      return emitOpError("results must be all blocks' shares of the tiles");
+  }
+  return success();
+}
+
+LogicalResult GridReduceOp::verify() {
+  int64_t blocks;
+  if (failed(verifyTogether(*this, blocks)))
+    return failure();
   for (auto [value, result] : llvm::zip(getValues(), getResults())) {
     SmallVector<int64_t> shape(getTileShape(value.getType()));
     int64_t dim = getDim();

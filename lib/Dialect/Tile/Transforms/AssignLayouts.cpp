@@ -438,6 +438,17 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
         if (auto part = source.layout->getPart(group.shape))
           return part;
     }
+    if (auto gather = value.getDefiningOp<GridGatherOp>()) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      Group &source = groupOf(gather.getValues()[number]);
+      SmallVector<int64_t> share = gather.getShareShape(number);
+      // All blocks' shares may be more than one block's tile.
+      if (!source.layout)
+        source.layout = derivedLayout(source);
+      if (source.layout)
+        if (auto part = source.layout->getPart(share))
+          return part->expandDim(share.size(), group.shape.back());
+    }
     if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
       Group &source = groupOf(reshape.getValue());
       if (source.layout)

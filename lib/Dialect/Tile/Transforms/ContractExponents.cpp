@@ -15,7 +15,9 @@
 // The maximum is the same, bit for bit: rounding keeps order. The exponent is
 // rounded once instead of three times, but m log2(e) is rounded as well, by the
 // same for all elements of a row and for the factors that repair their sums, so
-// that it cancels in a quotient of sums.
+// that it cancels in a quotient of sums. So are all exponents of what is
+// rounded itself when it is computed, whichever factors stand where; one of
+// exact elements keeps its difference, which is exact next to the maximum.
 //
 // What a mask makes minus infinity for the maximum so far is zero as an
 // exponential relative to that, and needs no masks of its own in sums.
@@ -132,9 +134,10 @@ private:
                                       arith::FastMathFlags::afn);
   }
   /// Computes the factors by which sums of exponentials relative to another
-  /// number in `row` are repaired from `origin`, as the exponentials are: what
-  /// rounded that does not matter then.
-  void alignFactors(Value row, Value origin, PatternRewriter &rewriter) const;
+  /// number in `row` are repaired from `origin`, `row` times `-scale`, as the
+  /// exponentials are: what rounded that does not matter then.
+  void alignFactors(Value row, double scale, Value origin,
+                    PatternRewriter &rewriter) const;
 
   static constexpr bool isBase2 = std::is_same_v<Exponential, math::Exp2Op>;
   /// By what exponents of base 2 are larger.
@@ -243,26 +246,61 @@ LogicalResult ScaleExtremum::matchAndRewrite(ReduceOp reduce,
   return success();
 }
 
+/// The difference that `exponent` is a positive multiple of.
+static std::optional<Scaled> matchDifference(Value exponent) {
+  if (exponent.getDefiningOp<arith::SubFOp>())
+    return Scaled{exponent, 1};
+  std::optional<Scaled> scaled = matchScaled(exponent);
+  if (!scaled || !scaled->tile.getDefiningOp<arith::SubFOp>())
+    return std::nullopt;
+  return scaled;
+}
+
+/// True when the elements of `tile` but for infinities are rounded where they
+/// are computed, relative to themselves.
+static bool isRounded(Value tile) {
+  if (auto choice = tile.getDefiningOp<arith::SelectOp>()) {
+    for (Value value : {choice.getTrueValue(), choice.getFalseValue()}) {
+      std::optional<double> number = getNumber(value);
+      if (!(number && std::isinf(*number)) && !isRounded(value))
+        return false;
+    }
+    return true;
+  }
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                         arith::DivFOp, math::FmaOp, DotOp>(
+      tile.getDefiningOp());
+}
+
 template <typename Exponential>
 void ContractExponent<Exponential>::alignFactors(
-    Value row, Value origin, PatternRewriter &rewriter) const {
-  SmallVector<Exponential> factors;
+    Value row, double scale, Value origin, PatternRewriter &rewriter) const {
+  SmallVector<std::pair<Exponential, Value>> factors;
+  auto addFactors = [&](Value exponent, double own, Value before) {
+    if (std::abs(own * perUnit - scale) > 1e-6 * scale)
+      return;
+    for (Operation *user : exponent.getUsers())
+      if (auto factor = dyn_cast<Exponential>(user);
+          factor && isApproximate(factor))
+        factors.push_back({factor, before});
+  };
   for (Operation *user : row.getUsers())
     if (auto distance = dyn_cast<arith::SubFOp>(user);
-        distance && distance.getRhs() == row)
+        distance && distance.getRhs() == row) {
+      addFactors(distance, 1, distance.getLhs());
       for (Operation *after : distance->getUsers())
-        if (auto factor = dyn_cast<Exponential>(after);
-            factor && isApproximate(factor))
-          factors.push_back(factor);
-  for (Exponential factor : factors) {
+        if (after->getNumResults() == 1)
+          if (std::optional<Scaled> scaled = matchScaled(after->getResult(0));
+              scaled && scaled->tile == distance)
+            addFactors(after->getResult(0), scaled->scale, distance.getLhs());
+    }
+  for (auto [factor, before] : factors) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(factor);
     Location loc = factor.getLoc();
-    Value before =
-        factor.getOperand().template getDefiningOp<arith::SubFOp>().getLhs();
     Value scaled = arith::MulFOp::create(
         rewriter, loc, before,
-        makeNumber(rewriter, loc, before.getType(), perUnit));
+        makeNumber(rewriter, loc, before.getType(), scale));
     Value exponent = arith::AddFOp::create(rewriter, loc, scaled, origin);
     rewriter.replaceOpWithNewOp<math::Exp2Op>(factor, exponent,
                                               factor.getFastmathAttr());
@@ -275,32 +313,36 @@ LogicalResult ContractExponent<Exponential>::matchAndRewrite(
   auto type = dyn_cast<RankedTensorType>(exponential.getType());
   if (!type || !type.getElementType().isF32() || !isApproximate(exponential))
     return failure();
-  auto distance =
-      exponential.getOperand().template getDefiningOp<arith::SubFOp>();
-  auto row = distance ? distance.getRhs().template getDefiningOp<BroadcastOp>()
-                      : BroadcastOp();
+  std::optional<Scaled> difference = matchDifference(exponential.getOperand());
+  if (!difference)
+    return failure();
+  auto distance = difference->tile.template getDefiningOp<arith::SubFOp>();
+  auto row = distance.getRhs().template getDefiningOp<BroadcastOp>();
   if (!row)
     return failure();
-  // The exponent of what is no multiple would be rounded more often.
-  std::optional<Scaled> scaled = matchScaled(distance.getLhs());
-  if (!scaled)
+  Scaled element{distance.getLhs(), 1}, origin{row.getValue(), 1};
+  if (std::optional<Scaled> scaled = matchScaled(element.tile))
+    element = *scaled;
+  else if (!isRounded(element.tile))
     return failure();
+  if (std::optional<Scaled> scaled = matchScaled(origin.tile))
+    origin = *scaled;
+  double unit = difference->scale * perUnit;
   Location loc = exponential.getLoc();
-  Value scale = makeNumber(rewriter, loc, type, scaled->scale * perUnit);
-  Value origin;
+  Value scale = makeNumber(rewriter, loc, type, element.scale * unit);
+  Value subtracted;
   {
     OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointAfterValue(row.getValue());
-    Type rowType = row.getValue().getType();
-    origin =
-        arith::MulFOp::create(rewriter, loc, row.getValue(),
-                              makeNumber(rewriter, loc, rowType, -perUnit));
+    rewriter.setInsertionPointAfterValue(origin.tile);
+    subtracted = arith::MulFOp::create(
+        rewriter, loc, origin.tile,
+        makeNumber(rewriter, loc, origin.tile.getType(), -origin.scale * unit));
   }
-  alignFactors(row.getValue(), origin, rewriter);
+  alignFactors(origin.tile, origin.scale * unit, subtracted, rewriter);
   Value origins =
-      BroadcastOp::create(rewriter, loc, type, origin, row.getDims());
+      BroadcastOp::create(rewriter, loc, type, subtracted, row.getDims());
   Value exponent =
-      math::FmaOp::create(rewriter, loc, scaled->tile, scale, origins);
+      math::FmaOp::create(rewriter, loc, element.tile, scale, origins);
   rewriter.replaceOpWithNewOp<math::Exp2Op>(exponential, exponent,
                                             exponential.getFastmathAttr());
   return success();

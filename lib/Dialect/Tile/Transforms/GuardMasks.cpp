@@ -43,8 +43,8 @@ using namespace mlir::tile;
 static constexpr unsigned kMaxDepth = 8;
 
 namespace {
-/// The least and the greatest of the integers of a tile; null where that is not
-/// known.
+/// The least and the greatest of the integers of a tile, as indices; null where
+/// that is not known.
 struct Bounds {
   Value least, most;
 };
@@ -108,18 +108,52 @@ Bounds MaskAnalysis::getBounds(IndexOp index) {
   return {evaluate(false), evaluate(true)};
 }
 
+/// True for positions as they are, that is for no negative numbers.
+static bool isPosition(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  while (isa_and_nonnull<BroadcastOp, arith::IndexCastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<IndexOp>(op);
+}
+
+/// True when integers of `type` hold what indices of the program around `op`
+/// are.
+static bool holdsIndices(Type type, Operation *op) {
+  auto integer = dyn_cast<IntegerType>(type);
+  int64_t bits = op->getParentOfType<ProgramOp>().getIndexBits();
+  return !integer || integer.getWidth() >= bits;
+}
+
 Bounds MaskAnalysis::getBounds(Value positions, unsigned depth) {
   Operation *op = positions.getDefiningOp();
-  if (!op || depth == kMaxDepth ||
-      !isa<IndexType>(getTileElementType(positions.getType())))
+  if (!op || depth == kMaxDepth)
     return {};
+  Type type = getTileElementType(positions.getType());
   if (auto index = dyn_cast<IndexOp>(op))
     return getBounds(index);
   if (auto spread = dyn_cast<BroadcastOp>(op))
     return getBounds(spread.getValue(), depth + 1);
-  if (auto splat = dyn_cast<SplatOp>(op))
-    return {splat.getValue(), splat.getValue()};
-  return {};
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op))
+    return holdsIndices(type, op) ? getBounds(cast.getIn(), depth + 1)
+                                  : Bounds();
+  if (auto splat = dyn_cast<SplatOp>(op)) {
+    Value value = splat.getValue();
+    if (isa<IntegerType>(type))
+      value = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         value);
+    return {value, value};
+  }
+  // Positions and their distances are within the range of indices.
+  auto difference = dyn_cast<arith::SubIOp>(op);
+  if (!difference || !holdsIndices(type, op) ||
+      !isPosition(difference.getLhs()) || !isPosition(difference.getRhs()))
+    return {};
+  Bounds a = getBounds(difference.getLhs(), depth + 1);
+  Bounds b = a.least ? getBounds(difference.getRhs(), depth + 1) : Bounds();
+  if (!b.least)
+    return {};
+  return {arith::SubIOp::create(builder, loc, a.least, b.most),
+          arith::SubIOp::create(builder, loc, a.most, b.least)};
 }
 
 Decided MaskAnalysis::decideComparison(arith::CmpIOp op, unsigned depth) {

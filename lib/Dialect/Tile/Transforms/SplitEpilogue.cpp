@@ -147,6 +147,8 @@ void ColumnDims::propagate(Value value) {
       add(collect.getResult(use.getOperandNumber()), columns);
     } else if (auto sum = dyn_cast<GridReduceOp>(user)) {
       add(sum.getResult(use.getOperandNumber()), columns);
+    } else if (auto gather = dyn_cast<GridGatherOp>(user)) {
+      add(gather.getResult(use.getOperandNumber()), columns);
     } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
       if (!unclear)
         moved.dim = broadcast.getDims()[columns.dim];

@@ -132,6 +132,48 @@ def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
   let hasVerifier = 1;
 }
 
+def Tile_GridGatherOp : Tile_Op<"grid_gather", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["slots", "signals"]>]> {
+  let summary = "Gives each of neighbouring blocks its part of the tiles of all";
+  let description = [{
+    The blocks of a grid from `block` - `rank` on, where `block` is this one's
+    number, have tiles of the operands' shapes. In the block of rank r, element
+    `(a0, ..., p)` of a result is that of the block of rank p: of the r-th part of
+    its tile along the dimension that `parts` names, the first one after the last,
+    or of the whole tile where `parts` has -1. What is then combined along the last dimension is combined in
+    the order of the ranks, in every run.
+
+    Each thread reads what the thread of the same number wrote: a part is made of
+    whole registers of each thread, and has the layout that `tile.slice` would
+    give it. Slots, one a block, hold what the threads have, the same element
+    as often as there are threads that have it; `signals` are those of
+    `tile.grid_reduce`. The blocks wait for each other: there are `together` of
+    the program, a power of two. There is one such operation in a program, outside
+    of loops.
+
+    Example:
+    ```mlir
+    %ms, %os = tile.grid_gather %m, %o through %slots signals %signals[%block, %rank]
+        along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x128xf32>
+        -> tensor<64x4xf32>, tensor<64x32x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
+                       AnyType:$signals, Index:$block, Index:$rank,
+                       DenseI64ArrayAttr:$parts);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $values `through` $slots `signals` $signals `[` $block `,` $rank `]`
+    `along` $parts attr-dict `:` type($slots) `,` type($values) `->`
+    type($results)
+  }];
+  let extraClassDeclaration = [{
+    /// The shape of one block's share of result `number`.
+    SmallVector<int64_t> getShareShape(unsigned number);
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     MemoryEffects<[MemRead, MemWrite]>, SingleBlock]> {
   let summary = "Combines tiles of the blocks of a panel";

@@ -141,6 +141,8 @@ def Tile_IndexOp : Tile_Op<"index", [Pure]> {
   let summary = "A tile of integers given by an affine map of its coordinates";
   let description = [{
     The element at `(a0, …)` is `map(a0, …)[symbols]`; the map has one result.
+    Elements of a float type are the same numbers; that it holds them exactly is
+    up to whoever writes the op.
   }];
   let arguments = (ins Variadic<Index>:$symbols, AffineMapAttr:$map);
   let results = (outs AnyType:$result);

@@ -309,6 +309,16 @@ def SplitMaskedWalksPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def SinkBehindProductsPass
+    : Pass<"tile-sink-behind-products", "::mlir::tile::ProgramOp"> {
+  let summary = "Computes tiles behind the products that they are combined with";
+  let description = [{
+    Input: programs whose products warpgroups make. Tiles that are computed before
+    the wait for a product, without memory, and needed only behind it, are computed
+    where they are needed first: they would take registers while the product runs.
+  }];
+}
+
 def OverlapProductsPass
     : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
   let summary = "Keeps the products of one iteration in flight over the next";
