@@ -34,6 +34,10 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Elements of 16 bits that one instruction contracts, and rows of shared
+/// memory have that it takes either way, at least.
+static constexpr int64_t kLeastWidth = 16;
+
 namespace {
 /// A contraction of the walk, its dimensions those of the body.
 struct WalkProduct {
@@ -158,8 +162,11 @@ private:
   /// all multiprocessors have one.
   double getTileTraffic(const Tiling &tiling) const;
   /// Elements of a tile that has all of `dim`.
+  int64_t getTile(unsigned dim) const {
+    return std::max(kLeastWidth, nextPowerOfTwo(extentOf(dim)));
+  }
   double getWidth(unsigned dim) const {
-    return static_cast<double>(nextPowerOfTwo(extentOf(dim)));
+    return static_cast<double>(getTile(dim));
   }
 
   const KernelBody &body;
@@ -399,9 +406,9 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   schedule[cascade.walked].kind = AxisKind::Sequential;
   schedule[cascade.walked].tile = tiling.steps;
   schedule[cascade.walked].limited = isLimited(tiling);
-  schedule[column].tile = nextPowerOfTwo(extentOf(column));
+  schedule[column].tile = getTile(column);
   schedule[depth].kind = AxisKind::Full;
-  schedule[depth].tile = nextPowerOfTwo(extentOf(depth));
+  schedule[depth].tile = getTile(depth);
   return schedule;
 }
 

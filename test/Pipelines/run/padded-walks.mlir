@@ -5,7 +5,10 @@
 // RUN: fusion-run %t.fpk --reference=%s --entry=odd --device=emulator --random --seed=5 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=odd --device=emulator --asynchrony=early --random --seed=5 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=grouped --device=emulator --random --seed=5 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=few --device=emulator --random --seed=5 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=values --device=emulator --random --seed=5 --verify | FileCheck %s
+
+// RUN: fusion-compile %s --target=sm_90a --compile-to=tile -o - | FileCheck %s --check-prefix=TILES
 
 // CHECK: {{^}}verified
 
@@ -26,4 +29,13 @@ func.func @grouped(%q: tensor<2x8x500x31xf16>, %k: tensor<2x4x500x31xf16>, %v: t
 func.func @values(%q: tensor<6x700x64xf16>, %k: tensor<6x900x64xf16>, %v: tensor<6x900x20xf16>) -> tensor<6x700x20xf16> {
   %o = fusion.attention %q, %k, %v : (tensor<6x700x64xf16>, tensor<6x900x64xf16>, tensor<6x900x20xf16>) -> tensor<6x700x20xf16>
   return %o : tensor<6x700x20xf16>
+}
+// Tiles of 16 features, of which there are 4.
+// PLAN: @few for sm_90a: {{.*}} -> 4 kernels
+// TILES: tile.program @matmul_mul_compare_select_softmax_1
+// TILES: tile.mma_async {{.*}} -> tensor<{{[0-9]+x[0-9]+}}xf32
+// TILES: tile.mma_async {{.*}} -> tensor<{{[0-9]+}}x16xf32
+func.func @few(%q: tensor<24x1000x4xbf16>, %k: tensor<24x1000x4xbf16>, %v: tensor<24x1000x4xbf16>) -> tensor<24x1000x4xbf16> {
+  %o = fusion.attention %q, %k, %v causal(top_left) : (tensor<24x1000x4xbf16>, tensor<24x1000x4xbf16>, tensor<24x1000x4xbf16>) -> tensor<24x1000x4xbf16>
+  return %o : tensor<24x1000x4xbf16>
 }
