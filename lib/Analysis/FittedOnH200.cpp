@@ -418,6 +418,8 @@ static constexpr CascadeConstants getCascades() {
   c.blockSeconds = 3.3e-6;
   c.tileSeconds = 0.87e-6;
   c.dealtShare = 1.05;
+  c.bytesUnderWay = 65536;
+  c.crowdedShare = 0.08;
   return c;
 }
 

@@ -158,8 +158,10 @@ private:
   int64_t countTiles(const Tiling &tiling) const {
     return llvm::divideCeil(countRows(), tiling.rows) * countCopies();
   }
-  /// Seconds that the tensors of one tile take on their way from memory while
-  /// all multiprocessors have one.
+  /// What everything takes on its way from and to memory: the more where so
+  /// many copies are under way that each finds rows of memory closed.
+  KernelTime getTimes(const KernelCost &cost, const Tiling &tiling) const;
+  /// The same of one tile, while all multiprocessors have one.
   double getTileTraffic(const Tiling &tiling) const;
   /// Elements of a tile that has all of `dim`.
   int64_t getTile(unsigned dim) const {
@@ -879,10 +881,24 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   return last;
 }
 
+KernelTime CascadeScheduler::getTimes(const KernelCost &cost,
+                                      const Tiling &tiling) const {
+  const CascadeConstants &fitted = target.fitted.cascades;
+  KernelShape shape = getShape(tiling);
+  int64_t resident = std::min<int64_t>(
+      getResident(tiling), llvm::divideCeil(shape.blocks, target.numSMs));
+  double bytes =
+      static_cast<double>(kStages * resident) * countCopiedBytes(tiling);
+  KernelTime times = estimateTime(cost, shape, target);
+  times.memory *=
+      1 + fitted.crowdedShare * std::max(0.0, bytes / fitted.bytesUnderWay - 1);
+  return times;
+}
+
 double CascadeScheduler::getTileTraffic(const Tiling &tiling) const {
   KernelCost cost;
   addTraffic(tiling, cost);
-  double seconds = estimateTime(cost, getShape(tiling), target).memory;
+  double seconds = getTimes(cost, tiling).memory;
   int64_t places = countPlaces(tiling) / tiling.split;
   return seconds * static_cast<double>(places) /
          static_cast<double>(countTiles(tiling));
@@ -960,7 +976,7 @@ KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
           2 * share *
           body.getPoints(body.getInstances()[product.instance].mask);
   addTraffic(tiling, estimate.cost);
-  estimate.time = estimateTime(estimate.cost, estimate.shape, target);
+  estimate.time = getTimes(estimate.cost, tiling);
   // Copies run beside the steps.
   estimate.time.total =
       std::max(estimate.time.memory,
