@@ -5,8 +5,10 @@
 """Checks and times attention beside PyTorch's fused kernels.
 
     attention.py build FOLDER [CASE ...]     any machine with the compiler
-    attention.py run FOLDER [--only=REGEX] [--library=libfusion-rt.so]
+    attention.py run FOLDER [--library=libfusion-rt.so]
     attention.py check FOLDER [CASE ...]     ptxas: no spills, no remarks
+
+each with [--only=REGEX] for the names of cases.
 
 A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, where heads and length of queries may
 have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind it for a causal
@@ -404,7 +406,8 @@ def main():
     options = parser.parse_intermixed_args()
     if options.library:
         os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
-    cases = [Case(name) for name in options.cases or CASES + CHANGED + DECODING]
+    cases = [Case(name) for name in options.cases or CASES + CHANGED + DECODING
+             if re.search(options.only, name)]
     if options.step == "run":
         failed = run(options.folder, options.only)
     else:
