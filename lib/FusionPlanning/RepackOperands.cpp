@@ -22,8 +22,6 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -40,31 +38,45 @@ struct Decision {
 };
 } // namespace
 
-/// A function of `product` and what belongs into every kernel around it. Other
-/// values that it needs are arguments.
-static OwningOpRef<func::FuncOp> extractProduct(linalg::GenericOp product) {
-  SetVector<Operation *> ops;
-  ops.insert(product);
+/// A function of `ops` and of what belongs into every kernel around them. Other
+/// values that they need are arguments; results are what others read.
+static OwningOpRef<func::FuncOp> extract(SetVector<Operation *> ops,
+                                         IRMapping &map) {
+  Block *block = ops.front()->getBlock();
+  SmallVector<Value> results;
+  for (Operation *op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(op->getUsers(), [&](Operation *user) {
+            return !ops.contains(block->findAncestorOpInBlock(*user));
+          }))
+        results.push_back(result);
   for (size_t i = 0; i < ops.size(); ++i)
     ops[i]->walk([&](Operation *nested) {
       for (Value operand : nested->getOperands()) {
         Operation *source = operand.getDefiningOp();
-        if (source && source->getBlock() == product->getBlock() &&
+        if (source && source->getBlock() == block &&
             (isFreeOp(source) || isa<tensor::PadOp>(source)))
           ops.insert(source);
       }
     });
-  IRMapping map;
-  OwningOpRef<func::FuncOp> func = copyOps(ops, product->getResults(), map);
-  for (Operation *op : ops)
+  OwningOpRef<func::FuncOp> func = copyOps(ops, results, map);
+  for (Operation *op : ops) {
     for (StringRef contract :
          {FusionDialect::kMustAttrName, FusionDialect::kNeverAttrName})
       map.lookup(op)->removeDiscardableAttr(contract);
-  if (allowsTF32(product))
-    map.lookup(product.getOperation())
-        ->setDiscardableAttr(kTF32AttrName,
-                             UnitAttr::get(product.getContext()));
+    if (isa<linalg::GenericOp>(op) && allowsTF32(op))
+      map.lookup(op)->setDiscardableAttr(kTF32AttrName,
+                                         UnitAttr::get(op->getContext()));
+  }
   return func;
+}
+
+/// The same of `product` alone.
+static OwningOpRef<func::FuncOp> extractProduct(linalg::GenericOp product) {
+  IRMapping map;
+  SetVector<Operation *> ops;
+  ops.insert(product);
+  return extract(std::move(ops), map);
 }
 
 /// The kernel of `plan` around a contraction.
@@ -143,28 +155,60 @@ findWalked(FunctionOpInterface func, ArrayRef<linalg::GenericOp> products,
   return walked;
 }
 
-/// All contractions of `func` that feed one another, each such chain together.
-static SmallVector<SmallVector<linalg::GenericOp>>
-findChains(FunctionOpInterface func) {
-  SmallVector<linalg::GenericOp> all;
-  for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
-    if (isContraction(op))
-      all.push_back(op);
-  llvm::EquivalenceClasses<Operation *> chains;
-  for (auto [i, product] : llvm::enumerate(all)) {
-    chains.insert(product);
-    for (linalg::GenericOp other : ArrayRef(all).take_front(i))
-      if (needsAny(product, {other.getOperation()}))
-        chains.unionSets(product, other);
+namespace {
+/// A product, those that feed it, all that lies between, and what is computed
+/// of that beside and behind it.
+struct ProductChain {
+  /// In order; the last one is fed by the others.
+  SmallVector<linalg::GenericOp> products;
+  SetVector<Operation *> ops;
+};
+} // namespace
+
+/// Operations of a chain, at most.
+static constexpr unsigned kMaxSteps = 64;
+
+/// The chain that ends with `last`, if other products feed it.
+static std::optional<ProductChain> findChain(linalg::GenericOp last) {
+  // What it is computed of, up to other products and what these are not part
+  // of.
+  SetVector<Operation *> behind;
+  SmallVector<Operation *> before;
+  behind.insert(last);
+  for (size_t i = 0; i < behind.size(); ++i)
+    for (Value operand : behind[i]->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      if (!op || op->getBlock() != last->getBlock() || isFreeOp(op))
+        continue;
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (generic && isContraction(generic)) {
+        if (!llvm::is_contained(before, op))
+          before.push_back(op);
+      } else if (behind.insert(op) && behind.size() > kMaxSteps) {
+        return std::nullopt;
+      }
+    }
+  if (before.empty())
+    return std::nullopt;
+  ProductChain chain;
+  for (Operation *op : before) {
+    chain.products.push_back(cast<linalg::GenericOp>(op));
+    chain.ops.insert(op);
   }
-  llvm::MapVector<Operation *, SmallVector<linalg::GenericOp>> byLeader;
-  for (linalg::GenericOp product : all)
-    byLeader[chains.getLeaderValue(product)].push_back(product);
-  SmallVector<SmallVector<linalg::GenericOp>> found;
-  for (auto &[leader, members] : byLeader)
-    if (members.size() > 1)
-      found.push_back(std::move(members));
-  return found;
+  for (Operation *op : behind)
+    if (op == last || needsAny(op, before))
+      chain.ops.insert(op);
+  chain.products.push_back(last);
+  // Sums of the steps, and what the result is divided by them in.
+  for (size_t i = 0; i < chain.ops.size(); ++i)
+    for (Operation *user : chain.ops[i]->getUsers()) {
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      if (generic && !isContraction(generic) &&
+          generic->getBlock() == last->getBlock() &&
+          chain.ops.size() < kMaxSteps)
+        chain.ops.insert(generic);
+    }
+  return chain;
 }
 
 /// Lets `repacker` leave alone what products of `chain` take of others.
@@ -178,31 +222,38 @@ static void keepSteps(ArrayRef<linalg::GenericOp> chain,
         repacker.keep(operand);
 }
 
-/// Plans `func` as it is and with all products of `chain` repacked: together
-/// they may share a walk, which none of them pays for alone.
-static Decision decide(func::FuncOp func, ArrayRef<linalg::GenericOp> chain,
-                       const TargetInfo &target, const PlanOptions &options) {
+/// Plans `chain` by itself as it is and with all its products repacked:
+/// together they may share a walk, which none of them pays for alone.
+static Decision decide(const ProductChain &chain, const TargetInfo &target,
+                       const PlanOptions &options) {
   Decision decision;
-  IRMapping map;
-  OwningOpRef<func::FuncOp> copy = func.clone(map);
-  SmallVector<linalg::GenericOp> products;
-  for (linalg::GenericOp product : chain)
-    products.push_back(
-        cast<linalg::GenericOp>(map.lookup(product.getOperation())));
-  OperandRepacker repacker("");
-  keepSteps(products, repacker);
-  for (linalg::GenericOp &product : products)
-    if (repacker.canRepack(product))
-      product = repacker.repack(product);
-  llvm::SmallDenseSet<Operation *> walked =
-      findWalked(*copy, products, target, options);
-  if (!llvm::all_of(products, [&](linalg::GenericOp product) {
-        return walked.contains(product);
-      }))
+  auto planAs = [&](bool isRepacked) -> FailureOr<FusionPlan> {
+    IRMapping map;
+    OwningOpRef<func::FuncOp> func = extract(chain.ops, map);
+    if (!isRepacked)
+      return planFusion(*func, target, options);
+    SmallVector<linalg::GenericOp> products;
+    for (linalg::GenericOp product : chain.products)
+      products.push_back(
+          cast<linalg::GenericOp>(map.lookup(product.getOperation())));
+    OperandRepacker repacker("");
+    keepSteps(products, repacker);
+    for (linalg::GenericOp &product : products)
+      if (repacker.canRepack(product))
+        product = repacker.repack(product);
+    llvm::SmallDenseSet<Operation *> walked =
+        findWalked(*func, products, target, options);
+    if (!llvm::all_of(products, [&](linalg::GenericOp product) {
+          return walked.contains(product);
+        }))
+      return failure();
+    return planFusion(*func, target, options);
+  };
+  FailureOr<FusionPlan> after = planAs(/*isRepacked=*/true);
+  if (failed(after))
     return decision;
-  FailureOr<FusionPlan> before = planFusion(func, target, options);
-  FailureOr<FusionPlan> after = planFusion(*copy, target, options);
-  if (failed(before) || failed(after))
+  FailureOr<FusionPlan> before = planAs(/*isRepacked=*/false);
+  if (failed(before))
     return decision;
   decision.obstacle = stringifyReason(ReasonCode::SharedWalk);
   decision.timeBeforeUs = before->ledger.timeAfterUs;
@@ -231,21 +282,28 @@ void mlir::fusion::repackOperands(
       findWalked(func, products, target, options);
   // What a whole chain gains each of its products is repacked for.
   llvm::SmallDenseMap<Operation *, Decision> ofChains;
-  for (ArrayRef<linalg::GenericOp> chain : findChains(func)) {
-    auto plain = dyn_cast<func::FuncOp>(func.getOperation());
-    bool isOpen = plain && llvm::none_of(chain, [&](linalg::GenericOp product) {
-                    return walked.contains(product) ||
-                           product->hasAttr(FusionDialect::kNeverAttrName);
-                  });
-    if (!isOpen || llvm::none_of(chain, [&](linalg::GenericOp product) {
-          return llvm::is_contained(products, product);
-        }))
+  auto isOpen = [&](linalg::GenericOp product) {
+    return !walked.contains(product) && !ofChains.contains(product) &&
+           !product->hasAttr(FusionDialect::kNeverAttrName);
+  };
+  auto isMisplaced = [&](linalg::GenericOp product) {
+    return llvm::is_contained(products, product);
+  };
+  SmallVector<linalg::GenericOp> contractions;
+  if (!products.empty())
+    for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
+      if (isContraction(op))
+        contractions.push_back(op);
+  for (linalg::GenericOp last : contractions) {
+    std::optional<ProductChain> chain = findChain(last);
+    if (!chain || !llvm::all_of(chain->products, isOpen) ||
+        llvm::none_of(chain->products, isMisplaced))
       continue;
-    Decision decision = decide(plain, chain, target, options);
+    Decision decision = decide(*chain, target, options);
     if (!decision.pays)
       continue;
-    keepSteps(chain, repacker);
-    for (linalg::GenericOp product : chain)
+    keepSteps(chain->products, repacker);
+    for (linalg::GenericOp product : chain->products)
       ofChains[product] = decision;
   }
   for (linalg::GenericOp product : products) {
