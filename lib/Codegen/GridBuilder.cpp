@@ -360,32 +360,46 @@ void GridBuilder::placeGranules() {
 
 void GridBuilder::placeTile(Value number) {
   SmallVector<unsigned> left(gridAxes);
+  bool isGrouped = mma && mma.getGroup() > 1;
   // A walk that contractions share has all columns in one tile: its rows are
-  // grouped with slices of the dimension before.
-  if (mma && mma.getGroup() > 1 && walksOnce() &&
-      groups.getMostTiles(left.back()) == 1)
+  // grouped with slices of the dimensions before.
+  bool hasSlices = isGrouped && walksOnce();
+  if (hasSlices && groups.getMostTiles(left.back()) == 1)
     place(left.pop_back_val(), builder.createIndex(0));
-  if (mma && mma.getGroup() > 1 && left.size() >= 2) {
-    unsigned column = left.pop_back_val(), row = left.pop_back_val();
-    Value rows = groups.countTiles(row), columns = groups.countTiles(column);
-    Value inGroup = number;
-    Value area = arith::MulIOp::create(builder, loc, rows, columns);
-    if (left.empty())
-      number = nullptr;
-    else
-      inGroup = split(number, area);
-    placeGrouped(row, column, rows, columns, inGroup);
+  if (isGrouped && left.size() >= 2) {
+    unsigned column = left.pop_back_val();
+    // Of slices the innermost ones that make up whole groups, if any do.
+    unsigned firstRow = left.size() - 1;
+    AffineExpr most = groups.getMostTiles(left[firstRow]);
+    while (hasSlices && firstRow > 0 &&
+           most.getLargestKnownDivisor() % mma.getGroup() != 0)
+      most = most * groups.getMostTiles(left[--firstRow]);
+    Value rows =
+        hasSlices ? builder.getSize(most) : groups.countTiles(left[firstRow]);
+    Value columns = groups.countTiles(column);
+    Value row = number;
+    if (firstRow > 0)
+      row = split(number, arith::MulIOp::create(builder, loc, rows, columns));
+    Value position = splitGrouped(row, rows, columns);
+    placeAll(ArrayRef(left).drop_front(firstRow), row);
+    place(column, position);
+    left.truncate(firstRow);
   }
-  // The last axis varies fastest, so that neighbouring blocks read
-  // neighbouring memory.
-  for (unsigned i = left.size(); i-- > 0;)
-    place(left[i], i > 0 ? split(number, groups.countTiles(left[i])) : number);
+  placeAll(left, number);
   placeParts();
   placeGranules();
 }
 
-void GridBuilder::placeGrouped(unsigned row, unsigned column, Value rows,
-                               Value columns, Value number) {
+void GridBuilder::placeAll(ArrayRef<unsigned> inOrder, Value number) {
+  // The last axis varies fastest, so that neighbouring blocks read
+  // neighbouring memory.
+  for (unsigned i = inOrder.size(); i-- > 0;) {
+    unsigned axis = inOrder[i];
+    place(axis, i > 0 ? split(number, groups.countTiles(axis)) : number);
+  }
+}
+
+Value GridBuilder::splitGrouped(Value &number, Value rows, Value columns) {
   // Blocks that run at the same time then read few rows and few columns of the
   // operands.
   Value group = builder.createIndex(mma.getGroup());
@@ -402,8 +416,8 @@ void GridBuilder::placeGrouped(unsigned row, unsigned column, Value rows,
     height = arith::MinUIOp::create(builder, loc, rest, group);
   }
   Value inColumn = split(position, height);
-  place(row, arith::AddIOp::create(builder, loc, first, inColumn));
-  place(column, position);
+  number = arith::AddIOp::create(builder, loc, first, inColumn);
+  return position;
 }
 
 void GridBuilder::placeParts() {

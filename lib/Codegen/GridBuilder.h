@@ -73,14 +73,15 @@ private:
   Value split(Value &linear, Value count);
   /// Sets the offset of an axis in the grid for tile `position` along it.
   void place(unsigned axis, Value position);
+  /// The same for several, the last of which varies fastest.
+  void placeAll(ArrayRef<unsigned> inOrder, Value number);
   /// The kernel walks a dimension once for all that it reduces along it.
   bool walksOnce() const;
   /// Sets the offsets of the axes in the grid for tile number `number`.
   void placeTile(Value number);
-  /// The same for the two innermost ones, of `rows` and `columns` tiles, in
-  /// groups of rows.
-  void placeGrouped(unsigned row, unsigned column, Value rows, Value columns,
-                    Value number);
+  /// Splits `number`, of a tile among `rows` times `columns`, in groups of
+  /// rows: leaves its row there and returns its column.
+  Value splitGrouped(Value &number, Value rows, Value columns);
   /// Sets the offsets of axes that have parts of others, and of those that
   /// count granules.
   void placeParts();

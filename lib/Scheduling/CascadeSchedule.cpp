@@ -104,9 +104,6 @@ private:
   /// Tiles that all multiprocessors have at a time.
   int64_t countPlaces(const Tiling &tiling) const;
   OpCost getElementCost() const;
-  /// Instructions of it that masks of positions are, which steps within the
-  /// limits do without.
-  double countMaskInstructions() const;
   /// Seconds of so many instructions for each element of a step, of warpgroups
   /// that run one after the other.
   double getSeconds(const Tiling &tiling, double instructions) const;
@@ -124,8 +121,8 @@ private:
   std::pair<double, double> getShares(const Tiling &tiling) const;
   /// Blocks leave steps out, as far as is known now.
   bool isLimited(const Tiling &tiling) const;
-  /// The dimension before the rows that blocks differ along, if there is one.
-  std::optional<unsigned> getSliceDim() const;
+  /// Slices, of all dimensions before the rows, that blocks differ along.
+  int64_t countSlices() const;
   /// `tiling` with its longest blocks first, of as many slices as makes the
   /// last one end first.
   Tiling orderBlocks(Tiling tiling) const;
@@ -618,13 +615,15 @@ static double countMaskInstructions(linalg::LinalgOp op) {
   return instructions;
 }
 
-double CascadeScheduler::countMaskInstructions() const {
+/// Instructions of an element of a step that masks of positions are, which
+/// steps within the limits do without.
+static double countMaskInstructions(const KernelBody &body, unsigned walked) {
   double instructions = 0;
   for (const BodyInstance &instance : body.getInstances()) {
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
     if (op && body.getNode(instance).kind == NodeKind::Pointwise &&
-        (instance.mask & (DimMask(1) << cascade.walked)))
-      instructions += ::countMaskInstructions(op);
+        (instance.mask & (DimMask(1) << walked)))
+      instructions += countMaskInstructions(op);
   }
   return instructions;
 }
@@ -650,7 +649,7 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   double rate = target.fitted.rates.tensorFlopsPerSecond;
   OpCost each = getElementCost();
   if (!limits.empty())
-    each.instructions -= countMaskInstructions();
+    each.instructions -= countMaskInstructions(body, cascade.walked);
   // Results so far are repaired.
   each.instructions +=
       getWidth(column) * static_cast<double>(outer.size()) / steps;
@@ -788,25 +787,22 @@ bool CascadeScheduler::isLimited(const Tiling &tiling) const {
   return !limits.empty() && (!isKnown || getShares(tiling).first < 1);
 }
 
-std::optional<unsigned> CascadeScheduler::getSliceDim() const {
+int64_t CascadeScheduler::countSlices() const {
   DimMask before = cascade.rows & ((DimMask(1) << row) - 1);
   // Blocks of other dimensions differ faster than rows.
   DimMask after = (cascade.rows | cascade.columns) & ~before;
-  if (before == 0 || column < row ||
-      after != (DimMask(1) << row | DimMask(1) << column))
-    return std::nullopt;
-  return llvm::Log2_64(before);
+  bool alternate =
+      column > row && after == (DimMask(1) << row | DimMask(1) << column);
+  return alternate ? countCopies() : 1;
 }
 
 void CascadeScheduler::visitTiles(const Tiling &tiling, int64_t tiles,
                                   function_ref<void(int64_t)> visit) const {
-  int64_t copies = countCopies();
-  std::optional<unsigned> slices = getSliceDim();
-  int64_t width = slices ? extentOf(*slices) : 1;
-  for (int64_t copy = 0; copy < copies; copy += width)
-    for (int64_t slice = 0; slice < width; slice += tiling.group)
+  int64_t copies = countCopies(), slices = countSlices();
+  for (int64_t copy = 0; copy < copies; copy += slices)
+    for (int64_t slice = 0; slice < slices; slice += tiling.group)
       for (int64_t tile = 0; tile < tiles; ++tile)
-        for (int64_t i = slice; i < std::min(slice + tiling.group, width); ++i)
+        for (int64_t i = slice; i < std::min(slice + tiling.group, slices); ++i)
           visit(tiling.descending ? tiles - 1 - tile : tile);
 }
 
@@ -826,7 +822,7 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   SmallVector<double> seconds;
   double sum = 0;
   // Steps that a limit crosses compute the mask.
-  double mask = getSeconds(tiling, countMaskInstructions());
+  double mask = getSeconds(tiling, countMaskInstructions(body, cascade.walked));
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
   if (tiling.split > 1)
@@ -904,29 +900,40 @@ double CascadeScheduler::getTileTraffic(const Tiling &tiling) const {
          static_cast<double>(countTiles(tiling));
 }
 
+/// Of `count` slices one after the other, of the dimensions `slices`, those
+/// that `access` tells apart.
+static int64_t countDistinct(const KernelBody &body, DimMask slices,
+                             const BodyAccess &access, int64_t count) {
+  for (unsigned dim = body.getExtents().size(); dim-- > 0;) {
+    DimMask mask = DimMask(1) << dim;
+    if (!(slices & mask))
+      continue;
+    if (access.mask & mask)
+      return count;
+    count = llvm::divideCeil(count, toCount(body.getPoints(mask)));
+  }
+  return 1;
+}
+
 CascadeScheduler::Tiling CascadeScheduler::orderBlocks(Tiling tiling) const {
   if (!isLimited(tiling))
     return tiling;
-  // What blocks that alternate read has to stay in the L2 cache.
-  double slice = 0;
-  DimMask walked = DimMask(1) << cascade.walked;
-  std::optional<unsigned> slices = getSliceDim();
-  double shared = 0;
-  for (const BodyAccess &access : body.getInputs()) {
-    if (!(access.mask & walked))
-      continue;
-    double bytes = body.getPoints(access.mask & ~cascade.rows) *
-                   body.getGraph().getValue(access.value).elementBytes;
-    bool differs = slices && (access.mask & (DimMask(1) << *slices));
-    (differs ? slice : shared) += bytes;
-  }
   SmallVector<int64_t> steps = countSteps(tiling);
   tiling.descending = steps.back() > steps.front();
   Tiling best = tiling;
   double least = getBlockSeconds(tiling);
+  DimMask walked = DimMask(1) << cascade.walked;
+  DimMask slices = cascade.rows & ((DimMask(1) << row) - 1);
   for (int64_t group : kGroups) {
-    double bytes = slice * static_cast<double>(group) + shared;
-    if (!slices || group > extentOf(*slices) ||
+    // What blocks that alternate read has to stay in the L2 cache.
+    double bytes = 0;
+    for (const BodyAccess &access : body.getInputs())
+      if (access.mask & walked)
+        bytes +=
+            body.getPoints(access.mask & ~cascade.rows) *
+            body.getGraph().getValue(access.value).elementBytes *
+            static_cast<double>(countDistinct(body, slices, access, group));
+    if (group > countSlices() ||
         2 * bytes > static_cast<double>(target.l2Bytes))
       break;
     tiling.group = group;

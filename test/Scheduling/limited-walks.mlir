@@ -20,6 +20,19 @@ func.func @causal(%q: tensor<4x16x4096x128xf16>, %k: tensor<4x16x4096x128xf16>, 
 
 // -----
 
+// Heads that share keys, of two batches: rows of more of them alternate than one key
+// head has, as keys and values of few are read meanwhile.
+// REMARK: [Passed] limited-walk {{.*}}Function=grouped
+// CHECK-LABEL: func.func @grouped
+// CHECK: descending>
+// CHECK-SAME: group = {{8|16}}
+func.func @grouped(%q: tensor<2x12x4096x64xf16>, %k: tensor<2x6x4096x64xf16>, %v: tensor<2x6x4096x64xf16>) -> tensor<2x12x4096x64xf16> {
+  %o = fusion.attention %q, %k, %v causal(top_left) : (tensor<2x12x4096x64xf16>, tensor<2x6x4096x64xf16>, tensor<2x6x4096x64xf16>) -> tensor<2x12x4096x64xf16>
+  return %o : tensor<2x12x4096x64xf16>
+}
+
+// -----
+
 // Without a mask all steps are made, in the order of memory.
 // REMARK-NOT: Function=
 // CHECK-LABEL: func.func @all

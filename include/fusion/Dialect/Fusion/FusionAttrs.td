@@ -161,7 +161,7 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
     - `group`: rows of tiles that are walked together, so that neighbouring
       blocks share operands in L2 (1: row by row). Contractions that feed each
       other in a `sequential` walk have all columns in one tile: these are then
-      slices of the dimension before the rows, whose tiles alternate, so that the
+      slices of the dimensions before the rows, whose tiles alternate, so that the
       longest walks of all of them start first;
     - `blocks`: blocks of the grid when each walks several tiles, 0 for one
       block a tile;
