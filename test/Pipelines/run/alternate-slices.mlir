@@ -21,9 +21,9 @@
 // CHECK: %[[IN:.*]] = arith.remui %[[WITHIN]], %[[HEIGHT]]
 // CHECK: %[[TILE:.*]] = arith.divui %[[WITHIN]], %[[HEIGHT]]
 // CHECK: %[[SLICE:.*]] = arith.addi %[[FIRST]], %[[IN]]
-// CHECK: %{{.*}} = arith.subi %{{.*}}, %[[TILE]]
 // CHECK: %{{.*}} = arith.remui %[[SLICE]], %[[HEADS]]
 // CHECK: %{{.*}} = arith.divui %[[SLICE]], %[[HEADS]]
+// CHECK: %{{.*}} = arith.subi %{{.*}}, %[[TILE]]
 #q = affine_map<(b, h, m, n, k) -> (b, h, m, k)>
 #k = affine_map<(b, h, m, n, k) -> (b, h, n, k)>
 #v = affine_map<(b, h, m, n, k) -> (b, h, k, n)>
