@@ -97,20 +97,32 @@ static StringRef getLayoutObstacle(StringRef code) {
   return {};
 }
 
+/// What the plan `after` has over the one `before`, from which repacking takes
+/// `obstacle` away.
+static Decision compare(StringRef obstacle, const FusionPlan &before,
+                        const FusionPlan &after, const PlanOptions &options) {
+  Decision decision;
+  decision.obstacle = obstacle;
+  decision.timeBeforeUs = before.ledger.timeAfterUs;
+  decision.timeAfterUs = after.ledger.timeAfterUs;
+  decision.savedBytes = before.ledger.bytesAfter - after.ledger.bytesAfter;
+  decision.pays = decision.timeBeforeUs - decision.timeAfterUs >
+                  options.minGainSeconds * 1e6;
+  return decision;
+}
+
 /// Plans `product` by itself as it is and repacked.
 static Decision decide(linalg::GenericOp product, const TargetInfo &target,
-                       PlanOptions options) {
-  Decision decision;
-  options.maxKernels = std::nullopt;
+                       const PlanOptions &options) {
   OwningOpRef<func::FuncOp> func = extractProduct(product);
   FailureOr<FusionPlan> before = planFusion(*func, target, options);
   const LedgerKernel *kernel =
       succeeded(before) ? findProductKernel(*before) : nullptr;
   if (!kernel)
-    return decision;
+    return {};
   StringRef obstacle = getLayoutObstacle(kernel->obstacle);
   if (obstacle.empty())
-    return decision;
+    return {};
   linalg::GenericOp copy;
   for (auto generic : func->getBody().getOps<linalg::GenericOp>())
     copy = generic;
@@ -119,14 +131,8 @@ static Decision decide(linalg::GenericOp product, const TargetInfo &target,
   const LedgerKernel *repacked =
       succeeded(after) ? findProductKernel(*after) : nullptr;
   if (!repacked || repacked->products != "wgmma")
-    return decision;
-  decision.obstacle = obstacle;
-  decision.timeBeforeUs = before->ledger.timeAfterUs;
-  decision.timeAfterUs = after->ledger.timeAfterUs;
-  decision.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
-  decision.pays = decision.timeBeforeUs - decision.timeAfterUs >
-                  options.minGainSeconds * 1e6;
-  return decision;
+    return {};
+  return compare(obstacle, *before, *after, options);
 }
 
 /// Products that share a walk with another one as they are: what lies between
@@ -226,7 +232,6 @@ static void keepSteps(ArrayRef<linalg::GenericOp> chain,
 /// together they may share a walk, which none of them pays for alone.
 static Decision decide(const ProductChain &chain, const TargetInfo &target,
                        const PlanOptions &options) {
-  Decision decision;
   auto planAs = [&](bool isRepacked) -> FailureOr<FusionPlan> {
     IRMapping map;
     OwningOpRef<func::FuncOp> func = extract(chain.ops, map);
@@ -251,17 +256,12 @@ static Decision decide(const ProductChain &chain, const TargetInfo &target,
   };
   FailureOr<FusionPlan> after = planAs(/*isRepacked=*/true);
   if (failed(after))
-    return decision;
+    return {};
   FailureOr<FusionPlan> before = planAs(/*isRepacked=*/false);
   if (failed(before))
-    return decision;
-  decision.obstacle = stringifyReason(ReasonCode::SharedWalk);
-  decision.timeBeforeUs = before->ledger.timeAfterUs;
-  decision.timeAfterUs = after->ledger.timeAfterUs;
-  decision.savedBytes = before->ledger.bytesAfter - after->ledger.bytesAfter;
-  decision.pays = decision.timeBeforeUs - decision.timeAfterUs >
-                  options.minGainSeconds * 1e6;
-  return decision;
+    return {};
+  return compare(stringifyReason(ReasonCode::SharedWalk), *before, *after,
+                 options);
 }
 
 void mlir::fusion::repackOperands(
@@ -307,13 +307,14 @@ void mlir::fusion::repackOperands(
       ofChains[product] = decision;
   }
   for (linalg::GenericOp product : products) {
-    if (walked.contains(product) ||
-        (ofChains.contains(product) && !repacker.canRepack(product)))
+    if (walked.contains(product))
       continue;
     auto ofChain = ofChains.find(product);
-    Decision decision = ofChain != ofChains.end()
-                            ? ofChain->second
-                            : decide(product, target, options);
+    bool isOfChain = ofChain != ofChains.end();
+    if (isOfChain && !repacker.canRepack(product))
+      continue;
+    Decision decision =
+        isOfChain ? ofChain->second : decide(product, target, options);
     if (decision.obstacle.empty())
       continue;
     LedgerEntry entry;
