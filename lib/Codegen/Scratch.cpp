@@ -18,20 +18,16 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-int64_t mlir::fusion::countBytes(Value tile) {
-  int64_t bits =
-      tile::getTileElementType(tile.getType()).getIntOrFloatBitWidth();
-  for (int64_t size : tile::getTileShape(tile.getType()))
-    bits *= size;
-  return bits / 8;
-}
-
-FailureOr<Scratch> mlir::fusion::makeScratch(ValueRange sums, int64_t numSlots,
-                                             TileBuilder &builder) {
+int64_t mlir::fusion::countBytes(ValueRange tiles) {
   int64_t bytes = 0;
-  for (Value sum : sums)
-    bytes += countBytes(sum);
-  return makeScratch(bytes, numSlots, builder);
+  for (Value tile : tiles) {
+    int64_t bits =
+        tile::getTileElementType(tile.getType()).getIntOrFloatBitWidth();
+    for (int64_t size : tile::getTileShape(tile.getType()))
+      bits *= size;
+    bytes += bits / 8;
+  }
+  return bytes;
 }
 
 FailureOr<Scratch> mlir::fusion::makeScratch(int64_t slotBytes,

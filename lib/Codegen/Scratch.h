@@ -22,14 +22,12 @@ struct Scratch {
   Value slots, signals;
 };
 
-/// Memory for so many times `sums`; fails when their signals do not fit.
-FailureOr<Scratch> makeScratch(ValueRange sums, int64_t numSlots,
-                               TileBuilder &builder);
-/// The same for slots of `slotBytes` bytes.
+/// Memory for `numSlots` times `slotBytes` bytes; fails when their signals do
+/// not fit.
 FailureOr<Scratch> makeScratch(int64_t slotBytes, int64_t numSlots,
                                TileBuilder &builder);
-/// Bytes of the elements of `tile`.
-int64_t countBytes(Value tile);
+/// Bytes of the elements of `tiles`.
+int64_t countBytes(ValueRange tiles);
 
 } // namespace mlir::fusion
 

@@ -111,10 +111,7 @@ FailureOr<Scratch> SplitContraction::makeExchange(int64_t slotBytes) {
 
 FailureOr<SmallVector<Value>> SplitContraction::exchangeShares(
     ValueRange sums, MutableArrayRef<SmallVector<unsigned>> sumAxes) {
-  int64_t bytes = 0;
-  for (Value sum : sums)
-    bytes += countBytes(sum);
-  FailureOr<Scratch> scratch = makeExchange(bytes);
+  FailureOr<Scratch> scratch = makeExchange(countBytes(sums));
   if (failed(scratch))
     return failure();
   SmallVector<Type> types;

@@ -213,7 +213,8 @@ FailureOr<SmallVector<Value>> StreamEmitter::shareSums(scf::ForOp loop,
                                                        ValueRange sums) {
   if (given)
     return refuse("the kernel has several contractions");
-  FailureOr<Scratch> scratch = makeScratch(sums, segment->numSlots, builder);
+  FailureOr<Scratch> scratch =
+      makeScratch(countBytes(sums), segment->numSlots, builder);
   if (failed(scratch))
     return refuse("there are too many of them to signal to each other");
   auto [slots, signals] = *scratch;
