@@ -223,8 +223,11 @@ LogicalResult IndexLowering::lower(tile::IndexOp op,
     SmallVector<Value> symbols;
     for (Value symbol : op.getSymbols())
       symbols.push_back(lowering.getScalar(symbol));
-    lowering.set(op.getResult(),
-                 {lowering.getBuilder().expand(expr, {}, symbols)});
+    Value index = lowering.getBuilder().expand(expr, {}, symbols);
+    if (isa<FloatType>(op.getType()))
+      index = arith::SIToFPOp::create(lowering.getBuilder(), op.getLoc(),
+                                      op.getType(), index);
+    lowering.set(op.getResult(), {index});
     return success();
   }
   const LinearLayout &layout = attr.getLinear();
