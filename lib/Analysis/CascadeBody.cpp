@@ -17,6 +17,7 @@
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/WalkLimits.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -206,7 +207,7 @@ void CascadeAnalysis::findLimits() {
                                  numSymbols);
     // Those that blocks can solve for the walked dimension.
     llvm::erase_if(limits, [&](AffineExpr limit) {
-      std::optional<LinearLimit> linear = getLinear(limit, numDims, numSymbols);
+      std::optional<LinearExpr> linear = getLinear(limit, numDims, numSymbols);
       return !linear || linear->factors[result.walked] == 0;
     });
     if (member == result.members.front())

@@ -25,7 +25,7 @@
 
 #include "fusion/Analysis/BodyValues.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -137,22 +137,6 @@ private:
 // Positions
 //===----------------------------------------------------------------------===//
 
-std::optional<LinearLimit> mlir::fusion::getLinear(AffineExpr limit,
-                                                   unsigned numDims,
-                                                   unsigned numSymbols) {
-  SmallVector<int64_t> flat;
-  // Divisions would be columns of their own.
-  if (failed(getFlattenedAffineExpr(limit, numDims, numSymbols, &flat)) ||
-      flat.size() != numDims + numSymbols + 1)
-    return std::nullopt;
-  LinearLimit linear;
-  linear.number = flat.pop_back_val();
-  linear.symbols.assign(flat.begin() + numDims, flat.end());
-  flat.truncate(numDims);
-  linear.factors = std::move(flat);
-  return linear;
-}
-
 /// The bits of integers of `type`, of which indices have 64.
 static unsigned getWidth(Type type) {
   return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
@@ -167,7 +151,7 @@ static std::pair<int64_t, int64_t> getRange(Value symbol) {
 }
 
 std::optional<Position> PositionAnalysis::fit(AffineExpr expr, Type type) {
-  std::optional<LinearLimit> linear =
+  std::optional<LinearExpr> linear =
       getLinear(expr, op.getNumLoops(), symbols.size());
   if (!linear)
     return std::nullopt;
@@ -491,7 +475,7 @@ static bool isIdentity(Known known, const Combiner &combiner) {
 }
 
 /// True where blocks can compute with `limit` in 64 bits.
-static bool isSmall(const LinearLimit &limit) {
+static bool isSmall(const LinearExpr &limit) {
   auto isSmallFactor = [](int64_t factor) {
     return std::abs(factor) <= kMaxFactor;
   };
@@ -521,7 +505,7 @@ mlir::fusion::findElementLimits(linalg::LinalgOp op,
         predicate = arith::invertPredicate(predicate);
       for (AffineExpr limit : getLimits(predicate, comparison.difference)) {
         AffineExpr simple = positions.simplify(limit);
-        std::optional<LinearLimit> linear =
+        std::optional<LinearExpr> linear =
             getLinear(simple, op.getNumLoops(), symbols.size());
         if (linear && isSmall(*linear) && !llvm::is_contained(limits, simple))
           limits.push_back(simple);

@@ -19,6 +19,7 @@
 #include "LimitedWalk.h"
 
 #include "fusion/Analysis/WalkLimits.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -44,15 +45,15 @@ private:
   /// behind these.
   AffineExpr getExpr(Value scalar);
   /// `limit`, over axes and both kinds of symbols.
-  std::optional<LinearLimit> getOwn(AffineExpr limit);
+  std::optional<LinearExpr> getOwn(AffineExpr limit);
   /// What limits the elements of `member`.
   SmallVector<AffineExpr, 2> findLimits(const Reduction &member);
   /// True for symbols that may be any number, other than sizes.
   bool isScalar(unsigned symbol) const;
   FailureOr<Value> getSymbol(unsigned number);
   /// The most that a limit is but for the walk's own coordinate.
-  FailureOr<Value> findMost(const LinearLimit &linear);
-  LogicalResult addBound(const LinearLimit &linear);
+  FailureOr<Value> findMost(const LinearExpr &linear);
+  LogicalResult addBound(const LinearExpr &linear);
 
   Value number(int64_t value) {
     return builder.createConstant(builder.getI64IntegerAttr(value));
@@ -91,7 +92,7 @@ AffineExpr WalkLimiter::getExpr(Value scalar) {
   return builder.getAffineSymbolExpr(kernel.getNumSymbols() + number);
 }
 
-std::optional<LinearLimit> WalkLimiter::getOwn(AffineExpr limit) {
+std::optional<LinearExpr> WalkLimiter::getOwn(AffineExpr limit) {
   return getLinear(limit, axes.size(), kernel.getNumSymbols() + scalars.size());
 }
 
@@ -117,7 +118,7 @@ SmallVector<AffineExpr, 2> WalkLimiter::findLimits(const Reduction &member) {
         limit.replaceDimsAndSymbols(member.loopCoords, values), axes.size(),
         kernel.getNumSymbols() + scalars.size());
   llvm::erase_if(limits, [&](AffineExpr limit) {
-    std::optional<LinearLimit> linear = getOwn(limit);
+    std::optional<LinearExpr> linear = getOwn(limit);
     return !linear || linear->factors[walk] == 0;
   });
   return limits;
@@ -139,7 +140,7 @@ FailureOr<Value> WalkLimiter::getSymbol(unsigned number) {
   return scalar->value;
 }
 
-FailureOr<Value> WalkLimiter::findMost(const LinearLimit &linear) {
+FailureOr<Value> WalkLimiter::findMost(const LinearExpr &linear) {
   // Groups and blocks that have parts of a tile walk it together: they share
   // what is loaded on the way.
   auto find = [&](unsigned i) -> const Axis & {
@@ -187,7 +188,7 @@ FailureOr<Value> WalkLimiter::findMost(const LinearLimit &linear) {
   return most;
 }
 
-LogicalResult WalkLimiter::addBound(const LinearLimit &linear) {
+LogicalResult WalkLimiter::addBound(const LinearExpr &linear) {
   FailureOr<Value> most = findMost(linear);
   if (failed(most))
     return failure();

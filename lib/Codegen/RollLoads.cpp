@@ -15,7 +15,7 @@
 #include "RollLoads.h"
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -51,21 +51,22 @@ findEnd(IterationLoad &load) {
   ArrayRef<int64_t> sizes = load.op.getView().getType().getShape();
   AffineMap map = load.now;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    SmallVector<int64_t> factors;
-    if (ShapedType::isDynamic(sizes[dim]) || sizes[dim] > kMaxSize ||
-        failed(getFlattenedAffineExpr(expr, map.getNumDims(),
-                                      map.getNumSymbols(), &factors)) ||
-        factors.size() != map.getNumInputs() + 1)
+    if (ShapedType::isDynamic(sizes[dim]) || sizes[dim] > kMaxSize)
       continue;
-    int64_t step = factors[map.getNumDims() + load.symbol];
-    int64_t least = factors.pop_back_val();
+    std::optional<LinearExpr> linear =
+        getLinear(expr, map.getNumDims(), map.getNumSymbols());
+    if (!linear)
+      continue;
+    int64_t step = linear->symbols[load.symbol];
+    auto grows = [](int64_t factor) { return factor >= 0; };
     // Places in a tile and the starts of tiles are not negative.
-    if (step > 0 && step <= kMaxStep && least >= -kMaxSize &&
-        llvm::all_of(factors, [](int64_t f) { return f >= 0; }))
+    if (step > 0 && step <= kMaxStep && linear->number >= -kMaxSize &&
+        llvm::all_of(linear->factors, grows) &&
+        llvm::all_of(linear->symbols, grows))
       return std::make_pair(
           unsigned(dim),
-          std::max<int64_t>(llvm::divideCeilSigned(sizes[dim] - least, step),
-                            0));
+          std::max<int64_t>(
+              llvm::divideCeilSigned(sizes[dim] - linear->number, step), 0));
   }
   return std::nullopt;
 }

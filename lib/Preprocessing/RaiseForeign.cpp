@@ -20,7 +20,7 @@
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Support/ErrorCodes.h"
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -170,18 +170,18 @@ bool Raiser::hasSize(unsigned loop, Value tensor, int64_t dim) const {
 /// factors, each of a loop of constant size; nothing for others.
 static std::optional<int64_t> getGreatest(AffineExpr expr,
                                           const ScalarForm &form) {
-  SmallVector<int64_t> factors;
   unsigned numLoops = form.getNumLoops();
-  if (failed(getFlattenedAffineExpr(expr, numLoops, 0, &factors)) ||
-      factors.size() != numLoops + 1 || factors.back() != 0)
+  std::optional<LinearExpr> linear = getLinear(expr, numLoops, 0);
+  if (!linear || linear->number != 0)
     return std::nullopt;
   int64_t greatest = 0;
   for (unsigned loop = 0; loop < numLoops; ++loop) {
     std::optional<int64_t> count = form.getCount(loop).number;
-    if (factors[loop] < 0 || (factors[loop] > 0 && !count))
+    int64_t factor = linear->factors[loop];
+    if (factor < 0 || (factor > 0 && !count))
       return std::nullopt;
-    if (factors[loop] > 0)
-      greatest += factors[loop] * (*count - 1);
+    if (factor > 0)
+      greatest += factor * (*count - 1);
   }
   return greatest;
 }

@@ -24,6 +24,7 @@
 #include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Analysis/WalkLimits.h"
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -48,7 +49,7 @@ struct WalkProduct {
 /// What limits the walk of a block: linear over the dimensions, and what the
 /// scalars add to it where that can be said.
 struct PricedLimit {
-  LinearLimit linear;
+  LinearExpr linear;
   std::optional<int64_t> scalars;
 };
 

@@ -27,18 +27,6 @@ namespace mlir::fusion {
 SmallVector<AffineExpr, 2> findElementLimits(linalg::LinalgOp op,
                                              SmallVectorImpl<Value> &symbols);
 
-/// A linear expression: the sum of dimensions and of symbols, each times its
-/// factor, and a number.
-struct LinearLimit {
-  SmallVector<int64_t> factors, symbols;
-  int64_t number = 0;
-};
-
-/// `limit`, over `numDims` dimensions and `numSymbols` symbols; nothing where
-/// it is not linear in them.
-std::optional<LinearLimit> getLinear(AffineExpr limit, unsigned numDims,
-                                     unsigned numSymbols);
-
 /// Keeps those of `limits` that are among `others`, too.
 void intersectLimits(SmallVectorImpl<AffineExpr> &limits,
                      ArrayRef<AffineExpr> others);

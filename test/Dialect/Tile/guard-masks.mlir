@@ -89,6 +89,43 @@ tile.program @others(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
   tile.return
 }
 
+// Rows of several heads in one tile, as many as are known when it runs: the
+// positions of a tile are no sums.
+// CHECK-LABEL: tile.program @several
+// CHECK-NOT: scf.if
+// CHECK: tile.return
+tile.program @several(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>, %n: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64: 2>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %row = gpu.block_id x
+  %0 = tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf16>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = tile.index affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)> (%row, %n) : tensor<64xindex>
+  %before = tile.index affine_map<(d0)[s0, s1] -> (d0 + s0 - s1 * s1)> (%row, %n) : tensor<64xindex>
+  %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
+    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %c = tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
+    %b = tile.broadcast %i dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %w = tile.broadcast %before dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %isPast = arith.cmpi sgt, %c, %b : tensor<64x64xindex>
+    %isBefore = arith.cmpi sle, %c, %w : tensor<64x64xindex>
+    %isOut = arith.ori %isPast, %isBefore : tensor<64x64xi1>
+    %z = arith.select %isOut, %none, %s : tensor<64x64xi1>, tensor<64x64xf32>
+    %next = arith.addf %o, %z : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.return
+}
+
 // Distances in integers that hold positions: the last row less the first column.
 // CHECK-LABEL: tile.program @steps
 // CHECK: scf.for %[[J:[^ ]+]] =

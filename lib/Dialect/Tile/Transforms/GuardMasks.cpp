@@ -19,8 +19,8 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Support/LinearExpr.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -90,17 +90,16 @@ private:
 
 Bounds MaskAnalysis::getBounds(IndexOp index) {
   AffineMap map = index.getMap();
-  SmallVector<int64_t> flat;
-  if (failed(getFlattenedAffineExpr(map.getResult(0), map.getNumDims(),
-                                    map.getNumSymbols(), &flat)) ||
-      flat.size() != map.getNumDims() + map.getNumSymbols() + 1)
+  std::optional<fusion::LinearExpr> linear = fusion::getLinear(
+      map.getResult(0), map.getNumDims(), map.getNumSymbols());
+  if (!linear)
     return {};
   ArrayRef<int64_t> shape = getTileShape(index.getType());
   auto evaluate = [&](bool isMost) -> Value {
     SmallVector<AffineExpr> corner;
     for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
       corner.push_back(builder.getAffineConstantExpr(
-          (flat[dim] > 0) == isMost ? shape[dim] - 1 : 0));
+          (linear->factors[dim] > 0) == isMost ? shape[dim] - 1 : 0));
     return affine::expandAffineExpr(builder, loc,
                                     map.getResult(0).replaceDims(corner), {},
                                     index.getSymbols());
