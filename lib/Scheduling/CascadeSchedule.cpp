@@ -423,6 +423,29 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
              (tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
 }
 
+/// Bytes of each element of a step that copies bring beside the operands of
+/// products: of what scores are changed by, a bias, where its rows in memory
+/// are as tensor copies take them.
+static double countBytesOfScores(const KernelBody &body, unsigned row,
+                                 unsigned walked) {
+  double bytes = 0;
+  DimMask tile = (DimMask(1) << row) | (DimMask(1) << walked);
+  for (const BodyAccess &access : body.getInputs()) {
+    if ((access.mask & tile) != tile)
+      continue;
+    Type type = body.getGraph().getValue(access.value).ssa.getType();
+    Type element = getElementTypeOrSelf(type);
+    double bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+    auto last = dyn_cast<AffineDimExpr>(access.coords.back());
+    if (last && bits >= 8 && bits <= 32 &&
+        static_cast<int64_t>(bits * body.getExtents()[last.getPosition()]) %
+                (8 * kCopyGranule) ==
+            0)
+      bytes += bits / 8;
+  }
+  return bytes;
+}
+
 double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
   auto sum = [&](ArrayRef<WalkProduct> products, double width) {
     double bytes = 0;
@@ -432,7 +455,9 @@ double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
     return bytes;
   };
   return static_cast<double>(tiling.steps) *
-         (sum(inner, getWidth(depth)) + sum(outer, getWidth(column)));
+         (sum(inner, getWidth(depth)) + sum(outer, getWidth(column)) +
+          static_cast<double>(tiling.rows) *
+              countBytesOfScores(body, row, cascade.walked));
 }
 
 KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
