@@ -17,6 +17,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -78,7 +79,9 @@ public:
 
 private:
   void addNode(unsigned index);
-  void addRead(unsigned first, const TensorRead &read);
+  void addRead(unsigned index, const TensorRead &read);
+  bool needs(unsigned node, unsigned earlier) const;
+  bool isKeptLater(unsigned node, unsigned value, unsigned dim) const;
   void addView(unsigned value);
   void mergeSiblings();
 
@@ -135,9 +138,52 @@ unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
   return it->second;
 }
 
-/// Relates the loops from slot `first` on to what they read.
-void IterationDimsBuilder::addRead(unsigned first, const TensorRead &read) {
+/// True when `node` needs what `earlier` computes, both among the nodes.
+bool IterationDimsBuilder::needs(unsigned node, unsigned earlier) const {
+  llvm::SmallSetVector<unsigned, 16> worklist;
+  worklist.insert(node);
+  for (unsigned i = 0; i < worklist.size(); ++i)
+    for (const TensorRead &read : graph.getNode(worklist[i]).reads) {
+      int producer = graph.getValue(graph.getBase(read.value)).producer;
+      if (producer == static_cast<int>(earlier))
+        return true;
+      if (isInside(read.value))
+        worklist.insert(producer);
+    }
+  return false;
+}
+
+/// True when dimension `dim` of `value`, which contraction `node` contracts, is
+/// one of the result of a contraction that needs it: keys are contracted with
+/// queries and then weighed by the gradients of scores. It is all there for
+/// each element of that result.
+bool IterationDimsBuilder::isKeptLater(unsigned node, unsigned value,
+                                       unsigned dim) const {
+  return llvm::any_of(nodes, [&](unsigned later) {
+    const GraphNode &info = graph.getNode(later);
+    if (later <= node || info.kind != NodeKind::Contraction)
+      return false;
+    bool keeps = llvm::any_of(info.reads, [&](const TensorRead &read) {
+      if (read.value != value)
+        return false;
+      auto loop = dyn_cast<AffineDimExpr>(read.coords[dim]);
+      return loop && !info.reduced[loop.getPosition()];
+    });
+    return keeps && needs(later, node);
+  });
+}
+
+/// Relates the loops of the `index`-th node to what they read.
+void IterationDimsBuilder::addRead(unsigned index, const TensorRead &read) {
+  unsigned first = loopSlots[index];
+  const GraphNode &node = graph.getNode(nodes[index]);
   SmallVector<AffineExpr> coords(read.coords);
+  if (node.kind == NodeKind::Contraction && !isInside(read.value))
+    for (auto [dim, coord] : llvm::enumerate(coords))
+      if (auto loop = dyn_cast<AffineDimExpr>(coord))
+        if (node.reduced[loop.getPosition()] &&
+            isKeptLater(nodes[index], read.value, dim))
+          coord = getAffineSymbolExpr(0, graph.getContext());
   // A loop over a part of a dimension is not that dimension, nor one that a
   // view makes of it.
   for (unsigned dim : read.parts)
@@ -168,7 +214,7 @@ void IterationDimsBuilder::addNode(unsigned index) {
         classes.merge(first + loop, slots + dim);
   }
   for (const TensorRead &read : node.reads)
-    addRead(first, read);
+    addRead(index, read);
 }
 
 /// Relates the dimensions of a view that is stored to those of what it is of.

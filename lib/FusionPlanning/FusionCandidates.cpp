@@ -200,36 +200,64 @@ Candidate Planner::evaluateTogether(const CandidateKey &key) {
   return candidate;
 }
 
-Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
+/// Those of `nodes`, ascending, that `stored` needs: what a consumer reads of
+/// several values of its producer is not all.
+static SmallVector<unsigned> getNeeded(const ComputeGraph &graph,
+                                       ArrayRef<unsigned> nodes,
+                                       ArrayRef<unsigned> stored) {
+  llvm::SmallSetVector<unsigned, 16> needed;
+  auto need = [&](unsigned value) {
+    int producer = graph.getValue(graph.getBase(value)).producer;
+    if (producer >= 0 && llvm::binary_search(nodes, producer))
+      needed.insert(producer);
+  };
+  llvm::for_each(stored, need);
+  for (unsigned i = 0; i < needed.size(); ++i)
+    for (const TensorRead &read : graph.getNode(needed[i]).reads)
+      need(read.value);
+  SmallVector<unsigned> result(needed.getArrayRef());
+  llvm::sort(result);
+  return result;
+}
+
+Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers,
+                                    bool areWalks) {
   Candidate candidate;
-  const Group &a = groups[key.first];
-  for (unsigned id : a.nodes) {
-    const GraphNode &node = graph.getNode(id);
-    if (node.repack) {
-      candidate.decision =
-          FusionDecision::no(ReasonCode::Repacked, "'" + node.label + "'");
-      return candidate;
+  candidate.members.assign(producers.begin(), producers.end());
+  SmallVector<unsigned> nodes;
+  double before = 0, after = 0, bytes = 0;
+  for (unsigned producer : producers) {
+    const Group &a = groups[producer];
+    for (unsigned id : a.nodes) {
+      const GraphNode &node = graph.getNode(id);
+      std::string label = "'" + node.label + "'";
+      bool leaves = llvm::any_of(node.writes, [&](const TensorWrite &write) {
+        return graph.getValue(write.value).escapes;
+      });
+      bool canRepeat = node.kind == NodeKind::Pointwise ||
+                       (node.kind == NodeKind::Contraction && areWalks);
+      if (node.repack)
+        candidate.decision = FusionDecision::no(ReasonCode::Repacked, label);
+      else if (leaves || !canRepeat)
+        candidate.decision = FusionDecision::no(ReasonCode::NotShared, label);
+      if (!candidate.decision)
+        return candidate;
     }
-    bool leaves = llvm::any_of(node.writes, [&](const TensorWrite &write) {
-      return graph.getValue(write.value).escapes;
-    });
-    if (leaves || node.kind != NodeKind::Pointwise) {
-      candidate.decision =
-          FusionDecision::no(ReasonCode::NotShared, "'" + node.label + "'");
-      return candidate;
-    }
+    nodes = unite(nodes, a.nodes);
+    before += a.estimate.seconds();
+    bytes += a.bytes;
   }
-  double before = a.estimate.seconds(), after = 0;
-  double bytes = a.bytes;
-  for (unsigned consumer : a.consumers) {
+  for (unsigned consumer : groups[producers.back()].consumers) {
     const Group &b = groups[consumer];
-    candidate.decision = checkContracts(a, b);
-    if (!candidate.decision)
-      return candidate;
+    for (unsigned producer : producers) {
+      candidate.decision = checkContracts(groups[producer], b);
+      if (!candidate.decision)
+        return candidate;
+    }
     Group fused;
-    fused.nodes = unite(a.nodes, b.nodes);
-    // All other readers of the producer's values compute them as well.
+    // All other readers of the producers' values compute them as well.
     fused.stored = b.stored;
+    fused.nodes = getNeeded(graph, unite(nodes, b.nodes), b.stored);
     candidate.decision = price(fused);
     if (!candidate.decision) {
       candidate.results.clear();
@@ -249,8 +277,39 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
   candidate.entry.timeBeforeUs = before * 1e6;
   candidate.entry.timeAfterUs = after * 1e6;
   candidate.entry.savedBytes = toCount(bytes);
-  candidate.entry.savedLaunches = 1;
+  candidate.entry.savedLaunches = producers.size();
   return candidate;
+}
+
+SmallVector<unsigned> Planner::getRepeated(unsigned last) const {
+  llvm::SmallSetVector<unsigned, 8> repeated;
+  repeated.insert(last);
+  const std::set<unsigned> &consumers = groups[last].consumers;
+  for (unsigned i = 0; i < repeated.size(); ++i)
+    for (unsigned producer : groups[repeated[i]].producers)
+      if (contracts(producer) &&
+          llvm::all_of(groups[producer].consumers, [&](unsigned reader) {
+            return repeated.contains(reader) || consumers.count(reader);
+          }))
+        repeated.insert(producer);
+  return SmallVector<unsigned>(llvm::reverse(repeated));
+}
+
+Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
+  // Walks can make a product's steps again; whether that pays is their price.
+  bool areWalks =
+      llvm::all_of(groups[key.first].consumers,
+                   [&](unsigned consumer) { return contracts(consumer); });
+  Candidate candidate = evaluateRepeated(key.first, areWalks);
+  SmallVector<unsigned> all = getRepeated(key.first);
+  if (!areWalks || all.size() == 1)
+    return candidate;
+  // Steps of which one product alone is made again read the other's from
+  // memory.
+  Candidate whole = evaluateRepeated(all, areWalks);
+  bool isBetter =
+      whole.decision && (!candidate.decision || whole.gain > candidate.gain);
+  return isBetter ? whole : candidate;
 }
 
 Candidate Planner::evaluate(const CandidateKey &key) {
@@ -316,9 +375,16 @@ SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key,
                                             const Candidate &candidate) const {
   SmallVector<unsigned> concerned = {key.first};
   const Group &first = groups[key.first];
-  if (key.form == Form::IntoAllConsumers)
+  if (key.form == Form::IntoAllConsumers) {
+    concerned.assign(candidate.members.begin(), candidate.members.end());
     concerned.append(first.consumers.begin(), first.consumers.end());
-  else if (key.form == Form::Meeting)
+    // Those that could be made again as well, once nothing else reads them.
+    llvm::copy_if(first.producers, std::back_inserter(concerned),
+                  [&](unsigned producer) {
+                    return contracts(producer) &&
+                           !llvm::is_contained(candidate.members, producer);
+                  });
+  } else if (key.form == Form::Meeting)
     concerned.append(first.producers.begin(), first.producers.end());
   else
     concerned.assign(candidate.members.begin(), candidate.members.end());
@@ -340,6 +406,8 @@ void Planner::addCandidates(unsigned group) {
   addMeeting(group);
   addWalks(group);
   for (unsigned consumer : groups[group].consumers) {
+    if (contracts(group))
+      addShared(consumer);
     addCandidate({Form::IntoConsumer, group, consumer});
     addMeeting(consumer);
   }

@@ -42,13 +42,12 @@ void Planner::take(const CandidateKey &key) {
 
   // A fused group keeps the lower number, which is canonical.
   SmallVector<unsigned> targets;
-  SmallVector<unsigned> changed = {key.first};
+  SmallVector<unsigned> changed(ArrayRef<unsigned>(candidate.members));
   if (key.form == Form::IntoAllConsumers) {
     targets.assign(groups[key.first].consumers.begin(),
                    groups[key.first].consumers.end());
     llvm::append_range(changed, targets);
   } else {
-    changed.assign(candidate.members.begin(), candidate.members.end());
     targets.push_back(*llvm::min_element(changed));
   }
   for (unsigned group : changed)

@@ -60,7 +60,7 @@ struct Candidate {
   bool recomputes = false;
   /// A contract asks for it, whatever the gain.
   bool demanded = false;
-  /// The groups that it makes one; none where it makes one for each consumer.
+  /// The groups that it makes one, or that it makes part of each consumer.
   SmallVector<unsigned, 2> members;
   /// The groups that it would make: one, or one for each consumer.
   SmallVector<Group, 1> results;
@@ -129,6 +129,12 @@ private:
   SmallVector<unsigned> getConcerned(const CandidateKey &key,
                                      const Candidate &candidate) const;
   Candidate evaluateAllConsumers(const CandidateKey &key);
+  /// Prices kernels that compute `producers`, the last of which they all read,
+  /// each for itself.
+  Candidate evaluateRepeated(ArrayRef<unsigned> producers, bool areWalks);
+  /// `last`, and before it the contractions whose results nothing is stored for
+  /// once all consumers of `last` compute it.
+  SmallVector<unsigned> getRepeated(unsigned last) const;
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
   FusionDecision checkContracts(const Group &a, const Group &b) const;

@@ -44,6 +44,8 @@ namespace {
 struct WalkProduct {
   Contraction sum;
   unsigned instance;
+  /// The dimension that it contracts.
+  unsigned depth = 0;
 };
 
 /// What limits the walk of a block: linear over the dimensions, and what the
@@ -173,9 +175,9 @@ private:
   const TargetInfo &target;
   CascadeBody cascade;
   SmallVector<WalkProduct, 2> inner, outer;
-  /// The dimensions that tiles are of: one of the rows', that of the columns
-  /// and the one that is contracted in each step.
-  unsigned row = 0, column = 0, depth = 0;
+  /// The dimensions that tiles are of: one of the rows' and that of the
+  /// columns.
+  unsigned row = 0, column = 0;
   /// Dimensions, side by side in all tensors, that rows of a tile run through:
   /// the last one is `row`.
   SmallVector<unsigned> rows;
@@ -239,26 +241,31 @@ bool CascadeScheduler::findTiledDims() {
   SmallVector<unsigned> walked{cascade.walked};
   SmallVector<unsigned> all = getLong(outer.front().sum.rows, body);
   SmallVector<unsigned> columns = getLong(outer.front().sum.columns, body);
-  SmallVector<unsigned> depths = getLong(inner.front().sum.contracted, body);
-  if (all.empty() || columns.size() != 1 || depths.size() != 1)
+  if (all.empty() || columns.size() != 1)
     return false;
+  auto isNarrow = [&](unsigned dim) {
+    return extentOf(dim) <= kMaxWidth && body.isStatic(dim);
+  };
   // Products have rows on the left.
-  for (const WalkProduct &product : inner)
+  for (WalkProduct &product : inner) {
+    SmallVector<unsigned> depths = getLong(product.sum.contracted, body);
     if (getLong(product.sum.rows, body) != all ||
-        getLong(product.sum.columns, body) != walked ||
-        getLong(product.sum.contracted, body) != depths)
+        getLong(product.sum.columns, body) != walked || depths.size() != 1 ||
+        !isNarrow(depths.front()))
       return false;
-  for (const WalkProduct &product : outer)
+    product.depth = depths.front();
+  }
+  for (WalkProduct &product : outer) {
     if (getLong(product.sum.rows, body) != all ||
         getLong(product.sum.columns, body) != columns ||
         getLong(product.sum.contracted, body) != walked)
       return false;
+    product.depth = cascade.walked;
+  }
   rows = findTiledRows(all);
   row = rows.back();
   column = columns.front();
-  depth = depths.front();
-  return extentOf(column) <= kMaxWidth && extentOf(depth) <= kMaxWidth &&
-         body.isStatic(column) && body.isStatic(depth);
+  return isNarrow(column);
 }
 
 SmallVector<unsigned>
@@ -302,24 +309,27 @@ CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
 
 bool CascadeScheduler::canMultiply() const {
   const ComputeGraph &graph = body.getGraph();
-  auto dimsOf = [&](Value tensor) {
-    for (const BodyAccess &access : body.getInputs())
-      if (graph.getValue(access.value).ssa == tensor)
-        return getDims(access.coords);
-    return SmallVector<unsigned>();
-  };
   auto canFeed = [&](const WalkProduct &product, unsigned side) {
     bool isInner = llvm::is_contained(cascade.inner, product.instance);
     ProductDims dims;
     dims.rows = rows;
     dims.columns = {isInner ? cascade.walked : column};
-    dims.depth = isInner ? depth : cascade.walked;
+    dims.depth = product.depth;
     const ContractionOperand &operand = product.sum.operands[side];
     if (operand.element.getIntOrFloatBitWidth() != 16)
       return false;
     // Left of the last ones is what a step gives.
     if (!isInner && side == 0)
       return true;
+    // Two products may read one tensor, each with its own dimensions.
+    auto dimsOf = [&](Value tensor) {
+      SmallVector<unsigned> read;
+      for (const BodyAccess &access : body.getInputs())
+        if (graph.getValue(access.value).ssa == tensor &&
+            (read.empty() || access.instance == product.instance))
+          read = getDims(access.coords);
+      return read;
+    };
     return operand.direct &&
            !findOperandObstacle(product.sum, side, dims, dimsOf);
   };
@@ -407,8 +417,10 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   schedule[cascade.walked].tile = tiling.steps;
   schedule[cascade.walked].limited = isLimited(tiling);
   schedule[column].tile = getTile(column);
-  schedule[depth].kind = AxisKind::Full;
-  schedule[depth].tile = getTile(depth);
+  for (const WalkProduct &product : inner) {
+    schedule[product.depth].kind = AxisKind::Full;
+    schedule[product.depth].tile = getTile(product.depth);
+  }
   return schedule;
 }
 
@@ -447,17 +459,17 @@ static double countBytesOfScores(const KernelBody &body, unsigned row,
 }
 
 double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
-  auto sum = [&](ArrayRef<WalkProduct> products, double width) {
-    double bytes = 0;
-    for (const WalkProduct &product : products)
-      bytes +=
-          width * product.sum.operands[1].element.getIntOrFloatBitWidth() / 8.0;
-    return bytes;
+  double bytes = static_cast<double>(tiling.rows) *
+                 countBytesOfScores(body, row, cascade.walked);
+  auto add = [&](const WalkProduct &product, double width) {
+    Type element = product.sum.operands[1].element;
+    bytes += width * element.getIntOrFloatBitWidth() / 8.0;
   };
-  return static_cast<double>(tiling.steps) *
-         (sum(inner, getWidth(depth)) + sum(outer, getWidth(column)) +
-          static_cast<double>(tiling.rows) *
-              countBytesOfScores(body, row, cascade.walked));
+  for (const WalkProduct &product : inner)
+    add(product, getWidth(product.depth));
+  for (const WalkProduct &product : outer)
+    add(product, getWidth(column));
+  return static_cast<double>(tiling.steps) * bytes;
 }
 
 KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
@@ -471,11 +483,11 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   shape.registers =
       std::min(countRegisters(tiling), getRegisterLimit(shape.threads, target));
   // The queries stay, keys and values pass.
-  double bytes =
-      inner.front().sum.operands[0].element.getIntOrFloatBitWidth() / 8.0;
-  double kept = rows * getWidth(depth) * static_cast<double>(inner.size()) *
-                bytes *
-                static_cast<double>(tiling.isPersistent ? kSideStages : 1);
+  double kept = 0;
+  for (const WalkProduct &product : inner)
+    kept += rows * getWidth(product.depth) *
+            product.sum.operands[0].element.getIntOrFloatBitWidth() / 8.0 *
+            static_cast<double>(tiling.isPersistent ? kSideStages : 1);
   double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
   // Results of the block leave through tiles of their own, or the queries'.
   double leaving = 0;
@@ -484,7 +496,7 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
     const GraphValue &value = body.getGraph().getValue(output.value);
     bool isLikeQueries = inner.size() == 1 &&
                          getElementTypeOrSelf(value.ssa.getType()) == query &&
-                         getWidth(column) == getWidth(depth);
+                         getWidth(column) == getWidth(inner.front().depth);
     if ((output.mask & cascade.columns) &&
         (tiling.isPersistent || !isLikeQueries))
       leaving += rows * getWidth(column) * value.elementBytes;
@@ -667,11 +679,10 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   double rows = static_cast<double>(tiling.rows),
          steps = static_cast<double>(tiling.steps);
   double flops = 0;
-  auto addProducts = [&](ArrayRef<WalkProduct> products, double width) {
-    flops += 2 * rows * steps * width * static_cast<double>(products.size());
-  };
-  addProducts(inner, getWidth(depth));
-  addProducts(outer, getWidth(column));
+  for (const WalkProduct &product : inner)
+    flops += 2 * rows * steps * getWidth(product.depth);
+  flops +=
+      2 * rows * steps * getWidth(column) * static_cast<double>(outer.size());
   double rate = target.fitted.rates.tensorFlopsPerSecond;
   OpCost each = getElementCost();
   if (!limits.empty())
