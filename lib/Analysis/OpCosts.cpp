@@ -234,7 +234,9 @@ namespace {
 /// How many elements have a value in common: those of a group, or all.
 class Sharing {
 public:
-  explicit Sharing(Region &region) : region(region) {}
+  /// Threads have so many elements of a group side by side.
+  explicit Sharing(Region &region, double neighbours = kMostNeighbours)
+      : region(region), neighbours(neighbours) {}
 
   /// Elements for which `op` is computed once; infinity for what is computed
   /// once for all, or by the compiler.
@@ -242,8 +244,6 @@ public:
 
 private:
   static constexpr double kAll = std::numeric_limits<double>::infinity();
-  /// A thread has no more elements side by side, of a group.
-  static constexpr double kMostElements = 8;
 
   struct Use {
     double elements;
@@ -265,6 +265,7 @@ private:
   Use getQuotient(Operation *op, Use dividend) const;
 
   Region &region;
+  double neighbours;
   DenseMap<Value, Use> uses;
 };
 } // namespace
@@ -282,12 +283,12 @@ Sharing::Use Sharing::getQuotient(Operation *op, Use dividend) const {
   if (isa<arith::ShRUIOp, arith::ShRSIOp>(op) && divisor < 16)
     divisor = std::ldexp(1.0, static_cast<int>(divisor));
   else if (isa<arith::AndIOp>(op))
-    return {1, true, divisor < kMostElements};
+    return {1, true, divisor < neighbours};
   else if (isa<arith::RemUIOp>(op) && number.isPowerOf2())
-    return {1, true, divisor <= kMostElements};
+    return {1, true, divisor <= neighbours};
   else if (!isa<arith::DivUIOp, arith::FloorDivSIOp>(op) || divisor <= 1)
     return dividend;
-  return {std::min(divisor, kMostElements), true, false};
+  return {std::min(divisor, neighbours), true, false};
 }
 
 Sharing::Use Sharing::getUse(Operation *op) const {
@@ -316,15 +317,16 @@ double Sharing::add(Operation *op) {
     return kAll;
   // Indices of neighbours differ by a constant.
   if (use.isIndex && isa<arith::AddIOp, arith::MulIOp>(op))
-    return std::max(use.elements, kMostElements);
+    return std::max(use.elements, neighbours);
   return use.elements;
 }
 
 OpCost
 mlir::fusion::getRegionCost(Region &region,
-                            function_ref<double(Operation *)> countSharers) {
+                            function_ref<double(Operation *)> countSharers,
+                            double neighbours) {
   OpCost cost;
-  Sharing sharing(region);
+  Sharing sharing(region, neighbours);
   region.walk<WalkOrder::PreOrder>([&](Operation *op) {
     double elements = sharing.add(op);
     double sharers = countSharers ? countSharers(op) : 1;

@@ -195,6 +195,8 @@ static constexpr int64_t kGroups[] = {2, 4, 8, 16};
 static constexpr int64_t kMaxCounted = 4096;
 /// Blocks that share a walk, at most: each reads what all have added up.
 static constexpr int64_t kMaxSplit = 32;
+/// Elements of a row that a thread has side by side of a product's result.
+static constexpr double kFragmentNeighbours = 2;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -617,6 +619,10 @@ OpCost CascadeScheduler::getElementCost() const {
       continue;
     cost += node.perPoint;
     if (auto op = dyn_cast<linalg::LinalgOp>(node.op)) {
+      Region &region = op->getRegion(0);
+      cost.instructions +=
+          getRegionCost(region, {}, kFragmentNeighbours).instructions -
+          getRegionCost(region).instructions;
       OpCost again = values.add(op);
       cost.instructions -= again.instructions;
       cost.sfu -= again.sfu;
@@ -629,26 +635,39 @@ OpCost CascadeScheduler::getElementCost() const {
   return cost;
 }
 
-/// Instructions of `op` for each element that follow from positions alone, and
-/// choices by these.
+static bool isInfinite(Value value) {
+  return matchPattern(value, m_PosInfFloat()) ||
+         matchPattern(value, m_NegInfFloat());
+}
+
+/// Instructions of `op` for each element that choose infinities by positions
+/// alone.
 static double countMaskInstructions(linalg::LinalgOp op) {
-  double instructions = 0;
-  llvm::SmallPtrSet<Value, 8> positions;
+  llvm::SmallPtrSet<Operation *, 8> positions;
   auto isPosition = [&](Value value) {
-    return positions.contains(value) ||
-           value.getParentBlock() != op.getBlock() ||
-           (value.getDefiningOp() &&
-            value.getDefiningOp()->hasTrait<OpTrait::ConstantLike>());
+    Operation *source = value.getDefiningOp();
+    return value.getParentBlock() != op.getBlock() ||
+           (source && (source->hasTrait<OpTrait::ConstantLike>() ||
+                       positions.contains(source)));
   };
+  llvm::SmallSetVector<Operation *, 8> masks;
   for (Operation &inner : op.getBlock()->without_terminator()) {
-    bool follows = inner.getNumResults() == 1 &&
-                   inner.getResult(0).getType().isIntOrIndex() &&
-                   llvm::all_of(inner.getOperands(), isPosition);
-    if (follows)
-      positions.insert(inner.getResult(0));
+    if (inner.getNumResults() == 1 &&
+        inner.getResult(0).getType().isIntOrIndex() &&
+        llvm::all_of(inner.getOperands(), isPosition))
+      positions.insert(&inner);
     auto choice = dyn_cast<arith::SelectOp>(inner);
-    if (follows || (choice && positions.contains(choice.getCondition())))
-      instructions += getOpCost(&inner).instructions;
+    if (choice && isPosition(choice.getCondition()) &&
+        (isInfinite(choice.getTrueValue()) ||
+         isInfinite(choice.getFalseValue())))
+      masks.insert(choice);
+  }
+  double instructions = 0;
+  for (unsigned i = 0; i < masks.size(); ++i) {
+    instructions += getOpCost(masks[i]).instructions;
+    for (Value operand : masks[i]->getOperands())
+      if (positions.contains(operand.getDefiningOp()))
+        masks.insert(operand.getDefiningOp());
   }
   return instructions;
 }

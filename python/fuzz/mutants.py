@@ -36,8 +36,8 @@ DECOMPOSITIONS = [
          "*op.getCausal() != CausalMask::BottomRight"),
         ("scale-without-root", "1.0 / std::sqrt(static_cast<double>(*size))",
          "1.0 / static_cast<double>(*size)"),
-        ("attention-dropout-scale", "weight * (1.0 / (1.0 - p))",
-         "weight * (1.0 / (1.0 + p))"),
+        ("attention-dropout-scale", "p == 1.0 ? 0.0 : 1.0 / (1.0 - p)",
+         "p == 1.0 ? 0.0 : 1.0 / (1.0 + p)"),
         ("mask-inverted", """\
 select(args[next++], score,
                      score.constant(-std::numeric_limits<double>::infinity()))\

@@ -61,12 +61,16 @@ constexpr double kRescaledInstructions = 3, kRescaledCombination = 5;
 /// values only cost nothing.
 OpCost getOpCost(Operation *op);
 
+/// Elements of a group that a thread has side by side, at most.
+constexpr double kMostNeighbours = 8;
+
 /// The arithmetic of all ops of `region` for each element: what follows from
 /// values outside is computed before, what follows from the index of a group of
-/// elements once for the group, and an op that `countSharers` gives a number of
-/// elements, once for those.
+/// elements once for the group, of which a thread has `neighbours` at most, and
+/// an op that `countSharers` gives a number of elements, once for those.
 OpCost getRegionCost(Region &region,
-                     function_ref<double(Operation *)> countSharers = {});
+                     function_ref<double(Operation *)> countSharers = {},
+                     double neighbours = kMostNeighbours);
 
 /// The operations of `region` for each element, one that is done once for a
 /// group of elements counted as its share.

@@ -388,8 +388,10 @@ Value AttentionBuilder::build() {
         Scalar keep =
             buildKeep(b, scoreSizes,
                       {op.getSeed(), static_cast<int64_t>(op.getOpId())}, p);
-        Scalar scaled = p == 1.0 ? weight : weight * (1.0 / (1.0 - p));
-        return select(keep, scaled, weight.constant(0.0));
+        // A factor, no choice: the maximum of the scores repairs products.
+        Scalar zero = weight.constant(0.0);
+        double scale = p == 1.0 ? 0.0 : 1.0 / (1.0 - p);
+        return weight * select(keep, weight.constant(scale), zero);
       });
 
   // The second product has the scores' loops but a feature of the value in the
