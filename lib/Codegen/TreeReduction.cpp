@@ -117,6 +117,8 @@ private:
   /// What all blocks that share the walk of a cascade have added up.
   FailureOr<SmallVector<Value>> combineShares(ValueRange sums);
   FailureOr<Tile> finish(SmallVector<Value> sums, unsigned result);
+  /// Contractions that feed each other walk what is reduced, step by step.
+  bool isSequential() const;
   /// Adds the reductions that share the walks.
   LogicalResult addMembers();
   bool hasDots() const {
@@ -717,8 +719,7 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     sums = *whole;
   }
   bool apart = shared && kernel.getMma().getApart();
-  bool isCascade = llvm::any_of(
-      group, [](const Reduction &member) { return member.reducesTiles; });
+  bool isCascade = isSequential();
   if (shared && isCascade) {
     FailureOr<SmallVector<Value>> whole = combineShares(sums);
     if (failed(whole))
@@ -765,14 +766,17 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
   return results[wanted][result];
 }
 
+bool TreeReduction::isSequential() const {
+  return llvm::any_of(walks, [&](const Walk &walk) {
+    return kernel.getDecision(walk.dim).getKind() == AxisKind::Sequential;
+  });
+}
+
 LogicalResult TreeReduction::addMembers() {
   if (walks.empty() ||
       llvm::any_of(walks, [](const Walk &walk) { return walk.own; }))
     return success();
-  bool isSequential = llvm::any_of(walks, [&](const Walk &walk) {
-    return kernel.getDecision(walk.dim).getKind() == AxisKind::Sequential;
-  });
-  if (isSequential) {
+  if (isSequential()) {
     FailureOr<unsigned> number = formCascade(group, context.groups, axes);
     if (failed(number))
       return failure();
