@@ -14,10 +14,10 @@
 
 #include "fusion/Analysis/IterationDims.h"
 
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -80,7 +80,6 @@ public:
 private:
   void addNode(unsigned index);
   void addRead(unsigned index, const TensorRead &read);
-  bool needs(unsigned node, unsigned earlier) const;
   bool isKeptLater(unsigned node, unsigned value, unsigned dim) const;
   void addView(unsigned value);
   void mergeSiblings();
@@ -138,21 +137,6 @@ unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
   return it->second;
 }
 
-/// True when `node` needs what `earlier` computes, both among the nodes.
-bool IterationDimsBuilder::needs(unsigned node, unsigned earlier) const {
-  llvm::SmallSetVector<unsigned, 16> worklist;
-  worklist.insert(node);
-  for (unsigned i = 0; i < worklist.size(); ++i)
-    for (const TensorRead &read : graph.getNode(worklist[i]).reads) {
-      int producer = graph.getValue(graph.getBase(read.value)).producer;
-      if (producer == static_cast<int>(earlier))
-        return true;
-      if (isInside(read.value))
-        worklist.insert(producer);
-    }
-  return false;
-}
-
 /// True when dimension `dim` of `value`, which contraction `node` contracts, is
 /// one of the result of a contraction that needs it: keys are contracted with
 /// queries and then weighed by the gradients of scores. It is all there for
@@ -169,7 +153,7 @@ bool IterationDimsBuilder::isKeptLater(unsigned node, unsigned value,
       auto loop = dyn_cast<AffineDimExpr>(read.coords[dim]);
       return loop && !info.reduced[loop.getPosition()];
     });
-    return keeps && needs(later, node);
+    return keeps && needsAny(info.op, graph.getNode(node).op);
   });
 }
 

@@ -220,8 +220,11 @@ static SmallVector<unsigned> getNeeded(const ComputeGraph &graph,
   return result;
 }
 
-Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers,
-                                    bool areWalks) {
+Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) {
+  const std::set<unsigned> &consumers = groups[producers.back()].consumers;
+  // Walks can make a product's steps again; whether that pays is their price.
+  bool areWalks = llvm::all_of(
+      consumers, [&](unsigned consumer) { return contracts(consumer); });
   Candidate candidate;
   candidate.members.assign(producers.begin(), producers.end());
   SmallVector<unsigned> nodes;
@@ -247,7 +250,7 @@ Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers,
     before += a.estimate.seconds();
     bytes += a.bytes;
   }
-  for (unsigned consumer : groups[producers.back()].consumers) {
+  for (unsigned consumer : consumers) {
     const Group &b = groups[consumer];
     for (unsigned producer : producers) {
       candidate.decision = checkContracts(groups[producer], b);
@@ -296,17 +299,13 @@ SmallVector<unsigned> Planner::getRepeated(unsigned last) const {
 }
 
 Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
-  // Walks can make a product's steps again; whether that pays is their price.
-  bool areWalks =
-      llvm::all_of(groups[key.first].consumers,
-                   [&](unsigned consumer) { return contracts(consumer); });
-  Candidate candidate = evaluateRepeated(key.first, areWalks);
+  Candidate candidate = evaluateRepeated(key.first);
   SmallVector<unsigned> all = getRepeated(key.first);
-  if (!areWalks || all.size() == 1)
+  if (all.size() == 1)
     return candidate;
   // Steps of which one product alone is made again read the other's from
   // memory.
-  Candidate whole = evaluateRepeated(all, areWalks);
+  Candidate whole = evaluateRepeated(all);
   bool isBetter =
       whole.decision && (!candidate.decision || whole.gain > candidate.gain);
   return isBetter ? whole : candidate;

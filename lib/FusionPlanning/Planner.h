@@ -131,7 +131,7 @@ private:
   Candidate evaluateAllConsumers(const CandidateKey &key);
   /// Prices kernels that compute `producers`, the last of which they all read,
   /// each for itself.
-  Candidate evaluateRepeated(ArrayRef<unsigned> producers, bool areWalks);
+  Candidate evaluateRepeated(ArrayRef<unsigned> producers);
   /// `last`, and before it the contractions whose results nothing is stored for
   /// once all consumers of `last` compute it.
   SmallVector<unsigned> getRepeated(unsigned last) const;

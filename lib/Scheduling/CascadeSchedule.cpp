@@ -23,7 +23,6 @@
 #include "fusion/Analysis/MmaCost.h"
 #include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Analysis/TensorCores.h"
-#include "fusion/Analysis/WalkLimits.h"
 #include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -182,6 +181,8 @@ private:
   /// the last one is `row`.
   SmallVector<unsigned> rows;
   SmallVector<PricedLimit, 2> limits;
+  /// What is computed of each element of a step within the limits.
+  OpCost elementCost;
 };
 } // namespace
 
@@ -703,9 +704,7 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   flops +=
       2 * rows * steps * getWidth(column) * static_cast<double>(outer.size());
   double rate = target.fitted.rates.tensorFlopsPerSecond;
-  OpCost each = getElementCost();
-  if (!limits.empty())
-    each.instructions -= countMaskInstructions(body, cascade.walked);
+  OpCost each = elementCost;
   // Results so far are repaired.
   each.instructions +=
       getWidth(column) * static_cast<double>(outer.size()) / steps;
@@ -1059,6 +1058,9 @@ std::vector<PricedSchedule> CascadeScheduler::run() {
       !findTiledDims())
     return priced;
   findLimits();
+  elementCost = getElementCost();
+  if (!limits.empty())
+    elementCost.instructions -= countMaskInstructions(body, cascade.walked);
   for (const Tiling &any : getTilings()) {
     Tiling tiling = orderBlocks(any);
     priced.push_back({makeSchedule(tiling), price(tiling)});
