@@ -69,7 +69,12 @@ private:
   NodeKind getKind(unsigned instance) const {
     return body.getNode(instances[instance]).kind;
   }
-  DimMask getWalkedMask() const { return DimMask(1) << result.walked; }
+  DimMask getWalkedMask() const {
+    DimMask mask = DimMask(1) << result.walked;
+    for (unsigned dim : result.repeated)
+      mask |= DimMask(1) << dim;
+    return mask;
+  }
 
   const KernelBody &body;
   ArrayRef<BodyInstance> instances;
@@ -102,11 +107,22 @@ bool CascadeAnalysis::findWalk() {
   for (unsigned member : result.members)
     if (body.getReducedMask(instances[member]) != walked)
       return fail(CascadeProblem::SeveralWalks, member);
-  if (llvm::popcount(walked) != 1)
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    if (walked >> dim & 1)
+      result.repeated.push_back(dim);
+  if (result.repeated.empty())
     return fail(CascadeProblem::SeveralWalks, result.members.front());
-  result.walked = llvm::countr_zero(walked);
+  // Of equal ones the last.
+  auto *longest =
+      std::max_element(result.repeated.begin(), result.repeated.end(),
+                       [&](unsigned a, unsigned b) {
+                         return std::pair(body.getExtents()[a], a) <
+                                std::pair(body.getExtents()[b], b);
+                       });
+  result.walked = *longest;
+  result.repeated.erase(longest);
   for (unsigned inner : result.inner)
-    if (!(instances[inner].outerMask & walked) ||
+    if ((instances[inner].outerMask & walked) != walked ||
         (body.getReducedMask(instances[inner]) & walked))
       return fail(CascadeProblem::SeveralWalks, inner);
   return true;
@@ -205,10 +221,13 @@ void CascadeAnalysis::findLimits() {
     for (AffineExpr &limit : limits)
       limit = simplifyAffineExpr(limit.replaceDims(instance.loops), numDims,
                                  numSymbols);
-    // Those that blocks can solve for the walked dimension.
+    // Those that blocks can solve for the walked dimension, once.
     llvm::erase_if(limits, [&](AffineExpr limit) {
       std::optional<LinearExpr> linear = getLinear(limit, numDims, numSymbols);
-      return !linear || linear->factors[result.walked] == 0;
+      return !linear || linear->factors[result.walked] == 0 ||
+             llvm::any_of(result.repeated, [&](unsigned dim) {
+               return linear->factors[dim] != 0;
+             });
     });
     if (member == result.members.front())
       result.limits = std::move(limits);

@@ -169,8 +169,11 @@ private:
 
 unsigned TreeReduction::addHeldAxis(unsigned dim) {
   unsigned axis = axes.getBound(dim);
-  // Operands of products have the axes of the result first.
-  if (kernel.getStrategy() == Strategy::Contraction && !kernel.getDim(dim).root)
+  // Operands of products have the axes of the result first. What blocks of a
+  // panel share is an axis of the grid, also where no result has it.
+  const Panel *panel = context.panels.getPanel();
+  if (kernel.getStrategy() == Strategy::Contraction &&
+      !kernel.getDim(dim).root && !(panel && panel->axis == axis))
     axis = axes.add(axes[axis]);
   heldAxes[dim] = axis;
   return axis;

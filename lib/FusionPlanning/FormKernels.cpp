@@ -19,6 +19,7 @@
 #include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/ChannelsLast.h"
 #include "fusion/FusionPlanning/FoldRows.h"
+#include "fusion/FusionPlanning/GatherProducts.h"
 #include "fusion/FusionPlanning/JoinRelativeSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
 #include "fusion/FusionPlanning/NestReductions.h"
@@ -146,7 +147,8 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     repackOperands(func, targetInfo, options, rewrites.getEntries());
-    rewrites.run(getSplitRewrite());
+    rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
+    rewrites.run(getGatherRewrite());
     if (!opaqueFloats) {
       rewrites.run(getRescaleRewrite(targetInfo));
       rewrites.run(getCenterRewrite(targetInfo));

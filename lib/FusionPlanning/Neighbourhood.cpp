@@ -46,8 +46,13 @@ static llvm::SetVector<Operation *> findNext(Operation *center,
       });
       llvm::for_each(users, add);
     };
-    for (Value operand : op->getOperands())
-      add(operand.getDefiningOp());
+    // Bodies read tensors, too.
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && producer->getBlock() == block)
+          add(producer);
+    });
     addUsers(op->getResults());
     // Who else reads what it reads.
     for (Value operand : op->getOperands())

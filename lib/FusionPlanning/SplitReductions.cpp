@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/FusionPlanning/SplitReductions.h"
+
+#include "ProductResults.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Analysis/MmaCost.h"
@@ -28,60 +30,6 @@ using namespace mlir::fusion;
 /// two exchanges between neighbouring lanes finish them. Rows that one warp
 /// holds: reducing more would make warps wait for each other.
 static constexpr int64_t kColumnGranule = kEpilogueChunk, kRowGranule = 16;
-
-/// True when `op` is a product that tensor cores might make.
-static bool isProduct(linalg::LinalgOp op) {
-  // Rows in groups lie anywhere in tiles.
-  return !matchGroupedSum(op) &&
-         matchContraction(
-             op, [](unsigned loop) { return loop; }, [](Value) { return true; })
-             .has_value();
-}
-
-/// The product that `tensor` is an elementwise function of, if there is one.
-static Operation *findProduct(Value tensor) {
-  SmallVector<Value> worklist{tensor};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!worklist.empty()) {
-    auto op = worklist.pop_back_val().getDefiningOp<linalg::LinalgOp>();
-    if (!op || !seen.insert(op).second)
-      continue;
-    if (op.getNumReductionLoops() == 0)
-      llvm::append_range(worklist, op.getDpsInputs());
-    else if (isProduct(op))
-      return op;
-  }
-  return nullptr;
-}
-
-/// The sizes of the results of the first part, one for each loop; none when a
-/// size cannot be had without computing something.
-static std::optional<SmallVector<OpFoldResult>>
-getLoopSizes(linalg::LinalgOp op) {
-  Builder builder(op.getContext());
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t range : op.getStaticLoopRanges())
-    sizes.push_back(ShapedType::isDynamic(range)
-                        ? OpFoldResult()
-                        : OpFoldResult(builder.getIndexAttr(range)));
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    Value tensor = init.get();
-    if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-      tensor = fill.getOutputs().front();
-    auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
-    if (!empty)
-      continue;
-    SmallVector<OpFoldResult> own = empty.getMixedSizes();
-    for (auto [expr, size] :
-         llvm::zip(op.getMatchingIndexingMap(&init).getResults(), own))
-      if (auto loop = dyn_cast<AffineDimExpr>(expr))
-        if (!sizes[loop.getPosition()])
-          sizes[loop.getPosition()] = size;
-  }
-  if (llvm::is_contained(sizes, OpFoldResult()))
-    return std::nullopt;
-  return sizes;
-}
 
 //===----------------------------------------------------------------------===//
 // Sums of exponentials
@@ -103,13 +51,6 @@ struct Place {
   }
 };
 } // namespace
-
-/// True for an elementwise operation with one result that has all loops in
-/// order.
-static bool isElementwise(linalg::LinalgOp op) {
-  return op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1 &&
-         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity();
-}
 
 /// Follows a scalar through elementwise operations to where it is computed.
 static Place resolve(Place place) {
@@ -250,10 +191,51 @@ static AffineMap getPartMap(const SplittableReduction &reduction) {
   return AffineMap::get(op.getNumLoops(), 0, coords, op.getContext());
 }
 
+namespace {
+/// What an operation reads instead of its inputs.
+struct NewInputs {
+  SmallVector<Value> tensors;
+  SmallVector<AffineMap> maps;
+  /// Those that are maxima that exponents are relative to.
+  SmallVector<unsigned> shifts;
+};
+} // namespace
+
+static NewInputs getInputs(linalg::LinalgOp op) {
+  NewInputs inputs;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    inputs.tensors.push_back(input->get());
+    inputs.maps.push_back(op.getMatchingIndexingMap(input));
+  }
+  return inputs;
+}
+
+/// A maximum that exponents are relative to: where it is minus infinity, the
+/// least finite number, from which minus infinity differs by itself.
+static Value buildShift(OpBuilder &builder, Location loc, Value maximum) {
+  APFloat least = APFloat::getLargest(APFloat::IEEEsingle(), /*Negative=*/true);
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getFloatAttr(builder.getF32Type(), least));
+  return arith::MaximumFOp::create(builder, loc, maximum, bound);
+}
+
+/// Gives `generic` the body of `op`, with its new inputs.
+static void cloneBody(linalg::GenericOp generic, linalg::LinalgOp op,
+                      const NewInputs &inputs) {
+  IRMapping mapping;
+  op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+  OpBuilder builder = OpBuilder::atBlockBegin(generic.getBody());
+  for (unsigned shift : inputs.shifts) {
+    Value argument = generic.getBody()->getArgument(shift);
+    Value bounded = buildShift(builder, op.getLoc(), argument);
+    argument.replaceAllUsesExcept(bounded, bounded.getDefiningOp());
+  }
+}
+
 /// Builds the first part, of `inputs`.
 static linalg::GenericOp buildParts(OpBuilder &builder,
                                     const SplittableReduction &reduction,
-                                    ValueRange inputs) {
+                                    const NewInputs &inputs) {
   linalg::LinalgOp op = reduction.op;
   Location loc = op.getLoc();
   SmallVector<OpFoldResult> sizes = *getLoopSizes(op);
@@ -261,9 +243,7 @@ static linalg::GenericOp buildParts(OpBuilder &builder,
   sizes[reduction.loop] =
       builder.getIndexAttr(llvm::divideCeil(extent, reduction.granule));
 
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op.getDpsInputOperands())
-    maps.push_back(op.getMatchingIndexingMap(input));
+  SmallVector<AffineMap> maps = inputs.maps;
   SmallVector<Value> inits;
   SmallVector<Type> types;
   for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
@@ -279,64 +259,66 @@ static linalg::GenericOp buildParts(OpBuilder &builder,
   SmallVector<utils::IteratorType> kinds(op.getNumLoops(),
                                          utils::IteratorType::parallel);
   kinds[reduction.loop] = utils::IteratorType::reduction;
-  auto parts = linalg::GenericOp::create(builder, loc, types, inputs, inits,
-                                         maps, kinds);
-  IRMapping mapping;
-  op->getRegion(0).cloneInto(&parts.getRegion(), mapping);
+  auto parts = linalg::GenericOp::create(builder, loc, types, inputs.tensors,
+                                         inits, maps, kinds);
+  cloneBody(parts, op, inputs);
   return parts;
 }
 
-/// A maximum that exponents are relative to: where it is minus infinity, the
-/// least finite number, from which minus infinity differs by itself.
-static Value buildShift(OpBuilder &builder, Location loc, Value maximum) {
-  APFloat least = APFloat::getLargest(APFloat::IEEEsingle(), /*Negative=*/true);
-  Value bound = arith::ConstantOp::create(
-      builder, loc, builder.getFloatAttr(builder.getF32Type(), least));
-  return arith::MaximumFOp::create(builder, loc, maximum, bound);
+namespace {
+/// Makes what depends on a maximum relative to `maxima` instead.
+class MaximumReplacer {
+public:
+  MaximumReplacer(OpBuilder &builder, Value maximum, Value maxima,
+                  AffineMap map)
+      : builder(builder), maximum(maximum), maxima(maxima), map(map) {}
+
+  NewInputs replaceInputs(linalg::LinalgOp op);
+
+private:
+  /// `tensor` itself when it does not depend on the maximum.
+  Value replace(Value tensor);
+
+  OpBuilder &builder;
+  Value maximum, maxima;
+  AffineMap map;
+  DenseMap<Value, Value> replaced;
+};
+} // namespace
+
+NewInputs MaximumReplacer::replaceInputs(linalg::LinalgOp op) {
+  NewInputs inputs = getInputs(op);
+  for (unsigned i = 0; i < inputs.tensors.size(); ++i) {
+    if (inputs.tensors[i] != maximum) {
+      inputs.tensors[i] = replace(inputs.tensors[i]);
+      continue;
+    }
+    inputs.tensors[i] = maxima;
+    inputs.maps[i] = map;
+    inputs.shifts.push_back(i);
+  }
+  return inputs;
 }
 
-/// `tensor` relative to `maxima`, by `map`, instead of `maximum`; itself when
-/// it does not depend on that.
-static Value rebuild(OpBuilder &builder, Value tensor, Value maximum,
-                     Value maxima, AffineMap map,
-                     DenseMap<Value, Value> &memo) {
+Value MaximumReplacer::replace(Value tensor) {
   auto op = tensor.getDefiningOp<linalg::LinalgOp>();
   if (!op || op.getNumReductionLoops() != 0)
     return tensor;
-  if (Value known = memo.lookup(tensor))
+  if (Value known = replaced.lookup(tensor))
     return known;
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  SmallVector<unsigned> shifts;
-  bool changed = false;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    bool isMaximum = input->get() == maximum;
-    if (isMaximum)
-      shifts.push_back(inputs.size());
-    inputs.push_back(
-        isMaximum ? maxima
-                  : rebuild(builder, input->get(), maximum, maxima, map, memo));
-    maps.push_back(isMaximum ? map : op.getMatchingIndexingMap(input));
-    changed |= inputs.back() != input->get();
-  }
+  NewInputs inputs = replaceInputs(op);
   Value result = tensor;
-  if (changed) {
+  if (inputs.tensors != getInputs(op).tensors) {
+    SmallVector<AffineMap> maps = inputs.maps;
     for (OpOperand &init : op.getDpsInitsMutable())
       maps.push_back(op.getMatchingIndexingMap(&init));
     auto generic = linalg::GenericOp::create(
-        builder, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
-        maps, op.getIteratorTypesArray());
-    IRMapping mapping;
-    op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
-    OpBuilder inner = OpBuilder::atBlockBegin(generic.getBody());
-    for (unsigned shift : shifts) {
-      Value argument = generic.getBody()->getArgument(shift);
-      Value bounded = buildShift(inner, op.getLoc(), argument);
-      argument.replaceAllUsesExcept(bounded, bounded.getDefiningOp());
-    }
+        builder, op.getLoc(), op->getResultTypes(), inputs.tensors,
+        op.getDpsInits(), maps, op.getIteratorTypesArray());
+    cloneBody(generic, op, inputs);
     result = generic.getResult(cast<OpResult>(tensor).getResultNumber());
   }
-  return memo[tensor] = result;
+  return replaced[tensor] = result;
 }
 
 /// Adds up the sums of granules, brought from their maxima to that of the row.
@@ -365,7 +347,7 @@ mlir::fusion::splitReduction(const SplittableReduction &reduction) {
   linalg::LinalgOp op = reduction.op;
   OpBuilder builder(op);
   if (!reduction.maximum) {
-    auto parts = buildParts(builder, reduction, op.getDpsInputs());
+    auto parts = buildParts(builder, reduction, getInputs(op));
     buildFinish(builder, op, parts.getResults());
     op.erase();
     return parts;
@@ -373,14 +355,11 @@ mlir::fusion::splitReduction(const SplittableReduction &reduction) {
   linalg::LinalgOp maximum = reduction.maximum;
   builder.setInsertionPoint(maximum);
   auto maxima = buildParts(builder, *findSplittableReduction(maximum),
-                           maximum.getDpsInputs());
+                           getInputs(maximum));
   builder.setInsertionPoint(op);
-  SmallVector<Value> inputs;
-  DenseMap<Value, Value> memo;
-  for (Value input : op.getDpsInputs())
-    inputs.push_back(rebuild(builder, input, maximum->getResult(0),
-                             maxima.getResult(0), getPartMap(reduction), memo));
-  auto parts = buildParts(builder, reduction, inputs);
+  MaximumReplacer replacer(builder, maximum->getResult(0), maxima.getResult(0),
+                           getPartMap(reduction));
+  auto parts = buildParts(builder, reduction, replacer.replaceInputs(op));
   // Everything but the first parts goes on with the maximum of the whole row.
   builder.setInsertionPoint(maximum);
   Value whole = buildFinish(builder, maximum, maxima.getResults());
@@ -404,20 +383,61 @@ static bool isBesideProduct(Operation *op, const ComputeGraph &graph,
   });
 }
 
-PricedRewrite mlir::fusion::getSplitRewrite() {
+/// All reductions that can be split, sums with their maxima before these.
+static SmallVector<SplittableReduction>
+findSplittableReductions(FunctionOpInterface func, bool mayRepair) {
+  SmallVector<SplittableReduction> found, others;
+  for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
+    if (std::optional<SplittableReduction> reduction =
+            findSplittableReduction(op)) {
+      if (!mayRepair)
+        reduction->maximum = nullptr;
+      (reduction->maximum ? found : others).push_back(*reduction);
+    }
+  llvm::append_range(found, others);
+  return found;
+}
+
+/// Splits all reductions of the results of `product`.
+static Operation *splitAll(Operation *product, bool mayRepair) {
+  auto func = product->getParentOfType<FunctionOpInterface>();
+  Operation *parts = nullptr;
+  auto isOfProduct = [&](const SplittableReduction &reduction) {
+    return reduction.product == product;
+  };
+  while (true) {
+    SmallVector<SplittableReduction> found =
+        findSplittableReductions(func, mayRepair);
+    auto *next = llvm::find_if(found, isOfProduct);
+    if (next == found.end())
+      return parts;
+    parts = splitReduction(*next);
+  }
+}
+
+PricedRewrite mlir::fusion::getSplitRewrite(bool mayRepair) {
   PricedRewrite rewrite;
-  rewrite.find = [](FunctionOpInterface func) {
-    // Sums that take their maximum along first.
-    std::vector<RewriteMatch> matches, others;
-    for (auto op : func.getFunctionBody().front().getOps<linalg::LinalgOp>())
-      if (auto reduction = findSplittableReduction(op))
-        (reduction->maximum ? matches : others)
-            .push_back({getOpLabel(reduction->product, NodeKind::Contraction),
-                        getOpLabel(reduction->op, NodeKind::Reduction),
-                        reduction->op,
-                        [reduction]() { return splitReduction(*reduction); },
-                        reduction->product});
-    llvm::append_range(matches, others);
+  rewrite.find = [mayRepair](FunctionOpInterface func) {
+    std::vector<RewriteMatch> matches;
+    // As long as one reduction reads the results, they are in memory: those of
+    // one product may pay together only.
+    llvm::MapVector<Operation *, SmallVector<SplittableReduction>> byProduct;
+    for (const SplittableReduction &reduction :
+         findSplittableReductions(func, mayRepair))
+      byProduct[reduction.product].push_back(reduction);
+    for (auto &[product, reductions] : byProduct) {
+      std::string label = getOpLabel(product, NodeKind::Contraction);
+      for (const SplittableReduction &reduction : reductions)
+        matches.push_back({label, getOpLabel(reduction.op, NodeKind::Reduction),
+                           reduction.op,
+                           [reduction]() { return splitReduction(reduction); },
+                           product, std::nullopt});
+      if (reductions.size() > 1)
+        matches.push_back(
+            {label, "all reductions", product,
+             [product, mayRepair]() { return splitAll(product, mayRepair); },
+             product, std::nullopt});
+    }
     return matches;
   };
   rewrite.reason = ReasonCode::BegunByTiles;

@@ -142,6 +142,13 @@ private:
     return static_cast<int64_t>(body.getExtents()[dim]);
   }
   /// How many rows tiles are made of, and how often.
+  /// How often the walked dimension is walked.
+  int64_t countWalks() const {
+    int64_t count = 1;
+    for (unsigned dim : cascade.repeated)
+      count *= extentOf(dim);
+    return count;
+  }
   int64_t countRows() const {
     int64_t count = 1;
     for (unsigned dim : rows)
@@ -241,7 +248,10 @@ static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
 }
 
 bool CascadeScheduler::findTiledDims() {
-  SmallVector<unsigned> walked{cascade.walked};
+  SmallVector<unsigned> walked(ArrayRef<unsigned>(cascade.repeated));
+  walked.push_back(cascade.walked);
+  llvm::sort(walked);
+  walked = getLong(walked, body);
   SmallVector<unsigned> all = getLong(outer.front().sum.rows, body);
   SmallVector<unsigned> columns = getLong(outer.front().sum.columns, body);
   if (all.empty() || columns.size() != 1)
@@ -362,7 +372,7 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
     return tilings;
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
-  int64_t canSkew = inner.size() == 1 && outer.size() == 1;
+  int64_t canSkew = inner.size() == 1 && outer.size() == 1 && countWalks() == 1;
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32}) {
@@ -392,7 +402,7 @@ void CascadeScheduler::addSplits(Tiling tiling,
   bool isStatic = true;
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
     isStatic &= !(cascade.rows & (DimMask(1) << dim)) || body.isStatic(dim);
-  if (tiling.together != tiling.warpgroups || !isStatic ||
+  if (tiling.together != tiling.warpgroups || !isStatic || countWalks() > 1 ||
       getWidth(column) < 2 * kLeastSharedColumns)
     return;
   // All run at the same time, and have something to do.
@@ -416,6 +426,8 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
     schedule[dim].kind = AxisKind::Merged;
   schedule[row].tile = tiling.rows;
   schedule[row].descending = tiling.descending;
+  for (unsigned dim : cascade.repeated)
+    schedule[dim].kind = AxisKind::Loop;
   schedule[cascade.walked].kind = AxisKind::Sequential;
   schedule[cascade.walked].tile = tiling.steps;
   schedule[cascade.walked].limited = isLimited(tiling);
@@ -806,7 +818,8 @@ SmallVector<int64_t> CascadeScheduler::countSteps(const Tiling &tiling) const {
   SmallVector<int64_t> steps;
   for (int64_t first = 0; first < countRows(); first += tiling.rows) {
     WalkRange range = getRange(tiling, first);
-    steps.push_back(llvm::divideCeil(range.end - range.begin, tiling.steps));
+    steps.push_back(countWalks() *
+                    llvm::divideCeil(range.end - range.begin, tiling.steps));
   }
   return steps;
 }
@@ -824,8 +837,9 @@ CascadeScheduler::getShares(const Tiling &tiling) const {
     all.begin = std::min(all.begin, range.begin);
     all.end = std::max(all.end, range.end);
   }
-  double whole = static_cast<double>(steps.size()) *
-                 static_cast<double>(llvm::divideCeil(extent, tiling.steps));
+  double whole =
+      static_cast<double>(static_cast<int64_t>(steps.size()) * countWalks() *
+                          llvm::divideCeil(extent, tiling.steps));
   return {static_cast<double>(made) / whole,
           static_cast<double>(std::max<int64_t>(all.end - all.begin, 0)) /
               static_cast<double>(extent)};

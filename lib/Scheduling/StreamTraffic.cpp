@@ -141,6 +141,9 @@ double StreamTraffic::getRun(const Stream &stream,
                              ArrayRef<double> have) const {
   double run = 1;
   for (unsigned number = stream.shape.size(); number-- > 0;) {
+    // Rows that data choose lie anywhere, each as a whole.
+    if (isKnownAtRunTime(stream.coords[number]))
+      break;
     double span = getSpan(stream, number, have);
     run *= span;
     if (span < static_cast<double>(stream.shape[number]))
@@ -523,12 +526,13 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   access.uniqueBytes = stream.uniqueBytes;
   access.isWrite = stream.isWrite;
   access.lineFactor = getLineFactor(stream);
-  double run = 1, inBlock = elementBytes;
+  double run = getRun(stream, work.tileOf), inBlock = elementBytes;
   if (isGather(stream)) {
-    access.requestedBytes = points * std::max(elementBytes, cost::kSectorBytes);
+    double side = getRun(stream, work.coverOf);
+    access.requestedBytes =
+        points * std::max(elementBytes, cost::kSectorBytes / side);
     inBlock = access.requestedBytes / work.blocks;
   } else {
-    run = getRun(stream, work.tileOf);
     double density = 1;
     for (unsigned number = 0; number < stream.shape.size(); ++number) {
       inBlock *= getSpan(stream, number, work.coverOf);

@@ -15,7 +15,7 @@ have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind 
 mask: 4x16x4096x128_f16_causal, or with a change of the scores, which is written
 as plain operations and has FlexAttention as a peer: _alibi (and causal),
 _distance (ALiBi without a mask), _window (512 keys, causal), _softcap,
-_softcapcausal. Packages are named CASE@VARIANT.fpk; `build`
+_softcapcausal, _bias (a number for each score, in memory). Packages are named CASE@VARIANT.fpk; `build`
 writes CASE@own.fpk, and others that lie in the folder are run as well. Each is
 run twice, which must agree bit by bit, and its first head is compared with
 float64; then package and peers take turns, median of graph replays with the L2
@@ -51,7 +51,7 @@ DECODING = [f"{case}_{kind}" for case in (
     "4x16.1x1.32768x128", "8x32.4x1.32768x64", "2x40.8x4.32768x128",
     "4x32.32x1.16384x128") for kind in ("f16",)]
 
-CHANGES = ("alibi", "distance", "window", "softcap", "softcapcausal")
+CHANGES = ("alibi", "distance", "window", "softcap", "softcapcausal", "bias")
 CHANGED = [f"{shape}_{change}"
            for shape in ("4x16x4096x128_bf16", "4x16x4096x64_bf16",
                          "2x16x8192x128_f16", "16x16x1024x64_f16")
@@ -91,6 +91,10 @@ BODIES = {
     "softcapcausal": (
         SCALED + CAPPED + AFTER +
         "    %x = arith.select %after, %lowest, %capped : f32\n"),
+    "bias": SCALED + """\
+    %wide = arith.extf %added : TYPE to f32
+    %x = arith.addf %z, %wide : f32
+""",
 }
 
 
@@ -112,6 +116,7 @@ class Case:
         self.causal = match[8] in ("causal", "alibi", "window",
                                    "softcapcausal")
         self.has_slopes = self.change in ("alibi", "distance")
+        self.has_bias = self.change == "bias"
 
     def program(self):
         if self.change:
@@ -151,7 +156,9 @@ class Case:
             types = ", ".join(of[own] for _, own, *_ in inputs)
             places = ", ".join(maps.get(own, maps["scores"])
                                for _, own, *_ in (*inputs, (0, kind)))
-            arguments = ", ".join(f"%{own}: f32" for *_, own in inputs)
+            arguments = ", ".join(
+                f"%{own}: {self.type if own == 'added' else 'f32'}"
+                for *_, own in inputs)
             lines.append(
                 f"  %{name}_e = tensor.empty() : {of[kind]}\n"
                 f"  %{name} = linalg.generic {{indexing_maps = [{places}], "
@@ -186,8 +193,9 @@ class Case:
         places = ("    %i = linalg.index 2 : index\n"
                   "    %j = linalg.index 3 : index\n")
         slopes = [("slopes", "heads", "slope")] if self.has_slopes else []
-        pointwise("c", [("s", "scores", "y"), *slopes], "scores",
-                  places + BODIES[self.change])
+        bias = [("bias", "weights", "added")] if self.has_bias else []
+        pointwise("c", [("s", "scores", "y"), *slopes, *bias], "scores",
+                  places + BODIES[self.change].replace("TYPE", self.type))
         reduce("m", "c", "arith.maximumf", "%lowest")
         pointwise("e", [("c", "scores", "y"), ("m", "rows", "z")], "scores",
                   "    %d = arith.subf %y, %z : f32\n"
@@ -200,6 +208,8 @@ class Case:
         pointwise("r", [("a", "sums", "y")], "in",
                   f"    %x = arith.truncf %y : f32 to {self.type}\n", self.type)
         more = f", %slopes: {of['heads']}" if self.has_slopes else ""
+        if self.has_bias:
+            more = f", %bias: {of['weights']}"
         return (f"func.func @main(%q: {of['in']}, %k: {of['in']}, %v: {of['in']}"
                 f"{more}) -> {of['in']} {{\n"
                 "  %zero = arith.constant 0.0 : f32\n"
@@ -214,14 +224,23 @@ class Case:
         return torch.exp2(-8.0 * torch.arange(1, heads + 1, device="cuda") /
                           heads).float()
 
-    def changed(self, scores, slope):
-        """`scores` of one head, in float64, as the change makes them."""
+    def bias(self):
+        import torch
+        return torch.randn([*self.shape[:3], self.keys[2]], device="cuda",
+                           dtype={"f16": torch.float16,
+                                  "bf16": torch.bfloat16}[self.type])
+
+    def changed(self, scores, more):
+        """`scores` of one head, in float64, as the change makes them of what
+        the first head has `more`, its slope or its bias."""
         import torch
         length = self.shape[2]
+        if self.has_bias:
+            return scores + more
         places = torch.arange(length, device="cuda")
         steps = places[:, None] - places[None, :]
         if self.has_slopes:
-            scores = scores - slope * steps.abs()
+            scores = scores - more * steps.abs()
         if self.change in ("softcap", "softcapcausal"):
             scores = CAP * torch.tanh(scores / CAP)
         hidden = torch.zeros_like(scores, dtype=torch.bool)
@@ -236,11 +255,13 @@ class Case:
         import torch
         from torch.nn.attention.flex_attention import (create_block_mask,
                                                        flex_attention)
-        slopes = inputs[3] if self.has_slopes else None
+        slopes = bias = inputs[-1]
 
         def score(value, b, h, i, j):
             if self.has_slopes:
                 return value - slopes[h] * (i - j).abs()
+            if self.has_bias:
+                return value + bias[b, h, i, j]
             if self.change in ("softcap", "softcapcausal"):
                 return CAP * torch.tanh(value / CAP)
             return value
@@ -271,7 +292,8 @@ class Case:
 
     def bytes(self):
         """Read and written once."""
-        return 4 * (math.prod(self.shape) + math.prod(self.keys))
+        bias = math.prod(self.shape[:3]) * self.keys[2] * self.has_bias
+        return 4 * (math.prod(self.shape) + math.prod(self.keys)) + 2 * bias
 
 
 def build(folder, cases, compiler, target):
@@ -335,20 +357,28 @@ def run(folder, only):
         case = Case(name)
         inputs = [torch.randn(shape, device="cuda").to(types[case.type])
                   for shape in (case.shape, case.keys, case.keys)]
+        more = None
         if case.has_slopes:
             inputs.append(case.slopes())
-        wanted = reference(case, *(x[0, 0].double() for x in inputs[:3]),
-                           case.slopes()[0].double())
+            more = inputs[3][0].double()
+        elif case.has_bias:
+            inputs.append(case.bias())
+            more = inputs[3][0, 0].double()
+        wanted = reference(case, *(x[0, 0].double() for x in inputs[:3]), more)
 
         def peer(backend):
             with sdpa_kernel(backend):
                 return functional.scaled_dot_product_attention(
-                    *inputs, is_causal=case.causal,
+                    *inputs[:3], *(inputs[3:] if case.has_bias else ()),
+                    is_causal=case.causal,
                     enable_gqa=case.keys[1] != case.shape[1])
 
         calls = {"cuDNN": lambda: peer(SDPBackend.CUDNN_ATTENTION),
                  "FlashAttention": lambda: peer(SDPBackend.FLASH_ATTENTION)}
-        if case.change:
+        if case.has_bias:
+            del calls["FlashAttention"]
+            calls["FlexAttention"] = case.flex(inputs)
+        elif case.change:
             calls = {"FlexAttention": case.flex(inputs)}
         elif case.keys != case.shape:
             calls["FlexAttention"] = case.flex(inputs)
@@ -386,9 +416,9 @@ def run(folder, only):
     return failed
 
 
-def reference(case, query, key, value, slope):
+def reference(case, query, key, value, more):
     import torch
-    scores = case.changed(query @ key.T / case.shape[-1] ** 0.5, slope)
+    scores = case.changed(query @ key.T / case.shape[-1] ** 0.5, more)
     return torch.softmax(scores, -1) @ value
 
 

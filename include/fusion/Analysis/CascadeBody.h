@@ -26,7 +26,7 @@ enum class CascadeProblem {
   None,
   /// A scan, rows in groups, or a reduction of what contractions read.
   Form,
-  /// What is contracted or reduced last has not one dimension in common.
+  /// What is contracted or reduced last has not the same dimensions.
   SeveralWalks,
   /// The results of members and inner contractions have other dimensions than
   /// blocks that own rows can give.
@@ -44,8 +44,11 @@ struct CascadeBody {
   CascadeProblem problem = CascadeProblem::None;
   /// The instance that has the problem.
   unsigned culprit = 0;
-  /// The dimension that is walked.
+  /// The dimension that is walked, in tiles; where several are reduced, the
+  /// longest of them.
   unsigned walked = 0;
+  /// The others, for each element of which it is walked.
+  SmallVector<unsigned, 1> repeated;
   /// Instances: contractions that each step makes as a whole, and what is
   /// reduced along the walked dimension, both in order.
   SmallVector<unsigned, 2> inner;

@@ -36,9 +36,10 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     of some of their dimensions (`begun-by-rows`), those on both sides of what
     is kept (`begun-by-columns`), those over rows that are no whole vectors
     (`begun-by-folded-rows`), or those over rows of what is reduced along rows
-    as well (`begun-by-blocks`), which orders them differently. Images, filters
-    and results of convolutions may be permuted so that channels come last
-    (`channels-last`). A maximum and the sum of exponentials relative to it may
+    as well (`begun-by-blocks`), which orders them differently. Elements that
+    data choose of a product's results may be added up for themselves
+    (`gathered-product`). Images, filters and results of convolutions may be
+    permuted so that channels come last (`channels-last`). A maximum and the sum of exponentials relative to it may
     become one reduction (`rescaled-sum`), with which sums of terms that are
     linear in its logarithm may be had (`relative-sum`).
     Independent operations may be given in any order: the result is the same.

@@ -53,8 +53,8 @@ std::optional<SplittableReduction> findSplittableReduction(linalg::LinalgOp op);
 linalg::GenericOp splitReduction(const SplittableReduction &reduction);
 
 /// The split of all such reductions that then begin in the kernels of their
-/// products.
-PricedRewrite getSplitRewrite();
+/// products; with `mayRepair`, sums of exponentials with their maxima.
+PricedRewrite getSplitRewrite(bool mayRepair);
 
 } // namespace mlir::fusion
 

@@ -245,7 +245,9 @@ static BulkCopy takeOutOfFlight(Cluster &cluster, size_t i) {
 
 /// Bounds what a program can make the host remember.
 static bool hasRoom(Context &c, const Cluster &cluster, const BulkCopy &copy) {
-  constexpr size_t maxCopies = 65535, maxRuns = size_t(1) << 22;
+  // The words that eight blocks of a cluster send each other of a tile are
+  // 2^16.
+  constexpr size_t maxCopies = size_t(1) << 18, maxRuns = size_t(1) << 22;
   if (cluster.copies.size() < maxCopies &&
       cluster.runsInFlight + copy.runs.size() <= maxRuns)
     return true;

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and times the gradients of attention beside PyTorch's kernels.
+
+    attention_backward.py build FOLDER [CASE ...]   any machine with the compiler
+    attention_backward.py run FOLDER [--library=libfusion-rt.so]
+    attention_backward.py check FOLDER [CASE ...]   ptxas: no spills, no remarks
+
+each with [--only=REGEX] for the names of cases.
+
+A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, with _causal behind it for a causal
+mask; heads of queries may have those of keys behind them, 2x32.8x4096x128_bf16,
+whose gradients are then sums over the heads that share them. Its program has the queries, keys, values, results, gradients of results
+and logarithms of sums that PyTorch's kernels save, and makes the gradients of
+queries, keys and values by plain operations (Dao, FlashAttention-2, 2023,
+algorithm 2, without its loops):
+
+    D = sum(dO * O);  P = exp(scale Q K' - L);  dS = P (dO V' - D) scale
+    dQ = dS K;  dK = dS' Q;  dV = P' dO
+
+Each package runs twice, which must agree bit by bit, and the first head's
+gradients are compared with float64, as those of the peers are; then all take
+turns, median of graph replays with the L2 cache flushed. The exit status is 1
+when a result was wrong, a case did not compile, spilled, or has products that
+ptxas serialises (C75xx).
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import re
+import sys
+
+from attention import build, check
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+CASES = [shape + mask for shape in (
+    "4x16x4096x128_bf16", "16x16x1024x128_f16", "1x16x16384x128_bf16",
+    "4x16x4096x64_bf16", "16x16x1024x64_f16", "2x16x4096x96_f16",
+    "3x7x777x64_f16", "2x32.8x4096x128_bf16", "4x16.4x2048x64_f16")
+    for mask in ("", "_causal")]
+
+MASK = """\
+    %i = linalg.index ROW : index
+    %j = linalg.index COLUMN : index
+    %after = arith.cmpi sgt, %j, %i : index
+    %x = arith.select %after, %lowest, %shifted : f32
+"""
+
+
+class Case:
+    """The gradients of one attention, queries and keys of one shape."""
+
+    def __init__(self, name):
+        match = re.fullmatch(
+            r"(\d+)x(\d+)(?:\.(\d+))?x(\d+)x(\d+)_(f16|bf16)(_causal)?", name)
+        if not match:
+            raise SystemExit(f"{name}: not a case, such as {CASES[0]}")
+        self.name, self.type = name, match[6]
+        batch, heads, keys, length, width = (
+            int(size) if size else None for size in match.groups()[:5])
+        self.shape = [batch, heads, length, width]
+        self.keys = [batch, keys or heads, length, width]
+        self.causal = bool(match[7])
+
+    def program(self):
+        batch, heads, length, width = self.shape
+        shared = heads // self.keys[1]
+        # Queries have a dimension for those that share keys.
+        of_keys, query = f"{batch}x{self.keys[1]}x", "b, h, "
+        of_queries, loops = of_keys, 4
+        if shared > 1:
+            of_queries, query, loops = f"{of_keys}{shared}x", "b, h, g, ", 5
+        types = {
+            "in": f"{of_queries}{length}x{width}x{self.type}",
+            "keys": f"{of_keys}{length}x{width}x{self.type}",
+            "sums": f"{of_queries}{length}x{width}xf32",
+            "key_sums": f"{of_keys}{length}x{width}xf32",
+            "scores": f"{of_queries}{length}x{length}xf32",
+            "weights": f"{of_queries}{length}x{length}x{self.type}",
+            "rows": f"{of_queries}{length}xf32"}
+        of = {name: f"tensor<{text}>" for name, text in types.items()}
+        maps = {name: f"affine_map<({query}i, j) -> ({query}i{end})>"
+                for name, end in (("in", ", j"), ("sums", ", j"),
+                                  ("scores", ", j"), ("weights", ", j"),
+                                  ("rows", ""))}
+        for name in ("keys", "key_sums"):
+            maps[name] = "affine_map<(b, h, i, j) -> (b, h, i, j)>"
+        lines = []
+
+        def generic(name, inputs, kind, element, body, initial="",
+                    last="parallel"):
+            """%name of `inputs`: [(tensor, kind)], whose elements are %a, %b ..."""
+            own = ["\"parallel\""] * (3 if "key" in kind else loops - 1) + [f"\"{last}\""]
+            names = ", ".join(f"%{tensor}" for tensor, _ in inputs)
+            arguments = "".join(
+                f"%{letter}: {of[own].rstrip('>').rsplit('x', 1)[1]}, "
+                for letter, (_, own) in zip("abcd", inputs))
+            lines.append(
+                f"  %{name}_e = tensor.empty() : {of[kind]}\n"
+                f"{initial}"
+                f"  %{name} = linalg.generic {{indexing_maps = ["
+                f"{', '.join(maps[own] for _, own in (*inputs, ('', kind)))}], "
+                f"iterator_types = [{', '.join(own)}]}} ins({names} : "
+                f"{', '.join(of[own] for _, own in inputs)}) outs("
+                f"%{name}_{'0' if initial else 'e'} : {of[kind]}) {{\n"
+                f"  ^bb0({arguments}%old: {element}):\n{body}  }} -> {of[kind]}\n")
+
+        def product(name, left, right, kind, places):
+            kinds = (left[1], right[1], kind)
+            loops = ", ".join(
+                f"affine_map<({query}m, n, k) -> "
+                f"({'b, h, ' if 'key' in own else query}{place})>"
+                for own, place in zip(kinds, places))
+            (left, left_kind), (right, right_kind) = left, right
+            lines.append(
+                f"  %{name}_e = tensor.empty() : {of[kind]}\n"
+                f"  %{name}_0 = linalg.fill ins(%zero : f32) outs(%{name}_e : "
+                f"{of[kind]}) -> {of[kind]}\n"
+                f"  %{name} = linalg.contract indexing_maps = [{loops}] ins("
+                f"%{left}, %{right} : {of[left_kind]}, {of[right_kind]}) outs("
+                f"%{name}_0 : {of[kind]}) -> {of[kind]}\n")
+
+        weights = ("    %y = arith.mulf %a, %scale : f32\n"
+                   "    %shifted = arith.subf %y, %b : f32\n" +
+                   (MASK.replace("ROW", str(loops - 2)).replace(
+                       "COLUMN", str(loops - 1)) if self.causal else "") +
+                   "    %w = math.exp "
+                   f"{'%x' if self.causal else '%shifted'} : f32\n")
+        generic("delta", [("do", "in"), ("o", "in")], "rows", "f32",
+                f"    %af = arith.extf %a : {self.type} to f32\n"
+                f"    %bf = arith.extf %b : {self.type} to f32\n"
+                "    %y = arith.mulf %af, %bf : f32\n"
+                "    %t = arith.addf %old, %y : f32\n"
+                "    linalg.yield %t : f32\n",
+                initial=(f"  %delta_0 = linalg.fill ins(%zero : f32) outs(%delta_e : "
+                         f"{of['rows']}) -> {of['rows']}\n"), last="reduction")
+        rows = ("m, k", "n, k", "m, n")
+        product("s", ("q", "in"), ("k", "keys"), "scores", rows)
+        product("dp", ("do", "in"), ("v", "keys"), "scores", rows)
+        generic("p", [("s", "scores"), ("l", "rows")], "weights", self.type,
+                weights +
+                f"    %t = arith.truncf %w : f32 to {self.type}\n"
+                f"    linalg.yield %t : {self.type}\n")
+        generic("ds", [("s", "scores"), ("l", "rows"), ("dp", "scores"),
+                       ("delta", "rows")], "weights", self.type,
+                weights +
+                "    %e = arith.subf %c, %d : f32\n"
+                "    %f = arith.mulf %w, %e : f32\n"
+                "    %h = arith.mulf %f, %scale : f32\n"
+                f"    %t = arith.truncf %h : f32 to {self.type}\n"
+                f"    linalg.yield %t : {self.type}\n")
+        for name, left, right, sums, places in (
+                ("dq", "ds", ("k", "keys"), "sums", ("m, k", "k, n", "m, n")),
+                ("dk", "ds", ("q", "in"), "key_sums", ("k, m", "k, n", "m, n")),
+                ("dv", "p", ("do", "in"), "key_sums", ("k, m", "k, n", "m, n"))):
+            product(f"{name}_f", (left, "weights"), right, sums, places)
+            generic(name, [(f"{name}_f", sums)],
+                    "in" if sums == "sums" else "keys", self.type,
+                    f"    %t = arith.truncf %a : f32 to {self.type}\n"
+                    f"    linalg.yield %t : {self.type}\n")
+        arguments = ", ".join(
+            f"%{name}: {of['keys' if name in 'kv' else 'in']}"
+            for name in ("q", "k", "v", "o", "do"))
+        lowest = ("  %lowest = arith.constant 0xFF800000 : f32\n"
+                  if self.causal else "")
+        results = f"{of['in']}, {of['keys']}, {of['keys']}"
+        return (f"func.func @main({arguments}, %l: {of['rows']}) -> "
+                f"({results}) {{\n"
+                f"  %zero = arith.constant 0.0 : f32\n{lowest}"
+                f"  %scale = arith.constant {width ** -0.5:.9e} : f32\n"
+                f"{''.join(lines)}  return %dq, %dk, %dv : {results}\n}}\n")
+
+    def flops(self):
+        """Of five products, which the gradients need at least."""
+        batch, heads, length, width = self.shape
+        pairs = length * (length + 1) / 2 if self.causal else length * length
+        return 10.0 * batch * heads * width * pairs
+
+    def backward(self, backend, query, key, value, gradient):
+        """(results, logarithms of sums, a call that makes the gradients) by
+        PyTorch's kernels: "cuDNN" or "FlashAttention"."""
+        import torch
+        aten, causal = torch.ops.aten, self.causal
+        if backend == "cuDNN":
+            out, sums, *rest = aten._scaled_dot_product_cudnn_attention(
+                query, key, value, None, True, 0.0, causal, False)
+            starts, lengths, seed = rest[:2], rest[2:4], rest[4:6]
+            return out, sums, lambda: (
+                aten._scaled_dot_product_cudnn_attention_backward(
+                    gradient, query, key, value, out, sums, *seed, None,
+                    *starts, *lengths, 0.0, causal))
+        out, sums, *rest = aten._scaled_dot_product_flash_attention(
+            query, key, value, 0.0, causal, False)
+        return out, sums, lambda: (
+            aten._scaled_dot_product_flash_attention_backward(
+                gradient, query, key, value, out, sums, *rest[:4], 0.0, causal,
+                *rest[4:6]))
+
+    def reference(self, inputs):
+        """The gradients of the first head of queries, and of the first one of
+        keys, in float64."""
+        import torch
+        shared = self.shape[1] // self.keys[1]
+        query, gradient = (inputs[which][0, :shared].double()
+                           for which in (0, 3))
+        key, value = (each[0, 0].double() for each in inputs[1:3])
+        for each in (query, key, value):
+            each.requires_grad_()
+        scores = query @ key.T / query.shape[-1] ** 0.5
+        if self.causal:
+            scores = scores.masked_fill(
+                torch.ones_like(scores, dtype=torch.bool).triu(1),
+                float("-inf"))
+        result = torch.softmax(scores, -1) @ value
+        of_query, *others = torch.autograd.grad(
+            result, (query, key, value), gradient)
+        return of_query[0], *others
+
+    def call(self, package, inputs, out, sums):
+        """A call of the package, whose queries have a dimension for those that
+        share keys."""
+        batch, heads, length, width = self.shape
+        groups = [batch, self.keys[1], heads // self.keys[1]]
+        if heads == self.keys[1]:
+            groups = groups[:2]
+        query, key, value, gradient = inputs
+        query, gradient, out = (
+            each.reshape(*groups, length, width).contiguous()
+            for each in (query, gradient, out))
+        rows = sums.reshape(*groups, length).contiguous()
+
+        def run_package():
+            of_query, *others = package(query, key, value, out, gradient, rows)
+            return of_query.view(self.shape), *others
+
+        return run_package
+
+
+def run(folder, only):
+    import fusion
+    import torch
+    from timing import Timer
+
+    timer = Timer(repeat=12)
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, "
+          f"copies {timer.copy_rate / 1e12:.2f} TB/s, "
+          f"bf16 {timer.matmul_rate / 1e12:.0f} TFLOP/s", flush=True)
+    types = {"f16": torch.float16, "bf16": torch.bfloat16}
+    failed = 0
+    groups = {}
+    for path in sorted(folder.glob("*@*.fpk")):
+        if re.search(only, path.stem):
+            groups.setdefault(path.stem.split("@")[0], []).append(path)
+    for name, paths in groups.items():
+        case = Case(name)
+        inputs = [torch.randn(shape, device="cuda").to(types[case.type])
+                  for shape in (case.shape, case.keys, case.keys, case.shape)]
+        wanted = case.reference(inputs)
+        calls, peers = {}, ("cuDNN", "FlashAttention")
+        for peer in peers:
+            try:
+                own_out, own_sums, call = case.backward(peer, *inputs)
+                call()
+                out, sums, calls[peer] = own_out, own_sums, call
+            except RuntimeError as error:
+                print(f"{name:32} {peer:16} {str(error)[:80]}")
+        for path in paths:
+            calls[path.stem.split("@")[1]] = case.call(
+                fusion.load(path), inputs, out, sums)
+        errors = {}
+        for label, call in calls.items():
+            result, again = call()[:3], call()[:3]
+            errors[label] = [
+                ((mine[0, 0].double() - true).abs().max() /
+                 true.abs().max()).item()
+                for mine, true in zip(result, wanted)]
+            if label in peers:
+                continue
+            same = all(map(torch.equal, result, again))
+            right = same and all(
+                mine <= 2 * max(errors[peer][which] for peer in errors
+                                if peer in peers)
+                for which, mine in enumerate(errors[label]))
+            failed += not right
+            if not right:
+                print(f"{name:32} {label:16} WRONG, equal twice: {same}")
+        times = {label: each[len(each) // 2]
+                 for label, each in timer.compared_us(calls).items()}
+        best = min(times[label] for label in times if label in peers)
+        for label, time in times.items():
+            print(f"{name:32} {label:16} {time:9.1f} us "
+                  f"{case.flops() / time / 1e6:6.0f} TFLOP/s "
+                  f"{best / time:6.2f} x  errors "
+                  f"{' '.join(f'{error:.1e}' for error in errors[label])}",
+                  flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
+                                     allow_abbrev=False)
+    parser.add_argument("step", choices=("build", "run", "check"))
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--library", type=pathlib.Path)
+    parser.add_argument("--target", default="sm_90a")
+    parser.add_argument("--compiler", type=pathlib.Path,
+                        default=HERE.parent.parent / "build/bin/fusion-compile")
+    options = parser.parse_intermixed_args()
+    if options.library:
+        os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
+    cases = [Case(name) for name in options.cases or CASES
+             if re.search(options.only, name)]
+    if options.step == "run":
+        failed = run(options.folder, options.only)
+    else:
+        step = build if options.step == "build" else check
+        failed = step(options.folder, cases, options.compiler, options.target)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
