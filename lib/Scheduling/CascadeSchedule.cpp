@@ -38,6 +38,9 @@ using namespace mlir::fusion;
 /// memory have that it takes either way, at least.
 static constexpr int64_t kLeastWidth = 16;
 
+/// Where buffers in rings begin, a multiple of these bytes.
+static constexpr int64_t kBufferBytes = 1024;
+
 namespace {
 /// A contraction of the walk, its dimensions those of the body.
 struct WalkProduct {
@@ -142,13 +145,6 @@ private:
     return static_cast<int64_t>(body.getExtents()[dim]);
   }
   /// How many rows tiles are made of, and how often.
-  /// How often the walked dimension is walked.
-  int64_t countWalks() const {
-    int64_t count = 1;
-    for (unsigned dim : cascade.repeated)
-      count *= extentOf(dim);
-    return count;
-  }
   int64_t countRows() const {
     int64_t count = 1;
     for (unsigned dim : rows)
@@ -245,6 +241,14 @@ static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
                                      const KernelBody &body) {
   return llvm::filter_to_vector(
       dims, [&](unsigned dim) { return body.getExtents()[dim] > 1; });
+}
+
+/// How often the walked dimension is walked.
+static int64_t countWalks(const CascadeBody &cascade, const KernelBody &body) {
+  DimMask repeated = 0;
+  for (unsigned dim : cascade.repeated)
+    repeated |= DimMask(1) << dim;
+  return toCount(body.getPoints(repeated));
 }
 
 bool CascadeScheduler::findTiledDims() {
@@ -372,7 +376,8 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
     return tilings;
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
-  int64_t canSkew = inner.size() == 1 && outer.size() == 1 && countWalks() == 1;
+  int64_t canSkew =
+      inner.size() == 1 && outer.size() == 1 && countWalks(cascade, body) == 1;
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32}) {
@@ -402,7 +407,8 @@ void CascadeScheduler::addSplits(Tiling tiling,
   bool isStatic = true;
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
     isStatic &= !(cascade.rows & (DimMask(1) << dim)) || body.isStatic(dim);
-  if (tiling.together != tiling.warpgroups || !isStatic || countWalks() > 1 ||
+  if (tiling.together != tiling.warpgroups || !isStatic ||
+      countWalks(cascade, body) > 1 ||
       getWidth(column) < 2 * kLeastSharedColumns)
     return;
   // All run at the same time, and have something to do.
@@ -439,13 +445,41 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   return schedule;
 }
 
+/// Bytes of an element of a step in vectors along the walk, of which all rows
+/// have one number, that copies bring where rows lie side by side in memory.
+static SmallVector<double> getBytesOfVectors(const KernelBody &body,
+                                             DimMask rows, unsigned walked) {
+  SmallVector<double> bytes;
+  llvm::SmallDenseSet<unsigned> seen;
+  for (const BodyAccess &access : body.getInputs()) {
+    if (access.coords.empty())
+      continue;
+    auto last = dyn_cast<AffineDimExpr>(access.coords.back());
+    if (last && last.getPosition() == walked && !(access.mask & rows) &&
+        body.getNode(body.getInstances()[access.instance]).kind ==
+            NodeKind::Pointwise &&
+        seen.insert(access.value).second)
+      bytes.push_back(body.getGraph().getValue(access.value).elementBytes);
+  }
+  return bytes;
+}
+
 int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
   // The results so far, what the step gives, and what the last one gave, which
   // is rounded.
   double each = getWidth(column) * static_cast<double>(outer.size()) +
                 static_cast<double>(tiling.steps) *
                     (static_cast<double>(inner.size()) + tiling.skew / 2.0);
-  return target.fitted.cascades.registers +
+  // A thread has a quarter of each vector, two of eight, where those are not
+  // used up before others are needed.
+  SmallVector<double> vectors =
+      getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
+  int64_t ofVectors = 0;
+  if (tiling.skew || isLimited(tiling))
+    for (double bytes : vectors)
+      ofVectors += static_cast<int64_t>(static_cast<double>(tiling.steps) *
+                                        bytes / (4 * sizeof(float)));
+  return target.fitted.cascades.registers + ofVectors +
          static_cast<int64_t>(static_cast<double>(tiling.rows) * each) /
              (tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
 }
@@ -484,7 +518,13 @@ double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
     add(product, getWidth(product.depth));
   for (const WalkProduct &product : outer)
     add(product, getWidth(column));
-  return static_cast<double>(tiling.steps) * bytes;
+  bytes *= static_cast<double>(tiling.steps);
+  // Each in a buffer of its own.
+  for (double ofElement :
+       getBytesOfVectors(body, DimMask(1) << row, cascade.walked))
+    bytes += std::max(static_cast<double>(tiling.steps) * ofElement,
+                      static_cast<double>(kBufferBytes));
+  return bytes;
 }
 
 KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
@@ -506,12 +546,13 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
   // Results of the block leave through tiles of their own, or the queries'.
   double leaving = 0;
-  Type query = inner.front().sum.operands[0].element;
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = body.getGraph().getValue(output.value);
-    bool isLikeQueries = inner.size() == 1 &&
-                         getElementTypeOrSelf(value.ssa.getType()) == query &&
-                         getWidth(column) == getWidth(inner.front().depth);
+    Type element = getElementTypeOrSelf(value.ssa.getType());
+    bool isLikeQueries = llvm::any_of(inner, [&](const WalkProduct &product) {
+      return product.sum.operands[0].element == element &&
+             getWidth(column) == getWidth(product.depth);
+    });
     if ((output.mask & cascade.columns) &&
         (tiling.isPersistent || !isLikeQueries))
       leaving += rows * getWidth(column) * value.elementBytes;
@@ -818,7 +859,7 @@ SmallVector<int64_t> CascadeScheduler::countSteps(const Tiling &tiling) const {
   SmallVector<int64_t> steps;
   for (int64_t first = 0; first < countRows(); first += tiling.rows) {
     WalkRange range = getRange(tiling, first);
-    steps.push_back(countWalks() *
+    steps.push_back(countWalks(cascade, body) *
                     llvm::divideCeil(range.end - range.begin, tiling.steps));
   }
   return steps;
@@ -837,9 +878,9 @@ CascadeScheduler::getShares(const Tiling &tiling) const {
     all.begin = std::min(all.begin, range.begin);
     all.end = std::max(all.end, range.end);
   }
-  double whole =
-      static_cast<double>(static_cast<int64_t>(steps.size()) * countWalks() *
-                          llvm::divideCeil(extent, tiling.steps));
+  double whole = static_cast<double>(static_cast<int64_t>(steps.size()) *
+                                     countWalks(cascade, body) *
+                                     llvm::divideCeil(extent, tiling.steps));
   return {static_cast<double>(made) / whole,
           static_cast<double>(std::max<int64_t>(all.end - all.begin, 0)) /
               static_cast<double>(extent)};

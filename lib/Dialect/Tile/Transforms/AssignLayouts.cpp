@@ -465,6 +465,9 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
                                    repeat.getLog2Factor());
       } else if (auto reshape = dyn_cast<ReshapeOp>(user)) {
         Group &target = groupOf(reshape.getResult());
+        // A row of a tile is read as what is made of the vector needs it.
+        if (!target.layout && target.shape.size() == 1)
+          target.layout = derivedLayout(target);
         if (target.layout)
           return target.layout->reshape(group.shape);
       } else if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
@@ -736,6 +739,13 @@ void LayoutAssigner::convertAround(LoadOp load, OpBuilder &builder) {
   if (!isTile(load.getResult()) || !load.getIndices().empty())
     return;
   LinearLayout used = getLayout(load.getType()).getLinear();
+  // What the elements of a vector are in one step of a walk, lanes read as they
+  // use them: threads that exchange them would wait for each other in each.
+  auto walk = load->getParentOfType<scf::ForOp>();
+  if (walk && !walk.getBody()->getOps<MmaAsyncOp>().empty() &&
+      llvm::count_if(getTileShape(load.getType()),
+                     [](int64_t size) { return size > 1; }) <= 1)
+    return;
   // Operands of warps' products, which are loaded ahead: in the layout of the
   // products every warp would load them, element by element, and what is held
   // ahead would not leave enough registers for the sums.

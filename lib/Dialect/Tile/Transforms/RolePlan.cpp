@@ -303,6 +303,14 @@ LogicalResult ContractionPlanner::checkTypes(DotOp dot) {
   return refuse("wgmma-types", 3212, text, dot);
 }
 
+/// True when `op` needs the result of a product of its block.
+static bool needsProduct(Operation *op) {
+  return dependsOn(SmallVector<Value>(op->getOperands()), [&](Value value) {
+    auto dot = value.getDefiningOp<DotOp>();
+    return dot && dot->getBlock() == op->getBlock();
+  });
+}
+
 LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
   int64_t elements = 1;
   for (int64_t size : getTileShape(operand.getType()))
@@ -338,8 +346,11 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     int64_t loaded = 1;
     for (int64_t size : getTileShape(load.getType()))
       loaded *= size;
-    // Scales and biases of the operand stay loads of the consumer.
-    if (loaded < elements || load->getBlock() != result.block)
+    // Scales and biases of the operand stay loads of the consumer, but for the
+    // rows of a walk.
+    ArrayRef<int64_t> shape = getTileShape(load.getType());
+    bool isRow = shape.size() == 2 && shape[0] == 1 && needsProduct(dot);
+    if ((loaded < elements && !isRow) || load->getBlock() != result.block)
       continue;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy)) {
@@ -435,6 +446,47 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
   return success();
 }
 
+/// Makes `load`, of a vector that lies side by side in memory, that of a tile
+/// of one row, as tensor copies take it.
+static void makeRow(LoadOp load) {
+  AffineMap map = load.getMap();
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  if (!type || type.getRank() != 1 || !load.getIndices().empty() ||
+      map.getNumResults() < 2 || !isContiguous(Access::of(load), /*axis=*/0))
+    return;
+  OpBuilder builder(load);
+  SmallVector<AffineExpr> coords(map.getResults());
+  AffineExpr row = builder.getAffineDimExpr(0);
+  for (AffineExpr &coord : coords)
+    coord = coord.replace(row, builder.getAffineDimExpr(1));
+  coords[coords.size() - 2] = coords[coords.size() - 2] + row;
+  SmallVector<int64_t> shape{1, type.getDimSize(0)};
+  Value tile = LoadOp::create(
+      builder, load.getLoc(), getTileType(shape, type.getElementType()),
+      load.getView(), load.getSymbols(), ValueRange(),
+      AffineMap::get(2, map.getNumSymbols(), coords, load.getContext()),
+      load.getChecked());
+  load.replaceAllUsesWith(
+      ReshapeOp::create(builder, load.getLoc(), type, tile).getResult());
+  load.erase();
+}
+
+/// What products that feed each other have of a vector in each step, the sums
+/// of rows that are walked, comes with their operands: loaded by those who
+/// multiply it would be waited for in each.
+static void makeRows(ArrayRef<DotOp> dots) {
+  if (llvm::none_of(dots, [](DotOp dot) { return needsProduct(dot); }))
+    return;
+  Operation *loop = dots.front()->getParentOp();
+  for (LoadOp load :
+       llvm::make_early_inc_range(dots.front()->getBlock()->getOps<LoadOp>()))
+    if (isa<scf::ForOp>(loop) &&
+        dependsOn(SmallVector<Value>(load.getSymbols()), [&](Value value) {
+          return value == cast<scf::ForOp>(loop).getInductionVar();
+        }))
+      makeRow(load);
+}
+
 FailureOr<ContractionPlan> ContractionPlanner::plan() {
   SmallVector<DotOp> dots;
   program.getBody().walk([&](DotOp dot) { dots.push_back(dot); });
@@ -455,6 +507,7 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
                   "a block of " + Twine(program.getNumWarps()) +
                       " warps has no whole warpgroups",
                   program);
+  makeRows(dots);
   for (DotOp dot : dots)
     if (failed(planProduct(dot)))
       return failure();
@@ -804,8 +857,14 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
     if (fitsWithStages(least))
       return success();
   }
-  // Plain accesses may do without an exchange: layouts decide.
+  // Plain accesses may do without an exchange: layouts decide. Those who
+  // multiply can load the rows of a walk themselves.
   plan.stages = 2;
   others = reserved;
+  if (fits())
+    return success();
+  plan.contraction.loads.remove_if([](const auto &load) {
+    return load.second.buffer.getShape().front() == 1;
+  });
   return success(fits());
 }
