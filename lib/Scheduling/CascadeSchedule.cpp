@@ -475,7 +475,7 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
   SmallVector<double> vectors =
       getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
   int64_t ofVectors = 0;
-  if (tiling.skew || isLimited(tiling))
+  if (tiling.skew || isLimited(tiling) || countWalks(cascade, body) > 1)
     for (double bytes : vectors)
       ofVectors += static_cast<int64_t>(static_cast<double>(tiling.steps) *
                                         bytes / (4 * sizeof(float)));
