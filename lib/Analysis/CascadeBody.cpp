@@ -69,12 +69,6 @@ private:
   NodeKind getKind(unsigned instance) const {
     return body.getNode(instances[instance]).kind;
   }
-  DimMask getWalkedMask() const {
-    DimMask mask = DimMask(1) << result.walked;
-    for (unsigned dim : result.repeated)
-      mask |= DimMask(1) << dim;
-    return mask;
-  }
 
   const KernelBody &body;
   ArrayRef<BodyInstance> instances;
@@ -103,27 +97,23 @@ bool CascadeAnalysis::findRoles() {
 }
 
 bool CascadeAnalysis::findWalk() {
-  DimMask walked = body.getReducedMask(instances[result.members.front()]);
+  DimMask reduced = body.getReducedMask(instances[result.members.front()]);
   for (unsigned member : result.members)
-    if (body.getReducedMask(instances[member]) != walked)
+    if (body.getReducedMask(instances[member]) != reduced)
       return fail(CascadeProblem::SeveralWalks, member);
-  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
-    if (walked >> dim & 1)
-      result.repeated.push_back(dim);
-  if (result.repeated.empty())
+  if (reduced == 0)
     return fail(CascadeProblem::SeveralWalks, result.members.front());
+  result.reduced = reduced;
   // Of equal ones the last.
-  auto *longest =
-      std::max_element(result.repeated.begin(), result.repeated.end(),
-                       [&](unsigned a, unsigned b) {
-                         return std::pair(body.getExtents()[a], a) <
-                                std::pair(body.getExtents()[b], b);
-                       });
-  result.walked = *longest;
-  result.repeated.erase(longest);
+  double longest = 0;
+  for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
+    if (reduced >> dim & 1 && body.getExtents()[dim] >= longest) {
+      longest = body.getExtents()[dim];
+      result.walked = dim;
+    }
   for (unsigned inner : result.inner)
-    if ((instances[inner].outerMask & walked) != walked ||
-        (body.getReducedMask(instances[inner]) & walked))
+    if ((instances[inner].outerMask & reduced) != reduced ||
+        (body.getReducedMask(instances[inner]) & reduced))
       return fail(CascadeProblem::SeveralWalks, inner);
   return true;
 }
@@ -150,7 +140,7 @@ bool CascadeAnalysis::findOwned() {
   }
   // Where both read one tensor, columns may be what the inner ones contract.
   for (unsigned inner : result.inner)
-    if (instances[inner].outerMask != (kept | getWalkedMask()) ||
+    if (instances[inner].outerMask != (kept | result.reduced) ||
         (body.getReducedMask(instances[inner]) & all))
       return fail(CascadeProblem::Dimensions, inner);
   return true;
@@ -173,7 +163,7 @@ bool CascadeAnalysis::checkRepairs() {
 
 /// Copies bring operands from memory as they are, or a part of them.
 bool CascadeAnalysis::checkOthers() {
-  DimMask owned = result.rows | result.columns | getWalkedMask();
+  DimMask owned = result.rows | result.columns | result.reduced;
   auto isPart = [&](unsigned instance) {
     return isa<tensor::ExtractSliceOp>(body.getNode(instances[instance]).op) &&
            instances[instance].producers.empty();
@@ -194,7 +184,7 @@ bool CascadeAnalysis::checkOthers() {
 
 bool CascadeAnalysis::checkOutputs() {
   for (const BodyOutput &output : body.getOutputs()) {
-    if (output.mask & getWalkedMask())
+    if (output.mask & result.reduced)
       return fail(CascadeProblem::StoredSteps, output.instance);
     if (output.mask != (result.rows | result.columns) &&
         output.mask != result.rows)
@@ -224,10 +214,12 @@ void CascadeAnalysis::findLimits() {
     // Those that blocks can solve for the walked dimension, once.
     llvm::erase_if(limits, [&](AffineExpr limit) {
       std::optional<LinearExpr> linear = getLinear(limit, numDims, numSymbols);
-      return !linear || linear->factors[result.walked] == 0 ||
-             llvm::any_of(result.repeated, [&](unsigned dim) {
-               return linear->factors[dim] != 0;
-             });
+      if (!linear || linear->factors[result.walked] == 0)
+        return true;
+      for (unsigned dim = 0; dim < numDims; ++dim)
+        if (result.getRepeated() >> dim & 1 && linear->factors[dim] != 0)
+          return true;
+      return false;
     });
     if (member == result.members.front())
       result.limits = std::move(limits);

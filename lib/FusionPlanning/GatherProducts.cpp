@@ -18,7 +18,6 @@
 #include "ProductResults.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;

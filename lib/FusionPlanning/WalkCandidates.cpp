@@ -83,7 +83,7 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
       return members;
     size_t before = members.size();
     for (const BodyOutput &output : body.getOutputs())
-      if (output.mask & (DimMask(1) << cascade.walked))
+      if (output.mask & cascade.reduced)
         for (unsigned reader : memoryReaders[output.value])
           if (!llvm::is_contained(members, reader))
             members.push_back(reader);

@@ -184,6 +184,8 @@ private:
   /// the last one is `row`.
   SmallVector<unsigned> rows;
   SmallVector<PricedLimit, 2> limits;
+  /// Bytes of an element of each vector along the walk.
+  SmallVector<double> vectorBytes;
   /// What is computed of each element of a step within the limits.
   OpCost elementCost;
 };
@@ -243,19 +245,21 @@ static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
       dims, [&](unsigned dim) { return body.getExtents()[dim] > 1; });
 }
 
+/// The dimensions of `mask`, in order.
+static SmallVector<unsigned> getDimsOf(DimMask mask) {
+  SmallVector<unsigned> dims;
+  for (; mask; mask &= mask - 1)
+    dims.push_back(llvm::countr_zero(mask));
+  return dims;
+}
+
 /// How often the walked dimension is walked.
 static int64_t countWalks(const CascadeBody &cascade, const KernelBody &body) {
-  DimMask repeated = 0;
-  for (unsigned dim : cascade.repeated)
-    repeated |= DimMask(1) << dim;
-  return toCount(body.getPoints(repeated));
+  return toCount(body.getPoints(cascade.getRepeated()));
 }
 
 bool CascadeScheduler::findTiledDims() {
-  SmallVector<unsigned> walked(ArrayRef<unsigned>(cascade.repeated));
-  walked.push_back(cascade.walked);
-  llvm::sort(walked);
-  walked = getLong(walked, body);
+  SmallVector<unsigned> walked = getLong(getDimsOf(cascade.reduced), body);
   SmallVector<unsigned> all = getLong(outer.front().sum.rows, body);
   SmallVector<unsigned> columns = getLong(outer.front().sum.columns, body);
   if (all.empty() || columns.size() != 1)
@@ -432,7 +436,7 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
     schedule[dim].kind = AxisKind::Merged;
   schedule[row].tile = tiling.rows;
   schedule[row].descending = tiling.descending;
-  for (unsigned dim : cascade.repeated)
+  for (unsigned dim : getDimsOf(cascade.getRepeated()))
     schedule[dim].kind = AxisKind::Loop;
   schedule[cascade.walked].kind = AxisKind::Sequential;
   schedule[cascade.walked].tile = tiling.steps;
@@ -472,11 +476,10 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
                     (static_cast<double>(inner.size()) + tiling.skew / 2.0);
   // A thread has a quarter of each vector, two of eight, where those are not
   // used up before others are needed.
-  SmallVector<double> vectors =
-      getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
   int64_t ofVectors = 0;
-  if (tiling.skew || isLimited(tiling) || countWalks(cascade, body) > 1)
-    for (double bytes : vectors)
+  if (!vectorBytes.empty() &&
+      (tiling.skew || countWalks(cascade, body) > 1 || isLimited(tiling)))
+    for (double bytes : vectorBytes)
       ofVectors += static_cast<int64_t>(static_cast<double>(tiling.steps) *
                                         bytes / (4 * sizeof(float)));
   return target.fitted.cascades.registers + ofVectors +
@@ -520,8 +523,7 @@ double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
     add(product, getWidth(column));
   bytes *= static_cast<double>(tiling.steps);
   // Each in a buffer of its own.
-  for (double ofElement :
-       getBytesOfVectors(body, DimMask(1) << row, cascade.walked))
+  for (double ofElement : vectorBytes)
     bytes += std::max(static_cast<double>(tiling.steps) * ofElement,
                       static_cast<double>(kBufferBytes));
   return bytes;
@@ -1113,6 +1115,7 @@ std::vector<PricedSchedule> CascadeScheduler::run() {
       !findTiledDims())
     return priced;
   findLimits();
+  vectorBytes = getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
   elementCost = getElementCost();
   if (!limits.empty())
     elementCost.instructions -= countMaskInstructions(body, cascade.walked);

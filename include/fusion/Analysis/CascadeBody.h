@@ -45,10 +45,10 @@ struct CascadeBody {
   /// The instance that has the problem.
   unsigned culprit = 0;
   /// The dimension that is walked, in tiles; where several are reduced, the
-  /// longest of them.
+  /// longest of them. It is walked for each element of the others.
   unsigned walked = 0;
-  /// The others, for each element of which it is walked.
-  SmallVector<unsigned, 1> repeated;
+  /// All that are reduced.
+  DimMask reduced = 0;
   /// Instances: contractions that each step makes as a whole, and what is
   /// reduced along the walked dimension, both in order.
   SmallVector<unsigned, 2> inner;
@@ -63,6 +63,9 @@ struct CascadeBody {
   /// in.
   SmallVector<AffineExpr, 2> limits;
   SmallVector<Value, 2> limitSymbols;
+
+  /// The reduced dimensions but the one that is walked in tiles.
+  DimMask getRepeated() const { return reduced & ~(DimMask(1) << walked); }
 };
 
 /// True when a contraction of `body`, which has no problem, depends on another.

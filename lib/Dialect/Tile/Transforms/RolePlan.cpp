@@ -475,15 +475,14 @@ static void makeRow(LoadOp load) {
 /// of rows that are walked, comes with their operands: loaded by those who
 /// multiply it would be waited for in each.
 static void makeRows(ArrayRef<DotOp> dots) {
-  if (llvm::none_of(dots, [](DotOp dot) { return needsProduct(dot); }))
+  auto loop = dyn_cast<scf::ForOp>(dots.front()->getParentOp());
+  if (!loop || llvm::none_of(dots, [](DotOp dot) { return needsProduct(dot); }))
     return;
-  Operation *loop = dots.front()->getParentOp();
-  for (LoadOp load :
-       llvm::make_early_inc_range(dots.front()->getBlock()->getOps<LoadOp>()))
-    if (isa<scf::ForOp>(loop) &&
-        dependsOn(SmallVector<Value>(load.getSymbols()), [&](Value value) {
-          return value == cast<scf::ForOp>(loop).getInductionVar();
-        }))
+  auto isPosition = [&](Value value) {
+    return value == loop.getInductionVar();
+  };
+  for (LoadOp load : llvm::make_early_inc_range(loop.getOps<LoadOp>()))
+    if (dependsOn(SmallVector<Value>(load.getSymbols()), isPosition))
       makeRow(load);
 }
 
