@@ -24,13 +24,12 @@ a result was wrong, a case did not compile, spilled, or has products that ptxas
 serialises (C75xx).
 """
 
-import argparse
 import math
-import os
 import pathlib
 import re
-import subprocess
 import sys
+
+from cases import find_packages, make_timer, parse_options, run_step
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -296,64 +295,16 @@ class Case:
         return 4 * (math.prod(self.shape) + math.prod(self.keys)) + 2 * bias
 
 
-def build(folder, cases, compiler, target):
-    folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for case in cases:
-        source = folder / f"{case.name}.mlir"
-        source.write_text(case.program())
-        done = subprocess.run(
-            [compiler, "--explain", source, f"--target={target}", "-o",
-             folder / f"{case.name}@own.fpk"], capture_output=True, text=True)
-        text = done.stdout + done.stderr
-        predicted = re.search(r"predicted: (.*)", text)
-        failed += done.returncode != 0
-        print(f"{case.name:32} "
-              f"{predicted[1] if predicted else text[:200]}", flush=True)
-    return failed
-
-
-def check(folder, cases, compiler, target):
-    folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for case in cases:
-        source, text = (folder / f"{case.name}.{end}" for end in ("mlir", "ptx"))
-        source.write_text(case.program())
-        subprocess.run([compiler, source, f"--target={target}",
-                        "--compile-to=ptx", "-o", text], check=True)
-        # A module for each kernel.
-        found = []
-        for module in re.split(r"(?m)^(?=\.version)", text.read_text())[1:]:
-            text.write_text(module)
-            done = subprocess.run(["ptxas", "-v", f"-arch={target}", text, "-o",
-                                   folder / f"{case.name}.cubin"],
-                                  capture_output=True, text=True)
-            found += re.findall(r"[1-9]\d* bytes spill \w+|C75\d\d",
-                                done.stderr)
-            if done.returncode != 0:
-                found.append(done.stderr)
-        failed += bool(found)
-        print(f"{case.name:32} {' '.join(found) or 'ok'}", flush=True)
-    return failed
-
-
 def run(folder, only):
     import fusion
     import torch
     import torch.nn.functional as functional
-    from timing import Timer
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    timer = Timer(repeat=12)
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, "
-          f"copies {timer.copy_rate / 1e12:.2f} TB/s, "
-          f"bf16 {timer.matmul_rate / 1e12:.0f} TFLOP/s", flush=True)
+    timer = make_timer()
     types = {"f16": torch.float16, "bf16": torch.bfloat16}
-    groups, failed = {}, 0
-    for path in sorted(folder.glob("*@*.fpk")):
-        if re.search(only, path.stem):
-            groups.setdefault(path.stem.split("@")[0], []).append(path)
-    for name, paths in groups.items():
+    failed = 0
+    for name, paths in find_packages(folder, only).items():
         case = Case(name)
         inputs = [torch.randn(shape, device="cuda").to(types[case.type])
                   for shape in (case.shape, case.keys, case.keys)]
@@ -403,8 +354,7 @@ def run(folder, only):
                 failed += not right
                 if not right:
                     print(f"{name:32} {label:16} WRONG {errors[label]:.1e}")
-        times = {label: each[len(each) // 2]
-                 for label, each in timer.compared_us(calls).items()}
+        times = timer.medians_us(calls)
         best = min(times[label] for label in times
                    if label in peers)
         for label, time in times.items():
@@ -423,27 +373,10 @@ def reference(case, query, key, value, more):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
-                                     allow_abbrev=False)
-    parser.add_argument("step", choices=("build", "run", "check"))
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--library", type=pathlib.Path)
-    parser.add_argument("--target", default="sm_90a")
-    parser.add_argument("--compiler", type=pathlib.Path,
-                        default=HERE.parent.parent / "build/bin/fusion-compile")
-    options = parser.parse_intermixed_args()
-    if options.library:
-        os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
+    options = parse_options(__doc__)
     cases = [Case(name) for name in options.cases or CASES + CHANGED + DECODING
              if re.search(options.only, name)]
-    if options.step == "run":
-        failed = run(options.folder, options.only)
-    else:
-        step = build if options.step == "build" else check
-        failed = step(options.folder, cases, options.compiler, options.target)
-    return 1 if failed else 0
+    return run_step(options, cases, run)
 
 
 if __name__ == "__main__":

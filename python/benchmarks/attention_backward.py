@@ -27,14 +27,12 @@ when a result was wrong, a case did not compile, spilled, or has products that
 ptxas serialises (C75xx).
 """
 
-import argparse
 import math
-import os
 import pathlib
 import re
 import sys
 
-from attention import build, check
+from cases import find_packages, make_timer, parse_options, run_step
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -245,19 +243,11 @@ class Case:
 def run(folder, only):
     import fusion
     import torch
-    from timing import Timer
 
-    timer = Timer(repeat=12)
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, "
-          f"copies {timer.copy_rate / 1e12:.2f} TB/s, "
-          f"bf16 {timer.matmul_rate / 1e12:.0f} TFLOP/s", flush=True)
+    timer = make_timer()
     types = {"f16": torch.float16, "bf16": torch.bfloat16}
     failed = 0
-    groups = {}
-    for path in sorted(folder.glob("*@*.fpk")):
-        if re.search(only, path.stem):
-            groups.setdefault(path.stem.split("@")[0], []).append(path)
-    for name, paths in groups.items():
+    for name, paths in find_packages(folder, only).items():
         case = Case(name)
         inputs = [torch.randn(shape, device="cuda").to(types[case.type])
                   for shape in (case.shape, case.keys, case.keys, case.shape)]
@@ -290,8 +280,7 @@ def run(folder, only):
             failed += not right
             if not right:
                 print(f"{name:32} {label:16} WRONG, equal twice: {same}")
-        times = {label: each[len(each) // 2]
-                 for label, each in timer.compared_us(calls).items()}
+        times = timer.medians_us(calls)
         best = min(times[label] for label in times if label in peers)
         for label, time in times.items():
             print(f"{name:32} {label:16} {time:9.1f} us "
@@ -303,27 +292,10 @@ def run(folder, only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
-                                     allow_abbrev=False)
-    parser.add_argument("step", choices=("build", "run", "check"))
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--library", type=pathlib.Path)
-    parser.add_argument("--target", default="sm_90a")
-    parser.add_argument("--compiler", type=pathlib.Path,
-                        default=HERE.parent.parent / "build/bin/fusion-compile")
-    options = parser.parse_intermixed_args()
-    if options.library:
-        os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
+    options = parse_options(__doc__)
     cases = [Case(name) for name in options.cases or CASES
              if re.search(options.only, name)]
-    if options.step == "run":
-        failed = run(options.folder, options.only)
-    else:
-        step = build if options.step == "build" else check
-        failed = step(options.folder, cases, options.compiler, options.target)
-    return 1 if failed else 0
+    return run_step(options, cases, run)
 
 
 if __name__ == "__main__":

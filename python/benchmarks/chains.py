@@ -26,15 +26,14 @@ cache flushed. The exit status is 1 when a result was wrong or a case did not
 compile, spilled, or has products that ptxas serialises (C75xx).
 """
 
-import argparse
-import os
+import math
 import pathlib
 import random
 import re
 import subprocess
 import sys
 
-from attention import build, check
+from cases import make_timer, parse_options, run_step
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -187,9 +186,7 @@ def run_loss(case, package, timer):
     peak = torch.cuda.max_memory_allocated() - before
     error = abs(result.double().item() - wanted) / wanted
     right = torch.equal(result, again) and error < 2 ** -8
-    times = timer.compared_us(calls)
-    for label, each in times.items():
-        time = each[len(each) // 2]
+    for label, time in timer.medians_us(calls).items():
         print(f"{case.name:34} {label:14} {time:9.1f} us "
               f"{case.flops() / time / 1e6:5.0f} TFLOP/s", flush=True)
     print(f"{case.name:34} own: error {error:.1e}, memory "
@@ -222,8 +219,7 @@ def run_chain(case, package, parts, timer):
               for label, result in results.items()}
     right = (torch.equal(results["own"], calls["own"]()) and
              errors["own"] <= 2 * max(errors["torch"], errors["torch.compile"]))
-    times = {label: each[len(each) // 2]
-             for label, each in timer.compared_us(calls).items()}
+    times = timer.medians_us(calls)
     best = min(time for label, time in times.items() if label != "own")
     print(f"{case.name:34} " + "".join(
         f"{label} {time:7.1f} us  " for label, time in times.items()) +
@@ -234,12 +230,8 @@ def run_chain(case, package, parts, timer):
 def run(folder, only):
     import fusion
     import torch
-    from timing import Timer
 
-    timer = Timer(repeat=12)
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, "
-          f"copies {timer.copy_rate / 1e12:.2f} TB/s, "
-          f"bf16 {timer.matmul_rate / 1e12:.0f} TFLOP/s", flush=True)
+    timer = make_timer()
     failed = 0
     for path in sorted(folder.glob("*@own.fpk")):
         case = Case(path.stem.split("@")[0])
@@ -259,34 +251,20 @@ def run(folder, only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
-                                     allow_abbrev=False)
-    parser.add_argument("step", choices=("build", "run", "check"))
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--seed")
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--library", type=pathlib.Path)
-    parser.add_argument("--target", default="sm_90a")
-    parser.add_argument("--compiler", type=pathlib.Path,
-                        default=HERE.parent.parent / "build/bin/fusion-compile")
-    options = parser.parse_intermixed_args()
-    if options.library:
-        os.environ["FUSION_RT_LIBRARY"] = str(options.library.resolve())
-    if options.step == "run":
-        return 1 if run(options.folder, options.only) else 0
-    drawn = draw(options.seed, options.count) if options.seed else CASES
-    cases = [Case(name) for name in options.cases or drawn
+    def add_drawing(parser):
+        parser.add_argument("--seed")
+        parser.add_argument("--count", type=int, default=20)
+
+    options = parse_options(__doc__, add_drawing)
+    names = draw(options.seed, options.count) if options.seed else CASES
+    cases = [Case(name) for name in options.cases or names
              if re.search(options.only, name)]
-    if options.step == "check":
-        return 1 if check(options.folder, cases, options.compiler,
-                          options.target) else 0
-    failed = build(options.folder, cases, options.compiler, options.target)
-    failed += build_parts(options.folder,
-                          [case for case in cases if case.kind == "mlp"],
-                          options.compiler, options.target)
-    return 1 if failed else 0
+    failed = run_step(options, cases, run)
+    if options.step == "build":
+        failed |= build_parts(
+            options.folder, [case for case in cases if case.kind == "mlp"],
+            options.compiler, options.target) != 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -57,6 +57,11 @@ class Timer:
                              for start, end in pairs[2:])
                 for name, pairs in events.items()}
 
+    def medians_us(self, calls):
+        """{name: median time in microseconds} of {name: call}, in turns."""
+        return {name: times[len(times) // 2]
+                for name, times in self.compared_us(calls).items()}
+
     def bounded_us(self, calls, seconds):
         """{name: median time in microseconds} of {name: call}, in turns and
         without graphs, for about `seconds` of GPU time in all; a call that
