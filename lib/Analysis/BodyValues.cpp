@@ -14,9 +14,81 @@
 #include "fusion/Analysis/BodyValues.h"
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
+
+/// The one of dimensions `dims` of `type` that has several elements or is the
+/// only one, if there is no other.
+static std::optional<int64_t> getOnlyDim(RankedTensorType type,
+                                         ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> large;
+  for (int64_t dim : dims)
+    if (type.getDimSize(dim) != 1)
+      large.push_back(dim);
+  if (large.empty())
+    return dims.front();
+  return large.size() == 1 ? std::optional(large.front()) : std::nullopt;
+}
+
+/// The coordinate of dimensions `dims` of `type`, as one, at `coords`.
+static AffineExpr joinCoords(RankedTensorType type, ArrayRef<int64_t> dims,
+                             ArrayRef<AffineExpr> coords) {
+  if (std::optional<int64_t> only = getOnlyDim(type, dims))
+    return coords[*only];
+  AffineExpr joined = coords[dims.front()];
+  for (int64_t dim : dims.drop_front())
+    joined = joined * type.getDimSize(dim) + coords[dim];
+  return joined;
+}
+
+/// Sets `coords` of dimensions `dims` of `type` to what `coord` is, which has
+/// them as one.
+static void splitCoord(RankedTensorType type, ArrayRef<int64_t> dims,
+                       AffineExpr coord, MutableArrayRef<AffineExpr> coords) {
+  std::optional<int64_t> only = getOnlyDim(type, dims);
+  for (int64_t dim : llvm::reverse(dims)) {
+    if (only || dim == dims.front()) {
+      coords[dim] = !only || dim == *only
+                        ? coord
+                        : getAffineConstantExpr(0, type.getContext());
+      continue;
+    }
+    coords[dim] = coord % type.getDimSize(dim);
+    coord = coord.floorDiv(type.getDimSize(dim));
+  }
+}
+
+/// Lets `element`, of what reshapes a tensor, be that of the tensor, where
+/// sizes are known; with `unitOnly` where only dimensions of size one come and
+/// go.
+static bool lookThroughReshape(TensorElement &element, bool unitOnly) {
+  Operation *view = element.tensor.getDefiningOp();
+  if (!isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(view))
+    return false;
+  Value source = view->getOperand(0);
+  bool expands = isa<tensor::ExpandShapeOp>(view);
+  auto wide =
+      cast<RankedTensorType>((expands ? view->getResult(0) : source).getType());
+  if (!wide.hasStaticShape())
+    return false;
+  SmallVector<AffineExpr> coords(
+      cast<RankedTensorType>(source.getType()).getRank());
+  auto groups =
+      expands ? cast<tensor::ExpandShapeOp>(view).getReassociationIndices()
+              : cast<tensor::CollapseShapeOp>(view).getReassociationIndices();
+  for (auto [narrow, group] : llvm::enumerate(groups)) {
+    if (unitOnly && !getOnlyDim(wide, group))
+      return false;
+    if (expands)
+      coords[narrow] = joinCoords(wide, group, element.coords);
+    else
+      splitCoord(wide, group, element.coords[narrow], coords);
+  }
+  element = {source, coords};
+  return true;
+}
 
 std::optional<TensorElement> mlir::fusion::getElement(const BodyValue &value) {
   linalg::LinalgOp op = value.op;
@@ -29,11 +101,16 @@ std::optional<TensorElement> mlir::fusion::getElement(const BodyValue &value) {
   TensorElement element{operand->get(), {}};
   for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
     element.coords.push_back(expr.replaceDims(value.point));
+  while (lookThroughReshape(element, /*unitOnly=*/true))
+    ;
   return element;
 }
 
 std::optional<BodyValue>
-mlir::fusion::getProducer(const TensorElement &element) {
+mlir::fusion::getProducer(const TensorElement &reshaped) {
+  TensorElement element = reshaped;
+  while (lookThroughReshape(element, /*unitOnly=*/false))
+    ;
   auto producer = element.tensor.getDefiningOp<linalg::LinalgOp>();
   if (!producer || !producer.hasPureTensorSemantics() ||
       producer.getNumParallelLoops() != producer.getNumLoops())

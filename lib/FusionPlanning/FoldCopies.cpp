@@ -80,6 +80,32 @@ static std::optional<Copy> matchUnitDims(Value tensor) {
                                           coords, op.getContext())};
 }
 
+/// The tensor whose elements `tensor` repeats, in whatever order.
+static std::optional<Copy> matchRepeat(Value tensor) {
+  std::optional<Copy> copy = matchCopy(tensor);
+  while (copy && copy->map.getNumResults() == copy->map.getNumDims()) {
+    std::optional<Copy> source = matchCopy(copy->source);
+    if (!source)
+      return std::nullopt;
+    copy = Copy{source->source, source->map.compose(copy->map)};
+  }
+  return copy;
+}
+
+/// The tensor that `op` can read instead of its operand `value`.
+static std::optional<Copy> matchReadable(linalg::GenericOp op, Value value) {
+  if (isContraction(op))
+    return matchCopy(value);
+  // One row for each of several that share a matrix: together they are a
+  // contraction.
+  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
+    if (std::optional<Copy> repeat = matchRepeat(value))
+      return repeat;
+  // A dimension of size one may be what makes two operands of a contraction
+  // belong together.
+  return matchUnitDims(value);
+}
+
 /// Lets `operand` read the source of `copy`, unless nothing else would then
 /// tell how far some loop runs.
 static bool readSource(OpOperand &operand, const Copy &copy) {
@@ -146,14 +172,17 @@ void mlir::fusion::foldCopies(FunctionOpInterface func) {
   for (linalg::GenericOp op : ops)
     for (OpOperand *operand : op.getDpsInputOperands())
       for (bool isRead = true; isRead;) {
-        // A dimension of size one may be what makes two operands of a
-        // contraction belong together.
-        std::optional<Copy> copy = isContraction(op)
-                                       ? matchCopy(operand->get())
-                                       : matchUnitDims(operand->get());
+        std::optional<Copy> copy = matchReadable(op, operand->get());
         Operation *maker = operand->get().getDefiningOp();
         isRead = copy && readSource(*operand, *copy);
-        if (isRead && maker->use_empty())
+        // A copy of a copy goes with it.
+        while (
+            isRead &&
+            isa_and_present<linalg::GenericOp, tensor::ExpandShapeOp>(maker) &&
+            maker->use_empty()) {
+          Operation *before = maker->getOperand(0).getDefiningOp();
           maker->erase();
+          maker = before;
+        }
       }
 }

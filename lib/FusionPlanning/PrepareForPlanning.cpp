@@ -58,6 +58,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
         "of one block");
   Block &block = func.getFunctionBody().front();
   foldCopies(func);
+  splitRepeats(func);
   joinExchangedHalves(func);
   collapseReshapes(func);
   raiseReshapes(func);

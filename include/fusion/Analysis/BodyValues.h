@@ -44,7 +44,8 @@ struct BodyValue {
 /// Operations on the way from a value to what it depends on, at most.
 constexpr unsigned kMaxBodyDepth = 16;
 
-/// The element of an operand that `value` is, if it is one.
+/// The element of an operand, or of what that reshapes, that `value` is, if it
+/// is one.
 std::optional<TensorElement> getElement(const BodyValue &value);
 
 /// What computes `element`, where that is done point by point.

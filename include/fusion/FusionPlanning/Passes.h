@@ -37,6 +37,10 @@ std::unique_ptr<Pass> createFormKernelsPass(FormKernelsPassOptions options,
 /// that read each element's partner.
 void joinExchangedHalves(FunctionOpInterface func);
 
+/// Lets contractions whose operands repeat elements along a part of a dimension
+/// be made along its parts, and what follows them up to other contractions.
+void splitRepeats(FunctionOpInterface func);
+
 /// Lets contractions read operands that are other tensors transposed or
 /// repeated, and all operations those with dimensions of size one more, where
 /// these come from.

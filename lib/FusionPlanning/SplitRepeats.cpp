@@ -1,0 +1,237 @@
+//===- SplitRepeats.cpp - Contractions along what their operands lack -----===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the splitting of dimensions that operands of
+// contractions repeat. Heads that share keys are written as one dimension, and
+// the keys as repeated for each of them, by copies or by quotients:
+//
+//   matmul(q<32>, collapse(repeat(k<8>)<8x4>))   ==>
+//   matmul(q<32>, k[head floordiv 4])            ==>
+//   collapse(matmul'(expand(q)<8x4>, k<8>))
+//
+// The contraction is made along both dimensions, reads the operand where it
+// comes from, and what follows, reductions and all, up to the next contraction
+// works on both as well.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/FusionPlanning/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Operations looked at on the way from a reshape to what it is computed from.
+static constexpr unsigned kMaxVisited = 64;
+
+/// True when `op` adds up products of several operands: along the dimensions
+/// that it splits, one of a vector is one of a matrix.
+static bool isProduct(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients and remainders
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A coordinate that runs along `size` elements, each for `repeats` iterations
+/// of `loop`, or all of them again and again.
+struct RepeatedCoord {
+  unsigned loop;
+  int64_t size, repeats;
+  bool inTurn;
+};
+} // namespace
+
+/// What `coord`, of a dimension of `size` elements, repeats, if it is the
+/// quotient or the remainder of one of the loops with `ranges`.
+static std::optional<RepeatedCoord>
+matchRepeatedCoord(AffineExpr coord, int64_t size, ArrayRef<int64_t> ranges) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(coord);
+  if (!binary || (binary.getKind() != AffineExprKind::FloorDiv &&
+                  binary.getKind() != AffineExprKind::Mod))
+    return std::nullopt;
+  auto loop = dyn_cast<AffineDimExpr>(binary.getLHS());
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!loop || !divisor || ShapedType::isDynamic(size))
+    return std::nullopt;
+  int64_t range = ranges[loop.getPosition()];
+  bool inTurn = binary.getKind() == AffineExprKind::Mod;
+  int64_t repeats = inTurn && size > 0 ? range / size : divisor.getValue();
+  if ((inTurn && divisor.getValue() != size) || repeats < 2 ||
+      range != size * repeats)
+    return std::nullopt;
+  return RepeatedCoord{loop.getPosition(), size, repeats, inTurn};
+}
+
+/// `source`, with each element of dimension `dim` repeated as `repeated` says.
+static Value createRepeat(OpBuilder &builder, Location loc, Value source,
+                          int64_t dim, const RepeatedCoord &repeated) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, source);
+  int64_t added = repeated.inTurn ? dim : dim + 1;
+  sizes.insert(sizes.begin() + added, builder.getIndexAttr(repeated.repeats));
+  SmallVector<AffineExpr> coords;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()); ++i) {
+    if (i != added)
+      coords.push_back(builder.getAffineDimExpr(i));
+    if (i == dim + 1)
+      groups.back().push_back(i);
+    else
+      groups.push_back({i});
+  }
+  auto type = cast<RankedTensorType>(source.getType());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  SmallVector<AffineMap> maps = {
+      AffineMap::get(sizes.size(), 0, coords, builder.getContext()),
+      builder.getMultiDimIdentityMap(sizes.size())};
+  auto copy = linalg::GenericOp::create(
+      builder, loc, TypeRange(empty), source, empty, maps,
+      SmallVector<utils::IteratorType>(sizes.size(),
+                                       utils::IteratorType::parallel),
+      [](OpBuilder &inner, Location at, ValueRange arguments) {
+        linalg::YieldOp::create(inner, at, arguments.front());
+      });
+  return tensor::CollapseShapeOp::create(builder, loc, copy.getResult(0),
+                                         groups);
+}
+
+/// Lets contraction `op` read, instead of operands at quotients or remainders
+/// of a loop, copies of them at the loop itself.
+static void readCopies(linalg::GenericOp op) {
+  if (!isProduct(op) || hasContract(op))
+    return;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<std::tuple<OpOperand *, int64_t, RepeatedCoord>> found;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap &map = maps[operand->getOperandNumber()];
+    auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+    for (auto [dim, coord] : llvm::enumerate(map.getResults()))
+      if (std::optional<RepeatedCoord> repeated =
+              type ? matchRepeatedCoord(coord, type.getDimSize(dim), ranges)
+                   : std::nullopt) {
+        found.emplace_back(operand, dim, *repeated);
+        map = map.replace(coord,
+                          getAffineDimExpr(repeated->loop, op.getContext()),
+                          map.getNumDims(), 0);
+        break;
+      }
+  }
+  // Other coordinates would keep the loops from being split.
+  if (found.empty() || !llvm::all_of(maps, [](AffineMap map) {
+        return map.isProjectedPermutation();
+      }))
+    return;
+  OpBuilder builder(op);
+  for (auto &[operand, dim, repeated] : found)
+    operand->set(
+        createRepeat(builder, op.getLoc(), operand->get(), dim, repeated));
+  op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes of what is repeated
+//===----------------------------------------------------------------------===//
+
+/// Where `map` has `loops`: the places of all of them, or of none; nothing
+/// where it has some alone.
+static std::optional<SmallVector<int64_t>> getPlaces(AffineMap map,
+                                                     ArrayRef<int64_t> loops) {
+  SmallVector<int64_t> places;
+  for (int64_t loop : loops)
+    if (std::optional<unsigned> place =
+            map.getResultPosition(getAffineDimExpr(loop, map.getContext())))
+      places.push_back(*place);
+  if (!places.empty() && places.size() != loops.size())
+    return std::nullopt;
+  return places;
+}
+
+/// Is `value` computed from a tensor that has some of dimensions `dims`, and
+/// not the others? Of several operations on the way, `contracts` says whether
+/// one contracts.
+static bool isFromParts(Value value, ArrayRef<int64_t> dims, bool &contracts) {
+  SmallVector<std::pair<Value, SmallVector<int64_t>>> worklist;
+  worklist.emplace_back(value, llvm::to_vector(dims));
+  bool isFound = false;
+  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
+       ++visited) {
+    auto [present, own] = worklist.pop_back_val();
+    auto op = present.getDefiningOp<linalg::GenericOp>();
+    if (!op || op.getNumDpsInits() != 1)
+      continue;
+    AffineMap made = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    if (!made.isProjectedPermutation())
+      continue;
+    contracts |= isProduct(op);
+    SmallVector<int64_t> loops = llvm::map_to_vector(own, [&](int64_t dim) {
+      return static_cast<int64_t>(made.getDimPosition(dim));
+    });
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      std::optional<SmallVector<int64_t>> places =
+          getPlaces(op.getMatchingIndexingMap(input), loops);
+      if (!places)
+        isFound = true;
+      else if (!places->empty())
+        worklist.emplace_back(input->get(), *places);
+    }
+  }
+  return isFound;
+}
+
+/// Should the reshape that `operand` reads follow its user instead?
+static bool shouldSplit(OpOperand *operand) {
+  auto user = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  // The rewriting would lose contracts.
+  if (!user || !collapse || hasContract(user))
+    return false;
+  bool contracts = false;
+  auto isSplit = [&](ArrayRef<int64_t> group) {
+    SmallVector<int64_t> large;
+    for (int64_t dim : group)
+      if (collapse.getSrcType().getDimSize(dim) != 1)
+        large.push_back(dim);
+    return large.size() > 1 && isFromParts(collapse.getSrc(), large, contracts);
+  };
+  if (!llvm::any_of(collapse.getReassociationIndices(), isSplit))
+    return false;
+  // A contraction takes what is repeated for it, no results of others; and what
+  // is repeated goes to contractions on its own.
+  if (contracts)
+    return !isProduct(user);
+  return isProduct(user) ||
+         (user.getNumReductionLoops() == 0 && user.getNumDpsInputs() == 1);
+}
+
+void mlir::fusion::splitRepeats(FunctionOpInterface func) {
+  for (auto op : llvm::make_early_inc_range(
+           func.getFunctionBody().front().getOps<linalg::GenericOp>()))
+    readCopies(op);
+  MLIRContext *context = func.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldSplit);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, context);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  (void)applyPatternsGreedily(
+      func, std::move(patterns),
+      GreedyRewriteConfig().setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Disabled));
+  // What is repeated is next to what reads it now.
+  foldCopies(func);
+}
