@@ -57,6 +57,9 @@ static int64_t getSharedBytes(LLVM::LLVMFuncOp kernel) {
   return bytes ? bytes.getInt() : 0;
 }
 
+/// Of kernels: which sizes their last arguments are.
+static constexpr StringLiteral kSizesAttrName = "tile.size_arguments";
+
 namespace {
 /// A program, and the members of a launch that run it.
 struct Part {
@@ -94,8 +97,8 @@ private:
 
   OpBuilder builder;
   SmallVector<Part> parts;
-  /// The first argument of each member.
-  SmallVector<unsigned> arguments;
+  /// Which arguments are those of each member.
+  std::vector<SmallVector<unsigned>> arguments;
   /// Blocks in all, and threads of each.
   int64_t blocks = 0;
   int32_t threads = 0;
@@ -118,18 +121,40 @@ KernelPacker::KernelPacker(MLIRContext *context,
   packed = createFunction(programs);
 }
 
+/// Which of the sizes that are known at run time the last arguments of `program`
+/// are.
+static ArrayRef<int64_t> getSizes(LLVM::LLVMFuncOp program) {
+  auto sizes = program->getAttrOfType<DenseI64ArrayAttr>(kSizesAttrName);
+  return sizes ? sizes.asArrayRef() : ArrayRef<int64_t>();
+}
+
 LLVM::LLVMFuncOp
 KernelPacker::createFunction(ArrayRef<LLVM::LLVMFuncOp> programs) {
   SmallVector<Type> types;
   SmallVector<Attribute> argumentAttrs;
   SmallVector<Location> locs;
+  SmallVector<int64_t> sizes;
   int64_t shared = 0;
-  for (LLVM::LLVMFuncOp member : programs) {
-    arguments.push_back(types.size());
-    llvm::append_range(types, member.getArgumentTypes());
-    for (unsigned i = 0; i < member.getNumArguments(); ++i)
-      argumentAttrs.push_back(builder.getDictionaryAttr(
-          function_interface_impl::getArgAttrs(member, i)));
+  arguments.resize(programs.size());
+  auto addArgument = [&](size_t number, unsigned i) {
+    LLVM::LLVMFuncOp member = programs[number];
+    arguments[number].push_back(types.size());
+    types.push_back(member.getArgumentTypes()[i]);
+    argumentAttrs.push_back(builder.getDictionaryAttr(
+        function_interface_impl::getArgAttrs(member, i)));
+  };
+  auto countTensors = [](LLVM::LLVMFuncOp member) {
+    return member.getNumArguments() - getSizes(member).size();
+  };
+  // A launch gives the tensors of all members, and then sizes.
+  for (size_t number = 0; number < programs.size(); ++number)
+    for (unsigned i = 0; i < countTensors(programs[number]); ++i)
+      addArgument(number, i);
+  for (size_t number = 0; number < programs.size(); ++number) {
+    LLVM::LLVMFuncOp member = programs[number];
+    for (unsigned i = countTensors(member); i < member.getNumArguments(); ++i)
+      addArgument(number, i);
+    llvm::append_range(sizes, getSizes(member));
     locs.push_back(member.getLoc());
     shared = std::max(shared, getSharedBytes(member));
     threads = std::max(threads, getThreads(member));
@@ -146,6 +171,7 @@ KernelPacker::createFunction(ArrayRef<LLVM::LLVMFuncOp> programs) {
   // How many blocks a multiprocessor holds was said of one kernel's own.
   func->removeAttr(NVVM::NVVMDialect::getMinctasmAttrName());
   func->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  func->setAttr(kSizesAttrName, builder.getDenseI64ArrayAttr(sizes));
   func.setArgAttrsAttr(builder.getArrayAttr(argumentAttrs));
   func->setAttr("tile.grid", AffineMapAttr::get(AffineMap::getConstantMap(
                                  blocks, first.getContext())));
@@ -192,8 +218,8 @@ SmallVector<Value> KernelPacker::selectArguments(const Part &part,
   LLVM::LLVMFuncOp program = part.program;
   if (members.size() == 1) {
     SmallVector<Value> own;
-    for (unsigned i = 0; i < program.getNumArguments(); ++i)
-      own.push_back(packed.getArgument(arguments[members.front()] + i));
+    for (unsigned i : arguments[members.front()])
+      own.push_back(packed.getArgument(i));
     return own;
   }
   size_t half = (members.size() + 1) / 2;

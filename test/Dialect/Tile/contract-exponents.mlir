@@ -198,7 +198,8 @@ tile.program @behind(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
   %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
   %old = tile.load %2[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
   %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
-  %p = arith.addf %s, %k : tensor<64x64xf32>
+  %soft = math.tanh %s : tensor<64x64xf32>
+  %p = arith.addf %soft, %k : tensor<64x64xf32>
   %change = arith.subf %old, %m : tensor<64xf32>
   %scaled = arith.mulf %change, %kr : tensor<64xf32>
   %f = math.exp2 %scaled fastmath<afn> : tensor<64xf32>
@@ -228,5 +229,42 @@ tile.program @exact(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 
   %d = arith.subf %s, %b : tensor<64x64xf32>
   %e = math.exp %d fastmath<afn> : tensor<64x64xf32>
   tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.return
+}
+
+// -----
+
+// A sum with what may mask elements: where all of a row so far are masked, their
+// multiples are too large to be rounded.
+// CHECK-LABEL: tile.program @masks
+// CHECK: %[[P:.*]] = arith.addf
+// CHECK: %[[D:.*]] = arith.subf %[[P]], %{{.*}} : tensor<64x64xf32>
+// CHECK: math.exp %[[D]] fastmath<afn>
+// CHECK: %[[Q:.*]] = arith.addf
+// CHECK: %[[C:.*]] = arith.subf %[[Q]], %{{.*}} : tensor<64x64xf32>
+// CHECK: math.exp %[[C]] fastmath<afn>
+// CHECK-NOT: math.fma
+tile.program @masks(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (1)>, size_arguments = array<i64>} {
+  %none = arith.constant 0.0 : f32
+  %lowest = arith.constant -1.0e+09 : f32
+  %zeros = tile.splat %none : f32 -> tensor<64x64xf32>
+  %low = tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %0 = tile.view %x[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %r = tile.view %y[] {shape = affine_map<() -> (64)>} : !llvm.ptr<1> to <64xf32>
+  %s = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+  %m = tile.load %r[affine_map<(d0) -> (d0)>] () checked [false] : <64xf32> -> tensor<64xf32>
+  %soft = math.tanh %s : tensor<64x64xf32>
+  %p = arith.addf %soft, %s : tensor<64x64xf32>
+  %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %d = arith.subf %p, %b : tensor<64x64xf32>
+  %e = math.exp %d fastmath<afn> : tensor<64x64xf32>
+  %is = arith.cmpf olt, %s, %zeros : tensor<64x64xf32>
+  %c = arith.select %is, %zeros, %low : tensor<64x64xi1>, tensor<64x64xf32>
+  %q = arith.addf %soft, %c : tensor<64x64xf32>
+  %d2 = arith.subf %q, %b : tensor<64x64xf32>
+  %e2 = math.exp %d2 fastmath<afn> : tensor<64x64xf32>
+  tile.store %e, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  tile.store %e2, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
   tile.return
 }

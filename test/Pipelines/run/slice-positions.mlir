@@ -13,6 +13,8 @@
 // RUN:   --int-range=14:14 | FileCheck %s
 // RUN: fusion-run %s --entry=read --device=emulator --random --verify \
 // RUN:   --int-range=-3:-3 | FileCheck %s
+// RUN: fusion-run %s --entry=caches --device=emulator --random --verify \
+// RUN:   --int-range=5:5 | FileCheck %s
 // CHECK: verified
 // RUN: not fusion-run %s --entry=scalar --device=emulator --random \
 // RUN:   --int-range=64:64 2>&1 | FileCheck %s --check-prefix=BEYOND
@@ -51,4 +53,17 @@ func.func @read(%cache: tensor<16x8xf32>, %p: tensor<2xi64>)
   %rows = tensor.extract_slice %cache[%i, 0] [4, 8] [1, 1]
       : tensor<16x8xf32> to tensor<4x8xf32>
   return %rows : tensor<4x8xf32>
+}
+
+// Two caches grow in one launch, each at a position of its own.
+func.func @caches(%k: tensor<2x8x64xf16>, %v: tensor<2x8x64xf16>,
+                  %newK: tensor<2x64xf16>, %newV: tensor<2x64xf16>, %p: i64,
+                  %q: i32) -> (tensor<2x8x64xf16>, tensor<2x8x64xf16>) {
+  %i = arith.index_cast %p : i64 to index
+  %j = arith.index_cast %q : i32 to index
+  %a = tensor.insert_slice %newK into %k[0, %i, 0] [2, 1, 64] [1, 1, 1]
+      : tensor<2x64xf16> into tensor<2x8x64xf16>
+  %b = tensor.insert_slice %newV into %v[0, %j, 0] [2, 1, 64] [1, 1, 1]
+      : tensor<2x64xf16> into tensor<2x8x64xf16>
+  return %a, %b : tensor<2x8x64xf16>, tensor<2x8x64xf16>
 }

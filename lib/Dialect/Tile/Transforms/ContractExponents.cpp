@@ -17,7 +17,8 @@
 // same for all elements of a row and for the factors that repair their sums, so
 // that it cancels in a quotient of sums. So are all exponents of what is
 // rounded itself when it is computed, whichever factors stand where; one of
-// exact elements keeps its difference, which is exact next to the maximum.
+// exact elements keeps its difference, which is exact next to the maximum, and
+// so does one of sums with masks, which may be as large as numbers are.
 //
 // What a mask makes minus infinity for the maximum so far is zero as an
 // exponential relative to that, and needs no masks of its own in sums.
@@ -272,6 +273,51 @@ static bool isRounded(Value tile) {
       tile.getDefiningOp());
 }
 
+/// Numbers from here on are masks rather than scores.
+static constexpr double kLargeNumber = 1 << 20;
+
+/// Arithmetic looked through on the way to what an element is made of.
+static constexpr unsigned kMaxDepth = 16;
+
+static bool isPosition(Value tile) {
+  return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(
+      tile.getDefiningOp());
+}
+
+/// True when `tile` may hold finite numbers that stand for minus infinity:
+/// those that are in the program, and what comes from memory, but for multiples
+/// of positions.
+static bool mayMask(Value tile, unsigned depth = 0) {
+  if (std::optional<double> number = getNumber(tile))
+    return std::isfinite(*number) && std::abs(*number) >= kLargeNumber;
+  Operation *op = tile.getDefiningOp();
+  if (!op || depth == kMaxDepth)
+    return true;
+  if (isa<DotOp, math::TanhOp>(op) || isPosition(tile) ||
+      (isa<arith::MulFOp>(op) && llvm::any_of(op->getOperands(), isPosition)))
+    return false;
+  auto isMask = [&](Value operand) { return mayMask(operand, depth + 1); };
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    return isMask(choice.getTrueValue()) || isMask(choice.getFalseValue());
+  return !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+              arith::NegFOp, math::FmaOp, arith::ExtFOp, arith::TruncFOp,
+              BroadcastOp, SplatOp>(op) ||
+         llvm::any_of(op->getOperands(), isMask);
+}
+
+/// True when `tile` is a sum with what may mask it. A walk may see a row's
+/// masked elements first: of their maximum m, m log2(e) would be rounded by
+/// more than exponentials hold, while y - m is zero.
+static bool isMaskedSum(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (auto choice = dyn_cast_if_present<arith::SelectOp>(op))
+    return isMaskedSum(choice.getTrueValue()) ||
+           isMaskedSum(choice.getFalseValue());
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, math::FmaOp>(op) &&
+         llvm::any_of(op->getOperands(),
+                      [](Value term) { return mayMask(term); });
+}
+
 template <typename Exponential>
 void ContractExponent<Exponential>::alignFactors(
     Value row, double scale, Value origin, PatternRewriter &rewriter) const {
@@ -324,6 +370,8 @@ LogicalResult ContractExponent<Exponential>::matchAndRewrite(
   if (std::optional<Scaled> scaled = matchScaled(element.tile))
     element = *scaled;
   else if (!isRounded(element.tile))
+    return failure();
+  if (isMaskedSum(element.tile))
     return failure();
   if (std::optional<Scaled> scaled = matchScaled(origin.tile))
     origin = *scaled;
