@@ -168,7 +168,7 @@ bool LoopMatcher::isSameLoop(AffineExpr coord, AffineExpr own) {
   auto loop = dyn_cast<AffineDimExpr>(coord);
   auto ownLoop = dyn_cast<AffineDimExpr>(own);
   if (!loop || !ownLoop)
-    return false;
+    return isa<AffineConstantExpr>(coord) && coord == own;
   AffineExpr &known = loops[ownLoop.getPosition()];
   if (known)
     return known == coord;

@@ -182,11 +182,21 @@ Tile RunningResults::repair(const Reduction &member, Tile sum) {
 }
 
 Tile mlir::fusion::checkSources(Tile sum, ArrayRef<Tile> sources,
+                                ArrayRef<AffineExpr> extents,
                                 TileBuilder &builder) {
   Location loc = builder.getLoc();
   for (const Tile &source : sources) {
     Tile none{arith::SubFOp::create(builder, loc, source.value, source.value),
               source.axes};
+    // What adds up nothing needs nothing.
+    Tile zero{builder.createConstant(builder.getZeroAttr(
+                  tile::getTileElementType(none.value.getType()))),
+              {}};
+    AffineExpr first = getAffineConstantExpr(0, builder.getContext());
+    for (AffineExpr extent : extents)
+      if (auto known = dyn_cast<AffineConstantExpr>(extent);
+          !known || known.getValue() == 0)
+        none = builder.select(builder.below(first, extent), none, zero);
     std::array<Tile, 2> both{
         sum,
         builder.castTile(none, tile::getTileElementType(sum.value.getType()))};

@@ -58,9 +58,11 @@ private:
   std::map<std::tuple<unsigned, StringRef, double>, Tile> factors;
 };
 
-/// `sum` of a member whose sources are `sources` in the end: no number where
-/// one of these is none or infinite, as it would be if they had been known.
-Tile checkSources(Tile sum, ArrayRef<Tile> sources, TileBuilder &builder);
+/// `sum` of a member whose sources are `sources` in the end, along dimensions
+/// of `extents`: no number where one of the sources is none or infinite, as it
+/// would be if they had been known, unless there is nothing to add up.
+Tile checkSources(Tile sum, ArrayRef<Tile> sources,
+                  ArrayRef<AffineExpr> extents, TileBuilder &builder);
 
 } // namespace mlir::fusion
 

@@ -760,8 +760,10 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     SmallVector<Tile> sources;
     for (const Reduction::Link &link : member.links)
       sources.push_back(results[link.source].front());
-    if (!sources.empty())
-      finished->front() = checkSources(finished->front(), sources, builder);
+    auto extents = llvm::map_to_vector(
+        walkAxes, [&](unsigned axis) { return axes[axis].extent; });
+    finished->front() =
+        checkSources(finished->front(), sources, extents, builder);
     for (auto [i, tile] : llvm::enumerate(*finished))
       evaluator.remember(member.op->getResult(i), member.coords, tile);
     results.push_back(std::move(*finished));

@@ -16,6 +16,7 @@
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -24,8 +25,34 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Whether `op` adds up nothing, if that is known at run time only, or true.
+static Value createIsEmpty(OpBuilder &builder, linalg::LinalgOp op) {
+  Location loc = op.getLoc();
+  Value isEmpty;
+  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges())) {
+    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction ||
+        (!ShapedType::isDynamic(extent) && extent > 0))
+      continue;
+    // Sizes of tensors from outside are arguments.
+    OpFoldResult size = builder.getIndexAttr(0);
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (std::optional<unsigned> dim =
+              op.getMatchingIndexingMap(operand).getResultPosition(
+                  builder.getAffineDimExpr(loop));
+          dim && (!isa<Value>(size) || isa<BlockArgument>(operand->get())))
+        size = tensor::getMixedSize(builder, loc, operand->get(), *dim);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value none = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq,
+        getValueOrCreateConstantIndexOp(builder, loc, size), zero);
+    isEmpty =
+        isEmpty ? arith::OrIOp::create(builder, loc, isEmpty, none) : none;
+  }
+  return isEmpty;
+}
+
 /// Divides the result of `op`, which is `result` after divisions before it, by
-/// the sum of `deferral`.
+/// the sum of `deferral`. A sum of nothing is zero, not zero divided by zero.
 static Value divide(Value result, linalg::LinalgOp op,
                     const Deferral &deferral) {
   OpBuilder builder(op.getContext());
@@ -44,6 +71,7 @@ static Value divide(Value result, linalg::LinalgOp op,
       AffineMap::get(type.getRank(), 0, coords, builder.getContext());
   SmallVector<utils::IteratorType> kinds(type.getRank(),
                                          utils::IteratorType::parallel);
+  Value isEmpty = createIsEmpty(builder, op);
   Value empty = tensor::EmptyOp::create(
       builder, loc,
       tensor::getMixedSizes(builder, loc, op.getDpsInitOperand(0)->get()),
@@ -54,6 +82,9 @@ static Value divide(Value result, linalg::LinalgOp op,
              [&](OpBuilder &b, Location at, ValueRange arguments) {
                Value quotient = arith::DivFOp::create(
                    b, at, arguments[0], arguments[1], deferral.fastmath);
+               if (isEmpty)
+                 quotient = arith::SelectOp::create(b, at, isEmpty,
+                                                    arguments[0], quotient);
                linalg::YieldOp::create(b, at, quotient);
              })
       .getResult(0);

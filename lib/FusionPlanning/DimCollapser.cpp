@@ -346,7 +346,9 @@ void DimCollapser::addMove(Operation *op) {
     return refuseAll(op, result);
   }
   for (int64_t dim = 0; dim + 1 < rank; ++dim) {
-    bool isTogether = movesTogether(op, dim);
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    bool isTogether = movesTogether(op, dim) &&
+                      (!slice || joinsParts() || isWhole(slice, dim));
     auto add = [&](Value value) {
       if (!isTogether)
         return refuse(op, value, dim);

@@ -60,6 +60,9 @@ protected:
   virtual bool splitsIndices() const { return false; }
   /// May dimensions of sizes that are not known fall together?
   virtual bool takesDynamic() const { return false; }
+  /// May rows of which a slice takes some be one dimension with what lies in
+  /// them? What others walk together with the slice then has another dimension.
+  virtual bool joinsParts() { return true; }
 
   void refuseAll(Operation *op, ValueRange values);
   unsigned getBoundary(Value value, unsigned dim) const {

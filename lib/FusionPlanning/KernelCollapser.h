@@ -30,6 +30,7 @@ public:
 protected:
   /// Fills `fallen`.
   virtual void chooseClasses();
+  bool joinsParts() override { return kernel.getNumResults() == 1; }
 
   KernelOp kernel;
 

@@ -201,11 +201,8 @@ static bool shouldSplit(OpOperand *operand) {
     return false;
   bool contracts = false;
   auto isSplit = [&](ArrayRef<int64_t> group) {
-    SmallVector<int64_t> large;
-    for (int64_t dim : group)
-      if (collapse.getSrcType().getDimSize(dim) != 1)
-        large.push_back(dim);
-    return large.size() > 1 && isFromParts(collapse.getSrc(), large, contracts);
+    return group.size() > 1 &&
+           isFromParts(collapse.getSrc(), group, contracts);
   };
   if (!llvm::any_of(collapse.getReassociationIndices(), isSplit))
     return false;

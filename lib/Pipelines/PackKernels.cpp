@@ -121,8 +121,8 @@ KernelPacker::KernelPacker(MLIRContext *context,
   packed = createFunction(programs);
 }
 
-/// Which of the sizes that are known at run time the last arguments of `program`
-/// are.
+/// Which of the sizes that are known at run time the last arguments of
+/// `program` are.
 static ArrayRef<int64_t> getSizes(LLVM::LLVMFuncOp program) {
   auto sizes = program->getAttrOfType<DenseI64ArrayAttr>(kSizesAttrName);
   return sizes ? sizes.asArrayRef() : ArrayRef<int64_t>();

@@ -766,7 +766,8 @@ static Value crop(OpBuilder &builder, StoreOp store) {
   for (auto [end, coord, checked] :
        llvm::zip(ends, store.getMap().getResults(), store.getChecked())) {
     auto dim = dyn_cast<AffineDimExpr>(coord);
-    if (!dim || !checked || ShapedType::isDynamic(end))
+    // Of an empty view the store's own checks keep everything.
+    if (!dim || !checked || ShapedType::isDynamic(end) || end == 0)
       continue;
     int64_t &size = sizes[dim.getPosition()];
     isCropped |= end < size;
