@@ -142,6 +142,34 @@ static void readCopies(linalg::GenericOp op) {
   op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
 }
 
+/// Lets the copy that `collapse` is of, which repeats a tensor along a
+/// dimension that is joined with dimensions of size one, do without these: all
+/// that reads it has the same.
+static void dropUnitLoops(tensor::CollapseShapeOp collapse) {
+  auto copy = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+  if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumReductionLoops() > 0 ||
+      !copy->hasOneUse() || hasContract(copy) ||
+      !copy.getIndexingMapsArray().back().isIdentity())
+    return;
+  SmallVector<unsigned> dropped;
+  for (ArrayRef<int64_t> group : collapse.getReassociationIndices()) {
+    auto isOne = [&](int64_t dim) {
+      return collapse.getSrcType().getDimSize(dim) == 1;
+    };
+    if (llvm::count_if(group, isOne) + 1 == static_cast<int64_t>(group.size()))
+      llvm::append_range(dropped, llvm::make_filter_range(group, isOne));
+  }
+  if (dropped.empty())
+    return;
+  linalg::ControlDropUnitDims options;
+  options.controlFn = [&](Operation *) { return dropped; };
+  IRRewriter rewriter(copy);
+  FailureOr<linalg::DropUnitDimsResult> made =
+      linalg::dropUnitDims(rewriter, copy, options);
+  if (succeeded(made))
+    rewriter.replaceOp(copy, made->replacements);
+}
+
 //===----------------------------------------------------------------------===//
 // Reshapes of what is repeated
 //===----------------------------------------------------------------------===//
@@ -201,8 +229,11 @@ static bool shouldSplit(OpOperand *operand) {
     return false;
   bool contracts = false;
   auto isSplit = [&](ArrayRef<int64_t> group) {
-    return group.size() > 1 &&
-           isFromParts(collapse.getSrc(), group, contracts);
+    SmallVector<int64_t> large;
+    for (int64_t dim : group)
+      if (collapse.getSrcType().getDimSize(dim) != 1)
+        large.push_back(dim);
+    return large.size() > 1 && isFromParts(collapse.getSrc(), large, contracts);
   };
   if (!llvm::any_of(collapse.getReassociationIndices(), isSplit))
     return false;
@@ -218,6 +249,9 @@ void mlir::fusion::splitRepeats(FunctionOpInterface func) {
   for (auto op : llvm::make_early_inc_range(
            func.getFunctionBody().front().getOps<linalg::GenericOp>()))
     readCopies(op);
+  for (auto collapse : llvm::make_early_inc_range(
+           func.getFunctionBody().front().getOps<tensor::CollapseShapeOp>()))
+    dropUnitLoops(collapse);
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldSplit);
