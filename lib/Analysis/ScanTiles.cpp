@@ -17,6 +17,7 @@
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Executable/PackageModel.h"
 #include "fusion/Support/Counts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -59,6 +60,50 @@ void mlir::fusion::describeStates(const KernelBody &body, ScanSizes &sizes) {
   }
   if (!isExchanged)
     sizes.stateWords = 0;
+}
+
+/// Whether the order in which `combiner` combines state `number` decides how
+/// often what went in first is rounded: not where each result is one of the two
+/// states, or a product, which is as inexact in any order. A recurrence is
+/// defined by its order, and what was rounded fades with the terms.
+static bool dependsOnOrder(Block &combiner, unsigned number) {
+  Value combined = combiner.getTerminator()->getOperand(number);
+  Value left = combiner.getArgument(number);
+  Value right = combiner.getArgument(combiner.getNumArguments() / 2 + number);
+  if (LogOfSum::match(combined, left, right))
+    return true;
+  Operation *sum = combined.getDefiningOp();
+  return isa_and_present<arith::AddFOp>(sum) &&
+         llvm::is_contained(sum->getOperands(), left) &&
+         llvm::is_contained(sum->getOperands(), right);
+}
+
+bool mlir::fusion::mayWalkInOrder(ScanOp scan, std::optional<int64_t> extent) {
+  Block &combiner = scan.getCombiner().front();
+  if ((extent && *extent <= kMostInOrder) || !matchScanCombiner(combiner))
+    return true;
+  return llvm::none_of(
+      llvm::seq<unsigned>(0, combiner.getNumArguments() / 2),
+      [&](unsigned number) { return dependsOnOrder(combiner, number); });
+}
+
+llvm::SetVector<Value> mlir::fusion::findUsed(ScanOp scan) {
+  Block &combiner = scan.getCombiner().front();
+  ValueRange combined = combiner.getTerminator()->getOperands();
+  llvm::SetVector<Value> used;
+  for (auto [result, value] : llvm::zip(scan.getResults(), combined))
+    if (!result.use_empty())
+      used.insert(value);
+  for (unsigned i = 0; i < used.size(); ++i) {
+    auto argument = dyn_cast<BlockArgument>(used[i]);
+    Operation *op = used[i].getDefiningOp();
+    if (op && op->getBlock() == &combiner)
+      used.insert_range(op->getOperands());
+    else if (argument && argument.getOwner() == &combiner &&
+             argument.getArgNumber() < combined.size())
+      used.insert(combined[argument.getArgNumber()]);
+  }
+  return used;
 }
 
 double mlir::fusion::countCombination(const OpCost &cost) {

@@ -41,12 +41,12 @@ FailureOr<std::vector<WalkedScan>> ScanEmitter::find(ArrayRef<ScanOp> scans,
     walked.types.assign(scan.getInits().getTypes().begin(),
                         scan.getInits().getTypes().end());
     walked.neutral.resize(walked.types.size());
-    if (axes[axis].tile > 1) {
-      std::optional<ScanCombiner> combiner =
-          matchScanCombiner(scan.getCombiner().front());
-      if (!combiner)
-        return scan.emitError("FUS-3127: a scan whose combination is not known "
-                              "to be associative is walked in tiles");
+    std::optional<ScanCombiner> combiner =
+        matchScanCombiner(scan.getCombiner().front());
+    if (axes[axis].tile > 1 && !combiner)
+      return scan.emitError("FUS-3127: a scan whose combination is not known "
+                            "to be associative is walked in tiles");
+    if (combiner) {
       walked.types = combiner->types;
       walked.neutral = combiner->neutral;
     }
@@ -223,28 +223,72 @@ ScanEmitter::scanRound(const WalkedScan &scan, unsigned axis,
   return llvm::to_vector_of<Value>(exchange.getBefore());
 }
 
+/// The combination of `from` on tiles of states that are wider than those it is
+/// written for.
+static SmallVector<Value> combineWide(OpBuilder &builder, Block &from,
+                                      ValueRange states, ValueRange elements) {
+  IRMapping mapping;
+  unsigned count = states.size();
+  mapping.map(from.getArguments().take_front(count), states);
+  mapping.map(from.getArguments().drop_front(count), elements);
+  for (Operation &op : from.without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    for (Value result : copy->getResults())
+      result.setType(copy->getOperand(0).getType());
+  }
+  return llvm::map_to_vector(
+      from.getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookup(value); });
+}
+
+FailureOr<SmallVector<Tile>>
+ScanEmitter::combineElement(const WalkedScan &scan, ValueRange states,
+                            ArrayRef<Tile> elements) {
+  ScanOp op = scan.op;
+  Block &combiner = op.getCombiner().front();
+  SmallVector<Tile> combined;
+  if (!llvm::equal(scan.types, op.getInits().getTypes())) {
+    SmallVector<Value> wide;
+    for (auto [element, type] : llvm::zip(elements, scan.types))
+      wide.push_back(
+          builder.broadcast(builder.castTile(element, type), scan.axes).value);
+    for (Value state : combineWide(builder, combiner, states, wide))
+      combined.push_back({state, scan.axes});
+    return combined;
+  }
+  BodyEvaluator body(evaluator, &combiner);
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    body.setTile(combiner.getArgument(i), {states[i], scan.axes});
+    body.setTile(combiner.getArgument(elements.size() + i), element);
+  }
+  for (Value yielded : combiner.getTerminator()->getOperands()) {
+    FailureOr<Tile> state = body.evaluate(yielded);
+    if (failed(state))
+      return failure();
+    combined.push_back(builder.broadcast(*state, scan.axes));
+  }
+  return combined;
+}
+
 LogicalResult ScanEmitter::scanElement(WalkedScan &scan, ValueRange states,
                                        SmallVectorImpl<Value> &next) {
   ScanOp op = scan.op;
-  BodyEvaluator body(evaluator, &op.getCombiner().front());
-  unsigned count = op.getInputs().size();
-  for (unsigned i = 0; i < count; ++i) {
-    body.setTile(body.getBlock()->getArgument(i), {states[i], scan.axes});
-    FailureOr<Tile> element =
-        evaluator.evaluate(op.getInputs()[i], scan.coords);
+  SmallVector<Tile> elements;
+  for (Value input : op.getInputs()) {
+    FailureOr<Tile> element = evaluator.evaluate(input, scan.coords);
     if (failed(element))
       return failure();
-    body.setTile(body.getBlock()->getArgument(count + i), *element);
+    elements.push_back(*element);
   }
-  Operation *yield = body.getBlock()->getTerminator();
-  for (unsigned i = 0; i < count; ++i) {
-    FailureOr<Tile> combined = body.evaluate(yield->getOperand(i));
-    if (failed(combined))
-      return failure();
-    Tile state = builder.broadcast(*combined, scan.axes);
+  FailureOr<SmallVector<Tile>> combined =
+      combineElement(scan, states, elements);
+  if (failed(combined))
+    return failure();
+  for (auto [i, state] : llvm::enumerate(*combined)) {
     next.push_back(state.value);
+    Tile result = op.getExclusive() ? Tile{states[i], scan.axes} : state;
     evaluator.remember(op.getResult(i), scan.coords,
-                       op.getExclusive() ? Tile{states[i], scan.axes} : state);
+                       builder.castTile(result, op.getInits()[i].getType()));
   }
   return success();
 }
@@ -307,6 +351,10 @@ unsigned ScanEmitter::addAxis(unsigned dim) {
   }
   if (panels.isInRounds())
     walked.round = panels.getPanel()->members;
+  // What is written out is a round of the block's own.
+  std::optional<int64_t> extent = kernel.getDim(dim).getStaticExtent();
+  if (!panels.getPanel() && (!extent || *extent >= decision.getStrip()))
+    walked.round = decision.getStrip();
   unsigned axis = axes.add(walked);
   axes.bind(dim, axis);
   return axis;
@@ -394,13 +442,20 @@ FailureOr<SmallVector<Value>> ScanEmitter::walk(unsigned axis, bool backwards,
     scopes.insertInnermost();
     axes[axis].piece = piece;
     scf::ForOp loop = walks.openLoopOn(axis, states);
+    // What is left of elements that are written out is one at a time.
+    if (isWrittenOut(axis) && piece == Piece::Rest) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(loop);
+      loop.setStep(builder.createIndex(1));
+    }
     placeWalk(axis, loop, backwards, number);
     FailureOr<SmallVector<Value>> next = step(loop.getRegionIterArgs());
     if (failed(next))
       return failure();
     loop = walks.closeLoop(*next);
-    // The next tile is on its way while blocks wait for each other.
-    if (panels.getPanel())
+    // The next tile is on its way while blocks wait for each other, or while
+    // threads go through elements that need each other.
+    if (panels.getPanel() || (isWrittenOut(axis) && piece != Piece::Rest))
       loop->setAttr(tile::kLoadAheadAttrName, builder.getUnitAttr());
     states =
         llvm::to_vector_of<Value>(loop.getResults().take_front(next->size()));
@@ -465,6 +520,37 @@ LogicalResult ScanEmitter::emitRuns(MutableArrayRef<WalkedScan> scans,
   return success();
 }
 
+FailureOr<SmallVector<Value>>
+ScanEmitter::emitTurns(ArrayRef<ScanOp> scans, unsigned axis, ValueRange states,
+                       function_ref<LogicalResult()> emitStep) {
+  const Axis walked = axes[axis];
+  bool backwards = ScanOp(scans.front()).getReverse();
+  // All places are known before any element is computed, so that loads can be
+  // together.
+  SmallVector<unsigned> turns;
+  for (int64_t turn = 0; turn < walked.round; ++turn) {
+    Axis own = walked;
+    own.round = 1;
+    own.exact = true;
+    own.offset = arith::AddIOp::create(
+        builder, loc, walked.offset,
+        builder.createIndex(backwards ? walked.round - 1 - turn : turn));
+    turns.push_back(axes.add(own));
+  }
+  SmallVector<Value> next(states);
+  for (unsigned turn : turns) {
+    axes.bind(*walked.dim, turn);
+    FailureOr<std::vector<WalkedScan>> found = find(scans, turn);
+    if (failed(found))
+      return failure();
+    FailureOr<SmallVector<Value>> own = scanStep(*found, turn, next);
+    if (failed(own) || failed(emitStep()))
+      return failure();
+    next = *own;
+  }
+  return next;
+}
+
 LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
                                 function_ref<LogicalResult()> emitStep) {
   ScanOp first = scans.front();
@@ -484,6 +570,8 @@ LogicalResult ScanEmitter::emit(ArrayRef<ScanOp> scans, unsigned dim,
   if (failed(states))
     return failure();
   auto step = [&](ValueRange before) -> FailureOr<SmallVector<Value>> {
+    if (isWrittenOut(axis) && axes[axis].piece != Piece::Rest)
+      return emitTurns(scans, axis, before, emitStep);
     FailureOr<SmallVector<Value>> next = scanStep(*found, axis, before);
     if (failed(next) || failed(emitStep()))
       return failure();

@@ -51,6 +51,15 @@ private:
   /// Adds the axis that is walked, before its loop, so that coordinates can be
   /// formed.
   unsigned addAxis(unsigned dim);
+  /// Steps of the walk along `axis` are several elements, written out.
+  bool isWrittenOut(unsigned axis) const {
+    return axes[axis].round > 1 && !panels.isInRounds();
+  }
+  /// Lets a step of the walk along `axis` be one element after the other,
+  /// written out, in each of which `emitStep` emits what consumes the scans.
+  FailureOr<SmallVector<Value>>
+  emitTurns(ArrayRef<ScanOp> scans, unsigned axis, ValueRange states,
+            function_ref<LogicalResult()> emitStep);
   /// Walks what the block has along `axis`, from `states`; returns those
   /// behind.
   FailureOr<SmallVector<Value>> walk(unsigned axis, bool backwards,
@@ -75,6 +84,10 @@ private:
                                 unsigned state, Value scanned);
   LogicalResult scanElement(WalkedScan &scan, ValueRange states,
                             SmallVectorImpl<Value> &next);
+  /// The states of one element of `scan`, `elements`, behind `states`.
+  FailureOr<SmallVector<Tile>> combineElement(const WalkedScan &scan,
+                                              ValueRange states,
+                                              ArrayRef<Tile> elements);
   /// One step for the totals of all `scans`, from `totals` of what came before.
   FailureOr<SmallVector<Value>> addTotals(ArrayRef<WalkedScan> scans,
                                           unsigned axis, ValueRange totals);

@@ -15,6 +15,7 @@
 #include "fusion/FusionPlanning/FusionLegality.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/Reductions.h"
+#include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 
 using namespace mlir;
@@ -125,7 +126,93 @@ static const BodyInstance *findRoot(const KernelBody &body) {
   return root;
 }
 
+/// Elements of the dimensions `held` that a block has in each step of a scan,
+/// at most: lanes of a warp share them.
+static constexpr double kMostHeld = 512;
+
+static double countHeld(const KernelBody &body, DimMask held) {
+  double elements = 1;
+  for (auto [dim, extent] : llvm::enumerate(body.getExtents()))
+    if (held >> dim & 1)
+      elements *= static_cast<double>(
+          llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
+  return elements;
+}
+
+namespace {
+/// A scan whose results are reduced in each of its steps.
+struct ReducedScan {
+  const BodyInstance *scan = nullptr, *reduction = nullptr;
+  /// The dimension that is walked, and those that reductions have.
+  DimMask scanned = 0, held = 0;
+};
+} // namespace
+
+/// Finds the scan of `body`, and what its reductions run along, which has to be
+/// the same for all.
+static FusionDecision findReducedScan(const KernelBody &body,
+                                      ReducedScan &found) {
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind == NodeKind::Pointwise)
+      continue;
+    bool isScan = node.kind == NodeKind::Scan;
+    if ((isScan && found.scan) || node.granuleLoop >= 0)
+      return FusionDecision::no(ReasonCode::ScanWithReduction,
+                                quote(body, instance));
+    DimMask own = body.getReducedMask(instance);
+    if (!isScan && found.reduction && own != found.held)
+      return FusionDecision::no(ReasonCode::ReductionMismatch,
+                                quote(body, *found.reduction) + " and " +
+                                    quote(body, instance));
+    (isScan ? found.scan : found.reduction) = &instance;
+    (isScan ? found.scanned : found.held) = own;
+  }
+  return FusionDecision::yes();
+}
+
+/// Whether threads can walk what `found` scans element by element, and reduce
+/// what they have of each.
+static bool canReduceInSteps(const KernelBody &body, const ReducedScan &found) {
+  // What is reduced along the scanned dimension waits for all of it.
+  if ((found.held & found.scanned) || (found.held & ~found.scan->mask) ||
+      countHeld(body, found.held) > kMostHeld)
+    return false;
+  std::optional<int64_t> length;
+  for (auto [dim, extent] : llvm::enumerate(body.getExtents())) {
+    if ((found.held >> dim & 1) && !body.isStatic(dim))
+      return false;
+    if ((found.scanned >> dim & 1) && body.isStatic(dim))
+      length = static_cast<int64_t>(extent);
+  }
+  return mayWalkInOrder(cast<ScanOp>(body.getNode(*found.scan).op), length);
+}
+
+static FusionDecision checkReducedScan(const KernelBody &body) {
+  ReducedScan found;
+  if (FusionDecision same = findReducedScan(body, found); !same)
+    return same;
+  if (!canReduceInSteps(body, found))
+    return FusionDecision::no(ReasonCode::ScanWithReduction,
+                              quote(body, *found.reduction));
+  // Blocks own what the scan and all results have.
+  DimMask inside = found.scanned | found.held;
+  DimMask outer = found.scan->mask & ~inside;
+  for (const BodyOutput &output : body.getOutputs())
+    if (outer & ~output.mask)
+      return FusionDecision::no(ReasonCode::IterationMismatch,
+                                quote(body, *found.scan) + " and " +
+                                    quoteOutput(body, output));
+  for (const BodyInstance &instance : body.getInstances())
+    if (instance.mask & ~(outer | inside))
+      return FusionDecision::no(ReasonCode::ExtraDimension,
+                                quote(body, instance));
+  return FusionDecision::yes();
+}
+
 FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
+  if (body.has(NodeKind::Scan) && body.has(NodeKind::Reduction))
+    return checkReducedScan(body);
   SmallVector<Ancestry> ancestry = getAncestry(body);
   ArrayRef<BodyInstance> instances = body.getInstances();
   if (FusionDecision granules = checkGranules(body); !granules)
@@ -134,13 +221,13 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
   // whole, since others reduce it in each step.
   const BodyInstance *root = findRoot(body);
   DimMask outer = root->outerMask, held = getHeld(body);
-  unsigned numScans = 0, numReductions = 0;
+  unsigned numScans = 0;
   for (auto [i, instance] : llvm::enumerate(instances)) {
     NodeKind kind = body.getNode(instance).kind;
     if (kind == NodeKind::Pointwise)
       continue;
-    ++(kind == NodeKind::Scan ? numScans : numReductions);
-    if (numScans > 1 || (numScans && numReductions))
+    numScans += kind == NodeKind::Scan ? 1 : 0;
+    if (numScans > 1)
       return FusionDecision::no(ReasonCode::ScanWithReduction,
                                 quote(body, instance));
     DimMask kept = instance.outerMask;

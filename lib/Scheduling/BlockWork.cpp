@@ -32,7 +32,39 @@ BlockWork::BlockWork(const LoopFacts &facts, const LoopSchedule &schedule)
                  static_cast<double>(schedule[dim].strip);
   perThread = std::max(1.0, perThread / threads);
   findTurns();
+  findSteps();
   dropPadding();
+}
+
+void BlockWork::findSteps() {
+  reducesInSteps = schedule.strategy == Strategy::Scan && facts.reduced.any();
+  if (!reducesInSteps)
+    return;
+  double held = 1, columns = 1;
+  for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
+    (facts.reduced.test(dim) ? held : columns) *=
+        static_cast<double>(schedule[dim].tile);
+  heldInStep = std::max(1.0, held * columns / threads);
+  sharing = std::min(held, std::max(1.0, threads / columns));
+}
+
+double BlockWork::countInStep(DimMask mask) const {
+  double elements = 1;
+  for (unsigned dim : facts.reduced.set_bits())
+    if (mask >> dim & 1)
+      elements *= static_cast<double>(schedule[dim].tile);
+  return std::min(elements, heldInStep);
+}
+
+double BlockWork::countWrittenOut() const {
+  return static_cast<double>(schedule[facts.scanned.find_first()].strip);
+}
+
+double BlockWork::countPointsOfSteps(DimMask mask) const {
+  unsigned scanned = facts.scanned.find_first();
+  double steps =
+      mask >> scanned & 1 ? static_cast<double>(facts.extents[scanned]) : 1;
+  return threads * blocks * steps * countInStep(mask);
 }
 
 void BlockWork::dropPadding() {
@@ -93,7 +125,8 @@ void BlockWork::measure(unsigned dim) {
     own = granule > 1 ? std::ceil(extent / granule)
                       : static_cast<double>(axis.split);
     cover = granule > 1 ? granule : std::ceil(extent / own);
-    double steps = std::ceil(cover / tile);
+    // What is left of elements that are written out is one at a time.
+    double steps = std::ceil(cover / (tile * static_cast<double>(axis.strip)));
     trips *= steps;
     if (copiesAhead(dim))
       stages = std::max(stages, static_cast<double>(axis.stages));
@@ -101,7 +134,7 @@ void BlockWork::measure(unsigned dim) {
       steps = static_cast<double>(axis.steps);
       hasRuns = true;
     }
-    paddingOf.push_back(steps * tile * own / extent);
+    paddingOf.push_back(axis.strip > 1 ? 1 : steps * tile * own / extent);
     walks |= facts.reduced.test(dim) || facts.scanned.test(dim) || granule > 1;
     isSplit |= axis.split > 1;
   } else {
@@ -166,6 +199,8 @@ double BlockWork::countCopies(DimMask mask) const {
 }
 
 double BlockWork::countPoints(DimMask mask) const {
+  if (reducesInSteps)
+    return countPointsOfSteps(mask);
   double points = body.getPoints(mask) * countCopies(mask);
   for (auto [dim, padding] : llvm::enumerate(paddingOf))
     if (mask >> dim & 1)

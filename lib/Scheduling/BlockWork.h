@@ -73,6 +73,10 @@ struct BlockWork {
   double countFolded(const BodyInstance &instance) const;
   /// Chunks along `dim` are copied ahead.
   bool copiesAhead(unsigned dim) const;
+  /// Of a step of such a walk, elements of `mask` that a thread computes.
+  double countInStep(DimMask mask) const;
+  /// Elements of a walk that are written out.
+  double countWrittenOut() const;
   /// Chunks of a walk that are loaded in one loop.
   double countTripsInTurn() const;
 
@@ -91,6 +95,11 @@ struct BlockWork {
   bool walks = false, isSplit = false, inCluster = false;
   /// Blocks walk runs of what they scan, twice.
   bool hasRuns = false;
+  /// Threads walk what is scanned element by element, and reduce what they have
+  /// of each step: so many elements of `reduced` dimensions, of which `sharing`
+  /// lanes have the others.
+  bool reducesInSteps = false;
+  double heldInStep = 1, sharing = 1;
 
 private:
   void measure(unsigned dim);
@@ -98,6 +107,10 @@ private:
   /// where it lies there in the registers of all threads.
   void dropPadding();
   void findTurns();
+  void findSteps();
+  /// The same as countPoints() where what is scanned is reduced in each step:
+  /// each of the lanes that share a column computes what the column has alone.
+  double countPointsOfSteps(DimMask mask) const;
 };
 
 } // namespace mlir::fusion

@@ -598,7 +598,8 @@ std::optional<HeldElements> SharedLister::findHeld() const {
 }
 
 SmallVector<SharedPiece> SharedLister::list() {
-  if (!isPlaced())
+  // Lanes share what a scan's steps reduce, and threads access what they use.
+  if (!isPlaced() || work.reducesInSteps)
     return pieces;
   unsigned sweeps = 1;
   if (work.walks && schedule.strategy == Strategy::Reduction)

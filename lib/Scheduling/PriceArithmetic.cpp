@@ -64,6 +64,8 @@ public:
   void addCombinations();
 
 private:
+  /// The same of lanes that share what each step of a scan reduces.
+  void addCombinationsOfSteps();
   /// What an element of `op` takes, which states that are dear to combine
   /// accumulate, `folded` elements at a time; nothing for any other.
   std::optional<OpCost> getFoldedCost(linalg::LinalgOp op, OpCost each,
@@ -235,6 +237,16 @@ OpCost ArithmeticPricer::getSavedCost(linalg::LinalgOp op,
   return saved;
 }
 
+/// What `scan` takes for an element, of states that a result needs.
+static OpCost getCostOfUsed(ScanOp scan) {
+  OpCost cost;
+  for (Value value : findUsed(scan))
+    if (Operation *op = value.getDefiningOp();
+        op && op->getBlock() == &scan.getCombiner().front())
+      cost += getOpCost(op);
+  return cost;
+}
+
 void ArithmeticPricer::addArithmetic() {
   double repeats = work.countRepeats();
   Expressions expressions;
@@ -250,7 +262,10 @@ void ArithmeticPricer::addArithmetic() {
     double points = work.countPoints(instance.mask) *
                     traffic.getOwnShare(instance.loops) *
                     work.countSweeps(instance.mask, instance.sweeps);
-    if (body.getNode(instance).kind == NodeKind::Scan) {
+    if (body.getNode(instance).kind == NodeKind::Scan && work.reducesInSteps) {
+      auto scan = cast<ScanOp>(body.getNode(instance).op);
+      each = getCostOfUsed(scan);
+    } else if (body.getNode(instance).kind == NodeKind::Scan) {
       double &flops = each.doubles > 0 ? cost.fp64Flops : cost.fp32Flops;
       flops +=
           2 *
@@ -275,7 +290,22 @@ void ArithmeticPricer::addArithmetic() {
   }
 }
 
+void ArithmeticPricer::addCombinationsOfSteps() {
+  for (const BodyInstance &instance : body.getInstances()) {
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind != NodeKind::Reduction)
+      continue;
+    double steps = work.countPoints(instance.outerMask);
+    cost.fp32Flops += 2 * steps * std::log2(work.sharing) *
+                      (countCombination(node.perPoint) +
+                       fitted.shuffleInstructions *
+                           static_cast<double>(node.op->getNumResults()));
+  }
+}
+
 void ArithmeticPricer::addCombinations() {
+  if (work.reducesInSteps)
+    return addCombinationsOfSteps();
   if (schedule.strategy != Strategy::Reduction)
     return;
   auto lanes = static_cast<double>(kWarpThreads);

@@ -36,6 +36,8 @@ public:
 
 private:
   int64_t countOfWindows() const;
+  /// Of scans whose results are reduced in each step.
+  int64_t countOfSteps() const;
   /// Registers of what a thread loads at a time, and of what it keeps from one
   /// sweep to a later one; without states, of what it keeps at least.
   double countLoaded() const;
@@ -87,6 +89,45 @@ double RegisterCounter::countScanned() const {
                     : std::min(work.perThread, fitted.elementsAtATime);
   return held *
          ((work.hasRuns ? scans.otherRegisters : 0) + std::max(loaded, states));
+}
+
+/// Registers of an element's states in `scan` that are carried on.
+static double countCarried(ScanOp scan) {
+  double registers = 0;
+  auto count = scan->getNumResults();
+  for (Value value : findUsed(scan))
+    if (auto state = dyn_cast<BlockArgument>(value);
+        state && state.getOwner() == &scan.getCombiner().front() &&
+        state.getArgNumber() < count)
+      registers += state.getType().isIntOrFloat() &&
+                           state.getType().getIntOrFloatBitWidth() <= 32
+                       ? 1
+                       : 2;
+  return registers;
+}
+
+int64_t RegisterCounter::countOfSteps() const {
+  // Where a thread is, and what it computes; what is loaded ahead, and what is
+  // used of it meanwhile.
+  constexpr double kOthers = 12, kBesideLoaded = 1.25;
+  unsigned scanned = facts.scanned.find_first();
+  double loaded = 0, kept = 0;
+  for (const Stream &stream : traffic.get()) {
+    if (stream.isWrite)
+      continue;
+    // An access brings whole registers.
+    double vector =
+        traffic.getVector(stream, traffic.getRun(stream, work.tileOf));
+    double own = std::max(1.0, vector * stream.value.elementBytes / 4) *
+                 work.countInStep(stream.mask) / vector;
+    bool isOfStep = stream.mask >> scanned & 1;
+    (isOfStep ? loaded : kept) += own;
+  }
+  for (const BodyInstance &instance : body.getInstances())
+    if (auto scan = dyn_cast<ScanOp>(body.getNode(instance).op))
+      kept += countCarried(scan) * work.heldInStep;
+  return toCount(kOthers + kept +
+                 loaded * work.countWrittenOut() * kBesideLoaded);
 }
 
 double RegisterCounter::countLoaded() const {
@@ -222,6 +263,8 @@ int64_t RegisterCounter::countOfWindows() const {
 int64_t RegisterCounter::count() const {
   if (traffic.hasWindows())
     return countOfWindows();
+  if (work.reducesInSteps)
+    return countOfSteps();
   ArrayRef<BodyInstance> instances = body.getInstances();
   // Of one element: what is computed at a time.
   SmallVector<LiveValue> live;

@@ -36,6 +36,15 @@ private:
   /// What copies ahead take and hide.
   void setStages();
   double getBytesInFlight() const;
+  /// A walk that reduces in each step loads the elements of the next: how many
+  /// steps it has is known before it begins.
+  bool loadsAhead() const {
+    return work.reducesInSteps &&
+           facts.getStaticExtent(facts.scanned.find_first());
+  }
+  /// Elements of `stream` for each thread of a block that reduces what it
+  /// scans, which are on their way while it computes those before.
+  double countLoadedAhead(const Stream &stream) const;
 
   const LoopFacts &facts;
   const LoopConstants &fitted;
@@ -90,6 +99,18 @@ double mlir::fusion::countRoundWords(const BlockWork &work) {
   return words;
 }
 
+double SchedulePricer::countLoadedAhead(const Stream &stream) const {
+  unsigned scanned = facts.scanned.find_first();
+  if (!(stream.mask >> scanned & 1))
+    return 0;
+  // Lanes that ask for the same have it once.
+  double elements = work.countWrittenOut();
+  for (auto [dim, axis] : llvm::enumerate(schedule.axes))
+    if (stream.mask >> dim & 1)
+      elements *= static_cast<double>(axis.tile);
+  return elements / work.threads;
+}
+
 double SchedulePricer::getBytesInFlight() const {
   // Stages take no registers.
   if (work.stages > 1)
@@ -97,7 +118,9 @@ double SchedulePricer::getBytesInFlight() const {
   double bytes = 0;
   for (const Stream &stream : traffic.get())
     if (!stream.isWrite)
-      bytes += stream.value.elementBytes * work.perThread * work.turns;
+      bytes += stream.value.elementBytes * (work.reducesInSteps
+                                                ? countLoadedAhead(stream)
+                                                : work.perThread * work.turns);
   // Of a walk the next loads are not on their way while it computes.
   if (schedule.strategy == Strategy::Scan)
     bytes *= work.isSplit && !work.hasRuns
@@ -166,8 +189,9 @@ KernelEstimate SchedulePricer::price() {
   shape.bytesInFlightPerThread = getBytesInFlight();
   if (schedule.strategy == Strategy::Scan) {
     shape.spillingSteps = work.trips;
-    // Rounds load ahead of each other.
-    cost.aheadShare = work.isSplit ? facts.target.fitted.scans.aheadShare : 0;
+    // Rounds, and steps that reduce, load ahead of each other.
+    cost.aheadShare =
+        work.isSplit || loadsAhead() ? facts.target.fitted.scans.aheadShare : 0;
   }
   KernelEstimate estimate;
   estimate.cost = cost;

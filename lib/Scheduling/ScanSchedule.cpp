@@ -110,8 +110,54 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   return draft;
 }
 
+/// Elements of what is reduced in each step of a walk that a thread has, at
+/// most, and those of the walk that are written out.
+static constexpr int64_t kMostHeldByThread = 32, kMostTurns = 16;
+
+/// Walks element by element, in each of which the lanes that share a column
+/// reduce what they have: each schedule has twice as many of them as the one
+/// before, and half as many elements a thread.
+static LoopSchedules getReducedScanSchedules(const LoopFacts &facts,
+                                             const ScanSizes &sizes) {
+  unsigned scanned = facts.scanned.find_first();
+  int64_t held = 1;
+  for (unsigned dim : facts.reduced.set_bits())
+    held *= nextPowerOfTwo(facts.extents[dim]);
+  bool hasColumns = getFastestDim(facts) != scanned;
+  LoopSchedules result;
+  auto add = [&](int64_t sharing, int64_t warps, int64_t turns) {
+    ScanTiles tiles;
+    tiles.warps = warps;
+    int64_t columns = warps * kWarpThreads / sharing;
+    if (hasColumns)
+      tiles.columns = std::min(columns, nextPowerOfTwo(sizes.columns));
+    tiles.rows = std::min(columns / tiles.columns, nextPowerOfTwo(sizes.rows));
+    // Warps that have nothing of their own would do the same as others.
+    if (warps > 1 && tiles.columns * tiles.rows < columns)
+      return;
+    result.push_back(getSchedule(facts, tiles));
+    LoopSchedule &draft = result.back();
+    for (unsigned dim : facts.reduced.set_bits()) {
+      draft[dim].kind = AxisKind::Full;
+      draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+    }
+    draft[scanned].strip = turns;
+  };
+  int64_t length = std::max<int64_t>(facts.extents[scanned], 1);
+  for (int64_t sharing = std::max<int64_t>(held / kMostHeldByThread, 1);
+       sharing <= std::min<int64_t>(held, kWarpThreads); sharing *= 2)
+    for (int64_t warps : {4, 2, 1})
+      for (int64_t turns =
+               std::min<int64_t>(kMostTurns, llvm::bit_floor<uint64_t>(length));
+           turns > 0; turns /= 2)
+        add(sharing, warps, turns);
+  return result;
+}
+
 LoopSchedules mlir::fusion::getScanSchedules(const LoopFacts &facts) {
   ScanSizes sizes = getSizes(facts);
+  if (facts.reduced.any())
+    return getReducedScanSchedules(facts, sizes);
   if (!getSplitObstacle(facts, sizes).empty())
     sizes.stateWords = 0;
   LoopSchedules result;

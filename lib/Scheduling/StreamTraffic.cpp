@@ -23,6 +23,9 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Instructions of each operand in a step of a walk, for where it is.
+static constexpr double kStepInstructions = 3;
+
 /// True when `coord` is made of a remainder or a quotient.
 static bool isSplit(AffineExpr coord) {
   return coord
@@ -172,6 +175,14 @@ double StreamTraffic::getAlignment(const Stream &stream) const {
   return cost::kSectorBytes;
 }
 
+bool StreamTraffic::isAlongHeld(const Stream &stream) const {
+  for (auto [coord, size] :
+       llvm::zip(llvm::reverse(stream.coords), llvm::reverse(stream.shape)))
+    if (auto dim = dyn_cast<AffineDimExpr>(coord); dim && size != 1)
+      return facts.reduced.test(dim.getPosition());
+  return false;
+}
+
 double StreamTraffic::getVector(const Stream &stream, double run,
                                 bool isCopied) const {
   // Parts of a coordinate end where no vector does, or do not.
@@ -181,7 +192,11 @@ double StreamTraffic::getVector(const Stream &stream, double run,
   // which begin a little before the row.
   int64_t row = 1;
   double vector = std::max(1.0, kMaxAccessBytes / stream.value.elementBytes);
-  vector = std::min({vector, work.perThread, run});
+  double most = work.perThread;
+  // Elements that are written out are accessed one by one.
+  if (work.reducesInSteps)
+    most = isAlongHeld(stream) ? work.heldInStep : 1;
+  vector = std::min({vector, most, run});
   for (unsigned number = stream.shape.size(); number-- > 0;) {
     if (stream.shape[number] == 1)
       continue;
@@ -442,10 +457,11 @@ double StreamTraffic::countScannedClocks(const Stream &stream) const {
   double own = std::max(work.tileOf[along] / work.threads, 1.0);
   double neighbours =
       std::min(own, getVector(stream, getRun(stream, work.tileOf)));
+  // Of lanes that share a column one stores it.
   double bytes = stream.value.elementBytes,
          ofBlock =
              static_cast<double>(facts.extents[along]) / work.blocksOf[along],
-         columns = std::min(ofBlock, kWarpThreads * neighbours);
+         columns = std::min(ofBlock, kWarpThreads * neighbours / work.sharing);
   auto row = static_cast<int64_t>(bytes) * facts.extents[along];
   double lines = columns * bytes / kLineBytes;
   if (row % kLineBytes != 0)
@@ -579,6 +595,9 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double ofAccess = held && held->hasRows && !stream.isWrite
                         ? facts.target.fitted.layouts.accessInstructions
                         : fitted.accessInstructions;
+  // So are those of elements that are written out, from where the step is.
+  if (work.reducesInSteps)
+    ofAccess = 1 + kStepInstructions / work.countWrittenOut();
   if (ofParts)
     ofAccess = fitted.partInstructions +
                (mayLieOutside(stream) ? fitted.checkInstructions : 0);

@@ -83,6 +83,8 @@ public:
   /// Elements that lie side by side in what a tile, or a block in all, touches
   /// of the tensor.
   double getRun(const Stream &stream, ArrayRef<double> have) const;
+  /// What lies side by side in memory is what each step of a scan reduces.
+  bool isAlongHeld(const Stream &stream) const;
   /// Elements of one load or store of a thread; of a copy ahead if it is one,
   /// which moves nothing of two rows of a padded tile at once.
   double getVector(const Stream &stream, double run,

@@ -246,3 +246,26 @@ func.func @scan_of_scan(%x: tensor<9000001x11xf32>) -> tensor<9000001x11xf32> {
   }
   return %r : tensor<9000001x11xf32>
 }
+
+// What each step of a recurrence reduces: lanes share it until there are enough
+// threads, and elements are written out, to be on their way.
+// CHECK-LABEL: func.func @reduced
+// CHECK: schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 1, strip = 16>, #fusion.axis<grid, tile = 16>, #fusion.axis<full, tile = 16>], warps = 2>
+func.func @reduced(%a: tensor<4x512x2048x16xbf16>, %b: tensor<4x512x2048x16xbf16>) -> tensor<4x512x2048xf32> {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %aw = arith.extf %a : tensor<4x512x2048x16xbf16> to tensor<4x512x2048x16xf32>
+  %bw = arith.extf %b : tensor<4x512x2048x16xbf16> to tensor<4x512x2048x16xf32>
+  %h:2 = fusion.scan ins(%aw, %bw : tensor<4x512x2048x16xf32>, tensor<4x512x2048x16xf32>) inits(%one, %zero : f32, f32) axis(1)
+      -> tensor<4x512x2048x16xf32>, tensor<4x512x2048x16xf32> {
+  ^bb0(%a1: f32, %b1: f32, %a2: f32, %b2: f32):
+    %0 = arith.mulf %a1, %a2 : f32
+    %1 = arith.mulf %a2, %b1 : f32
+    %2 = arith.addf %1, %b2 : f32
+    fusion.yield %0, %2 : f32, f32
+  }
+  %e = tensor.empty() : tensor<4x512x2048xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x512x2048xf32>) -> tensor<4x512x2048xf32>
+  %s = linalg.reduce { arith.addf } ins(%h#1 : tensor<4x512x2048x16xf32>) outs(%f : tensor<4x512x2048xf32>) dimensions = [3]
+  return %s : tensor<4x512x2048xf32>
+}

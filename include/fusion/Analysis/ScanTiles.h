@@ -19,6 +19,7 @@
 #include "fusion/Analysis/OpCosts.h"
 #include "fusion/Analysis/TargetInfo.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::fusion {
 
@@ -62,6 +63,14 @@ struct ScanTiles {
 
 /// Sets what `sizes` says about the states of the scans of `body`.
 void describeStates(const KernelBody &body, ScanSizes &sizes);
+
+/// Whether the results of `scan`, along `extent` elements if that is known, may
+/// each be combined from the one before (docs/Numerics.md).
+bool mayWalkInOrder(ScanOp scan, std::optional<int64_t> extent);
+
+/// The values of the combination of `scan` that results which somebody reads
+/// need, from step to step: its states among the arguments.
+llvm::SetVector<Value> findUsed(ScanOp scan);
 
 /// Instructions, about, of a combination that costs so much.
 double countCombination(const OpCost &cost);

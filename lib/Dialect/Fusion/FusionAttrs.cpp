@@ -178,7 +178,10 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'steps' must be positive, got " << steps;
   StringRef name = strip > 1 ? "strip" : "steps";
   bool isOfRounds = strip == 1 && kind == AxisKind::Loop && split > 1;
-  if ((strip > 1 || steps > 1) && kind != AxisKind::Grid && !isOfRounds)
+  // A walk element by element, several of which are written out.
+  bool isOfElements = steps == 1 && kind == AxisKind::Loop && tile == 1;
+  if ((strip > 1 || steps > 1) && kind != AxisKind::Grid && !isOfRounds &&
+      !isOfElements)
     return emitError() << "'" << name << "' is for dimensions of the grid";
   if (steps > 1 && isOfRounds && (vector == 1 || vector == tile))
     return emitError() << "'vector' must be more than 1 and less than 'tile' ("

@@ -68,7 +68,9 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     `strip`, of a `grid` dimension, is the number of consecutive elements at
     each place of the tile, which are computed one after the other, written
     out: a block covers `tile` times `strip` elements. What several of them
-    read is read once.
+    read is read once. Of a `loop` dimension that is scanned element by element
+    (`tile` is 1) it is the number of elements of each step of the walk, written
+    out.
 
     `steps`, of a `grid` dimension, is the number of strips at each place that a
     block walks in a loop, one after the other: what a strip reads of the one

@@ -55,6 +55,8 @@ struct Group {
   /// Those that a scan goes through in order, and the scans.
   llvm::SmallBitVector scanned;
   SmallVector<ScanOp> scans;
+  /// A loop carries it, and reduces it in each step.
+  bool isReducedInSteps = false;
   bool isAccumulator = false;
   /// Threads have whole rows along memory.
   bool hasRows = false;
@@ -87,6 +89,10 @@ private:
   /// Notes what the group's layout has to serve at `op`.
   void noteUse(Operation *op);
   void noteReduction(ReduceOp reduce);
+  /// Whether `loop` carries a tile of `group`.
+  bool carries(scf::ForOp loop, const Group &group);
+  /// Whether `op` is in a loop that carries what it reduces in each step.
+  bool isInSteps(Operation *op);
   void noteAccess(Value accessed, const Access &access);
 
   /// Gives all values their group's layout.
@@ -137,8 +143,9 @@ private:
   std::vector<Group> groups;
   /// Conversions have no group: what is asked of groups while they are made is
   /// known before. Reductions of what warps that share a depth have, accesses
-  /// around scans, and those where threads have rows.
-  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans, ofRows;
+  /// around scans, those where threads have rows, and those in loops that carry
+  /// what they reduce in each step.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans, ofRows, ofSteps;
 };
 } // namespace
 
@@ -269,12 +276,27 @@ static std::optional<SmallVector<unsigned>> findSplitDims(ReshapeOp reshape) {
   return dims;
 }
 
+bool LayoutAssigner::carries(scf::ForOp loop, const Group &group) {
+  return loop && llvm::any_of(loop.getRegionIterArgs(), [&](Value carried) {
+           return isTile(carried) && &groupOf(carried) == &group;
+         });
+}
+
+bool LayoutAssigner::isInSteps(Operation *op) {
+  auto loop = op->getParentOfType<scf::ForOp>();
+  return loop && llvm::any_of(loop.getRegionIterArgs(), [&](Value carried) {
+           return isTile(carried) && groupOf(carried).isReducedInSteps;
+         });
+}
+
 void LayoutAssigner::noteReduction(ReduceOp reduce) {
   Value input = reduce.getInputs().front();
   Group &group = groupOf(input);
   group.reduced.set(reduce.getDim());
   group.numReduced += reduce.getNumResults();
   group.reducedAtLast |= findReduced(reduce);
+  group.isReducedInSteps |=
+      carries(reduce->getParentOfType<scf::ForOp>(), group);
   // Where threads reduce what they have of a tile before they share it, the
   // tile was cut into parts.
   auto reshape = input.getDefiningOp<ReshapeOp>();
@@ -396,6 +418,7 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
   votes.reduced = group.reduced;
   votes.reducedAtLast = group.reducedAtLast;
   votes.numReduced = group.numReduced;
+  votes.isReducedInSteps = group.isReducedInSteps;
   votes.scanned = group.scanned;
   votes.scans = getScanWork(group);
   // Sums of a cluster are read from shared memory 16 bytes at a time.
@@ -746,6 +769,8 @@ void LayoutAssigner::convertAround(LoadOp load, OpBuilder &builder) {
       llvm::count_if(getTileShape(load.getType()),
                      [](int64_t size) { return size > 1; }) <= 1)
     return;
+  if (ofSteps.contains(load))
+    return;
   // Operands of warps' products, which are loaded ahead: in the layout of the
   // products every warp would load them, element by element, and what is held
   // ahead would not leave enough registers for the sums.
@@ -779,7 +804,7 @@ static Value crop(OpBuilder &builder, StoreOp store) {
 }
 
 void LayoutAssigner::convertAround(StoreOp store, OpBuilder &builder) {
-  if (!isTile(store.getValue()))
+  if (!isTile(store.getValue()) || ofSteps.contains(store))
     return;
   LinearLayout used = getLayout(store.getValue().getType()).getLinear();
   LinearLayout wanted = preferredLayout(store, Access::of(store), used);
@@ -803,6 +828,10 @@ void LayoutAssigner::apply() {
       ofScans.insert(op);
     if (accessed && isTile(accessed) && groupOf(accessed).hasRows)
       ofRows.insert(op);
+    // Threads that exchange them would wait for each other in each step.
+    if (accessed && isTile(accessed) &&
+        (isInSteps(op) || groupOf(accessed).isReducedInSteps))
+      ofSteps.insert(op);
     if (auto reduce = dyn_cast<ReduceOp>(op);
         reduce && isShared(groupOf(reduce.getInputs().front())))
       sumsOfWarps.insert(op);

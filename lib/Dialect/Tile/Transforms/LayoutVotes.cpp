@@ -256,7 +256,30 @@ static int64_t chooseWidth(ArrayRef<AccessWidth> widths,
   return best;
 }
 
+/// The layout in which threads have as much as they can of what each step of a
+/// walk reduces: the fewer lanes share it, the fewer shuffles a step has. Lanes
+/// of a warp share the rest, and warps nothing.
+static LinearLayout getLayoutOfSteps(const LayoutVotes &votes,
+                                     int64_t numWarps) {
+  auto order = llvm::to_vector(llvm::reverse(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(votes.shape.size()))));
+  std::stable_partition(order.begin(), order.end(), [&](unsigned dim) {
+    return votes.reducedAtLast.test(dim);
+  });
+  BitDealer dealer(votes.shape, numWarps);
+  int64_t threads = numWarps * fusion::kWarpThreads;
+  int64_t held =
+      std::max<int64_t>(ShapedType::getNumElements(votes.shape) / threads, 1);
+  for (unsigned dim : order)
+    if (votes.reducedAtLast.test(dim))
+      dealer.giveRegisters(dim, llvm::Log2_64(held));
+  dealer.giveRest(order);
+  return dealer.getLayout();
+}
+
 LayoutVoter::Choice LayoutVoter::choose(const LayoutVotes &votes) const {
+  if (votes.isReducedInSteps)
+    return {getLayoutOfSteps(votes, numWarps)};
   unsigned rank = votes.shape.size();
   SmallVector<double> bytes(rank, 0);
   SmallVector<SmallVector<AccessWidth>> widths(rank);

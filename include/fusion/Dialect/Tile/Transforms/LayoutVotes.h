@@ -59,6 +59,8 @@ struct LayoutVotes {
   SmallVector<ScanWork> scans;
   /// Values of an element that reductions combine.
   unsigned numReduced = 0;
+  /// A loop carries tiles of the group, and reduces them in each step.
+  bool isReducedInSteps = false;
   /// Neighbours that a thread holds at least.
   int64_t leastVector = 1;
 
