@@ -55,8 +55,8 @@ struct Axis {
   /// It runs along the parts of a block's run.
   bool ofRun = false;
   /// Tiles of a round of the walk, one for each of so many blocks, or elements
-  /// of a step of a scan that are written out. The last round of blocks may have
-  /// tiles that lie past the extent as a whole.
+  /// of a step of a scan that are written out. The last round of blocks may
+  /// have tiles that lie past the extent as a whole.
   int64_t round = 1;
   /// The most elements that tiles begin before the extent does.
   int64_t lead = 0;

@@ -188,6 +188,18 @@ static bool canReduceInSteps(const KernelBody &body, const ReducedScan &found) {
   return mayWalkInOrder(cast<ScanOp>(body.getNode(*found.scan).op), length);
 }
 
+/// A result that misses one of the dimensions `outer`, which blocks own because
+/// of `owner`, would be written by several blocks.
+static FusionDecision checkOwned(const KernelBody &body,
+                                 const BodyInstance &owner, DimMask outer) {
+  for (const BodyOutput &output : body.getOutputs())
+    if (outer & ~output.mask)
+      return FusionDecision::no(ReasonCode::IterationMismatch,
+                                quote(body, owner) + " and " +
+                                    quoteOutput(body, output));
+  return FusionDecision::yes();
+}
+
 static FusionDecision checkReducedScan(const KernelBody &body) {
   ReducedScan found;
   if (FusionDecision same = findReducedScan(body, found); !same)
@@ -198,11 +210,8 @@ static FusionDecision checkReducedScan(const KernelBody &body) {
   // Blocks own what the scan and all results have.
   DimMask inside = found.scanned | found.held;
   DimMask outer = found.scan->mask & ~inside;
-  for (const BodyOutput &output : body.getOutputs())
-    if (outer & ~output.mask)
-      return FusionDecision::no(ReasonCode::IterationMismatch,
-                                quote(body, *found.scan) + " and " +
-                                    quoteOutput(body, output));
+  if (FusionDecision owned = checkOwned(body, *found.scan, outer); !owned)
+    return owned;
   for (const BodyInstance &instance : body.getInstances())
     if (instance.mask & ~(outer | inside))
       return FusionDecision::no(ReasonCode::ExtraDimension,
@@ -255,13 +264,7 @@ FusionDecision mlir::fusion::checkRowBody(const KernelBody &body) {
       return FusionDecision::no(ReasonCode::ExtraDimension,
                                 quote(body, instance));
   }
-  // A result that misses a kept dimension would be written by several blocks.
-  for (const BodyOutput &output : body.getOutputs())
-    if (outer & ~output.mask)
-      return FusionDecision::no(ReasonCode::IterationMismatch,
-                                quote(body, *root) + " and " +
-                                    quoteOutput(body, output));
-  return FusionDecision::yes();
+  return checkOwned(body, *root, outer);
 }
 
 /// The dimension that the results of `contraction` are contiguous along, when a

@@ -114,6 +114,7 @@ static void readCopies(linalg::GenericOp op) {
   if (!isProduct(op) || hasContract(op))
     return;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto iterators = op.getIteratorTypesArray();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<std::tuple<OpOperand *, int64_t, RepeatedCoord>> found;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -122,7 +123,8 @@ static void readCopies(linalg::GenericOp op) {
     for (auto [dim, coord] : llvm::enumerate(map.getResults()))
       if (std::optional<RepeatedCoord> repeated =
               type ? matchRepeatedCoord(coord, type.getDimSize(dim), ranges)
-                   : std::nullopt) {
+                   : std::nullopt;
+          repeated && linalg::isParallelIterator(iterators[repeated->loop])) {
         found.emplace_back(operand, dim, *repeated);
         map = map.replace(coord,
                           getAffineDimExpr(repeated->loop, op.getContext()),
@@ -228,14 +230,24 @@ static bool shouldSplit(OpOperand *operand) {
   if (!user || !collapse || hasContract(user))
     return false;
   bool contracts = false;
-  auto isSplit = [&](ArrayRef<int64_t> group) {
+  AffineMap map = user.getMatchingIndexingMap(operand);
+  bool isSplit = false;
+  for (auto [dim, group] :
+       llvm::enumerate(collapse.getReassociationIndices())) {
     SmallVector<int64_t> large;
-    for (int64_t dim : group)
-      if (collapse.getSrcType().getDimSize(dim) != 1)
-        large.push_back(dim);
-    return large.size() > 1 && isFromParts(collapse.getSrc(), large, contracts);
-  };
-  if (!llvm::any_of(collapse.getReassociationIndices(), isSplit))
+    for (int64_t part : group)
+      if (collapse.getSrcType().getDimSize(part) != 1)
+        large.push_back(part);
+    if (large.size() < 2 || !isFromParts(collapse.getSrc(), large, contracts))
+      continue;
+    // What is reduced stays one dimension.
+    auto loop = dyn_cast<AffineDimExpr>(map.getResult(dim));
+    if (!loop || !linalg::isParallelIterator(
+                     user.getIteratorTypesArray()[loop.getPosition()]))
+      return false;
+    isSplit = true;
+  }
+  if (!isSplit)
     return false;
   // A contraction takes what is repeated for it, no results of others; and what
   // is repeated goes to contractions on its own.

@@ -114,3 +114,25 @@ func.func @copied(%q: tensor<?x8x64xf16>, %k: tensor<?x2x48x64xf16>) -> tensor<?
   } -> tensor<?x8x48xf32>
   return %r : tensor<?x8x48xf32>
 }
+
+// -----
+
+// Scales of groups of what is contracted: that stays one dimension.
+// CHECK-LABEL: func.func @groups
+// CHECK-NOT: expand_shape
+// CHECK: fusion.kernel @{{.*}} ins(%arg0, %arg1, %arg2 :
+func.func @groups(%x: tensor<32x64xf16>, %w: tensor<64x48xf16>, %scale: tensor<2x48xf16>) -> tensor<32x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x48xf32>) -> tensor<32x48xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (k floordiv 32, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w, %scale : tensor<32x64xf16>, tensor<64x48xf16>, tensor<2x48xf16>) outs(%f : tensor<32x48xf32>) {
+  ^bb0(%a: f16, %b: f16, %c: f16, %o: f32):
+    %u = arith.mulf %b, %c : f16
+    %y = arith.extf %a : f16 to f32
+    %z = arith.extf %u : f16 to f32
+    %p = arith.mulf %y, %z : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<32x48xf32>
+  return %r : tensor<32x48xf32>
+}
