@@ -44,11 +44,12 @@ struct BodyValue {
 /// Operations on the way from a value to what it depends on, at most.
 constexpr unsigned kMaxBodyDepth = 16;
 
-/// The element of an operand, or of what that reshapes, that `value` is, if it
-/// is one.
+/// The element of an operand, or of what that gives or takes dimensions of size
+/// one, that `value` is, if it is one.
 std::optional<TensorElement> getElement(const BodyValue &value);
 
-/// What computes `element`, where that is done point by point.
+/// What computes `element`, before it is reshaped, where that is done point by
+/// point.
 std::optional<BodyValue> getProducer(const TensorElement &element);
 
 /// `value`, or what computes it, when `Op` does.
