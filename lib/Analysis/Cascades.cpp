@@ -280,6 +280,10 @@ bool mlir::fusion::isPlainReduction(linalg::LinalgOp op) {
          combiner.type == getElementTypeOrSelf(op.getDpsInitOperand(0)->get());
 }
 
+bool mlir::fusion::sumsProducts(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+}
+
 FailureOr<CascadeLinks>
 mlir::fusion::matchRepairs(linalg::LinalgOp op,
                            ArrayRef<linalg::LinalgOp> earlier) {

@@ -213,13 +213,6 @@ void IterationDimsBuilder::addView(unsigned value) {
       classes.merge(own + same.getPosition(), base + dim);
 }
 
-/// True for sums of products, contractions or not.
-static bool sumsProducts(const GraphNode &node) {
-  auto op = dyn_cast<linalg::LinalgOp>(node.op);
-  return op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2 &&
-         node.writes.size() == 1;
-}
-
 /// Two contractions of one operand walk their results together where these have
 /// equal sizes; so do products of a single row, which are no contractions to
 /// planning, along that row.
@@ -233,7 +226,8 @@ void IterationDimsBuilder::mergeSiblings() {
   SmallVector<unsigned> earlier;
   for (unsigned node : nodes) {
     const GraphNode &info = graph.getNode(node);
-    if (!sumsProducts(info))
+    auto op = dyn_cast<linalg::LinalgOp>(info.op);
+    if (!op || !sumsProducts(op) || info.writes.size() != 1)
       continue;
     for (unsigned other : earlier) {
       auto inputs = getInputs(other);

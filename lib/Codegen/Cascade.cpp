@@ -185,18 +185,18 @@ Tile mlir::fusion::checkSources(Tile sum, ArrayRef<Tile> sources,
                                 ArrayRef<AffineExpr> extents,
                                 TileBuilder &builder) {
   Location loc = builder.getLoc();
+  AffineExpr first = getAffineConstantExpr(0, builder.getContext());
   for (const Tile &source : sources) {
     Tile none{arith::SubFOp::create(builder, loc, source.value, source.value),
               source.axes};
+    TypedAttr zero =
+        builder.getZeroAttr(tile::getTileElementType(none.value.getType()));
     // What adds up nothing needs nothing.
-    Tile zero{builder.createConstant(builder.getZeroAttr(
-                  tile::getTileElementType(none.value.getType()))),
-              {}};
-    AffineExpr first = getAffineConstantExpr(0, builder.getContext());
     for (AffineExpr extent : extents)
       if (auto known = dyn_cast<AffineConstantExpr>(extent);
           !known || known.getValue() == 0)
-        none = builder.select(builder.below(first, extent), none, zero);
+        none = builder.select(builder.below(first, extent), none,
+                              {builder.createConstant(zero), {}});
     std::array<Tile, 2> both{
         sum,
         builder.castTile(none, tile::getTileElementType(sum.value.getType()))};

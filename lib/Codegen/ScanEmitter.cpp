@@ -55,6 +55,27 @@ FailureOr<std::vector<WalkedScan>> ScanEmitter::find(ArrayRef<ScanOp> scans,
   return result;
 }
 
+/// Clones what the terminator of `from` needs, for states that may be wider
+/// than those it is written for, or tiles of such.
+static void cloneWide(OpBuilder &builder, Block &from, IRMapping &mapping) {
+  llvm::SmallPtrSet<Operation *, 8> needed{from.getTerminator()};
+  for (Operation &op : llvm::reverse(from))
+    if (llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return needed.contains(user); }))
+      needed.insert(&op);
+  for (Operation &op : from.without_terminator()) {
+    if (!needed.contains(&op))
+      continue;
+    Operation *copy = builder.clone(op, mapping);
+    // States are computed in one type.
+    for (Value result : copy->getResults()) {
+      Type state = copy->getOperand(0).getType();
+      if (isa<FloatType>(result.getType()) || isa<RankedTensorType>(state))
+        result.setType(state);
+    }
+  }
+}
+
 /// The region of `from` for states of `types`, as the region of a tile
 /// operation.
 static void cloneCombiner(OpBuilder &builder, Location loc, Block &from,
@@ -64,22 +85,9 @@ static void cloneCombiner(OpBuilder &builder, Location loc, Block &from,
   llvm::append_range(arguments, types);
   Block *block = builder.createBlock(
       &to, {}, arguments, SmallVector<Location>(arguments.size(), loc));
-  llvm::SmallPtrSet<Operation *, 8> needed{from.getTerminator()};
-  for (Operation &op : llvm::reverse(from))
-    if (llvm::any_of(op.getUsers(),
-                     [&](Operation *user) { return needed.contains(user); }))
-      needed.insert(&op);
   IRMapping mapping;
   mapping.map(from.getArguments(), block->getArguments());
-  for (Operation &op : from.without_terminator()) {
-    if (!needed.contains(&op))
-      continue;
-    Operation *copy = builder.clone(op, mapping);
-    // States are computed in one type, which may be wider.
-    for (Value result : copy->getResults())
-      if (isa<FloatType>(result.getType()))
-        result.setType(copy->getOperand(0).getType());
-  }
+  cloneWide(builder, from, mapping);
   SmallVector<Value> yielded;
   for (Value value : from.getTerminator()->getOperands())
     yielded.push_back(mapping.lookup(value));
@@ -231,11 +239,7 @@ static SmallVector<Value> combineWide(OpBuilder &builder, Block &from,
   unsigned count = states.size();
   mapping.map(from.getArguments().take_front(count), states);
   mapping.map(from.getArguments().drop_front(count), elements);
-  for (Operation &op : from.without_terminator()) {
-    Operation *copy = builder.clone(op, mapping);
-    for (Value result : copy->getResults())
-      result.setType(copy->getOperand(0).getType());
-  }
+  cloneWide(builder, from, mapping);
   return llvm::map_to_vector(
       from.getTerminator()->getOperands(),
       [&](Value value) { return mapping.lookup(value); });

@@ -737,6 +737,8 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
   }
 
   std::vector<SmallVector<Tile>> results;
+  auto extents = llvm::map_to_vector(
+      walkAxes, [&](unsigned axis) { return axes[axis].extent; });
   unsigned position = 0;
   for (auto [number, member] : llvm::enumerate(finishes)) {
     SmallVector<Tile> states;
@@ -760,8 +762,6 @@ FailureOr<Tile> TreeReduction::finish(SmallVector<Value> sums,
     SmallVector<Tile> sources;
     for (const Reduction::Link &link : member.links)
       sources.push_back(results[link.source].front());
-    auto extents = llvm::map_to_vector(
-        walkAxes, [&](unsigned axis) { return axes[axis].extent; });
     finished->front() =
         checkSources(finished->front(), sources, extents, builder);
     for (auto [i, tile] : llvm::enumerate(*finished))

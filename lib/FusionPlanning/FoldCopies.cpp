@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Slices.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
@@ -98,7 +99,7 @@ static std::optional<Copy> matchReadable(linalg::GenericOp op, Value value) {
     return matchCopy(value);
   // One row for each of several that share a matrix: together they are a
   // contraction.
-  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
+  if (sumsProducts(op))
     if (std::optional<Copy> repeat = matchRepeat(value))
       return repeat;
   // A dimension of size one may be what makes two operands of a contraction

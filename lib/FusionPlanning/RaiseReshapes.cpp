@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -40,8 +41,7 @@ static bool isPointwise(Operation *op) {
 
 static bool isContraction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.getNumReductionLoops() > 0 &&
-         linalgOp.getNumDpsInputs() > 1;
+  return linalgOp && sumsProducts(linalgOp);
 }
 
 /// True when what `expand` splits is a contraction's result, or computed from

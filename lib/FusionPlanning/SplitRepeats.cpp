@@ -20,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,12 +34,6 @@ using namespace mlir::fusion;
 
 /// Operations looked at on the way from a reshape to what it is computed from.
 static constexpr unsigned kMaxVisited = 64;
-
-/// True when `op` adds up products of several operands: along the dimensions
-/// that it splits, one of a vector is one of a matrix.
-static bool isProduct(linalg::GenericOp op) {
-  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Quotients and remainders
@@ -111,7 +106,7 @@ static Value createRepeat(OpBuilder &builder, Location loc, Value source,
 /// Lets contraction `op` read, instead of operands at quotients or remainders
 /// of a loop, copies of them at the loop itself.
 static void readCopies(linalg::GenericOp op) {
-  if (!isProduct(op) || hasContract(op))
+  if (!sumsProducts(op) || hasContract(op))
     return;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto iterators = op.getIteratorTypesArray();
@@ -151,6 +146,8 @@ static void dropUnitLoops(tensor::CollapseShapeOp collapse) {
   auto copy = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
   if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumReductionLoops() > 0 ||
       !copy->hasOneUse() || hasContract(copy) ||
+      copy.getBody()->getTerminator()->getOperand(0) !=
+          copy.getBody()->getArgument(0) ||
       !copy.getIndexingMapsArray().back().isIdentity())
     return;
   SmallVector<unsigned> dropped;
@@ -206,7 +203,7 @@ static bool isFromParts(Value value, ArrayRef<int64_t> dims, bool &contracts) {
     AffineMap made = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     if (!made.isProjectedPermutation())
       continue;
-    contracts |= isProduct(op);
+    contracts |= sumsProducts(op);
     SmallVector<int64_t> loops = llvm::map_to_vector(own, [&](int64_t dim) {
       return static_cast<int64_t>(made.getDimPosition(dim));
     });
@@ -252,8 +249,8 @@ static bool shouldSplit(OpOperand *operand) {
   // A contraction takes what is repeated for it, no results of others; and what
   // is repeated goes to contractions on its own.
   if (contracts)
-    return !isProduct(user);
-  return isProduct(user) ||
+    return !sumsProducts(user);
+  return sumsProducts(user) ||
          (user.getNumReductionLoops() == 0 && user.getNumDpsInputs() == 1);
 }
 

@@ -69,12 +69,6 @@ static void markSum(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier) {
     mark(op);
 }
 
-/// True when `op` adds up products of several operands: a contraction, or one
-/// once it is made along the dimensions that its operands repeat.
-static bool isProduct(linalg::LinalgOp op) {
-  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
-}
-
 namespace {
 struct RepairedSumsPass : fusion::impl::RepairedSumsPassBase<RepairedSumsPass> {
   void runOnOperation() override {
@@ -82,7 +76,7 @@ struct RepairedSumsPass : fusion::impl::RepairedSumsPassBase<RepairedSumsPass> {
       // A contraction of contractions is found by those between them alone.
       SmallVector<linalg::LinalgOp> earlier;
       for (auto op : block->getOps<linalg::LinalgOp>()) {
-        if (isProduct(op))
+        if (sumsProducts(op))
           markSum(op, earlier);
         else if (isPlainReduction(op))
           earlier.push_back(op);

@@ -69,6 +69,11 @@ FailureOr<CascadeLinks> matchRepairs(linalg::LinalgOp op,
 /// `matchRepairs` is about.
 bool isPlainReduction(linalg::LinalgOp op);
 
+/// True when `op` combines values of several operands along some loops: sums of
+/// products, whether or not they are contractions. Those of a single row are
+/// none, until several rows that share a matrix are taken together.
+bool sumsProducts(linalg::LinalgOp op);
+
 /// True when an operation of `op`'s block that `op` needs is in `others`.
 bool needsAny(Operation *op, ArrayRef<Operation *> others);
 
