@@ -80,8 +80,10 @@ public:
 private:
   void addNode(unsigned index);
   void addRead(unsigned index, const TensorRead &read);
+  bool isLast(unsigned node) const;
   bool isKeptLater(unsigned node, unsigned value, unsigned dim) const;
   void addView(unsigned value);
+  bool needOne(unsigned a, unsigned b) const;
   void mergeSiblings();
 
   unsigned number(unsigned slot);
@@ -137,23 +139,32 @@ unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
   return it->second;
 }
 
+/// True when contraction `node` needs another one.
+bool IterationDimsBuilder::isLast(unsigned node) const {
+  return graph.getNode(node).kind == NodeKind::Contraction &&
+         llvm::any_of(nodes, [&](unsigned other) {
+           const GraphNode &first = graph.getNode(other);
+           return other < node && first.kind == NodeKind::Contraction &&
+                  needsAny(graph.getNode(node).op, first.op);
+         });
+}
+
 /// True when dimension `dim` of `value`, which contraction `node` contracts, is
-/// one of the result of a contraction that needs it: keys are contracted with
-/// queries and then weighed by the gradients of scores. It is all there for
-/// each element of that result.
+/// one of the result of a contraction that needs what such give: keys are
+/// contracted with queries and then weighed by the gradients of scores. It is
+/// all there for each element of that result.
 bool IterationDimsBuilder::isKeptLater(unsigned node, unsigned value,
                                        unsigned dim) const {
   return llvm::any_of(nodes, [&](unsigned later) {
     const GraphNode &info = graph.getNode(later);
-    if (later <= node || info.kind != NodeKind::Contraction)
+    if (later <= node || !isLast(later))
       return false;
-    bool keeps = llvm::any_of(info.reads, [&](const TensorRead &read) {
+    return llvm::any_of(info.reads, [&](const TensorRead &read) {
       if (read.value != value)
         return false;
       auto loop = dyn_cast<AffineDimExpr>(read.coords[dim]);
       return loop && !info.reduced[loop.getPosition()];
     });
-    return keeps && needsAny(info.op, graph.getNode(node).op);
   });
 }
 
@@ -213,9 +224,19 @@ void IterationDimsBuilder::addView(unsigned value) {
       classes.merge(own + same.getPosition(), base + dim);
 }
 
-/// Two contractions of one operand walk their results together where these have
-/// equal sizes; so do products of a single row, which are no contractions to
-/// planning, along that row.
+/// True when contractions `a` and `b` both need a third one.
+bool IterationDimsBuilder::needOne(unsigned a, unsigned b) const {
+  return llvm::any_of(nodes, [&](unsigned node) {
+    const GraphNode &first = graph.getNode(node);
+    return node < std::min(a, b) && first.kind == NodeKind::Contraction &&
+           needsAny(graph.getNode(a).op, first.op) &&
+           needsAny(graph.getNode(b).op, first.op);
+  });
+}
+
+/// Two contractions of one operand, or of what a third one gives, walk their
+/// results together where these have equal sizes; so do products of a single
+/// row, which are no contractions to planning, along that row.
 void IterationDimsBuilder::mergeSiblings() {
   auto getInputs = [&](unsigned node) {
     llvm::SmallDenseSet<unsigned, 4> inputs;
@@ -231,11 +252,13 @@ void IterationDimsBuilder::mergeSiblings() {
       continue;
     for (unsigned other : earlier) {
       auto inputs = getInputs(other);
-      if (llvm::none_of(getInputs(node),
-                        [&](unsigned input) { return inputs.contains(input); }))
-        continue;
       bool contract = info.kind == NodeKind::Contraction &&
                       graph.getNode(other).kind == NodeKind::Contraction;
+      bool share = llvm::any_of(getInputs(node), [&](unsigned input) {
+        return inputs.contains(input);
+      });
+      if (!share && !(contract && needOne(node, other)))
+        continue;
       unsigned a = graph.getNode(other).writes.front().value;
       unsigned b = info.writes.front().value;
       auto aType = cast<RankedTensorType>(graph.getValue(a).ssa.getType());

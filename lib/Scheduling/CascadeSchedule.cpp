@@ -475,10 +475,9 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
                 static_cast<double>(tiling.steps) *
                     (static_cast<double>(inner.size()) + tiling.skew / 2.0);
   // A thread has a quarter of each vector, two of eight, where those are not
-  // used up before others are needed.
+  // used up before others are needed: of two steps at a time, one masked.
   int64_t ofVectors = 0;
-  if (!vectorBytes.empty() &&
-      (tiling.skew || countWalks(cascade, body) > 1 || isLimited(tiling)))
+  if (tiling.skew && isLimited(tiling))
     for (double bytes : vectorBytes)
       ofVectors += static_cast<int64_t>(static_cast<double>(tiling.steps) *
                                         bytes / (4 * sizeof(float)));
@@ -513,9 +512,15 @@ static double countBytesOfScores(const KernelBody &body, unsigned row,
 double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
   double bytes = static_cast<double>(tiling.rows) *
                  countBytesOfScores(body, row, cascade.walked);
+  // Products that contract either dimension of a tile read it together; one
+  // that runs a step behind keeps its own.
+  llvm::SmallDenseMap<Value, double> widths;
   auto add = [&](const WalkProduct &product, double width) {
-    Type element = product.sum.operands[1].element;
-    bytes += width * element.getIntOrFloatBitWidth() / 8.0;
+    const ContractionOperand &operand = product.sum.operands[1];
+    width *= operand.element.getIntOrFloatBitWidth() / 8.0;
+    double &known = widths[operand.tensor];
+    bytes += tiling.skew ? width : std::max(width - known, 0.0);
+    known = std::max(known, width);
   };
   for (const WalkProduct &product : inner)
     add(product, getWidth(product.depth));

@@ -418,6 +418,39 @@ tile.program @own_buffers() attributes {num_warps = 4 : i64, extra_warps = 9 : i
 
 // -----
 
+// A product that contracts the other dimension of what a first one read has its
+// buffer, and no copy: one stage is waited for, and only the descriptors differ.
+
+#m = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16],[0,32]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,64]}">
+#a = #tile.layout<"{reg=[[0,1],[8,0],[0,8],[0,16],[0,32]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[[16,0],[32,0]], shape=[64,64]}">
+!rows = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+!columns = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[2,4,8,16,32,64],[144,288,576,1024,2048,4096]]}">>
+
+// CHECK-LABEL: llvm.func @transposed
+// CHECK-COUNT-1: mbarrier.try_wait
+// CHECK: wgmma.mma_async{{.*}}, 1, 1, 0, 0;
+// CHECK: wgmma.mma_async{{.*}}, 1, 1, 1;
+tile.program @transposed() attributes {num_warps = 4 : i64, extra_warps = 1 : i64, index_bits = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %ring = tile.make_ring at 0 : !tile.ring<1, [!rows, !rows]>
+  tile.specialize consumer {
+    %init = tile.splat %zero : f32 -> tensor<64x64xf32, #m>
+    %s:2 = tile.wait %ring[%c0] : !tile.ring<1, [!rows, !rows]> -> !rows, !rows
+    %p = tile.mma_async %s#0, %s#1, %init : !rows, !rows -> tensor<64x64xf32, #m>
+    %r = tile.mma_wait %p : tensor<64x64xf32, #m> -> tensor<64x64xf32, #m>
+    %h = arith.truncf %r : tensor<64x64xf32, #m> to tensor<64x64xbf16, #a>
+    %t = tile.transpose_buffer %s#1 : !rows -> !columns
+    %o = tile.mma_async %h, %t, %init : tensor<64x64xbf16, #a>, !columns -> tensor<64x64xf32, #m>
+    %e = tile.mma_wait %o : tensor<64x64xf32, #m> keeping %h : tensor<64x64xbf16, #a> -> tensor<64x64xf32, #m>
+    tile.release %ring[%c0] : !tile.ring<1, [!rows, !rows]>
+  } producer {
+  }
+  tile.return
+}
+
+// -----
+
 // Of a ring that threads fill, all arrive at the full barriers as their copies
 // end, and one lane of each warp at the empty ones.
 

@@ -49,6 +49,11 @@ struct GroupBufferLowering : public TileOpLowering<tile::GroupBufferOp> {
   LogicalResult lower(tile::GroupBufferOp op,
                       ProgramLowering &lowering) const override;
 };
+struct TransposeBufferLowering
+    : public TileOpLowering<tile::TransposeBufferOp> {
+  LogicalResult lower(tile::TransposeBufferOp op,
+                      ProgramLowering &lowering) const override;
+};
 
 struct ReleaseLowering : public TileOpLowering<tile::ReleaseOp> {
   LogicalResult lower(tile::ReleaseOp op,
@@ -191,6 +196,13 @@ LogicalResult GroupBufferLowering::lower(tile::GroupBufferOp op,
   return success();
 }
 
+LogicalResult TransposeBufferLowering::lower(tile::TransposeBufferOp op,
+                                             ProgramLowering &lowering) const {
+  SharedMemory &sharedMemory = lowering.getSharedMemory();
+  sharedMemory.setPlace(op.getResult(), sharedMemory.getPlace(op.getBuffer()));
+  return success();
+}
+
 /// True when a product takes what is computed from `load`: it has then been
 /// read whole once the product has been waited for.
 static bool feedsProduct(tile::LocalLoadOp load) {
@@ -216,10 +228,8 @@ static bool followsReads(tile::ReleaseOp op) {
     auto load = dyn_cast<tile::LocalLoadOp>(before);
     if (!load)
       continue;
-    Value buffer = load.getBuffer();
-    if (auto own = buffer.getDefiningOp<tile::GroupBufferOp>())
-      buffer = own.getBuffers().front();
-    auto wait = buffer.getDefiningOp<tile::WaitOp>();
+    auto wait =
+        tile::getStageBuffer(load.getBuffer()).getDefiningOp<tile::WaitOp>();
     if (wait && wait.getRing() == op.getRing() &&
         !(waits && feedsProduct(load)))
       return true;
@@ -376,5 +386,6 @@ LogicalResult AsyncLoadLowering::lower(tile::AsyncLoadOp op,
 
 void mlir::fusion::populateRingLowerings(LoweringSet &lowerings) {
   lowerings.add<MakeRingLowering, AcquireLowering, WaitLowering, DrainLowering,
-                GroupBufferLowering, ReleaseLowering, AsyncLoadLowering>();
+                GroupBufferLowering, TransposeBufferLowering, ReleaseLowering,
+                AsyncLoadLowering>();
 }

@@ -222,6 +222,27 @@ tile.program @group_buffer_alone() attributes {num_warps = 4 : i64, extra_warps 
 
 // -----
 
+!half = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+!wide = !tile.buffer<64x128xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64,8192]]}">>
+tile.program @transpose_shape() attributes {num_warps = 4 : i64} {
+  %a = tile.alloc : !wide
+  // expected-error @+1 {{expects two dimensions that are exchanged}}
+  %t = tile.transpose_buffer %a : !wide -> !half
+  tile.return
+}
+
+// -----
+
+!half = !tile.buffer<64x64xbf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+tile.program @transpose_places() attributes {num_warps = 4 : i64} {
+  %a = tile.alloc : !half
+  // expected-error @+1 {{expects elements where they are in}}
+  %t = tile.transpose_buffer %a : !half -> !half
+  tile.return
+}
+
+// -----
+
 tile.program @ring_groups() attributes {num_warps = 4 : i64} {
   // expected-error @+1 {{several 'groups' read stages that are copied for one block}}
   %ring = tile.make_ring by_threads groups 2 : !tile.ring<2, []>

@@ -148,6 +148,20 @@ uint64_t SharedLayout::offsetBasis(unsigned dim, unsigned bit) const {
   return slots.column(below + bit) << log2Bytes;
 }
 
+bool SharedLayout::isTransposed(const SharedLayout &other) const {
+  if (rank() != 2 || other.rank() != 2 || log2Bytes != other.log2Bytes ||
+      baseAlignment != other.baseAlignment)
+    return false;
+  for (unsigned dim : {0, 1}) {
+    if (log2Shape[dim] != other.log2Shape[1 - dim])
+      return false;
+    for (unsigned bit = 0; bit < log2Shape[dim]; ++bit)
+      if (offsetBasis(dim, bit) != other.offsetBasis(1 - dim, bit))
+        return false;
+  }
+  return true;
+}
+
 llvm::hash_code mlir::tile::hash_value(const SharedLayout &layout) {
   return llvm::hash_combine(
       llvm::hash_combine_range(layout.log2Shape), layout.log2Bytes,

@@ -384,6 +384,26 @@ LogicalResult GroupBufferOp::verify() {
   return success();
 }
 
+Value tile::getStageBuffer(Value buffer) {
+  if (auto view = buffer.getDefiningOp<TransposeBufferOp>())
+    buffer = view.getBuffer();
+  if (auto own = buffer.getDefiningOp<GroupBufferOp>())
+    buffer = own.getBuffers().front();
+  return buffer;
+}
+
+LogicalResult TransposeBufferOp::verify() {
+  BufferType from = getBuffer().getType(), to = getType();
+  ArrayRef<int64_t> shape = from.getShape();
+  if (shape.size() != 2 || from.getElementType() != to.getElementType() ||
+      to.getShape() != ArrayRef({shape[1], shape[0]}))
+    return emitOpError("expects two dimensions that are exchanged, got ")
+           << from << " and " << to;
+  if (!to.getLayout().getShared().isTransposed(from.getLayout().getShared()))
+    return emitOpError("expects elements where they are in ") << from;
+  return success();
+}
+
 LogicalResult ClusterReduceOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   int64_t blocks = program ? program.getCluster().value_or(1) : 1;

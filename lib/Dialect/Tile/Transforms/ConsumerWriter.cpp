@@ -195,6 +195,12 @@ Value ConsumerWriter::bufferOf(LoadOp load) {
     if (held.load == load)
       return held.buffer;
   ContractionPlan &contraction = common.contraction();
+  if (auto *it = contraction.transposed.find(load);
+      it != contraction.transposed.end()) {
+    auto [same, type] = it->second;
+    return TransposeBufferOp::create(state.builder, load.getLoc(), type,
+                                     bufferOf(same));
+  }
   unsigned number = contraction.getNumber(load);
   int64_t copies = contraction.getCopies(load);
   if (copies == 1)
@@ -433,7 +439,7 @@ void ConsumerWriter::writeIndependent(Block &block) {
   for (Operation &op : block.without_terminator()) {
     bool depends =
         op.getNumRegions() || !(isMemoryEffectFree(&op) || isa<LoadOp>(op)) ||
-        common.contraction().loads.count(&op) || products.count(&op) ||
+        common.contraction().isInRing(&op) || products.count(&op) ||
         usesAnyRing(&op) || llvm::any_of(op.getOperands(), [&](Value operand) {
           // What the loop carries is ready, but tiles of it may
           // stay in registers longer than they need.
@@ -460,11 +466,11 @@ void ConsumerWriter::freeStage() {
 }
 
 bool ConsumerWriter::readsStage(Operation &op) const {
-  const auto &loads = common.plan.contraction.loads;
-  return loads.contains(&op) ||
+  const ContractionPlan &contraction = common.plan.contraction;
+  return contraction.isInRing(&op) ||
          (products.contains(&op) &&
           llvm::any_of(op.getOperands(), [&](Value operand) {
-            return loads.contains(operand.getDefiningOp());
+            return contraction.isInRing(operand.getDefiningOp());
           }));
 }
 
@@ -485,7 +491,7 @@ void ConsumerWriter::write(Block &source) {
       break;
     if (written.contains(&op))
       continue;
-    if (common.contraction().loads.count(&op)) {
+    if (common.contraction().isInRing(&op)) {
       writeMainLoad(cast<LoadOp>(op));
       continue;
     }

@@ -71,7 +71,7 @@ static Pending rangesOf(Operation *op) {
     if (!alloc) {
       // A ring's buffers have barriers of their own; but what takes the place
       // of its stages once all are spent waits for those who read them.
-      auto wait = buffer.getDefiningOp<WaitOp>();
+      auto wait = getStageBuffer(buffer).getDefiningOp<WaitOp>();
       auto ring = wait ? wait.getRing().getDefiningOp<MakeRingOp>() : nullptr;
       if (!ring || !ring.getOffset())
         return std::nullopt;

@@ -629,6 +629,57 @@ void tile::planApartOperand(RolePlan &plan) {
   }
 }
 
+/// Where `copy`, of `load`, starts: over the `values` of all loads.
+static SmallVector<AffineExpr> getStarts(LoadOp load, const TensorCopy &copy,
+                                         llvm::SetVector<Value> &values) {
+  MLIRContext *context = load.getContext();
+  SmallVector<AffineExpr> symbols, starts;
+  for (Value symbol : load.getSymbols()) {
+    std::optional<int64_t> number = getConstantIntValue(symbol);
+    values.insert(symbol);
+    unsigned position = llvm::find(values, symbol) - values.begin();
+    symbols.push_back(number ? getAffineConstantExpr(*number, context)
+                             : getAffineSymbolExpr(position, context));
+  }
+  for (AffineExpr start : copy.starts)
+    starts.push_back(start.replaceSymbols(symbols));
+  return starts;
+}
+
+/// True when the tiles that `a` and `b` load are the same box of one view, with
+/// their dimensions exchanged.
+static bool isTransposed(LoadOp a, const TensorCopy &copyOfA, LoadOp b,
+                         const TensorCopy &copyOfB) {
+  llvm::SetVector<Value> values;
+  return a.getView() == b.getView() && copyOfA.map == copyOfB.map &&
+         getStarts(a, copyOfA, values) == getStarts(b, copyOfB, values) &&
+         !copyOfA.im2col && !copyOfB.im2col && !copyOfA.multicast &&
+         !copyOfB.multicast &&
+         copyOfA.buffer.getLayout().getShared().isTransposed(
+             copyOfB.buffer.getLayout().getShared());
+}
+
+void tile::planTransposedOperands(ContractionPlan &plan) {
+  if (!plan.isLoop())
+    return;
+  auto isShareable = [&](Operation *load) {
+    return load->getBlock() == plan.block && !plan.ownLoads.contains(load);
+  };
+  llvm::MapVector<Operation *, TensorCopy> kept;
+  for (auto &[op, copy] : plan.loads) {
+    auto load = cast<LoadOp>(op);
+    auto *same = llvm::find_if(kept, [&, &copy = copy](const auto &other) {
+      return isShareable(load) && isShareable(other.first) &&
+             isTransposed(cast<LoadOp>(other.first), other.second, load, copy);
+    });
+    if (same == kept.end())
+      kept[op] = copy;
+    else
+      plan.transposed[op] = {cast<LoadOp>(same->first), copy.buffer};
+  }
+  plan.loads = std::move(kept);
+}
+
 /// True where each warpgroup reads rows of its own of what `load` loads once,
 /// and nothing else does.
 static bool hasOwnRows(Operation *load, ProgramOp program,

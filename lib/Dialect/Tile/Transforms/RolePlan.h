@@ -52,6 +52,9 @@ struct ContractionPlan {
   SmallVector<Product> products;
   /// Loads that become buffers of the ring, in program order.
   llvm::MapVector<Operation *, TensorCopy> loads;
+  /// Loads of what another load brings, its dimensions exchanged: they have
+  /// that one's buffer.
+  llvm::MapVector<Operation *, std::pair<LoadOp, BufferType>> transposed;
   /// Computed operands that go through shared memory.
   llvm::MapVector<Value, BufferType> stored;
   /// The loop around the products whose turns are those of groups that read the
@@ -65,6 +68,10 @@ struct ContractionPlan {
   int64_t countRowGroups() const;
   /// Leaves the turns of that loop to one group, one after the other.
   void dropRowGroups();
+  /// True for a load that the ring has a buffer of.
+  bool isInRing(Operation *load) const {
+    return loads.contains(load) || transposed.contains(load);
+  }
   /// Buffers of a stage that `load` has.
   int64_t getCopies(Operation *load) const;
   /// The number of the first of them.
@@ -150,6 +157,9 @@ void planHeldOperands(RolePlan &plan);
 /// takes it out of the ring of the contraction, so that neither waits for the
 /// other's.
 void planApartOperand(RolePlan &plan);
+
+/// Lets products that contract the two dimensions of one tile read one buffer.
+void planTransposedOperands(ContractionPlan &plan);
 
 /// Plans the loads and stores around the contraction.
 void planEpilogue(ProgramOp program, RolePlan &plan);

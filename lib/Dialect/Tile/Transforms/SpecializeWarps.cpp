@@ -257,6 +257,7 @@ public:
     planHeldOperands(common.plan);
     if (pipeline->getSkew())
       planApartOperand(common.plan);
+    planTransposedOperands(common.plan.contraction);
     planEpilogue(program, common.plan);
     int64_t wanted = common.plan.stages;
     std::optional<int64_t> sharedLimit =

@@ -204,6 +204,13 @@ TEST(SharedLayout, TmaTileHasPanelsAlongTheFastDimension) {
   for (int32_t n = 0; n != 256; ++n)
     for (int32_t k = 0; k != 64; ++k)
       EXPECT_EQ(across.offsetOf({n, k}), along.offsetOf({k, n}));
+  EXPECT_TRUE(across.isTransposed(along));
+  EXPECT_TRUE(along.isTransposed(across));
+  EXPECT_FALSE(along.isTransposed(along));
+  EXPECT_FALSE(
+      across.isTransposed(SharedLayout::tma(64, 256, 2, TmaSwizzle::B64)));
+  EXPECT_FALSE(
+      across.isTransposed(SharedLayout::tma(128, 256, 2, TmaSwizzle::B128)));
   // The second panel starts where the first box ends.
   EXPECT_EQ(across.offsetOf({64, 0}), 64u * 128);
   // Three dimensions, the middle one fast: the others are row-major.

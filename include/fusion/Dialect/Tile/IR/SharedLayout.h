@@ -93,6 +93,10 @@ public:
   /// The bits of the byte offset that bit `bit` of coordinate `dim` flips.
   uint64_t offsetBasis(unsigned dim, unsigned bit) const;
 
+  /// True when element (i, j) lies where element (j, i) of `other` does, both
+  /// of rank 2.
+  bool isTransposed(const SharedLayout &other) const;
+
   bool operator==(const SharedLayout &other) const {
     return log2Shape == other.log2Shape && log2Bytes == other.log2Bytes &&
            baseAlignment == other.baseAlignment && slots == other.slots;

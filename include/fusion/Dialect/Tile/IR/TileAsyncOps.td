@@ -336,6 +336,27 @@ def Tile_GroupBufferOp : Tile_Op<"group_buffer", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_TransposeBufferOp : Tile_Op<"transpose_buffer", [Pure]> {
+  let summary = "A buffer with its two dimensions exchanged";
+  let description = [{
+    The memory of `buffer`, of which element (i, j) is element (j, i) of the
+    result: nothing moves. So two products read one tile, of which one contracts
+    the dimension that the other one keeps.
+
+    Example:
+    ```mlir
+    %keys = tile.transpose_buffer %stage : !tile.buffer<64x32xbf16, #rows>
+        -> !tile.buffer<32x64xbf16, #columns>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = [{
+    $buffer attr-dict `:` type($buffer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds the tiles of a cluster's blocks, a part in each";

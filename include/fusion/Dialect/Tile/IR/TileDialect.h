@@ -74,6 +74,10 @@ Type getTileType(ArrayRef<int64_t> shape, Type elementType,
 /// 8-bit floats.
 bool areFactorTypes(Type a, Type b);
 
+/// The buffer of a stage that `buffer` is, as it is or seen another way: of one
+/// for each group the first.
+Value getStageBuffer(Value buffer);
+
 } // namespace mlir::tile
 
 #endif // FUSION_DIALECT_TILE_IR_TILEDIALECT_H
