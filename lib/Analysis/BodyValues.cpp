@@ -192,7 +192,11 @@ bool LoopMatcher::areSameLoops(ArrayRef<AffineExpr> coords,
 
 bool LoopMatcher::haveSameResults(ArrayRef<AffineExpr> coords) {
   AffineMap map = later.getMatchingIndexingMap(later.getDpsInitOperand(0));
-  return map.getResults() == coords && haveResultsAt(coords);
+  // Either may keep a dimension of size one that the other has not.
+  auto isLoop = [](AffineExpr coord) { return isa<AffineDimExpr>(coord); };
+  return llvm::to_vector(llvm::make_filter_range(map.getResults(), isLoop)) ==
+             llvm::to_vector(llvm::make_filter_range(coords, isLoop)) &&
+         haveResultsAt(coords);
 }
 
 bool LoopMatcher::haveResultsAt(ArrayRef<AffineExpr> coords) {

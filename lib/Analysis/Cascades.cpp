@@ -52,8 +52,8 @@ namespace {
 /// The search in the elements of one sum.
 class RepairMatcher {
 public:
-  explicit RepairMatcher(ArrayRef<linalg::LinalgOp> earlier)
-      : earlier(earlier) {
+  RepairMatcher(linalg::LinalgOp later, ArrayRef<linalg::LinalgOp> earlier)
+      : later(later), earlier(earlier) {
     for (linalg::LinalgOp op : earlier)
       sources.push_back(op);
   }
@@ -83,9 +83,14 @@ private:
   /// Notes that operand `operand` of `op`, a product or quotient, can be
   /// divided by later, if it can.
   bool defer(const BodyValue &value, Operation *op, unsigned operand);
+  /// Notes that `choice`, between zero and an element, can be made later, if it
+  /// is the same for all elements: the operand that is the element.
+  std::optional<unsigned> deferChoice(const BodyValue &value,
+                                      arith::SelectOp choice);
   /// Adds what exponential `op` with the terms `terms` is repaired by.
   void addRepairs(Operation *op, ArrayRef<Term> terms);
 
+  linalg::LinalgOp later;
   ArrayRef<linalg::LinalgOp> earlier;
   SmallVector<Operation *> sources;
   CascadeLinks links;
@@ -210,7 +215,11 @@ LogicalResult RepairMatcher::matchFactors(const BodyValue &value,
       return failure();
     return follow(quotient.getLhs());
   }
-  // A choice would hide that an element is no number where m is infinite.
+  // A choice would hide that an element is no number where m is infinite, but
+  // for one that is made for all of them.
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    if (std::optional<unsigned> element = deferChoice(value, choice))
+      return follow(op->getOperand(*element));
   return failure();
 }
 
@@ -257,6 +266,31 @@ bool RepairMatcher::defer(const BodyValue &value, Operation *op,
   return true;
 }
 
+std::optional<unsigned> RepairMatcher::deferChoice(const BodyValue &value,
+                                                   arith::SelectOp choice) {
+  linalg::LinalgOp sum = later;
+  auto isZero = [&](Value operand) {
+    std::optional<TensorElement> element = getElement(value.at(operand));
+    return matchPattern(element ? element->tensor : operand, m_AnyZeroFloat());
+  };
+  bool isFirstZero = isZero(choice.getTrueValue());
+  if (!isFirstZero && !isZero(choice.getFalseValue()))
+    return std::nullopt;
+  BodyValue condition = value.at(choice.getCondition());
+  std::optional<TensorElement> source = getElement(condition);
+  if (!source)
+    return std::nullopt;
+  for (auto [loop, kind] : llvm::enumerate(sum.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction &&
+        llvm::any_of(source->coords, [&, loop = loop](AffineExpr coord) {
+          return coord.isFunctionOfDim(loop);
+        }))
+      return std::nullopt;
+  unsigned element = isFirstZero ? 2 : 1;
+  links.deferrals.push_back({*source, choice, element});
+  return element;
+}
+
 FailureOr<CascadeLinks> RepairMatcher::takeLinks() {
   for (const Repair &repair : links.repairs) {
     auto source = repair.source.tensor.getDefiningOp<linalg::LinalgOp>();
@@ -287,7 +321,7 @@ bool mlir::fusion::sumsProducts(linalg::LinalgOp op) {
 FailureOr<CascadeLinks>
 mlir::fusion::matchRepairs(linalg::LinalgOp op,
                            ArrayRef<linalg::LinalgOp> earlier) {
-  RepairMatcher matcher(earlier);
+  RepairMatcher matcher(op, earlier);
   SmallVector<Operation *> others(earlier.begin(), earlier.end());
   if (!needsAny(op, others))
     return CascadeLinks();
@@ -305,8 +339,9 @@ mlir::fusion::matchRepairs(linalg::LinalgOp op,
   FailureOr<CascadeLinks> links = matcher.takeLinks();
   bool haveType = succeeded(links) &&
                   llvm::all_of(links->deferrals, [&](const Deferral &one) {
-                    return getElementTypeOrSelf(one.source.tensor.getType()) ==
-                           combiner.type;
+                    return one.isChoice() ||
+                           getElementTypeOrSelf(one.source.tensor.getType()) ==
+                               combiner.type;
                   });
   if (!haveType)
     return failure();

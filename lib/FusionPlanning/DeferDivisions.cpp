@@ -51,10 +51,10 @@ static Value createIsEmpty(OpBuilder &builder, linalg::LinalgOp op) {
   return isEmpty;
 }
 
-/// Divides the result of `op`, which is `result` after divisions before it, by
-/// the sum of `deferral`. A sum of nothing is zero, not zero divided by zero.
-static Value divide(Value result, linalg::LinalgOp op,
-                    const Deferral &deferral) {
+/// Does to the result of `op`, which is `result` after what was done before,
+/// what `deferral` says. A sum of nothing is zero, not zero divided by zero.
+static Value apply(Value result, linalg::LinalgOp op,
+                   const Deferral &deferral) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPointAfterValue(result);
   Location loc = op.getLoc();
@@ -80,9 +80,19 @@ static Value divide(Value result, linalg::LinalgOp op,
              builder, loc, type, ValueRange{result, deferral.source.tensor},
              empty, ArrayRef<AffineMap>{identity, rows, identity}, kinds,
              [&](OpBuilder &b, Location at, ValueRange arguments) {
-               Value quotient = arith::DivFOp::create(
-                   b, at, arguments[0], arguments[1], deferral.fastmath);
-               if (isEmpty)
+               Value quotient;
+               if (deferral.isChoice()) {
+                 Value zero = arith::ConstantOp::create(
+                     b, at, b.getZeroAttr(arguments[0].getType()));
+                 bool isFirst = deferral.element == 1;
+                 quotient = arith::SelectOp::create(
+                     b, at, arguments[1], isFirst ? arguments[0] : zero,
+                     isFirst ? zero : arguments[0]);
+               } else {
+                 quotient = arith::DivFOp::create(
+                     b, at, arguments[0], arguments[1], deferral.fastmath);
+               }
+               if (isEmpty && !deferral.isChoice())
                  quotient = arith::SelectOp::create(b, at, isEmpty,
                                                     arguments[0], quotient);
                linalg::YieldOp::create(b, at, quotient);
@@ -105,11 +115,11 @@ void mlir::fusion::deferDivisions(KernelOp kernel) {
       continue;
     Value result = op->getResult(0);
     SmallPtrSet<Operation *, 2> added;
-    for (const Deferral &deferral : links->deferrals) {
-      Value quotient = divide(result, op, deferral);
+    for (const Deferral &deferral : llvm::reverse(links->deferrals)) {
+      Value quotient = apply(result, op, deferral);
       added.insert(quotient.getDefiningOp());
       result = quotient;
-      dividends[deferral.application] = deferral.dividend;
+      dividends[deferral.application] = deferral.element;
     }
     op->getResult(0).replaceUsesWithIf(result, [&](OpOperand &use) {
       return !added.contains(use.getOwner());

@@ -57,6 +57,48 @@ static std::optional<Copy> matchCopy(Value tensor) {
   return Copy{op.getDpsInputs().front(), in.compose(inversePermutation(out))};
 }
 
+/// The copy that `tensor` is, if it is one whose dimensions are joined, each
+/// group of which lies side by side in the source as well: the source's are
+/// joined instead, by an operation that this makes. Importers join heads and
+/// batch behind a transpose.
+static std::optional<Copy> matchJoinedCopy(Value tensor) {
+  auto collapse = tensor.getDefiningOp<tensor::CollapseShapeOp>();
+  std::optional<Copy> copy =
+      collapse ? matchCopy(collapse.getSrc()) : std::nullopt;
+  if (!copy)
+    return std::nullopt;
+  // The group of each dimension of the copy, and of each one of the source.
+  SmallVector<unsigned> groups;
+  for (auto [group, dims] : llvm::enumerate(collapse.getReassociationIndices()))
+    groups.append(dims.size(), group);
+  SmallVector<ReassociationIndices> joined;
+  SmallVector<AffineExpr> coords;
+  std::optional<unsigned> before;
+  for (auto [dim, coord] : llvm::enumerate(copy->map.getResults())) {
+    unsigned at = cast<AffineDimExpr>(coord).getPosition();
+    bool isNext = before && at == *before + 1 && groups[at] == groups[*before];
+    if (!isNext) {
+      joined.emplace_back();
+      coords.push_back(getAffineDimExpr(groups[at], tensor.getContext()));
+    }
+    joined.back().push_back(dim);
+    before = at;
+  }
+  // Whole groups, or none of one.
+  for (auto [coord, dims] : llvm::zip_equal(coords, joined))
+    if (dims.size() != static_cast<size_t>(llvm::count(
+                           groups, cast<AffineDimExpr>(coord).getPosition())))
+      return std::nullopt;
+  Value source = copy->source;
+  if (joined.size() < copy->map.getNumResults()) {
+    OpBuilder builder(collapse);
+    source = tensor::CollapseShapeOp::create(builder, collapse.getLoc(), source,
+                                             joined);
+  }
+  return Copy{source, AffineMap::get(collapse.getResultType().getRank(), 0,
+                                     coords, tensor.getContext())};
+}
+
 /// The copy that `tensor` is, if it is another one with dimensions of size one
 /// more.
 static std::optional<Copy> matchUnitDims(Value tensor) {
@@ -95,8 +137,10 @@ static std::optional<Copy> matchRepeat(Value tensor) {
 
 /// The tensor that `op` can read instead of its operand `value`.
 static std::optional<Copy> matchReadable(linalg::GenericOp op, Value value) {
-  if (isContraction(op))
-    return matchCopy(value);
+  if (isContraction(op)) {
+    std::optional<Copy> copy = matchCopy(value);
+    return copy ? copy : matchJoinedCopy(value);
+  }
   // One row for each of several that share a matrix: together they are a
   // contraction.
   if (sumsProducts(op))
@@ -176,11 +220,13 @@ void mlir::fusion::foldCopies(FunctionOpInterface func) {
         std::optional<Copy> copy = matchReadable(op, operand->get());
         Operation *maker = operand->get().getDefiningOp();
         isRead = copy && readSource(*operand, *copy);
+        if (!isRead && copy && copy->source.use_empty())
+          copy->source.getDefiningOp()->erase();
         // A copy of a copy goes with it.
-        while (
-            isRead &&
-            isa_and_present<linalg::GenericOp, tensor::ExpandShapeOp>(maker) &&
-            maker->use_empty()) {
+        while (isRead &&
+               isa_and_present<linalg::GenericOp, tensor::ExpandShapeOp,
+                               tensor::CollapseShapeOp>(maker) &&
+               maker->use_empty()) {
           Operation *before = maker->getOperand(0).getDefiningOp();
           maker->erase();
           maker = before;

@@ -57,6 +57,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
         "FUS-2003: has control flow between blocks; planning takes functions "
         "of one block");
   Block &block = func.getFunctionBody().front();
+  foldMaskedRows(func);
   foldCopies(func);
   splitRepeats(func);
   joinExchangedHalves(func);

@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Preprocessing/Passes.h"
+#include "fusion/Preprocessing/UnusedResults.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -279,8 +281,9 @@ struct GeneralizePass
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     config)) ||
+        failed(dropUnusedResults(getOperation())))
       signalPassFailure();
   }
 };

@@ -60,6 +60,7 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   // Before equal ops are merged: those with other contracts are not equal.
   manager.addNestedPass<func::FuncOp>(createRestoreContractsPass());
   manager.addNestedPass<func::FuncOp>(createWidenInt4Pass());
+  manager.addNestedPass<func::FuncOp>(createMultiplyByReciprocalsPass());
   manager.addNestedPass<func::FuncOp>(createApproximateRoundedPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.

@@ -17,6 +17,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Reference/Passes.h"
 
+#include "fusion/Preprocessing/UnusedResults.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::fusion {
@@ -72,6 +73,8 @@ static void markSum(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> earlier) {
 namespace {
 struct RepairedSumsPass : fusion::impl::RepairedSumsPassBase<RepairedSumsPass> {
   void runOnOperation() override {
+    if (failed(dropUnusedResults(getOperation())))
+      return signalPassFailure();
     getOperation().walk([](Block *block) {
       // A contraction of contractions is found by those between them alone.
       SmallVector<linalg::LinalgOp> earlier;

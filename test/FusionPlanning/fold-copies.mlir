@@ -86,3 +86,67 @@ func.func @contract(%x: tensor<32x64xf16>, %k: tensor<48x64xf16>) -> tensor<32x4
   } -> tensor<32x48xf32>
   return %s : tensor<32x48xf32>
 }
+
+// -----
+
+// Keys are transposed, and their heads then joined with the batch: the heads of the
+// keys themselves are joined.
+// CHECK-LABEL: func.func @joined
+// CHECK: %[[KEYS:.*]] = tensor.collapse_shape %arg1 {{\[\[}}0, 1], [2], [3]] : tensor<2x4x64x32xf16> into tensor<8x64x32xf16>
+// CHECK: fusion.kernel @matmul ins(%arg0, %[[KEYS]] :
+// CHECK-NOT: fusion.kernel
+func.func @joined(%q: tensor<8x64x32xf16>, %k: tensor<2x4x64x32xf16>) -> tensor<8x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %te = tensor.empty() : tensor<2x4x32x64xf16>
+  %t = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, d, c)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%k : tensor<2x4x64x32xf16>) outs(%te : tensor<2x4x32x64xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    linalg.yield %a : f16
+  } -> tensor<2x4x32x64xf16>
+  %c = tensor.collapse_shape %t [[0, 1], [2], [3]] : tensor<2x4x32x64xf16> into tensor<8x32x64xf16>
+  %e = tensor.empty() : tensor<8x64x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x64x64xf32>) -> tensor<8x64x64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, i, j, k) -> (b, i, k)>, affine_map<(b, i, j, k) -> (b, k, j)>, affine_map<(b, i, j, k) -> (b, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %c : tensor<8x64x32xf16>, tensor<8x32x64xf16>) outs(%f : tensor<8x64x64xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.extf %b : f16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x64x64xf32>
+  return %s : tensor<8x64x64xf32>
+}
+
+// -----
+
+// Joined across the transpose, in another order than in memory: a copy.
+// CHECK-LABEL: func.func @crossed
+// CHECK-NOT: tensor.collapse_shape %arg1
+// CHECK: fusion.kernel @transpose_matmul ins(%arg1,
+func.func @crossed(%q: tensor<8x64x32xf16>, %k: tensor<2x4x64x32xf16>) -> tensor<8x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %te = tensor.empty() : tensor<4x2x32x64xf16>
+  %t = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (b, a, d, c)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%k : tensor<2x4x64x32xf16>) outs(%te : tensor<4x2x32x64xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    linalg.yield %a : f16
+  } -> tensor<4x2x32x64xf16>
+  %c = tensor.collapse_shape %t [[0, 1], [2], [3]] : tensor<4x2x32x64xf16> into tensor<8x32x64xf16>
+  %e = tensor.empty() : tensor<8x64x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x64x64xf32>) -> tensor<8x64x64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, i, j, k) -> (b, i, k)>, affine_map<(b, i, j, k) -> (b, k, j)>, affine_map<(b, i, j, k) -> (b, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %c : tensor<8x64x32xf16>, tensor<8x32x64xf16>) outs(%f : tensor<8x64x64xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.extf %b : f16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x64x64xf32>
+  return %s : tensor<8x64x64xf32>
+}

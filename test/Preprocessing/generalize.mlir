@@ -121,3 +121,61 @@ func.func @bitcast_and_rank(%x: tensor<?x4xf32>) -> (tensor<?x4xi32>, index) {
   %1 = tensor.rank %x : tensor<?x4xf32>
   return %0, %1 : tensor<?x4xi32>, index
 }
+
+// The maximum's index is not asked for, and neither is what it is computed of.
+// CHECK-LABEL: func.func @unused_index
+// CHECK: %[[MAX:.*]] = linalg.generic
+// CHECK-SAME: outs(%{{.*}} : tensor<4xf32>)
+// CHECK-NOT: linalg.index
+// CHECK: arith.maximumf
+// CHECK-NEXT: linalg.yield %{{.*}} : f32
+// CHECK: return %[[MAX]]
+func.func @unused_index(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %none = arith.constant 0 : i64
+  %me = tensor.empty() : tensor<4xf32>
+  %ie = tensor.empty() : tensor<4xi64>
+  %m0 = linalg.fill ins(%lowest : f32) outs(%me : tensor<4xf32>) -> tensor<4xf32>
+  %i0 = linalg.fill ins(%none : i64) outs(%ie : tensor<4xi64>) -> tensor<4xi64>
+  %m:2 = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                       affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%m0, %i0 : tensor<4xf32>, tensor<4xi64>) {
+  ^bb0(%a: f32, %max: f32, %at: i64):
+    %j = linalg.index 1 : index
+    %now = arith.index_cast %j : index to i64
+    %0 = arith.maximumf %a, %max : f32
+    %1 = arith.cmpf ogt, %a, %max : f32
+    %2 = arith.select %1, %now, %at : i64
+    linalg.yield %0, %2 : f32, i64
+  } -> (tensor<4xf32>, tensor<4xi64>)
+  return %m#0 : tensor<4xf32>
+}
+
+// The index alone needs the maximum.
+// CHECK-LABEL: func.func @only_index
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xi64>)
+func.func @only_index(%x: tensor<4x8xf32>) -> tensor<4xi64> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %none = arith.constant 0 : i64
+  %me = tensor.empty() : tensor<4xf32>
+  %ie = tensor.empty() : tensor<4xi64>
+  %m0 = linalg.fill ins(%lowest : f32) outs(%me : tensor<4xf32>) -> tensor<4xf32>
+  %i0 = linalg.fill ins(%none : i64) outs(%ie : tensor<4xi64>) -> tensor<4xi64>
+  %m:2 = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                       affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%m0, %i0 : tensor<4xf32>, tensor<4xi64>) {
+  ^bb0(%a: f32, %max: f32, %at: i64):
+    %j = linalg.index 1 : index
+    %now = arith.index_cast %j : index to i64
+    %0 = arith.maximumf %a, %max : f32
+    %1 = arith.cmpf ogt, %a, %max : f32
+    %2 = arith.select %1, %now, %at : i64
+    linalg.yield %0, %2 : f32, i64
+  } -> (tensor<4xf32>, tensor<4xi64>)
+  return %m#1 : tensor<4xi64>
+}

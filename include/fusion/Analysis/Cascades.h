@@ -34,25 +34,29 @@ struct Repair {
   double scale = 1;
 };
 
-/// A divisor of the elements of a sum that is the same for all of them, the
-/// result of an earlier sum: the whole sum can be divided by it instead, when
-/// both are known. It is a sum of exponentials relative to their maximum, which
-/// is at least one, and none of its terms is above one: what is not divided yet
-/// neither overflows nor loses more digits.
+/// What is done to the elements of a sum, the same for all of them, by earlier
+/// results: the whole sum can have it done instead, when all are known. Either
+/// they are divided by an earlier sum of exponentials relative to their
+/// maximum, which is at least one, and none of its terms is above one: what is
+/// not divided yet neither overflows nor loses more digits. Or zero is chosen
+/// instead of all of them.
 struct Deferral {
-  /// Where elements of the later reduction read the earlier sum, by its loops.
+  /// Where elements of the later reduction read the divisor, or what chooses.
   TensorElement source;
-  /// The operation of a body that divides by it, or multiplies by its
-  /// reciprocal, and the operand that is the dividend.
+  /// The operation of a body that divides, multiplies by the reciprocal, or
+  /// chooses, and the operand that is the element.
   Operation *application = nullptr;
-  unsigned dividend = 0;
+  unsigned element = 0;
   /// What the division, or that which makes the reciprocal, may be.
   arith::FastMathFlags fastmath = arith::FastMathFlags::none;
+
+  bool isChoice() const { return isa<arith::SelectOp>(application); }
 };
 
 /// How the elements of a sum depend on earlier results.
 struct CascadeLinks {
   SmallVector<Repair> repairs;
+  /// From the last that is applied to the first.
   SmallVector<Deferral> deferrals;
   /// Operations that round what a factor is repaired or applied in later: in a
   /// walk they round another number.

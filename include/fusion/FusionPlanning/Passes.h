@@ -41,6 +41,10 @@ void joinExchangedHalves(FunctionOpInterface func);
 /// be made along its parts, and what follows them up to other contractions.
 void splitRepeats(FunctionOpInterface func);
 
+/// Asks the maximum of elements, where there is one, whether all of them are
+/// minus infinity.
+void foldMaskedRows(FunctionOpInterface func);
+
 /// Lets contractions read operands that are other tensors transposed or
 /// repeated, and all operations those with dimensions of size one more, where
 /// these come from.

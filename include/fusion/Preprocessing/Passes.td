@@ -75,8 +75,8 @@ def GeneralizePass
     `from_elements` (generics), `rank` (a constant) and `bitcast` of elements
     (a generic). `pack` and `unpack` go by padding, reshaping, transposing and
     slicing. Elementwise arith and math ops on tensors become generics, in which
-    constants with one value are scalars. A named op's rounding stays as it is
-    declared.
+    constants with one value are scalars. Generics have no results that nothing
+    uses beside others. A named op's rounding stays as it is declared.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -242,6 +242,22 @@ def LowerTosaExtremaPass
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"
   ];
+}
+
+def MultiplyByReciprocalsPass
+    : Pass<"fusion-input-reciprocals", "::mlir::func::FuncOp"> {
+  let summary = "Make products of quotients that are equal to them";
+  let description = [{
+    Input: the normal form. Output: the same, where quotients by a power of two
+    are products by its reciprocal, which are equal bit for bit.
+
+    ```mlir
+    %q = arith.divf %x, %c8 : bf16
+      ==>
+    %q = arith.mulf %x, %c0.125 : bf16
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def ApproximateRoundedPass
