@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -58,8 +59,13 @@ bool mlir::fusion::isViewOp(Operation *op) {
              Int4BytesOp, Int4ElementsOp>(op);
 }
 
+bool mlir::fusion::isSliceInPlace(Operation *op) {
+  return isa<tensor::ExtractSliceOp>(op) &&
+         op->hasAttr(FusionDialect::kInPlaceAttrName);
+}
+
 bool mlir::fusion::isComputeOp(Operation *op) {
-  if (isa<linalg::FillOp>(op))
+  if (isa<linalg::FillOp>(op) || isSliceInPlace(op))
     return false;
   return isa<linalg::LinalgOp, tensor::PadOp, tensor::ConcatOp,
              tensor::ExtractSliceOp, tensor::InsertSliceOp>(op) ||
@@ -128,7 +134,7 @@ ComputeGraphBuilder::getSizes(RankedTensorType type) const {
 LogicalResult ComputeGraphBuilder::checkOps() {
   for (Operation &op : block.without_terminator()) {
     if (isComputeOp(&op) || isFreeOp(&op) || isViewOp(&op) ||
-        op.hasTrait<OpTrait::ConstantLike>())
+        isSliceInPlace(&op) || op.hasTrait<OpTrait::ConstantLike>())
       continue;
     return op.emitOpError(
         "FUS-2002: is not an operation that planning knows; run the input "
@@ -172,7 +178,62 @@ FailureOr<ComputeGraph> ComputeGraphBuilder::build() {
     for (unsigned source : graph.producers[id])
       graph.consumers[source].push_back(id);
   }
+  addOrder();
   return std::move(graph);
+}
+
+/// The tensor whose memory `tensor`, a slice of it or a view of one, lies in.
+static Value stripSlices(Value tensor) {
+  Value base = stripViews(tensor);
+  while (base.getDefiningOp() && isSliceInPlace(base.getDefiningOp()))
+    base = stripViews(base.getDefiningOp()->getOperand(0));
+  return base;
+}
+
+void ComputeGraphBuilder::addMemoryOrder(unsigned id,
+                                         std::set<unsigned> &earlier) {
+  auto need = [&](Value tensor) {
+    auto known = valueIds.find(tensor);
+    if (known == valueIds.end() || graph.values[known->second].producer < 0)
+      return;
+    GraphValue &memory = graph.values[known->second];
+    memory.readers.insert(llvm::lower_bound(memory.readers, id), id);
+    earlier.insert(memory.producer);
+  };
+  const GraphNode &node = graph.nodes[id];
+  if (node.inPlace)
+    need(stripViews(cast<tensor::InsertSliceOp>(node.op).getDest()));
+  llvm::SmallSetVector<Value, 4> sliced;
+  for (const TensorRead &read : node.reads) {
+    Value base = stripViews(graph.values[read.value].ssa);
+    if (Value memory = stripSlices(base); memory != base)
+      sliced.insert(memory);
+  }
+  llvm::for_each(sliced, need);
+}
+
+void ComputeGraphBuilder::addOrder() {
+  unsigned numNodes = graph.nodes.size();
+  SmallVector<std::set<unsigned>> earlier(numNodes);
+  std::map<std::pair<int64_t, int64_t>, SmallVector<unsigned>> parts;
+  for (unsigned id = 0; id < numNodes; ++id) {
+    addMemoryOrder(id, earlier[id]);
+    const GraphNode &node = graph.nodes[id];
+    if (node.divided >= 0)
+      parts[{node.divided, node.part}].push_back(id);
+  }
+  for (const auto &[place, nodes] : parts)
+    if (auto before = parts.find({place.first, place.second - 1});
+        before != parts.end())
+      for (unsigned id : nodes)
+        earlier[id].insert(before->second.begin(), before->second.end());
+  graph.earlier.resize(numNodes);
+  graph.later.resize(numNodes);
+  for (unsigned id = 0; id < numNodes; ++id) {
+    graph.earlier[id].assign(earlier[id].begin(), earlier[id].end());
+    for (unsigned other : earlier[id])
+      graph.later[other].push_back(id);
+  }
 }
 
 /// Visits, without recursion, everything that `root` is computed from, and
@@ -213,6 +274,11 @@ void ComputeGraphBuilder::addNode(Operation *op) {
   node.never = op->hasAttr(FusionDialect::kNeverAttrName);
   node.repack = op->hasAttr(FusionDialect::kRepackAttrName);
   node.inPlace = op->hasAttr(FusionDialect::kInPlaceAttrName);
+  if (auto part =
+          op->getAttrOfType<DenseI64ArrayAttr>(FusionDialect::kPartAttrName)) {
+    node.divided = part[0];
+    node.part = part[1];
+  }
   if (isa<linalg::FillOp, tensor::SplatOp, RowGroupsOp>(op))
     addFill(node, op->getResult(0));
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

@@ -17,6 +17,7 @@
 #include "fusion/Analysis/SymbolicShapes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <set>
 
 namespace mlir::fusion {
 
@@ -37,6 +38,11 @@ private:
   }
   LogicalResult checkOps();
   void visitFrom(Value root);
+  /// Sets which nodes have to run before which, beyond who reads what.
+  void addOrder();
+  /// Adds to `earlier` the nodes that make the memory that `node` reads or
+  /// writes slices of.
+  void addMemoryOrder(unsigned node, std::set<unsigned> &earlier);
   void addNode(Operation *op);
 
   void addLinalgOp(GraphNode &node, linalg::LinalgOp op);

@@ -18,6 +18,7 @@
 #include "fusion/FusionPlanning/BeginByBlocks.h"
 #include "fusion/FusionPlanning/CenterSums.h"
 #include "fusion/FusionPlanning/ChannelsLast.h"
+#include "fusion/FusionPlanning/DivideValues.h"
 #include "fusion/FusionPlanning/FoldRows.h"
 #include "fusion/FusionPlanning/GatherProducts.h"
 #include "fusion/FusionPlanning/JoinRelativeSums.h"
@@ -68,6 +69,9 @@ public:
 private:
   LogicalResult planFunction(FunctionOpInterface func,
                              const TargetInfo &target);
+  /// Makes what is too large to be stored between kernels in parts.
+  void divideValues(FunctionOpInterface func, const TargetInfo &target,
+                    const PlanOptions &options, RewriteDriver &rewrites);
 
   PlanObserver observer;
   /// Names taken in this module.
@@ -123,6 +127,36 @@ static bool hasDynamicSizes(FunctionOpInterface func) {
              .wasInterrupted();
 }
 
+void FormKernelsPass::divideValues(FunctionOpInterface func,
+                                   const TargetInfo &targetInfo,
+                                   const PlanOptions &options,
+                                   RewriteDriver &rewrites) {
+  if (largestValue == 0)
+    return;
+  RewriteEntries &entries = rewrites.getEntries();
+  RewriteEntries refused;
+  int64_t number = 0;
+  auto divide = [&] {
+    while (divideValue(func, targetInfo, options, largestValue, number, entries,
+                       refused)) {
+      ++number;
+      // What parts make again may be left to reductions.
+      rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
+      rewrites.run(getGatherRewrite());
+    }
+  };
+  divide();
+  size_t known = entries.size();
+  repackOperands(
+      func, targetInfo, options, entries, [&](linalg::GenericOp product) {
+        return isOfPart(product) || readsLargeValue(product, largestValue);
+      });
+  // What is laid out anew is stored.
+  if (entries.size() != known)
+    divide();
+  llvm::append_range(entries, refused);
+}
+
 LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                                             const TargetInfo &targetInfo) {
   // A function that has kernels is planned already: by its author, or by a
@@ -146,7 +180,10 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (fuse) {
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
-    repackOperands(func, targetInfo, options, rewrites.getEntries());
+    repackOperands(func, targetInfo, options, rewrites.getEntries(),
+                   [&](linalg::GenericOp product) {
+                     return !readsLargeValue(product, largestValue);
+                   });
     rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
     rewrites.run(getGatherRewrite());
     if (!opaqueFloats) {
@@ -159,6 +196,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     if (!opaqueFloats)
       rewrites.run(getRelativeRewrite(targetInfo));
     rewrites.run(getBlockRewrite(targetInfo));
+    divideValues(func, targetInfo, options, rewrites);
   }
   FailureOr<ComputeGraph> graph =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);

@@ -62,6 +62,21 @@ FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
   return FusionDecision::yes();
 }
 
+/// Parts of a value are made one after the other: a kernel of two would need
+/// memory for both.
+FusionDecision Planner::checkParts(ArrayRef<unsigned> nodes) const {
+  std::map<int64_t, int64_t> parts;
+  for (unsigned id : nodes) {
+    const GraphNode &node = graph.getNode(id);
+    if (node.divided < 0)
+      continue;
+    auto [known, isNew] = parts.try_emplace(node.divided, node.part);
+    if (!isNew && known->second != node.part)
+      return FusionDecision::no(ReasonCode::OtherPart, "'" + node.label + "'");
+  }
+  return FusionDecision::yes();
+}
+
 /// Operands that are laid out anew reach their readers through memory: what
 /// writes them takes producers in, but is no producer and no sibling of what is
 /// fused.
@@ -175,6 +190,9 @@ Candidate Planner::evaluateTogether(const CandidateKey &key) {
     before += group.estimate.seconds();
     bytes += group.bytes;
   }
+  candidate.decision = checkParts(fused.nodes);
+  if (!candidate.decision)
+    return candidate;
   if (closesCycle(key, members)) {
     candidate.decision = FusionDecision::no(ReasonCode::Cycle);
     return candidate;
@@ -261,7 +279,9 @@ Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) {
     // All other readers of the producers' values compute them as well.
     fused.stored = b.stored;
     fused.nodes = getNeeded(graph, unite(nodes, b.nodes), b.stored);
-    candidate.decision = price(fused);
+    candidate.decision = checkParts(fused.nodes);
+    if (candidate.decision)
+      candidate.decision = price(fused);
     if (!candidate.decision) {
       candidate.results.clear();
       return candidate;

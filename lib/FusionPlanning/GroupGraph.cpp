@@ -98,6 +98,11 @@ void Planner::addSingleGroups() {
   candidatesOf.resize(numNodes);
   for (unsigned id = 0; id < numNodes; ++id)
     link(id);
+  // Node numbers know who reads what, but not what comes earlier for other
+  // reasons.
+  for (auto [rank, group] : llvm::enumerate(getOrder()))
+    ranks[group] = rank;
+  misplaced.clear();
 }
 
 void Planner::link(unsigned group) {
@@ -122,6 +127,26 @@ void Planner::link(unsigned group) {
       for (unsigned reader : memoryReaders[write.value])
         connect(node, reader);
   }
+  linkOrder(group);
+}
+
+void Planner::linkOrder(unsigned group) {
+  auto order = [&](unsigned before, unsigned after) {
+    if (before == after)
+      return;
+    groups[before].later.insert(after);
+    groups[after].earlier.insert(before);
+    if (ranks[before] > ranks[after])
+      misplaced.insert(before);
+  };
+  for (unsigned node : groups[group].nodes) {
+    for (unsigned other : graph.getEarlier(node))
+      for (unsigned holder : holders[other])
+        order(holder, group);
+    for (unsigned other : graph.getLater(node))
+      for (unsigned holder : holders[other])
+        order(group, holder);
+  }
 }
 
 void Planner::unlink(unsigned group) {
@@ -132,37 +157,44 @@ void Planner::unlink(unsigned group) {
     groups[producer].consumers.erase(group);
   for (unsigned consumer : groups[group].consumers)
     groups[consumer].producers.erase(group);
+  for (unsigned before : groups[group].earlier)
+    groups[before].later.erase(group);
+  for (unsigned after : groups[group].later)
+    groups[after].earlier.erase(group);
   groups[group].producers.clear();
   groups[group].consumers.clear();
+  groups[group].earlier.clear();
+  groups[group].later.clear();
 }
 
 void Planner::restoreRanks(unsigned group) {
   // Who reads it, at whatever distance, and has a smaller rank; then what it
   // reads that has a larger one than the first of these.
-  auto collect = [&](unsigned from, auto &&getNext, auto &&isWanted) {
+  using Groups = std::set<unsigned>;
+  auto collect = [&](unsigned from, Groups Group::*read, Groups Group::*ordered,
+                     auto &&isWanted) {
     llvm::SmallSetVector<unsigned, 8> found;
-    auto add = [&](const std::set<unsigned> &groups) {
-      for (unsigned next : groups)
-        if (isWanted(ranks[next]))
-          found.insert(next);
+    auto add = [&](const Group &group) {
+      for (const Groups *next : {&(group.*read), &(group.*ordered)})
+        for (unsigned id : *next)
+          if (isWanted(ranks[id]))
+            found.insert(id);
     };
-    add(getNext(groups[from]));
+    add(groups[from]);
     for (size_t i = 0; i < found.size(); ++i)
-      add(getNext(groups[found[i]]));
+      add(groups[found[i]]);
     return found.takeVector();
   };
   unsigned own = ranks[group];
-  auto readers = collect(
-      group, [](const Group &g) -> auto & { return g.consumers; },
-      [&](unsigned rank) { return rank < own; });
+  auto readers = collect(group, &Group::consumers, &Group::later,
+                         [&](unsigned rank) { return rank < own; });
   if (readers.empty())
     return;
   auto byRank = [&](unsigned a, unsigned b) { return ranks[a] < ranks[b]; };
   llvm::sort(readers, byRank);
   unsigned first = ranks[readers.front()];
-  auto moved = collect(
-      group, [](const Group &g) -> auto & { return g.producers; },
-      [&](unsigned rank) { return rank > first; });
+  auto moved = collect(group, &Group::producers, &Group::earlier,
+                       [&](unsigned rank) { return rank > first; });
   moved.push_back(group);
   llvm::sort(moved, byRank);
   llvm::append_range(moved, readers);
@@ -173,21 +205,22 @@ void Planner::restoreRanks(unsigned group) {
     ranks[member] = rank;
 }
 
-/// True when a path of reads leads from one group to the other; with
-/// `skipDirect`, one through a third group.
+/// True when a path of reads and of order leads from one group to the other;
+/// with `skipDirect`, one through a third group.
 bool Planner::reaches(unsigned from, unsigned to, bool skipDirect) const {
   if (ranks[from] >= ranks[to])
     return false;
   llvm::SmallDenseSet<unsigned> seen;
   SmallVector<unsigned> worklist;
   auto visit = [&](unsigned group) {
-    for (unsigned next : groups[group].consumers) {
-      if (group == from && next == to && skipDirect)
-        continue;
-      // Those behind it do not lead there.
-      if (ranks[next] <= ranks[to] && seen.insert(next).second)
-        worklist.push_back(next);
-    }
+    for (const auto *all : {&groups[group].consumers, &groups[group].later})
+      for (unsigned next : *all) {
+        if (group == from && next == to && skipDirect)
+          continue;
+        // Those behind it do not lead there.
+        if (ranks[next] <= ranks[to] && seen.insert(next).second)
+          worklist.push_back(next);
+      }
   };
   visit(from);
   while (!worklist.empty()) {

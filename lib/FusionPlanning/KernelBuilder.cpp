@@ -41,7 +41,7 @@ public:
     if (Value known = map.lookupOrNull(original))
       return known;
     Operation *op = original.getDefiningOp();
-    if (!op || !isViewOp(op))
+    if (!op || !(isViewOp(op) || isSliceInPlace(op)))
       return original;
     Value source = get(op->getOperand(0));
     if (source == op->getOperand(0))
@@ -144,6 +144,7 @@ void KernelBuilder::addNode(Operation *op) {
   // Kept by now, and said nowhere else.
   clone->removeDiscardableAttr(FusionDialect::kMustAttrName);
   clone->removeDiscardableAttr(FusionDialect::kNeverAttrName);
+  clone->removeDiscardableAttr(FusionDialect::kPartAttrName);
 }
 
 /// The estimate as recorded on a kernel.

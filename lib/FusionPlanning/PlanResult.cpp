@@ -30,7 +30,7 @@ SmallVector<unsigned> Planner::getOrder() const {
   std::set<std::pair<unsigned, unsigned>> ready;
   SmallVector<unsigned> waiting(groups.size());
   for (auto [id, group] : llvm::enumerate(groups)) {
-    waiting[id] = group.producers.size();
+    waiting[id] = group.producers.size() + group.earlier.size();
     if (group.alive && waiting[id] == 0)
       ready.insert({group.nodes.back(), id});
   }
@@ -39,9 +39,10 @@ SmallVector<unsigned> Planner::getOrder() const {
     unsigned id = ready.begin()->second;
     ready.erase(ready.begin());
     order.push_back(id);
-    for (unsigned consumer : groups[id].consumers)
-      if (--waiting[consumer] == 0)
-        ready.insert({groups[consumer].nodes.back(), consumer});
+    for (const auto *next : {&groups[id].consumers, &groups[id].later})
+      for (unsigned other : *next)
+        if (--waiting[other] == 0)
+          ready.insert({groups[other].nodes.back(), other});
   }
   return order;
 }

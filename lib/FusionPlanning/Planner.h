@@ -35,6 +35,9 @@ struct Group {
   /// Groups whose stored values this one reads, and that read its own.
   std::set<unsigned> producers;
   std::set<unsigned> consumers;
+  /// Groups that have to run before it, or after it, whatever they read.
+  std::set<unsigned> earlier;
+  std::set<unsigned> later;
   bool alive = true;
 };
 
@@ -103,6 +106,7 @@ private:
   void addSingleGroups();
   /// Sets who reads what from whom, of `group` or without it.
   void link(unsigned group);
+  void linkOrder(unsigned group);
   void unlink(unsigned group);
   void addCandidates(unsigned group);
   void addCandidate(CandidateKey key);
@@ -138,6 +142,7 @@ private:
   /// Prices `group`; says no when it cannot be one kernel.
   FusionDecision price(Group &group);
   FusionDecision checkContracts(const Group &a, const Group &b) const;
+  FusionDecision checkParts(ArrayRef<unsigned> nodes) const;
   FusionDecision checkRepacked(const CandidateKey &key,
                                ArrayRef<unsigned> members) const;
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -43,6 +44,14 @@ static void freeDestinations(Block &block) {
   }
 }
 
+/// Forgets what planning alone decides.
+static void dropDecisions(Block &block) {
+  for (Operation &op : block) {
+    op.removeDiscardableAttr(FusionDialect::kInPlaceAttrName);
+    op.removeDiscardableAttr(FusionDialect::kPartAttrName);
+  }
+}
+
 /// True when `dim` asks for a size of a tensor that kernels compute.
 static bool isOfComputedTensor(tensor::DimOp dim) {
   Operation *op = dim.getSource().getDefiningOp();
@@ -57,6 +66,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
         "FUS-2003: has control flow between blocks; planning takes functions "
         "of one block");
   Block &block = func.getFunctionBody().front();
+  dropDecisions(block);
   foldMaskedRows(func);
   foldCopies(func);
   splitRepeats(func);

@@ -267,14 +267,15 @@ static Decision decide(const ProductChain &chain, const TargetInfo &target,
 void mlir::fusion::repackOperands(
     FunctionOpInterface func, const TargetInfo &target,
     const PlanOptions &options,
-    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries) {
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries,
+    llvm::function_ref<bool(linalg::GenericOp)> isMeant) {
   // More kernels are no way to keep a limit on them.
   if (!target.hasWarpgroups || options.maxKernels)
     return;
   SmallVector<linalg::GenericOp> products;
   for (auto generic :
        func.getFunctionBody().front().getOps<linalg::GenericOp>())
-    if (OperandRepacker::applies(generic) &&
+    if (OperandRepacker::applies(generic) && isMeant(generic) &&
         !generic->hasAttr(FusionDialect::kNeverAttrName))
       products.push_back(generic);
   OperandRepacker repacker("");

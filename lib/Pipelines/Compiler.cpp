@@ -15,6 +15,7 @@
 #include "Report.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Executable/BufferPlan.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/InitAll.h"
 #include "fusion/Pipelines/Phases.h"
@@ -102,6 +103,7 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   phaseOptions.target = target;
   phaseOptions.fuse = options.fuse;
   phaseOptions.fastNumerics = options.fastNumerics;
+  phaseOptions.largestValue = options.largestValue;
   phaseOptions.lineInfo = options.lineInfo;
   phaseOptions.opaqueFloats = options.opaqueFloats;
   phaseOptions.planObserver = [&](FunctionOpInterface, const FusionPlan &plan) {
@@ -198,6 +200,23 @@ Compilation::getPlanNames(const fusionpkg::PackageModel &model) {
   return result;
 }
 
+/// Bytes that the kernels of an entry have between them at once, of the entry
+/// with most; -1 where the run alone knows.
+static int64_t getWorkspaceBytes(const fusionpkg::PackageModel &model) {
+  int64_t bytes = 0;
+  for (const fusionpkg::Entry &entry : model.entries) {
+    if (!entry.symbols.empty())
+      return -1;
+    fusionpkg::ExprValues values(entry.exprs.getNodes(), nullptr, 0);
+    fusionpkg::Result<fusionpkg::BufferPlan> plan =
+        fusionpkg::planWorkspace(entry, values);
+    if (!plan)
+      return -1;
+    bytes = std::max(bytes, plan->bytes);
+  }
+  return bytes;
+}
+
 FailureOr<std::string> Compilation::pack(CompileReport &report) {
   FailureOr<fusionpkg::PackageModel> model = buildPackageModel(module, target);
   if (failed(model))
@@ -206,6 +225,7 @@ FailureOr<std::string> Compilation::pack(CompileReport &report) {
       failed(assemblePackage(*model, options.lineInfo, module)))
     return failure();
   fillReport(ledgers, getPlanNames(*model), report);
+  report.workspaceBytes = getWorkspaceBytes(*model);
   // Of kernels that start together planning did not know.
   report.predictedUs = 0;
   for (const fusionpkg::Entry &entry : model->entries) {

@@ -121,14 +121,14 @@ LogicalResult EntryBuilder::buildSignature() {
     if (BlockArgument argument = memories[i]) {
       setOverwritten(argument.getArgNumber(), *spec);
       outputs.push_back(buffers.lookup(argument));
-      if (isWrittenInPlace(base, argument))
+      if (getOverwritten(base) == argument)
         buffers[base] = outputs.back();
     } else {
       outputs.push_back(addBuffer(BufferKind::Output, i, spec->name));
       // A kernel writes straight into the first output that shows its result,
       // unless that lies in an argument.
       if (base.getDefiningOp<KernelOp>())
-        buffers.try_emplace(base, outputs.back());
+        setMemory(base, outputs.back());
     }
     entry.outputs.push_back(std::move(*spec));
   }
@@ -150,18 +150,26 @@ void EntryBuilder::setOverwritten(unsigned input,
   output.dims = memory.dims;
 }
 
-bool EntryBuilder::isWrittenInPlace(Value result, BlockArgument argument) {
+Value EntryBuilder::getOverwritten(Value result) {
   auto kernel = result.getDefiningOp<KernelOp>();
   if (!kernel)
-    return false;
+    return nullptr;
   Value yielded =
       kernel.getYield().getValues()[cast<OpResult>(result).getResultNumber()];
   if (KernelOp::getStored(yielded) == yielded)
-    return false;
+    return nullptr;
   auto dest = dyn_cast<BlockArgument>(
       stripViews(yielded.getDefiningOp<tensor::InsertSliceOp>().getDest()));
-  return dest && dest.getOwner() == &kernel.getBlock() &&
-         stripViews(kernel.getInputs()[dest.getArgNumber()]) == argument;
+  if (!dest || dest.getOwner() != &kernel.getBlock())
+    return nullptr;
+  return stripViews(kernel.getInputs()[dest.getArgNumber()]);
+}
+
+void EntryBuilder::setMemory(Value result, unsigned buffer) {
+  // What is written slice by slice lies in one buffer.
+  for (Value tensor = result;
+       tensor && buffers.try_emplace(tensor, buffer).second;)
+    tensor = getOverwritten(tensor);
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,6 +226,8 @@ FailureOr<unsigned> EntryBuilder::getBuffer(Value tensor) {
     addFill(*id, *pattern);
     return buffers[base] = *id;
   }
+  if (Operation *op = base.getDefiningOp(); op && isSliceInPlace(op))
+    return getBuffer(op->getOperand(0));
   ElementsAttr constant;
   if (!matchPattern(base, m_Constant(&constant))) {
     emitError(base.getLoc())
@@ -232,6 +242,47 @@ FailureOr<unsigned> EntryBuilder::getBuffer(Value tensor) {
   unsigned id =
       addBuffer(BufferKind::Constant, index, "constant" + Twine(index));
   return buffers[base] = id;
+}
+
+/// True for a slice that lies in one piece, at a place that is known.
+static bool isPiece(Operation *op) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (!slice || !isSliceInPlace(op) ||
+      slice.getType().getElementType().isInteger(4) || !slice.hasUnitStride() ||
+      !slice.getSourceType().hasStaticShape() ||
+      !slice.getType().hasStaticShape() ||
+      ShapedType::isDynamicShape(slice.getStaticOffsets()) ||
+      slice.getType().getRank() != slice.getSourceType().getRank())
+    return false;
+  // Whole rows behind one dimension, of which one stands before.
+  bool isWhole = true;
+  for (int64_t dim = slice.getType().getRank(); dim-- > 0;) {
+    int64_t size = slice.getType().getDimSize(dim);
+    if (!isWhole && size != 1)
+      return false;
+    isWhole &= size == slice.getSourceType().getDimSize(dim);
+  }
+  return true;
+}
+
+int64_t EntryBuilder::getByteOffset(Value tensor) {
+  int64_t bytes = 0;
+  for (Operation *op = stripViews(tensor).getDefiningOp();
+       op && isSliceInPlace(op);
+       op = stripViews(op->getOperand(0)).getDefiningOp()) {
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    RankedTensorType type = slice.getSourceType();
+    int64_t elements = 0;
+    for (auto [offset, size] :
+         llvm::zip_equal(slice.getStaticOffsets(), type.getShape()))
+      elements = elements * size + offset;
+    Type element = type.getElementType();
+    bytes +=
+        elements * (element.isIntOrFloat()
+                        ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+                        : sizeof(int64_t));
+  }
+  return bytes;
 }
 
 FailureOr<Arg> EntryBuilder::getScalar(Value scalar) {
@@ -287,12 +338,15 @@ LogicalResult EntryBuilder::addArguments(KernelOp kernel,
     FailureOr<unsigned> buffer = getBuffer(input);
     if (failed(buffer))
       return failure();
-    step.args.push_back(Arg::buffer(*buffer));
+    int64_t offset = getByteOffset(input);
+    step.args.push_back(Arg::buffer(
+        *buffer, offset ? entry.exprs.constant(offset) : fusionpkg::kNoExpr));
   }
   for (Value result : kernel.getResults()) {
-    auto [place, isNew] = buffers.try_emplace(result, 0);
-    if (isNew) {
-      FailureOr<unsigned> id = addTemporary(result);
+    if (!buffers.count(result)) {
+      Value memory = getOverwritten(result);
+      FailureOr<unsigned> id =
+          memory ? getBuffer(memory) : addTemporary(result);
       if (failed(id))
         return failure();
       buffers[result] = *id;
@@ -443,8 +497,8 @@ FailureOr<fusionpkg::Entry> EntryBuilder::build() {
     } else if (isa<func::ReturnOp>(op)) {
       if (failed(addReturn(&op)))
         return failure();
-    } else if (!isViewOp(&op) && !op.hasTrait<OpTrait::ConstantLike>() &&
-               !isFreeOp(&op)) {
+    } else if (!isViewOp(&op) && !isPiece(&op) &&
+               !op.hasTrait<OpTrait::ConstantLike>() && !isFreeOp(&op)) {
       return op.emitOpError("FUS-4007: stands between kernels, where only "
                             "reshapes, constants and arithmetic on sizes can; "
                             "report a bug with the program");

@@ -36,14 +36,19 @@ private:
   FailureOr<fusionpkg::TensorSpec> buildSpec(Value value, const Twine &name);
   /// Makes argument `input` the memory of `output`, of the same shape.
   void setOverwritten(unsigned input, fusionpkg::TensorSpec &output);
-  /// True when `result`, one of a kernel, is written in place into an argument.
-  bool isWrittenInPlace(Value result, BlockArgument argument);
+  /// The tensor whose memory has all of `result` but the slice that its kernel
+  /// writes; null where that writes all of it, or the first slice.
+  Value getOverwritten(Value result);
+  /// Gives `result`, and what it is written into, memory.
+  void setMemory(Value result, unsigned buffer);
   unsigned addBuffer(fusionpkg::BufferKind kind, uint32_t index,
                      const Twine &name);
   FailureOr<unsigned> addTemporary(Value tensor);
   /// The buffer that holds `tensor`; made, and filled by a step, if it is a
   /// constant that is asked for the first time.
   FailureOr<unsigned> getBuffer(Value tensor);
+  /// Where in its buffer a slice that is read in place begins.
+  static int64_t getByteOffset(Value tensor);
   /// The element that all elements of `tensor` are, if that is known.
   std::optional<FillPattern> getUniformValue(Value tensor);
   FailureOr<fusionpkg::Arg> getScalar(Value scalar);

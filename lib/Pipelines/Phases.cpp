@@ -70,6 +70,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   planOptions.representativeSize = options.representativeSize;
   planOptions.fuse = options.fuse;
   planOptions.fastNumerics = options.fastNumerics;
+  planOptions.largestValue = options.largestValue;
   planOptions.opaqueFloats = options.opaqueFloats;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
   manager.addPass(createCollapseDimsPass());
@@ -190,6 +191,11 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
       *this, "representative-size",
       llvm::cl::desc("elements that a dynamic dimension is priced for"),
       llvm::cl::init(1024)};
+  Option<int64_t> largestValue{
+      *this, "largest-value",
+      llvm::cl::desc("bytes of the largest value that kernels may store for "
+                     "contractions; 0: any"),
+      llvm::cl::init(kLargestValue)};
   Option<bool> lineInfo{*this, "line-info",
                         llvm::cl::desc("tell profilers the program's lines"),
                         llvm::cl::init(false)};
@@ -199,6 +205,7 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
     options.target = target;
     options.fastNumerics = fastNumerics;
     options.lineInfo = lineInfo;
+    options.largestValue = largestValue;
     options.representativeSize = representativeSize;
     return options;
   }

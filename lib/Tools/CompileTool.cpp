@@ -50,6 +50,9 @@ void fusion::printReport(const CompileReport &report, raw_ostream &os) {
   os << "\n";
   os << "traffic: " << formatBytes(report.bytesBefore) << " unfused -> "
      << formatBytes(report.bytesAfter) << "\n";
+  if (report.workspaceBytes >= 0)
+    os << "between kernels: " << formatBytes(report.workspaceBytes)
+       << " at once\n";
   os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us";
   if (report.representativeSize)
     os << " with dynamic sizes of " << report.representativeSize;

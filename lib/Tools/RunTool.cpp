@@ -179,6 +179,7 @@ CompileOptions Runner::getCompileOptions() {
   compileOptions.target = options.target;
   compileOptions.defaultTarget = session->getTarget();
   compileOptions.fastNumerics = options.fastNumerics;
+  compileOptions.largestValue = options.largestValue;
   // The profile names lines of the program.
   compileOptions.lineInfo = options.profile != ProfileFormat::None;
   return compileOptions;

@@ -115,7 +115,8 @@ def build_one(seed, options, worker):
     path = os.path.join(options.folder, name)
     with open(path + ".mlir", "w", encoding="utf-8") as file:
         file.write(program.file_text())
-    numerics = [o for o in program.options if o.startswith("--numerics")]
+    numerics = [o for o in program.options
+                if o.startswith(("--numerics", "--largest-value"))]
     status, output = execute(
         [os.path.join(options.bin, "fusion-compile"), path + ".mlir", "-o",
          path + ".fpk", f"--target={chip}", "--ptxas=false", *numerics], 120)

@@ -79,3 +79,16 @@ func.func @plain(%cache: tensor<64x128xf32>, %row: tensor<1x128xf32>) -> tensor<
   %0 = tensor.insert_slice %row into %cache[7, 0] [1, 128] [1, 1] : tensor<1x128xf32> into tensor<64x128xf32>
   return %0 : tensor<64x128xf32>
 }
+
+// What a program itself says of it counts for nothing.
+// CHECK-LABEL: func @said
+// CHECK-NOT: fusion.in_place
+// CHECK-NOT: fusion.part
+func.func @said(%cache: tensor<64x128xf32>, %row: tensor<1x128xf32>) -> tensor<64x128xf32> {
+  %s = tensor.extract_slice %cache[3, 0] [1, 128] [1, 1] {fusion.in_place} : tensor<64x128xf32> to tensor<1x128xf32>
+  %e = tensor.empty() : tensor<1x128xf32>
+  %x = linalg.add {fusion.part = array<i64: 0, 1>} ins(%s, %row : tensor<1x128xf32>, tensor<1x128xf32>) outs(%e : tensor<1x128xf32>) -> tensor<1x128xf32>
+  %y = linalg.exp {fusion.part = array<i64: 0, 0>} ins(%x : tensor<1x128xf32>) outs(%e : tensor<1x128xf32>) -> tensor<1x128xf32>
+  %0 = tensor.insert_slice %y into %cache[7, 0] [1, 128] [1, 1] {fusion.in_place} : tensor<1x128xf32> into tensor<64x128xf32>
+  return %0 : tensor<64x128xf32>
+}

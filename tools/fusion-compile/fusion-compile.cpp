@@ -53,6 +53,13 @@ int main(int argc, char **argv) {
       cl::desc("precise: keep every declared rounding; fast: roundings may be "
                "dropped"),
       cl::value_desc("precise|fast"), cl::init("precise"), cl::cat(category));
+  cl::opt<int64_t> largestValue(
+      "largest-value",
+      cl::desc("Bytes of the largest value that kernels may store for "
+               "contractions: larger ones are made in parts where that can be "
+               "done; 0: any"),
+      cl::value_desc("N"), cl::init(options.compile.largestValue),
+      cl::cat(category));
   cl::opt<bool> lineInfo("line-info",
                          cl::desc("Tell profilers the lines of the program"),
                          cl::cat(category));
@@ -74,6 +81,10 @@ int main(int argc, char **argv) {
     return reportError(ErrorCode::BadCommandLine,
                        "--numerics=" + numerics +
                            " is neither precise nor fast");
+  if (largestValue < 0)
+    return reportError(ErrorCode::BadCommandLine,
+                       "--largest-value=" + std::to_string(largestValue) +
+                           " is less than 0");
   if (input.empty() || output.empty())
     return reportError(ErrorCode::BadCommandLine,
                        "the name of the input or the output is empty");
@@ -87,6 +98,7 @@ int main(int argc, char **argv) {
   options.compile.compileTo = compileTo;
   options.compile.dumpPhasesTo = dump;
   options.compile.fastNumerics = numerics == "fast";
+  options.compile.largestValue = largestValue;
   options.compile.runPtxas = ptxas;
   options.compile.lineInfo = lineInfo;
   options.compile.verifyEachPass = verifyEach;

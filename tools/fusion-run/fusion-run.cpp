@@ -100,6 +100,13 @@ struct RunCommandLine {
       cl::desc("precise: keep every declared rounding; fast: roundings may be "
                "dropped"),
       cl::value_desc("precise|fast"), cl::init("precise"), cl::cat(category)};
+  cl::opt<int64_t> largestValue{
+      "largest-value",
+      cl::desc("Bytes of the largest value that kernels may store for "
+               "contractions: larger ones are made in parts where that can be "
+               "done; 0: any"),
+      cl::value_desc("N"), cl::init(RunToolOptions().largestValue),
+      cl::cat(category)};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin",
       cl::desc("A shared library with a dialect that the program uses"),
@@ -189,6 +196,9 @@ std::optional<int> RunCommandLine::checkModes() const {
                   ": only the emulator can choose");
   if (numerics != "precise" && numerics != "fast")
     return refuse("--numerics=" + numerics + " is neither precise nor fast");
+  if (largestValue < 0)
+    return refuse("--largest-value=" + llvm::Twine(largestValue) +
+                  " is less than 0");
   if (random && !inputFiles.empty())
     return refuse("--random and --input exclude each other");
   if (!random && !dims.empty())
@@ -211,6 +221,7 @@ std::optional<int> RunCommandLine::read(RunToolOptions &options) const {
   options.explain = explain;
   options.earlyAsynchrony = asynchrony == "early";
   options.fastNumerics = numerics == "fast";
+  options.largestValue = largestValue;
   if (std::optional<int> status = readInputs(options))
     return status;
   if (std::optional<int> status = checkVerification())

@@ -99,6 +99,10 @@ struct GraphNode {
   /// The result lies in memory that has all of it but the slice that the node
   /// computes: the loops are the slice's.
   bool inPlace = false;
+  /// Of a value that is made in parts the number of the value, and that of the
+  /// part that the node belongs to; -1 for others.
+  int64_t divided = -1;
+  int64_t part = -1;
   /// What the node is called in names and remarks, e.g. `add`.
   std::string label;
 
@@ -117,7 +121,8 @@ struct GraphValue {
   SmallVector<AffineExpr> viewCoords;
   SmallVector<int64_t> shape;
   double elementBytes = 0;
-  /// Nodes that read it or a view of it, ascending, each once.
+  /// Nodes that read it, a view or a slice of it, or that write a slice into
+  /// its memory, ascending.
   SmallVector<unsigned> readers;
   /// It, or a view of it, leaves the function.
   bool escapes = false;
@@ -160,6 +165,12 @@ public:
   ArrayRef<unsigned> getConsumers(unsigned node) const {
     return consumers[node];
   }
+  /// Nodes that have to run before `node`, or after it, though neither may read
+  /// the other's results: those of the part before or after its own, and those
+  /// that it shares memory with, of which it reads or writes a slice.
+  /// Ascending.
+  ArrayRef<unsigned> getEarlier(unsigned node) const { return earlier[node]; }
+  ArrayRef<unsigned> getLater(unsigned node) const { return later[node]; }
 
 private:
   friend class ComputeGraphBuilder;
@@ -169,6 +180,8 @@ private:
   SmallVector<unsigned> results;
   SmallVector<SmallVector<unsigned>> producers;
   SmallVector<SmallVector<unsigned>> consumers;
+  SmallVector<SmallVector<unsigned>> earlier;
+  SmallVector<SmallVector<unsigned>> later;
 };
 
 /// True for ops that are copied into every kernel that uses them and never
@@ -179,6 +192,10 @@ bool isFreeOp(Operation *op);
 /// True for ops that give a tensor another shape or type without moving
 /// elements.
 bool isViewOp(Operation *op);
+
+/// True for slices that kernels are given as tensors of their own, which begin
+/// somewhere in the memory of another.
+bool isSliceInPlace(Operation *op);
 
 /// The value that `value` is at last a view of.
 Value stripViews(Value value);

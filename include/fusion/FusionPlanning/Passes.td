@@ -38,7 +38,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     (`begun-by-folded-rows`), or those over rows of what is reduced along rows
     as well (`begun-by-blocks`), which orders them differently. Elements that
     data choose of a product's results may be added up for themselves
-    (`gathered-product`). Images, filters and results of convolutions may be
+    (`gathered-product`). A value between contractions that is larger than
+    `largest-value` may be made in parts (`in-parts`), over which sums are added
+    up one part after the other. Images, filters and results of convolutions may be
     permuted so that channels come last (`channels-last`). A maximum and the sum of exponentials relative to it may
     become one reduction (`rescaled-sum`), with which sums of terms that are
     linear in its logarithm may be had (`relative-sum`).
@@ -76,6 +78,10 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     Option<"fastNumerics", "fast-numerics", "bool", "false",
            "declared roundings may be dropped: scales of rows may move past "
            "products">,
+    Option<"largestValue", "largest-value", "int64_t",
+           "::mlir::fusion::kLargestValue",
+           "bytes of the largest value that kernels may store for contractions: "
+           "a larger one is made in parts, where that can be done; 0: any">,
     Option<"opaqueFloats", "opaque-floats", "bool", "false",
            "nothing is known of operations on floats: no sum is repaired when a "
            "maximum changes, none is corrected where parts meet">,

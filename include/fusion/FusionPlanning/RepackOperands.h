@@ -66,14 +66,15 @@ private:
 Value buildPadded(OpBuilder &builder, Location loc, Value tensor,
                   ArrayRef<int64_t> sizes);
 
-/// Repacks operands of products of `func` where that pays on `target`: the
-/// product alone is planned with and without. What was considered is added to
-/// `entries`, each with the product that shows it; products there that are
-/// replaced are replaced there too.
+/// Repacks operands of those products of `func` that `isMeant` where that pays
+/// on `target`: the product alone is planned with and without. What was
+/// considered is added to `entries`, each with the product that shows it;
+/// products there that are replaced are replaced there too.
 void repackOperands(
     FunctionOpInterface func, const TargetInfo &target,
     const PlanOptions &options,
-    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries);
+    SmallVectorImpl<std::pair<Operation *, LedgerEntry>> &entries,
+    llvm::function_ref<bool(linalg::GenericOp)> isMeant);
 
 } // namespace mlir::fusion
 

@@ -14,6 +14,7 @@
 #ifndef FUSION_PIPELINES_COMPILER_H
 #define FUSION_PIPELINES_COMPILER_H
 
+#include "fusion/Support/Counts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 #include <cstdint>
@@ -42,6 +43,9 @@ struct CompileOptions {
   bool fuse = true;
   /// Roundings that the program declares may be dropped.
   bool fastNumerics = false;
+  /// Bytes of the largest value that kernels may store for contractions: larger
+  /// ones are made in parts where that can be done; 0: any.
+  int64_t largestValue = kLargestValue;
   /// Assemble with ptxas where it is found, and read its figures.
   bool runPtxas = true;
   /// Tell profilers the lines of the program. Its file name gets into the
@@ -79,6 +83,10 @@ struct CompileReport {
   /// DRAM traffic of one run, unfused and fused.
   int64_t bytesBefore = 0, bytesAfter = 0;
   double predictedUs = 0;
+  /// Bytes that kernels have between them at once, beside what the functions
+  /// take and give: the largest of all functions, 0 for one kernel. Unknown
+  /// (-1) where sizes are, and without a package.
+  int64_t workspaceBytes = -1;
   /// What the figures take dynamic sizes for; 0 if there are none.
   int64_t representativeSize = 0;
   std::vector<KernelSummary> kernels;

@@ -64,6 +64,9 @@ struct PhaseOptions {
   bool opaqueFloats = false;
   /// Elements that a dynamic dimension is planned and scheduled for.
   int64_t representativeSize = kRepresentativeSize;
+  /// Bytes of the largest value that kernels may store for contractions; 0:
+  /// any.
+  int64_t largestValue = kLargestValue;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
 };

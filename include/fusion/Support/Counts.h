@@ -26,6 +26,10 @@ namespace mlir::fusion {
 /// many.
 constexpr int64_t kRepresentativeSize = 1024;
 
+/// Bytes of the largest value that contractions are given by other kernels
+/// where nobody says how many.
+constexpr int64_t kLargestValue = int64_t(1) << 30;
+
 /// `estimate` without its fraction, and the nearest count where there is none
 /// of that size; 0 for what is no number.
 inline int64_t toCount(double estimate) {

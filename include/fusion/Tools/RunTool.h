@@ -14,6 +14,7 @@
 #define FUSION_TOOLS_RUNTOOL_H
 
 #include "fusion/Reference/RandomInputs.h"
+#include "fusion/Support/Counts.h"
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct RunToolOptions {
   /// Emulator only, with `random`.
   unsigned mutate = 0;
   bool fastNumerics = false;
+  /// As in CompileOptions.
+  int64_t largestValue = kLargestValue;
   /// Emulator only. As JSON, everything else goes to the standard error.
   ProfileFormat profile = ProfileFormat::None;
   /// Emulator only: asynchronous operations take effect at once.

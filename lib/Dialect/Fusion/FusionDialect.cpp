@@ -100,10 +100,20 @@ FusionDialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   if (name == kInPlaceAttrName) {
-    if (!isa<tensor::InsertSliceOp>(op) || !isa<UnitAttr>(attribute.getValue()))
+    if (!isa<tensor::InsertSliceOp, tensor::ExtractSliceOp>(op) ||
+        !isa<UnitAttr>(attribute.getValue()))
       return op->emitOpError() << "attribute '" << name
                                << "' must be a unit attribute of a "
-                                  "'tensor.insert_slice'";
+                                  "'tensor.insert_slice' or a "
+                                  "'tensor.extract_slice'";
+    return success();
+  }
+  if (name == kPartAttrName) {
+    auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    if (!part || part.size() != 2 || part[0] < 0 || part[1] < 0)
+      return op->emitOpError()
+             << "attribute '" << name
+             << "' must be an array of two non-negative 64-bit integers";
     return success();
   }
   if (name == kMaxKernelsAttrName)

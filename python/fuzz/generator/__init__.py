@@ -14,6 +14,8 @@ FAMILIES = {"pointwise": (pointwise, 4), "reductions": (reductions, 4),
             "patterns": (patterns, 3), "tosa": (tosa, 2)}
 TARGETS = ("sm_90a", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_100a",
            "sm_120")
+# Of the largest value between contractions, in bytes.
+LIMITS = (256, 2048, 16384, 131072)
 
 
 class Generated:
@@ -137,4 +139,7 @@ def _options(p):
         options.append("--asynchrony=early")
     options += [f"--dim={name}={size}"
                 for name, size in sorted(p.flags.items())]
+    # Values between contractions that are made in parts.
+    if p.chance(0.3):
+        options.append(f"--largest-value={p.rng.choice(LIMITS)}")
     return options

@@ -92,8 +92,18 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
-// expected-error@+1 {{attribute 'fusion.in_place' must be a unit attribute of a 'tensor.insert_slice'}}
+// expected-error@+1 {{attribute 'fusion.in_place' must be a unit attribute of a 'tensor.insert_slice' or a 'tensor.extract_slice'}}
 "test.a"() {fusion.in_place} : () -> ()
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.part' must be an array of two non-negative 64-bit integers}}
+"test.a"() {fusion.part = array<i64: 1>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{attribute 'fusion.part' must be an array of two non-negative 64-bit integers}}
+"test.a"() {fusion.part = array<i64: 0, -1>} : () -> ()
 
 // -----
 

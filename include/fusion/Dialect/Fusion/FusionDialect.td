@@ -44,7 +44,8 @@ def Fusion_Dialect : Dialect {
     | `fusion.target`      | modules           | `#fusion.target` | the chip to compile for |
     | `fusion.dims`        | function arguments| array of strings, one per dimension | names of dynamic dimensions; `"_"` leaves a dimension without a name |
     | `fusion.overwritten_by` | function arguments | non-negative i64 | the result of that number, of the argument's type, is the argument's memory, which a launch overwrites (docs/Inputs.md) |
-    | `fusion.in_place`    | `tensor.insert_slice` | unit | planning found that the destination's memory may be overwritten: only the slice is written |
+    | `fusion.in_place`    | `tensor.insert_slice`, `tensor.extract_slice` | unit | planning found that the destination's memory may be overwritten: only the slice is written; or that the slice lies in memory in one piece: it is read where it lies |
+    | `fusion.part`        | any op            | array of two non-negative i64 | planning makes a large value in parts: the number of the value and of the part that the op belongs to. The parts of a value are made one after the other, and share no kernels |
   }];
   let cppNamespace = "::mlir::fusion";
   let dependentDialects = [
@@ -68,6 +69,7 @@ def Fusion_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kOverwrittenByAttrName =
         "fusion.overwritten_by";
     static constexpr ::llvm::StringLiteral kInPlaceAttrName = "fusion.in_place";
+    static constexpr ::llvm::StringLiteral kPartAttrName = "fusion.part";
 
     void registerAttributes();
   }];
