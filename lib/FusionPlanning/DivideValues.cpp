@@ -17,6 +17,7 @@
 #include "ValueDivision.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -160,13 +161,20 @@ private:
 };
 } // namespace
 
+/// A copy of `func` that is planned as it is.
+static OwningOpRef<Operation *> cloneForPlanning(FunctionOpInterface func,
+                                                 IRMapping &mapping) {
+  OwningOpRef<Operation *> copy = func->clone(mapping);
+  if (allowsTF32(func))
+    copy.get()->setAttr(kTF32AttrName, UnitAttr::get(func->getContext()));
+  return copy;
+}
+
 FailureOr<ValueDivider::Outcome>
 ValueDivider::tryDivision(const ValueDivision &division) const {
   IRMapping mapping;
-  OwningOpRef<Operation *> owner = func->clone(mapping);
+  OwningOpRef<Operation *> owner = cloneForPlanning(func, mapping);
   auto copy = cast<FunctionOpInterface>(owner.get());
-  if (allowsTF32(func))
-    copy->setAttr(kTF32AttrName, UnitAttr::get(copy.getContext()));
   ValueDivision same;
   if (!findDivision(mapping.lookup(division.value), division.dim, mostBytes,
                     division.getNumParts(), same))
@@ -327,6 +335,29 @@ bool ValueDivider::run(RewriteEntries &entries, RewriteEntries &refused) {
     refused.emplace_back(maker, entry);
   }
   return false;
+}
+
+bool mlir::fusion::storesLargeValue(FunctionOpInterface func,
+                                    const TargetInfo &target,
+                                    const PlanOptions &options,
+                                    int64_t mostBytes) {
+  auto products = func.getFunctionBody().front().getOps<linalg::GenericOp>();
+  if (llvm::none_of(products, [&](linalg::GenericOp op) {
+        return isContraction(op) && readsLargeValue(op, mostBytes);
+      }))
+    return false;
+  IRMapping mapping;
+  OwningOpRef<Operation *> owner = cloneForPlanning(func, mapping);
+  auto copy = cast<FunctionOpInterface>(owner.get());
+  RewriteEntries entries;
+  repackOperands(copy, target, options, entries,
+                 [](linalg::GenericOp) { return true; });
+  FailureOr<ComputeGraph> graph =
+      ComputeGraph::build(copy.getFunctionBody().front(), options.graph);
+  return succeeded(graph) &&
+         !findLargeValues(*graph, planFusion(*graph, target, options),
+                          mostBytes)
+              .empty();
 }
 
 bool mlir::fusion::readsLargeValue(linalg::LinalgOp product,

@@ -180,9 +180,12 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   if (fuse) {
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
+    // What is divided is laid out anew in parts.
+    bool divides =
+        storesLargeValue(func, targetInfo, options, largestValue);
     repackOperands(func, targetInfo, options, rewrites.getEntries(),
                    [&](linalg::GenericOp product) {
-                     return !readsLargeValue(product, largestValue);
+                     return !divides || !readsLargeValue(product, largestValue);
                    });
     rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
     rewrites.run(getGatherRewrite());

@@ -498,7 +498,10 @@ static double countBytesOfScores(const KernelBody &body, unsigned row,
       continue;
     Type type = body.getGraph().getValue(access.value).ssa.getType();
     Type element = getElementTypeOrSelf(type);
-    double bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+    // A bit is a byte in memory.
+    double bits = element.isInteger(1)       ? 8
+                  : element.isIntOrFloat() ? element.getIntOrFloatBitWidth()
+                                           : 0;
     auto last = dyn_cast<AffineDimExpr>(access.coords.back());
     if (last && bits >= 8 && bits <= 32 &&
         static_cast<int64_t>(bits * body.getExtents()[last.getPosition()]) %

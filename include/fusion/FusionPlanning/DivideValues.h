@@ -35,6 +35,11 @@ bool divideValue(FunctionOpInterface func, const TargetInfo &target,
                  const PlanOptions &options, int64_t mostBytes, int64_t number,
                  RewriteEntries &entries, RewriteEntries &refused);
 
+/// True where a plan of `func` stores a value that products read and that is
+/// larger than `mostBytes`, also where operands are laid out anew for them.
+bool storesLargeValue(FunctionOpInterface func, const TargetInfo &target,
+                      const PlanOptions &options, int64_t mostBytes);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_FUSIONPLANNING_DIVIDEVALUES_H

@@ -471,9 +471,38 @@ static void makeRow(LoadOp load) {
   load.erase();
 }
 
+/// Makes `load`, of a tile of bits, that of the bytes that these are in memory,
+/// as tensor copies take them.
+static void makeBytes(LoadOp load) {
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  auto view = load.getView().getDefiningOp<MakeViewOp>();
+  if (!type || type.getRank() != 2 || !type.getElementType().isInteger(1) ||
+      !load.getIndices().empty() || !view)
+    return;
+  OpBuilder builder(view);
+  Type byte = builder.getI8Type();
+  auto ofBytes =
+      ViewType::get(load.getContext(), view.getType().getShape(), byte);
+  Value bytes =
+      MakeViewOp::create(builder, view.getLoc(), ofBytes, view.getBase(),
+                         view.getSizes(), view.getShapeAttr());
+  builder.setInsertionPoint(load);
+  Type tile = getTileType(type.getShape(), byte);
+  Value loaded = LoadOp::create(builder, load.getLoc(), tile, bytes,
+                                load.getSymbols(), ValueRange(), load.getMap(),
+                                load.getChecked());
+  Value zero = arith::ConstantOp::create(builder, load.getLoc(),
+                                         builder.getZeroAttr(tile));
+  load.replaceAllUsesWith(arith::CmpIOp::create(builder, load.getLoc(),
+                                                arith::CmpIPredicate::ne,
+                                                loaded, zero)
+                              .getResult());
+  load.erase();
+}
+
 /// What products that feed each other have of a vector in each step, the sums
-/// of rows that are walked, comes with their operands: loaded by those who
-/// multiply it would be waited for in each.
+/// of rows that are walked, or of bits, a mask's, comes with their operands:
+/// loaded by those who multiply it would be waited for in each.
 static void makeRows(ArrayRef<DotOp> dots) {
   auto loop = dyn_cast<scf::ForOp>(dots.front()->getParentOp());
   if (!loop || llvm::none_of(dots, [](DotOp dot) { return needsProduct(dot); }))
@@ -484,6 +513,8 @@ static void makeRows(ArrayRef<DotOp> dots) {
   for (LoadOp load : llvm::make_early_inc_range(loop.getOps<LoadOp>()))
     if (dependsOn(SmallVector<Value>(load.getSymbols()), isPosition))
       makeRow(load);
+  for (LoadOp load : llvm::make_early_inc_range(loop.getOps<LoadOp>()))
+    makeBytes(load);
 }
 
 FailureOr<ContractionPlan> ContractionPlanner::plan() {
