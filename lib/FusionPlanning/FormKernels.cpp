@@ -181,8 +181,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     // What is divided is laid out anew in parts.
-    bool divides =
-        storesLargeValue(func, targetInfo, options, largestValue);
+    bool divides = storesLargeValue(func, targetInfo, options, largestValue);
     repackOperands(func, targetInfo, options, rewrites.getEntries(),
                    [&](linalg::GenericOp product) {
                      return !divides || !readsLargeValue(product, largestValue);

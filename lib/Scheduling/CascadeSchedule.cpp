@@ -499,7 +499,7 @@ static double countBytesOfScores(const KernelBody &body, unsigned row,
     Type type = body.getGraph().getValue(access.value).ssa.getType();
     Type element = getElementTypeOrSelf(type);
     // A bit is a byte in memory.
-    double bits = element.isInteger(1)       ? 8
+    double bits = element.isInteger(1)     ? 8
                   : element.isIntOrFloat() ? element.getIntOrFloatBitWidth()
                                            : 0;
     auto last = dyn_cast<AffineDimExpr>(access.coords.back());

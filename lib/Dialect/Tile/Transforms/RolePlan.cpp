@@ -488,9 +488,9 @@ static void makeBytes(LoadOp load) {
                          view.getSizes(), view.getShapeAttr());
   builder.setInsertionPoint(load);
   Type tile = getTileType(type.getShape(), byte);
-  Value loaded = LoadOp::create(builder, load.getLoc(), tile, bytes,
-                                load.getSymbols(), ValueRange(), load.getMap(),
-                                load.getChecked());
+  Value loaded =
+      LoadOp::create(builder, load.getLoc(), tile, bytes, load.getSymbols(),
+                     ValueRange(), load.getMap(), load.getChecked());
   Value zero = arith::ConstantOp::create(builder, load.getLoc(),
                                          builder.getZeroAttr(tile));
   load.replaceAllUsesWith(arith::CmpIOp::create(builder, load.getLoc(),

@@ -316,6 +316,8 @@ def SinkBehindProductsPass
     Input: programs whose products warpgroups make. Tiles that are computed before
     the wait for a product, without memory, and needed only behind it, are computed
     where they are needed first: they would take registers while the product runs.
+    Tiles of at least its size are read from stages of rings behind it, too, unless
+    the stage may be freed before.
   }];
 }
 
