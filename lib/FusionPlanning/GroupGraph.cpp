@@ -45,6 +45,9 @@ SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
 }
 
 FusionDecision Planner::price(Group &group) {
+  // Nothing asks for what is computed: rewrites may leave such operations.
+  if (group.stored.empty())
+    return FusionDecision::no(ReasonCode::NotShared);
   KernelBody body = KernelBody::get(graph, group.nodes, group.stored);
   FusionDecision decision = checkBody(body, options.limits);
   // One op alone is always a kernel: there is no other way to run it.
