@@ -268,7 +268,6 @@ bool RepairMatcher::defer(const BodyValue &value, Operation *op,
 
 std::optional<unsigned> RepairMatcher::deferChoice(const BodyValue &value,
                                                    arith::SelectOp choice) {
-  linalg::LinalgOp sum = later;
   auto isZero = [&](Value operand) {
     std::optional<TensorElement> element = getElement(value.at(operand));
     return matchPattern(element ? element->tensor : operand, m_AnyZeroFloat());
@@ -280,7 +279,7 @@ std::optional<unsigned> RepairMatcher::deferChoice(const BodyValue &value,
   std::optional<TensorElement> source = getElement(condition);
   if (!source)
     return std::nullopt;
-  for (auto [loop, kind] : llvm::enumerate(sum.getIteratorTypesArray()))
+  for (auto [loop, kind] : llvm::enumerate(later.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction &&
         llvm::any_of(source->coords, [&, loop = loop](AffineExpr coord) {
           return coord.isFunctionOfDim(loop);

@@ -29,19 +29,12 @@ using namespace mlir::fusion;
 
 /// What `value` is computed as, by whatever operation, before it is extended.
 static BodyValue resolve(BodyValue value) {
-  for (unsigned depth = 0; depth < kMaxBodyDepth; ++depth) {
-    if (auto extension = value.value.getDefiningOp<arith::ExtFOp>()) {
-      value = value.at(extension.getIn());
-      continue;
-    }
-    std::optional<TensorElement> element = getElement(value);
-    std::optional<BodyValue> producer =
-        element ? getProducer(*element) : std::nullopt;
-    if (!producer)
-      break;
-    value = *producer;
+  while (true) {
+    auto [extension, place] = findOp<arith::ExtFOp>(value);
+    if (!extension)
+      return place;
+    value = place.at(extension.getIn());
   }
-  return value;
 }
 
 static bool areSame(const BodyValue &a, const BodyValue &b) {

@@ -116,7 +116,7 @@ static std::optional<unsigned> findLoop(AffineMap map, unsigned dim) {
   return coord.getPosition();
 }
 
-static AffineMap getResultMap(linalg::LinalgOp op) {
+AffineMap mlir::fusion::getResultMap(linalg::LinalgOp op) {
   return op.getMatchingIndexingMap(op.getDpsInitOperand(0));
 }
 
@@ -360,7 +360,7 @@ FusionDecision DivisionFinder::setSize(int64_t leastParts) {
     int64_t size = getPartSize(division.extent, parts, granule);
     // Parts of one size may be as many as asked for before.
     if (size >= division.extent || getBytes(size) > mostBytes ||
-        llvm::divideCeil(division.extent, size) < leastParts)
+        llvm::divideCeilSigned(division.extent, size) < leastParts)
       continue;
     division.size = size;
     return FusionDecision::yes();

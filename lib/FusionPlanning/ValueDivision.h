@@ -67,6 +67,9 @@ bool liesInOnePiece(RankedTensorType type, unsigned dim, int64_t offset);
 /// Returns the operation that gives the last part.
 Operation *makeParts(const ValueDivision &division, int64_t number);
 
+/// Where the loops of `op` find its first result.
+AffineMap getResultMap(linalg::LinalgOp op);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_FUSIONPLANNING_VALUEDIVISION_H

@@ -33,6 +33,11 @@ public:
   Operation *build();
 
 private:
+  /// Where a slice lies in a tensor.
+  struct Place {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+
   static Block *getBlock(const ValueDivision &division) {
     Value value = division.value;
     return value.getParentBlock();
@@ -43,6 +48,8 @@ private:
   Value clone(const DividedOp &divided);
   Value getOperand(Value tensor, AffineMap map, unsigned loop);
   Value getInit(const DividedOp &divided);
+  /// Where a part of `type` lies along `dim`.
+  Place getPlace(RankedTensorType type, unsigned dim);
   Value getSlice(Value tensor, unsigned dim);
   Value addUp(Location loc, Operation *like, Value sum, Value part);
   Value insert(Value part, unsigned dim, Value whole);
@@ -81,8 +88,15 @@ static std::optional<unsigned> findDim(AffineMap map, unsigned loop) {
   return std::nullopt;
 }
 
-static AffineMap getResultMap(linalg::LinalgOp op) {
-  return op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+PartsBuilder::Place PartsBuilder::getPlace(RankedTensorType type,
+                                           unsigned dim) {
+  Place place;
+  place.offsets.assign(type.getRank(), builder.getIndexAttr(0));
+  place.strides.assign(type.getRank(), builder.getIndexAttr(1));
+  for (int64_t extent : type.getShape())
+    place.sizes.push_back(builder.getIndexAttr(extent));
+  place.offsets[dim] = builder.getIndexAttr(offset);
+  return place;
 }
 
 Value PartsBuilder::fill(Location loc, Value scalar, RankedTensorType type) {
@@ -99,14 +113,9 @@ Value PartsBuilder::getSlice(Value tensor, unsigned dim) {
   Location loc = division.value.getLoc();
   if (auto filled = tensor.getDefiningOp<linalg::FillOp>())
     return slices[{tensor, dim}] = fill(loc, filled.getInputs().front(), type);
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
-  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t extent : type.getShape())
-    sizes.push_back(builder.getIndexAttr(extent));
-  offsets[dim] = builder.getIndexAttr(offset);
-  auto slice = mark(tensor::ExtractSliceOp::create(builder, loc, type, tensor,
-                                                   offsets, sizes, strides));
+  Place place = getPlace(type, dim);
+  auto slice = mark(tensor::ExtractSliceOp::create(
+      builder, loc, type, tensor, place.offsets, place.sizes, place.strides));
   if (liesInOnePiece(cast<RankedTensorType>(tensor.getType()), dim, offset))
     slice->setAttr(FusionDialect::kInPlaceAttrName, builder.getUnitAttr());
   return slices[{tensor, dim}] = slice;
@@ -183,14 +192,10 @@ Value PartsBuilder::addUp(Location loc, Operation *like, Value sum,
 
 Value PartsBuilder::insert(Value made, unsigned dim, Value whole) {
   auto type = cast<RankedTensorType>(made.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
-  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t extent : type.getShape())
-    sizes.push_back(builder.getIndexAttr(extent));
-  offsets[dim] = builder.getIndexAttr(offset);
-  auto inserted = mark(tensor::InsertSliceOp::create(
-      builder, made.getLoc(), made, whole, offsets, sizes, strides));
+  Place place = getPlace(type, dim);
+  auto inserted = mark(
+      tensor::InsertSliceOp::create(builder, made.getLoc(), made, whole,
+                                    place.offsets, place.sizes, place.strides));
   inserted->setAttr(FusionDialect::kInPlaceAttrName, builder.getUnitAttr());
   return inserted;
 }

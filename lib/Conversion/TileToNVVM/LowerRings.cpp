@@ -49,6 +49,7 @@ struct GroupBufferLowering : public TileOpLowering<tile::GroupBufferOp> {
   LogicalResult lower(tile::GroupBufferOp op,
                       ProgramLowering &lowering) const override;
 };
+
 struct TransposeBufferLowering
     : public TileOpLowering<tile::TransposeBufferOp> {
   LogicalResult lower(tile::TransposeBufferOp op,
