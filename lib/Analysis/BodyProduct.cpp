@@ -260,11 +260,19 @@ ProductFinder::addSums(ArrayRef<linalg::LinalgOp> ops) {
     std::optional<Contraction> sum = match(instance);
     if (!sum)
       return TensorCoreObstacle::Form;
-    if (!sums.empty() && !haveEqualLoops(*sum, sums.front()))
-      return TensorCoreObstacle::ProductsDiffer;
     sums.push_back(*sum);
     places.push_back(place);
   }
+  auto isOther = [&](const Contraction &sum) {
+    return !haveEqualLoops(sum, sums.front());
+  };
+  if (llvm::none_of(sums, isOther))
+    return std::nullopt;
+  // Each walks a dimension of its own, or none does.
+  for (unsigned i = 0; i < sums.size(); ++i)
+    for (unsigned j = 0; j < i; ++j)
+      if (!haveEqualTiles(sums[i], sums[j]))
+        return TensorCoreObstacle::ProductsDiffer;
   return std::nullopt;
 }
 
@@ -294,6 +302,9 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
   dims.depth = getDepthDim(first, sizeOf);
+  for (const Contraction &sum : ArrayRef(sums).drop_front())
+    if (sum.contracted != first.contracted)
+      dims.laterDepths.push_back(getDepthDim(sum, sizeOf));
   // The tile has all of the reduced dimension.
   if (wholeRows)
     dims.columns = {dims.columns.back()};
@@ -322,14 +333,31 @@ void ProductFinder::setObstacle(BodyProduct &result) const {
     result.byWarps = false;
     return;
   }
-  for (auto [sum, place] : llvm::zip(sums, places)) {
-    const Contraction &current = sum;
-    unsigned instance = place;
-    result.obstacle = findObstacle(sum, result.dims, [&](Value tensor) {
+  std::optional<std::array<bool, 2>> majors;
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    unsigned instance = places[number];
+    auto dimsOf = [&, &current = sum](Value tensor) {
       return getDims(current, instance, tensor);
-    });
+    };
+    ProductDims dims = result.dims;
+    if (number > 0 && !dims.laterDepths.empty())
+      dims.depth = dims.laterDepths[number - 1];
+    result.obstacle = findObstacle(sum, dims, dimsOf);
     if (result.obstacle)
       return;
+    if (dims.laterDepths.empty())
+      continue;
+    // Stages of one ring have the operands of all.
+    std::array<bool, 2> own;
+    for (unsigned side = 0; side < 2; ++side) {
+      SmallVector<unsigned> order = dimsOf(sum.operands[side].source);
+      own[side] = !order.empty() && order.back() == dims.depth;
+    }
+    if (majors && *majors != own) {
+      result.obstacle = TensorCoreObstacle::ProductsDiffer;
+      return;
+    }
+    majors = own;
   }
 }
 
@@ -341,8 +369,10 @@ BodyProduct ProductFinder::find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
     return result;
   result.wholeRows = wholeRows;
   result.dims = getTiledDims(wholeRows);
-  result.byWarps = llvm::all_of(
-      sums, [&](const Contraction &sum) { return isMadeByWarps(sum, target); });
+  result.byWarps = result.dims.laterDepths.empty() &&
+                   llvm::all_of(sums, [&](const Contraction &sum) {
+                     return isMadeByWarps(sum, target);
+                   });
   for (const Contraction &sum : sums)
     result.warpShare =
         std::min(result.warpShare,
@@ -384,12 +414,14 @@ mlir::fusion::getRowProduct(const KernelBody &body, const TargetInfo &target) {
   return product;
 }
 
-/// Drops the configurations but those that tiles of groups are built for: a
-/// block finds each tile by itself, so that blocks share none.
-static void keepPlainConfigs(SmallVector<MmaConfig> &configs) {
-  llvm::erase_if(configs, [](const MmaConfig &config) {
+/// Drops the configurations but those that tiles of groups are built for, a
+/// block finds each tile by itself, so that blocks share none, and those that
+/// several walks for one tile are built for (`isOfWalks`).
+static void keepPlainConfigs(SmallVector<MmaConfig> &configs, bool isOfWalks) {
+  llvm::erase_if(configs, [&](const MmaConfig &config) {
     return config.split != 1 || config.multicast != 1 || config.stream != 0 ||
-           !llvm::isPowerOf2_64(config.rows);
+           !llvm::isPowerOf2_64(config.rows) ||
+           (isOfWalks && config.groups != 1);
   });
 }
 
@@ -400,8 +432,9 @@ ProductConfigs mlir::fusion::getProductConfigs(const BodyProduct &product,
   ProductConfigs configs;
   if (target.hasWarpgroups && !product.obstacle)
     configs.groups = getWgmmaConfigs(problem, target);
-  if (grouped)
-    keepPlainConfigs(configs.groups);
+  bool isOfWalks = !product.dims.laterDepths.empty();
+  if (grouped || isOfWalks)
+    keepPlainConfigs(configs.groups, isOfWalks);
   bool windows = llvm::any_of(product.sums, [](const Contraction &sum) {
     return sum.operands[0].channels || sum.operands[1].channels;
   });

@@ -300,6 +300,14 @@ static bool walksManyRows(const MmaProblem &problem, const MmaConfig &config,
          llvm::divideCeil(problem.rows, config.rows) % wideGroup == 0;
 }
 
+/// Registers that a thread of `config` can have.
+static int64_t getMostRegisters(const MmaConfig &config) {
+  int64_t warps = config.getTileWarps() * config.groups;
+  return warps <= kWarpgroupWarps
+             ? kMaxThreadRegisters
+             : getMovedRegisters(warps, /*holdsOperands=*/false).consumer;
+}
+
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                                                      const TargetInfo &target) {
   llvm::SmallVector<MmaConfig> configs;
@@ -384,6 +392,12 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           addApart(configs, problem, config, target);
         }
   addRowGroups(configs, problem, depth, target);
+  // What is kept of earlier products must not spill.
+  if (problem.keptBits)
+    llvm::erase_if(configs, [&](const MmaConfig &config) {
+      return getMmaRegisters(problem, config) >
+             getMostRegisters(config) - cost::kRegisterError;
+    });
   // Each is priced once; equal ones keep their order.
   llvm::SmallVector<std::pair<double, size_t>> order;
   for (auto [number, config] : llvm::enumerate(configs))

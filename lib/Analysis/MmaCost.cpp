@@ -26,6 +26,21 @@ using namespace mlir::fusion::pricing;
 /// Columns of a tile, and rows, that costs of narrow ones are relative to.
 static constexpr double kFullColumns = 128;
 
+int64_t MmaProblem::countChunks(int64_t chunk, int64_t split) const {
+  int64_t chunks =
+      llvm::divideCeil(llvm::divideCeil(depth, chunk), split) * taps;
+  for (int64_t later : laterDepths)
+    chunks += llvm::divideCeil(later, chunk);
+  return chunks;
+}
+
+int64_t MmaProblem::getWholeDepth() const {
+  int64_t whole = depth;
+  for (int64_t later : laterDepths)
+    whole += later;
+  return whole;
+}
+
 int64_t pricing::getStageBytes(const MmaProblem &problem,
                                const MmaConfig &config) {
   int64_t bits = config.rows * problem.storedBits[0] * problem.operands[0] +
@@ -250,10 +265,7 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                              const TargetInfo &target) {
   const MmaConstants &fitted = target.fitted.mma;
   double tiles = getTiles(problem, config);
-  double chunks =
-      double(llvm::divideCeil(llvm::divideCeil(problem.depth, config.depth),
-                              config.split)) *
-      problem.taps;
+  auto chunks = double(problem.countChunks(config.depth, config.split));
   // Blocks that are no cluster need no place beside each other.
   int64_t cluster = (config.apart ? 1 : config.split) * config.multicast;
   double rounds = tiles * config.split * config.multicast /
@@ -286,9 +298,9 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
   if (config.stream)
     time = getStreamSeconds(problem, config, alone, chunks, epilogue, target);
   double bytes = problem.batch *
-                 (double(problem.rows) * problem.depth * problem.storedBits[0] /
-                      8 * problem.operands[0] +
-                  double(problem.columns) * problem.depth *
+                 (double(problem.rows) * problem.getWholeDepth() *
+                      problem.storedBits[0] / 8 * problem.operands[0] +
+                  double(problem.columns) * problem.getWholeDepth() *
                       problem.storedBits[1] / 8 * problem.operands[1] +
                   double(problem.rows) * problem.columns *
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));

@@ -30,13 +30,17 @@ static constexpr double kHeldOnce = 0.25, kHeldInTurn = 1.25, kHeldAhead = 0.5;
 static constexpr int64_t kTileAddress = 4;
 /// For rows in groups: the search for a tile's group, addresses of stores.
 static constexpr int64_t kGroupedRows = 16;
+/// A part of what is kept of earlier products, in wide elements again.
+static constexpr int64_t kTakenApart = 32;
 /// Of an operand that is computed between shared memory and the product.
 static constexpr int64_t kComputedOperand = 20;
 
-/// Elements of the sums that a thread holds.
+/// Elements of the sums that a thread holds, in registers of 32 bits.
 static int64_t getSums(const MmaProblem &problem, const MmaConfig &config) {
-  return config.rows * config.columns * problem.sums /
-         (config.getTileWarps() * kWarpThreads);
+  constexpr int64_t kRegisterBits = 32;
+  return config.rows * config.columns *
+         (problem.sums * kRegisterBits + problem.keptBits) /
+         (config.getTileWarps() * kWarpThreads * kRegisterBits);
 }
 
 int64_t fusion::getMmaRegisters(const MmaProblem &problem,
@@ -54,6 +58,8 @@ int64_t fusion::getMmaRegisters(const MmaProblem &problem,
       kTileAddress * static_cast<int64_t>(problem.copiedReads.size());
   if (problem.grouped)
     registers += kGroupedRows;
+  if (problem.keptIsWidened)
+    registers += kTakenApart;
   for (unsigned side = 0; side < 2; ++side)
     if (problem.storedBits[side] != problem.elementBits) {
       registers += kComputedOperand;

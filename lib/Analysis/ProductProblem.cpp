@@ -14,6 +14,7 @@
 #include "fusion/Analysis/ProductProblem.h"
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -60,6 +61,70 @@ static int64_t getStoredBits(Value tensor, const ProductView &view) {
   return std::min<int64_t>(llvm::bit_floor(each), own);
 }
 
+/// True for a result of one of `sums`, as `element` of the body of what reads
+/// it, and for what adds such up.
+static bool isOfSums(Value element, ArrayRef<Contraction> sums) {
+  if (auto add = element.getDefiningOp<arith::AddFOp>())
+    return isOfSums(add.getLhs(), sums) && isOfSums(add.getRhs(), sums);
+  auto argument = dyn_cast<BlockArgument>(element);
+  auto reader =
+      argument ? dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp())
+               : linalg::LinalgOp();
+  if (!reader)
+    return false;
+  Value tensor = reader.getMatchingOpOperand(argument)->get();
+  return llvm::any_of(sums, [&](const Contraction &sum) {
+    linalg::LinalgOp op = sum.op;
+    return op->getResult(0) == tensor;
+  });
+}
+
+/// True when `element`, or what it is in a tensor that others read, is made
+/// wider.
+static bool isWidened(Value element) {
+  return llvm::any_of(element.getUses(), [](OpOperand &use) {
+    if (isa<arith::ExtFOp>(use.getOwner()))
+      return true;
+    auto writer = dyn_cast<linalg::LinalgOp>(use.getOwner()->getParentOp());
+    if (!isa<linalg::YieldOp>(use.getOwner()) || !writer)
+      return false;
+    Value tensor = writer->getResult(use.getOperandNumber());
+    return llvm::any_of(tensor.getUses(), [](OpOperand &read) {
+      auto reader = dyn_cast<linalg::LinalgOp>(read.getOwner());
+      return reader &&
+             llvm::any_of(reader.getMatchingBlockArgument(&read).getUsers(),
+                          llvm::IsaPred<arith::ExtFOp>);
+    });
+  });
+}
+
+/// Adds to `problem` what a thread keeps of `element`, a product's, while it
+/// makes the next ones: what it is rounded to at once, nothing where these
+/// begin with it.
+static void addKept(Value element, ArrayRef<Contraction> sums,
+                    MmaProblem &problem) {
+  int64_t bits = element.getType().getIntOrFloatBitWidth();
+  Operation *user = element.hasOneUse() ? *element.user_begin() : nullptr;
+  if (auto cast = dyn_cast_or_null<arith::TruncFOp>(user)) {
+    bits = cast.getType().getIntOrFloatBitWidth();
+    problem.keptIsWidened |= isWidened(cast);
+  } else if (auto add = dyn_cast_or_null<arith::AddFOp>(user);
+             add && isOfSums(add, sums)) {
+    bits = 0;
+  }
+  problem.keptBits += bits;
+}
+
+static void setKept(const ProductView &view, MmaProblem &problem) {
+  for (const Contraction &sum : ArrayRef(view.sums).drop_back()) {
+    linalg::LinalgOp op = sum.op;
+    for (OpOperand &use : op->getResult(0).getUses())
+      if (auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+          reader && reader.isDpsInput(&use))
+        addKept(reader.getMatchingBlockArgument(&use), view.sums, problem);
+  }
+}
+
 static void setSizes(const ProductView &view, MmaProblem &problem) {
   const Contraction &first = view.sums.front();
   auto sizeOf = [&](ArrayRef<unsigned> dims) {
@@ -74,7 +139,11 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   problem.taps = sizeOf(first.contracted) / problem.depth;
   problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
                   (sizeOf(first.columns) / problem.columns);
-  problem.sums = view.sums.size();
+  problem.sums = view.dims.laterDepths.empty() ? view.sums.size() : 1;
+  for (unsigned dim : view.dims.laterDepths)
+    problem.laterDepths.push_back(view.extents[dim]);
+  if (!problem.laterDepths.empty())
+    setKept(view, problem);
   // As many products as groups, of their mean size.
   if (first.grouped) {
     int64_t groups = std::max<int64_t>(view.extents[first.groupDim], 1);
@@ -135,8 +204,11 @@ static void setFactors(const ProductView &view, unsigned side,
   const ContractionOperand &operand = view.sums.front().operands[side];
   problem.elementBits = operand.element.getIntOrFloatBitWidth();
   llvm::SmallDenseSet<Value> tensors;
-  for (const Contraction &sum : view.sums)
-    tensors.insert(sum.operands[side].tensor);
+  if (view.dims.laterDepths.empty())
+    for (const Contraction &sum : view.sums)
+      tensors.insert(sum.operands[side].tensor);
+  else
+    tensors.insert(operand.tensor);
   problem.operands[side] = tensors.size();
   problem.sources[side] = countSources(operand.tensor, view);
   Value stored = operand.source ? operand.source : operand.tensor;

@@ -124,6 +124,22 @@ bool fusion::haveEqualLoops(const Contraction &a, const Contraction &b) {
          (!a.grouped || a.grouped->groups == b.grouped->groups);
 }
 
+bool fusion::haveEqualTiles(const Contraction &a, const Contraction &b) {
+  auto isOne = [](const Contraction &sum) {
+    return sum.contracted.size() == 1 && !sum.grouped &&
+           llvm::all_of(sum.operands, [](const ContractionOperand &operand) {
+             return operand.direct && !operand.channels;
+           });
+  };
+  auto types = [](const Contraction &sum) {
+    return std::tuple(sum.operands[0].element, sum.operands[1].element,
+                      sum.tf32, sum.sum);
+  };
+  return a.rows == b.rows && a.columns == b.columns && a.batch == b.batch &&
+         isOne(a) && isOne(b) && a.contracted != b.contracted &&
+         types(a) == types(b);
+}
+
 bool fusion::hasStaticSizes(const Contraction &contraction) {
   return llvm::all_of(contraction.op->getOperandTypes(), [](Type type) {
     auto shaped = dyn_cast<ShapedType>(type);

@@ -97,8 +97,10 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(createCanonicalizerPass());
   programs.addPass(createCSEPass());
   // What is fused else differs from what is not.
-  if (!options.opaqueFloats)
+  if (!options.opaqueFloats) {
     programs.addPass(tile::createContractExponentsPass({options.fastNumerics}));
+    programs.addPass(tile::createChainSumsPass());
+  }
   programs.addPass(createLoopInvariantCodeMotionPass());
   programs.addPass(tile::createFuseWalksPass());
   programs.addPass(tile::createShrinkLoadsPass());

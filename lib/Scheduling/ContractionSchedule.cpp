@@ -30,8 +30,8 @@ fusion::matchContraction(linalg::LinalgOp op, const IterationSpace &space) {
       [](Value tensor) { return isa<BlockArgument>(tensor); });
 }
 
-/// The contractions of `kernel`, when there are some, all over the same loops
-/// and none feeding another, and when nothing else walks those loops.
+/// The contractions of `kernel`, when there are some, all of one tile and none
+/// feeding another, and when nothing else walks their loops.
 static std::optional<BodyProduct> findProduct(KernelOp kernel,
                                               const IterationSpace &space,
                                               const TargetInfo &target) {
@@ -106,8 +106,9 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
   const Contraction &first = product.sums.front();
   SmallVector<AxisKind> kinds(space.getNumDims(), AxisKind::Grid);
   SmallVector<int64_t> tiles(space.getNumDims(), 1);
-  for (unsigned dim : first.contracted)
-    kinds[dim] = AxisKind::Loop;
+  for (const Contraction &sum : product.sums)
+    for (unsigned dim : sum.contracted)
+      kinds[dim] = AxisKind::Loop;
   for (unsigned dim = 0; dim < space.getNumDims(); ++dim)
     if (space.getDims()[dim].reduction)
       kinds[dim] = AxisKind::Loop;
@@ -123,6 +124,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
   tiles[product.dims.rows.back()] = config.rows;
   tiles[product.dims.columns.back()] = config.columns;
   tiles[product.dims.depth] = config.depth;
+  for (unsigned dim : product.dims.laterDepths)
+    tiles[dim] = config.depth;
   SmallVector<AxisAttr> axes;
   for (auto [dim, axisKind, tile] : llvm::enumerate(kinds, tiles))
     axes.push_back(AxisAttr::get(context, axisKind, tile,

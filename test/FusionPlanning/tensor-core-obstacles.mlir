@@ -110,14 +110,14 @@ func.func @convolution(%x: tensor<4x64x18x18xf16>, %w: tensor<64x64x3x3xf16>) ->
   return %c : tensor<4x64x16x16xf32>
 }
 
-// Products of different depth share no loop.
-// CHECK: products-differ {{.*}}Function=two_depths
-func.func @two_depths(%x: tensor<256x128xbf16>, %w: tensor<128x256xbf16>, %y: tensor<256x64xbf16>, %u: tensor<64x256xbf16>) -> tensor<256x256xf32> {
+// Products of different depth share a ring, but not those of other types.
+// CHECK: products-differ {{.*}}Function=two_types
+func.func @two_types(%x: tensor<256x128xbf16>, %w: tensor<128x256xbf16>, %y: tensor<256x64xf16>, %u: tensor<64x256xf16>) -> tensor<256x256xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
   %m = linalg.matmul {fusion.must} ins(%x, %w : tensor<256x128xbf16>, tensor<128x256xbf16>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %n = linalg.matmul {fusion.must} ins(%y, %u : tensor<256x64xbf16>, tensor<64x256xbf16>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %n = linalg.matmul {fusion.must} ins(%y, %u : tensor<256x64xf16>, tensor<64x256xf16>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
   %s = linalg.add ins(%m, %n : tensor<256x256xf32>, tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %s : tensor<256x256xf32>
 }

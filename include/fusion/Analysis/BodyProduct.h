@@ -28,8 +28,8 @@ struct BodyProduct {
   bool byWarps = false;
   /// The share of the tensor cores' rate that they then reach.
   double warpShare = 1;
-  /// The sums, all over the same loops, and what they are tiled along; none
-  /// where some have no such form.
+  /// The sums, all over the same loops or each along one of its own, and what
+  /// they are tiled along; none where some have no such form.
   SmallVector<Contraction, 2> sums;
   ProductDims dims;
   /// Reductions run along the columns, of which a tile has all, or the blocks

@@ -56,6 +56,12 @@ struct MmaProblem {
   /// Rows and columns of one product, its contracted size, and how many
   /// products there are.
   int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  /// Contracted sizes of the products of the same tile that are made after that
+  /// one, and the bits that a thread keeps of an element of the earlier ones,
+  /// which it may make wider again in the end.
+  llvm::SmallVector<int64_t, 2> laterDepths;
+  int64_t keptBits = 0;
+  bool keptIsWidened = false;
   /// The products are groups of rows of this mean size: each may end in a tile
   /// that is not full.
   bool grouped = false;
@@ -105,6 +111,9 @@ struct MmaProblem {
   /// All sizes are known at compile time.
   bool isStatic = false;
 
+  /// Chunks of `chunk` elements of all that is contracted for one tile.
+  int64_t countChunks(int64_t chunk, int64_t split = 1) const;
+  int64_t getWholeDepth() const;
   bool hasGranules() const { return granules[0] > 1 || granules[1] > 1; }
   /// A tile of `tileRows` and `tileColumns`, which `split` blocks share the
   /// columns of, has whole spans in each of its parts.

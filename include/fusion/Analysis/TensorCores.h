@@ -49,6 +49,9 @@ struct ProductDims {
   SmallVector<unsigned> rows, columns;
   /// The contracted dimension that chunks are taken of.
   unsigned depth = 0;
+  /// Those of the products of the same tile that are made after the first one,
+  /// each along a dimension of its own.
+  SmallVector<unsigned, 2> laterDepths;
 };
 
 /// The contracted dimension of `sum` that chunks are taken of: the channels of
@@ -58,6 +61,10 @@ unsigned getDepthDim(const Contraction &sum,
 
 /// True when two products of one kernel can share its loops and tile.
 bool haveEqualLoops(const Contraction &a, const Contraction &b);
+
+/// True when two products of one kernel have one tile, of which each walks a
+/// dimension of its own.
+bool haveEqualTiles(const Contraction &a, const Contraction &b);
 
 /// True when all sizes of the contraction are known at compile time.
 bool hasStaticSizes(const Contraction &contraction);

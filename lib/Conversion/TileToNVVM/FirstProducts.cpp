@@ -64,6 +64,32 @@ mlir::fusion::findSumLoops(tile::MmaAsyncOp product) {
   return loops;
 }
 
+/// True when nothing reads `value`, of the block of `op`, from `op` on.
+static bool isReadBefore(Value value, Operation *op) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    Operation *reader = op->getBlock()->findAncestorOpInBlock(*user);
+    return reader && reader->isBeforeInBlock(op);
+  });
+}
+
+Value mlir::fusion::findEarlierSums(Operation *op, Type type) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    if (!isa<scf::ForOp, tile::MmaWaitOp>(before))
+      continue;
+    for (OpResult result : before->getResults()) {
+      if (result.getType() != type || !isReadBefore(result, op))
+        continue;
+      Value sums = result;
+      while (auto loop = sums.getDefiningOp<scf::ForOp>())
+        sums = loop.getYieldedValues()[cast<OpResult>(sums).getResultNumber()];
+      if (sums.getDefiningOp<tile::MmaWaitOp>())
+        return result;
+    }
+  }
+  return nullptr;
+}
+
 bool mlir::fusion::isSumOfFirstProduct(OpOperand &init) {
   if (!isZeroSplat(init.get()))
     return false;

@@ -63,8 +63,13 @@ LogicalResult ForLowering::lower(scf::ForOp op,
     Scalars flat;
     for (auto [number, value] : llvm::enumerate(carried)) {
       Scalars scalars;
-      if (isInit && isSumOfFirstProduct(op.getInitArgsMutable()[number]))
-        // The first product writes them.
+      bool begins =
+          isInit && isSumOfFirstProduct(op.getInitArgsMutable()[number]);
+      // The first product writes them.
+      if (Value earlier =
+              begins ? findEarlierSums(op, value.getType()) : Value())
+        scalars = lowering.get(earlier);
+      else if (begins)
         scalars.append(lowering.numScalars(value.getType()),
                        LLVM::PoisonOp::create(
                            builder, lowering.scalarType(value.getType())));

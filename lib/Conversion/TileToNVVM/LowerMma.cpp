@@ -272,6 +272,11 @@ Scalars WgmmaEmitter::multiply(ArrayRef<Value> accumulators, ArrayRef<Value> a,
 }
 
 Scalars WgmmaEmitter::gatherSums(MutableArrayRef<tile::MmaAsyncOp> run) {
+  // What begins with this product, and no loop around it.
+  auto loops = findSumLoops(run.front());
+  if (run.size() == 1 && loops && loops->empty())
+    if (Value earlier = findEarlierSums(run.front(), run.front().getType()))
+      return lowering.get(earlier);
   if (run.size() == 1)
     return lowering.get(run.front().getAcc());
   // In the order of one accumulator with all the columns: blocks of rows are
@@ -362,6 +367,16 @@ private:
   bool plainFactors;
 };
 
+class PinLowering : public TileOpLowering<tile::PinOp> {
+public:
+  explicit PinLowering(bool plainFactors) : plainFactors(plainFactors) {}
+
+  LogicalResult lower(tile::PinOp op, ProgramLowering &lowering) const override;
+
+private:
+  bool plainFactors;
+};
+
 class MmaWaitLowering : public TileOpLowering<tile::MmaWaitOp> {
 public:
   explicit MmaWaitLowering(bool plainFactors) : plainFactors(plainFactors) {}
@@ -444,7 +459,37 @@ LogicalResult MmaWaitLowering::lower(tile::MmaWaitOp op,
   return success();
 }
 
+LogicalResult PinLowering::lower(tile::PinOp op,
+                                 ProgramLowering &lowering) const {
+  ThreadBuilder &builder = lowering.getBuilder();
+  const Scalars &scalars = lowering.get(op.getValue());
+  Type type = scalars.front().getType();
+  unsigned packed = 32 / std::min(32u, type.getIntOrFloatBitWidth());
+  bool pairs = packed > 1 && scalars.size() % packed == 0;
+  Scalars words = tied(builder, "",
+                       pairs ? packWords(builder, scalars, plainFactors)
+                             : Scalars(scalars));
+  if (!pairs) {
+    lowering.set(op.getResult(), words);
+    return success();
+  }
+  Scalars kept;
+  Type stored = memoryType(type);
+  for (Value word : words) {
+    Value vector =
+        LLVM::BitcastOp::create(builder, VectorType::get(packed, stored), word);
+    for (unsigned i = 0; i < packed; ++i)
+      kept.push_back(
+          builder.fromMemory(LLVM::ExtractElementOp::create(
+                                 builder, vector, builder.constant32(i)),
+                             type));
+  }
+  lowering.set(op.getResult(), kept);
+  return success();
+}
+
 void mlir::fusion::populateMmaAsyncLowerings(LoweringSet &lowerings,
                                              const TileToNVVMOptions &options) {
-  lowerings.add<MmaAsyncLowering, MmaWaitLowering>(options.plainFactors);
+  lowerings.add<MmaAsyncLowering, MmaWaitLowering, PinLowering>(
+      options.plainFactors);
 }

@@ -164,9 +164,8 @@ tile.program @several(%pa: !llvm.ptr<1>) attributes {num_warps = 4, pipeline = #
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %ka = tile.load %a[#tile] () checked [false, false] : !tile.view<64x64xf16> -> tensor<64x64xf16>
   %d = tile.dot %ka, %ka, %init : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  %r = scf.for %k = %c0 to %c1 step %c1 iter_args(%acc = %d) -> (tensor<64x64xf32>) {
-    %e = tile.dot %ka, %ka, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-    scf.yield %e : tensor<64x64xf32>
+  scf.for %k = %c0 to %c1 step %c1 {
+    %e = tile.dot %ka, %ka, %init : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   }
   tile.return
 }

@@ -192,6 +192,7 @@ void LayoutAssigner::joinValues(Operation *op) {
       .Case([&](ExchangeOp exchange) {
         join(exchange.getValue(), exchange.getResult());
       })
+      .Case([&](PinOp pin) { join(pin.getValue(), pin.getResult()); })
       .Case<DotOp, MmaAsyncOp>(
           [&](auto product) { join(product.getAcc(), product.getResult()); })
       .Case<MmaWaitOp, CollectOp>([&](auto passes) {

@@ -22,7 +22,11 @@ using namespace mlir::tile;
 FailureOr<TileWalk> tile::findTileWalk(const ContractionPlan &plan,
                                        std::string &whyNot) {
   SmallVector<scf::ForOp> loops;
-  for (Operation *op = plan.block->getParentOp(); !isa<ProgramOp>(op);
+  if (plan.blocks.size() > 1) {
+    whyNot = "each tile has several contractions";
+    return failure();
+  }
+  for (Operation *op = plan.getFirst()->getParentOp(); !isa<ProgramOp>(op);
        op = op->getParentOp())
     loops.push_back(cast<scf::ForOp>(op));
   // A loop that carries sums belongs to the contraction.

@@ -33,6 +33,8 @@ public:
 
 private:
   void writeLoop(scf::ForOp loop);
+  /// Writes an operation that is neither a loop nor part of a copy or product.
+  void writePlain(Operation &op);
   /// Writes what is done for the block's own tiles.
   void writeFinish(scf::IfOp finish);
   /// Writes the loop over tiles for a group that takes turns.
@@ -326,7 +328,7 @@ void ConsumerWriter::writeMainLoad(LoadOp load) {
   if (!isReadAsTile(load, products))
     return;
   // A load before the loop has no stage there: it is made once more.
-  if (load->getBlock() != common.contraction().block) {
+  if (!common.contraction().holds(load->getBlock())) {
     state.builder.clone(*load, state.mapping);
     return;
   }
@@ -366,7 +368,7 @@ void ConsumerWriter::writeHeldLoad(LoadOp load, unsigned ring) {
 }
 
 void ConsumerWriter::freeHeld(scf::ForOp loop) {
-  if (!loop->isAncestor(common.contraction().block->getParentOp()))
+  if (!common.usesRing(loop, 0))
     return;
   llvm::erase_if(heldNow, [&](const Held &held) {
     if (held.load->getBlock() != loop->getBlock())
@@ -474,8 +476,26 @@ bool ConsumerWriter::readsStage(Operation &op) const {
           }));
 }
 
+void ConsumerWriter::writePlain(Operation &op) {
+  const ContractionPlan &contraction = common.contraction();
+  auto pin = [&](Value value) {
+    Value tile = state.mapping.lookup(value);
+    auto pinned =
+        PinOp::create(state.builder, op.getLoc(), tile.getType(), tile);
+    state.mapping.map(value, pinned.getResult());
+  };
+  // Put together before other products, and taken apart behind them.
+  if (auto widen = dyn_cast<arith::ExtFOp>(op))
+    if (Operation *narrow = widen.getIn().getDefiningOp())
+      if (contraction.isKeptNarrow(narrow))
+        pin(widen.getIn());
+  state.builder.clone(op, state.mapping);
+  if (contraction.isKeptNarrow(&op))
+    pin(op.getResult(0));
+}
+
 void ConsumerWriter::write(Block &source) {
-  bool holdsProducts = &source == common.contraction().block;
+  bool holdsProducts = common.contraction().holds(&source);
   if (holdsProducts && common.contraction().isLoop()) {
     writeIndependent(source);
     findEarly(source);
@@ -499,7 +519,10 @@ void ConsumerWriter::write(Block &source) {
       writeProduct(*product);
       continue;
     }
-    if (size_t count = countRead(op))
+    // What is kept is not taken apart while products need the registers.
+    if (isa<PinOp>(op))
+      waitForProducts(op.getLoc());
+    else if (size_t count = countRead(op))
       waitForProducts(op.getLoc(), count);
     // Where the epilogue follows in the same block, the next tile's operands
     // are brought in meanwhile.
@@ -553,7 +576,7 @@ void ConsumerWriter::write(Block &source) {
     } else if (&op == common.plan.finish) {
       writeFinish(common.plan.finish);
     } else {
-      state.builder.clone(op, state.mapping);
+      writePlain(op);
     }
   }
   if (!holdsProducts)

@@ -67,11 +67,12 @@ static Operation *getNest(Block *products) {
 
 void tile::hoistSmallLoads(ProgramOp program, const ContractionPlan &plan) {
   // A sum of a single step has no loop.
-  Operation *first = getNest(plan.block), *last = first;
-  if (!first) {
+  Operation *first = getNest(plan.getFirst()),
+            *last = getNest(plan.blocks.back());
+  if (!first)
     first = plan.products.front().dot;
+  if (!last)
     last = plan.products.back().dot;
-  }
   SmallVector<Operation *> epilogue;
   scf::IfOp finish = findFinish(program, plan);
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())

@@ -26,8 +26,10 @@ bool RoleContext::usesRing(Operation *op, unsigned number) const {
   if (number != 0)
     return llvm::any_of(rings[number].loads,
                         [&](Operation *load) { return op->isAncestor(load); });
-  Operation *innermost = plan.contraction.block->getParentOp();
-  return innermost && op->isAncestor(innermost);
+  return llvm::any_of(plan.contraction.blocks, [&](Block *block) {
+    Operation *innermost = block->getParentOp();
+    return innermost && op->isAncestor(innermost);
+  });
 }
 
 Value tile::emitNext(OpBuilder &builder, Location loc, Value position,
@@ -122,6 +124,8 @@ private:
   void writeRowGroups(scf::ForOp loop);
   /// Starts `copies` into one stage.
   void writeStage(Location loc, ArrayRef<Copy> copies);
+  /// Starts the copies of the operands of the products of `source`.
+  void writeOperands(Block &source);
   /// Writes a scalar operation, for each group for which it differs.
   void writeScalar(Operation &op);
 
@@ -204,8 +208,19 @@ void ProducerWriter::writeTiles(scf::ForOp loop) {
 }
 
 void ProducerWriter::write(Block &source) {
+  ContractionPlan &contraction = common.contraction();
+  bool feeds = ring == 0 && contraction.holds(&source);
+  // Among several, products of a single step have their stage before or after
+  // those of loops beside them.
+  Operation *lastLoad = nullptr;
+  if (feeds && contraction.blocks.size() > 1)
+    for (Operation &op : source)
+      if (contraction.loads.contains(&op))
+        lastLoad = &op;
   for (Operation &op : source) {
-    if (ring != 0 && common.rings[ring].loads.contains(&op)) {
+    if (&op == lastLoad) {
+      writeOperands(source);
+    } else if (ring != 0 && common.rings[ring].loads.contains(&op)) {
       auto load = cast<LoadOp>(op);
       SideRing &side = common.plan.sideRings[ring - 1];
       const TensorCopy *copy = &side.loads[load];
@@ -242,14 +257,19 @@ void ProducerWriter::write(Block &source) {
       writeScalar(op);
     }
   }
-  if (ring != 0 || &source != common.contraction().block)
-    return;
+  if (feeds && !lastLoad)
+    writeOperands(source);
+}
+
+void ProducerWriter::writeOperands(Block &source) {
+  ContractionPlan &contraction = common.contraction();
   SmallVector<Copy> copies;
-  for (auto &[load, copy] : common.contraction().loads) {
-    copies.push_back({cast<LoadOp>(load), &copy, &state.mapping});
-    if (common.contraction().getCopies(load) > 1)
+  for (Operation *load : contraction.getLoads(&source)) {
+    const TensorCopy *copy = &contraction.loads.find(load)->second;
+    copies.push_back({cast<LoadOp>(load), copy, &state.mapping});
+    if (contraction.getCopies(load) > 1)
       for (IRMapping &own : others)
-        copies.push_back({cast<LoadOp>(load), &copy, &own});
+        copies.push_back({cast<LoadOp>(load), copy, &own});
   }
   writeStage(copies.front().load.getLoc(), copies);
 }

@@ -129,7 +129,7 @@ bool LoopPipeliner::planProduced(ArrayRef<LoadOp> loads,
 void LoopPipeliner::takeTurnsWithProducer() {
   auto program = loop->getParentOfType<ProgramOp>();
   ContractionPlan plan;
-  plan.block = loop.getBody();
+  plan.blocks = {loop.getBody()};
   hoistSmallLoads(program, plan);
   SmallVector<Operation *> rest = splitPrologue(program);
   Block &body = program.getBody().front();

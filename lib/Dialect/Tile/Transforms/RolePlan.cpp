@@ -136,8 +136,16 @@ static void widenPart(ContractionPlan &plan, Product wide, Product narrow) {
                                             TmaSwizzle::B128)));
 }
 
+SmallVector<Operation *> ContractionPlan::getLoads(Block *block) const {
+  SmallVector<Operation *> own;
+  for (auto &[load, copy] : loads)
+    if (blocks.size() == 1 || load->getBlock() == block)
+      own.push_back(load);
+  return own;
+}
+
 scf::ForOp ContractionPlan::findRowGroups() const {
-  Operation *op = block->getParentOp();
+  Operation *op = getFirst()->getParentOp();
   while (!isa<ProgramOp>(op) && !op->hasAttr(kRowGroupsAttrName))
     op = op->getParentOp();
   return dyn_cast<scf::ForOp>(op);
@@ -147,13 +155,13 @@ scf::ForOp ContractionPlan::findRowGroups() const {
 /// they can read the same stages: their contractions have the same chunks.
 static void planRowGroups(ContractionPlan &plan) {
   scf::ForOp shared = plan.findRowGroups();
-  if (!shared || shared.getNumResults() != 0 ||
+  if (!shared || plan.blocks.size() > 1 || shared.getNumResults() != 0 ||
       !matchPattern(shared.getLowerBound(), m_Zero()) ||
       !matchPattern(shared.getStep(), m_One()) ||
       !getConstantIntValue(shared.getUpperBound()))
     return;
   SmallVector<Value> bounds;
-  for (Operation *op = plan.block->getParentOp(); op != shared;
+  for (Operation *op = plan.getFirst()->getParentOp(); op != shared;
        op = op->getParentOp())
     addBounds(cast<scf::ForOp>(op), bounds);
   auto isNumber = [&](Value value) {
@@ -185,7 +193,7 @@ int64_t ContractionPlan::getCopies(Operation *load) const {
 
 unsigned ContractionPlan::getNumber(Operation *load) const {
   unsigned number = 0;
-  for (auto &[other, copy] : loads) {
+  for (Operation *other : getLoads(load->getBlock())) {
     if (other == load)
       break;
     number += getCopies(other);
@@ -242,7 +250,26 @@ static FailureOr<TensorCopy> getProducedCopy(LoadOp load, std::string &whyNot) {
 // Products
 //===----------------------------------------------------------------------===//
 
-bool ContractionPlan::isLoop() const {
+bool ContractionPlan::outlivesProducts(Operation *op) const {
+  if (blocks.size() == 1)
+    return false;
+  return llvm::any_of(products, [&](Product product) {
+    Operation *made = op->getBlock()->findAncestorOpInBlock(*product.dot);
+    return made && op->isBeforeInBlock(made) &&
+           llvm::any_of(op->getUsers(), [&](Operation *user) {
+             Operation *reader = op->getBlock()->findAncestorOpInBlock(*user);
+             return reader && made->isBeforeInBlock(reader);
+           });
+  });
+}
+
+bool ContractionPlan::isKeptNarrow(Operation *op) const {
+  return isa<arith::TruncFOp>(op) &&
+         isa<RankedTensorType>(op->getResult(0).getType()) &&
+         outlivesProducts(op);
+}
+
+bool ContractionPlan::isLoop(Block *block) {
   auto loop = dyn_cast_or_null<scf::ForOp>(block->getParentOp());
   return loop && llvm::any_of(loop.getRegionIterArgs(), [](Value carried) {
            return isa<RankedTensorType>(carried.getType());
@@ -263,6 +290,8 @@ private:
     refusal = Refusal{name, number, text.str(), op->getLoc()};
     return failure();
   }
+  /// Several loops need stages of the same buffers.
+  LogicalResult checkStages();
   LogicalResult planProduct(DotOp dot);
   LogicalResult checkTypes(DotOp dot);
   /// Sorts an operand: a buffer, or computed from at least one.
@@ -324,7 +353,7 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     Value value = worklist.pop_back_val();
     Operation *op = value.getDefiningOp();
     // What the loop carries is in registers.
-    if (!op && value.getParentBlock() == result.block)
+    if (!op && value.getParentBlock() == dot->getBlock())
       fed = true;
     if (!op || !seen.insert(op).second)
       continue;
@@ -335,7 +364,7 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     }
     auto load = dyn_cast<LoadOp>(op);
     if (!load) {
-      if (op->getBlock() == result.block)
+      if (op->getBlock() == dot->getBlock())
         llvm::append_range(worklist, op->getOperands());
       // A tile made once, before the loop, is in registers already.
       else if (isa<RankedTensorType>(op->getResult(0).getType()) &&
@@ -350,7 +379,7 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     // rows of a walk.
     ArrayRef<int64_t> shape = getTileShape(load.getType());
     bool isRow = shape.size() == 2 && shape[0] == 1 && needsProduct(dot);
-    if ((loaded < elements && !isRow) || load->getBlock() != result.block)
+    if ((loaded < elements && !isRow) || load->getBlock() != dot->getBlock())
       continue;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy)) {
@@ -370,7 +399,7 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
 LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
                                               bool &computed) {
   auto load = operand.getDefiningOp<LoadOp>();
-  computed = !load || !isAround(load, result.block);
+  computed = !load || !isAround(load, dot->getBlock());
   if (computed)
     return collectComputed(dot, operand);
   std::string whyNot;
@@ -517,17 +546,69 @@ static void makeRows(ArrayRef<DotOp> dots) {
     makeBytes(load);
 }
 
+/// True when the products `a` and `b` are of one block, or of loops that carry
+/// their sums, beside each other or beside the other product.
+static bool areBeside(DotOp a, DotOp b) {
+  auto getOuter = [](DotOp dot) {
+    Block *block = dot->getBlock();
+    return ContractionPlan::isLoop(block) ? block->getParentOp()->getBlock()
+                                          : block;
+  };
+  return a->getBlock() == b->getBlock() || getOuter(a) == getOuter(b);
+}
+
+/// Widens what is kept narrow where it is read, behind the products between.
+static void sinkWidened(ProgramOp program, const ContractionPlan &plan) {
+  SmallVector<arith::ExtFOp> wide;
+  program.getBody().walk([&](arith::ExtFOp op) { wide.push_back(op); });
+  for (arith::ExtFOp op : wide) {
+    if (!plan.outlivesProducts(op))
+      continue;
+    Operation *first = nullptr;
+    for (Operation *user : op->getUsers()) {
+      Operation *reader = op->getBlock()->findAncestorOpInBlock(*user);
+      if (!first || reader->isBeforeInBlock(first))
+        first = reader;
+    }
+    op->moveBefore(first);
+  }
+}
+
+LogicalResult ContractionPlanner::checkStages() {
+  if (result.blocks.size() == 1)
+    return success();
+  SmallVector<BufferType> first;
+  for (Block *block : result.blocks) {
+    SmallVector<BufferType> own;
+    for (Operation *load : result.getLoads(block))
+      own.push_back(result.loads[load].buffer);
+    if (first.empty())
+      first = own;
+    if (own.empty() || own != first)
+      return refuse("wgmma-structure", 3210,
+                    "products in several loops have operands of other tiles",
+                    block->getParentOp());
+  }
+  for (auto &[load, copy] : result.loads)
+    if (!result.holds(load->getBlock()))
+      return refuse("wgmma-structure", 3210,
+                    "products in several loops have operands before these",
+                    load);
+  return success();
+}
+
 FailureOr<ContractionPlan> ContractionPlanner::plan() {
   SmallVector<DotOp> dots;
   program.getBody().walk([&](DotOp dot) { dots.push_back(dot); });
   if (dots.empty())
     return refuse("wgmma-structure", 3210, "the program has no products",
                   program);
-  result.block = dots.front()->getBlock();
   for (DotOp dot : dots) {
-    if (dot->getBlock() != result.block)
+    if (!result.blocks.empty() && !areBeside(dot, dots.front()))
       return refuse("wgmma-structure", 3210,
                     "the products stand in several loops", dot);
+    if (!result.holds(dot->getBlock()))
+      result.blocks.push_back(dot->getBlock());
     if (!isInScalarLoops(dot))
       return refuse("wgmma-structure", 3210,
                     "a producer cannot count the loops around a product", dot);
@@ -552,6 +633,9 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
       ordered[load] = it->second;
   });
   result.loads = std::move(ordered);
+  if (failed(checkStages()))
+    return failure();
+  sinkWidened(program, result);
   for (size_t i = 1; i < result.products.size(); ++i)
     widenPart(result, result.products[i - 1], result.products[i]);
   if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
@@ -596,7 +680,7 @@ scf::IfOp tile::findFinish(ProgramOp program, const ContractionPlan &plan) {
   });
   if (walk.wasInterrupted() || !finish ||
       !isa<scf::ForOp>(finish->getParentOp()) || finish.getNumResults() != 0 ||
-      finish.elseBlock() || !isBesideProducts(finish, plan.block) ||
+      finish.elseBlock() || !isBesideProducts(finish, plan.getFirst()) ||
       !isScalarComputable(finish.getCondition()))
     return nullptr;
   return finish;
@@ -619,7 +703,7 @@ void tile::planHeldOperands(RolePlan &plan) {
   for (auto &[load, copy] : contraction.loads) {
     bool isShared = plan.groups > 1 && isa<ProgramOp>(load->getParentOp());
     // One that is copied for a whole cluster is freed by all its blocks.
-    if (load->getBlock() != contraction.block && !isShared && !copy.multicast)
+    if (!contraction.holds(load->getBlock()) && !isShared && !copy.multicast)
       held.push_back({load, copy});
   }
   if (held.size() == contraction.loads.size())
@@ -639,16 +723,16 @@ void tile::planHeldOperands(RolePlan &plan) {
 
 void tile::planApartOperand(RolePlan &plan) {
   ContractionPlan &contraction = plan.contraction;
-  if (!contraction.isLoop() || contraction.products.size() != 2 ||
-      plan.takesTurns() || contraction.hasMulticast() ||
-      contraction.loads.size() < 2)
+  if (!contraction.isLoop() || contraction.blocks.size() > 1 ||
+      contraction.products.size() != 2 || plan.takesTurns() ||
+      contraction.hasMulticast() || contraction.loads.size() < 2)
     return;
   DotOp behind = contraction.products.back().dot;
   for (Value operand : {behind.getA(), behind.getB()}) {
     auto load = operand.getDefiningOp<LoadOp>();
     auto *it = load ? contraction.loads.find(load) : contraction.loads.end();
     if (it == contraction.loads.end() || !load->hasOneUse() ||
-        load->getBlock() != contraction.block ||
+        !contraction.holds(load->getBlock()) ||
         contraction.ownLoads.contains(load))
       continue;
     SideRing ring{it->second.buffer, {}};
@@ -694,13 +778,14 @@ void tile::planTransposedOperands(ContractionPlan &plan) {
   if (!plan.isLoop())
     return;
   auto isShareable = [&](Operation *load) {
-    return load->getBlock() == plan.block && !plan.ownLoads.contains(load);
+    return plan.holds(load->getBlock()) && !plan.ownLoads.contains(load);
   };
   llvm::MapVector<Operation *, TensorCopy> kept;
   for (auto &[op, copy] : plan.loads) {
     auto load = cast<LoadOp>(op);
     auto *same = llvm::find_if(kept, [&, &copy = copy](const auto &other) {
       return isShareable(load) && isShareable(other.first) &&
+             load->getBlock() == other.first->getBlock() &&
              isTransposed(cast<LoadOp>(other.first), other.second, load, copy);
     });
     if (same == kept.end())
@@ -730,8 +815,11 @@ static bool hasOwnRows(Operation *load, ProgramOp program,
 }
 
 void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
-  Block *products = plan.contraction.block;
-  bool isLoop = plan.contraction.isLoop();
+  Block *products = plan.contraction.getFirst();
+  auto isInLoop = [&](Operation *op) {
+    return plan.contraction.holds(op->getBlock()) &&
+           ContractionPlan::isLoop(op->getBlock());
+  };
   if (plan.groups == 1)
     plan.finish = findFinish(program, plan.contraction);
   auto isBeside = [&](Operation *op) {
@@ -745,7 +833,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     // What stands before the tiles is every group's.
     if (plan.groups > 1 && isa<ProgramOp>(load->getParentOp()))
       return;
-    if (load->getBlock() == products && isLoop)
+    if (isInLoop(load))
       return;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
     if (failed(copy) || !isLarge(*copy))
@@ -768,7 +856,7 @@ void tile::planEpilogue(ProgramOp program, RolePlan &plan) {
     ring->loads[load] = *copy;
   });
   program.getBody().walk<WalkOrder::PreOrder>([&](StoreOp store) {
-    if (!isBeside(store) || (store->getBlock() == products && isLoop))
+    if (!isBeside(store) || isInLoop(store))
       return;
     // Boxes of the rows that one warpgroup holds, so that each writes its own.
     FailureOr<TensorCopy> copy =
@@ -806,8 +894,9 @@ static int64_t getBytes(BufferType buffer) {
 
 RingType RolePlan::getMainRing() const {
   SmallVector<Type> buffers;
-  for (auto &[load, copy] : contraction.loads)
-    buffers.append(contraction.getCopies(load), copy.buffer);
+  for (Operation *load : contraction.getLoads(contraction.getFirst()))
+    buffers.append(contraction.getCopies(load),
+                   contraction.loads.find(load)->second.buffer);
   return RingType::get(buffers.front().getContext(), stages, buffers);
 }
 

@@ -46,9 +46,12 @@ struct Product {
   bool isStoredB() const { return computedB && !swapped; }
 };
 
-/// The products of a program, all of one block, and the loads that feed them.
+/// The products of a program and the loads that feed them.
 struct ContractionPlan {
-  Block *block = nullptr;
+  /// The block of the products; of several, in order, the bodies of loops
+  /// beside each other, or the block that these stand in, whose stages have the
+  /// same buffers.
+  SmallVector<Block *, 2> blocks;
   SmallVector<Product> products;
   /// Loads that become buffers of the ring, in program order.
   llvm::MapVector<Operation *, TensorCopy> loads;
@@ -61,6 +64,12 @@ struct ContractionPlan {
   /// same stages, and the loads of which each group has its own.
   scf::ForOp rowGroups;
   llvm::SmallPtrSet<Operation *, 4> ownLoads;
+
+  /// The first of the blocks; what is around it is around all.
+  Block *getFirst() const { return blocks.front(); }
+  bool holds(Block *block) const { return llvm::is_contained(blocks, block); }
+  /// The loads that have buffers in the stages of `block`.
+  SmallVector<Operation *> getLoads(Block *block) const;
 
   /// The loop that is meant for groups, whether they can share it out or not.
   scf::ForOp findRowGroups() const;
@@ -80,7 +89,14 @@ struct ContractionPlan {
   bool hasMulticast() const;
   /// True when the products' block is repeated for one sum; a sum of a single
   /// step stands beside its epilogue, perhaps in a loop over tiles.
-  bool isLoop() const;
+  bool isLoop() const { return isLoop(getFirst()); }
+  static bool isLoop(Block *block);
+  /// True when the products of one of several blocks are made between `op` and
+  /// a user of its result.
+  bool outlivesProducts(Operation *op) const;
+  /// True for what sums are rounded to before others of the same tile are made:
+  /// kept so it takes fewer registers meanwhile.
+  bool isKeptNarrow(Operation *op) const;
 };
 
 /// Loads outside the contraction that share a ring, in program order.

@@ -90,7 +90,7 @@ static void sinkBehind(MmaWaitOp wait) {
     }
     if (op->getNumRegions() != 0 || op->getNumResults() != 1 ||
         !isa<RankedTensorType>(op->getResult(0).getType()) ||
-        !isMemoryEffectFree(op) || isa<MmaAsyncOp, MmaWaitOp>(op))
+        !isMemoryEffectFree(op) || isa<MmaAsyncOp, MmaWaitOp, PinOp>(op))
       continue;
     Operation *user = findFirstUser(op);
     if (user && wait->isBeforeInBlock(user))

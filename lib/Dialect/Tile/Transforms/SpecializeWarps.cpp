@@ -206,8 +206,7 @@ static void specialize(ProgramOp program, RoleContext &common) {
   Block source;
   for (Operation *moved : rest)
     moved->moveBefore(&source, source.end());
-  if (common.contraction().block == &body)
-    common.contraction().block = &source;
+  llvm::replace(common.contraction().blocks, &body, &source);
 
   RoleState consumer = makeState(op.getConsumer());
   writeConsumer(common, consumer, source);

@@ -187,7 +187,8 @@ class EpilogueSplitter {
 public:
   EpilogueSplitter(ProgramOp program, const ContractionPlan &plan,
                    int64_t columns)
-      : program(program), dims(plan), columns(columns), builder(program) {}
+      : program(program), plan(plan), dims(plan), columns(columns),
+        builder(program) {}
 
   void run();
 
@@ -223,6 +224,7 @@ private:
   void splitBlock(ArrayRef<StoreOp> stores);
 
   ProgramOp program;
+  const ContractionPlan &plan;
   ColumnDims dims;
   int64_t columns;
   OpBuilder builder;
@@ -300,7 +302,7 @@ static bool isCheap(Operation *op) {
 
 bool EpilogueSplitter::isRebuilt(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!op)
+  if (!op || (plan.isKeptNarrow(op) && dims.isOfSums(value)))
     return false;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -578,6 +580,9 @@ Value EpilogueSplitter::chunk(Value value, Columns at) {
     offsets[at.dim] = start / at.unit;
     result = SliceOp::create(builder, value.getLoc(),
                              chunkType(value.getType(), at), value, offsets);
+    // Taken apart here, and not where all of it was put together.
+    if (Operation *op = value.getDefiningOp(); op && plan.isKeptNarrow(op))
+      result = PinOp::create(builder, value.getLoc(), result.getType(), result);
   }
   chunks[start][key] = result;
   return result;

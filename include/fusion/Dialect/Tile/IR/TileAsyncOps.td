@@ -247,6 +247,19 @@ def Tile_MmaWaitOp : Tile_Op<"mma_wait", [
   let hasVerifier = 1;
 }
 
+def Tile_PinOp : Tile_Op<"pin", [Pure, Elementwise,
+                                 AllTypesMatch<["value", "result"]>]> {
+  let summary = "A tile that is computed here and kept as it is";
+  let description = [{
+    Its value, with elements of less than 32 bits side by side in registers of a
+    thread. Nothing that follows looks behind it: what products are rounded to
+    before others of the same tile are made takes no more registers meanwhile.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 //===----------------------------------------------------------------------===//
 // Stores and roles
 //===----------------------------------------------------------------------===//

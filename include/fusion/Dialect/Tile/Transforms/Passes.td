@@ -192,6 +192,23 @@ def SpecializeWarpsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def ChainSumsPass : Pass<"tile-chain-sums", "::mlir::tile::ProgramOp"> {
+  let summary = "Lets sums of products begin with those they are added to";
+  let description = [{
+    Two sums of products of one tile, each a dot or a loop that carries one, of
+    which nothing but an addition reads either, become one: the later one begins
+    with the earlier one's result in place of zeros.
+
+    ```mlir
+    %s = scf.for %i = ... iter_args(%a = %zero) -> (tensor<128x256xf32>) {...}
+    %t = scf.for %j = ... iter_args(%b = %zero) -> (tensor<128x256xf32>) {...}
+    %x = arith.addf %s, %t : tensor<128x256xf32>
+    ==>
+    %t = scf.for %j = ... iter_args(%b = %s) -> (tensor<128x256xf32>) {...}
+    ```
+  }];
+}
+
 def SplitEpiloguePass
     : Pass<"tile-split-epilogue", "::mlir::tile::ProgramOp"> {
   let summary = "Computes what follows a contraction by chunks of columns";
