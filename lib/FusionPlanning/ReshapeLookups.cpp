@@ -40,6 +40,7 @@ static linalg::GenericOp getLookup(Value value) {
       !op.hasPureTensorSemantics() || hasContract(op) || !value.hasOneUse() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+      !op.getDpsInits().front().getDefiningOp<tensor::EmptyOp>() ||
       op.getBody()->getOps<tensor::ExtractOp>().empty())
     return nullptr;
   return op;
@@ -126,6 +127,31 @@ matchSplitBack(Value input, AffineMap map, Operation *reshape) {
                                   map.getContext()));
 }
 
+/// The sizes behind `reshape` of what `op` computes before it.
+static SmallVector<OpFoldResult> getSizes(OpBuilder &builder,
+                                          linalg::GenericOp op,
+                                          Operation *reshape) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
+    return expand.getMixedOutputShape();
+  SmallVector<OpFoldResult> before = op.getDpsInits()
+                                         .front()
+                                         .getDefiningOp<tensor::EmptyOp>()
+                                         .getMixedSizes();
+  SmallVector<OpFoldResult> sizes;
+  for (ArrayRef<int64_t> group :
+       cast<tensor::CollapseShapeOp>(reshape).getReassociationIndices()) {
+    AffineExpr product = builder.getAffineConstantExpr(1);
+    SmallVector<OpFoldResult> own;
+    for (int64_t dim : group) {
+      product = product * builder.getAffineSymbolExpr(own.size());
+      own.push_back(before[dim]);
+    }
+    sizes.push_back(affine::makeComposedFoldedAffineApply(
+        builder, op.getLoc(), AffineMap::get(0, own.size(), product), own));
+  }
+  return sizes;
+}
+
 /// Lets the operation behind `reshape`'s operand make the reshape's result.
 static void reshapeLookup(linalg::GenericOp op, Operation *reshape,
                           ArrayRef<AffineExpr> sources) {
@@ -144,12 +170,17 @@ static void reshapeLookup(linalg::GenericOp op, Operation *reshape,
     maps.push_back(back ? back->second : map.compose(before));
   }
   maps.push_back(builder.getMultiDimIdentityMap(type.getRank()));
-  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                        type.getElementType());
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, getSizes(builder, op, reshape), type.getElementType());
+  // One of them may know more sizes.
+  if (empty.getType() != type) {
+    empty.getDefiningOp()->erase();
+    return;
+  }
   SmallVector<utils::IteratorType> kinds(type.getRank(),
                                          utils::IteratorType::parallel);
   auto made = linalg::GenericOp::create(
-      builder, loc, empty.getType(), inputs, empty, maps, kinds,
+      builder, loc, type, inputs, empty, maps, kinds,
       [&](OpBuilder &b, Location at, ValueRange arguments) {
         SmallVector<OpFoldResult> loops;
         for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -185,9 +216,8 @@ void mlir::fusion::reshapeLookups(FunctionOpInterface func) {
   for (Operation *reshape : reshapes) {
     Value result = reshape->getResult(0);
     linalg::GenericOp op = getLookup(reshape->getOperand(0));
-    auto type = cast<RankedTensorType>(result.getType());
     std::optional<SmallVector<AffineExpr>> sources =
-        op && type.hasStaticShape() ? getSources(reshape) : std::nullopt;
+        op ? getSources(reshape) : std::nullopt;
     if (sources && isContracted(result))
       reshapeLookup(op, reshape, *sources);
   }

@@ -11,8 +11,11 @@
 // RUN: fusion-run %t.fpk --reference=%s --entry=causal --device=emulator --random --seed=5 --int-range=0:31 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=wide --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=odd --device=emulator --random --seed=5 --int-range=0:31 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=imported --device=emulator --random --seed=5 --int-range=-16:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=product --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=product --device=emulator --random --seed=5 --int-range=0:15 --asynchrony=early --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=counted --device=emulator --random --seed=5 --int-range=0:31 --dim=arg3.1=1 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=counted --device=emulator --random --seed=5 --int-range=0:31 --dim=arg3.1=9 --verify | FileCheck %s
 
 // What a table names outside of the tensor is zero, also behind the last entry.
 // RUN: fusion-run %t.fpk --reference=%S/Inputs/looked-up-rows.mlir --entry=several --device=emulator --random --seed=5 --int-range=-8:40 --verify | FileCheck %s
@@ -174,6 +177,46 @@ func.func @wide(%q: tensor<1x4x1x64xbf16>, %keys: tensor<16x16x2x64xbf16>, %valu
   return %o : tensor<1x4x1x64xbf16>
 }
 
+// Entries that count from the end where they are negative, as importers print it.
+// PLAN: @imported for sm_90a: {{.*}} -> 1 kernel,
+// PLAN: kernel {{.*}}matmul_mul{{.*}} products by wgmma
+func.func @imported(%q: tensor<1x4x100x64xbf16>, %keys: tensor<16x16x2x64xbf16>, %values: tensor<16x16x2x64xbf16>, %table: tensor<1x8xi64>) -> tensor<1x4x100x64xbf16> {
+  %ke = tensor.empty() : tensor<1x2x8x16x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<1x8xi64>) outs(%ke : tensor<1x2x8x16x64xbf16>) {
+  ^bb0(%number: i64, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %none = arith.constant 0 : i64
+    %size = arith.constant 16 : i64
+    %isBefore = arith.cmpi slt, %number, %none : i64
+    %fromEnd = arith.addi %number, %size : i64
+    %at = arith.select %isBefore, %fromEnd, %number : i64
+    %b = arith.index_cast %at : i64 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<16x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<1x2x8x16x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<1x2x8x16x64xbf16> into tensor<1x2x128x64xbf16>
+  %ve = tensor.empty() : tensor<1x2x8x16x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<1x8xi64>) outs(%ve : tensor<1x2x8x16x64xbf16>) {
+  ^bb0(%number: i64, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %none = arith.constant 0 : i64
+    %size = arith.constant 16 : i64
+    %isBefore = arith.cmpi slt, %number, %none : i64
+    %fromEnd = arith.addi %number, %size : i64
+    %at = arith.select %isBefore, %fromEnd, %number : i64
+    %b = arith.index_cast %at : i64 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<16x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<1x2x8x16x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<1x2x8x16x64xbf16> into tensor<1x2x128x64xbf16>
+  %o = fusion.attention %q, %k, %v : (tensor<1x4x100x64xbf16>, tensor<1x2x128x64xbf16>, tensor<1x2x128x64xbf16>) -> tensor<1x4x100x64xbf16>
+  return %o : tensor<1x4x100x64xbf16>
+}
+
 // Pages that are no power of two are looked up element by element.
 // PLAN: @odd for sm_90a: {{.*}} -> 3 kernels
 // PLAN: products by mma_sync, not by wgmma: looked-up-rows
@@ -201,6 +244,38 @@ func.func @odd(%q: tensor<2x8x1x64xbf16>, %keys: tensor<32x48x2x64xbf16>, %value
   } -> tensor<2x2x10x48x64xbf16>
   %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x2x10x48x64xbf16> into tensor<2x2x480x64xbf16>
   %o = fusion.attention %q, %k, %v : (tensor<2x8x1x64xbf16>, tensor<2x2x480x64xbf16>, tensor<2x2x480x64xbf16>) -> tensor<2x8x1x64xbf16>
+  return %o : tensor<2x8x1x64xbf16>
+}
+
+// As many pages as the table has columns.
+// PLAN: @counted for sm_90a: {{.*}} -> 1 kernel,
+// PLAN: kernel gather_matmul_mul{{.*}} products by wgmma
+func.func @counted(%q: tensor<2x8x1x64xbf16>, %keys: tensor<32x16x2x64xbf16>, %values: tensor<32x16x2x64xbf16>, %table: tensor<2x?xi32>) -> tensor<2x8x1x64xbf16> {
+  %c1 = arith.constant 1 : index
+  %blocks = tensor.dim %table, %c1 : tensor<2x?xi32>
+  %ke = tensor.empty(%blocks) : tensor<2x2x?x16x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x?xi32>) outs(%ke : tensor<2x2x?x16x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<32x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x?x16x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<2x2x?x16x64xbf16> into tensor<2x2x?x64xbf16>
+  %ve = tensor.empty(%blocks) : tensor<2x2x?x16x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x?xi32>) outs(%ve : tensor<2x2x?x16x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<32x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x?x16x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x2x?x16x64xbf16> into tensor<2x2x?x64xbf16>
+  %o = fusion.attention %q, %k, %v : (tensor<2x8x1x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>) -> tensor<2x8x1x64xbf16>
   return %o : tensor<2x8x1x64xbf16>
 }
 
