@@ -14,16 +14,19 @@
 //   matmul(q, pool[table[key floordiv 16], key mod 16])
 //
 // The reshape would keep what follows from having the contraction's dimensions,
-// or split these.
+// or split these. Parts of tensors are read where they are in the whole.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/Exchanges.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -128,15 +131,12 @@ matchSplitBack(Value input, AffineMap map, Operation *reshape) {
 }
 
 /// The sizes behind `reshape` of what `op` computes before it.
-static SmallVector<OpFoldResult> getSizes(OpBuilder &builder,
-                                          linalg::GenericOp op,
-                                          Operation *reshape) {
+static SmallVector<OpFoldResult>
+getSizes(OpBuilder &builder, linalg::GenericOp op, Operation *reshape) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
     return expand.getMixedOutputShape();
-  SmallVector<OpFoldResult> before = op.getDpsInits()
-                                         .front()
-                                         .getDefiningOp<tensor::EmptyOp>()
-                                         .getMixedSizes();
+  SmallVector<OpFoldResult> before =
+      op.getDpsInits().front().getDefiningOp<tensor::EmptyOp>().getMixedSizes();
   SmallVector<OpFoldResult> sizes;
   for (ArrayRef<int64_t> group :
        cast<tensor::CollapseShapeOp>(reshape).getReassociationIndices()) {
@@ -208,7 +208,94 @@ static void reshapeLookup(linalg::GenericOp op, Operation *reshape,
   op.erase();
 }
 
+/// The indices of an element of the tensor that `collapse` has without
+/// dimensions of one element, if it drops no others.
+static std::optional<SmallVector<Value>>
+getIndicesBefore(OpBuilder &b, Location loc, tensor::CollapseShapeOp collapse,
+                 ValueRange indices) {
+  SmallVector<Value> before;
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [index, group] :
+       llvm::zip_equal(indices, collapse.getReassociationIndices())) {
+    auto isLong = [&](int64_t dim) {
+      return collapse.getSrcType().getDimSize(dim) != 1;
+    };
+    if (llvm::count_if(group, isLong) > 1)
+      return std::nullopt;
+    const auto *own = llvm::find_if(group, isLong);
+    if (own == group.end())
+      own = group.begin();
+    for (int64_t dim : group)
+      before.push_back(dim == *own ? index : zero);
+  }
+  return before;
+}
+
+/// The indices of an element of the tensor that `slice` is a part of. Indices
+/// that data choose may lie outside, and have to be as far outside of all.
+static std::optional<SmallVector<Value>>
+getIndicesBefore(OpBuilder &b, linalg::GenericOp op,
+                 tensor::ExtractSliceOp slice, ValueRange indices) {
+  Location loc = op.getLoc();
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<Value> before;
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    std::optional<int64_t> offset =
+        getConstantIntValue(slice.getMixedOffsets()[dim]);
+    if (!offset || !isConstantIntValue(slice.getMixedStrides()[dim], 1))
+      return std::nullopt;
+    Value at = arith::ConstantIndexOp::create(b, loc, *offset);
+    if (dropped.test(dim)) {
+      before.push_back(at);
+      continue;
+    }
+    Value index = indices[next++];
+    int64_t size = slice.getSourceType().getDimSize(dim);
+    bool isWhole = *offset == 0 && !ShapedType::isDynamic(size) &&
+                   isConstantIntValue(slice.getMixedSizes()[dim], size);
+    if (!isWhole && !getIndexExpr(op, index))
+      return std::nullopt;
+    before.push_back(
+        *offset == 0 ? index
+                     : arith::AddIOp::create(b, loc, index, at).getResult());
+  }
+  return before;
+}
+
+/// Lets `op` look elements up in tensors of which it has parts, such as the
+/// keys of what has keys and values.
+static void readWholeTensors(linalg::GenericOp op) {
+  for (auto extract :
+       llvm::make_early_inc_range(op.getBody()->getOps<tensor::ExtractOp>())) {
+    OpBuilder b(extract);
+    Value tensor = extract.getTensor();
+    SmallVector<Value> indices(extract.getIndices());
+    while (Operation *view = tensor.getDefiningOp()) {
+      std::optional<SmallVector<Value>> before;
+      if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view))
+        before = getIndicesBefore(b, op.getLoc(), collapse, indices);
+      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(view))
+        if (!hasContract(slice))
+          before = getIndicesBefore(b, op, slice, indices);
+      if (!before)
+        break;
+      tensor = view->getOperand(0);
+      indices = std::move(*before);
+    }
+    if (tensor == extract.getTensor())
+      continue;
+    Value element = tensor::ExtractOp::create(b, op.getLoc(), tensor, indices);
+    extract.replaceAllUsesWith(element);
+    extract.erase();
+  }
+}
+
 void mlir::fusion::reshapeLookups(FunctionOpInterface func) {
+  for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
+    if (op.getNumReductionLoops() == 0 && op->getNumResults() == 1 &&
+        !hasContract(op) && isContracted(op->getResult(0)))
+      readWholeTensors(op);
   SmallVector<Operation *> reshapes;
   for (Operation &op : func.getFunctionBody().front())
     if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))

@@ -187,3 +187,81 @@ func.func @stored(%pool: tensor<64x16x64xf16>, %table: tensor<8xi32>) -> tensor<
   %y = tensor.collapse_shape %g [[0, 1], [2]] : tensor<8x16x64xf16> into tensor<128x64xf16>
   return %y : tensor<128x64xf16>
 }
+
+// -----
+
+#table = affine_map<(b, h, m, r, d) -> (b, m)>
+#all = affine_map<(b, h, m, r, d) -> (b, h, m, r, d)>
+
+// Parts of a tensor are read in it, where they have all that a table chooses from.
+// CHECK-LABEL: func.func @part
+// CHECK-NOT: tensor.extract_slice
+// CHECK: fusion.kernel
+// CHECK: tensor.extract %{{.*}}[%c0{{[_0-9]*}}, %{{.*}}] : tensor<2x16x70x8x64xbf16>
+// CHECK: tensor.extract %{{.*}}[%c1{{[_0-9]*}}, %{{.*}}] : tensor<2x16x70x8x64xbf16>
+// CHECK-NOT: fusion.kernel
+func.func @part(%q: tensor<2x8x128x64xbf16>, %pool: tensor<2x16x70x8x64xbf16>, %table: tensor<2x16xi32>) -> tensor<2x8x128x64xbf16> {
+  %keys = tensor.extract_slice %pool[0, 0, 0, 0, 0] [1, 16, 64, 8, 64] [1, 1, 1, 1, 1] : tensor<2x16x70x8x64xbf16> to tensor<16x64x8x64xbf16>
+  %values = tensor.extract_slice %pool[1, 0, 6, 0, 0] [1, 16, 64, 8, 64] [1, 1, 1, 1, 1] : tensor<2x16x70x8x64xbf16> to tensor<16x64x8x64xbf16>
+  %ke = tensor.empty() : tensor<2x8x16x64x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ke : tensor<2x8x16x64x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<16x64x8x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x8x16x64x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<2x8x16x64x64xbf16> into tensor<2x8x1024x64xbf16>
+  %ve = tensor.empty() : tensor<2x8x16x64x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ve : tensor<2x8x16x64x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<16x64x8x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x8x16x64x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x8x16x64x64xbf16> into tensor<2x8x1024x64xbf16>
+  %o = fusion.attention %q, %k, %v : (tensor<2x8x128x64xbf16>, tensor<2x8x1024x64xbf16>, tensor<2x8x1024x64xbf16>) -> tensor<2x8x128x64xbf16>
+  return %o : tensor<2x8x128x64xbf16>
+}
+
+// -----
+
+#table = affine_map<(b, h, m, r, d) -> (b, m)>
+#all = affine_map<(b, h, m, r, d) -> (b, h, m, r, d)>
+
+// A number that is none of a part's may be one of the whole.
+// CHECK-LABEL: func.func @cut
+// CHECK: tensor.extract %{{.*}} : tensor<16x64x8x64xbf16>
+func.func @cut(%q: tensor<2x8x128x64xbf16>, %pool: tensor<40x70x8x64xbf16>, %table: tensor<2x16xi32>) -> tensor<2x8x128x64xbf16> {
+  %keys = tensor.extract_slice %pool[0, 0, 0, 0] [16, 64, 8, 64] [1, 1, 1, 1] : tensor<40x70x8x64xbf16> to tensor<16x64x8x64xbf16>
+  %values = tensor.extract_slice %pool[16, 6, 0, 0] [16, 64, 8, 64] [1, 1, 1, 1] : tensor<40x70x8x64xbf16> to tensor<16x64x8x64xbf16>
+  %ke = tensor.empty() : tensor<2x8x16x64x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ke : tensor<2x8x16x64x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<16x64x8x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x8x16x64x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<2x8x16x64x64xbf16> into tensor<2x8x1024x64xbf16>
+  %ve = tensor.empty() : tensor<2x8x16x64x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ve : tensor<2x8x16x64x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<16x64x8x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x8x16x64x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x8x16x64x64xbf16> into tensor<2x8x1024x64xbf16>
+  %o = fusion.attention %q, %k, %v : (tensor<2x8x128x64xbf16>, tensor<2x8x1024x64xbf16>, tensor<2x8x1024x64xbf16>) -> tensor<2x8x128x64xbf16>
+  return %o : tensor<2x8x128x64xbf16>
+}

@@ -12,6 +12,7 @@
 // RUN: fusion-run %t.fpk --reference=%s --entry=wide --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=odd --device=emulator --random --seed=5 --int-range=0:31 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=imported --device=emulator --random --seed=5 --int-range=-16:15 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=both --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=product --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=product --device=emulator --random --seed=5 --int-range=0:15 --asynchrony=early --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=counted --device=emulator --random --seed=5 --int-range=0:31 --dim=arg3.1=1 --verify | FileCheck %s
@@ -215,6 +216,39 @@ func.func @imported(%q: tensor<1x4x100x64xbf16>, %keys: tensor<16x16x2x64xbf16>,
   %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<1x2x8x16x64xbf16> into tensor<1x2x128x64xbf16>
   %o = fusion.attention %q, %k, %v : (tensor<1x4x100x64xbf16>, tensor<1x2x128x64xbf16>, tensor<1x2x128x64xbf16>) -> tensor<1x4x100x64xbf16>
   return %o : tensor<1x4x100x64xbf16>
+}
+
+// Keys and values are parts of one tensor.
+// PLAN: @both for sm_90a: {{.*}} -> 1 kernel,
+// PLAN: kernel gather_matmul_mul{{.*}} products by wgmma
+func.func @both(%q: tensor<2x8x1x64xbf16>, %cache: tensor<2x16x32x2x64xbf16>, %table: tensor<2x16xi32>) -> tensor<2x8x1x64xbf16> {
+  %keyPart = tensor.extract_slice %cache[0, 0, 0, 0, 0] [1, 16, 32, 2, 64] [1, 1, 1, 1, 1] : tensor<2x16x32x2x64xbf16> to tensor<1x16x32x2x64xbf16>
+  %keys = tensor.collapse_shape %keyPart [[0, 1], [2], [3], [4]] : tensor<1x16x32x2x64xbf16> into tensor<16x32x2x64xbf16>
+  %values = tensor.extract_slice %cache[1, 0, 0, 0, 0] [1, 16, 32, 2, 64] [1, 1, 1, 1, 1] : tensor<2x16x32x2x64xbf16> to tensor<16x32x2x64xbf16>
+  %ke = tensor.empty() : tensor<2x2x16x32x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ke : tensor<2x2x16x32x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<16x32x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x16x32x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<2x2x16x32x64xbf16> into tensor<2x2x512x64xbf16>
+  %ve = tensor.empty() : tensor<2x2x16x32x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x16xi32>) outs(%ve : tensor<2x2x16x32x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<16x32x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x16x32x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x2x16x32x64xbf16> into tensor<2x2x512x64xbf16>
+  %o = fusion.attention %q, %k, %v : (tensor<2x8x1x64xbf16>, tensor<2x2x512x64xbf16>, tensor<2x2x512x64xbf16>) -> tensor<2x8x1x64xbf16>
+  return %o : tensor<2x8x1x64xbf16>
 }
 
 // Pages that are no power of two are looked up element by element.

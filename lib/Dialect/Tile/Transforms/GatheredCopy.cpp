@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorCopyRules.h"
+#include "fusion/Analysis/Lookups.h"
 #include "fusion/Support/Hardware.h"
 
 #include "RolePlan.h"
@@ -23,9 +24,6 @@
 
 using namespace mlir;
 using namespace mlir::tile;
-
-/// Rows of a box, at least: those that a swizzle repeats after.
-static constexpr int64_t kLeastPiece = 8;
 
 //===----------------------------------------------------------------------===//
 // Index tiles
@@ -37,7 +35,8 @@ static bool isElementwise(Operation *op) {
          op->getNumRegions() == 0 && isMemoryEffectFree(op);
 }
 
-/// How `expr` changes along groups of `width` positions of `axis`.
+/// True when `expr` changes by `step` from one position of `axis` to the next,
+/// within groups of `width`.
 static bool hasStep(AffineExpr expr, int64_t step, unsigned axis, int64_t width,
                     ValueRange symbols) {
   std::optional<Run> run = getRun(expr, axis, width, symbols);
@@ -242,7 +241,7 @@ FailureOr<TensorCopy> tile::getGatheredCopy(LoadOp load, std::string &whyNot) {
   if (failed(checkTensor(access, whyNot)))
     return failure();
   whyNot = "the rows are gathered one by one, or fewer than " +
-           std::to_string(kLeastPiece) + " together";
+           std::to_string(fusion::kLeastRun) + " together";
   ArrayRef<AffineExpr> coords = load.getMap().getResults();
   int64_t last = coords.size() - 1;
   for (unsigned axis : {0u, 1u}) {
@@ -251,9 +250,9 @@ FailureOr<TensorCopy> tile::getGatheredCopy(LoadOp load, std::string &whyNot) {
     TensorCopy copy;
     copy.fastDim = 1 - axis;
     int64_t width = getTileShape(load.getType())[axis], along;
-    while (width >= kLeastPiece && !isBox(load, axis, width, along))
+    while (width >= fusion::kLeastRun && !isBox(load, axis, width, along))
       width /= 2;
-    if (width < kLeastPiece)
+    if (width < fusion::kLeastRun)
       continue;
     copy.dims.assign(2, last);
     copy.dims[axis] = along;
