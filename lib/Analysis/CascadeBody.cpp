@@ -15,10 +15,12 @@
 #include "fusion/Analysis/CascadeBody.h"
 
 #include "fusion/Analysis/Cascades.h"
+#include "fusion/Analysis/Lookups.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Analysis/WalkLimits.h"
 #include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -57,6 +59,7 @@ private:
   bool findWalk();
   bool findOwned();
   bool checkRepairs();
+  CascadeProblem findCopyProblem(unsigned number) const;
   bool checkOthers();
   bool checkOutputs();
   void findLimits();
@@ -161,24 +164,44 @@ bool CascadeAnalysis::checkRepairs() {
   return true;
 }
 
-/// Copies bring operands from memory as they are, or a part of them.
+/// Copies bring operands from memory as they are, a part of them, or rows that
+/// tables name.
+CascadeProblem CascadeAnalysis::findCopyProblem(unsigned number) const {
+  const BodyInstance &instance = instances[number];
+  Operation *op = body.getNode(instance).op;
+  if (!instance.producers.empty())
+    return CascadeProblem::ComputedOperand;
+  if (isa<tensor::ExtractSliceOp>(op))
+    return CascadeProblem::None;
+  std::optional<Lookup> lookup = matchLookup(op->getResult(0));
+  if (!lookup)
+    return CascadeProblem::ComputedOperand;
+  // Blocks have one element of what all results keep, of all else tiles.
+  for (auto [loop, coord] : llvm::enumerate(instance.loops))
+    if ((body.getMask(coord) & ~result.rows) && !hasCopiedRuns(*lookup, loop))
+      return CascadeProblem::LookedUpRows;
+  return CascadeProblem::None;
+}
+
 bool CascadeAnalysis::checkOthers() {
   DimMask owned = result.rows | result.columns | result.reduced;
-  auto isPart = [&](unsigned instance) {
-    return isa<tensor::ExtractSliceOp>(body.getNode(instances[instance]).op) &&
-           instances[instance].producers.empty();
-  };
+  // What only contractions read has all dimensions that these contract.
+  llvm::SmallBitVector isRead(instances.size());
   for (unsigned i = 0; i < instances.size(); ++i) {
-    if (getKind(i) == NodeKind::Contraction) {
-      for (unsigned producer : instances[i].producers)
-        if (!contracted[producer] && getKind(producer) == NodeKind::Pointwise &&
-            !isPart(producer))
-          return fail(CascadeProblem::ComputedOperand, producer);
-      continue;
+    for (unsigned producer : instances[i].producers) {
+      if (getKind(i) != NodeKind::Contraction)
+        isRead.set(producer);
+      else if (!contracted[producer] &&
+               getKind(producer) == NodeKind::Pointwise)
+        if (CascadeProblem problem = findCopyProblem(producer);
+            problem != CascadeProblem::None)
+          return fail(problem, producer);
     }
-    if (getKind(i) == NodeKind::Pointwise && (instances[i].mask & ~owned))
-      return fail(CascadeProblem::Dimensions, i);
   }
+  for (unsigned i = 0; i < instances.size(); ++i)
+    if (getKind(i) == NodeKind::Pointwise && (instances[i].mask & ~owned) &&
+        (isRead.test(i) || findCopyProblem(i) != CascadeProblem::None))
+      return fail(CascadeProblem::Dimensions, i);
   return true;
 }
 

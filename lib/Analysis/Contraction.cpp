@@ -136,7 +136,8 @@ static Value sourceOf(Value tensor, llvm::function_ref<bool(Value)> isOutside,
     }
     auto op = tensor.getDefiningOp<linalg::LinalgOp>();
     if (!op || op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
-        op->getNumResults() != 1)
+        op->getNumResults() != 1 ||
+        !op.getBlock()->getOps<tensor::ExtractOp>().empty())
       return nullptr;
     AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
     AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -261,8 +262,8 @@ static void findImages(Contraction &sum,
     auto rankOf = [](Value tensor) {
       return cast<RankedTensorType>(tensor.getType()).getRank();
     };
-    if (operand.source && rankOf(operand.source) != rankOf(operand.tensor) &&
-        !isInGroup)
+    if (operand.source && !operand.lookup &&
+        rankOf(operand.source) != rankOf(operand.tensor) && !isInGroup)
       operand.source = nullptr;
     operand.direct &= operand.source != nullptr;
   }
@@ -289,10 +290,35 @@ static Operation *findProduct(linalg::LinalgOp op,
                                                                 : nullptr;
 }
 
+/// Sets the lookup in tensors from outside the kernel that the tensor of
+/// `result`, an operand of `op`, is, if it is one.
+static void findLookup(linalg::LinalgOp op,
+                       llvm::function_ref<unsigned(unsigned)> dimOfLoop,
+                       llvm::function_ref<bool(Value)> isOutside,
+                       ContractionOperand &result) {
+  std::optional<Lookup> lookup = matchLookup(result.tensor);
+  if (!lookup || !isOutside(lookup->source) ||
+      !llvm::all_of(lookup->tables, isOutside))
+    return;
+  auto *operand =
+      llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+        return input->get() == result.tensor;
+      });
+  for (AffineExpr coord : op.getMatchingIndexingMap(*operand).getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(coord);
+    if (!loop)
+      return;
+    result.lookupDims.push_back(dimOfLoop(loop.getPosition()));
+  }
+  result.source = lookup->source;
+  result.lookup = std::move(lookup);
+}
+
 /// Sets the tensor that `factor` of `op` is computed from, the one of most
 /// dimensions of several; returns the loops that the factor moves with.
 static llvm::SmallBitVector
 findOperand(linalg::LinalgOp op, Value factor,
+            llvm::function_ref<unsigned(unsigned)> dimOfLoop,
             llvm::function_ref<bool(Value)> isOutside,
             ContractionOperand &result) {
   llvm::SmallBitVector moves(op.getNumLoops());
@@ -313,6 +339,8 @@ findOperand(linalg::LinalgOp op, Value factor,
     return moves;
   result.direct = inputs.count() == 1;
   result.source = sourceOf(result.tensor, isOutside, result.direct);
+  if (!result.source)
+    findLookup(op, dimOfLoop, isOutside, result);
   result.direct &= result.source != nullptr;
   return moves;
 }
@@ -384,8 +412,8 @@ fusion::matchContraction(linalg::LinalgOp op,
   // Loops that each factor moves with.
   llvm::SmallBitVector moves[2];
   for (unsigned side = 0; side < 2; ++side) {
-    moves[side] =
-        findOperand(op, factors[side], isOutside, result.operands[side]);
+    moves[side] = findOperand(op, factors[side], dimOfLoop, isOutside,
+                              result.operands[side]);
     if (!result.operands[side].tensor)
       return std::nullopt;
   }

@@ -14,6 +14,7 @@
 
 #include "fusion/Analysis/Exchanges.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -182,6 +183,19 @@ static std::optional<AffineExpr> getIndexExpr(linalg::LinalgOp op, Value index,
     if (loop->getBlock() != op.getBlock())
       return std::nullopt;
     return getAffineDimExpr(loop.getDim(), context);
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(def)) {
+    AffineMap map = apply.getAffineMap();
+    SmallVector<AffineExpr> parts;
+    for (Value operand : apply.getMapOperands()) {
+      std::optional<AffineExpr> part = getIndexExpr(op, operand, budget);
+      if (!part)
+        return std::nullopt;
+      parts.push_back(*part);
+    }
+    ArrayRef<AffineExpr> all = parts;
+    return map.getResult(0).replaceDimsAndSymbols(
+        all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
   }
   if (def->getNumOperands() != 2 || def->getNumResults() != 1)
     return std::nullopt;

@@ -180,6 +180,26 @@ hasCountedWindows(const Contraction &sum, unsigned side,
          });
 }
 
+/// What keeps looked-up rows, operand `side`, from being copied.
+static std::optional<TensorCoreObstacle>
+findLookupObstacle(const Contraction &sum, unsigned side,
+                   const ProductDims &dims) {
+  const ContractionOperand &operand = sum.operands[side];
+  ArrayRef<unsigned> own = side == 0 ? dims.rows : dims.columns;
+  for (auto [loop, dim] : llvm::enumerate(operand.lookupDims)) {
+    bool isTiled = llvm::is_contained(own, dim) || dim == dims.depth;
+    bool isAlone = own.size() == 1 || dim == dims.depth;
+    if (isTiled && !(isAlone && hasCopiedRuns(*operand.lookup, loop)))
+      return TensorCoreObstacle::LookedUpRows;
+  }
+  std::optional<unsigned> fastest = operand.lookup->getFastest();
+  bool is16Bits = operand.element.getIntOrFloatBitWidth() == 16;
+  if (!fastest || (operand.lookupDims[*fastest] != dims.depth &&
+                   !(operand.lookupDims[*fastest] == own.back() && is16Bits)))
+    return TensorCoreObstacle::OperandMajor;
+  return std::nullopt;
+}
+
 std::optional<TensorCoreObstacle> fusion::findOperandObstacle(
     const Contraction &sum, unsigned side, const ProductDims &dims,
     llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
@@ -199,6 +219,8 @@ std::optional<TensorCoreObstacle> fusion::findOperandObstacle(
     return TensorCoreObstacle::DynamicRows;
   if (last * type.getElementTypeBitWidth() % 128 != 0)
     return TensorCoreObstacle::MisalignedRows;
+  if (operand.lookup)
+    return findLookupObstacle(sum, side, dims);
   if (operand.channels == dims.depth)
     return std::nullopt;
   SmallVector<unsigned> order = dimsOf(operand.source);

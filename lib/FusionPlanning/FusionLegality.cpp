@@ -396,6 +396,8 @@ static ReasonCode getReason(CascadeProblem problem) {
     return ReasonCode::NoRepair;
   case CascadeProblem::ComputedOperand:
     return ReasonCode::ComputedOperand;
+  case CascadeProblem::LookedUpRows:
+    return ReasonCode::LookedUpRows;
   case CascadeProblem::StoredSteps:
     return ReasonCode::StoredSteps;
   }

@@ -364,6 +364,16 @@ bool CascadeScheduler::canMultiply() const {
   return true;
 }
 
+/// Tables say where operands' rows lie.
+static bool hasLookups(ArrayRef<WalkProduct> products) {
+  return llvm::any_of(products, [](const WalkProduct &product) {
+    return llvm::any_of(product.sum.operands,
+                        [](const ContractionOperand &operand) {
+                          return operand.lookup.has_value();
+                        });
+  });
+}
+
 /// Registers of a thread that multiplies: more warps have fewer.
 static int64_t getMostRegisters(int64_t warpgroups, const TargetInfo &target) {
   if (warpgroups == 1)
@@ -947,6 +957,10 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
                     llvm::divideCeil(tiling.rows, tiling.steps);
   if (tiling.split > 1)
     around += getExchangeSeconds(tiling);
+  // The first copies wait for where their rows lie; later ones are behind
+  // others.
+  if (!tiling.isPersistent && (hasLookups(inner) || hasLookups(outer)))
+    around += target.fitted.rates.dramLatencySeconds;
   for (int64_t all : countSteps(tiling)) {
     int64_t steps = llvm::divideCeil(all, tiling.split);
     seconds.push_back(static_cast<double>(steps) * step +

@@ -35,6 +35,8 @@ enum class CascadeProblem {
   NoRepair,
   /// Arithmetic on an operand that comes from memory.
   ComputedOperand,
+  /// Rows of an operand that no copy brings, as tables place each.
+  LookedUpRows,
   /// The kernel stores what varies along the walk.
   StoredSteps,
 };

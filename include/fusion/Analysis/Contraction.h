@@ -17,6 +17,7 @@
 #ifndef FUSION_ANALYSIS_CONTRACTION_H
 #define FUSION_ANALYSIS_CONTRACTION_H
 
+#include "fusion/Analysis/Lookups.h"
 #include "fusion/Analysis/Reductions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <array>
@@ -50,7 +51,8 @@ struct ContractionOperand {
   /// The operand of the structured operation.
   Value tensor;
   /// The argument of the kernel that it is an elementwise function of, that it
-  /// pads with zeros, or that it is the beginning of, or null when several
+  /// pads with zeros, that it is the beginning of, or where it is looked up, or
+  /// null when several
   /// arguments or other operations make it. The factors of a convolution may
   /// have channels in groups that are not in groups in the argument.
   Value source;
@@ -62,6 +64,10 @@ struct ContractionOperand {
   /// For images whose windows the other factor is multiplied with: the
   /// contracted dimension that neighbours in memory lie along, the channels.
   std::optional<unsigned> channels;
+  /// How elements are found in `source` where tables say where they lie, and
+  /// the iteration dimension of each loop of that.
+  std::optional<Lookup> lookup;
+  SmallVector<unsigned> lookupDims;
 };
 
 /// A structured operation that adds up products of two factors.

@@ -50,6 +50,10 @@ void foldMaskedRows(FunctionOpInterface func);
 /// these come from.
 void foldCopies(FunctionOpInterface func);
 
+/// Lets elements that are looked up in other tensors for a contraction be
+/// looked up along the dimensions behind the reshapes that follow.
+void reshapeLookups(FunctionOpInterface func);
+
 /// Lets what is computed between reshapes, and reduced there, be computed on
 /// the dimensions before the reshapes, where nothing needs those that they
 /// split.

@@ -342,8 +342,18 @@ void AsyncLoadEmitter::copyBox(const tile::CopyBox &box,
   Value target = LLVM::AddrSpaceCastOp::create(
       builder, getClusterPointerType(builder.getContext()),
       sharedMemory.getAddress(place.plus(box.offset), moved));
-  SmallVector<Value> coordinates =
-      getBoxCoordinates(lowering, op.getCoordinates(), op.getDims(), box.start);
+  // Each piece has coordinates of its own.
+  tile::Coords start = box.start;
+  int64_t pieces = op.getNumPieces(), piece = 0;
+  if (std::optional<int64_t> along = op.getAlong()) {
+    int64_t length = op.getBuffer().getType().getShape()[*along] / pieces;
+    piece = start[*along] / length;
+    start[*along] %= length;
+  }
+  size_t numDims = op.getCoordinates().size() / pieces;
+  SmallVector<Value> coordinates = getBoxCoordinates(
+      lowering, op.getCoordinates().slice(piece * numDims, numDims),
+      op.getDims(), start);
   if (rank)
     for (auto [dim, distance] : llvm::zip(op.getDims(), step.start))
       if (distance != 0) {

@@ -142,6 +142,66 @@ tile.program @offsets(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
 
 // -----
 
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @along_nothing(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (8, 64)>} : !llvm.ptr<1> to !tile.view<8x64xf16>
+  %m = tile.tensor_map %v : !tile.view<8x64xf16> -> !tile.tensor_map<32x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{'along' names dimension 2, which the tile does not have}}
+  tile.async_load %m[%c0, %c0, %c0, %c0] into %x signals %ring[%c0] dims [0, 1] along 2 : !tile.tensor_map<32x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}
+
+// -----
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @cut_boxes(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (8, 64)>} : !llvm.ptr<1> to !tile.view<8x64xf16>
+  %m = tile.tensor_map %v : !tile.view<8x64xf16> -> !tile.tensor_map<32x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{expects coordinates of pieces that are whole boxes, got 8 for 64 elements in boxes of 32}}
+  tile.async_load %m[%c0, %c0, %c0, %c0, %c0, %c0, %c0, %c0] into %x signals %ring[%c0] dims [0, 1] along 0 : !tile.tensor_map<32x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}
+
+// -----
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @half_coordinates(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (8, 64)>} : !llvm.ptr<1> to !tile.view<8x64xf16>
+  %m = tile.tensor_map %v : !tile.view<8x64xf16> -> !tile.tensor_map<32x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{expects 2 coordinates, got 3}}
+  tile.async_load %m[%c0, %c0, %c0] into %x signals %ring[%c0] dims [0, 1] along 0 : !tile.tensor_map<32x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}
+
+// -----
+
+#b = #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
+tile.program @no_pieces(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = tile.view %a[] {shape = affine_map<() -> (8, 64)>} : !llvm.ptr<1> to !tile.view<8x64xf16>
+  %m = tile.tensor_map %v : !tile.view<8x64xf16> -> !tile.tensor_map<32x64xf16, b128>
+  %ring = tile.make_ring : <2, [!tile.buffer<64x64xf16, #b>]>
+  %x = tile.acquire %ring[%c0] : !tile.ring<2, [!tile.buffer<64x64xf16, #b>]> -> !tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{expects coordinates of pieces that are whole boxes, got 0 for 64 elements in boxes of 32}}
+  tile.async_load %m[] into %x signals %ring[%c0] dims [0, 1] along 0 : !tile.tensor_map<32x64xf16, b128>, !tile.buffer<64x64xf16, #b>, !tile.ring<2, [!tile.buffer<64x64xf16, #b>]>
+  tile.return
+}
+
+// -----
+
 tile.program @repeat(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
   %zero = arith.constant 0.0 : f32
   %x = tile.splat %zero : f32 -> tensor<8x4xf32>

@@ -236,8 +236,33 @@ LogicalResult AsyncLoadOp::verify() {
       return emitOpError("expects ")
              << numOffsets << " offsets, got " << getOffsets().size();
   }
-  return verifyCopy(*this, getMap().getType(), getCoordinates().size(),
-                    getBuffer().getType(), getDims());
+  int64_t pieces = getNumPieces();
+  ArrayRef<int64_t> shape = getBuffer().getType().getShape();
+  if (std::optional<int64_t> along = getAlong()) {
+    if (*along < 0 || *along >= static_cast<int64_t>(shape.size()))
+      return emitOpError("'along' names dimension ")
+             << *along << ", which the tile does not have";
+    if (getMulticast() || !getOffsets().empty())
+      return emitOpError("copies of pieces are neither for all blocks of a "
+                         "cluster nor of windows");
+  }
+  if (pieces > 0)
+    if (failed(verifyCopy(*this, getMap().getType(),
+                          getCoordinates().size() / pieces,
+                          getBuffer().getType(), getDims())))
+      return failure();
+  if (!getAlong())
+    return success();
+  int64_t rank = getMap().getType().getBox().size();
+  int64_t box = getMap().getType().getBox()[getDims()[*getAlong()]];
+  if (pieces == 0 ||
+      static_cast<int64_t>(getCoordinates().size()) != pieces * rank ||
+      shape[*getAlong()] % (pieces * box) != 0)
+    return emitOpError(
+               "expects coordinates of pieces that are whole boxes, got ")
+           << getCoordinates().size() << " for " << shape[*getAlong()]
+           << " elements in boxes of " << box;
+  return success();
 }
 
 LogicalResult AsyncStoreOp::verify() {

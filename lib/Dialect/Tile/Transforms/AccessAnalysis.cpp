@@ -54,6 +54,12 @@ uint64_t tile::getDivisor(Value value) {
     return 1;
   }
   Operation *op = value.getDefiningOp();
+  // Less what is left over of whole steps.
+  if (auto rest = isa<arith::SubIOp>(op)
+                      ? op->getOperand(1).getDefiningOp<arith::RemUIOp>()
+                      : nullptr;
+      rest && rest.getLhs() == op->getOperand(0))
+    return getDivisor(rest.getRhs());
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp,
           arith::MaxUIOp, arith::MaxSIOp>(op))
     return std::gcd(getDivisor(op->getOperand(0)),
@@ -102,29 +108,22 @@ AccessForm AccessForm::of(const Access &access) {
           access.isStore};
 }
 
-namespace {
-/// The behaviour of an expression along aligned groups of an axis: it starts at
-/// a multiple of `base` (0: at zero) and grows by `stride` per element.
-struct Run {
-  int64_t stride;
-  uint64_t base;
-};
-} // namespace
+using GetDivisor = function_ref<std::optional<uint64_t>(unsigned)>;
 
 static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
-                                const AccessForm &access) {
+                                GetDivisor getDivisor) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Run{0, static_cast<uint64_t>(std::abs(constant.getValue()))};
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dim.getPosition() == axis ? Run{1, static_cast<uint64_t>(width)}
                                      : Run{0, 1};
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    std::optional<uint64_t> divisor = access.getDivisor(symbol.getPosition());
+    std::optional<uint64_t> divisor = getDivisor(symbol.getPosition());
     return divisor ? std::optional(Run{0, *divisor}) : std::nullopt;
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<Run> lhs = runOf(binary.getLHS(), axis, width, access);
-  std::optional<Run> rhs = runOf(binary.getRHS(), axis, width, access);
+  std::optional<Run> lhs = runOf(binary.getLHS(), axis, width, getDivisor);
+  std::optional<Run> rhs = runOf(binary.getRHS(), axis, width, getDivisor);
   if (!lhs || !rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add)
@@ -161,6 +160,16 @@ static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
   return std::nullopt;
 }
 
+std::optional<Run> tile::getRun(AffineExpr expr, unsigned axis, int64_t width,
+                                ValueRange symbols) {
+  return runOf(expr, axis, width,
+               [&](unsigned number) -> std::optional<uint64_t> {
+                 if (number >= symbols.size())
+                   return std::nullopt;
+                 return getDivisor(symbols[number]);
+               });
+}
+
 std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,
                                             int64_t width) {
   return getAccessRun(AccessForm::of(access), axis, width);
@@ -181,7 +190,7 @@ std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
   for (auto [dim, expr] : llvm::enumerate(access.coords)) {
     if (isOnlyElement(access, dim, axis))
       continue;
-    std::optional<Run> run = runOf(expr, axis, width, access);
+    std::optional<Run> run = runOf(expr, axis, width, access.getDivisor);
     if (!run)
       return std::nullopt;
     if (ShapedType::isDynamic(strides[dim])) {
@@ -359,7 +368,7 @@ static bool isDivisible(const AccessForm &access, unsigned axis,
     if (!access.checked[dim] || !expr.isFunctionOfDim(axis))
       continue;
     int64_t size = access.shape[dim];
-    std::optional<Run> run = runOf(expr, axis, width, access);
+    std::optional<Run> run = runOf(expr, axis, width, access.getDivisor);
     if (!run || run->stride != 1)
       return false;
     bool beginsBefore = run->base % width != 0;

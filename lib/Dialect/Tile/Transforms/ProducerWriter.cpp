@@ -145,7 +145,9 @@ void ProducerWriter::writeStage(Location loc, ArrayRef<Copy> copies) {
     for (Value symbol : load.getSymbols())
       symbols.push_back(mapping->lookupOrDefault(symbol));
     starts.push_back(
-        emitCoordinates(builder, load.getLoc(), copy->starts, symbols));
+        emitStarts(builder, load, *copy, [mapping = mapping](Value scalar) {
+          return mapping->lookupOrDefault(scalar);
+        }));
     offsets.push_back(
         emitCoordinates(builder, load.getLoc(), copy->offsets, symbols));
   }
@@ -155,10 +157,12 @@ void ProducerWriter::writeStage(Location loc, ArrayRef<Copy> copies) {
       AcquireOp::create(builder, loc, type.getBuffers(), value(), position);
   for (auto [i, each] : llvm::enumerate(copies)) {
     auto [load, copy, mapping] = each;
-    AsyncLoadOp::create(builder, load.getLoc(),
-                        common.mapOf(load.getView(), *copy), starts[i],
-                        acquire.getResult(i), value(), position, copy->dims,
-                        offsets[i], copy->multicast);
+    AsyncLoadOp::create(
+        builder, load.getLoc(), common.mapOf(load.getView(), *copy), starts[i],
+        acquire.getResult(i), value(), position, copy->dims, offsets[i],
+        copy->multicast,
+        copy->pieces ? builder.getI64IntegerAttr(copy->pieces->dim)
+                     : IntegerAttr());
   }
   // Groups that take turns are at other tiles meanwhile.
   bool inTurns = ring != 0 && common.plan.takesTurns();

@@ -178,7 +178,7 @@ void LoopPipeliner::takeTurnsWithProducer() {
             AsyncLoadOp::create(builder, copy.load.getLoc(), maps[i], starts[i],
                                 stage.getResult(i), ring, position,
                                 copy.tensor.dims, /*offsets=*/ValueRange(),
-                                /*multicast=*/false);
+                                /*multicast=*/false, /*along=*/IntegerAttr());
           scf::YieldOp::create(builder, loc,
                                ValueRange{emitNext(builder, loc, position)});
         });

@@ -115,7 +115,8 @@ static void widenPart(ContractionPlan &plan, Product wide, Product narrow) {
   const TensorCopy &before = plan.loads[first];
   TensorCopy &copy = plan.loads[second];
   if (before.fastDim != 0 || copy.fastDim != 0 || before.im2col ||
-      copy.im2col || before.map.getSwizzle() != Swizzle::B128 ||
+      copy.im2col || before.pieces || copy.pieces ||
+      before.map.getSwizzle() != Swizzle::B128 ||
       copy.map.getSwizzle() == Swizzle::B128)
     return;
   // Half of what is copied has to be used.
@@ -172,6 +173,7 @@ static void planRowGroups(ContractionPlan &plan) {
   plan.rowGroups = shared;
   for (auto &[load, copy] : plan.loads) {
     SmallVector<Value> symbols(cast<LoadOp>(load).getSymbols());
+    llvm::append_range(symbols, cast<LoadOp>(load).getIndices());
     if (dependsOn(symbols, isNumber))
       plan.ownLoads.insert(load);
   }
@@ -205,7 +207,7 @@ unsigned ContractionPlan::getNumber(Operation *load) const {
 /// its boxes can be made as many.
 static void dealCopy(TensorCopy &copy, int64_t blocks) {
   constexpr int64_t kLeastBoxRows = 8;
-  if (copy.im2col)
+  if (copy.im2col || copy.pieces)
     return;
   const SharedLayout &shared = copy.buffer.getLayout().getShared();
   SmallVector<int64_t> box(copy.map.getBox());
@@ -230,8 +232,11 @@ bool ContractionPlan::hasMulticast() const {
 
 /// How a producer loads what `load` reads; fails with the reason.
 static FailureOr<TensorCopy> getProducedCopy(LoadOp load, std::string &whyNot) {
-  FailureOr<TensorCopy> copy = getTensorCopy(Access::of(load), whyNot);
-  if (failed(copy)) {
+  bool isGathered = !load.getIndices().empty();
+  FailureOr<TensorCopy> copy = isGathered
+                                   ? getGatheredCopy(load, whyNot)
+                                   : getTensorCopy(Access::of(load), whyNot);
+  if (failed(copy) && !isGathered) {
     std::string whyNoWindow;
     copy = getWindowCopy(Access::of(load), whyNoWindow);
     if (!whyNoWindow.empty())
@@ -529,6 +534,17 @@ static void makeBytes(LoadOp load) {
   load.erase();
 }
 
+/// True when all that is computed of `value` are indices of gathered tiles.
+static bool givesIndices(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    if (auto load = dyn_cast<LoadOp>(use.getOwner()))
+      return llvm::is_contained(load.getIndices(), use.get());
+    Operation *user = use.getOwner();
+    return user->getNumRegions() == 0 && user->getNumResults() == 1 &&
+           isMemoryEffectFree(user) && givesIndices(user->getResult(0));
+  });
+}
+
 /// What products that feed each other have of a vector in each step, the sums
 /// of rows that are walked, or of bits, a mask's, comes with their operands:
 /// loaded by those who multiply it would be waited for in each.
@@ -540,7 +556,8 @@ static void makeRows(ArrayRef<DotOp> dots) {
     return value == loop.getInductionVar();
   };
   for (LoadOp load : llvm::make_early_inc_range(loop.getOps<LoadOp>()))
-    if (dependsOn(SmallVector<Value>(load.getSymbols()), isPosition))
+    if (dependsOn(SmallVector<Value>(load.getSymbols()), isPosition) &&
+        !givesIndices(load))
       makeRow(load);
   for (LoadOp load : llvm::make_early_inc_range(loop.getOps<LoadOp>()))
     makeBytes(load);
@@ -769,7 +786,7 @@ static bool isTransposed(LoadOp a, const TensorCopy &copyOfA, LoadOp b,
   return a.getView() == b.getView() && copyOfA.map == copyOfB.map &&
          getStarts(a, copyOfA, values) == getStarts(b, copyOfB, values) &&
          !copyOfA.im2col && !copyOfB.im2col && !copyOfA.multicast &&
-         !copyOfB.multicast &&
+         !copyOfB.multicast && !copyOfA.pieces && !copyOfB.pieces &&
          copyOfA.buffer.getLayout().getShared().isTransposed(
              copyOfB.buffer.getLayout().getShared());
 }

@@ -110,8 +110,6 @@ LogicalResult tile::checkTensor(const Access &access, std::string &whyNot) {
     return refuse("the copy engine does not take elements of this type");
   if (getTileShape(access.tile).size() != 2)
     return refuse("the tile has not two dimensions");
-  if (access.map.getNumSymbols() != access.symbols.size())
-    return refuse("the rows are gathered");
   return success();
 }
 
@@ -160,6 +158,10 @@ FailureOr<TensorCopy> tile::getTensorCopy(const Access &access,
                                           int64_t maxRows) {
   if (failed(checkTensor(access, whyNot)))
     return failure();
+  if (access.map.getNumSymbols() != access.symbols.size()) {
+    whyNot = "the rows are gathered";
+    return failure();
+  }
   TensorCopy copy;
   if (failed(splitCoordinates(access.map, copy))) {
     whyNot = "the tile is no box of the tensor";
@@ -259,6 +261,35 @@ static bool asksBounds(Value condition, LoadOp load) {
   return false;
 }
 
+/// What `select` chooses of `load` as a gathered tile of its own, whose rows
+/// lie outside where it chooses zeros; null where copies could not bring it.
+static LoadOp gatherWithin(arith::SelectOp select, LoadOp load) {
+  unsigned scalars = load.getSymbols().size();
+  for (auto [dim, coord] : llvm::enumerate(load.getMap().getResults())) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(coord);
+    if (!symbol || symbol.getPosition() < scalars || !load.getChecked()[dim])
+      continue;
+    OpBuilder builder(select);
+    Location loc = load.getLoc();
+    SmallVector<Value> indices(load.getIndices());
+    Value &own = indices[symbol.getPosition() - scalars];
+    Value none = arith::ConstantIndexOp::create(builder, loc, -1);
+    Value outside = SplatOp::create(builder, loc, own.getType(), none);
+    own = arith::SelectOp::create(builder, loc, select.getCondition(), own,
+                                  outside);
+    auto within = LoadOp::create(builder, loc, load.getType(), load.getView(),
+                                 load.getSymbols(), indices, load.getMap(),
+                                 load.getChecked());
+    std::string whyNot;
+    if (succeeded(getGatheredCopy(within, whyNot)))
+      return within;
+    for (Value made : {within.getResult(), own, outside, none})
+      made.getDefiningOp()->erase();
+    return nullptr;
+  }
+  return nullptr;
+}
+
 void tile::foldBoundsMasks(ProgramOp program) {
   SmallVector<arith::SelectOp> selects;
   program.getBody().walk(
@@ -266,9 +297,13 @@ void tile::foldBoundsMasks(ProgramOp program) {
   for (arith::SelectOp select : selects) {
     auto load = select.getTrueValue().getDefiningOp<LoadOp>();
     if (!load || !isa<RankedTensorType>(select.getCondition().getType()) ||
-        !isZero(select.getFalseValue()) ||
-        !asksBounds(select.getCondition(), load))
+        !isZero(select.getFalseValue()))
       continue;
+    if (!asksBounds(select.getCondition(), load)) {
+      load = gatherWithin(select, load);
+      if (!load)
+        continue;
+    }
     select.replaceAllUsesWith(load.getResult());
     select.erase();
   }

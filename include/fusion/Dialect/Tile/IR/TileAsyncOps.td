@@ -154,14 +154,27 @@ def Tile_AsyncLoadOp : Tile_Op<"async_load", [AttrSizedOperandSegments,
     With `multicast`, all blocks of the cluster want the same tile: the block of
     rank r copies the r-th part of the boxes, to the same place in the shared
     memory of every block. The ring has `multicast` too.
+
+    With `along`, the tile is made of equal pieces along that dimension of its
+    own, as of rows that a table places: `coordinates` are where each starts, one
+    piece after the other. A box lies in one piece.
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
                        Tile_BufferType:$buffer, Tile_RingType:$ring,
                        Index:$position, DenseI64ArrayAttr:$dims,
-                       Variadic<Index>:$offsets, UnitAttr:$multicast);
+                       Variadic<Index>:$offsets, UnitAttr:$multicast,
+                       OptionalAttr<I64Attr>:$along);
   let assemblyFormat = [{
     $map `[` $coordinates `]` (`offset` `[` $offsets^ `]`)? `into` $buffer `signals` $ring `[` $position `]`
-    `dims` $dims (`multicast` $multicast^)? attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
+    `dims` $dims (`multicast` $multicast^)? (`along` $along^)? attr-dict `:` type($map) `,` type($buffer) `,` type($ring)
+  }];
+  let extraClassDeclaration = [{
+    /// Pieces that the tile is made of.
+    int64_t getNumPieces() {
+      return getAlong() ? getCoordinates().size() /
+                              getMap().getType().getBox().size()
+                        : 1;
+    }
   }];
   let hasVerifier = 1;
 }

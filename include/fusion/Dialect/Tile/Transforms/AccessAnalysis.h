@@ -82,6 +82,19 @@ std::optional<AccessRun> getAccessRun(const AccessForm &access, unsigned axis,
 std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
                                       int64_t width);
 
+/// The behaviour of an expression along aligned groups of an axis: it starts at
+/// a multiple of `base` (0: at zero) and grows by `stride` per element.
+struct Run {
+  int64_t stride;
+  uint64_t base;
+};
+
+/// The behaviour of `expr` along groups of `width` elements of `axis`, each
+/// from a multiple of that number on; none where it is no such one. Symbols of
+/// the expression beyond `symbols` are index tiles.
+std::optional<Run> getRun(AffineExpr expr, unsigned axis, int64_t width,
+                          ValueRange symbols);
+
 /// The step of the offset from most elements along `axis` to the next, also
 /// where it is another one at the ends of rows that a coordinate counts on
 /// through.

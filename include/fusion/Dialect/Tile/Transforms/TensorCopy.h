@@ -39,6 +39,15 @@ struct TensorCopy {
   Im2ColAttr im2col;
   SmallVector<int64_t> strides;
   SmallVector<AffineExpr> offsets;
+  /// For rows that index tiles place: the dimension of the tile that is copied
+  /// in pieces, and the elements of each. `starts` are then over the position
+  /// of a piece in the tile as well, and over its own elements of the index
+  /// tiles.
+  struct Pieces {
+    unsigned dim;
+    int64_t length;
+  };
+  std::optional<Pieces> pieces;
   /// Each block of the cluster copies a part of the tile, for all of them.
   bool multicast = false;
 };
@@ -56,6 +65,16 @@ FailureOr<TensorCopy> getTensorCopy(const Access &access, std::string &whyNot,
 /// the reason in `whyNot`, when it cannot; the reason is empty when the rows
 /// are no such places at all.
 FailureOr<TensorCopy> getWindowCopy(const Access &access, std::string &whyNot);
+
+/// The copy of a gathered tile, some rows at a time; fails with the reason.
+FailureOr<TensorCopy> getGatheredCopy(LoadOp load, std::string &whyNot);
+
+/// Emits where `copy`, of what `load` reads, starts: the coordinates of each
+/// piece, one after the other, of one where there are no pieces. `getScalar`
+/// gives the scalars of `load` and of what its indices are computed from.
+SmallVector<Value> emitStarts(OpBuilder &builder, LoadOp load,
+                              const TensorCopy &copy,
+                              llvm::function_ref<Value(Value)> getScalar);
 
 /// Emits `coordinates`, such as those at which a copy starts, given the values
 /// of the access's symbols.
