@@ -21,6 +21,7 @@
 #include "fusion/Analysis/BodyValues.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/MovedBits.h"
 #include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Support/LinearExpr.h"
@@ -579,7 +580,7 @@ namespace {
 class ValueNumbering {
 public:
   /// Adds `op`; returns what its body computes that one before it did.
-  OpCost add(linalg::LinalgOp op);
+  SmallPtrSet<Operation *, 8> add(linalg::LinalgOp op);
 
 private:
   using Key = std::tuple<StringRef, const void *, SmallVector<unsigned>>;
@@ -594,8 +595,8 @@ private:
 };
 } // namespace
 
-OpCost ValueNumbering::add(linalg::LinalgOp op) {
-  OpCost again;
+SmallPtrSet<Operation *, 8> ValueNumbering::add(linalg::LinalgOp op) {
+  SmallPtrSet<Operation *, 8> again;
   Block &body = *op.getBlock();
   for (OpOperand &operand : op->getOpOperands())
     numbers[op.getMatchingBlockArgument(&operand)] = getNumber(operand.get());
@@ -612,7 +613,7 @@ OpCost ValueNumbering::add(linalg::LinalgOp op) {
         known.try_emplace(std::move(key), getNumber(inner.getResult(0)));
     numbers[inner.getResult(0)] = same->second;
     if (!isNew)
-      again += getOpCost(&inner);
+      again.insert(&inner);
   }
   if (op.getNumReductionLoops() == 0)
     for (auto [result, yielded] :
@@ -672,6 +673,24 @@ static double countContracted(linalg::LinalgOp op) {
   return instructions;
 }
 
+/// Instructions of an element of `region`, of `instance`, in the fragments of
+/// products that have `walked` in their rows, but for those of values `again`.
+static double countInFragments(const KernelBody &body, unsigned walked,
+                               const BodyInstance &instance, Region &region,
+                               const SmallPtrSetImpl<Operation *> &again) {
+  // Elements are numbered along the last loop.
+  auto last = dyn_cast<AffineDimExpr>(instance.loops.back());
+  double neighbours = kFragmentNeighbours, together = 1;
+  if (last && last.getPosition() != walked)
+    neighbours = 1;
+  if (last && body.isStatic(last.getPosition())) {
+    auto extent = static_cast<int64_t>(body.getExtents()[last.getPosition()]);
+    together = static_cast<double>(extent & -extent);
+  }
+  return countInstructions(region, neighbours, together,
+                           [&](Operation *op) { return again.contains(op); });
+}
+
 /// What is computed of one element of what a step gives, each value once.
 OpCost CascadeScheduler::getElementCost() const {
   OpCost cost;
@@ -684,13 +703,15 @@ OpCost CascadeScheduler::getElementCost() const {
     cost += node.perPoint;
     if (auto op = dyn_cast<linalg::LinalgOp>(node.op)) {
       Region &region = op->getRegion(0);
+      SmallPtrSet<Operation *, 8> again = values.add(op);
       cost.instructions +=
-          getRegionCost(region, {}, kFragmentNeighbours).instructions -
+          countInFragments(body, cascade.walked, instance, region, again) -
           getRegionCost(region).instructions;
-      OpCost again = values.add(op);
-      cost.instructions -= again.instructions;
-      cost.sfu -= again.sfu;
-      if (again.sfu == 0)
+      double special = 0;
+      for (Operation *known : again)
+        special += getOpCost(known).sfu;
+      cost.sfu -= special;
+      if (special == 0)
         cost.instructions -= countContracted(op);
     }
   }

@@ -54,6 +54,10 @@ uint64_t tile::getDivisor(Value value) {
     return 1;
   }
   Operation *op = value.getDefiningOp();
+  // Fewer bits may be of another number.
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) &&
+      (value.getType().isIndex() || value.getType().isInteger(64)))
+    return getDivisor(op->getOperand(0));
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp,
           arith::MaxUIOp, arith::MaxSIOp>(op))
     return std::gcd(getDivisor(op->getOperand(0)),
@@ -159,6 +163,18 @@ static std::optional<Run> runOf(AffineExpr expr, unsigned axis, int64_t width,
       return Run{lhs->stride / c, quotient};
   }
   return std::nullopt;
+}
+
+bool tile::isOfGroups(AffineMap map, ValueRange symbols, unsigned axis,
+                      int64_t width) {
+  AccessForm form;
+  form.getDivisor = [&](unsigned number) -> std::optional<uint64_t> {
+    return tile::getDivisor(symbols[number]);
+  };
+  return llvm::all_of(map.getResults(), [&](AffineExpr coord) {
+    std::optional<Run> run = runOf(coord, axis, width, form);
+    return run && run->stride == 0;
+  });
 }
 
 std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,

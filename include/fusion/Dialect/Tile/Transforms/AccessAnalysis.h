@@ -82,6 +82,11 @@ std::optional<AccessRun> getAccessRun(const AccessForm &access, unsigned axis,
 std::optional<AccessRun> getAccessRun(const Access &access, unsigned axis,
                                       int64_t width);
 
+/// True when `map` is the same for all of each aligned group of `width`
+/// elements along `axis`.
+bool isOfGroups(AffineMap map, ValueRange symbols, unsigned axis,
+                int64_t width);
+
 /// The step of the offset from most elements along `axis` to the next, also
 /// where it is another one at the ends of rows that a coordinate counts on
 /// through.
