@@ -67,7 +67,11 @@ struct WalkRange {
 class CascadeScheduler {
 public:
   CascadeScheduler(const KernelBody &body, const TargetInfo &target)
-      : body(body), target(target), cascade(analyzeCascade(body)) {}
+      : body(body), target(target), cascade(analyzeCascade(body)) {
+    // What a step stores, all steps store.
+    if (cascade.storesSteps)
+      cascade.limits.clear();
+  }
 
   std::vector<PricedSchedule> run();
 
@@ -204,6 +208,9 @@ static constexpr int64_t kMaxCounted = 4096;
 static constexpr int64_t kMaxSplit = 32;
 /// Elements of a row that a thread has side by side of a product's result.
 static constexpr double kFragmentNeighbours = 2;
+/// Instructions that store what a thread has side by side of a step: the store,
+/// and whether it is within the tensor.
+static constexpr double kStoreInstructions = 2;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -381,8 +388,8 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
     return tilings;
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
-  int64_t canSkew =
-      inner.size() == 1 && outer.size() == 1 && countWalks(cascade, body) == 1;
+  int64_t canSkew = inner.size() == 1 && outer.size() == 1 &&
+                    countWalks(cascade, body) == 1 && !cascade.storesSteps;
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32}) {
@@ -413,7 +420,7 @@ void CascadeScheduler::addSplits(Tiling tiling,
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
     isStatic &= !(cascade.rows & (DimMask(1) << dim)) || body.isStatic(dim);
   if (tiling.together != tiling.warpgroups || !isStatic ||
-      countWalks(cascade, body) > 1 ||
+      countWalks(cascade, body) > 1 || cascade.storesSteps ||
       getWidth(column) < 2 * kLeastSharedColumns)
     return;
   // All run at the same time, and have something to do.
@@ -555,7 +562,8 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
             product.sum.operands[0].element.getIntOrFloatBitWidth() / 8.0 *
             static_cast<double>(tiling.isPersistent ? kSideStages : 1);
   double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
-  // Results of the block leave through tiles of their own, or the queries'.
+  // Results of a step and of the block leave through tiles of their own, or the
+  // queries'.
   double leaving = 0;
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = body.getGraph().getValue(output.value);
@@ -564,8 +572,10 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
       return product.sum.operands[0].element == element &&
              getWidth(column) == getWidth(product.depth);
     });
-    if ((output.mask & cascade.columns) &&
-        (tiling.isPersistent || !isLikeQueries))
+    if (output.mask & cascade.reduced)
+      leaving += rows * static_cast<double>(tiling.steps) * value.elementBytes;
+    else if ((output.mask & cascade.columns) &&
+             (tiling.isPersistent || !isLikeQueries))
       leaving += rows * getWidth(column) * value.elementBytes;
   }
   shape.sharedBytes =
@@ -717,6 +727,10 @@ OpCost CascadeScheduler::getElementCost() const {
   }
   for (Operation *division : cascade.deferred)
     cost.instructions -= getOpCost(division).instructions;
+  // Threads store what they have side by side.
+  for (const BodyOutput &output : body.getOutputs())
+    if (output.mask & cascade.reduced)
+      cost.instructions += kStoreInstructions / kFragmentNeighbours;
   return cost;
 }
 
