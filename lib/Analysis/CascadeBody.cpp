@@ -206,9 +206,21 @@ bool CascadeAnalysis::checkOthers() {
 }
 
 bool CascadeAnalysis::checkOutputs() {
+  // What a member has so far is repaired later, and what is made of it is not.
+  SmallVector<bool> running(instances.size());
+  for (auto [i, instance] : llvm::enumerate(instances))
+    running[i] = llvm::is_contained(result.members, i) ||
+                 llvm::any_of(instance.producers, [&](unsigned producer) {
+                   return running[producer];
+                 });
   for (const BodyOutput &output : body.getOutputs()) {
-    if (output.mask & result.reduced)
-      return fail(CascadeProblem::StoredSteps, output.instance);
+    if (output.mask & result.reduced) {
+      if (output.mask != (result.rows | result.reduced) ||
+          running[output.instance])
+        return fail(CascadeProblem::StoredSteps, output.instance);
+      result.storesSteps = true;
+      continue;
+    }
     if (output.mask != (result.rows | result.columns) &&
         output.mask != result.rows)
       return fail(CascadeProblem::Dimensions, output.instance);

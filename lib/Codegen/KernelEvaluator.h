@@ -25,9 +25,10 @@ class KernelEvaluator : public TileEvaluator {
 public:
   KernelEvaluator(TileBuilder &builder, MemoryViews &views, WalkBuilder &walks,
                   const GroupedTiles &groups, PanelEmitter &panels,
-                  StreamEmitter &stream, const Grid &grid)
+                  StreamEmitter &stream, const Grid &grid,
+                  const StepStores &steps)
       : TileEvaluator(builder), views(views),
-        context{*this, walks, groups, panels, stream, grid},
+        context{*this, walks, groups, panels, stream, grid, steps},
         states(*this, groups, panels), exchanges(*this),
         kernel(builder.getKernel()), axes(builder.getAxes()) {}
 

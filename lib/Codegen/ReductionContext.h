@@ -13,6 +13,7 @@
 #ifndef FUSION_LIB_CODEGEN_REDUCTIONCONTEXT_H
 #define FUSION_LIB_CODEGEN_REDUCTIONCONTEXT_H
 
+#include "StepStores.h"
 #include "StreamEmitter.h"
 #include "TileEvaluator.h"
 #include "WalkBuilder.h"
@@ -30,6 +31,8 @@ struct ReductionContext {
   PanelEmitter &panels;
   StreamEmitter &stream;
   const Grid &grid;
+  /// Known when the first result is asked for.
+  const StepStores &steps;
 };
 
 } // namespace mlir::fusion

@@ -233,6 +233,8 @@ LogicalResult RootEmitter::emitGroups() {
   llvm::MapVector<SmallVector<unsigned>, SmallVector<unsigned>> byLoops;
   for (auto [result, value] :
        llvm::enumerate(kernel.getOp().getStoredValues())) {
+    if (llvm::is_contained(ofSteps, result))
+      continue;
     SmallVector<unsigned> loopDims;
     auto type = cast<RankedTensorType>(value.getType());
     for (int64_t i = 0; i < type.getRank(); ++i) {
@@ -255,7 +257,43 @@ LogicalResult RootEmitter::emitGroups() {
   return axes.getStrips().empty() ? storeGroups() : emitStrips(storeGroups);
 }
 
+LogicalResult RootEmitter::leaveToSteps() {
+  for (auto [result, value] :
+       llvm::enumerate(kernel.getOp().getStoredValues())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      AxisAttr decision =
+          kernel.getDecision(kernel.getSpace().getDimOfTensor(value, i));
+      if (decision.getKind() != AxisKind::Sequential)
+        continue;
+      ofSteps.push_back(result);
+      // A step that is left out would not store, one beside another has what it
+      // stores in registers of that one, and of blocks that share a walk the
+      // first would store for all.
+      MmaAttr mma = kernel.getMma();
+      if (decision.getLimited() ||
+          (mma && (mma.getSkew() > 0 || mma.getSplit() > 1)))
+        return kernel.emitError("FUS-3132: the steps of a walk store result ")
+               << result
+               << ", but the schedule leaves steps out ('limited'), has one "
+                  "beside another ('skew') or shares them ('split')";
+      break;
+    }
+  }
+  if (ofSteps.empty())
+    return success();
+  steps = [this]() -> LogicalResult {
+    for (unsigned result : ofSteps)
+      if (failed(store(result)))
+        return failure();
+    return success();
+  };
+  return success();
+}
+
 LogicalResult RootEmitter::emit() {
+  if (failed(leaveToSteps()))
+    return failure();
   // The first part that asks for a contraction has it computed for all.
   ArrayRef<unsigned> parts = axes.getParts();
   for (nextPart = 1; nextPart < parts.size(); ++nextPart) {

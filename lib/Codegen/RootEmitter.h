@@ -15,6 +15,7 @@
 
 #include "GroupedTiles.h"
 #include "ScanEmitter.h"
+#include "StepStores.h"
 
 namespace mlir::fusion {
 
@@ -22,9 +23,9 @@ namespace mlir::fusion {
 class RootEmitter {
 public:
   RootEmitter(TileEvaluator &evaluator, MemoryViews &views, WalkBuilder &walks,
-              GroupedTiles &groups, PanelEmitter &panels)
+              GroupedTiles &groups, PanelEmitter &panels, StepStores &steps)
       : evaluator(evaluator), views(views), walks(walks), groups(groups),
-        panels(panels), builder(evaluator.getBuilder()),
+        panels(panels), steps(steps), builder(evaluator.getBuilder()),
         kernel(builder.getKernel()), axes(builder.getAxes()),
         scopes(builder.getScopes()), loc(builder.getLoc()) {}
 
@@ -36,6 +37,8 @@ private:
   LogicalResult emitGroup(ArrayRef<unsigned> results,
                           ArrayRef<unsigned> loopDims);
   LogicalResult store(unsigned result);
+  /// Leaves results that vary along a sequential walk to its steps.
+  LogicalResult leaveToSteps();
   /// True when elements or parts before the present one stored what result
   /// elements at `coords` are.
   bool isStored(ArrayRef<AffineExpr> coords);
@@ -57,11 +60,14 @@ private:
   WalkBuilder &walks;
   GroupedTiles &groups;
   PanelEmitter &panels;
+  StepStores &steps;
   TileBuilder &builder;
   const ScheduledKernel &kernel;
   TileAxes &axes;
   ScopeStack &scopes;
   Location loc;
+  /// Results that steps of a walk store.
+  SmallVector<unsigned, 1> ofSteps;
   /// The number of the part after the one whose results are stored now.
   size_t nextPart = 1;
 };

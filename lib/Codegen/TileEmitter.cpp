@@ -27,7 +27,7 @@ TileEmitter::TileEmitter(KernelOp op, ScheduleAttr schedule,
       views(builder), groups(builder, views, grid), rowStarts(builder),
       panels(builder, rowStarts, grid), stream(builder, grid),
       walks(builder, rowStarts, panels),
-      evaluator(builder, views, walks, groups, panels, stream, grid) {}
+      evaluator(builder, views, walks, groups, panels, stream, grid, steps) {}
 
 /// Symbols of the function that the sizes of the kernel's tensors depend on.
 static SmallVector<unsigned> usedSymbols(KernelOp kernel,
@@ -109,7 +109,7 @@ FailureOr<tile::ProgramOp> TileEmitter::emit(StringRef name,
   if (failed(views.create()))
     return failure();
   GridBuilder gridBuilder(builder, grid, groups, rowStarts, panels, stream);
-  RootEmitter roots(evaluator, views, walks, groups, panels);
+  RootEmitter roots(evaluator, views, walks, groups, panels, steps);
   if (failed(gridBuilder.build()) || failed(roots.emit()))
     return failure();
   if (stream.isUsed() && failed(stream.guardFinish()))

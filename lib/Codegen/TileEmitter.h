@@ -49,6 +49,7 @@ private:
   PanelEmitter panels;
   StreamEmitter stream;
   WalkBuilder walks;
+  StepStores steps;
   KernelEvaluator evaluator;
   SmallVector<unsigned> symbolArguments;
 };

@@ -538,6 +538,8 @@ TreeReduction::addElement(ArrayRef<Value> carried) {
       running.publish(member, number, {carried[begin], accumulatorAxes[begin]},
                       {next[begin], accumulatorAxes[begin]});
   }
+  if (isSequential() && context.steps && failed(context.steps()))
+    return failure();
   return next;
 }
 

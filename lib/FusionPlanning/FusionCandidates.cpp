@@ -238,6 +238,58 @@ static SmallVector<unsigned> getNeeded(const ComputeGraph &graph,
   return result;
 }
 
+/// Whether all consumers may compute `producer`, walks if `areWalks`; adds
+/// those of its values that leave the function to `leaving`.
+static FusionDecision checkRepeated(const ComputeGraph &graph,
+                                    const Group &producer, bool areWalks,
+                                    SmallVectorImpl<unsigned> &leaving) {
+  for (unsigned id : producer.nodes) {
+    const GraphNode &node = graph.getNode(id);
+    std::string label = "'" + node.label + "'";
+    if (node.repack)
+      return FusionDecision::no(ReasonCode::Repacked, label);
+    if (node.kind != NodeKind::Pointwise &&
+        !(node.kind == NodeKind::Contraction && areWalks))
+      return FusionDecision::no(ReasonCode::NotShared, label);
+    for (const TensorWrite &write : node.writes)
+      if (graph.getValue(write.value).escapes) {
+        // A step of a walk stores what it has.
+        if (!areWalks)
+          return FusionDecision::no(ReasonCode::NotShared, label);
+        leaving.push_back(write.value);
+      }
+  }
+  return FusionDecision::yes();
+}
+
+FusionDecision Planner::storeLeaving(ArrayRef<unsigned> leaving,
+                                     ArrayRef<unsigned> producers,
+                                     MutableArrayRef<Group> results) {
+  FusionDecision decision = FusionDecision::yes();
+  std::optional<std::pair<unsigned, Group>> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [number, result] : llvm::enumerate(results)) {
+    Group storing;
+    storing.stored = unite(result.stored, leaving);
+    storing.nodes =
+        getNeeded(graph, unite(producers, result.nodes), storing.stored);
+    FusionDecision own = price(storing);
+    if (!own) {
+      decision = own;
+      continue;
+    }
+    double more = storing.estimate.seconds() - result.estimate.seconds();
+    if (more >= least)
+      continue;
+    least = more;
+    best = {static_cast<unsigned>(number), std::move(storing)};
+  }
+  if (!best)
+    return decision;
+  results[best->first] = std::move(best->second);
+  return FusionDecision::yes();
+}
+
 Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) {
   const std::set<unsigned> &consumers = groups[producers.back()].consumers;
   // Walks can make a product's steps again; whether that pays is their price.
@@ -245,62 +297,59 @@ Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) {
       consumers, [&](unsigned consumer) { return contracts(consumer); });
   Candidate candidate;
   candidate.members.assign(producers.begin(), producers.end());
-  SmallVector<unsigned> nodes;
+  SmallVector<unsigned> nodes, leaving;
   double before = 0, after = 0, bytes = 0;
   for (unsigned producer : producers) {
     const Group &a = groups[producer];
-    for (unsigned id : a.nodes) {
-      const GraphNode &node = graph.getNode(id);
-      std::string label = "'" + node.label + "'";
-      bool leaves = llvm::any_of(node.writes, [&](const TensorWrite &write) {
-        return graph.getValue(write.value).escapes;
-      });
-      bool canRepeat = node.kind == NodeKind::Pointwise ||
-                       (node.kind == NodeKind::Contraction && areWalks);
-      if (node.repack)
-        candidate.decision = FusionDecision::no(ReasonCode::Repacked, label);
-      else if (leaves || !canRepeat)
-        candidate.decision = FusionDecision::no(ReasonCode::NotShared, label);
-      if (!candidate.decision)
-        return candidate;
-    }
+    candidate.decision = checkRepeated(graph, a, areWalks, leaving);
+    if (!candidate.decision)
+      return candidate;
     nodes = unite(nodes, a.nodes);
     before += a.estimate.seconds();
     bytes += a.bytes;
   }
+  auto refuse = [&](FusionDecision decision) {
+    candidate.decision = std::move(decision);
+    candidate.results.clear();
+    return candidate;
+  };
   for (unsigned consumer : consumers) {
     const Group &b = groups[consumer];
-    for (unsigned producer : producers) {
-      candidate.decision = checkContracts(groups[producer], b);
-      if (!candidate.decision)
-        return candidate;
-    }
+    for (unsigned producer : producers)
+      if (FusionDecision kept = checkContracts(groups[producer], b); !kept)
+        return refuse(kept);
     Group fused;
     // All other readers of the producers' values compute them as well.
     fused.stored = b.stored;
     fused.nodes = getNeeded(graph, unite(nodes, b.nodes), b.stored);
-    candidate.decision = checkParts(fused.nodes);
-    if (candidate.decision)
-      candidate.decision = price(fused);
-    if (!candidate.decision) {
-      candidate.results.clear();
-      return candidate;
-    }
+    if (FusionDecision parts = checkParts(fused.nodes); !parts)
+      return refuse(parts);
+    if (FusionDecision decision = price(fused); !decision)
+      return refuse(decision);
     before += b.estimate.seconds();
-    after += fused.estimate.seconds();
-    bytes += b.bytes - fused.bytes;
-    candidate.entry.registers =
-        std::max(candidate.entry.registers, fused.estimate.shape.registers);
-    candidate.entry.sharedBytes =
-        std::max(candidate.entry.sharedBytes, fused.estimate.shape.sharedBytes);
+    bytes += b.bytes;
     candidate.results.push_back(std::move(fused));
+  }
+  llvm::sort(leaving);
+  if (!leaving.empty())
+    if (FusionDecision decision =
+            storeLeaving(leaving, nodes, candidate.results);
+        !decision)
+      return refuse(decision);
+  LedgerEntry &entry = candidate.entry;
+  for (const Group &fused : candidate.results) {
+    after += fused.estimate.seconds();
+    bytes -= fused.bytes;
+    entry.registers = std::max(entry.registers, fused.estimate.shape.registers);
+    entry.sharedBytes =
+        std::max(entry.sharedBytes, fused.estimate.shape.sharedBytes);
   }
   candidate.gain = before - after;
   candidate.recomputes = true;
-  candidate.entry.timeBeforeUs = before * 1e6;
-  candidate.entry.timeAfterUs = after * 1e6;
-  candidate.entry.savedBytes = toCount(bytes);
-  candidate.entry.savedLaunches = producers.size();
+  entry.timeBeforeUs = before * 1e6;
+  entry.timeAfterUs = after * 1e6;
+  entry.savedBytes = toCount(bytes);
+  entry.savedLaunches = producers.size();
   return candidate;
 }
 

@@ -404,8 +404,43 @@ static ReasonCode getReason(CascadeProblem problem) {
   llvm_unreachable("no problem has no reason");
 }
 
+/// Whether `node` adds up `output` along dimensions that do not vary with
+/// `walked`: of walks, one element of several.
+static bool reducesWalks(const GraphNode &node, const BodyOutput &output,
+                         unsigned walked) {
+  if (node.kind != NodeKind::Reduction)
+    return false;
+  return llvm::any_of(node.reads, [&](const TensorRead &read) {
+    if (read.value != output.value)
+      return false;
+    for (auto [own, coord] : llvm::zip_equal(read.coords, output.coords)) {
+      auto loop = dyn_cast<AffineDimExpr>(own);
+      if (coord.isFunctionOfDim(walked) &&
+          (!loop || node.reduced[loop.getPosition()]))
+        return false;
+    }
+    return true;
+  });
+}
+
+bool mlir::fusion::isLeftBySteps(const KernelBody &body,
+                                 const BodyOutput &output,
+                                 const CascadeBody &cascade) {
+  const ComputeGraph &graph = body.getGraph();
+  const GraphValue &value = graph.getValue(output.value);
+  return value.escapes || llvm::any_of(value.readers, [&](unsigned reader) {
+           return !llvm::is_contained(body.getNodes(), reader) &&
+                  reducesWalks(graph.getNode(reader), output, cascade.walked);
+         });
+}
+
 FusionDecision mlir::fusion::checkCascadeBody(const KernelBody &body) {
   CascadeBody cascade = analyzeCascade(body);
+  for (const BodyOutput &output : body.getOutputs())
+    if (cascade.storesSteps && (output.mask & cascade.reduced) &&
+        !isLeftBySteps(body, output, cascade))
+      return FusionDecision::no(getReason(CascadeProblem::StoredSteps),
+                                quoteOutput(body, output));
   if (cascade.problem == CascadeProblem::None)
     return FusionDecision::yes();
   return FusionDecision::no(getReason(cascade.problem),

@@ -37,7 +37,12 @@ SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
                  !llvm::is_contained(holders[id], group);
         });
       });
-      if (value.escapes || isNeeded)
+      // Of several groups that compute it one stores it for the caller.
+      bool isElsewhere = llvm::any_of(holders[id], [&](unsigned group) {
+        return !llvm::is_contained(parts, group) &&
+               llvm::is_contained(groups[group].stored, write.value);
+      });
+      if ((value.escapes && !isElsewhere) || isNeeded)
         stored.push_back(write.value);
     }
   llvm::sort(stored);

@@ -136,6 +136,11 @@ private:
   /// Prices kernels that compute `producers`, the last of which they all read,
   /// each for itself.
   Candidate evaluateRepeated(ArrayRef<unsigned> producers);
+  /// Has one of `results`, which all compute what they need of the nodes
+  /// `producers`, store the values `leaving`: that which takes least more time.
+  FusionDecision storeLeaving(ArrayRef<unsigned> leaving,
+                              ArrayRef<unsigned> producers,
+                              MutableArrayRef<Group> results);
   /// `last`, and before it the contractions whose results nothing is stored for
   /// once all consumers of `last` compute it.
   SmallVector<unsigned> getRepeated(unsigned last) const;

@@ -14,6 +14,7 @@
 
 #include "Planner.h"
 #include "fusion/Analysis/CascadeBody.h"
+#include "fusion/FusionPlanning/FusionLegality.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -79,11 +80,14 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
     if (body.getProblem() != BodyProblem::None || !hasCascade(body))
       return members;
     CascadeBody cascade = analyzeCascade(body);
-    if (cascade.problem != CascadeProblem::StoredSteps)
+    // What only kernels read they make again, or read from memory where no walk
+    // has it.
+    if (cascade.problem != CascadeProblem::StoredSteps && !cascade.storesSteps)
       return members;
     size_t before = members.size();
     for (const BodyOutput &output : body.getOutputs())
-      if (output.mask & cascade.reduced)
+      if ((output.mask & cascade.reduced) &&
+          !isLeftBySteps(body, output, cascade))
         for (unsigned reader : memoryReaders[output.value])
           if (!llvm::is_contained(members, reader))
             members.push_back(reader);

@@ -21,6 +21,7 @@
 #include "fusion/Analysis/BodyValues.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/MmaCost.h"
+#include "fusion/Analysis/MovedBits.h"
 #include "fusion/Analysis/MovedRegisters.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/Support/LinearExpr.h"
@@ -66,7 +67,11 @@ struct WalkRange {
 class CascadeScheduler {
 public:
   CascadeScheduler(const KernelBody &body, const TargetInfo &target)
-      : body(body), target(target), cascade(analyzeCascade(body)) {}
+      : body(body), target(target), cascade(analyzeCascade(body)) {
+    // What a step stores, all steps store.
+    if (cascade.storesSteps)
+      cascade.limits.clear();
+  }
 
   std::vector<PricedSchedule> run();
 
@@ -203,6 +208,9 @@ static constexpr int64_t kMaxCounted = 4096;
 static constexpr int64_t kMaxSplit = 32;
 /// Elements of a row that a thread has side by side of a product's result.
 static constexpr double kFragmentNeighbours = 2;
+/// Instructions that store what a thread has side by side of a step: the store,
+/// and whether it is within the tensor.
+static constexpr double kStoreInstructions = 2;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -390,8 +398,8 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
     return tilings;
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
-  int64_t canSkew =
-      inner.size() == 1 && outer.size() == 1 && countWalks(cascade, body) == 1;
+  int64_t canSkew = inner.size() == 1 && outer.size() == 1 &&
+                    countWalks(cascade, body) == 1 && !cascade.storesSteps;
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32}) {
@@ -422,7 +430,7 @@ void CascadeScheduler::addSplits(Tiling tiling,
   for (unsigned dim = 0; dim < body.getExtents().size(); ++dim)
     isStatic &= !(cascade.rows & (DimMask(1) << dim)) || body.isStatic(dim);
   if (tiling.together != tiling.warpgroups || !isStatic ||
-      countWalks(cascade, body) > 1 ||
+      countWalks(cascade, body) > 1 || cascade.storesSteps ||
       getWidth(column) < 2 * kLeastSharedColumns)
     return;
   // All run at the same time, and have something to do.
@@ -564,7 +572,8 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
             product.sum.operands[0].element.getIntOrFloatBitWidth() / 8.0 *
             static_cast<double>(tiling.isPersistent ? kSideStages : 1);
   double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
-  // Results of the block leave through tiles of their own, or the queries'.
+  // Results of a step and of the block leave through tiles of their own, or the
+  // queries'.
   double leaving = 0;
   for (const BodyOutput &output : body.getOutputs()) {
     const GraphValue &value = body.getGraph().getValue(output.value);
@@ -573,8 +582,10 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
       return product.sum.operands[0].element == element &&
              getWidth(column) == getWidth(product.depth);
     });
-    if ((output.mask & cascade.columns) &&
-        (tiling.isPersistent || !isLikeQueries))
+    if (output.mask & cascade.reduced)
+      leaving += rows * static_cast<double>(tiling.steps) * value.elementBytes;
+    else if ((output.mask & cascade.columns) &&
+             (tiling.isPersistent || !isLikeQueries))
       leaving += rows * getWidth(column) * value.elementBytes;
   }
   shape.sharedBytes =
@@ -589,7 +600,7 @@ namespace {
 class ValueNumbering {
 public:
   /// Adds `op`; returns what its body computes that one before it did.
-  OpCost add(linalg::LinalgOp op);
+  SmallPtrSet<Operation *, 8> add(linalg::LinalgOp op);
 
 private:
   using Key = std::tuple<StringRef, const void *, SmallVector<unsigned>>;
@@ -604,8 +615,8 @@ private:
 };
 } // namespace
 
-OpCost ValueNumbering::add(linalg::LinalgOp op) {
-  OpCost again;
+SmallPtrSet<Operation *, 8> ValueNumbering::add(linalg::LinalgOp op) {
+  SmallPtrSet<Operation *, 8> again;
   Block &body = *op.getBlock();
   for (OpOperand &operand : op->getOpOperands())
     numbers[op.getMatchingBlockArgument(&operand)] = getNumber(operand.get());
@@ -622,7 +633,7 @@ OpCost ValueNumbering::add(linalg::LinalgOp op) {
         known.try_emplace(std::move(key), getNumber(inner.getResult(0)));
     numbers[inner.getResult(0)] = same->second;
     if (!isNew)
-      again += getOpCost(&inner);
+      again.insert(&inner);
   }
   if (op.getNumReductionLoops() == 0)
     for (auto [result, yielded] :
@@ -682,6 +693,24 @@ static double countContracted(linalg::LinalgOp op) {
   return instructions;
 }
 
+/// Instructions of an element of `region`, of `instance`, in the fragments of
+/// products that have `walked` in their rows, but for those of values `again`.
+static double countInFragments(const KernelBody &body, unsigned walked,
+                               const BodyInstance &instance, Region &region,
+                               const SmallPtrSetImpl<Operation *> &again) {
+  // Elements are numbered along the last loop.
+  auto last = dyn_cast<AffineDimExpr>(instance.loops.back());
+  double neighbours = kFragmentNeighbours, together = 1;
+  if (last && last.getPosition() != walked)
+    neighbours = 1;
+  if (last && body.isStatic(last.getPosition())) {
+    auto extent = static_cast<int64_t>(body.getExtents()[last.getPosition()]);
+    together = static_cast<double>(extent & -extent);
+  }
+  return countInstructions(region, neighbours, together,
+                           [&](Operation *op) { return again.contains(op); });
+}
+
 /// What is computed of one element of what a step gives, each value once.
 OpCost CascadeScheduler::getElementCost() const {
   OpCost cost;
@@ -694,18 +723,24 @@ OpCost CascadeScheduler::getElementCost() const {
     cost += node.perPoint;
     if (auto op = dyn_cast<linalg::LinalgOp>(node.op)) {
       Region &region = op->getRegion(0);
+      SmallPtrSet<Operation *, 8> again = values.add(op);
       cost.instructions +=
-          getRegionCost(region, {}, kFragmentNeighbours).instructions -
+          countInFragments(body, cascade.walked, instance, region, again) -
           getRegionCost(region).instructions;
-      OpCost again = values.add(op);
-      cost.instructions -= again.instructions;
-      cost.sfu -= again.sfu;
-      if (again.sfu == 0)
+      double special = 0;
+      for (Operation *known : again)
+        special += getOpCost(known).sfu;
+      cost.sfu -= special;
+      if (special == 0)
         cost.instructions -= countContracted(op);
     }
   }
   for (Operation *division : cascade.deferred)
     cost.instructions -= getOpCost(division).instructions;
+  // Threads store what they have side by side.
+  for (const BodyOutput &output : body.getOutputs())
+    if (output.mask & cascade.reduced)
+      cost.instructions += kStoreInstructions / kFragmentNeighbours;
   return cost;
 }
 

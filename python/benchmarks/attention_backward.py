@@ -10,7 +10,8 @@
 
 each with [--only=REGEX] for the names of cases.
 
-A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, with _causal behind it for a causal
+A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, with _bias behind it for a bias of the
+scores, of every head, whose gradient is a result as well, and _causal for a causal
 mask; heads of queries may have those of keys behind them, 2x32.8x4096x128_bf16,
 whose gradients are then sums over the heads that share them. Its program has the queries, keys, values, results, gradients of results
 and logarithms of sums that PyTorch's kernels save, and makes the gradients of
@@ -19,6 +20,8 @@ algorithm 2, without its loops):
 
     D = sum(dO * O);  P = exp(scale Q K' - L);  dS = P (dO V' - D) scale
     dQ = dS K;  dK = dS' Q;  dV = P' dO
+
+With a bias P = exp(scale Q K' + B - L), dB = dS is not scaled, but dQ and dK are.
 
 Each package runs twice, which must agree bit by bit, and the first head's
 gradients are compared with float64, as those of the peers are; then all take
@@ -40,7 +43,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 CASES = [shape + mask for shape in (
     "4x16x4096x128_bf16", "16x16x1024x128_f16", "1x16x16384x128_bf16",
     "4x16x4096x64_bf16", "16x16x1024x64_f16", "2x16x4096x96_f16",
-    "3x7x777x64_f16", "2x32.8x4096x128_bf16", "4x16.4x2048x64_f16")
+    "3x7x777x64_f16", "2x32.8x4096x128_bf16", "4x16.4x2048x64_f16",
+    "4x16x1024x64_f16_bias", "4x16x2048x128_bf16_bias")
     for mask in ("", "_causal")]
 
 MASK = """\
@@ -56,7 +60,8 @@ class Case:
 
     def __init__(self, name):
         match = re.fullmatch(
-            r"(\d+)x(\d+)(?:\.(\d+))?x(\d+)x(\d+)_(f16|bf16)(_causal)?", name)
+            r"(\d+)x(\d+)(?:\.(\d+))?x(\d+)x(\d+)_(f16|bf16)(_bias)?(_causal)?",
+            name)
         if not match:
             raise SystemExit(f"{name}: not a case, such as {CASES[0]}")
         self.name, self.type = name, match[6]
@@ -64,7 +69,7 @@ class Case:
             int(size) if size else None for size in match.groups()[:5])
         self.shape = [batch, heads, length, width]
         self.keys = [batch, keys or heads, length, width]
-        self.causal = bool(match[7])
+        self.bias, self.causal = bool(match[7]), bool(match[8])
 
     def program(self):
         batch, heads, length, width = self.shape
@@ -98,7 +103,7 @@ class Case:
             names = ", ".join(f"%{tensor}" for tensor, _ in inputs)
             arguments = "".join(
                 f"%{letter}: {of[own].rstrip('>').rsplit('x', 1)[1]}, "
-                for letter, (_, own) in zip("abcd", inputs))
+                for letter, (_, own) in zip("abcdg", inputs))
             lines.append(
                 f"  %{name}_e = tensor.empty() : {of[kind]}\n"
                 f"{initial}"
@@ -124,12 +129,22 @@ class Case:
                 f"%{left}, %{right} : {of[left_kind]}, {of[right_kind]}) outs("
                 f"%{name}_0 : {of[kind]}) -> {of[kind]}\n")
 
-        weights = ("    %y = arith.mulf %a, %scale : f32\n"
-                   "    %shifted = arith.subf %y, %b : f32\n" +
-                   (MASK.replace("ROW", str(loops - 2)).replace(
-                       "COLUMN", str(loops - 1)) if self.causal else "") +
-                   "    %w = math.exp "
-                   f"{'%x' if self.causal else '%shifted'} : f32\n")
+        def weigh(bias):
+            """The weight of an element, whose bias is `bias`."""
+            added = (f"    %of_bias = arith.extf %{bias} : {self.type} to f32\n"
+                     "    %score = arith.addf %y, %of_bias : f32\n")
+            return (
+                "    %y = arith.mulf %a, %scale : f32\n" +
+                (added if self.bias else "") +
+                f"    %shifted = arith.subf %{'score' if self.bias else 'y'}, "
+                "%b : f32\n" +
+                (MASK.replace("ROW", str(loops - 2)).replace(
+                    "COLUMN", str(loops - 1)) if self.causal else "") +
+                f"    %w = math.exp %{'x' if self.causal else 'shifted'} : f32\n")
+
+        bias = [("bias", "weights")] if self.bias else []
+        # The gradient of a bias is not scaled: those of queries and keys are.
+        scaled = "" if self.bias else "    %h = arith.mulf %f, %scale : f32\n"
         generic("delta", [("do", "in"), ("o", "in")], "rows", "f32",
                 f"    %af = arith.extf %a : {self.type} to f32\n"
                 f"    %bf = arith.extf %b : {self.type} to f32\n"
@@ -141,17 +156,17 @@ class Case:
         rows = ("m, k", "n, k", "m, n")
         product("s", ("q", "in"), ("k", "keys"), "scores", rows)
         product("dp", ("do", "in"), ("v", "keys"), "scores", rows)
-        generic("p", [("s", "scores"), ("l", "rows")], "weights", self.type,
-                weights +
+        generic("p", [("s", "scores"), ("l", "rows")] + bias, "weights",
+                self.type, weigh("c") +
                 f"    %t = arith.truncf %w : f32 to {self.type}\n"
                 f"    linalg.yield %t : {self.type}\n")
         generic("ds", [("s", "scores"), ("l", "rows"), ("dp", "scores"),
-                       ("delta", "rows")], "weights", self.type,
-                weights +
+                       ("delta", "rows")] + bias, "weights", self.type,
+                weigh("g") +
                 "    %e = arith.subf %c, %d : f32\n"
-                "    %f = arith.mulf %w, %e : f32\n"
-                "    %h = arith.mulf %f, %scale : f32\n"
-                f"    %t = arith.truncf %h : f32 to {self.type}\n"
+                "    %f = arith.mulf %w, %e : f32\n" + scaled +
+                f"    %t = arith.truncf %{'h' if scaled else 'f'} : f32 to "
+                f"{self.type}\n"
                 f"    linalg.yield %t : {self.type}\n")
         for name, left, right, sums, places in (
                 ("dq", "ds", ("k", "keys"), "sums", ("m, k", "k, n", "m, n")),
@@ -160,7 +175,11 @@ class Case:
             product(f"{name}_f", (left, "weights"), right, sums, places)
             generic(name, [(f"{name}_f", sums)],
                     "in" if sums == "sums" else "keys", self.type,
-                    f"    %t = arith.truncf %a : f32 to {self.type}\n"
+                    ("" if scaled or name == "dv" else
+                     "    %y = arith.mulf %a, %scale : f32\n") +
+                    f"    %t = arith.truncf "
+                    f"%{'a' if scaled or name == 'dv' else 'y'} : f32 to "
+                    f"{self.type}\n"
                     f"    linalg.yield %t : {self.type}\n")
         arguments = ", ".join(
             f"%{name}: {of['keys' if name in 'kv' else 'in']}"
@@ -168,11 +187,16 @@ class Case:
         lowest = ("  %lowest = arith.constant 0xFF800000 : f32\n"
                   if self.causal else "")
         results = f"{of['in']}, {of['keys']}, {of['keys']}"
-        return (f"func.func @main({arguments}, %l: {of['rows']}) -> "
+        returned = "%dq, %dk, %dv"
+        arguments += f", %l: {of['rows']}"
+        if self.bias:
+            arguments += f", %bias: {of['weights']}"
+            results, returned = f"{results}, {of['weights']}", f"{returned}, %ds"
+        return (f"func.func @main({arguments}) -> "
                 f"({results}) {{\n"
                 f"  %zero = arith.constant 0.0 : f32\n{lowest}"
                 f"  %scale = arith.constant {width ** -0.5:.9e} : f32\n"
-                f"{''.join(lines)}  return %dq, %dk, %dv : {results}\n}}\n")
+                f"{''.join(lines)}  return {returned} : {results}\n}}\n")
 
     def flops(self):
         """Of five products, which the gradients need at least."""
@@ -180,11 +204,22 @@ class Case:
         pairs = length * (length + 1) / 2 if self.causal else length * length
         return 10.0 * batch * heads * width * pairs
 
-    def backward(self, backend, query, key, value, gradient):
+    def peers(self):
+        """PyTorch's kernels that make these gradients."""
+        return ("efficient",) if self.bias else ("cuDNN", "FlashAttention")
+
+    def backward(self, backend, query, key, value, gradient, bias=None):
         """(results, logarithms of sums, a call that makes the gradients) by
-        PyTorch's kernels: "cuDNN" or "FlashAttention"."""
+        PyTorch's kernels: one of `peers`."""
         import torch
         aten, causal = torch.ops.aten, self.causal
+        if backend == "efficient":
+            out, sums, *state = aten._scaled_dot_product_efficient_attention(
+                query, key, value, bias, True, 0.0, causal)
+            return out, sums[..., :query.shape[2]], lambda: (
+                aten._scaled_dot_product_efficient_attention_backward(
+                    gradient, query, key, value, bias, out, sums, *state, 0.0,
+                    [True, True, True, True], causal))
         if backend == "cuDNN":
             out, sums, *rest = aten._scaled_dot_product_cudnn_attention(
                 query, key, value, None, True, 0.0, causal, False)
@@ -205,20 +240,24 @@ class Case:
         keys, in float64."""
         import torch
         shared = self.shape[1] // self.keys[1]
-        query, gradient = (inputs[which][0, :shared].double()
-                           for which in (0, 3))
+        query, gradient, *bias = (
+            inputs[which][0, :shared].double()
+            for which in (0, 3, *range(4, len(inputs))))
         key, value = (each[0, 0].double() for each in inputs[1:3])
-        for each in (query, key, value):
+        sources = (query, key, value, *bias)
+        for each in sources:
             each.requires_grad_()
         scores = query @ key.T / query.shape[-1] ** 0.5
+        if bias:
+            scores = scores + bias[0]
         if self.causal:
             scores = scores.masked_fill(
                 torch.ones_like(scores, dtype=torch.bool).triu(1),
                 float("-inf"))
         result = torch.softmax(scores, -1) @ value
-        of_query, *others = torch.autograd.grad(
-            result, (query, key, value), gradient)
-        return of_query[0], *others
+        of_query, of_key, of_value, *of_bias = torch.autograd.grad(
+            result, sources, gradient)
+        return of_query[0], of_key, of_value, *(each[0] for each in of_bias)
 
     def call(self, package, inputs, out, sums):
         """A call of the package, whose queries have a dimension for those that
@@ -227,14 +266,16 @@ class Case:
         groups = [batch, self.keys[1], heads // self.keys[1]]
         if heads == self.keys[1]:
             groups = groups[:2]
-        query, key, value, gradient = inputs
+        query, key, value, gradient, *bias = inputs
         query, gradient, out = (
             each.reshape(*groups, length, width).contiguous()
             for each in (query, gradient, out))
         rows = sums.reshape(*groups, length).contiguous()
+        bias = [each.reshape(*groups, length, length) for each in bias]
 
         def run_package():
-            of_query, *others = package(query, key, value, out, gradient, rows)
+            of_query, *others = package(
+                query, key, value, out, gradient, rows, *bias)
             return of_query.view(self.shape), *others
 
         return run_package
@@ -251,8 +292,11 @@ def run(folder, only):
         case = Case(name)
         inputs = [torch.randn(shape, device="cuda").to(types[case.type])
                   for shape in (case.shape, case.keys, case.keys, case.shape)]
+        if case.bias:
+            inputs.append(torch.randn([*case.shape[:3], case.shape[2]],
+                                      device="cuda").to(types[case.type]))
         wanted = case.reference(inputs)
-        calls, peers = {}, ("cuDNN", "FlashAttention")
+        calls, peers = {}, case.peers()
         for peer in peers:
             try:
                 own_out, own_sums, call = case.backward(peer, *inputs)
@@ -265,7 +309,7 @@ def run(folder, only):
                 fusion.load(path), inputs, out, sums)
         errors = {}
         for label, call in calls.items():
-            result, again = call()[:3], call()[:3]
+            result, again = (call()[:len(wanted)] for _ in range(2))
             errors[label] = [
                 ((mine[0, 0].double() - true).abs().max() /
                  true.abs().max()).item()

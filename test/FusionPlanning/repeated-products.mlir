@@ -65,12 +65,13 @@ func.func @main(%q: tensor<64x4096x128xbf16>, %k: tensor<64x4096x128xbf16>, %v: 
   return %dq, %dk, %dv : tensor<64x4096x128xf32>, tensor<64x4096x128xf32>, tensor<64x4096x128xf32>
 }
 
-// Scores that the function returns are stored, and made in one kernel alone.
+// Scores that the function returns are stored by the steps of one walk, and made
+// again by the others.
 // CHECK-LABEL: func.func @returned
-// CHECK: fusion.kernel {{.*}}tensor<64x4096x4096xf32>
-// CHECK: fusion.kernel
-// CHECK: fusion.kernel
-// CHECK: fusion.kernel
+// CHECK: fusion.kernel {{.*}} -> (tensor<64x4096x4096xf32>, tensor<64x4096x128xf32>)
+// CHECK: fusion.kernel {{.*}} -> (tensor<64x4096x128xf32>)
+// CHECK: fusion.kernel {{.*}} -> (tensor<64x4096x128xf32>)
+// CHECK-NOT: fusion.kernel
 // CHECK: return
 func.func @returned(%q: tensor<64x4096x128xbf16>, %k: tensor<64x4096x128xbf16>, %v: tensor<64x4096x128xbf16>, %g: tensor<64x4096x128xbf16>, %l: tensor<64x4096xf32>, %d: tensor<64x4096xf32>) -> (tensor<64x4096x4096xf32>, tensor<64x4096x128xf32>, tensor<64x4096x128xf32>, tensor<64x4096x128xf32>) {
   %zero = arith.constant 0.0 : f32

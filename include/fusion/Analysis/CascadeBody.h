@@ -37,7 +37,8 @@ enum class CascadeProblem {
   ComputedOperand,
   /// Rows of an operand that no copy brings, as tables place each.
   LookedUpRows,
-  /// The kernel stores what varies along the walk.
+  /// The kernel stores what varies along the walk, and what later steps change,
+  /// or not for each element of all rows.
   StoredSteps,
 };
 
@@ -55,6 +56,8 @@ struct CascadeBody {
   /// reduced along the walked dimension, both in order.
   SmallVector<unsigned, 2> inner;
   SmallVector<unsigned, 4> members;
+  /// Each step stores what it has of some results.
+  bool storesSteps = false;
   /// Divisions of elements that the results of members get instead.
   SmallVector<Operation *, 2> deferred;
   /// Dimensions that blocks own one element or a tile of: those that all

@@ -14,6 +14,7 @@
 #ifndef FUSION_FUSIONPLANNING_FUSIONLEGALITY_H
 #define FUSION_FUSIONPLANNING_FUSIONLEGALITY_H
 
+#include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/FusionPlanning/FusionDecision.h"
 
@@ -40,6 +41,13 @@ FusionDecision checkPointwiseBody(const KernelBody &body);
 FusionDecision checkRowBody(const KernelBody &body);
 FusionDecision checkContractionBody(const KernelBody &body);
 FusionDecision checkCascadeBody(const KernelBody &body);
+
+/// Whether steps of the walk `cascade` may leave `output`, which varies along
+/// it, in memory: for the caller, or for a sum over several walks. What only
+/// contractions read, they make again, and what is reduced along the walk, the
+/// walk reduces.
+bool isLeftBySteps(const KernelBody &body, const BodyOutput &output,
+                   const CascadeBody &cascade);
 
 } // namespace mlir::fusion
 

@@ -15,6 +15,7 @@
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -37,10 +38,79 @@ struct ReduceLowering : public TileOpLowering<tile::ReduceOp> {
 };
 } // namespace
 
+static Value constant32(ThreadBuilder &builder, uint32_t number) {
+  return arith::ConstantOp::create(
+      builder, builder.getI32IntegerAttr(static_cast<int32_t>(number)));
+}
+
+/// What `lanes` and `warps` map the thread to.
+static Value mapThread(const tile::BitMatrix &lanes,
+                       const tile::BitMatrix &warps,
+                       ProgramLowering &lowering) {
+  ThreadBuilder &builder = lowering.getBuilder();
+  Value number = lowering.getThreads().apply(lanes, warps);
+  Type i32 = builder.getI32Type();
+  return number.getType() == i32
+             ? number
+             : arith::TruncIOp::create(builder, i32, number).getResult();
+}
+
+/// Words of the bits `source`, each at its place.
+static Scalars packBits(const Scalars &source, ArrayRef<unsigned> places,
+                        ThreadBuilder &builder) {
+  constexpr unsigned kWord = 32;
+  Value zero = constant32(builder, 0);
+  Scalars words(llvm::divideCeil(source.size(), kWord));
+  for (auto [bit, place] : llvm::zip_equal(source, places)) {
+    Value &word = words[place / kWord];
+    Value own = arith::SelectOp::create(
+        builder, bit, constant32(builder, 1u << place % kWord), zero);
+    word = word ? arith::OrIOp::create(builder, word, own).getResult() : own;
+  }
+  return words;
+}
+
+/// The bits `source` as `plan` says: a word for each lane that has some.
+static Scalars shuffleBits(const Scalars &source,
+                           const tile::BitShufflePlan &plan,
+                           ProgramLowering &lowering) {
+  constexpr unsigned kWord = 32;
+  ThreadBuilder &builder = lowering.getBuilder();
+  Scalars words = packBits(source, plan.srcPlace, builder);
+  Value lane = mapThread(plan.laneMap, plan.warpMap, lowering);
+  Value shift = mapThread(plan.laneShift, plan.warpShift, lowering);
+  Value zero = constant32(builder, 0);
+  std::map<std::pair<unsigned, unsigned>, Value> received;
+  Scalars results;
+  for (auto [place, flip] : llvm::zip_equal(plan.dstPlace, plan.regLane)) {
+    Value &word = received[{place / kWord, flip}];
+    if (!word) {
+      Value from =
+          arith::XOrIOp::create(builder, lane, constant32(builder, flip));
+      word = builder.shuffle(words[place / kWord], from, NVVM::ShflKind::idx);
+      word = arith::ShRUIOp::create(builder, word, shift);
+    }
+    Value own = arith::AndIOp::create(builder, word,
+                                      constant32(builder, 1u << place % kWord));
+    results.push_back(
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, own, zero));
+  }
+  return results;
+}
+
+/// How to convert a tile of bits; none for other types.
+static std::optional<tile::BitShufflePlan>
+getPlanOfBits(tile::ConvertLayoutOp op) {
+  if (!tile::getTileElementType(op.getType()).isInteger(1))
+    return std::nullopt;
+  return tile::getBitShufflePlan(
+      tile::getLayout(op.getValue().getType()).getLinear(),
+      tile::getLayout(op.getType()).getLinear());
+}
+
 LogicalResult ConvertLayoutLowering::lower(tile::ConvertLayoutOp op,
                                            ProgramLowering &lowering) const {
   ThreadBuilder &builder = lowering.getBuilder();
-  ThreadIndex &threads = lowering.getThreads();
   const LinearLayout &from =
       tile::getLayout(op.getValue().getType()).getLinear();
   const LinearLayout &to = tile::getLayout(op.getType()).getLinear();
@@ -48,19 +118,16 @@ LogicalResult ConvertLayoutLowering::lower(tile::ConvertLayoutOp op,
   Scalars results;
   if (std::optional<tile::RegisterMap> map = tile::getRegisterMap(from, to)) {
     results = lowering.pick(op.getValue(), *map);
+  } else if (std::optional<tile::BitShufflePlan> plan = getPlanOfBits(op)) {
+    results = shuffleBits(source, *plan, lowering);
   } else if (std::optional<tile::ShufflePlan> plan =
                  tile::getShufflePlan(from, to)) {
-    Value lane = threads.apply(plan->laneMap, plan->warpMap);
-    Type i32 = builder.getI32Type();
-    if (lane.getType() != i32)
-      lane = arith::TruncIOp::create(builder, i32, lane);
+    Value lane = mapThread(plan->laneMap, plan->warpMap, lowering);
     for (auto [reg, flip] : llvm::zip(plan->srcReg, plan->regLane)) {
       Value source32 = lane;
       if (flip)
-        source32 = arith::XOrIOp::create(
-            builder, lane,
-            arith::ConstantOp::create(builder,
-                                      builder.getI32IntegerAttr(flip)));
+        source32 =
+            arith::XOrIOp::create(builder, lane, constant32(builder, flip));
       results.push_back(
           builder.shuffle(source[reg], source32, NVVM::ShflKind::idx));
     }

@@ -130,6 +130,81 @@ std::optional<ShufflePlan> mlir::tile::getShufflePlan(const LinearLayout &src,
   return plan;
 }
 
+/// `vector` with bit i at `places[i]`.
+static uint64_t permuteBits(uint64_t vector, ArrayRef<unsigned> places) {
+  uint64_t result = 0;
+  for (auto [bit, place] : llvm::enumerate(places))
+    result |= (vector >> bit & 1) << place;
+  return result;
+}
+
+std::optional<BitShufflePlan>
+mlir::tile::getBitShufflePlan(const LinearLayout &src,
+                              const LinearLayout &dst) {
+  assert(src.shape() == dst.shape() && "layouts of different tensors");
+  if (!sameThreads(src, dst) ||
+      src.linearBases(HwDim::Block) != dst.linearBases(HwDim::Block))
+    return std::nullopt;
+  // Registers first in the span, so that the own lane wins where it can.
+  BitSpan span = spanOf(src, {HwDim::Register, HwDim::Lane});
+  unsigned regBits = src.numBits(HwDim::Register);
+  uint64_t regMask = src.numRegs() - 1;
+  SmallVector<uint64_t, 8> ofLanes, ofWarps;
+  for (auto [bit, basis] : llvm::enumerate(dst.linearBases(HwDim::Lane))) {
+    std::optional<uint64_t> from = uint64_t(1) << (regBits + bit);
+    if (basis != src.linearBasis(HwDim::Lane, bit))
+      from = span.express(basis);
+    if (!from)
+      return std::nullopt;
+    ofLanes.push_back(*from);
+  }
+  for (auto [a, b] : llvm::zip_equal(src.linearBases(HwDim::Warp),
+                                     dst.linearBases(HwDim::Warp))) {
+    std::optional<uint64_t> from = span.express(a ^ b);
+    if (!from)
+      return std::nullopt;
+    ofWarps.push_back(*from);
+  }
+  // What threads choose by are the lowest bits of places.
+  uint64_t chosen = 0;
+  for (const auto &columns : {ofLanes, ofWarps})
+    for (uint64_t column : columns)
+      chosen |= column & regMask;
+  constexpr int kLog2Word = 5;
+  if (llvm::popcount(chosen) > kLog2Word)
+    return std::nullopt;
+  SmallVector<unsigned, 8> places(regBits);
+  unsigned next = 0;
+  for (bool isChosen : {true, false})
+    for (unsigned bit = 0; bit < regBits; ++bit)
+      if ((chosen >> bit & 1) == isChosen)
+        places[bit] = next++;
+
+  BitShufflePlan plan;
+  for (unsigned reg = 0; reg != src.numRegs(); ++reg)
+    plan.srcPlace.push_back(permuteBits(reg, places));
+  auto split = [&](ArrayRef<uint64_t> columns, BitMatrix &map,
+                   BitMatrix &shift) {
+    SmallVector<uint64_t, 8> lanes, shifts;
+    for (uint64_t column : columns) {
+      lanes.push_back(column >> regBits);
+      shifts.push_back(permuteBits(column & regMask, places));
+    }
+    map = BitMatrix(lanes, src.numBits(HwDim::Lane));
+    shift = BitMatrix(shifts, kLog2Word);
+  };
+  split(ofLanes, plan.laneMap, plan.laneShift);
+  split(ofWarps, plan.warpMap, plan.warpShift);
+  for (unsigned reg = 0; reg != dst.numRegs(); ++reg) {
+    std::optional<uint64_t> from = span.express(dst.linearElementOf({reg}));
+    if (!from || (*from & chosen))
+      return std::nullopt;
+    plan.dstPlace.push_back(permuteBits(*from & regMask, places));
+    plan.regLane.push_back(*from >> regBits);
+  }
+  return plan;
+}
+
 ConversionKind mlir::tile::classifyConversion(const LinearLayout &src,
                                               const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");

@@ -60,6 +60,10 @@ uint64_t tile::getDivisor(Value value) {
                       : nullptr;
       rest && rest.getLhs() == op->getOperand(0))
     return getDivisor(rest.getRhs());
+  // Fewer bits may be of another number.
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) &&
+      (value.getType().isIndex() || value.getType().isInteger(64)))
+    return getDivisor(op->getOperand(0));
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp,
           arith::MaxUIOp, arith::MaxSIOp>(op))
     return std::gcd(getDivisor(op->getOperand(0)),
@@ -168,6 +172,14 @@ std::optional<Run> tile::getRun(AffineExpr expr, unsigned axis, int64_t width,
                    return std::nullopt;
                  return getDivisor(symbols[number]);
                });
+}
+
+bool tile::isOfGroups(AffineMap map, ValueRange symbols, unsigned axis,
+                      int64_t width) {
+  return llvm::all_of(map.getResults(), [&](AffineExpr coord) {
+    std::optional<Run> run = getRun(coord, axis, width, symbols);
+    return run && run->stride == 0;
+  });
 }
 
 std::optional<AccessRun> tile::getAccessRun(const Access &access, unsigned axis,

@@ -18,6 +18,7 @@
 #include "fusion/Dialect/Tile/Transforms/BitDealer.h"
 #include "fusion/Dialect/Tile/Transforms/DotLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
+#include "fusion/Dialect/Tile/Transforms/NeighbourLayouts.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/Support/Hardware.h"
 
@@ -72,6 +73,7 @@ public:
   }
 
   void run() {
+    positionBits = separatePositionBits(program);
     collect();
     choose();
     apply();
@@ -141,6 +143,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, unsigned> numbers;
   std::vector<Group> groups;
+  /// Tiles that have layouts of their own beside those of what reads them.
+  SmallVector<PositionBits> positionBits;
   /// Conversions have no group: what is asked of groups while they are made is
   /// known before. Reductions of what warps that share a depth have, accesses
   /// around scans, those where threads have rows, and those in loops that carry
@@ -566,13 +570,24 @@ std::optional<LinearLayout> LayoutAssigner::spreadLayout(const Group &group) {
 void LayoutAssigner::choose() {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
-  // Larger tiles first; they decide for the smaller ones.
+  DenseMap<const Group *, const PositionBits *> separate;
+  for (const PositionBits &bits : positionBits)
+    separate[&groupOf(bits.conversion->getOperand(0))] = &bits;
+  // Larger tiles first; they decide for the smaller ones, and what reads others
+  // for these.
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return ShapedType::getNumElements(groups[a].shape) >
-           ShapedType::getNumElements(groups[b].shape);
+    return std::pair(-ShapedType::getNumElements(groups[a].shape),
+                     separate.contains(&groups[a])) <
+           std::pair(-ShapedType::getNumElements(groups[b].shape),
+                     separate.contains(&groups[b]));
   });
   for (unsigned number : order) {
     Group &group = groups[number];
+    if (const PositionBits *bits = separate.lookup(&group)) {
+      group.layout =
+          bits->chooseLayout(layoutOf(bits->conversion->getResult(0)));
+      continue;
+    }
     group.layout = derivedLayout(group);
     if (std::optional<LinearLayout> spread = spreadLayout(group))
       group.layout = spread;
@@ -817,6 +832,13 @@ void LayoutAssigner::convertAround(StoreOp store, OpBuilder &builder) {
 
 void LayoutAssigner::apply() {
   setLayouts();
+  for (const PositionBits &bits : positionBits) {
+    ConvertLayoutOp conversion = bits.conversion;
+    if (conversion.getValue().getType() != conversion.getType())
+      continue;
+    conversion.replaceAllUsesWith(conversion.getValue());
+    conversion.erase();
+  }
   SmallVector<Operation *> ops;
   program.getBody().walk([&](Operation *op) {
     ops.push_back(op);

@@ -776,6 +776,10 @@ public:
       const LinearLayout &from =
           getLayout(convert.getValue().getType()).getLinear();
       const LinearLayout &to = getLayout(convert.getType()).getLinear();
+      // Lanes of a warp exchange bits in words.
+      if (getTileElementType(convert.getType()).isInteger(1) &&
+          getBitShufflePlan(from, to))
+        continue;
       ConversionKind kind = classifyConversion(from, to);
       if (kind != ConversionKind::Shared) {
         if (kind != ConversionKind::Unsupported)

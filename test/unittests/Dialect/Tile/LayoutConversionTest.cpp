@@ -33,6 +33,28 @@ void expectPlanMoves(const LinearLayout &src, const LinearLayout &dst) {
                   dst.elementOf(reg, lane, warp));
 }
 
+/// Checks a plan of bits by packing the elements that each lane holds.
+void expectPlanMovesBits(const LinearLayout &src, const LinearLayout &dst) {
+  std::optional<BitShufflePlan> plan = getBitShufflePlan(src, dst);
+  ASSERT_TRUE(plan) << src.str() << " -> " << dst.str();
+  std::map<unsigned, unsigned> regAt;
+  for (unsigned reg = 0; reg != src.numRegs(); ++reg)
+    EXPECT_TRUE(regAt.try_emplace(plan->srcPlace[reg], reg).second);
+  for (unsigned warp = 0; warp != dst.numWarps(); ++warp)
+    for (unsigned lane = 0; lane != dst.numLanes(); ++lane)
+      for (unsigned reg = 0; reg != dst.numRegs(); ++reg) {
+        unsigned shift =
+            plan->laneShift.apply(lane) ^ plan->warpShift.apply(warp);
+        unsigned place = plan->dstPlace[reg];
+        EXPECT_LT(shift, 32u);
+        EXPECT_EQ(shift & place, 0u);
+        unsigned from = plan->laneMap.apply(lane) ^ plan->warpMap.apply(warp) ^
+                        plan->regLane[reg];
+        EXPECT_EQ(src.elementOf(regAt.at(place + shift), from, warp),
+                  dst.elementOf(reg, lane, warp));
+      }
+}
+
 TEST(LayoutConversion, Noop) {
   LinearLayout layout = getBlockedLayout({16, 64}, {1, 0}, 4, 32, 4);
   EXPECT_TRUE(isNoop(layout, layout));
@@ -51,6 +73,38 @@ TEST(LayoutConversion, RegisterPermutation) {
       {16}, {{0, 3}, BitTarget::replicated(), {0, 0}}, {{0, 1}, {0, 2}}, {});
   EXPECT_EQ(getRegisterMap(src, twice), (RegisterMap{0, 2, 0, 2, 1, 3, 1, 3}));
   EXPECT_EQ(getRegisterMap(twice, src), (RegisterMap{0, 4, 1, 5}));
+}
+
+TEST(LayoutConversion, BitsOfNeighbours) {
+  // Lanes have pairs of columns, and four lanes eight; sources have eight.
+  LinearLayout pairs = getMmaM64NAccumulatorLayout(64);
+  LinearLayout eights = *LinearLayout::fromBases(
+      {64, 64}, {{0, 1}, {8, 0}, {0, 2}, {0, 4}, {0, 32}},
+      {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}}, {{16, 0}, {32, 0}});
+  EXPECT_FALSE(getShufflePlan(eights, pairs));
+  expectPlanMovesBits(eights, pairs);
+  // What a lane chooses by are the lowest bits of places.
+  std::optional<BitShufflePlan> plan = getBitShufflePlan(eights, pairs);
+  EXPECT_EQ(plan->laneShift.apply(3), 3u);
+  EXPECT_EQ(plan->laneShift.apply(4), 0u);
+  EXPECT_EQ(plan->regLane[0], 0u);
+  // Along rows, of which eight lanes have one each.
+  LinearLayout rows = *LinearLayout::fromBases(
+      {64, 64}, {{2, 0}, {1, 0}, {4, 0}, {0, 16}, {0, 32}},
+      {{0, 2}, {0, 4}, {8, 0}, {0, 1}, {0, 8}}, {{16, 0}, {32, 0}});
+  expectPlanMovesBits(rows, pairs);
+  // More than one word, of which all lanes use both.
+  LinearLayout wide = getMmaM64NAccumulatorLayout(128);
+  expectPlanMovesBits(
+      *LinearLayout::fromBases(
+          {64, 128}, {{0, 1}, {8, 0}, {0, 2}, {0, 4}, {0, 32}, {0, 64}},
+          {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}}, {{16, 0}, {32, 0}}),
+      wide);
+  // Another warp's elements.
+  LinearLayout warps = *LinearLayout::fromBases(
+      {64, 64}, {{0, 1}, {16, 0}, {0, 2}, {0, 4}, {0, 32}},
+      {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}, {32, 0}});
+  EXPECT_FALSE(getBitShufflePlan(warps, pairs));
 }
 
 TEST(LayoutConversion, ShuffleWithinAWarp) {
@@ -282,6 +336,8 @@ void expectAnalysesHold(const LinearLayout &src, const LinearLayout &dst) {
     EXPECT_TRUE(sameWarp);
   }
   EXPECT_TRUE(!regs || getShufflePlan(src, dst));
+  if (getBitShufflePlan(src, dst))
+    expectPlanMovesBits(src, dst);
 }
 
 TEST(LayoutConversion, RandomPairs) {

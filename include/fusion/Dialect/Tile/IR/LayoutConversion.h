@@ -88,6 +88,26 @@ struct ShufflePlan {
 std::optional<ShufflePlan> getShufflePlan(const LinearLayout &src,
                                           const LinearLayout &dst);
 
+/// How to convert elements of one bit within warps, packed into words. Each
+/// thread packs register r of the source as bit `srcPlace[r] % 32` of word
+/// `srcPlace[r] / 32`; then
+///   dst[r] in (lane, warp) =
+///     bit `dstPlace[r] + laneShift(lane) ^ warpShift(warp)` of the words of
+///     lane `laneMap(lane) ^ warpMap(warp) ^ regLane[r]`.
+/// A shift is less than 32, and has no bit in common with any `dstPlace`, so
+/// that it stays within a word.
+struct BitShufflePlan {
+  llvm::SmallVector<unsigned, 16> srcPlace, dstPlace, regLane;
+  BitMatrix laneMap, warpMap;
+  BitMatrix laneShift, warpShift;
+};
+
+/// The plan for a conversion within warps in which lanes may choose among
+/// registers, as these are bits of words; none where other warps hold an
+/// element, or a choice may be of another word. Precondition: same shape.
+std::optional<BitShufflePlan> getBitShufflePlan(const LinearLayout &src,
+                                                const LinearLayout &dst);
+
 /// The cheapest way to convert `src` to `dst`. Precondition: same shape.
 ConversionKind classifyConversion(const LinearLayout &src,
                                   const LinearLayout &dst);

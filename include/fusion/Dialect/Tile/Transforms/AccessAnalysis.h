@@ -95,6 +95,11 @@ struct Run {
 std::optional<Run> getRun(AffineExpr expr, unsigned axis, int64_t width,
                           ValueRange symbols);
 
+/// True when `map` is the same for all of each aligned group of `width`
+/// elements along `axis`.
+bool isOfGroups(AffineMap map, ValueRange symbols, unsigned axis,
+                int64_t width);
+
 /// The step of the offset from most elements along `axis` to the next, also
 /// where it is another one at the ends of rows that a coordinate counts on
 /// through.

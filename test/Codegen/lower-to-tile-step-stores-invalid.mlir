@@ -1,0 +1,95 @@
+// RUN: fusion-opt %s --fusion-codegen-lower-to-tile --split-input-file --verify-diagnostics
+
+// A step that is left out would not store.
+
+#mnk_mk = affine_map<(m, n, k) -> (m, k)>
+#mnk_nk = affine_map<(m, n, k) -> (n, k)>
+#mnk_kn = affine_map<(m, n, k) -> (k, n)>
+#mnk_mn = affine_map<(m, n, k) -> (m, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @limited(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>) {
+  // expected-error@+1 {{FUS-3132: the steps of a walk store result 0, but the schedule leaves steps out ('limited'), has one beside another ('skew') or shares them ('split')}}
+  %0:2 = fusion.kernel @limited ins(%q, %k, %v : tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<sequential, tile = 32, limited>, #fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 2>>} {
+  ^bb0(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>):
+    %zero = arith.constant 0.0 : f32
+    %se = tensor.empty() : tensor<256x256xf32>
+    %s0 = linalg.fill ins(%zero : f32) outs(%se : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %s = linalg.matmul indexing_maps = [#mnk_mk, #mnk_nk, #mnk_mn] ins(%a, %b : tensor<256x64xf16>, tensor<256x64xf16>) outs(%s0 : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %ge = tensor.empty() : tensor<256x256xf16>
+    %g = linalg.generic {indexing_maps = [#mn, #mn], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<256x256xf32>) outs(%ge : tensor<256x256xf16>) {
+    ^bb1(%in: f32, %out: f16):
+      %t = arith.truncf %in : f32 to f16
+      linalg.yield %t : f16
+    } -> tensor<256x256xf16>
+    %oe = tensor.empty() : tensor<256x64xf32>
+    %o0 = linalg.fill ins(%zero : f32) outs(%oe : tensor<256x64xf32>) -> tensor<256x64xf32>
+    %o = linalg.matmul indexing_maps = [#mnk_mk, #mnk_kn, #mnk_mn] ins(%g, %c : tensor<256x256xf16>, tensor<256x64xf16>) outs(%o0 : tensor<256x64xf32>) -> tensor<256x64xf32>
+    fusion.yield %g, %o : tensor<256x256xf16>, tensor<256x64xf32>
+  }
+  return %0#0, %0#1 : tensor<256x256xf16>, tensor<256x64xf32>
+}
+
+// -----
+
+// A step beside another has what it stores in the registers of that one.
+
+#mnk_mk = affine_map<(m, n, k) -> (m, k)>
+#mnk_nk = affine_map<(m, n, k) -> (n, k)>
+#mnk_kn = affine_map<(m, n, k) -> (k, n)>
+#mnk_mn = affine_map<(m, n, k) -> (m, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @beside(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>) {
+  // expected-error@+1 {{FUS-3132: the steps of a walk store result 0, but the schedule leaves steps out ('limited'), has one beside another ('skew') or shares them ('split')}}
+  %0:2 = fusion.kernel @beside ins(%q, %k, %v : tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<sequential, tile = 32>, #fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 2, skew = 1>>} {
+  ^bb0(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>):
+    %zero = arith.constant 0.0 : f32
+    %se = tensor.empty() : tensor<256x256xf32>
+    %s0 = linalg.fill ins(%zero : f32) outs(%se : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %s = linalg.matmul indexing_maps = [#mnk_mk, #mnk_nk, #mnk_mn] ins(%a, %b : tensor<256x64xf16>, tensor<256x64xf16>) outs(%s0 : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %ge = tensor.empty() : tensor<256x256xf16>
+    %g = linalg.generic {indexing_maps = [#mn, #mn], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<256x256xf32>) outs(%ge : tensor<256x256xf16>) {
+    ^bb1(%in: f32, %out: f16):
+      %t = arith.truncf %in : f32 to f16
+      linalg.yield %t : f16
+    } -> tensor<256x256xf16>
+    %oe = tensor.empty() : tensor<256x64xf32>
+    %o0 = linalg.fill ins(%zero : f32) outs(%oe : tensor<256x64xf32>) -> tensor<256x64xf32>
+    %o = linalg.matmul indexing_maps = [#mnk_mk, #mnk_kn, #mnk_mn] ins(%g, %c : tensor<256x256xf16>, tensor<256x64xf16>) outs(%o0 : tensor<256x64xf32>) -> tensor<256x64xf32>
+    fusion.yield %g, %o : tensor<256x256xf16>, tensor<256x64xf32>
+  }
+  return %0#0, %0#1 : tensor<256x256xf16>, tensor<256x64xf32>
+}
+
+// -----
+
+// The first of the blocks that share a walk would store for all.
+
+#mnk_mk = affine_map<(m, n, k) -> (m, k)>
+#mnk_nk = affine_map<(m, n, k) -> (n, k)>
+#mnk_kn = affine_map<(m, n, k) -> (k, n)>
+#mnk_mn = affine_map<(m, n, k) -> (m, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @shared(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>) {
+  // expected-error@+1 {{FUS-3132: the steps of a walk store result 0, but the schedule leaves steps out ('limited'), has one beside another ('skew') or shares them ('split')}}
+  %0:2 = fusion.kernel @shared ins(%q, %k, %v : tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> (tensor<256x256xf16>, tensor<256x64xf32>)
+      attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<sequential, tile = 32>, #fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 2, split = 2>>} {
+  ^bb0(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>):
+    %zero = arith.constant 0.0 : f32
+    %se = tensor.empty() : tensor<256x256xf32>
+    %s0 = linalg.fill ins(%zero : f32) outs(%se : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %s = linalg.matmul indexing_maps = [#mnk_mk, #mnk_nk, #mnk_mn] ins(%a, %b : tensor<256x64xf16>, tensor<256x64xf16>) outs(%s0 : tensor<256x256xf32>) -> tensor<256x256xf32>
+    %ge = tensor.empty() : tensor<256x256xf16>
+    %g = linalg.generic {indexing_maps = [#mn, #mn], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<256x256xf32>) outs(%ge : tensor<256x256xf16>) {
+    ^bb1(%in: f32, %out: f16):
+      %t = arith.truncf %in : f32 to f16
+      linalg.yield %t : f16
+    } -> tensor<256x256xf16>
+    %oe = tensor.empty() : tensor<256x64xf32>
+    %o0 = linalg.fill ins(%zero : f32) outs(%oe : tensor<256x64xf32>) -> tensor<256x64xf32>
+    %o = linalg.matmul indexing_maps = [#mnk_mk, #mnk_kn, #mnk_mn] ins(%g, %c : tensor<256x256xf16>, tensor<256x64xf16>) outs(%o0 : tensor<256x64xf32>) -> tensor<256x64xf32>
+    fusion.yield %g, %o : tensor<256x256xf16>, tensor<256x64xf32>
+  }
+  return %0#0, %0#1 : tensor<256x256xf16>, tensor<256x64xf32>
+}
