@@ -12,6 +12,7 @@
 
 #include "FirstProducts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -64,12 +65,17 @@ mlir::fusion::findSumLoops(tile::MmaAsyncOp product) {
   return loops;
 }
 
-/// True when nothing reads `value`, of the block of `op`, from `op` on.
-static bool isReadBefore(Value value, Operation *op) {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    Operation *reader = op->getBlock()->findAncestorOpInBlock(*user);
-    return reader && reader->isBeforeInBlock(op);
+/// True when `value`, of the block of `op`, is kept rounded and nothing reads
+/// it from `op` on.
+static bool isKeptRounded(Value value, Operation *op) {
+  bool isKept = llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<arith::TruncFOp>(user) &&
+           llvm::any_of(user->getUsers(), llvm::IsaPred<tile::PinOp>);
   });
+  return isKept && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           Operation *reader = op->getBlock()->findAncestorOpInBlock(*user);
+           return reader && reader->isBeforeInBlock(op);
+         });
 }
 
 Value mlir::fusion::findEarlierSums(Operation *op, Type type) {
@@ -78,7 +84,7 @@ Value mlir::fusion::findEarlierSums(Operation *op, Type type) {
     if (!isa<scf::ForOp, tile::MmaWaitOp>(before))
       continue;
     for (OpResult result : before->getResults()) {
-      if (result.getType() != type || !isReadBefore(result, op))
+      if (result.getType() != type || !isKeptRounded(result, op))
         continue;
       Value sums = result;
       while (auto loop = sums.getDefiningOp<scf::ForOp>())

@@ -32,9 +32,9 @@ findSumLoops(tile::MmaAsyncOp product);
 bool isSumOfFirstProduct(OpOperand &init);
 
 /// Sums of `type` that products before `op` in its block have made, and that
-/// nothing reads any more; null without any. Sums that begin with a product may
-/// begin in their registers: others, which nothing has written, would be
-/// reserved all the time.
+/// are kept rounded and read no more; null without any. Sums that begin with a
+/// product may begin in their registers: others, which nothing has written,
+/// would be reserved all the time.
 Value findEarlierSums(Operation *op, Type type);
 
 } // namespace mlir::fusion
