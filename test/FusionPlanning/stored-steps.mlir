@@ -5,7 +5,7 @@
 // Gradients of attention with a bias for each head: the gradient of scores is that
 // of the bias. One walk stores it, others make it again or read it; nothing else of
 // its size is in memory.
-// OWN: kernels: 10 unfused -> 3
+// OWN: kernels: 10 unfused -> {{[23]$}}
 // OWN: between kernels: 0 B at once
 
 //--- own.mlir
