@@ -35,7 +35,7 @@ import pathlib
 import re
 import sys
 
-from cases import find_packages, make_timer, parse_options, run_step
+from cases import find_packages, make_timer, run_named
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -335,12 +335,5 @@ def run(folder, only):
     return failed
 
 
-def main():
-    options = parse_options(__doc__)
-    cases = [Case(name) for name in options.cases or CASES
-             if re.search(options.only, name)]
-    return run_step(options, cases, run)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_named(__doc__, Case, CASES, run))

@@ -45,6 +45,15 @@ def run_step(options, cases, run):
     return 1 if failed else 0
 
 
+def run_named(description, make, names, run):
+    """The exit status of the command line's step, with the cases that it names
+    or `names`, each made by `make`."""
+    options = parse_options(description)
+    cases = [make(name) for name in options.cases or names
+             if re.search(options.only, name)]
+    return run_step(options, cases, run)
+
+
 def make_timer():
     """A timer, once the machine and its rates are printed."""
     import torch
