@@ -272,13 +272,14 @@ Scalars WgmmaEmitter::multiply(ArrayRef<Value> accumulators, ArrayRef<Value> a,
 }
 
 Scalars WgmmaEmitter::gatherSums(MutableArrayRef<tile::MmaAsyncOp> run) {
-  // What begins with this product, and no loop around it.
-  auto loops = findSumLoops(run.front());
-  if (run.size() == 1 && loops && loops->empty())
-    if (Value earlier = findEarlierSums(run.front(), run.front().getType()))
-      return lowering.get(earlier);
-  if (run.size() == 1)
-    return lowering.get(run.front().getAcc());
+  if (run.size() == 1) {
+    // What begins with this product, and no loop around it.
+    tile::MmaAsyncOp op = run.front();
+    auto loops = findSumLoops(op);
+    Value earlier =
+        loops && loops->empty() ? findEarlierSums(op, op.getType()) : Value();
+    return lowering.get(earlier ? earlier : op.getAcc());
+  }
   // In the order of one accumulator with all the columns: blocks of rows are
   // outside of them.
   Scalars sums;
