@@ -296,7 +296,7 @@ class Case:
 
 
 def run(folder, only):
-    import fusion
+    import fusion_compiler as fusion
     import torch
     import torch.nn.functional as functional
     from torch.nn.attention import SDPBackend, sdpa_kernel

@@ -282,7 +282,7 @@ class Case:
 
 
 def run(folder, only):
-    import fusion
+    import fusion_compiler as fusion
     import torch
 
     timer = make_timer()

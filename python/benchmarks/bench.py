@@ -32,7 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import torch  # noqa: E402
 
-import fusion  # noqa: E402
+import fusion_compiler as fusion  # noqa: E402
 import workloads  # noqa: E402
 from timing import Timer  # noqa: E402
 

@@ -127,7 +127,7 @@ def compile_one(name, text, schedule, case, options, directory):
 def add_kernels(entry, options):
     """What the package says of its kernels; ptxas's figures where it ran."""
     os.environ["FUSION_RT_LIBRARY"] = str(options.library)
-    import fusion  # NumPy is needed for this alone.
+    import fusion_compiler as fusion  # NumPy is needed for this alone.
     package = fusion.load(options.output / entry["package"], "emulator")
     entry["kernels"] = [
         {key: kernel[key] for key in

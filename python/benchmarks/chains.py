@@ -228,7 +228,7 @@ def run_chain(case, package, parts, timer):
 
 
 def run(folder, only):
-    import fusion
+    import fusion_compiler as fusion
     import torch
 
     timer = make_timer()

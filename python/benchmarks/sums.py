@@ -183,7 +183,7 @@ def run_case(case, packages, timer):
 
 
 def run(folder, only):
-    import fusion
+    import fusion_compiler as fusion
     import torch
 
     timer = make_timer()

@@ -33,8 +33,8 @@ _package.__path__ = [os.path.join(os.path.dirname(HERE), "fusion")]
 sys.modules.setdefault("fusion", _package)
 
 from bits import draw, is_close, npy  # noqa: E402
-from fusion import abi  # noqa: E402
-from fusion.errors import FusionError  # noqa: E402
+from fusion_compiler import abi  # noqa: E402
+from fusion_compiler.errors import FusionError  # noqa: E402
 
 # What a GPU computes other than the emulator (docs/Numerics.md): functions by
 # approximation, and sums of products of floats in tensor cores.

@@ -27,8 +27,8 @@ import time
 
 import numpy as np
 
-import fusion
-from fusion import abi, devices
+import fusion_compiler as fusion
+from fusion_compiler import abi, devices
 
 PROGRAM = """
 func.func @scale(%x: tensor<?x8xf32> {fusion.dims = ["rows", "_"]},
@@ -210,7 +210,7 @@ class Driver:
         draw.choice([memory.free, lambda: memory.copy_from(array)])()
 
     def scalars(self, draw):
-        from fusion.package import TensorSpec, _scalar
+        from fusion_compiler.package import TensorSpec, _scalar
         spec = TensorSpec("s", draw.choice(abi.DTYPES), (), True)
         _scalar(draw.choice([1, -1, 1 << 63, 1 << 200, 1.5, float("nan"), None,
                              "x", True, np.float16(2), np.zeros(3), 1j,

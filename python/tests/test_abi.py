@@ -8,7 +8,7 @@ import pathlib
 import re
 import unittest
 
-from fusion import abi, compiler
+from fusion_compiler import abi, compiler
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent.parent / "include"
 C_TYPES = {

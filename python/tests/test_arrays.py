@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from fusion import arrays
+from fusion_compiler import arrays
 
 
 class Bf16Test(unittest.TestCase):

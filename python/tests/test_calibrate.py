@@ -19,8 +19,8 @@ import unittest
 
 import numpy as np
 
-from fusion import abi
-from fusion.devices import Device
+from fusion_compiler import abi
+from fusion_compiler.devices import Device
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / "benchmarks"))

@@ -15,7 +15,7 @@ import unittest
 
 import numpy as np
 
-import fusion
+import fusion_compiler as fusion
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / "benchmarks"))

@@ -7,7 +7,7 @@ import os
 import pathlib
 import unittest
 
-import fusion
+import fusion_compiler as fusion
 
 GOOD = """
 func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 
-import fusion
+import fusion_compiler as fusion
 
 EXAMPLES = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs" /
             "examples")

@@ -23,7 +23,7 @@ BUILD = pathlib.Path(os.environ.get("FUSION_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(FUZZ))
 
 import bits  # noqa: E402
-import fusion  # noqa: E402, F401 (the whole package, before worker.py)
+import fusion_compiler as fusion  # noqa: E402, F401 (the whole package, before worker.py)
 import generator  # noqa: E402
 import outcomes  # noqa: E402
 import packages  # noqa: E402

@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 
-import fusion
+import fusion_compiler as fusion
 
 SCALE_ADD = """
 func.func @scale_add(%x: tensor<?x8xf32> {fusion.dims = ["rows", "_"]},

@@ -10,7 +10,7 @@ import tempfile
 import types
 import unittest
 
-import fusion
+import fusion_compiler as fusion
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / "benchmarks"))

@@ -5,7 +5,7 @@
 
 import unittest
 
-import fusion
+import fusion_compiler as fusion
 from test_package import SCALE_ADD
 
 try:

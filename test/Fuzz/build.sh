@@ -43,7 +43,7 @@ ln -sf fusion-compiler-fuzzer "$folder/fusion-command-line-fuzzer"
 # The Python package on the sanitized runtime, which needs the sanitizer's
 # library in the process, and packages in place of the compiler.
 mkdir -p "$folder/python/packages"
-cp -r python/fusion python/tests/hostile.py "$folder/python/"
+cp -r python/fusion_compiler python/tests/hostile.py "$folder/python/"
 strip --strip-debug -o "$folder/python/libfusion-rt.so" \
   build-fuzz/lib/libfusion-rt.so
 cp "$(clang-22 -print-file-name=libclang_rt.asan-x86_64.so)" "$folder/python/"

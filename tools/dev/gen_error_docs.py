@@ -141,7 +141,7 @@ def render(tools, phases, runtime):
 
 def read_sources():
     """The text of every source that can print a code, without comments."""
-    for folder in ("include", "lib", "tools", "python/fusion"):
+    for folder in ("include", "lib", "tools", "python/fusion_compiler"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".h", ".cpp", ".td", ".py", ".def"):
                 if path in (TOOLS, PHASES, RUNTIME, pathlib.Path(__file__)):

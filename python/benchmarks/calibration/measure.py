@@ -15,8 +15,8 @@ import statistics
 
 import numpy as np
 
-from fusion import abi
-from fusion.devices import Device, Memory
+from fusion_compiler import abi
+from fusion_compiler.devices import Device, Memory
 
 from .driver import Driver
 

@@ -18,7 +18,7 @@ sys.path[:1] = [str(HERE.parent), str(HERE.parent.parent)]
 
 import torch  # noqa: E402
 
-import fusion  # noqa: E402
+import fusion_compiler as fusion  # noqa: E402
 from drawing import runtime  # noqa: E402
 from timing import Timer  # noqa: E402
 

@@ -8,7 +8,7 @@ import statistics
 
 import torch
 
-import fusion
+import fusion_compiler as fusion
 
 from . import peers, semantics
 

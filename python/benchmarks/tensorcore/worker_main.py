@@ -13,7 +13,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 import torch  # noqa: E402
 
-import fusion  # noqa: E402
+import fusion_compiler as fusion  # noqa: E402
 from tensorcore import measure  # noqa: E402
 from tensorcore.cases import Case  # noqa: E402
 

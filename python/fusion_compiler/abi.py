@@ -11,8 +11,8 @@ from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_double,
                     c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,
                     c_void_p)
 
-from fusion import libraries
-from fusion.errors import FusionError
+from fusion_compiler import libraries
+from fusion_compiler.errors import FusionError
 
 ABI_VERSION = 1
 MAX_RANK = 16

@@ -8,7 +8,7 @@ import threading
 import warnings
 import weakref
 
-from fusion import abi
+from fusion_compiler import abi
 
 _LOCK = threading.Lock()
 _devices = {}

@@ -15,11 +15,11 @@ The package sits on two C interfaces through ctypes: the runtime
 NumPy is the only dependency.
 """
 
-from fusion.compiler import compile, compile_to  # noqa: A004
-from fusion.devices import Device, default_device
-from fusion.errors import Diagnostic, FusionError
-from fusion.libraries import set_compiler_library, set_runtime_library
-from fusion.package import Entry, Package, TensorSpec, load
+from fusion_compiler.compiler import compile, compile_to  # noqa: A004
+from fusion_compiler.devices import Device, default_device
+from fusion_compiler.errors import Diagnostic, FusionError
+from fusion_compiler.libraries import set_compiler_library, set_runtime_library
+from fusion_compiler.package import Entry, Package, TensorSpec, load
 
 __all__ = [
     "Device", "Diagnostic", "Entry", "FusionError", "Package", "TensorSpec",

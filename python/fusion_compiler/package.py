@@ -15,9 +15,9 @@ import weakref
 
 import numpy as np
 
-from fusion import abi, arrays, tensors
-from fusion.devices import Device, Memory, default_device
-from fusion.errors import FusionError
+from fusion_compiler import abi, arrays, tensors
+from fusion_compiler.devices import Device, Memory, default_device
+from fusion_compiler.errors import FusionError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ import os
 import pathlib
 import threading
 
-from fusion.errors import FusionError
+from fusion_compiler.errors import FusionError
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LOCK = threading.RLock()

@@ -8,10 +8,10 @@ import warnings
 from ctypes import (POINTER, Structure, byref, c_char_p, c_int32, c_size_t,
                     c_uint32, c_void_p)
 
-from fusion import libraries
-from fusion.devices import Device, default_device
-from fusion.errors import Diagnostic, FusionError
-from fusion.package import Package
+from fusion_compiler import libraries
+from fusion_compiler.devices import Device, default_device
+from fusion_compiler.errors import Diagnostic, FusionError
+from fusion_compiler.package import Package
 
 ABI_VERSION = 1
 

@@ -1,0 +1,73 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch-mlir: where it is, whether it fits, and its lowerings to linalg.
+
+torch-mlir is built on another release of MLIR than this compiler, so that the
+two exchange text. Its passes run in a process of their own (`torch-mlir-opt`,
+which the wheel has): what ends that process is an error here.
+"""
+
+import functools
+import importlib.metadata
+import importlib.util
+import pathlib
+import re
+import subprocess
+
+from fusion_compiler.errors import FusionError
+
+# The release that the tests run with. Another is taken if it is newer than
+# the oldest that is known to have every pass and option used here.
+TESTED = "20261001"
+OLDEST = "20261001"
+
+# To linalg on tensors, from what each importer begins with.
+FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
+              "torch-backend-to-linalg-on-tensors-backend-pipeline)")
+FROM_ONNX = ("builtin.module(torch-onnx-to-torch-backend-pipeline"
+             "{backend-legal-ops=aten.flatten.using_ints},"
+             "torch-backend-to-linalg-on-tensors-backend-pipeline)")
+FROM_STABLEHLO = ("builtin.module(stablehlo-legalize-to-linalg,canonicalize,"
+                  "cse)")
+
+
+@functools.lru_cache(maxsize=None)
+def folder():
+    """The folder of the installed torch_mlir package; refuses what is missing
+    or too old (FUS-1305, FUS-1306). Does not import it."""
+    spec = importlib.util.find_spec("torch_mlir")
+    if spec is None or not spec.submodule_search_locations:
+        raise FusionError.of("FUS-1305", "torch-mlir is not installed",
+                             f"pip install torch-mlir=={TESTED}")
+    version = importlib.metadata.version("torch-mlir")
+    if version < OLDEST:
+        raise FusionError.of(
+            "FUS-1306", f"torch-mlir is of release {version}, older than "
+            f"{OLDEST}", f"pip install torch-mlir=={TESTED}")
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def _first_error(log):
+    """The first error that the tool printed, without the file's name."""
+    match = re.search(r"error: (.*)", log)
+    return match.group(1).strip() if match else log.strip()[:500]
+
+
+def lower(text, pipeline):
+    """MLIR text after a pipeline of torch-mlir; text in, text out.
+
+    Raises FUS-1307 with what the pipeline said.
+    """
+    tool = folder() / "_mlir_libs" / "torch-mlir-opt"
+    done = subprocess.run([tool, f"--pass-pipeline={pipeline}", "-"],
+                          input=text, capture_output=True, text=True)
+    if done.returncode < 0:
+        raise FusionError.of("FUS-1307", "torch-mlir ended with signal "
+                             f"{-done.returncode}", "leave the operation that "
+                             "the program was imported from to its framework")
+    if done.returncode:
+        raise FusionError.of("FUS-1307", "torch-mlir: "
+                             f"{_first_error(done.stderr)}", "leave that "
+                             "operation to its own framework")
+    return done.stdout
