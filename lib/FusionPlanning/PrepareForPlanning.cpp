@@ -69,6 +69,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
   dropDecisions(block);
   foldMaskedRows(func);
   reshapeLookups(func);
+  foldWidening(func);
   foldCopies(func);
   splitRepeats(func);
   joinExchangedHalves(func);

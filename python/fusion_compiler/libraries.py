@@ -27,7 +27,7 @@ class _Library:
     def __init__(self, file_name, variable, declare):
         self.file_name, self.variable, self.declare = (file_name, variable,
                                                        declare)
-        self.path, self.handle = None, None
+        self.path, self.handle, self.loaded = None, None, None
 
     def candidates(self):
         if self.path:
@@ -56,6 +56,7 @@ class _Library:
             if path.exists():
                 tried.append(path)
                 try:
+                    self.loaded = path
                     return ctypes.CDLL(str(path))
                 except OSError as error:
                     raise FusionError.of(
@@ -64,6 +65,7 @@ class _Library:
                         f"{self.variable}") from error
             tried.append(path)
         try:
+            self.loaded = self.file_name
             return ctypes.CDLL(self.file_name)
         except OSError:
             places = "".join(f"\n  {path}" for path in tried)
@@ -85,6 +87,12 @@ def register(key, file_name, variable, declare):
 def get(key):
     """The loaded library, loading it at the first call."""
     return _libraries[key].get()
+
+
+def path(key):
+    """The file of a library, which is loaded for it."""
+    get(key)
+    return _libraries[key].loaded
 
 
 def _set(key, path):

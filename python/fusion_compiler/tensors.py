@@ -25,6 +25,14 @@ def torch_dtype(dtype):
     return getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
 
 
+@functools.lru_cache(maxsize=None)
+def known_dtypes():
+    """PyTorch's element types that a package can have."""
+    torch = sys.modules["torch"]
+    return frozenset(getattr(torch, name) for name in _TORCH_NAMES.values()
+                     if hasattr(torch, name))
+
+
 def check(tensor, dtype, what):
     """Refuses what cannot be used in place, saying what to do instead.
 

@@ -45,6 +45,9 @@ void splitRepeats(FunctionOpInterface func);
 /// minus infinity.
 void foldMaskedRows(FunctionOpInterface func);
 
+/// Lets contractions of widened floats take them as they were before.
+void foldWidening(FunctionOpInterface func);
+
 /// Lets contractions read operands that are other tensors transposed or
 /// repeated, and all operations those with dimensions of size one more, where
 /// these come from.

@@ -60,7 +60,8 @@ def lower(text, pipeline):
     Raises FUS-1307 with what the pipeline said.
     """
     tool = folder() / "_mlir_libs" / "torch-mlir-opt"
-    done = subprocess.run([tool, f"--pass-pipeline={pipeline}", "-"],
+    done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
+                           "--mlir-print-debuginfo", "-"],
                           input=text, capture_output=True, text=True)
     if done.returncode < 0:
         raise FusionError.of("FUS-1307", "torch-mlir ended with signal "

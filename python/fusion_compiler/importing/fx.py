@@ -1,0 +1,118 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""FX graphs of ATen operations, without side effects, as MLIR text.
+
+Every operation of the text has the FX node that it came from as its location:
+the file is the node's name (`mark_nodes`), so that an error of torch-mlir or of
+the compiler tells the node (`failing_node`).
+"""
+
+import contextlib
+import io
+import re
+
+from fusion_compiler.errors import FusionError
+from fusion_compiler.importing import torch_mlir
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _importer():
+    """(torch_mlir's Python context, its FX importer)"""
+    torch_mlir.folder()
+    try:
+        from torch_mlir import ir
+        from torch_mlir.dialects import torch as dialect
+        from torch_mlir.extras.fx_importer import FxImporter
+    except ImportError as error:
+        raise FusionError.of(
+            "FUS-1306", f"torch-mlir cannot be imported: {error}",
+            f"pip install torch-mlir=={torch_mlir.TESTED}") from error
+    context = ir.Context()
+    dialect.register_dialect(context)
+    return ir, FxImporter(context=context)
+
+
+def mark_nodes(graph):
+    """Makes the name of each node, or `meta["fusion_node"]` where it was
+    renamed, its place in the program, for `graph` and what is traced of it."""
+    for node in graph.nodes:
+        name = node.meta.get("fusion_node", node.name)
+        node.meta["stack_trace"] = f'File "{name}", line 1,'
+
+
+def to_torch_dialect(graph, name="main"):
+    """The torch dialect of an FX graph, as text.
+
+    `graph` is a `torch.fx.Graph` whose placeholders are tensors or sizes, each
+    with its fake tensor or SymInt in `meta["val"]`, and which returns tensors.
+    It becomes one function `name` of as many arguments and results.
+    """
+    ir, importer = _importer()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            function = importer.import_stateless_graph(graph, func_name=name)
+    except FusionError:
+        raise
+    except Exception as error:  # Whatever the importer stumbles over.
+        raise FusionError.of(
+            "FUS-1307", f"torch-mlir cannot import the graph: {error}",
+            "leave the operation to PyTorch") from error
+    with importer._c:
+        # Sizes that PyTorch does not know to be 1 are not 1: it guards that.
+        function.attributes["torch.assume_strict_symbolic_shapes"] = (
+            ir.UnitAttr.get())
+    return importer.module.operation.get_asm(enable_debug_info=True)
+
+
+def to_linalg(text):
+    """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
+    linalg = torch_mlir.lower(text, torch_mlir.FROM_TORCH)
+    foreign = re.search(r"\b(tm_tensor|torch|torch_c|scf|func\.call)\.?[\w.]*",
+                        _without_locations(linalg))
+    if foreign:
+        raise _left_over(linalg, foreign)
+    return linalg
+
+
+def _without_locations(text):
+    return text[:text.find("\n#loc")] if "\n#loc" in text else text
+
+
+def _left_over(text, match):
+    line_end = text.find("\n", match.start())
+    line = text[match.start():line_end]
+    reference = re.search(r"loc\((#loc\d*)\)", line)
+    name = ""
+    if reference:
+        found = re.search(rf'^{reference.group(1)} = loc\((?:.*?)"([^"]+)":',
+                          text, re.M)
+        name = found.group(1) if found else ""
+    return ImportRefused(name, f"torch-mlir leaves {match.group(0)} in the "
+                         "program")
+
+
+class ImportRefused(FusionError):
+    """FUS-1307 with the FX node whose operation is at fault, if it is known."""
+
+    def __init__(self, node, cause):
+        remedy = "leave the operation to PyTorch"
+        super().__init__(f"FUS-1307: {cause}; {remedy}", "FUS-1307", cause,
+                         remedy)
+        self.node = node
+
+
+def failing_node(error, names):
+    """The name of the FX node that an error is about, of those in `names`;
+    None if the error does not tell."""
+    for name in (getattr(error, "node", ""), getattr(error, "file", "")):
+        if name in names:
+            return name
+    for name in re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)):
+        if name in names:
+            return name
+    for name in _NAME.findall(getattr(error, "cause", "")):
+        if name in names:
+            return name
+    return None

@@ -1,0 +1,132 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The backend of torch.compile: AOTAutograd around packages."""
+
+import dataclasses
+import functools
+import logging
+import typing
+
+import torch
+from functorch.compile import (make_boxed_func,
+                               min_cut_rematerialization_partition)
+from torch._dynamo.backends.common import aot_autograd
+
+from fusion_compiler.errors import FusionError
+from fusion_compiler.importing import decompositions, fx, torch_mlir
+from fusion_compiler.torch import partition, reports
+from fusion_compiler.torch.parts import Part
+
+LOG = logging.getLogger("fusion.torch")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """`torch.compile(model, backend="fusion", options={...})`.
+
+    `target`: the chip to compile for, by default that of the tensors' device.
+    `fast_numerics`: roundings that the program declares may be left out.
+    """
+    target: typing.Optional[str] = None
+    fast_numerics: bool = False
+
+    @classmethod
+    def of(cls, options):
+        known = {field.name for field in dataclasses.fields(cls)}
+        for name in options or {}:
+            if name not in known:
+                raise FusionError.of(
+                    "FUS-1309", f"the backend has no option {name!r}",
+                    f"use {', '.join(sorted(known))}")
+        return cls(**(options or {}))
+
+
+def backend(module, inputs, *, options=None, mode=None):
+    """Compiles a graph of Dynamo, forward and backward, to packages.
+
+    What torch-mlir or the compiler cannot take is left to PyTorch, with the
+    reason in `fusion.torch.report()`. `mode` is "default" or
+    "reduce-overhead", which records the kernels in CUDA graphs.
+    """
+    torch_mlir.folder()
+    options = Options.of(options)
+
+    def compiler(kind):
+        return functools.partial(compile_graph, kind=kind, options=options)
+
+    compiled = aot_autograd(
+        fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
+        inference_compiler=compiler("inference"),
+        partition_fn=min_cut_rematerialization_partition,
+        decompositions=decompositions.early())
+    return compiled(module, inputs)
+
+
+def _device(module):
+    """Where a graph runs: where its tensors are, those of no dimension, which
+    may be numbers, aside."""
+    devices = [value.device for node in module.graph.nodes
+               for value in partition.values_of(node)
+               if isinstance(value, torch.Tensor)]
+    return next((d for d in devices if d.type == "cuda"),
+                devices[0] if devices else torch.device("cpu"))
+
+
+def compile_graph(module, inputs, kind="inference", options=Options()):
+    """A callable for a graph of AOTAutograd, and a GraphReport of it."""
+    device = _device(module)
+    refusals = partition.Refusals(device)
+    packages = {}
+    while True:
+        fused, names = partition.split(module, refusals)
+        parts = _compile_parts(fused, names, device, options, refusals,
+                               packages)
+        if parts is not None:
+            break
+    sizes = {name: len([node for node in getattr(fused, name).graph.nodes
+                        if node.op == "call_function"]) for name in names}
+    for name, part in parts.items():
+        setattr(fused, name, part)
+    fused.recompile()
+    _add_report(module, kind, parts, sizes, refusals)
+    return make_boxed_func(fused.forward)
+
+
+def _compile_parts(fused, names, device, options, refusals, packages):
+    """{name: Part}; None where a part was refused something and the graph has
+    to be split again."""
+    parts, refused = {}, False
+    for name in names:
+        module = getattr(fused, name)
+        nodes = {node.meta.get("fusion_node", node.name): node
+                 for node in module.graph.nodes if node.op == "call_function"}
+        try:
+            parts[name] = Part(module, device, options, packages)
+        except Exception as error:  # A part must not end the user's program.
+            reason = getattr(error, "cause", "") or str(error)
+            culprit = fx.failing_node(error, nodes)
+            LOG.info("%s: %s", culprit or name, error)
+            for node in [culprit] if culprit else nodes:
+                refusals.refuse(node, reason.strip().split("\n")[0][:300])
+            refused = True
+    return None if refused else parts
+
+
+def _add_report(module, kind, parts, sizes, refusals):
+    fallbacks = []
+    for node in module.graph.nodes:
+        if node.op != "call_function" or node.target in partition.VIEWS:
+            continue
+        reason = refusals.reason(node)
+        if reason and partition.computes(node) and reason != "computes a size":
+            fallbacks.append(reports.Fallback(str(node.target), reason,
+                                              reports.line_of(node)))
+    graph = reports.GraphReport(kind, tuple(
+        reports.CompiledPart(sizes[name], part.entry.kernels_after,
+                             part.cached, part.seconds, part.package)
+        for name, part in parts.items()), tuple(fallbacks))
+    for one in fallbacks:
+        LOG.info("left to PyTorch: %s: %s %s", one.operator, one.reason,
+                 one.line)
+    reports.add(graph)
