@@ -89,6 +89,7 @@ private:
   unsigned number(unsigned slot);
   void note(unsigned dim, int64_t extent, bool isDynamic);
   unsigned numberLoop(unsigned index, unsigned loop);
+  void numberBatch(unsigned value);
   void numberResult(unsigned value);
   void numberResults();
   void numberTensors();
@@ -238,10 +239,12 @@ bool IterationDimsBuilder::needOne(unsigned a, unsigned b) const {
 /// results together where these have equal sizes; so do products of a single
 /// row, which are no contractions to planning, along that row.
 void IterationDimsBuilder::mergeSiblings() {
+  // Views of one tensor from outside are operands of their own.
   auto getInputs = [&](unsigned node) {
     llvm::SmallDenseSet<unsigned, 4> inputs;
     for (const TensorRead &read : graph.getNode(node).reads)
-      inputs.insert(graph.getBase(read.value));
+      inputs.insert(isInside(read.value) ? graph.getBase(read.value)
+                                         : read.value);
     return inputs;
   };
   SmallVector<unsigned> earlier;
@@ -326,6 +329,30 @@ void IterationDimsBuilder::numberResult(unsigned value) {
   }
 }
 
+/// Numbers the dimensions of `value` that contractions have in both operands
+/// before all others: rows and columns come last, in whatever order results
+/// are stored.
+void IterationDimsBuilder::numberBatch(unsigned value) {
+  llvm::SmallDenseSet<unsigned, 4> batch;
+  for (auto [index, id] : llvm::enumerate(nodes)) {
+    const GraphNode &node = graph.getNode(id);
+    if (node.kind != NodeKind::Contraction)
+      continue;
+    for (unsigned loop = 0; loop < node.extents.size(); ++loop) {
+      auto reads = [&](const TensorRead &read) {
+        return llvm::is_contained(
+            read.coords, getAffineDimExpr(loop, graph.getContext()));
+      };
+      if (!node.reduced[loop] && llvm::count_if(node.reads, reads) > 1)
+        batch.insert(classes.find(loopSlots[index] + loop));
+    }
+  }
+  unsigned slots = getValueSlots(value);
+  for (unsigned dim = 0; dim < graph.getValue(value).shape.size(); ++dim)
+    if (batch.contains(classes.find(slots + dim)))
+      number(slots + dim);
+}
+
 void IterationDimsBuilder::numberResults() {
   // Of an output that is written in place the kernel has a slice.
   auto size = [&](unsigned value) {
@@ -342,8 +369,10 @@ void IterationDimsBuilder::numberResults() {
   for (const unsigned &value : stored)
     if (size(value) > size(*primary))
       primary = &value;
-  if (primary != stored.end())
+  if (primary != stored.end()) {
+    numberBatch(*primary);
     numberResult(*primary);
+  }
   llvm::for_each(stored, [&](unsigned value) { numberResult(value); });
 }
 

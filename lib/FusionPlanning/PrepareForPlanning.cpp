@@ -71,6 +71,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
   reshapeLookups(func);
   foldWidening(func);
   foldCopies(func);
+  foldIndexFunctions(func);
   splitRepeats(func);
   joinExchangedHalves(func);
   collapseReshapes(func);

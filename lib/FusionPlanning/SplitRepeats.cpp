@@ -16,7 +16,10 @@
 //
 // The contraction is made along both dimensions, reads the operand where it
 // comes from, and what follows, reductions and all, up to the next contraction
-// works on both as well.
+// works on both as well. A batch that is joined for a contraction alone, and
+// split again behind it, is not joined:
+//
+//   expand(batch_matmul(collapse(x), collapse(y)))  ==>  matmul'(x, y)
 //
 //===----------------------------------------------------------------------===//
 
@@ -254,6 +257,57 @@ static bool shouldSplit(OpOperand *operand) {
          (user.getNumReductionLoops() == 0 && user.getNumDpsInputs() == 1);
 }
 
+/// The sizes of the parts of a dimension: what a reshape joins or splits.
+static SmallVector<int64_t> getPartSizes(RankedTensorType type,
+                                         ArrayRef<int64_t> parts) {
+  return llvm::map_to_vector(
+      parts, [&](int64_t part) { return type.getDimSize(part); });
+}
+
+/// Does every user of contraction `op` split dimension `dim` of its result into
+/// parts of `sizes` again?
+static bool isSplitAgain(linalg::GenericOp op, int64_t dim,
+                         ArrayRef<int64_t> sizes) {
+  return !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) {
+           auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
+           return expand &&
+                  ArrayRef<int64_t>(getPartSizes(
+                      expand.getResultType(),
+                      expand.getReassociationIndices()[dim])) == sizes;
+         });
+}
+
+/// Does the contraction that reads `operand` have its batch joined for it
+/// alone? Importers do so, since what they have to call takes one dimension.
+static bool isJoinedForUser(OpOperand *operand) {
+  auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  if (!op || !collapse || hasContract(op) || op.getNumDpsInits() != 1 ||
+      !sumsProducts(op))
+    return false;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  bool isJoined = false;
+  for (auto [dim, parts] :
+       llvm::enumerate(collapse.getReassociationIndices())) {
+    if (parts.size() == 1)
+      continue;
+    SmallVector<int64_t> sizes = getPartSizes(collapse.getSrcType(), parts);
+    AffineExpr loop = map.getResult(dim);
+    std::optional<unsigned> place = result.getResultPosition(loop);
+    bool isBatch = llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *one) {
+      return op.getMatchingIndexingMap(one).getResultPosition(loop);
+    });
+    // Two unknown sizes tell nothing about their product.
+    if (!place || !isBatch || llvm::count(sizes, ShapedType::kDynamic) > 1 ||
+        !isSplitAgain(op, *place, sizes))
+      return false;
+    isJoined = true;
+  }
+  return isJoined;
+}
+
 void mlir::fusion::splitRepeats(FunctionOpInterface func) {
   for (auto op : llvm::make_early_inc_range(
            func.getFunctionBody().front().getOps<linalg::GenericOp>()))
@@ -263,7 +317,10 @@ void mlir::fusion::splitRepeats(FunctionOpInterface func) {
     dropUnitLoops(collapse);
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
-  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldSplit);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(
+      patterns, [](OpOperand *operand) {
+        return shouldSplit(operand) || isJoinedForUser(operand);
+      });
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);

@@ -45,6 +45,10 @@ void splitRepeats(FunctionOpInterface func);
 /// minus infinity.
 void foldMaskedRows(FunctionOpInterface func);
 
+/// Lets pointwise operations compute what they read that is a function of
+/// indices, a mask for example.
+void foldIndexFunctions(FunctionOpInterface func);
+
 /// Lets contractions of widened floats take them as they were before.
 void foldWidening(FunctionOpInterface func);
 

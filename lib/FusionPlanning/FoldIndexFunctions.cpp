@@ -1,0 +1,81 @@
+//===- FoldIndexFunctions.cpp - Masks made where they are read ------------===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file implements the folding of tensors that are functions of their
+// indices alone, masks and positions for example, into the pointwise operations
+// that read them:
+//
+//   select(mask, x, -inf), mask[i, j] = j > i   ==>
+//   select'(x, -inf), which compares its own indices
+//
+// Were a mask an operation of its own, two kernels that read it would have it
+// in memory, and neither would know which of its tiles are masked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/OpCosts.h"
+#include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/FusionPlanning/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace mlir::fusion;
+
+/// Scalar operations for an element up to which computing it again costs less
+/// than reading it.
+static constexpr double kMostOperations = 24;
+
+static bool isPointwise(linalg::GenericOp op) {
+  return op && op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
+         op.hasPureTensorSemantics() && !hasContract(op) &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
+/// True when `op` computes its result from its indices and scalars alone, at
+/// little cost.
+static bool isIndexFunction(linalg::GenericOp op) {
+  return isPointwise(op) &&
+         llvm::none_of(op.getDpsInputs(),
+                       [](Value input) {
+                         return isa<RankedTensorType>(input.getType());
+                       }) &&
+         countOperations(op.getRegion()) <= kMostOperations;
+}
+
+/// The operand of `op` that is a function of indices and can be folded.
+static OpOperand *findIndexFunction(linalg::GenericOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (auto producer = operand->get().getDefiningOp<linalg::GenericOp>())
+      if (isIndexFunction(producer) &&
+          linalg::areElementwiseOpsFusable(operand))
+        return operand;
+  return nullptr;
+}
+
+void mlir::fusion::foldIndexFunctions(FunctionOpInterface func) {
+  IRRewriter rewriter(func.getContext());
+  for (Operation &op :
+       llvm::make_early_inc_range(func.getFunctionBody().front())) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    while (isPointwise(generic)) {
+      OpOperand *operand = findIndexFunction(generic);
+      if (!operand)
+        break;
+      rewriter.setInsertionPoint(generic);
+      FailureOr<linalg::ElementwiseOpFusionResult> fused =
+          linalg::fuseElementwiseOps(rewriter, operand);
+      if (failed(fused))
+        break;
+      Value result = fused->replacements.lookup(generic->getResult(0));
+      rewriter.replaceOp(generic, result);
+      generic = result.getDefiningOp<linalg::GenericOp>();
+    }
+  }
+}
