@@ -73,6 +73,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
   foldCopies(func);
   foldIndexFunctions(func);
   splitRepeats(func);
+  foldBatchSums(func);
   joinExchangedHalves(func);
   collapseReshapes(func);
   raiseReshapes(func);

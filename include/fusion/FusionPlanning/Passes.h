@@ -45,6 +45,9 @@ void splitRepeats(FunctionOpInterface func);
 /// minus infinity.
 void foldMaskedRows(FunctionOpInterface func);
 
+/// Lets contractions add up what is summed along their batch alone.
+void foldBatchSums(FunctionOpInterface func);
+
 /// Lets pointwise operations compute what they read that is a function of
 /// indices, a mask for example.
 void foldIndexFunctions(FunctionOpInterface func);
