@@ -89,7 +89,9 @@ private:
   unsigned number(unsigned slot);
   void note(unsigned dim, int64_t extent, bool isDynamic);
   unsigned numberLoop(unsigned index, unsigned loop);
-  void numberBatch(unsigned value);
+  SmallVector<unsigned> getLoops(unsigned node, const TensorRead *read);
+  SmallVector<unsigned> getClassesOf(unsigned value);
+  void numberRoles(unsigned value);
   void numberResult(unsigned value);
   void numberResults();
   void numberTensors();
@@ -329,28 +331,76 @@ void IterationDimsBuilder::numberResult(unsigned value) {
   }
 }
 
-/// Numbers the dimensions of `value` that contractions have in both operands
-/// before all others: rows and columns come last, in whatever order results
-/// are stored.
-void IterationDimsBuilder::numberBatch(unsigned value) {
-  llvm::SmallDenseSet<unsigned, 4> batch;
+/// The loops of contraction `node` that only `read` runs along, or, without
+/// one, several reads do, in the order of its result.
+SmallVector<unsigned> IterationDimsBuilder::getLoops(unsigned node,
+                                                     const TensorRead *read) {
+  const GraphNode &info = graph.getNode(node);
+  SmallVector<unsigned> loops;
+  for (int loop : info.writes.front().loops) {
+    auto runsAlong = [&](const TensorRead &one) {
+      return llvm::is_contained(
+          one.coords, getAffineDimExpr(loop, graph.getContext()));
+    };
+    if (loop < 0)
+      continue;
+    unsigned count = llvm::count_if(info.reads, runsAlong);
+    if (read ? count == 1 && runsAlong(*read) : count > 1)
+      loops.push_back(loop);
+  }
+  return loops;
+}
+
+/// The classes of the loops that make `value`, and of the dimensions that no
+/// loop of its producer makes, in the order of its dimensions.
+SmallVector<unsigned> IterationDimsBuilder::getClassesOf(unsigned value) {
+  const GraphValue &info = graph.getValue(value);
+  if (info.producer < 0 || graph.getNode(info.producer).inPlace)
+    return {};
+  unsigned index = llvm::lower_bound(nodes, info.producer) - nodes.begin();
+  const GraphNode &node = graph.getNode(info.producer);
+  const auto *write = llvm::find_if(node.writes, [&](const TensorWrite &one) {
+    return one.value == value;
+  });
+  SmallVector<unsigned> result;
+  for (auto [dim, loop] : llvm::enumerate(write->loops))
+    result.push_back(classes.find(loop >= 0 ? loopSlots[index] + loop
+                                            : getValueSlots(value) + dim));
+  return result;
+}
+
+/// Numbers the dimensions of `value` by what they are to the kernel's
+/// contractions: the batch first, whatever order results are stored in, and
+/// several dimensions of rows, or of columns, in the order of the contraction.
+void IterationDimsBuilder::numberRoles(unsigned value) {
+  SmallVector<unsigned> order = getClassesOf(value);
+  unsigned numBatch = 0;
   for (auto [index, id] : llvm::enumerate(nodes)) {
     const GraphNode &node = graph.getNode(id);
     if (node.kind != NodeKind::Contraction)
       continue;
-    for (unsigned loop = 0; loop < node.extents.size(); ++loop) {
-      auto reads = [&](const TensorRead &read) {
-        return llvm::is_contained(
-            read.coords, getAffineDimExpr(loop, graph.getContext()));
-      };
-      if (!node.reduced[loop] && llvm::count_if(node.reads, reads) > 1)
-        batch.insert(classes.find(loopSlots[index] + loop));
+    auto getClasses = [&, first = loopSlots[index]](ArrayRef<unsigned> loops) {
+      return llvm::map_to_vector(
+          loops, [&](unsigned loop) { return classes.find(first + loop); });
+    };
+    SmallVector<unsigned> batch = getClasses(getLoops(id, nullptr));
+    for (unsigned place = numBatch; place < order.size(); ++place)
+      if (llvm::is_contained(batch, order[place]))
+        std::rotate(order.begin() + numBatch++, order.begin() + place,
+                    order.begin() + place + 1);
+    for (const TensorRead &read : node.reads) {
+      SmallVector<unsigned> own = getClasses(getLoops(id, &read));
+      llvm::erase_if(own, [&](unsigned dim) {
+        return !llvm::is_contained(order, dim);
+      });
+      const unsigned *next = own.begin();
+      for (unsigned &dim : order)
+        if (llvm::is_contained(own, dim))
+          dim = *next++;
     }
   }
-  unsigned slots = getValueSlots(value);
-  for (unsigned dim = 0; dim < graph.getValue(value).shape.size(); ++dim)
-    if (batch.contains(classes.find(slots + dim)))
-      number(slots + dim);
+  for (unsigned dim : order)
+    number(dim);
 }
 
 void IterationDimsBuilder::numberResults() {
@@ -370,7 +420,7 @@ void IterationDimsBuilder::numberResults() {
     if (size(value) > size(*primary))
       primary = &value;
   if (primary != stored.end()) {
-    numberBatch(*primary);
+    numberRoles(*primary);
     numberResult(*primary);
   }
   llvm::for_each(stored, [&](unsigned value) { numberResult(value); });

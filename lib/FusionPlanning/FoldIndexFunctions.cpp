@@ -68,13 +68,17 @@ void mlir::fusion::foldIndexFunctions(FunctionOpInterface func) {
       OpOperand *operand = findIndexFunction(generic);
       if (!operand)
         break;
+      // Of its own: what other operations read would stay a result.
       rewriter.setInsertionPoint(generic);
+      Operation *own = rewriter.clone(*operand->get().getDefiningOp());
+      operand->set(own->getResult(0));
       FailureOr<linalg::ElementwiseOpFusionResult> fused =
           linalg::fuseElementwiseOps(rewriter, operand);
       if (failed(fused))
         break;
       Value result = fused->replacements.lookup(generic->getResult(0));
       rewriter.replaceOp(generic, result);
+      rewriter.eraseOp(own);
       generic = result.getDefiningOp<linalg::GenericOp>();
     }
   }

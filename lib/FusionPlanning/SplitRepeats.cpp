@@ -16,10 +16,11 @@
 //
 // The contraction is made along both dimensions, reads the operand where it
 // comes from, and what follows, reductions and all, up to the next contraction
-// works on both as well. A batch that is joined for a contraction alone, and
-// split again behind it, is not joined:
+// works on both as well. A batch whose parts are put apart by a permutation
+// behind a contraction is not joined for it:
 //
-//   expand(batch_matmul(collapse(x), collapse(y)))  ==>  matmul'(x, y)
+//   transpose(expand(batch_matmul(collapse(x), collapse(y))))  ==>
+//   transpose(matmul'(x, y))
 //
 //===----------------------------------------------------------------------===//
 
@@ -264,44 +265,178 @@ static SmallVector<int64_t> getPartSizes(RankedTensorType type,
       parts, [&](int64_t part) { return type.getDimSize(part); });
 }
 
-/// Does every user of contraction `op` split dimension `dim` of its result into
-/// parts of `sizes` again?
-static bool isSplitAgain(linalg::GenericOp op, int64_t dim,
-                         ArrayRef<int64_t> sizes) {
-  return !op->use_empty() &&
-         llvm::all_of(op->getUsers(), [&](Operation *user) {
-           auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
-           return expand &&
-                  ArrayRef<int64_t>(getPartSizes(
-                      expand.getResultType(),
-                      expand.getReassociationIndices()[dim])) == sizes;
-         });
+/// Does every user split dimension `dim` of `value` into parts of `sizes`
+/// again, pointwise operations on all of it aside?
+static bool isSplitAgain(Value value, int64_t dim, ArrayRef<int64_t> sizes,
+                         unsigned visited = 0) {
+  auto splits = [&](OpOperand &use) {
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(use.getOwner()))
+      return ArrayRef<int64_t>(
+                 getPartSizes(expand.getResultType(),
+                              expand.getReassociationIndices()[dim])) == sizes;
+    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return op && visited < kMaxVisited && !hasContract(op) &&
+           op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
+           op.getMatchingIndexingMap(&use).isIdentity() &&
+           op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
+           isSplitAgain(op.getResult(0), dim, sizes, visited + 1);
+  };
+  return !value.use_empty() && llvm::all_of(value.getUses(), splits);
 }
 
-/// Does the contraction that reads `operand` have its batch joined for it
-/// alone? Importers do so, since what they have to call takes one dimension.
+/// Where dimensions `dims` of the value that `use` reads are in what the user
+/// computes, if it has all of them.
+static SmallVector<int64_t> followDims(OpOperand &use, ArrayRef<int64_t> dims) {
+  auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!op || op.getNumDpsInits() == 0)
+    return {};
+  AffineMap read = op.getMatchingIndexingMap(&use);
+  AffineMap made = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<int64_t> result;
+  for (int64_t dim : dims)
+    if (std::optional<unsigned> place =
+            made.getResultPosition(read.getResult(dim)))
+      result.push_back(*place);
+  return result.size() == dims.size() ? result : SmallVector<int64_t>();
+}
+
+/// Does each of `dims` follow the one before it?
+static bool areSideBySide(ArrayRef<int64_t> dims) {
+  for (size_t i = 1; i < dims.size(); ++i)
+    if (dims[i] != dims[i - 1] + 1)
+      return false;
+  return true;
+}
+
+/// Where a batch, joined as one dimension or split as `numParts`, is in the
+/// result of a reshape, if that joins or splits it, or leaves it as it is.
+static SmallVector<int64_t>
+followReshape(Operation *reshape, ArrayRef<int64_t> dims, size_t numParts) {
+  SmallVector<int64_t> result;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape)) {
+    auto groups = expand.getReassociationIndices();
+    for (int64_t dim : dims)
+      llvm::append_range(result, groups[dim]);
+    if (result.size() == numParts)
+      return result;
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape)) {
+    size_t joined = 0;
+    for (auto [dim, group] :
+         llvm::enumerate(collapse.getReassociationIndices()))
+      if (llvm::any_of(group, [&](int64_t part) {
+            return llvm::is_contained(dims, part);
+          })) {
+        result.push_back(dim);
+        joined += group.size();
+      }
+    if (joined == dims.size())
+      return result;
+  }
+  return {};
+}
+
+/// Is `value`, which has a joined batch as dimension `joined`, split again, by
+/// itself or in what is computed from it, and are its parts, so many, put apart
+/// by a permutation?
+static bool isPutApart(Value value, int64_t joined, size_t numParts) {
+  SmallVector<std::pair<Value, SmallVector<int64_t>>> worklist;
+  worklist.push_back({value, {joined}});
+  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
+       ++visited) {
+    auto [present, dims] = worklist.pop_back_val();
+    for (OpOperand &use : present.getUses()) {
+      SmallVector<int64_t> next = followDims(use, dims);
+      if (next.empty())
+        next = followReshape(use.getOwner(), dims, numParts);
+      if (next.empty())
+        continue;
+      if (!areSideBySide(next))
+        return true;
+      worklist.emplace_back(use.getOwner()->getResult(0), next);
+    }
+  }
+  return false;
+}
+
+/// Are dimensions `dims` of `value` put side by side by a permutation?
+static bool isPutTogether(Value value, ArrayRef<int64_t> dims) {
+  SmallVector<std::pair<Value, SmallVector<int64_t>>> worklist;
+  worklist.emplace_back(value, llvm::to_vector(dims));
+  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
+       ++visited) {
+    auto [present, own] = worklist.pop_back_val();
+    auto op = present.getDefiningOp<linalg::GenericOp>();
+    if (!op || op.getNumDpsInits() != 1)
+      continue;
+    AffineMap made = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    if (!made.isProjectedPermutation())
+      continue;
+    SmallVector<int64_t> loops = llvm::map_to_vector(own, [&](int64_t dim) {
+      return static_cast<int64_t>(made.getDimPosition(dim));
+    });
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      std::optional<SmallVector<int64_t>> places =
+          getPlaces(op.getMatchingIndexingMap(input), loops);
+      if (!places || places->empty())
+        continue;
+      if (!areSideBySide(*places))
+        return true;
+      worklist.emplace_back(input->get(), *places);
+    }
+  }
+  return false;
+}
+
+/// Is `value` computed from what a contraction gives, without a reshape?
+static bool comesFromContraction(Value value) {
+  SmallVector<Value> worklist = {value};
+  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
+       ++visited) {
+    auto op = worklist.pop_back_val().getDefiningOp<linalg::GenericOp>();
+    if (op && sumsProducts(op))
+      return true;
+    if (op)
+      llvm::append_range(worklist, op.getDpsInputs());
+  }
+  return false;
+}
+
+/// Is the batch of `op` that `operand` has joined at dimension `dim`, of
+/// dimensions `parts` of what `collapse` joins, joined for it alone?
+static bool isJoinedAlone(linalg::GenericOp op, OpOperand *operand, int64_t dim,
+                          tensor::CollapseShapeOp collapse,
+                          ArrayRef<int64_t> parts) {
+  SmallVector<int64_t> sizes = getPartSizes(collapse.getSrcType(), parts);
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineExpr loop = op.getMatchingIndexingMap(operand).getResult(dim);
+  std::optional<unsigned> place = result.getResultPosition(loop);
+  bool isBatch = llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *one) {
+    return op.getMatchingIndexingMap(one).getResultPosition(loop);
+  });
+  // Two unknown sizes tell nothing about their product.
+  return place && (isBatch || !sumsProducts(op)) &&
+         llvm::count(sizes, ShapedType::kDynamic) <= 1 &&
+         isSplitAgain(op.getResult(0), *place, sizes) &&
+         (isPutApart(op.getResult(0), *place, sizes.size()) ||
+          isPutTogether(collapse.getSrc(), parts) ||
+          comesFromContraction(collapse.getSrc()));
+}
+
+/// Does what reads `operand` have its batch joined for a contraction alone,
+/// while its parts are put apart before or behind it? Importers join them,
+/// since what they have to call takes one dimension.
 static bool isJoinedForUser(OpOperand *operand) {
   auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
   if (!op || !collapse || hasContract(op) || op.getNumDpsInits() != 1 ||
-      !sumsProducts(op))
+      (op.getNumReductionLoops() > 0 && !sumsProducts(op)))
     return false;
-  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  AffineMap map = op.getMatchingIndexingMap(operand);
   bool isJoined = false;
   for (auto [dim, parts] :
        llvm::enumerate(collapse.getReassociationIndices())) {
     if (parts.size() == 1)
       continue;
-    SmallVector<int64_t> sizes = getPartSizes(collapse.getSrcType(), parts);
-    AffineExpr loop = map.getResult(dim);
-    std::optional<unsigned> place = result.getResultPosition(loop);
-    bool isBatch = llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *one) {
-      return op.getMatchingIndexingMap(one).getResultPosition(loop);
-    });
-    // Two unknown sizes tell nothing about their product.
-    if (!place || !isBatch || llvm::count(sizes, ShapedType::kDynamic) > 1 ||
-        !isSplitAgain(op, *place, sizes))
+    if (!isJoinedAlone(op, operand, dim, collapse, parts))
       return false;
     isJoined = true;
   }
