@@ -28,14 +28,22 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Scalar operations for an element up to which computing it again costs less
-/// than reading it.
-static constexpr double kMostOperations = 24;
+/// Instructions for an element up to which computing it again costs less than
+/// reading it.
+static constexpr double kMostInstructions = 16;
 
 static bool isPointwise(linalg::GenericOp op) {
   return op && op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
          op.hasPureTensorSemantics() && !hasContract(op) &&
          !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
+/// Instructions for each element, if each is computed on its own.
+static double countInstructions(linalg::GenericOp op) {
+  OpCost cost;
+  for (Operation &scalar : *op.getBody())
+    cost += getOpCost(&scalar);
+  return cost.instructions + cost.doubles;
 }
 
 /// True when `op` computes its result from its indices and scalars alone, at
@@ -46,7 +54,7 @@ static bool isIndexFunction(linalg::GenericOp op) {
                        [](Value input) {
                          return isa<RankedTensorType>(input.getType());
                        }) &&
-         countOperations(op.getRegion()) <= kMostOperations;
+         countInstructions(op) <= kMostInstructions;
 }
 
 /// The operand of `op` that is a function of indices and can be folded.
