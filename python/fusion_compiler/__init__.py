@@ -7,22 +7,28 @@
     y = package(x)
 
 `x` is a NumPy array, which is copied to the device and back (the GPU where
-there is one, else the built-in PTX emulator), or a PyTorch CUDA tensor, which
-is used in place, on PyTorch's current stream.
+there is one, else the built-in PTX emulator); a PyTorch CUDA tensor, which is
+used in place, on PyTorch's current stream; a PyTorch CPU tensor, for the
+emulator; or an array of another framework on a CUDA device, by DLPack or
+`__cuda_array_interface__`.
 
-The package sits on two C interfaces through ctypes: the runtime
-(libfusion-rt.so) and, for `compile` alone, the compiler (libfusion-c.so).
-NumPy is the only dependency.
+The package sits on two C interfaces: the runtime (libfusion-rt.so) and, for
+`compile` alone, the compiler (libfusion-c.so). It goes through ctypes, and for
+calls with PyTorch tensors through an extension module where that was built
+(`native_calls`). NumPy is the only dependency.
 """
 
 from fusion_compiler.compiler import compile, compile_to  # noqa: A004
+from fusion_compiler.device_arrays import DeviceArray
 from fusion_compiler.devices import Device, default_device
 from fusion_compiler.errors import Diagnostic, FusionError
 from fusion_compiler.libraries import set_compiler_library, set_runtime_library
+from fusion_compiler.native import native_calls
 from fusion_compiler.package import Entry, Package, TensorSpec, load
+from fusion_compiler.version import __version__
 
 __all__ = [
-    "Device", "Diagnostic", "Entry", "FusionError", "Package", "TensorSpec",
-    "compile", "compile_to", "default_device", "load", "set_compiler_library",
-    "set_runtime_library",
+    "Device", "DeviceArray", "Diagnostic", "Entry", "FusionError", "Package",
+    "TensorSpec", "__version__", "compile", "compile_to", "default_device",
+    "load", "native_calls", "set_compiler_library", "set_runtime_library",
 ]

@@ -86,6 +86,11 @@ class TensorInfo(Sized):
                 ("overwritesInput", c_int32), ("overwrittenInput", c_uint32)]
 
 
+class SymbolInfo(Sized):
+    _fields_ = [("structSize", c_size_t), ("name", c_char_p),
+                ("input", c_uint32), ("dim", c_int32)]
+
+
 class Tensor(Structure):
     _fields_ = [("address", c_uint64), ("value", c_void_p),
                 ("dims", POINTER(c_int64)), ("dtype", c_int32),
@@ -130,6 +135,7 @@ _FUNCTIONS = {
     "EntryGetInfo": [c_void_p, POINTER(EntryInfo)],
     "EntryGetInput": [c_void_p, c_uint32, POINTER(TensorInfo)],
     "EntryGetOutput": [c_void_p, c_uint32, POINTER(TensorInfo)],
+    "EntryGetSymbol": [c_void_p, c_uint32, POINTER(SymbolInfo)],
     "InferShapes": [c_void_p, _TENSORS, c_uint32, POINTER(Shape), c_uint32],
     "QueryFigures": [c_void_p, _TENSORS, c_uint32, POINTER(Figures)],
     "QueryWorkspace": [c_void_p, _TENSORS, c_uint32, POINTER(c_uint64)],

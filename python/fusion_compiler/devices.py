@@ -64,13 +64,23 @@ class Memory:
         self.free = weakref.finalize(self, abi.library().fusionRtFree,
                                      device.handle, address.value)
 
+    def write(self, address, size):
+        """Copies `size` bytes from an address of the host."""
+        abi.call("CopyToDevice", self.device.handle, self.address, address,
+                 size, None)
+
+    def read(self, address, size):
+        """Copies `size` bytes to an address of the host."""
+        abi.call("CopyToHost", self.device.handle, address, self.address, size,
+                 None)
+
     def copy_from(self, array):
-        abi.call("CopyToDevice", self.device.handle, self.address,
-                 array.ctypes.data, array.nbytes, None)
+        """Copies the elements of a contiguous NumPy array."""
+        self.write(array.ctypes.data, array.nbytes)
 
     def copy_to(self, array):
-        abi.call("CopyToHost", self.device.handle, array.ctypes.data,
-                 self.address, array.nbytes, None)
+        """Copies to the elements of a contiguous NumPy array."""
+        self.read(array.ctypes.data, array.nbytes)
 
 
 def default_device():

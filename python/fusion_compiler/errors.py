@@ -1,9 +1,10 @@
 # Part of the Fusion project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The one exception of the package, and what the compiler says in parts."""
+"""The exceptions of the package, and what the compiler says in parts."""
 
 import dataclasses
+import typing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,9 +23,9 @@ class Diagnostic:
     file: str = ""
     line: int = 0
     column: int = 0
-    notes: tuple = ()
+    notes: typing.Tuple["Diagnostic", ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
         code = self.code and self.code + ": "
         remedy = self.remedy and "; " + self.remedy
@@ -41,7 +42,9 @@ class FusionError(RuntimeError):
     first error.
     """
 
-    def __init__(self, message, code="", cause="", remedy="", diagnostics=()):
+    def __init__(self, message: str, code: str = "", cause: str = "",
+                 remedy: str = "",
+                 diagnostics: typing.Sequence[Diagnostic] = ()):
         super().__init__(message)
         self.code, self.cause, self.remedy = code, cause, remedy
         self.diagnostics = tuple(diagnostics)
@@ -53,6 +56,23 @@ class FusionError(RuntimeError):
         self.notes = first.notes if first else ()
 
     @classmethod
-    def of(cls, code, cause, remedy):
+    def of(cls, code: str, cause: str, remedy: str) -> "FusionError":
         """An error of the package's own: "FUS-1301: <cause>; <remedy>"."""
         return cls(f"{code}: {cause}; {remedy}", code, cause, remedy)
+
+
+class BadTensorType(FusionError, TypeError):
+    """FUS-1309: an argument of a call is of a kind that it cannot take."""
+
+    @classmethod
+    def of(cls, cause: str, remedy: str) -> "BadTensorType":
+        return super().of("FUS-1309", cause, remedy)
+
+
+class BadTensorValue(FusionError, ValueError):
+    """FUS-1309: an argument of a call has sizes, strides or a place that it
+    cannot take."""
+
+    @classmethod
+    def of(cls, cause: str, remedy: str) -> "BadTensorValue":
+        return super().of("FUS-1309", cause, remedy)

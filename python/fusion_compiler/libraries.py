@@ -14,11 +14,20 @@ import ctypes
 import os
 import pathlib
 import threading
+import typing
 
 from fusion_compiler.errors import FusionError
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LOCK = threading.RLock()
+
+
+def folders() -> typing.List[pathlib.Path]:
+    """Where the files of a build are looked for, in order."""
+    found = []
+    if os.environ.get("FUSION_BUILD_DIR"):
+        found.append(pathlib.Path(os.environ["FUSION_BUILD_DIR"]) / "lib")
+    return [*found, _HERE / "lib", _HERE.parent.parent / "build" / "lib"]
 
 
 class _Library:
@@ -34,11 +43,7 @@ class _Library:
             return [self.path]
         if os.environ.get(self.variable):
             return [pathlib.Path(os.environ[self.variable])]
-        places = []
-        if os.environ.get("FUSION_BUILD_DIR"):
-            places.append(pathlib.Path(os.environ["FUSION_BUILD_DIR"]) / "lib")
-        places += [_HERE / "lib", _HERE.parent.parent / "build" / "lib"]
-        return [place / self.file_name for place in places]
+        return [folder / self.file_name for folder in folders()]
 
     def get(self):
         if self.handle:
@@ -105,11 +110,18 @@ def _set(key, path):
         library.path = pathlib.Path(path)
 
 
-def set_runtime_library(path):
+def folder_of(key) -> typing.Optional[pathlib.Path]:
+    """The folder of a library that is loaded from a file; None otherwise."""
+    handle = _libraries[key].handle
+    path = pathlib.Path(handle._name) if handle else None
+    return path.parent if path and path.is_absolute() else None
+
+
+def set_runtime_library(path: typing.Union[str, os.PathLike]) -> None:
     """Chooses the libfusion-rt.so to use; before its first use only."""
     _set("runtime", path)
 
 
-def set_compiler_library(path):
+def set_compiler_library(path: typing.Union[str, os.PathLike]) -> None:
     """Chooses the libfusion-c.so to use; before its first use only."""
     _set("compiler", path)

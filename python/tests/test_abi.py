@@ -65,8 +65,8 @@ class StructTest(unittest.TestCase):
     def test_runtime(self):
         self.compare("fusion-rt/Runtime.h", "FusionRt", abi,
                      ["DeviceOptions", "DeviceInfo", "PackageInfo",
-                      "KernelInfo", "EntryInfo", "TensorInfo", "Tensor",
-                      "Shape", "Figures", "LaunchArgs"])
+                      "KernelInfo", "EntryInfo", "TensorInfo", "SymbolInfo",
+                      "Tensor", "Shape", "Figures", "LaunchArgs"])
 
     def test_compiler(self):
         self.compare("fusion-c/Fusion.h", "Fusion", compiler,

@@ -24,6 +24,8 @@ packages=(
   # Libraries of the package format and the runtime.
   libflatbuffers-dev flatbuffers-compiler libxxhash-dev
   zlib1g-dev libzstd-dev
+  # Python.h, for the extension module of the Python package.
+  python3-dev
   # Tests.
   libgtest-dev python3 python3-numpy
 )
