@@ -11,6 +11,8 @@ uint8 with the bits. i4 is taken and given as int8, one element a byte.
 
 import numpy as np
 
+from fusion_compiler.errors import BadTensorType, BadTensorValue
+
 _SAME = {"f64": np.float64, "f32": np.float32, "f16": np.float16,
          "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
          "i1": np.bool_}
@@ -35,8 +37,9 @@ def widen_bf16(bits):
 
 def _pack_i4(values, what):
     if values.size and (values.min() < -8 or values.max() > 7):
-        raise ValueError(f"{what}: i4 holds -8 to 7, got {values.min()} to "
-                         f"{values.max()}")
+        raise BadTensorValue.of(f"{what}: i4 holds -8 to 7, got "
+                                f"{values.min()} to {values.max()}",
+                                "pass numbers that fit")
     nibbles = np.append(values.reshape(-1),
                         np.zeros(values.size % 2, np.int8)) & 15
     return (nibbles[0::2] | (nibbles[1::2] << 4)).astype(np.uint8)
@@ -63,7 +66,9 @@ def to_device(array, dtype, what):
             return round_to_bf16(array).reshape(array.shape)
     if dtype == "i4" and array.dtype == np.int8:
         return _pack_i4(array, what)
-    raise TypeError(f"{what}: expected {expected(dtype)}, got {array.dtype}")
+    raise BadTensorType.of(
+        f"{what}: expected {expected(dtype)}, got {array.dtype}",
+        "convert it before the call")
 
 
 def expected(dtype):

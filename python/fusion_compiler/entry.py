@@ -53,13 +53,19 @@ def _scalar(number, spec, what):
     kind = {"bf16": np.float32}.get(spec.dtype)
     value = np.asarray(number.item() if hasattr(number, "item") else number)
     if value.shape != ():
-        raise TypeError(f"{what}: expected a number")
+        raise BadTensorType.of(f"{what}: expected a number, got an array of "
+                               f"shape {value.shape}", "pass one number")
     wanted = kind or arrays.empty_storage(spec.dtype, ()).dtype
-    if not np.can_cast(value, wanted, "same_kind"):
-        raise TypeError(f"{what}: expected {spec.dtype}, got {value.dtype}")
-    if np.issubdtype(wanted, np.integer) and int(value) != int(
-            value.astype(wanted)):
-        raise ValueError(f"{what}: {value} does not fit {spec.dtype}")
+    # An int that none of NumPy's types holds.
+    is_huge = value.dtype == object and isinstance(value[()], int)
+    if not is_huge and not np.can_cast(value, wanted, "same_kind"):
+        raise BadTensorType.of(
+            f"{what}: expected {spec.dtype}, got {value.dtype}",
+            "convert it before the call")
+    if is_huge or (np.issubdtype(wanted, np.integer) and
+                   int(value) != int(value.astype(wanted))):
+        raise BadTensorValue.of(f"{what}: {value} does not fit {spec.dtype}",
+                                "pass a number that does")
     stored = arrays.to_device(value.astype(wanted), spec.dtype, what)
     return abi.Tensor(0, stored.ctypes.data, None,
                       abi.DTYPES.index(spec.dtype), 0), stored

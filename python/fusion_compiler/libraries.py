@@ -110,13 +110,6 @@ def _set(key, path):
         library.path = pathlib.Path(path)
 
 
-def folder_of(key) -> typing.Optional[pathlib.Path]:
-    """The folder of a library that is loaded from a file; None otherwise."""
-    handle = _libraries[key].handle
-    path = pathlib.Path(handle._name) if handle else None
-    return path.parent if path and path.is_absolute() else None
-
-
 def set_runtime_library(path: typing.Union[str, os.PathLike]) -> None:
     """Chooses the libfusion-rt.so to use; before its first use only."""
     _set("runtime", path)

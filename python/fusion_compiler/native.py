@@ -42,9 +42,8 @@ class NativeCalls(typing.NamedTuple):
 
 
 def _candidates():
-    beside = libraries.folder_of("runtime")
-    return [folder / _FILE
-            for folder in ([beside] if beside else []) + libraries.folders()]
+    beside = pathlib.Path(libraries.path("runtime")).parent
+    return [folder / _FILE for folder in (beside, *libraries.folders())]
 
 
 def _import(path):

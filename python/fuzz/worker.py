@@ -28,9 +28,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 # The C interface alone: the package's __init__ needs NumPy.
-_package = types.ModuleType("fusion")
-_package.__path__ = [os.path.join(os.path.dirname(HERE), "fusion")]
-sys.modules.setdefault("fusion", _package)
+_package = types.ModuleType("fusion_compiler")
+_package.__path__ = [os.path.join(os.path.dirname(HERE),
+                                  "fusion_compiler")]
+sys.modules.setdefault("fusion_compiler", _package)
 
 from bits import draw, is_close, npy  # noqa: E402
 from fusion_compiler import abi  # noqa: E402

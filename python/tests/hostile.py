@@ -30,6 +30,11 @@ import numpy as np
 import fusion_compiler as fusion
 from fusion_compiler import abi, devices
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 PROGRAM = """
 func.func @scale(%x: tensor<?x8xf32> {fusion.dims = ["rows", "_"]},
                  %y: tensor<?x8xf32> {fusion.dims = ["rows", "_"]})
@@ -120,6 +125,30 @@ def draw_array(draw):
     return np.full(shape, draw.choice([np.nan, np.inf, 1e38]), np.float32)
 
 
+def draw_tensor(draw):
+    """A tensor of PyTorch, or something that stands beside one."""
+    x = torch.ones(draw.choice([(3, 8), (3, 8), (3, 8), (0, 8), (8,), (),
+                                (3, 9), (7, 8)]))
+    kind = draw.randrange(12)
+    if kind == 0:
+        return x.to(draw.choice([torch.float64, torch.bfloat16, torch.int32,
+                                 torch.complex64, torch.bool]))
+    if kind == 1:
+        return x.to(draw.choice(["meta", "cpu"]))
+    if kind == 2:
+        return draw.choice([x.to_sparse(), x.t(), torch._neg_view(x),
+                            x.requires_grad_(), torch.nn.Parameter(x)])
+    if kind == 3:
+        return torch.ones(1).expand(draw.choice([3, 1 << 20]), 8)
+    if kind == 4:
+        return torch.ones(40)[draw.choice([1, 4]):][:24].view(3, 8)
+    if kind == 5:
+        return draw_array(draw)
+    if kind == 6:
+        return x.as_subclass(type("Own", (torch.Tensor,), {}))
+    return x
+
+
 def draw_text(draw):
     """Something that is or looks like a program."""
     text = PROGRAM
@@ -158,6 +187,8 @@ class Driver:
                       self.scalars, self.threads, self.kernels]
         if self.can_compile:
             self.calls += [self.compile, self.compile_options]
+        if torch:
+            self.calls += [self.tensors, self.tensors, self.launcher]
 
     def any_package(self, draw):
         return draw.choice(self.packages)
@@ -172,6 +203,31 @@ class Driver:
         if self.can_compile and isinstance(arguments[0], np.ndarray):
             expected = np.asarray(arguments[0]) + np.asarray(arguments[1])
             np.testing.assert_array_equal(result, expected)
+
+    def check_tensors(self, arguments, result):
+        if self.can_compile and all(isinstance(a, torch.Tensor)
+                                    for a in arguments):
+            assert torch.equal(result, arguments[0] + arguments[1])
+
+    def tensors(self, draw):
+        arguments = [draw_tensor(draw)
+                     for _ in range(draw.choice([2, 2, 2, 2, 1]))]
+        out = draw.choice([None, None, None, draw_tensor(draw),
+                           [draw_tensor(draw)]])
+        result = self.any_package(draw)(*arguments, out=out)
+        self.check_tensors(arguments, result)
+
+    def launcher(self, draw):
+        entry = next(iter(self.any_package(draw).on().entries.values()))
+        launch = entry.launcher(*draw.choice([
+            (), (), (None, [draw.choice([(0, 1), (1, 0), (0, 0), 5, None])]),
+            ([(1, 0), None], None), (3,), ([None], None)]))
+        arguments = [draw_tensor(draw) for _ in range(2)]
+        given = draw.choice([arguments, arguments, tuple(arguments), 5, [],
+                             iter(arguments)])
+        results = launch(given)
+        if given is arguments and results[0].shape == arguments[0].shape:
+            self.check_tensors(arguments, results[0])
 
     def figures(self, draw):
         self.any_package(draw).figures(*self.arguments(draw))
@@ -210,7 +266,7 @@ class Driver:
         draw.choice([memory.free, lambda: memory.copy_from(array)])()
 
     def scalars(self, draw):
-        from fusion_compiler.package import TensorSpec, _scalar
+        from fusion_compiler.entry import TensorSpec, _scalar
         spec = TensorSpec("s", draw.choice(abi.DTYPES), (), True)
         _scalar(draw.choice([1, -1, 1 << 63, 1 << 200, 1.5, float("nan"), None,
                              "x", True, np.float16(2), np.zeros(3), 1j,

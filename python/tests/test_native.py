@@ -1,0 +1,473 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls with PyTorch tensors, from C and through ctypes.
+
+On CPU tensors, which run on the emulator: the same code serves CUDA tensors,
+only that those are not copied.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import fusion_compiler as fusion
+from fusion_compiler import native
+from test_package import APPEND, SCALE_ADD, compiled
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+TYPES = """
+func.func @types(%a: tensor<4xf64>, %b: tensor<4xf16>, %c: tensor<4xbf16>,
+                 %d: tensor<4xi64>, %e: tensor<4xi16>, %f: tensor<4xi8>,
+                 %g: tensor<4xi1>)
+    -> (tensor<4xf64>, tensor<4xf16>, tensor<4xbf16>, tensor<4xi64>,
+        tensor<4xi16>, tensor<4xi8>, tensor<4xi1>) {
+  %a2 = arith.addf %a, %a : tensor<4xf64>
+  %b2 = arith.addf %b, %b : tensor<4xf16>
+  %c2 = arith.addf %c, %c : tensor<4xbf16>
+  %d2 = arith.addi %d, %d : tensor<4xi64>
+  %e2 = arith.addi %e, %e : tensor<4xi16>
+  %f2 = arith.addi %f, %f : tensor<4xi8>
+  %true = arith.constant dense<true> : tensor<4xi1>
+  %g2 = arith.xori %g, %true : tensor<4xi1>
+  return %a2, %b2, %c2, %d2, %e2, %f2, %g2 : tensor<4xf64>, tensor<4xf16>,
+      tensor<4xbf16>, tensor<4xi64>, tensor<4xi16>, tensor<4xi8>, tensor<4xi1>
+}
+"""
+
+POINT = """
+func.func @point(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %z = arith.addf %x, %y : tensor<f32>
+  return %z : tensor<f32>
+}
+"""
+
+SCALED = """
+#id = affine_map<(d0) -> (d0)>
+func.func @scaled(%x: tensor<8xf32>, %f: f32, %b: bf16, %i: i32)
+    -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %wide = arith.extf %b : bf16 to f32
+    %n = arith.sitofp %i : i32 to f32
+    %p = arith.mulf %a, %f : f32
+    %q = arith.addf %p, %wide : f32
+    %s = arith.addf %q, %n : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+"""
+
+# The sum has a workspace.
+TWO_KERNELS = """
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+func.func @mean(%x: tensor<?x8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+"""
+
+
+def resident_bytes():
+    """The memory of this process that is in use."""
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class TensorCase(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.package = compiled(SCALE_ADD)
+        cls.entry = cls.package["scale_add"]
+
+    def draw(self, rows):
+        return torch.randn(rows, 8), torch.randn(rows, 8)
+
+    def assert_same(self, one, other):
+        self.assertEqual(one.dtype, other.dtype)
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+
+    def refused(self, kind, text, call):
+        """The call is refused as FUS-1309, with both exceptions' types."""
+        with self.assertRaisesRegex(kind, text) as raised:
+            call()
+        self.assertIsInstance(raised.exception, fusion.FusionError)
+        self.assertEqual(raised.exception.code, "FUS-1309")
+        self.assertTrue(raised.exception.remedy)
+
+
+class TensorTest(TensorCase):
+    """What a call takes and gives, whichever way it goes."""
+
+    def test_any_number_of_rows(self):
+        for rows in (1, 2, 7, 64, 129, 2, 1):
+            x, y = self.draw(rows)
+            self.assert_same(self.package(x, y), (x + y) * x)
+
+    def test_no_elements(self):
+        x, y = self.draw(0)
+        self.assertEqual(self.package(x, y).shape, (0, 8))
+
+    def test_no_dimensions(self):
+        package = compiled(POINT)
+        result = package(torch.tensor(3.0), torch.tensor(4.0))
+        self.assertEqual(result.shape, ())
+        self.assertEqual(result.item(), 7.0)
+
+    def test_element_types(self):
+        package = compiled(TYPES)
+        kinds = (torch.float64, torch.float16, torch.bfloat16, torch.int64,
+                 torch.int16, torch.int8)
+        inputs = [torch.tensor([1, 2, -3, 7]).to(kind) for kind in kinds]
+        inputs.append(torch.tensor([True, False, True, True]))
+        results = package(*inputs)
+        for result, x in zip(results, inputs[:-1]):
+            self.assert_same(result, x + x)
+        self.assert_same(results[-1], ~inputs[-1])
+
+    def test_out(self):
+        x, y = self.draw(5)
+        for out in (torch.empty(5, 8), (torch.empty(5, 8),),
+                    [torch.empty(5, 8)]):
+            result = self.package(x, y, out=out)
+            given = out if isinstance(out, torch.Tensor) else out[0]
+            self.assertIs(result, given)
+            self.assert_same(result, (x + y) * x)
+
+    def test_out_is_an_input(self):
+        x, y = self.draw(5)
+        expected = (x + y) * x
+        self.package(x, y, out=x)
+        self.assert_same(x, expected)
+
+    def test_refuses_a_wrong_out(self):
+        x, y = self.draw(5)
+        for out, kind, text in (
+                (torch.empty(4, 8), ValueError, r"expected shape \(5, 8\)"),
+                (torch.empty(8, 5).t(), ValueError, "output 0.*contiguous"),
+                (torch.empty(5, 8).double(), TypeError, "output 0.*float64"),
+                (np.empty((5, 8), np.float32), TypeError, "mixed"),
+                ([], TypeError, "1 outputs, got 0")):
+            with self.subTest(text=text):
+                self.refused(kind, text,
+                             lambda out=out: self.package(x, y, out=out))
+
+    def test_overwritten_argument(self):
+        package = compiled(APPEND)
+        cache, row = torch.zeros(4, 8), torch.arange(8.0).reshape(1, 8)
+        negated, new = package(cache, row, 2)
+        self.assertIs(new, cache)
+        self.assert_same(negated, -row)
+        self.assert_same(cache[2:3], -row)
+        self.assertEqual(torch.count_nonzero(cache), 7)
+        out = (torch.empty_like(row), cache)
+        package(cache, row, np.int64(3), out=out)
+        self.assert_same(cache[3:], -row)
+        self.refused(ValueError, "memory of argument 0", lambda: package(
+            cache, row, 2, out=(torch.empty_like(row), cache.clone())))
+        with self.assertRaises(fusion.FusionError):
+            package(cache, row, 4)
+
+    def test_numbers(self):
+        package, x = compiled(SCALED), torch.arange(8.0)
+        for f, b, i in ((2.0, 0.5, 3), (3, 1, -4), (1e40, 0.0, 0),
+                        (float("nan"), 0.0, 0), (np.float64(0.1), 1 / 3, 7),
+                        (torch.tensor(0.1), np.float32(1 / 3), np.int8(7)),
+                        (1 / 3, 1e-40, True), (16777217, 3, 2 ** 31 - 1)):
+            with self.subTest(f=f, b=b, i=i), np.errstate(over="ignore"):
+                expected = package(x.numpy(), f, b, i)
+                self.assert_same(package(x, f, b, i),
+                                 torch.from_numpy(expected))
+        for numbers, kind, text in (((2.0, 0.5, 3.5), TypeError, "i32"),
+                                    ((2.0, 0.5, 1 << 31), ValueError, "fit"),
+                                    ((2.0, 0.5, -1 << 80), ValueError, "fit"),
+                                    (("x", 0.5, 3), TypeError, "f32"),
+                                    ((2.0, [1.0, 2.0], 3), TypeError,
+                                     "a number"),
+                                    ((1j, 0.5, 3), TypeError, "complex")):
+            with self.subTest(text=text):
+                with self.assertRaisesRegex(kind, text):
+                    package(x, *numbers)
+
+    def test_parameters_and_subclasses(self):
+        x, y = self.draw(3)
+        self.assert_same(self.package(torch.nn.Parameter(x), y).detach(),
+                         (x + y) * x)
+
+        class Own(torch.Tensor):
+            pass
+
+        self.assert_same(self.package(x.as_subclass(Own), y), (x + y) * x)
+
+    def test_refuses_what_it_would_have_to_copy(self):
+        x, y = self.draw(8)
+        for call, kind, text in (
+                (lambda: self.package(x.t(), y), ValueError, "contiguous"),
+                (lambda: self.package(x[:1].expand(8, 8), y), ValueError,
+                 "contiguous"),
+                (lambda: self.package(torch._neg_view(x), y), ValueError,
+                 "negated.*resolve_neg"),
+                (lambda: self.package(x.double(), y), TypeError,
+                 "expected torch.float32, got torch.float64"),
+                (lambda: self.package(x.to(torch.complex64), y), TypeError,
+                 "complex64"),
+                (lambda: self.package(x.to_sparse(), y), TypeError,
+                 "sparse.*to_dense"),
+                (lambda: self.package(x.to("meta"), y.to("meta")), TypeError,
+                 "on meta"),
+                (lambda: self.package(x, y.numpy()), TypeError, "mixed"),
+                (lambda: self.package(x), TypeError, "2 arguments, got 1")):
+            with self.subTest(text=text):
+                self.refused(kind, text, call)
+        with self.assertRaisesRegex(fusion.FusionError, "FUS-6004"):
+            self.package(x, y[:7])
+        with self.assertRaisesRegex(TypeError, "'other'"):
+            self.package(x, y, other=x)
+
+    def test_refuses_tensors_without_elements_of_their_own(self):
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        x, y = self.draw(3)
+        with FakeTensorMode() as mode:
+            fake = mode.from_tensor(x)
+        self.refused(TypeError, "FakeTensor", lambda: self.package(fake, y))
+        with self.assertRaises(fusion.FusionError):
+            torch.vmap(self.package)(torch.ones(2, 3, 8), torch.ones(2, 3, 8))
+
+    def test_more_elements_than_31_bits_count(self):
+        # Nothing is read of tensors without elements, but sizes are.
+        x = torch.empty(1 << 33, 0)
+        package = compiled(SCALE_ADD.replace("?x8", "?x?").replace(
+            '"_"]', '"columns"]'))
+        self.assertEqual(package(x, x).shape, (1 << 33, 0))
+
+    def test_workspace(self):
+        package, x = compiled(TWO_KERNELS), torch.ones(3000, 8)
+        self.assert_same(package(x), torch.full((8,), 3000.0))
+
+    def test_on_no_tensors_the_results_are_of_numpy(self):
+        package = compiled("""
+            func.func @filled(%x: f32) -> tensor<4xf32> {
+              %y = tensor.splat %x : tensor<4xf32>
+              return %y : tensor<4xf32>
+            }""")
+        np.testing.assert_array_equal(package(2.5), np.full(4, 2.5, "f4"))
+        result, = package["filled"].launcher()([2.5])
+        self.assert_same(result, torch.full((4,), 2.5))
+
+
+class LauncherTest(TensorCase):
+
+    def test_list_in_and_out(self):
+        launch = self.entry.launcher()
+        for rows in (3, 5, 3):
+            x, y = self.draw(rows)
+            for values in ([x, y], (x, y)):
+                results = launch(values)
+                self.assertIsInstance(results, list)
+                self.assert_same(results[0], (x + y) * x)
+
+    def test_orders(self):
+        launch = self.entry.launcher([(1, 0), None], [(1, 0)])
+        x, y = self.draw(5)
+        turned = x.t()  # 8 x 5, the memory of 5 x 8
+        result, = launch([turned, y])
+        self.assertEqual(result.shape, (8, 5))
+        self.assertEqual(result.stride(), (1, 8))
+        self.assert_same(result, ((x + y) * x).t())
+        # What is not in that order is copied.
+        result, = launch([turned.contiguous(), y])
+        self.assertEqual(result.stride(), (1, 8))
+        self.assert_same(result, ((x + y) * x).t())
+
+    def test_refuses_wrong_orders(self):
+        for arguments in (([(0, 0), None], None), ([(0, 1)], None),
+                          (None, [(0, 1, 2)]), (None, [None, None])):
+            with self.subTest(arguments=arguments):
+                with self.assertRaises(ValueError):
+                    self.entry.launcher(*arguments)
+
+    def test_unaligned_is_copied(self):
+        x, y = torch.randn(41)[1:].view(5, 8), torch.randn(5, 8)
+        self.assertNotEqual(x.data_ptr() % 16, 0)
+        self.assert_same(self.entry.launcher()([x, y])[0], (x + y) * x)
+
+    def test_strides_and_signs_are_copied(self):
+        x, y = self.draw(8)
+        launch = self.entry.launcher()
+        self.assert_same(launch([x.t(), y])[0], (x.t() + y) * x.t())
+        # Who checked a graph's arguments knows that none is to be negated;
+        # of those that are copied anyway it is not forgotten.
+        turned = torch._neg_view(x.t())
+        self.assert_same(launch([turned, y])[0], (turned + y) * turned)
+
+    def test_overwritten_argument_of_any_layout(self):
+        launch = compiled(APPEND)["append"].launcher()
+        row = torch.arange(8.0).reshape(1, 8)
+        for cache in (torch.zeros(4, 8), torch.zeros(8, 4).t(),
+                      torch.zeros(33)[1:].view(4, 8)):
+            results = launch([cache, row, 2])
+            self.assertIs(results[1], cache)
+            self.assert_same(cache[2:3], -row)
+            self.assertEqual(torch.count_nonzero(cache), 7)
+
+    def test_still_refuses(self):
+        launch = self.entry.launcher()
+        x, y = self.draw(3)
+        for values, kind, text in (
+                ([x, y.double()], TypeError, "argument 1.*float64"),
+                ([x], TypeError, "2 arguments, got 1"),
+                ([x, 3], TypeError, "expected a PyTorch tensor, got int"),
+                ([x, None], TypeError, "got NoneType"),
+                ([x, y.to("meta")], TypeError, "on meta")):
+            with self.subTest(text=text):
+                self.refused(kind, text, lambda values=values: launch(values))
+        with self.assertRaisesRegex(fusion.FusionError, "FUS-6004"):
+            launch([x, y[:2]])
+        with self.assertRaises(TypeError):
+            launch(5)
+        with self.assertRaises(TypeError):
+            launch([x, y], out=x)
+
+
+@unittest.skipUnless(native.native_calls(), native.native_calls().reason)
+class FromCTest(TensorCase):
+    """That usual calls are made from C, and how long they may be made."""
+
+    def test_usual_calls_do_not_come_to_python(self):
+        x, y = self.draw(5)
+        append, launch = compiled(APPEND), self.entry.launcher()
+        scaled = compiled(SCALED)
+        self.package(x, y)  # Hands PyTorch over.
+        with mock.patch.object(fusion.Entry, "_call",
+                               side_effect=AssertionError), \
+                mock.patch.object(fusion.Entry, "_launch_slow",
+                                  side_effect=AssertionError):
+            for rows in (5, 3, 0):
+                self.package(x[:rows], y[:rows])
+                launch([x[:rows], y[:rows]])
+            self.package(x, y, out=torch.empty(5, 8))
+            self.package(torch.nn.Parameter(x), y, out=[torch.empty(5, 8)])
+            append(torch.zeros(4, 8), x[:1], 2)
+            scaled(x[0], 1.5, 2, 3)
+            with self.assertRaises(AssertionError):
+                self.package(x.double(), y)
+
+    def test_no_growth_over_20000_calls(self):
+        entry, launch = self.entry, self.entry.launcher()
+        arguments = [self.draw(rows) for rows in (1, 2, 3)]
+
+        def run(count):
+            for i in range(count):
+                x, y = arguments[i % 3]
+                entry(x, y)
+                launch([x, y])
+                if i % 50 == 0:
+                    with self.assertRaises(fusion.FusionError):
+                        entry(x, arguments[(i + 1) % 3][1])
+
+        run(500)
+        before = resident_bytes()
+        references = sys.getrefcount(arguments[0][0])
+        run(10000)
+        self.assertLess(resident_bytes() - before, 2 << 20)
+        self.assertEqual(sys.getrefcount(arguments[0][0]), references)
+
+    def test_sizes_that_never_come_again(self):
+        x = torch.empty(1 << 20, 0)
+        package = compiled(SCALE_ADD.replace("?x8", "?x?").replace(
+            '"_"]', '"columns"]'))
+        for rows in range(2500):
+            self.assertEqual(package(x[:rows], x[:rows]).shape, (rows, 0))
+
+    def test_entries_and_launchers_go(self):
+        import gc
+        import weakref
+        x, y = self.draw(3)
+        package = compiled(SCALE_ADD)
+        entry = package["scale_add"]
+        launch, gone = entry.launcher(), weakref.ref(entry)
+        launch([x, y])
+        del package, entry
+        gc.collect()
+        self.assert_same(launch([x, y])[0], (x + y) * x)
+        self.assertIsNotNone(gone())
+        del launch
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_eight_threads(self):
+        launch, failures = self.entry.launcher(), []
+
+        def work(seed):
+            generator = torch.Generator().manual_seed(seed)
+            for i in range(60):
+                rows = 1 + (seed * 7 + i) % 11
+                x, y = (torch.randn(rows, 8, generator=generator)
+                        for _ in range(2))
+                results = [self.entry(x, y), launch([x, y])[0]]
+                if any(not torch.equal(r, (x + y) * x) for r in results):
+                    failures.append((seed, i))
+
+        threads = [threading.Thread(target=work, args=(seed,))
+                   for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class WithoutExtensionTest(unittest.TestCase):
+
+    def test_same_without_the_extension(self):
+        environment = {**os.environ, "FUSION_NATIVE_LIBRARY": "none",
+                       "PYTHONPATH": os.pathsep.join(sys.path)}
+        result = subprocess.run(
+            [sys.executable, HERE / "run.py", "test_native.TensorTest",
+             "test_native.LauncherTest"], env=environment, text=True,
+            capture_output=True, timeout=300, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout[-3000:])
+
+    def test_says_so(self):
+        for value, text in (("none", "is none"), ("/nowhere.so", "1301")):
+            environment = {**os.environ, "FUSION_NATIVE_LIBRARY": value,
+                           "PYTHONPATH": os.pathsep.join(sys.path)}
+            result = subprocess.run(
+                [sys.executable, "-c", "import fusion_compiler as f\n"
+                 "calls = f.native_calls()\nassert not calls\n"
+                 "print(calls.reason)"], env=environment, text=True,
+                capture_output=True, timeout=60, check=False)
+            self.assertIn(text, result.stdout + result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
