@@ -4,6 +4,8 @@
 """Compiling MLIR text, through the compiler's C interface, fusion-c/Fusion.h."""
 
 import ctypes
+import os
+import typing
 import warnings
 from ctypes import (POINTER, Structure, byref, c_char_p, c_int32, c_size_t,
                     c_uint32, c_void_p)
@@ -138,8 +140,12 @@ def _run(text, target, file_name, phase=None, fast_numerics=False,
         library.fusionCompilationDestroy(compilation)
 
 
-def compile(text, target=None, device=None, file_name=None,  # noqa: A001
-            fast_numerics=False, time_limit=None):
+def compile(text: typing.Union[str, bytes],  # noqa: A001
+            target: typing.Optional[str] = None,
+            device: typing.Union[str, Device, None] = None,
+            file_name: typing.Union[str, os.PathLike, None] = None,
+            fast_numerics: bool = False,
+            time_limit: typing.Optional[float] = None) -> Package:
     """Compiles MLIR text to a package.
 
     `target` is the chip, "sm_90a" for example; by default that of the device,
@@ -152,8 +158,9 @@ def compile(text, target=None, device=None, file_name=None,  # noqa: A001
     The compiler runs in a process of its own, so that a defect of it is a
     FusionError here (FUS-1070), whose notes name a file that reproduces it.
 
-    The package has one attribute more than a loaded one: `explanation`, the
-    fusion decisions with their reasons, as text.
+    The package's `explanation` is the fusion decisions with their reasons, as
+    text. Raises FusionError with the code, the place, the cause and the remedy
+    of the first error.
     """
     if target is None:
         where = device or default_device()
@@ -168,6 +175,8 @@ def compile(text, target=None, device=None, file_name=None,  # noqa: A001
     return package
 
 
-def compile_to(phase, text, target=None, file_name=None):
+def compile_to(phase: str, text: typing.Union[str, bytes],
+               target: typing.Optional[str] = None,
+               file_name: typing.Union[str, os.PathLike, None] = None) -> str:
     """The program as a phase of the compiler leaves it, as text: "ptx", …"""
     return _run(text, target, file_name, phase)[0].decode()

@@ -5,6 +5,7 @@
 
 import ctypes
 import threading
+import typing
 import warnings
 import weakref
 
@@ -17,9 +18,14 @@ _WITHOUT_GPU = (6101, 6102)
 
 
 class Device:
-    """An open device; `Device.open` gives the same object for the same name."""
+    """An open device; `Device.open` gives the same object for the same name.
 
-    def __init__(self, name):
+    `name` is "cuda:N" or "emulator", `description` the chip's name,
+    `compute_capability` a tuple of two ints, (0, 0) on the emulator, which is
+    what `is_emulator` says.
+    """
+
+    def __init__(self, name: str):
         self.name = name
         self.handle = abi.handle("DeviceCreate", name.encode(), None)
         info = abi.query(abi.DeviceInfo, "DeviceGetInfo", self.handle)
@@ -31,7 +37,7 @@ class Device:
         weakref.finalize(self, abi.library().fusionRtDeviceDestroy, self.handle)
 
     @staticmethod
-    def open(name):
+    def open(name: str) -> "Device":
         """The device "cuda", "cuda:N" or "emulator"."""
         if name == "cuda":
             name = "cuda:0"
@@ -40,7 +46,7 @@ class Device:
                 _devices[name] = Device(name)
             return _devices[name]
 
-    def target(self):
+    def target(self) -> typing.Optional[str]:
         """The chip to compile for; None for the emulator, which runs any."""
         major, minor = self.compute_capability
         if not major:
@@ -83,7 +89,7 @@ class Memory:
         self.read(array.ctypes.data, array.nbytes)
 
 
-def default_device():
+def default_device() -> Device:
     """The first GPU where there is one, else the emulator.
 
     A driver that is there and does not work is a warning.

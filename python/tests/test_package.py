@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiling, loading and running packages from Python, on the emulator."""
 
+import copy
 import pathlib
+import pickle
 import tempfile
 import unittest
 
@@ -135,6 +137,23 @@ class FileTest(unittest.TestCase):
         x = np.random.randn(3, 8).astype(np.float32)
         np.testing.assert_array_equal(again(x, x), package(x, x))
 
+    def test_pickled_by_its_bytes(self):
+        package = compiled(SCALE_ADD)
+        x = np.random.randn(3, 8).astype(np.float32)
+        for again in (pickle.loads(pickle.dumps(package)),
+                      copy.copy(package), copy.deepcopy(package)):
+            self.assertEqual(again.data, package.data)
+            self.assertEqual(again.explanation, package.explanation)
+            self.assertEqual(again.device.name, "emulator")
+            np.testing.assert_array_equal(again(x, x), package(x, x))
+
+    def test_errors_are_pickled_whole(self):
+        with self.assertRaises(fusion.FusionError) as raised:
+            fusion.compile("func.func @f(", target="sm_90a")
+        again = pickle.loads(pickle.dumps(raised.exception))
+        self.assertEqual((str(again), again.code, again.line),
+                         (str(raised.exception), "FUS-1003", 1))
+
     def test_same_text_same_bytes(self):
         self.assertEqual(compiled(SCALE_ADD).data, compiled(SCALE_ADD).data)
 
@@ -231,6 +250,19 @@ class SignalTest(unittest.TestCase):
             w = random.integers(-4, 5, (64, 256)).astype(np.float16)
             exact = x.astype(np.float32) @ w.astype(np.float32).T
             np.testing.assert_array_equal(package(x, w), exact)
+
+
+class ModuleTest(unittest.TestCase):
+
+    def test_version(self):
+        self.assertRegex(fusion.__version__, r"^\d+\.\d+\.\d+$")
+
+    def test_typed_and_documented(self):
+        folder = pathlib.Path(fusion.__file__).parent
+        self.assertTrue((folder / "py.typed").exists())
+        for name in fusion.__all__:
+            if not name.startswith("__"):
+                self.assertTrue(getattr(fusion, name).__doc__, name)
 
 
 class CompileToTest(unittest.TestCase):
