@@ -40,7 +40,7 @@ class Placed(typing.NamedTuple):
     """
     address: int
     shape: typing.Tuple[int, ...]
-    strides: typing.Optional[typing.Tuple[int, ...]]
+    strides: typing.Optional[typing.Tuple[float, ...]]
     code: int
     bits: int
     device: str
@@ -102,8 +102,8 @@ def _by_interface(value, device, what):
     code = _KINDS.get(dtype.kind, -1) if dtype.isnative else -1
     strides = described.get("strides")
     if strides is not None:
-        strides = tuple(stride // dtype.itemsize if stride % dtype.itemsize == 0
-                        else -1 for stride in strides)
+        # One that is no multiple of an element's size is not row-major.
+        strides = tuple(stride / dtype.itemsize for stride in strides)
     stream = described.get("stream")
     if stream is not None and stream != _DEFAULT_STREAM:
         # Its work on the array is ordered on that stream.
@@ -220,7 +220,8 @@ class DeviceArray:
         self.__dlpack_device__()
         if self.dtype in ("bf16", "f8e4m3", "f8e5m2", "i4"):
             # AttributeError makes consumers try DLPack.
-            raise AttributeError(f"__cuda_array_interface__ has no {self.dtype}")
+            raise AttributeError("__cuda_array_interface__ has no "
+                                 f"{self.dtype}")
         typestr = arrays.empty_storage(self.dtype, ()).dtype.str
         return {"shape": self.shape, "typestr": typestr, "strides": None,
                 "data": (self.address if 0 not in self.shape else 0, False),

@@ -331,8 +331,9 @@ class Entry:
     def _check_shape(self, value, shape, spec, index):
         if tuple(value.shape) != shape:
             raise BadTensorValue.of(
-                f"{self._what(index, spec, 'output')}: expected shape {shape}, "
-                f"got {tuple(value.shape)}", "pass memory of that shape")
+                f"{self._what(index, spec, 'output')}: expected shape "
+                f"{shape}, got {tuple(value.shape)}",
+                "pass memory of that shape")
 
     def _run_torch(self, inputs, out):
         for i in self._tensors:
@@ -486,9 +487,10 @@ class Entry:
                     f"{what()}: is the memory of argument {spec.overwrites}",
                     "pass that array")
             if not source.writable:
+                overwritten = self._what(spec.overwrites,
+                                         self.inputs[spec.overwrites])
                 raise BadTensorValue.of(
-                    f"{self._what(spec.overwrites, self.inputs[spec.overwrites])}"
-                    ": is overwritten and read-only",
+                    f"{overwritten}: is overwritten and read-only",
                     "pass memory that may be written")
             return inputs[spec.overwrites], source.address, source
         if taken is not None:
@@ -513,8 +515,8 @@ def _orders(orders, specs, kind):
                          f"{len(orders)}")
     for i, (order, spec) in enumerate(zip(orders, specs)):
         if order is not None and sorted(order) != list(range(len(spec.dims))):
-            raise ValueError(f"{kind}_orders[{i}]: {order} is no permutation of "
-                             f"{len(spec.dims)} axes")
+            raise ValueError(f"{kind}_orders[{i}]: {order} is no permutation "
+                             f"of {len(spec.dims)} axes")
         if order is not None and spec.by_value:
             raise ValueError(f"{kind}_orders[{i}]: a number has no axes")
     return orders

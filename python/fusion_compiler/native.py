@@ -27,7 +27,7 @@ _NAME = "fusion_native"
 _FILE = "fusion_native.abi3.so"
 _VARIABLE = "FUSION_NATIVE_LIBRARY"
 # In the order of `struct Runtime`, lib/Bindings/Python/Native.h.
-_FUNCTIONS = ("InferShapes", "QueryWorkspace", "Launch", "Malloc", "Free",
+FUNCTIONS = ("InferShapes", "QueryWorkspace", "Launch", "Malloc", "Free",
               "CopyToDevice", "CopyToHost")
 _LOCK = threading.Lock()
 
@@ -57,7 +57,7 @@ def _import(path):
     runtime = abi.library()
     module.bind_runtime(abi.check, *(
         ctypes.cast(getattr(runtime, "fusionRt" + name), ctypes.c_void_p).value
-        for name in _FUNCTIONS))
+        for name in FUNCTIONS))
     return module
 
 

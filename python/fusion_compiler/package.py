@@ -28,7 +28,8 @@ class _Loaded:
         self.handle = abi.handle("PackageLoad", device.handle, data, len(data))
         weakref.finalize(self, _unload, self.handle, device.name)
         self.info = abi.query(abi.PackageInfo, "PackageGetInfo", self.handle)
-        entries = [entry_class()(self, abi.handle("PackageGetEntry", self.handle, i))
+        make = entry_class()
+        entries = [make(self, abi.handle("PackageGetEntry", self.handle, i))
                    for i in range(self.info.numEntries)]
         self.entries = {entry.name: entry for entry in entries}
 
@@ -60,9 +61,9 @@ class Package:
 
     Called with arrays it runs its only entry; `package["name"]` is one of
     several. It is loaded on a device at its first use there. `data` is its
-    bytes, by which it is pickled and copied. `explanation` is what the compiler
-    decided and why, as text, where `fusion.compile` made the package; "" where
-    it was loaded.
+    bytes, by which it is pickled and copied. `explanation` is what the
+    compiler decided and why, as text, where `fusion.compile` made the package;
+    "" where it was loaded.
     """
 
     def __init__(self, data: bytes,

@@ -93,8 +93,9 @@ def check(tensor, dtype, what):
         raise BadTensorValue.of(f"{what()}: not contiguous",
                                 "pass .contiguous()")
     if tensor.is_neg():
-        raise BadTensorValue.of(f"{what()}: its elements are yet to be negated",
-                                "pass .resolve_neg()")
+        raise BadTensorValue.of(
+            f"{what()}: its elements are yet to be negated",
+            "pass .resolve_neg()")
 
 
 def fit(tensor):
@@ -140,7 +141,7 @@ def dlpack_device(name):
 
 
 def workspace(size, device):
-    """Scratch memory from PyTorch's allocator, ordered on the current stream."""
+    """Scratch memory of PyTorch's, for work on the current stream."""
     torch = loaded()
     return torch.empty(size, dtype=torch.uint8, device=device)
 

@@ -7,10 +7,12 @@ On CPU tensors, which run on the emulator: the same code serves CUDA tensors,
 only that those are not copied.
 """
 
+import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from unittest import mock
@@ -467,6 +469,27 @@ class WithoutExtensionTest(unittest.TestCase):
                  "print(calls.reason)"], env=environment, text=True,
                 capture_output=True, timeout=60, check=False)
             self.assertIn(text, result.stdout + result.stderr)
+
+
+@unittest.skipUnless(torch and native.native_calls(),
+                     "PyTorch or the extension is missing")
+class BenchmarkTest(unittest.TestCase):
+
+    def test_host_cost(self):
+        script = HERE.parent / "benchmarks" / "host_cost.py"
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "p.fpk")
+            results = pathlib.Path(folder, "r.json")
+            for arguments in (("build", package),
+                              ("run", package, "--device=cpu", "--calls=50",
+                               f"--json={results}")):
+                subprocess.run([sys.executable, script, *arguments],
+                               check=True, capture_output=True, timeout=120)
+            rows = json.loads(results.read_text())
+        self.assertEqual(set(rows), {"entry without the launch",
+                                     "launcher without the launch"})
+        # A call through ctypes takes 20; this machine may be busy.
+        self.assertLess(rows["launcher without the launch"]["least_us"], 15)
 
 
 if __name__ == "__main__":

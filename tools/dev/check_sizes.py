@@ -139,7 +139,7 @@ def list_files():
         ["git", "ls-files", *FOLDERS], cwd=ROOT, check=True, text=True,
         capture_output=True).stdout.split()
     return [name for name in names
-            if name.endswith((".h", ".cpp")) and (ROOT / name).exists()]
+            if name.endswith((".h", ".c", ".cpp")) and (ROOT / name).exists()]
 
 
 def main():

@@ -15,16 +15,27 @@ endif()
 # Sets FUSION_LLVM_LIBS to the libraries of MLIR and LLVM: the two shared ones,
 # or, with FUSION_STATIC_LLVM, every archive, of which lld takes what is used.
 # The two ways must not be mixed in one program: types would exist twice.
+# FUSION_LLVM_ARCHIVES is the second way, empty where an archive is missing.
 function(fusion_find_llvm_libraries)
+  file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
+  find_library(FUSION_ZLIB_ARCHIVE NAMES libz.a)
+  find_library(FUSION_ZSTD_ARCHIVE NAMES libzstd.a)
+  if(FUSION_LLD AND archives AND FUSION_ZLIB_ARCHIVE AND FUSION_ZSTD_ARCHIVE)
+    list(APPEND archives -Wl,--gc-sections "${FUSION_ZLIB_ARCHIVE}"
+         "${FUSION_ZSTD_ARCHIVE}" ${CMAKE_DL_LIBS} pthread)
+  else()
+    set(archives)
+  endif()
   set(libs MLIR LLVM)
   if(FUSION_STATIC_LLVM)
-    file(GLOB libs "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
-    find_library(FUSION_ZLIB_ARCHIVE NAMES libz.a REQUIRED)
-    find_library(FUSION_ZSTD_ARCHIVE NAMES libzstd.a REQUIRED)
-    list(APPEND libs -Wl,--gc-sections "${FUSION_ZLIB_ARCHIVE}"
-         "${FUSION_ZSTD_ARCHIVE}" ${CMAKE_DL_LIBS} pthread)
+    if(NOT archives)
+      message(FATAL_ERROR "FUSION_STATIC_LLVM needs lld and the archives of "
+                          "MLIR, LLVM, zlib and zstd")
+    endif()
+    set(libs ${archives})
   endif()
   set(FUSION_LLVM_LIBS ${libs} PARENT_SCOPE)
+  set(FUSION_LLVM_ARCHIVES ${archives} PARENT_SCOPE)
 endfunction()
 
 # The one precompiled header of the compiler: a file that includes MLIR's
