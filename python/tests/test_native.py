@@ -7,6 +7,7 @@ On CPU tensors, which run on the emulator: the same code serves CUDA tensors,
 only that those are not copied.
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -20,7 +21,7 @@ from unittest import mock
 import numpy as np
 
 import fusion_compiler as fusion
-from fusion_compiler import native
+from fusion_compiler import abi, native, tensors
 from test_package import APPEND, SCALE_ADD, compiled
 
 try:
@@ -76,22 +77,21 @@ func.func @scaled(%x: tensor<8xf32>, %f: f32, %b: bf16, %i: i32)
 }
 """
 
-# The sum has a workspace.
+# What is between the products is in the workspace.
 TWO_KERNELS = """
-#id = affine_map<(d0, d1) -> (d0, d1)>
-#row = affine_map<(d0, d1) -> (d1)>
-func.func @mean(%x: tensor<?x8xf32>) -> tensor<8xf32> {
+func.func @twice(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>)
+    -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<8xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
-  %r = linalg.generic {indexing_maps = [#id, #row],
-      iterator_types = ["reduction", "parallel"]}
-      ins(%x : tensor<?x8xf32>) outs(%f : tensor<8xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %s = arith.addf %a, %o : f32
-    linalg.yield %s : f32
-  } -> tensor<8xf32>
-  return %r : tensor<8xf32>
+  %at = arith.constant 0 : index
+  %rows = tensor.dim %x, %at : tensor<?x64xf32>
+  %e = tensor.empty(%rows) : tensor<?x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64xf32>)
+      -> tensor<?x64xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<64x64xf32>)
+      outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %z = linalg.matmul ins(%y, %w : tensor<?x64xf32>, tensor<64x64xf32>)
+      outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %z : tensor<?x64xf32>
 }
 """
 
@@ -271,8 +271,10 @@ class TensorTest(TensorCase):
         self.assertEqual(package(x, x).shape, (1 << 33, 0))
 
     def test_workspace(self):
-        package, x = compiled(TWO_KERNELS), torch.ones(3000, 8)
-        self.assert_same(package(x), torch.full((8,), 3000.0))
+        package = compiled(TWO_KERNELS)
+        x, w = torch.randn(5, 64).round(), torch.eye(64) * 2
+        self.assertGreater(package.figures(x, w)["workspace_bytes"], 0)
+        self.assert_same(package(x, w), 4 * x)
 
     def test_on_no_tensors_the_results_are_of_numpy(self):
         package = compiled("""
@@ -445,6 +447,90 @@ class FromCTest(TensorCase):
         for thread in threads:
             thread.join()
         self.assertEqual(failures, [])
+
+
+@unittest.skipUnless(torch and native.native_calls(),
+                     "PyTorch or the extension is missing")
+class InPlaceTest(unittest.TestCase):
+    """What the runtime is told of tensors that are used in place, as CUDA
+    tensors are: a function of this test stands for the launch."""
+
+    def setUp(self):
+        self.launches, self.status = [], 0
+        self.entry = compiled(TWO_KERNELS)["twice"]
+        native.bind_torch()
+        extension, runtime = native.module(), abi.library()
+        self.launch = ctypes.CFUNCTYPE(
+            ctypes.c_int32, ctypes.c_void_p,
+            ctypes.POINTER(abi.LaunchArgs))(self.record)
+        addresses = [ctypes.cast(getattr(runtime, "fusionRt" + name),
+                                 ctypes.c_void_p).value
+                     for name in native.FUNCTIONS]
+        self.addCleanup(extension.bind_runtime, abi.check, *addresses)
+        place = native.FUNCTIONS.index("Launch")
+        replaced = list(addresses)
+        replaced[place] = ctypes.cast(self.launch, ctypes.c_void_p).value
+        extension.bind_runtime(abi.check, *replaced)
+        f32 = abi.DTYPES.index("f32")
+        self.caller = extension.Caller()
+        self.caller._configure(
+            self.entry._handle.value, self.entry._loaded.device.handle.value,
+            *tensors.dlpack_device("emulator"), False,
+            (("x", f32, 2, False, False), ("w", f32, 2, False, False)),
+            (("z", f32, 2, -1),))
+
+    def record(self, _, arguments):
+        told = arguments.contents
+        self.launches.append({
+            kind: [(value.address, value.dims[:value.rank], value.dtype)
+                   for value in getattr(told, kind)[:count]]
+            for kind, count in (("inputs", told.numInputs),
+                                ("outputs", told.numOutputs))})
+        self.launches[-1]["workspace"] = (told.workspace, told.workspaceBytes)
+        self.launches[-1]["stream"] = told.stream
+        return self.status
+
+    def test_description(self):
+        x, w = torch.ones(5, 64), torch.ones(64, 64)
+        result = self.caller(x, w)
+        told, = self.launches
+        f32 = abi.DTYPES.index("f32")
+        self.assertEqual(told["inputs"], [(x.data_ptr(), [5, 64], f32),
+                                          (w.data_ptr(), [64, 64], f32)])
+        self.assertEqual(told["outputs"], [(result.data_ptr(), [5, 64], f32)])
+        self.assertIsNone(told["stream"])
+        address, size = told["workspace"]
+        self.assertEqual(size,
+                         self.entry.figures(x, w)["workspace_bytes"])
+        self.assertGreater(size, 0)
+        # Not among the arguments' memory.
+        for tensor in (x, w, result):
+            self.assertFalse(tensor.data_ptr() < address + size and
+                             address < tensor.data_ptr() + tensor.nbytes)
+
+    def test_orders(self):
+        launch = native.module().Launcher(self.caller, ((1, 0), None),
+                                          ((1, 0),))
+        x, w = torch.ones(64, 5).t().contiguous().t(), torch.ones(64, 64)
+        result, = launch([x, w])
+        self.assertEqual((tuple(result.shape), result.stride()),
+                         ((64, 5), (1, 64)))
+        f32 = abi.DTYPES.index("f32")
+        self.assertEqual(self.launches[0]["inputs"][0],
+                         (x.data_ptr(), [5, 64], f32))
+        self.assertEqual(self.launches[0]["outputs"],
+                         [(result.data_ptr(), [5, 64], f32)])
+
+    def test_failed_launch_keeps_nothing(self):
+        x, w = torch.ones(5, 64), torch.ones(64, 64)
+        self.status = 6001
+        references = sys.getrefcount(x)
+        for _ in range(100):
+            with self.assertRaises(fusion.FusionError) as raised:
+                self.caller(x, w)
+        self.assertEqual(raised.exception.code, "FUS-6001")
+        del raised
+        self.assertEqual(sys.getrefcount(x), references)
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
