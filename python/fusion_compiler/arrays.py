@@ -37,9 +37,10 @@ def widen_bf16(bits):
 
 def _pack_i4(values, what):
     if values.size and (values.min() < -8 or values.max() > 7):
-        raise BadTensorValue.of(f"{what}: i4 holds -8 to 7, got "
-                                f"{values.min()} to {values.max()}",
-                                "pass numbers that fit")
+        raise BadTensorValue.because(
+            f"{what}: i4 holds -8 to 7, got "
+            f"{values.min()} to {values.max()}",
+            "pass numbers that fit")
     nibbles = np.append(values.reshape(-1),
                         np.zeros(values.size % 2, np.int8)) & 15
     return (nibbles[0::2] | (nibbles[1::2] << 4)).astype(np.uint8)
@@ -66,7 +67,7 @@ def to_device(array, dtype, what):
             return round_to_bf16(array).reshape(array.shape)
     if dtype == "i4" and array.dtype == np.int8:
         return _pack_i4(array, what)
-    raise BadTensorType.of(
+    raise BadTensorType.because(
         f"{what}: expected {expected(dtype)}, got {array.dtype}",
         "convert it before the call")
 

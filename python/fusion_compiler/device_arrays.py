@@ -61,7 +61,7 @@ def place_of(value, what) -> typing.Optional[str]:
         if int(number) in _CUDA:
             return f"cuda:{int(index)}"
         if int(number) not in _HOST:
-            raise BadTensorType.of(
+            raise BadTensorType.because(
                 f"{what()}: on a device of type {int(number)} of DLPack",
                 "pass an array on a CUDA device or on the host")
         return None
@@ -95,8 +95,9 @@ def _by_dlpack(value, extension):
 def _by_interface(value, device, what):
     described = value.__cuda_array_interface__
     if described.get("mask") is not None:
-        raise BadTensorType.of(f"{what()}: an array with a mask",
-                               "pass one without")
+        raise BadTensorType.because(
+            f"{what()}: an array with a mask",
+            "pass one without")
     address, read_only = described["data"]
     dtype = np.dtype(described["typestr"])
     code = _KINDS.get(dtype.kind, -1) if dtype.isnative else -1
@@ -138,23 +139,24 @@ def read(value, dtype, device, what) -> Placed:
     elif hasattr(value, "__cuda_array_interface__"):
         placed = _by_interface(value, device, what)
     else:
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what()}: an array that only DLPack describes, which needs the "
             f"extension module ({native.native_calls().reason})",
             "build it, or pass an array with __cuda_array_interface__")
     if placed.device != device.name:
-        raise BadTensorValue.of(
+        raise BadTensorValue.because(
             f"{what()}: on {placed.device}, others on {device.name}",
             f"copy it to {device.name}")
     if (placed.code, placed.bits) not in _CODES.get(dtype, ()):
         kind = _NAMES.get(placed.code, f"type {placed.code} of DLPack, ")
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what()}: expected {dtype}, got {kind}{placed.bits}",
             "convert it before the call" if dtype in _CODES
             else "use NumPy arrays")
     if not _is_row_major(placed.shape, placed.strides):
-        raise BadTensorValue.of(f"{what()}: not contiguous and row-major",
-                                "pass a contiguous copy")
+        raise BadTensorValue.because(
+            f"{what()}: not contiguous and row-major",
+            "pass a contiguous copy")
     return placed
 
 

@@ -12,7 +12,7 @@ import weakref
 from fusion_compiler import abi
 
 _LOCK = threading.Lock()
-_devices = {}
+_devices: typing.Dict[str, "Device"] = {}
 # FUS-6101 and FUS-6102: no driver, no device.
 _WITHOUT_GPU = (6101, 6102)
 

@@ -53,19 +53,21 @@ def _scalar(number, spec, what):
     kind = {"bf16": np.float32}.get(spec.dtype)
     value = np.asarray(number.item() if hasattr(number, "item") else number)
     if value.shape != ():
-        raise BadTensorType.of(f"{what}: expected a number, got an array of "
-                               f"shape {value.shape}", "pass one number")
+        raise BadTensorType.because(
+            f"{what}: expected a number, got an array of "
+            f"shape {value.shape}", "pass one number")
     wanted = kind or arrays.empty_storage(spec.dtype, ()).dtype
     # An int that none of NumPy's types holds.
     is_huge = value.dtype == object and isinstance(value[()], int)
     if not is_huge and not np.can_cast(value, wanted, "same_kind"):
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what}: expected {spec.dtype}, got {value.dtype}",
             "convert it before the call")
     if is_huge or (np.issubdtype(wanted, np.integer) and
                    int(value) != int(value.astype(wanted))):
-        raise BadTensorValue.of(f"{what}: {value} does not fit {spec.dtype}",
-                                "pass a number that does")
+        raise BadTensorValue.because(
+            f"{what}: {value} does not fit {spec.dtype}",
+            "pass a number that does")
     stored = arrays.to_device(value.astype(wanted), spec.dtype, what)
     return abi.Tensor(0, stored.ctypes.data, None,
                       abi.DTYPES.index(spec.dtype), 0), stored
@@ -197,11 +199,11 @@ class Entry:
         workspace_bytes and launches; None where the package has no figure.
         """
         self._check_count(inputs, "argument", self.inputs)
-        inputs = [value if spec.by_value or hasattr(value, "shape")
-                  else np.asarray(value)
-                  for value, spec in zip(inputs, self.inputs)]
+        arguments = [value if spec.by_value or hasattr(value, "shape")
+                     else np.asarray(value)
+                     for value, spec in zip(inputs, self.inputs)]
         info = abi.query(abi.Figures, "QueryFigures", self._handle,
-                         self._plan(inputs).inputs, len(inputs))
+                         self._plan(arguments).inputs, len(inputs))
         values = {"bytes_before": info.bytesBefore,
                   "bytes_after": info.bytesAfter, "flops": info.flops,
                   "workspace_bytes": info.workspaceBytes,
@@ -226,8 +228,9 @@ class Entry:
             self._check_count(out, "output", self.outputs)
         place = self._place(inputs, out)
         if place == "torch":
-            if native.bind_torch():
-                return self(*inputs, out=out)
+            entry = self._for_tensors(inputs, out)
+            if native.bind_torch() or entry is not self:
+                return entry(*inputs, out=out)
             results = self._run_torch(inputs, out)
         elif place is None:
             results = self._run_numpy(inputs, out)
@@ -242,13 +245,13 @@ class Entry:
         for i in self._tensors:
             what = functools.partial(self._what, i, self.inputs[i])
             if not tensors.is_tensor(given[i]):
-                raise BadTensorType.of(
+                raise BadTensorType.because(
                     f"{what()}: expected a PyTorch tensor, got "
                     f"{type(given[i]).__name__}", "pass a tensor")
             order = input_orders[i]
             if order is not None:
                 if given[i].dim() != len(order):
-                    raise BadTensorValue.of(
+                    raise BadTensorValue.because(
                         f"{what()}: expected {len(order)} dimensions, got "
                         f"{given[i].dim()}", "pass a tensor of that rank")
                 inputs[i] = given[i].permute(order)
@@ -272,9 +275,22 @@ class Entry:
             return self
         return self._loaded.package_on(device_name)[self.name]
 
+    def _device_of(self, inputs, out):
+        """The torch.device of the first tensor; without one, the entry's."""
+        values = (*(inputs[i] for i in self._tensors), *(out or ()))
+        return (values[0].device if values
+                else tensors.torch_device(self._loaded.device.name))
+
+    def _for_tensors(self, inputs, out):
+        """This entry on the device that serves the tensors, if one does."""
+        device = self._device_of(inputs, out)
+        if device.type not in ("cuda", "cpu"):
+            return self
+        return self._on(tensors.device_name(device))
+
     def _check_count(self, values, what, specs):
         if len(values) != len(specs):
-            raise BadTensorType.of(
+            raise BadTensorType.because(
                 f"{self.name} has {len(specs)} {what}s, got {len(values)}",
                 "pass as many")
 
@@ -295,11 +311,11 @@ class Entry:
         if len(set(places)) < 2:
             return places[0] if places else None
         if "torch" in places:
-            raise BadTensorType.of(
+            raise BadTensorType.because(
                 f"{self.name}: PyTorch tensors and other arrays cannot be "
                 "mixed in one call", "pass arrays of one kind")
         names = sorted(place or "the host" for place in set(places))
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{self.name}: arrays on {' and on '.join(names)} in one call",
             "pass arrays of one place")
 
@@ -330,7 +346,7 @@ class Entry:
 
     def _check_shape(self, value, shape, spec, index):
         if tuple(value.shape) != shape:
-            raise BadTensorValue.of(
+            raise BadTensorValue.because(
                 f"{self._what(index, spec, 'output')}: expected shape "
                 f"{shape}, got {tuple(value.shape)}",
                 "pass memory of that shape")
@@ -339,12 +355,10 @@ class Entry:
         for i in self._tensors:
             tensors.check(inputs[i], self.inputs[i].dtype,
                           lambda i=i: self._what(i, self.inputs[i]))
-        device = next((v.device for v in (*inputs, *(out or ()))
-                       if tensors.is_tensor(v)),
-                      tensors.torch_device(self._loaded.device.name))
+        device = self._device_of(inputs, out)
         for i in self._tensors:
             if inputs[i].device != device:
-                raise BadTensorValue.of(
+                raise BadTensorValue.because(
                     f"{self._what(i, self.inputs[i])}: on {inputs[i].device}, "
                     f"others on {device}", f"pass .to({str(device)!r})")
         entry = self._on(tensors.device_name(device))
@@ -376,7 +390,7 @@ class Entry:
         if spec.overwrites is not None:
             result = inputs[spec.overwrites]
             if out is not None and out[index].data_ptr() != result.data_ptr():
-                raise BadTensorValue.of(
+                raise BadTensorValue.because(
                     f"{self._what(index, spec, 'output')}: is the memory of "
                     f"argument {spec.overwrites}", "pass that tensor")
             return result
@@ -385,7 +399,7 @@ class Entry:
         what = functools.partial(self._what, index, spec, "output")
         tensors.check(out[index], spec.dtype, what)
         if out[index].device != device:
-            raise BadTensorValue.of(
+            raise BadTensorValue.because(
                 f"{what()}: on {out[index].device}, others on {device}",
                 "pass memory on one device")
         self._check_shape(out[index], shape, spec, index)
@@ -477,27 +491,29 @@ class Entry:
         if out is not None:
             taken = device_arrays.read(out[index], spec.dtype, device, what)
             if not taken.writable:
-                raise BadTensorValue.of(f"{what()}: is read-only",
-                                        "pass memory that may be written")
+                raise BadTensorValue.because(
+                    f"{what()}: is read-only",
+                    "pass memory that may be written")
             self._check_shape(taken, shape, spec, index)
         if spec.overwrites is not None:
             source = placed[spec.overwrites]
             if taken is not None and taken.address != source.address:
-                raise BadTensorValue.of(
+                raise BadTensorValue.because(
                     f"{what()}: is the memory of argument {spec.overwrites}",
                     "pass that array")
             if not source.writable:
                 overwritten = self._what(spec.overwrites,
                                          self.inputs[spec.overwrites])
-                raise BadTensorValue.of(
+                raise BadTensorValue.because(
                     f"{overwritten}: is overwritten and read-only",
                     "pass memory that may be written")
             return inputs[spec.overwrites], source.address, source
         if taken is not None:
             return out[index], taken.address, taken
         if spec.dtype == "i4":
-            raise BadTensorType.of(f"{what()}: other frameworks have no i4",
-                                   "use NumPy arrays")
+            raise BadTensorType.because(
+                f"{what()}: other frameworks have no i4",
+                "use NumPy arrays")
         size = arrays.empty_storage(spec.dtype, ()).nbytes
         memory = Memory(device, size * int(np.prod(shape, dtype=np.int64)),
                         spec.name or f"result{index}")

@@ -65,8 +65,9 @@ class BadTensorType(FusionError, TypeError):
     """FUS-1309: an argument of a call is of a kind that it cannot take."""
 
     @classmethod
-    def of(cls, cause: str, remedy: str) -> "BadTensorType":
-        return super().of("FUS-1309", cause, remedy)
+    def because(cls, cause: str, remedy: str) -> FusionError:
+        """The error of a cause and a remedy."""
+        return cls.of("FUS-1309", cause, remedy)
 
 
 class BadTensorValue(FusionError, ValueError):
@@ -74,5 +75,6 @@ class BadTensorValue(FusionError, ValueError):
     cannot take."""
 
     @classmethod
-    def of(cls, cause: str, remedy: str) -> "BadTensorValue":
-        return super().of("FUS-1309", cause, remedy)
+    def because(cls, cause: str, remedy: str) -> FusionError:
+        """The error of a cause and a remedy."""
+        return cls.of("FUS-1309", cause, remedy)

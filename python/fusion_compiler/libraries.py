@@ -81,7 +81,7 @@ class _Library:
             ) from None
 
 
-_libraries = {}
+_libraries: typing.Dict[str, _Library] = {}
 
 
 def register(key, file_name, variable, declare):

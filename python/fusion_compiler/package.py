@@ -70,8 +70,10 @@ class Package:
                  device: typing.Union[str, Device, None] = None):
         self.data = bytes(data)
         self.explanation = ""
-        self._loaded, self._lock = {}, threading.Lock()
-        self._device, self._single = device, None
+        self._loaded: typing.Dict[str, "_Loaded"] = {}
+        self._lock = threading.Lock()
+        self._device = device
+        self._single: typing.Optional[Entry] = None
 
     def __reduce__(self):
         device = self._device

@@ -57,14 +57,15 @@ def check_kind(tensor, what):
     dispatch = type(tensor).__torch_dispatch__
     if dispatch is not torch.Tensor.__torch_dispatch__ or (
             torch._C._functorch.is_functorch_wrapped_tensor(tensor)):
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what()}: a {type(tensor).__name__}, which is no plain tensor",
             "pass a plain tensor with its elements in memory")
     if tensor.layout is not torch.strided:
-        raise BadTensorType.of(f"{what()}: a sparse tensor",
-                               "pass .to_dense()")
+        raise BadTensorType.because(
+            f"{what()}: a sparse tensor",
+            "pass .to_dense()")
     if tensor.device.type not in ("cuda", "cpu"):
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what()}: a tensor on {tensor.device.type}",
             "pass a CUDA tensor (.cuda()), or a CPU tensor (.cpu()), which "
             "runs on the emulator")
@@ -85,15 +86,16 @@ def check(tensor, dtype, what):
     """
     check_kind(tensor, what)
     if tensor.dtype != torch_dtype(dtype):
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"{what()}: expected {torch_dtype(dtype) or dtype}, got "
             f"{tensor.dtype}", f"pass .to({torch_dtype(dtype)})"
             if torch_dtype(dtype) else "use NumPy arrays")
     if not tensor.is_contiguous():
-        raise BadTensorValue.of(f"{what()}: not contiguous",
-                                "pass .contiguous()")
+        raise BadTensorValue.because(
+            f"{what()}: not contiguous",
+            "pass .contiguous()")
     if tensor.is_neg():
-        raise BadTensorValue.of(
+        raise BadTensorValue.because(
             f"{what()}: its elements are yet to be negated",
             "pass .resolve_neg()")
 
@@ -109,7 +111,7 @@ def fit(tensor):
 def empty(shape, dtype, device):
     """An uninitialised tensor of a package's element type, row-major."""
     if torch_dtype(dtype) is None:
-        raise BadTensorType.of(
+        raise BadTensorType.because(
             f"PyTorch has no element type for {dtype}, the type of a result",
             "use NumPy arrays")
     return loaded().empty(shape, dtype=torch_dtype(dtype), device=device)

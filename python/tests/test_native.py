@@ -7,6 +7,7 @@ On CPU tensors, which run on the emulator: the same code serves CUDA tensors,
 only that those are not copied.
 """
 
+import copy
 import ctypes
 import json
 import os
@@ -383,6 +384,17 @@ class FromCTest(TensorCase):
             scaled(x[0], 1.5, 2, 3)
             with self.assertRaises(AssertionError):
                 self.package(x.double(), y)
+
+    def test_tensors_of_another_device_than_the_packages(self):
+        x, y = self.draw(5)
+        # The emulator again, under the name of a GPU.
+        device = copy.copy(fusion.Device.open("emulator"))
+        device.name = "cuda:0"
+        package = fusion.Package(self.package.data, device)
+        self.assertEqual(package.device.name, "cuda:0")
+        with mock.patch.object(fusion.Entry, "_run_torch",
+                               side_effect=AssertionError):
+            self.assert_same(package(x, y), (x + y) * x)
 
     def test_no_growth_over_20000_calls(self):
         entry, launch = self.entry, self.entry.launcher()

@@ -402,31 +402,32 @@ static PyTypeObject *callerType;
 
 PyTypeObject *getCallerType(void) { return callerType; }
 
-/// `out` as a new tuple: null without an exception when it is none of what the
-/// fast way takes.
-static PyObject *readOut(PyObject *keywords) {
+/// The keyword `out` as a new tuple, or null for None; SLOW for other keywords.
+static Outcome readOut(PyObject *keywords, PyObject **result) {
+  *result = NULL;
+  if (!keywords || PyDict_Size(keywords) == 0)
+    return DONE;
   PyObject *out = PyDict_GetItemString(keywords, "out");
   if (!out || PyDict_Size(keywords) != 1)
-    return NULL;
+    return SLOW;
+  if (out == Py_None)
+    return DONE;
   if (PyTuple_CheckExact(out)) {
     Py_INCREF(out);
-    return out;
+    *result = out;
+  } else if (PyList_CheckExact(out)) {
+    *result = PyList_AsTuple(out);
+  } else {
+    *result = PyTuple_Pack(1, out);
   }
-  if (PyList_CheckExact(out))
-    return PyList_AsTuple(out);
-  return PyTuple_Pack(1, out);
+  return *result ? DONE : FAILED;
 }
 
 static PyObject *callCaller(PyObject *self, PyObject *arguments,
                             PyObject *keywords) {
   Caller *caller = (Caller *)self;
   PyObject *out = NULL, *results = NULL;
-  Outcome outcome = DONE;
-  if (keywords && PyDict_Size(keywords) != 0) {
-    out = readOut(keywords);
-    if (!out)
-      outcome = PyErr_Occurred() ? FAILED : SLOW;
-  }
+  Outcome outcome = readOut(keywords, &out);
   if (outcome == DONE)
     outcome = runCaller(caller, &caller->signature, arguments, out, false,
                         false, &results);
