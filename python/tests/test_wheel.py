@@ -67,7 +67,7 @@ class WheelTest(unittest.TestCase):
 
     def build(self, project, **definitions):
         """The wheel of a project from this build's libraries."""
-        build = pathlib.Path(libraries.path("runtime")).parent.parent
+        build = pathlib.Path(libraries.path("runtime")).resolve().parents[1]
         definitions = {"FUSION_PREBUILT": build, **definitions}
         run(sys.executable, "-m", "pip", "wheel", "--no-deps",
             "--no-build-isolation", "--disable-pip-version-check",
@@ -125,8 +125,10 @@ class WheelTest(unittest.TestCase):
             self.install(wheel), "fusion-compiler-runtime"), "FUS-1301")
 
     def test_says_what_a_build_lacks(self):
-        with self.assertRaisesRegex(AssertionError, "is missing; build it"):
-            self.build(PYTHON, FUSION_PREBUILT=self.folder)
+        for folder, text in ((self.folder, "is missing; build it"),
+                             ("build", "absolute path")):
+            with self.assertRaisesRegex(AssertionError, text):
+                self.build(PYTHON, FUSION_PREBUILT=folder)
 
 
 if __name__ == "__main__":
