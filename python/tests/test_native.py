@@ -156,6 +156,23 @@ class TensorTest(TensorCase):
             self.assert_same(result, x + x)
         self.assert_same(results[-1], ~inputs[-1])
 
+    def test_floats_of_8_bits(self):
+        for name, kind in (("f8E4M3FN", torch.float8_e4m3fn),
+                           ("f8E5M2", torch.float8_e5m2)):
+            package = compiled(f"""
+                func.func @widen(%x: tensor<8x{name}>) -> tensor<8xf32> {{
+                  %y = arith.extf %x : tensor<8x{name}> to tensor<8xf32>
+                  return %y : tensor<8xf32>
+                }}""")
+            x = torch.arange(-4.0, 4.0).to(kind)
+            self.assert_same(package(x), x.float())
+            narrow = compiled(f"""
+                func.func @narrow(%x: tensor<8xf32>) -> tensor<8x{name}> {{
+                  %y = arith.truncf %x : tensor<8xf32> to tensor<8x{name}>
+                  return %y : tensor<8x{name}>
+                }}""")
+            self.assert_same(narrow(x.float()).float(), x.float())
+
     def test_out(self):
         x, y = self.draw(5)
         for out in (torch.empty(5, 8), (torch.empty(5, 8),),
@@ -435,6 +452,7 @@ class FromCTest(TensorCase):
         gc.collect()
         self.assert_same(launch([x, y])[0], (x + y) * x)
         self.assertIsNotNone(gone())
+        gone().launch = launch
         del launch
         gc.collect()
         self.assertIsNone(gone())
@@ -556,6 +574,23 @@ class WithoutExtensionTest(unittest.TestCase):
              "test_native.LauncherTest"], env=environment, text=True,
             capture_output=True, timeout=300, check=False)
         self.assertEqual(result.returncode, 0, result.stdout[-3000:])
+
+    def test_pytorch_that_does_not_describe_its_tensors(self):
+        program = ("import torch\n"
+                   "del torch.Tensor.__dlpack_c_exchange_api__\n"
+                   "import fusion_compiler as fusion\n"
+                   "from test_package import SCALE_ADD, compiled\n"
+                   "x, package = torch.ones(3, 8), compiled(SCALE_ADD)\n"
+                   "assert torch.equal(package(x, x), 2 * x)\n"
+                   "launch = package['scale_add'].launcher()\n"
+                   "assert torch.equal(launch([x, x])[0], 2 * x)\n"
+                   "print(fusion.native_calls())")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        result = subprocess.run([sys.executable, "-c", program],
+                                env=environment, text=True,
+                                capture_output=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "False.*does not describe its tensors")
 
     def test_says_so(self):
         for value, text in (("none", "is none"), ("/nowhere.so", "1301")):

@@ -18,7 +18,8 @@
 #include <string.h>
 
 typedef struct Launcher {
-  PyObject_HEAD PyObject *caller; // an Entry
+  PyObject object;
+  PyObject *caller; // an Entry; null once the collector has broken a cycle
   /// What Entry._launch_slow is called with.
   PyObject *inputOrders, *outputOrders;
   Signature signature;
@@ -36,6 +37,10 @@ static PyObject *callLauncher(PyObject *self, PyObject *arguments,
   }
   if (!PyArg_ParseTuple(arguments, "O", &values))
     return NULL;
+  if (!launcher->caller) {
+    PyErr_SetString(PyExc_ReferenceError, "the launcher's entry is gone");
+    return NULL;
+  }
   // A tuple of its own: another thread may change the list meanwhile.
   if (PyTuple_CheckExact(values))
     Py_INCREF(values);
@@ -123,15 +128,30 @@ static PyObject *newLauncher(PyTypeObject *type, PyObject *arguments,
   return NULL;
 }
 
+/// An entry may hold its launcher, which is a cycle.
+static int visitLauncher(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(((Launcher *)self)->caller);
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
+static int clearLauncher(PyObject *self) {
+  Launcher *launcher = (Launcher *)self;
+  if (launcher->caller)
+    clearPlans((Caller *)launcher->caller, &launcher->signature);
+  Py_CLEAR(launcher->caller);
+  return 0;
+}
+
 static void destroyLauncher(PyObject *self) {
   Launcher *launcher = (Launcher *)self;
   PyTypeObject *type = Py_TYPE(self);
-  clearPlans((Caller *)launcher->caller, &launcher->signature);
+  PyObject_GC_UnTrack(self);
+  (void)clearLauncher(self);
   PyMem_Free(launcher->signature.inputOrders);
   PyMem_Free(launcher->signature.outputOrders);
   Py_XDECREF(launcher->inputOrders);
   Py_XDECREF(launcher->outputOrders);
-  Py_XDECREF(launcher->caller);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -141,10 +161,13 @@ static PyType_Slot launcherSlots[] = {
     {Py_tp_new, (void *)newLauncher},
     {Py_tp_call, (void *)callLauncher},
     {Py_tp_dealloc, (void *)destroyLauncher},
+    {Py_tp_traverse, (void *)visitLauncher},
+    {Py_tp_clear, (void *)clearLauncher},
     {0, NULL}};
 
 static PyType_Spec launcherSpec = {"fusion_native.Launcher", sizeof(Launcher),
-                                   0, Py_TPFLAGS_DEFAULT, launcherSlots};
+                                   0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                   launcherSlots};
 
 int addLauncher(PyObject *module) {
   launcherType = (PyTypeObject *)PyType_FromSpec(&launcherSpec);

@@ -116,7 +116,8 @@ typedef struct Frame {
 
 /// The base of an entry on a device.
 typedef struct Caller {
-  PyObject_HEAD FusionRtEntry *entry; // null until configured
+  PyObject object;
+  FusionRtEntry *entry; // null until configured
   FusionRtDevice *device;
   int32_t deviceType, deviceId;
   /// The emulator cannot reach the tensors' memory: they are copied.
