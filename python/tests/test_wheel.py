@@ -56,6 +56,17 @@ def run(*command, **keywords):
     return result.stdout
 
 
+# Where torch.compile looks for backends.
+BACKENDS = """
+import importlib.metadata
+for distribution in importlib.metadata.distributions():
+    if distribution.metadata["Name"] == "fusion-compiler":
+        print(*(point.value for point in distribution.entry_points
+                if point.group == "torch_dynamo_backends"
+                and point.name == "fusion"))
+"""
+
+
 @unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
 @unittest.skipIf(native.module() is None, "the extension was not built")
 class WheelTest(unittest.TestCase):
@@ -115,8 +126,11 @@ class WheelTest(unittest.TestCase):
                            FUSION_PREBUILT_COMPILER="lib/libfusion-c.so")
         self.check_names(wheel, ["fusion_native.abi3.so", "libfusion-c.so",
                                  "libfusion-rt.so"])
-        self.assertEqual(self.run_installed(self.install(wheel),
-                                            "fusion-compiler"), "compiled")
+        python = self.install(wheel)
+        self.assertEqual(self.run_installed(python, "fusion-compiler"),
+                         "compiled")
+        self.assertEqual(run(python, "-c", BACKENDS).strip(),
+                         "fusion_compiler.torch.backend:backend")
 
     def test_runtime_alone(self):
         wheel = self.build(PYTHON / "runtime")
