@@ -175,6 +175,23 @@ class TorchTest(unittest.TestCase):
         self.assertLess(resident_bytes() - before[0], 4 << 20)
         self.assertEqual(torch.cuda.memory_allocated(), before[1])
 
+    def test_more_elements_than_31_bits_count(self):
+        package = fusion.compile("""
+            func.func @twice(%x: tensor<?xi8>) -> tensor<?xi8> {
+              %y = arith.addi %x, %x : tensor<?xi8>
+              return %y : tensor<?xi8>
+            }""")
+        x = torch.ones((1 << 31) + 64, dtype=torch.int8, device="cuda")
+        x[-1] = 5
+        try:
+            result = package(x)
+        except fusion.FusionError as error:
+            # Said, rather than computed wrongly.
+            self.assertTrue(error.remedy)
+            return
+        self.assertEqual(result[-1].item(), 10)
+        self.assertTrue(bool((result[:-1] == 2).all()))
+
     def test_other_frameworks_arrays(self):
         class Foreign:
             def __init__(self, tensor):
