@@ -221,7 +221,9 @@ class TensorTest(TensorCase):
         for f, b, i in ((2.0, 0.5, 3), (3, 1, -4), (1e40, 0.0, 0),
                         (float("nan"), 0.0, 0), (np.float64(0.1), 1 / 3, 7),
                         (torch.tensor(0.1), np.float32(1 / 3), np.int8(7)),
-                        (1 / 3, 1e-40, True), (16777217, 3, 2 ** 31 - 1)):
+                        (1 / 3, 1e-40, True), (16777217, 3, 2 ** 31 - 1),
+                        # Rounded twice, by way of f64, it is another number.
+                        (2 ** 60 + 2 ** 36 + 1, 0, 0)):
             with self.subTest(f=f, b=b, i=i), np.errstate(over="ignore"):
                 expected = package(x.numpy(), f, b, i)
                 self.assert_same(package(x, f, b, i),
@@ -257,6 +259,8 @@ class TensorTest(TensorCase):
                  "negated.*resolve_neg"),
                 (lambda: self.package(x.double(), y), TypeError,
                  "expected torch.float32, got torch.float64"),
+                (lambda: self.package(x, y.int()), TypeError,
+                 "expected torch.float32, got torch.int32"),
                 (lambda: self.package(x.to(torch.complex64), y), TypeError,
                  "complex64"),
                 (lambda: self.package(x.to_sparse(), y), TypeError,
@@ -365,6 +369,7 @@ class LauncherTest(TensorCase):
         x, y = self.draw(3)
         for values, kind, text in (
                 ([x, y.double()], TypeError, "argument 1.*float64"),
+                ([x, y.int()], TypeError, "argument 1.*int32"),
                 ([x], TypeError, "2 arguments, got 1"),
                 ([x, 3], TypeError, "expected a PyTorch tensor, got int"),
                 ([x, None], TypeError, "got NoneType"),
@@ -437,8 +442,16 @@ class FromCTest(TensorCase):
         x = torch.empty(1 << 20, 0)
         package = compiled(SCALE_ADD.replace("?x8", "?x?").replace(
             '"_"]', '"columns"]'))
-        for rows in range(2500):
-            self.assertEqual(package(x[:rows], x[:rows]).shape, (rows, 0))
+
+        def run(sizes):
+            for rows in sizes:
+                part = x[:rows]
+                self.assertEqual(package(part, part).shape, (rows, 0))
+
+        run(range(3000))
+        before = resident_bytes()
+        run(range(3000, 30000))
+        self.assertLess(resident_bytes() - before, 4 << 20)
 
     def test_entries_and_launchers_go(self):
         import gc
@@ -502,7 +515,13 @@ class InPlaceTest(unittest.TestCase):
         replaced[place] = ctypes.cast(self.launch, ctypes.c_void_p).value
         extension.bind_runtime(abi.check, *replaced)
         f32 = abi.DTYPES.index("f32")
-        self.caller = extension.Caller()
+
+        class Caller(extension.Caller):
+            def _launch_slow(self, *arguments):
+                self.slow.append(arguments)
+                return "slow"
+
+        self.caller = Caller()
         self.caller._configure(
             self.entry._handle.value, self.entry._loaded.device.handle.value,
             *tensors.dlpack_device("emulator"), False,
@@ -553,14 +572,26 @@ class InPlaceTest(unittest.TestCase):
 
     def test_failed_launch_keeps_nothing(self):
         x, w = torch.ones(5, 64), torch.ones(64, 64)
-        self.status = 6001
-        references = sys.getrefcount(x)
+        out, self.status = torch.empty(5, 64), 6001
+        references = [sys.getrefcount(value) for value in (x, w, out)]
         for _ in range(100):
             with self.assertRaises(fusion.FusionError) as raised:
-                self.caller(x, w)
+                self.caller(x, w, out=out)
         self.assertEqual(raised.exception.code, "FUS-6001")
         del raised
-        self.assertEqual(sys.getrefcount(x), references)
+        self.assertEqual([sys.getrefcount(value) for value in (x, w, out)],
+                         references)
+
+    def test_launchers_leave_to_python_what_is_to_be_copied(self):
+        self.caller.slow = []
+        launch = native.module().Launcher(self.caller, (None, None), (None,))
+        x, w = torch.ones(321)[1:].view(5, 64), torch.ones(64, 64)
+        for values in ([x, w], [w[:, :5].t(), w], [w.double(), w]):
+            self.caller.slow.clear()
+            self.assertEqual(launch(values), "slow")
+            self.assertEqual(self.caller.slow,
+                             [(tuple(values), (None, None), (None,))])
+        self.assertEqual(self.launches, [])
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
