@@ -43,10 +43,19 @@ bool StreamTraffic::mayLieOutside(const Stream &stream) const {
   for (int64_t extent : facts.extents)
     last.push_back(extent - 1);
   return llvm::any_of(llvm::zip(stream.coords, stream.shape), [&](auto axis) {
-    auto [coord, size] = axis;
+    AffineExpr coord = std::get<0>(axis);
+    int64_t size = std::get<1>(axis);
+    // Nothing is known of what a symbol stands for.
+    unsigned numSymbols = 0;
+    coord.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
+    });
+    first.resize(facts.getNumDims() + numSymbols);
+    last.resize(facts.getNumDims() + numSymbols);
     auto bound = [&](bool isUpper) {
-      return getBoundForAffineExpr(coord, facts.getNumDims(), /*numSymbols=*/0,
-                                   first, last, isUpper);
+      return getBoundForAffineExpr(coord, facts.getNumDims(), numSymbols, first,
+                                   last, isUpper);
     };
     std::optional<int64_t> least = bound(false), most = bound(true);
     return isSplit(coord) && (!least || !most || *least < 0 || *most >= size);

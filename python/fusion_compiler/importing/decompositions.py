@@ -224,6 +224,23 @@ def _var(tensor, dim=None, *, correction=None, keepdim=False):
     return _var_mean(tensor, dim, correction=correction, keepdim=keepdim)[0]
 
 
+def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
+    """(result, mean, rstd) of Wu and He 2018; PyTorch's own decomposition for
+    the CPU reads by strides."""
+    shape = tensor.shape
+    wide = _wide(tensor).reshape(batch, groups, channels // groups * rest)
+    variance, mean = _var_mean(wide, [-1], correction=0, keepdim=True)
+    rstd = (variance + eps).rsqrt()
+    result = ((wide - mean) * rstd).reshape(batch, channels, rest)
+    if weight is not None:
+        result = result * _wide(weight)[:, None]
+    if bias is not None:
+        result = result + _wide(bias)[:, None]
+    return (result.to(tensor.dtype).reshape(shape),
+            mean.squeeze(-1).to(tensor.dtype),
+            rstd.squeeze(-1).to(tensor.dtype))
+
+
 _LATE = {
     "_scaled_dot_product_flash_attention_for_cpu": _flash_for_cpu,
     "_scaled_dot_product_flash_attention_for_cpu_backward":
@@ -234,6 +251,7 @@ _LATE = {
     "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
     "_scaled_dot_product_cudnn_attention": _cudnn,
     "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
+    "native_group_norm": _group_norm,
     "var_mean.correction": _var_mean,
     "var.correction": _var,
 }
@@ -253,7 +271,7 @@ def late():
 
 # Kept whole by `early`: `late` has a better form of them.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
-         "scaled_dot_product_attention")
+         "scaled_dot_product_attention", "native_group_norm")
 
 
 @functools.lru_cache(maxsize=None)

@@ -13,7 +13,7 @@ import io
 import re
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import torch_mlir
+from fusion_compiler.importing import tm_tensor, torch_mlir
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -68,29 +68,31 @@ def to_torch_dialect(graph, name="main"):
 
 def to_linalg(text):
     """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
-    linalg = torch_mlir.lower(text, torch_mlir.FROM_TORCH)
-    foreign = re.search(r"\b(tm_tensor|torch|torch_c|scf|func\.call)\.?[\w.]*",
-                        _without_locations(linalg))
-    if foreign:
-        raise _left_over(linalg, foreign)
+    linalg = tm_tensor.map_scans(
+        torch_mlir.lower(text, torch_mlir.FROM_TORCH))
+    for line in linalg.splitlines():
+        foreign = _FOREIGN.search(line)
+        if foreign and not line.startswith("#"):
+            raise ImportRefused(_node_of(linalg, line), "torch-mlir leaves "
+                                f"{foreign.group(1)} in the program")
     return linalg
 
 
-def _without_locations(text):
-    return text[:text.find("\n#loc")] if "\n#loc" in text else text
+# Operations that torch-mlir lowers to, or fails to lower, beside linalg.
+_FOREIGN = re.compile(r"(?:^\s*|= )(\"?(?:tm_tensor|torch|torch_c)\.[\w.]+)")
 
 
-def _left_over(text, match):
-    line_end = text.find("\n", match.start())
-    line = text[match.start():line_end]
-    reference = re.search(r"loc\((#loc\d*)\)", line)
-    name = ""
-    if reference:
-        found = re.search(rf'^{reference.group(1)} = loc\((?:.*?)"([^"]+)":',
-                          text, re.M)
-        name = found.group(1) if found else ""
-    return ImportRefused(name, f"torch-mlir leaves {match.group(0)} in the "
-                         "program")
+def _node_of(text, line):
+    """The FX node that the operation in a line of the text came from."""
+    match = re.search(r"loc\((#loc\d*)\)", line)
+    start = text.find(line)
+    if not match:  # An operation with a region has it at its end.
+        match = re.compile(r"^ *}.* loc\((#loc\d*)\)$", re.M).search(text,
+                                                                    start)
+    if not match:
+        return ""
+    found = re.search(rf'^{match.group(1)} = loc\(.*?"([^"]+)":', text, re.M)
+    return found.group(1) if found else ""
 
 
 class ImportRefused(FusionError):

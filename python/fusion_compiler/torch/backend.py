@@ -106,6 +106,8 @@ def _compile_parts(fused, names, device, options, refusals, packages):
         except Exception as error:  # A part must not end the user's program.
             reason = getattr(error, "cause", "") or str(error)
             culprit = fx.failing_node(error, nodes)
+            if refusals.is_refused(culprit):  # And yet it was in a part.
+                culprit = None
             LOG.info("%s: %s", culprit or name, error)
             for node in [culprit] if culprit else nodes:
                 refusals.refuse(node, reason.strip().split("\n")[0][:300])

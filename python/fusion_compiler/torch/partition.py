@@ -49,6 +49,9 @@ class Refusals:
     def refuse(self, name, reason):
         self.by_name[name] = reason
 
+    def is_refused(self, name):
+        return name in self.by_name
+
     def reason(self, node):
         """Why a node cannot be in a part; "" if it can."""
         name = node.meta.get("fusion_node", node.name)

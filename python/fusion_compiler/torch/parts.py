@@ -10,7 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.traceback import preserve_node_meta
 
-from fusion_compiler import cache, compiler, tensors
+from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx
 from fusion_compiler.package import Package
@@ -24,6 +24,16 @@ def _fake_mode(values):
 
 def _is_tensor(value):
     return isinstance(value, torch.Tensor)
+
+
+class _Interpreter(torch.fx.Interpreter):
+    """Runs a part on stand-ins, whose strides may not be those of the part:
+    what was a view is a reshape."""
+
+    def call_function(self, target, args, kwargs):
+        if target is torch.ops.aten.view.default:
+            target = torch.ops.aten.reshape.default
+        return super().call_function(target, args, kwargs)
 
 
 class Traced:
@@ -47,7 +57,7 @@ class Traced:
 
     def _trace(self, module):
         fx.mark_nodes(module.graph)
-        interpreter = torch.fx.Interpreter(module)
+        interpreter = _Interpreter(module)
 
         def program(*arrays):
             tensors = [
@@ -114,7 +124,6 @@ class Part(torch.nn.Module):
         traced = Traced(module)
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
-        self.outputs, self.results = traced.outputs, traced.results
         self.constants = [constant.to(device) for constant in traced.constants]
         self.program = fx.to_torch_dialect(traced.graph)
         if self.program not in packages:
@@ -122,23 +131,31 @@ class Part(torch.nn.Module):
         self.package, self.cached = packages[self.program]
         self.entry = next(iter(self.package.on(_device_name(device))
                                .entries.values()))
+        orders = [_order(traced.inputs[number])
+                  if number < self.num_inputs else None
+                  for number in self.used]
+        self.launch = self.entry.launcher(
+            orders, [_order(one) for one in traced.outputs])
         self.seconds = time.perf_counter() - start
 
     def forward(self, *inputs):
-        arrays = []
+        values = []
         for number in self.used:
             if number >= self.num_inputs:
-                arrays.append(self.constants[number - self.num_inputs])
+                values.append(self.constants[number - self.num_inputs])
                 continue
             value, one = inputs[number], self.layouts[number]
-            if one is not None and not one.plain:
+            if one is not None and (one.repeated or one.copied):
                 value = one.array(value)
-            if one is not None and not value.is_contiguous():
-                value = value.contiguous()
-            arrays.append(value)
-        results = _run(self.entry, arrays)
-        return [one.tensor(result, result.shape) if not one.plain else result
-                for one, result in zip(self.outputs, results)]
+            values.append(value)
+        return self.launch(values)
+
+
+def _order(one):
+    """What a launcher permutes itself; the rest is done before."""
+    if one is None or one.repeated or one.copied or one.plain:
+        return None
+    return one.order
 
 
 def _device_name(device):
@@ -165,33 +182,9 @@ def _compile(program, device, options):
     if data is not None:
         return Package(data, _device_name(device)), True
     linalg = fx.to_linalg(program)
-    if __import__("os").environ.get("DUMP"): open(__import__("os").environ["DUMP"]+f"/{name[:8]}.mlir","w").write(linalg)
     package = compiler.compile(linalg, target=target,
                                device=_device_name(device),
                                file_name="graph",
                                fast_numerics=options.fast_numerics)
     cache.keep(name, package.data)
     return package, False
-
-
-def _run(entry, arrays):
-    if all(not _is_tensor(a) or a.device.type == "cpu" for a in arrays):
-        return _run_on_emulator(entry, arrays)
-    results = entry(*arrays)
-    return results if isinstance(results, tuple) else (results,)
-
-
-def _run_on_emulator(entry, arrays):
-    hosts = []
-    for value in arrays:
-        if _is_tensor(value):
-            value = value.detach()
-            if value.dtype == torch.bfloat16:
-                value = value.view(torch.int16).numpy().view("uint16")
-            else:
-                value = value.numpy()
-        hosts.append(value)
-    results = entry(*hosts)
-    results = results if isinstance(results, tuple) else (results,)
-    return [torch.from_numpy(result).to(tensors.torch_dtype(spec.dtype))
-            for result, spec in zip(results, entry.outputs)]
