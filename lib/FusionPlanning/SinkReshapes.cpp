@@ -14,6 +14,8 @@
 //   collapse(reduction-chain) -> silu   ==>   silu' -> collapse
 //   expand(matmul) -> add               ==>   add' -> expand
 //
+// So does what works between two reshapes that undo each other.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ComputeGraph.h"
@@ -83,13 +85,56 @@ static bool isUnitReshape(Operation *reshape) {
   });
 }
 
+/// Does `op` undo `reshape`?
+static bool undoes(Operation *op, Operation *reshape) {
+  auto areInverse = [](auto expand, auto collapse) {
+    return expand && collapse &&
+           expand.getReassociation() == collapse.getReassociation() &&
+           expand.getResultType().getShape() ==
+               collapse.getSrcType().getShape();
+  };
+  return areInverse(dyn_cast<tensor::ExpandShapeOp>(reshape),
+                    dyn_cast<tensor::CollapseShapeOp>(op)) ||
+         areInverse(dyn_cast<tensor::ExpandShapeOp>(op),
+                    dyn_cast<tensor::CollapseShapeOp>(reshape));
+}
+
+/// Does `user` read nothing but tensors that `reshape` and its like give, so
+/// that it would do without them, and is what is computed from it pointwise
+/// brought into the shape before `reshape` again?
+static bool isUndone(linalg::LinalgOp user, Operation *reshape) {
+  if (!llvm::all_of(user.getDpsInputs(), [&](Value input) {
+        Operation *def = input.getDefiningOp();
+        return !isa<RankedTensorType>(input.getType()) ||
+               (def && (def == reshape || isSameReshape(reshape, def)));
+      }))
+    return false;
+  SmallVector<Operation *> worklist = {user};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty() && seen.size() < kMaxVisited) {
+    Operation *op = worklist.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    for (Operation *next : op->getUsers()) {
+      if (undoes(next, reshape))
+        return true;
+      if (isPointwise(next) && !isa<linalg::FillOp>(next))
+        worklist.push_back(next);
+    }
+  }
+  return false;
+}
+
 /// Should the reshape that `operand` reads follow its user instead?
 static bool shouldSink(OpOperand *operand) {
   Operation *user = operand->getOwner();
   Operation *reshape = operand->get().getDefiningOp();
   if (!reshape || !isPointwise(user) ||
       !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape) ||
-      isUnitReshape(reshape) || !comesFromReduction(reshape->getOperand(0)))
+      isUnitReshape(reshape))
+    return false;
+  bool isComputed = comesFromReduction(reshape->getOperand(0));
+  if (!isComputed && !isUndone(cast<linalg::LinalgOp>(user), reshape))
     return false;
   // The rewriting would lose them.
   if (hasContract(user))
@@ -109,6 +154,11 @@ void mlir::fusion::sinkReshapes(FunctionOpInterface func) {
   RewritePatternSet patterns(func.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldSink);
   linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, shouldSink);
+  // What two of them that meet come to.
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns,
+                                                     func.getContext());
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
+                                                       func.getContext());
   (void)applyPatternsGreedily(
       func, std::move(patterns),
       GreedyRewriteConfig().setRegionSimplificationLevel(
