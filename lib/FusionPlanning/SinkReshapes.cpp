@@ -14,7 +14,7 @@
 //   collapse(reduction-chain) -> silu   ==>   silu' -> collapse
 //   expand(matmul) -> add               ==>   add' -> expand
 //
-// So does what works between two reshapes that undo each other.
+// So does what works on split dimensions that are joined again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,24 +85,20 @@ static bool isUnitReshape(Operation *reshape) {
   });
 }
 
-/// Does `op` undo `reshape`?
-static bool undoes(Operation *op, Operation *reshape) {
-  auto areInverse = [](auto expand, auto collapse) {
-    return expand && collapse &&
-           expand.getReassociation() == collapse.getReassociation() &&
-           expand.getResultType().getShape() ==
-               collapse.getSrcType().getShape();
-  };
-  return areInverse(dyn_cast<tensor::ExpandShapeOp>(reshape),
-                    dyn_cast<tensor::CollapseShapeOp>(op)) ||
-         areInverse(dyn_cast<tensor::ExpandShapeOp>(op),
-                    dyn_cast<tensor::CollapseShapeOp>(reshape));
+/// Does `op` undo `expand`?
+static bool undoes(Operation *op, tensor::ExpandShapeOp expand) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  return collapse && expand.getReassociation() == collapse.getReassociation() &&
+         expand.getResultType().getShape() == collapse.getSrcType().getShape();
 }
 
-/// Does `user` read nothing but tensors that `reshape` and its like give, so
-/// that it would do without them, and is what is computed from it pointwise
-/// brought into the shape before `reshape` again?
+/// Does `user` read nothing but tensors that `reshape`, which splits dimensions,
+/// and its like give, so that it would do without them, and are the dimensions
+/// of what is computed from it pointwise joined again?
 static bool isUndone(linalg::LinalgOp user, Operation *reshape) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape);
+  if (!expand)
+    return false;
   if (!llvm::all_of(user.getDpsInputs(), [&](Value input) {
         Operation *def = input.getDefiningOp();
         return !isa<RankedTensorType>(input.getType()) ||
@@ -116,7 +112,7 @@ static bool isUndone(linalg::LinalgOp user, Operation *reshape) {
     if (!seen.insert(op).second)
       continue;
     for (Operation *next : op->getUsers()) {
-      if (undoes(next, reshape))
+      if (undoes(next, expand))
         return true;
       if (isPointwise(next) && !isa<linalg::FillOp>(next))
         worklist.push_back(next);

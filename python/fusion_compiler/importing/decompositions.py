@@ -241,6 +241,15 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
             rstd.squeeze(-1).to(tensor.dtype))
 
 
+def _select_backward(grad, input_sizes, dim, index):
+    return aten.select_scatter(grad.new_zeros(input_sizes), grad, dim, index)
+
+
+def _slice_backward(grad, input_sizes, dim, start, end, step):
+    return aten.slice_scatter(grad.new_zeros(input_sizes), grad, dim, start,
+                              end, step)
+
+
 _LATE = {
     "_scaled_dot_product_flash_attention_for_cpu": _flash_for_cpu,
     "_scaled_dot_product_flash_attention_for_cpu_backward":
@@ -252,6 +261,8 @@ _LATE = {
     "_scaled_dot_product_cudnn_attention": _cudnn,
     "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
     "native_group_norm": _group_norm,
+    "select_backward": _select_backward,
+    "slice_backward": _slice_backward,
     "var_mean.correction": _var_mean,
     "var.correction": _var,
 }
@@ -271,7 +282,9 @@ def late():
 
 # Kept whole by `early`: `late` has a better form of them.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
-         "scaled_dot_product_attention", "native_group_norm")
+         "scaled_dot_product_attention", "native_group_norm",
+         "select_backward", "slice_backward", "select_scatter",
+         "slice_scatter")
 
 
 @functools.lru_cache(maxsize=None)

@@ -12,7 +12,7 @@ from torch.fx.traceback import preserve_node_meta
 
 from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import decompositions, fx
+from fusion_compiler.importing import decompositions, fx, simplify
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout
 
@@ -53,6 +53,8 @@ class Traced:
                        for v in self.examples]
         self.outputs = [layout.of(v) for v in self.results]
         self.graph, self.constants = self._trace(module)
+        with _fake_mode(self.examples + self.results):
+            simplify.join_parts(self.graph)
         self._drop_unused()
 
     def _trace(self, module):
