@@ -1,0 +1,265 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.compile(backend="fusion") on CPU tensors, which run on the emulator."""
+
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+try:
+    import torch
+    import torch_mlir  # noqa: F401
+    import fusion_compiler.torch as fusion_torch
+    REASON = ""
+except ImportError as error:
+    torch, REASON = None, str(error)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]
+                       / "benchmarks"))
+
+# What is left to PyTorch in a training step of each block, beside nothing.
+SCATTERS = "aten.index_put.default"
+FALLBACKS = {"dlrm": {SCATTERS}, "bert": {SCATTERS}}
+# Launches of a forward pass.
+KERNELS = {"mlp": 3, "dlrm": 6, "resnet": 9, "unet": 10, "vit": 8, "gpt": 8,
+           "bert": 8, "llama": 12, "diffusion": 18, "lstm": 2, "mamba": 23,
+           "moe": 5}
+
+
+def _flat(values):
+    return values if isinstance(values, tuple) else (values,)
+
+
+def _step(module, inputs, run):
+    """(results of a forward pass, gradients of the parameters)"""
+    module.zero_grad()
+    results = _flat(run(*inputs))
+    wanted = [one for one in results if one.requires_grad]
+    torch.manual_seed(5)
+    torch.autograd.backward(wanted, [torch.randn_like(one) for one in wanted])
+    return ([one.detach() for one in results],
+            [p.grad.clone() for p in module.parameters()
+             if p.grad is not None])
+
+
+@unittest.skipIf(REASON, REASON)
+class CompileTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        # Nothing that an earlier compiler made.
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.environment = unittest.mock.patch.dict(
+            os.environ, FUSION_CACHE_DIR=cls.folder.name)
+        cls.environment.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.environment.stop()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        torch.manual_seed(1)
+        torch._dynamo.reset()
+        fusion_torch.reset_report()
+
+    def compile(self, function, **options):
+        return torch.compile(function, backend="fusion", **options)
+
+    def check_same(self, function, *inputs, atol=2e-6, **options):
+        """Results and their strides are eager's."""
+        expected = _flat(function(*inputs))
+        actual = _flat(self.compile(function, **options)(*inputs))
+        for one, other in zip(actual, expected, strict=True):
+            self.assertEqual(one.stride(), other.stride())
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=atol)
+
+    def fallbacks(self):
+        return {one.operator for one in fusion_torch.report().fallbacks}
+
+
+class BlocksTest(CompileTest):
+    """Forward and backward pass of real architectures."""
+
+    def check_block(self, name):
+        from architectures.blocks import BLOCKS
+        module, inputs = BLOCKS[name].make("small")
+        actual = _step(module, inputs, self.compile(module))
+        exact = _step(module.double(), [
+            one.double() if one.is_floating_point() else one
+            for one in inputs], module)
+        for ours, theirs in zip(actual, exact, strict=True):
+            for one, other in zip(ours, theirs, strict=True):
+                scale = other.abs().max().item() + 1e-6
+                torch.testing.assert_close(
+                    one.double() / scale, other / scale, rtol=0, atol=4e-6)
+        self.assertEqual(self.fallbacks() - FALLBACKS.get(name, set()), set(),
+                         str(fusion_torch.report()))
+        forward = fusion_torch.report()[0]
+        self.assertEqual(forward.fallbacks, ())
+        self.assertLessEqual(sum(part.kernels for part in forward.parts),
+                             KERNELS[name])
+
+
+def _add_block_test(name):
+    setattr(BlocksTest, f"test_{name}", lambda self: self.check_block(name))
+
+
+for _name in KERNELS:
+    _add_block_test(_name)
+
+
+class GraphsTest(CompileTest):
+
+    def test_sizes_of_which_none_is_compiled_twice(self):
+        module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU())
+        compiled = self.compile(module, dynamic=True)
+        with torch.no_grad():
+            for rows in (3, 5, 1000, 2):
+                x = torch.randn(rows, 8)
+                torch.testing.assert_close(compiled(x), module(x))
+        self.assertEqual(len(fusion_torch.report()), 1)
+
+    def test_memory_formats(self):
+        x = torch.randn(2, 3, 4, 5)
+        self.check_same(lambda x: (x * 2).relu(),
+                        x.contiguous(memory_format=torch.channels_last))
+        self.check_same(lambda x: (x + 1).transpose(1, 3), x)
+        self.check_same(lambda x, y: x.exp() * y, x[:, :, ::2],
+                        torch.randn(3, 2, 5).expand(2, 3, 2, 5))
+        self.check_same(lambda x: x.sum(), x.flip(0)[1:].permute(3, 1, 0, 2))
+
+    def test_aliases(self):
+        def function(x):
+            y = x.sin()
+            return y, y.view(-1), y[1:], x.t(), x
+        x = torch.randn(3, 4)
+        y, flat, rest, turned, same = self.compile(function)(x)
+        self.check_same(function, x)
+        self.assertEqual(flat.data_ptr(), y.data_ptr())
+        self.assertEqual(rest.data_ptr(), y[1:].data_ptr())
+        self.assertEqual(turned.data_ptr(), x.data_ptr())
+        self.assertIs(same, x)
+
+    def test_mutation(self):
+        def function(x, state):
+            state.mul_(0.5).add_(x)
+            return state * 2
+        x, state = torch.randn(2, 3, 4)
+        other = state.clone()
+        actual = self.compile(function)(x, other)
+        torch.testing.assert_close(actual, function(x, state))
+        torch.testing.assert_close(other, state)
+
+    def test_what_is_left_to_pytorch(self):
+        def function(x):
+            values, order = (x * 2).sort(-1)
+            return values.exp(), order
+        self.check_same(function, torch.randn(4, 9))
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+        report = str(fusion_torch.report())
+        self.assertIn("aten.sort.default: ", report)
+        self.assertIn("test_torch_compile.py:", report)
+
+    def test_random_numbers_are_pytorchs(self):
+        def function(x):
+            return torch.nn.functional.dropout(x * 2, 0.5, True) + 1
+        x = torch.randn(8, 16)
+        compiled = self.compile(function)
+        torch.manual_seed(3)
+        first, second = compiled(x), compiled(x)
+        torch.manual_seed(3)
+        torch.testing.assert_close(compiled(x), first, rtol=0, atol=0)
+        self.assertFalse(torch.equal(first, second))
+
+    def test_types(self):
+        for dtype in (torch.float16, torch.bfloat16, torch.float64):
+            x = torch.randn(5, 7).to(dtype)
+            self.check_same(lambda x: (x + 1).relu() * x, x, atol=2e-2)
+        self.check_same(lambda x: (x // 3, x % 3, x > 2),
+                        torch.arange(-5, 9).view(2, 7))
+        with torch.autocast("cpu", torch.bfloat16):
+            self.check_same(lambda x, y: (x @ y).float().softmax(-1),
+                            torch.randn(4, 8), torch.randn(8, 4), atol=1e-2)
+
+    def test_complex_numbers_and_no_elements(self):
+        self.check_same(lambda x: torch.view_as_complex(x).abs() + 1,
+                        torch.randn(3, 2))
+        self.check_same(lambda x: x * 2 + 1, torch.randn(0, 4))
+        self.check_same(lambda x: x.exp(), torch.tensor(1.5))
+
+    def test_attention_is_one_kernel(self):
+        def function(query, key, value):
+            return torch.nn.functional.scaled_dot_product_attention(
+                query, key, value, is_causal=True)
+        inputs = [torch.randn(1, 2, 128, 64).half() for _ in range(3)]
+        self.check_same(function, *inputs, atol=4e-3)
+        self.assertEqual(fusion_torch.report().kernels, 1)
+
+    def test_gradients_in_half_precision(self):
+        query, key, value = [
+            torch.randn(1, 2, 128, 64).bfloat16().requires_grad_()
+            for _ in range(3)]
+        function = self.compile(
+            torch.nn.functional.scaled_dot_product_attention)
+        grads = torch.randn(1, 2, 128, 64).bfloat16()
+        actual = torch.autograd.grad(function(query, key, value),
+                                     (query, key, value), grads)
+        exact = [one.detach().double().requires_grad_()
+                 for one in (query, key, value)]
+        expected = torch.autograd.grad(
+            torch.nn.functional.scaled_dot_product_attention(*exact), exact,
+            grads.double())
+        for one, other in zip(actual, expected):
+            torch.testing.assert_close(one.double(), other, rtol=0.05,
+                                       atol=0.03)
+        self.assertEqual(self.fallbacks(), set())
+
+
+class CacheTest(CompileTest):
+
+    def test_a_second_process_compiles_nothing(self):
+        def function(x):
+            return (x * 3).tanh()
+        x = torch.randn(4, 4)
+        self.check_same(function, x)
+        torch._dynamo.reset()
+        fusion_torch.reset_report()
+        with unittest.mock.patch("fusion_compiler.compiler._run",
+                                 side_effect=AssertionError):
+            self.check_same(function, x)
+        self.assertTrue(fusion_torch.report()[0].parts[0].cached)
+
+    def test_damaged_files_are_compiled_again(self):
+        def function(x):
+            return (x * 5).tanh()
+        x = torch.randn(4, 4)
+        self.check_same(function, x)
+        for path in pathlib.Path(self.folder.name).rglob("*"):
+            if path.is_file():
+                path.write_bytes(path.read_bytes()[:-40] + b"?" * 40)
+        torch._dynamo.reset()
+        fusion_torch.reset_report()
+        self.check_same(function, x)
+        self.assertFalse(fusion_torch.report()[0].parts[0].cached)
+
+
+class OptionsTest(CompileTest):
+
+    def test_unknown_ones_are_refused(self):
+        with self.assertRaisesRegex(Exception, "FUS-1309.*no option 'depth'"):
+            self.compile(lambda x: x + 1, options={"depth": 3})(torch.ones(2))
+
+    def test_target(self):
+        self.compile(lambda x: x + 1, options={"target": "sm_80"})(
+            torch.ones(2))
+        part = fusion_torch.report()[0].parts[0]
+        self.assertEqual(part.package.target, "sm_80")
+
+
+if __name__ == "__main__":
+    unittest.main()
