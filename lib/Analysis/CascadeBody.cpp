@@ -44,6 +44,18 @@ bool mlir::fusion::hasCascade(const KernelBody &body) {
   return false;
 }
 
+SmallVector<unsigned> mlir::fusion::getPreparing(const KernelBody &body,
+                                                 unsigned last) {
+  llvm::SmallSetVector<unsigned, 8> found;
+  found.insert(last);
+  for (unsigned i = 0; i < found.size(); ++i)
+    for (unsigned producer : body.getInstances()[found[i]].producers)
+      found.insert(producer);
+  SmallVector<unsigned> preparing(found.getArrayRef());
+  llvm::sort(preparing);
+  return preparing;
+}
+
 namespace {
 class CascadeAnalysis {
 public:
@@ -60,6 +72,9 @@ private:
   bool findOwned();
   bool checkRepairs();
   CascadeProblem findCopyProblem(unsigned number) const;
+  CascadeProblem findPreparedProblem(unsigned contraction,
+                                     unsigned number) const;
+  bool findPrepared(unsigned contraction);
   bool checkOthers();
   bool checkOutputs();
   void findLimits();
@@ -183,24 +198,83 @@ CascadeProblem CascadeAnalysis::findCopyProblem(unsigned number) const {
   return CascadeProblem::None;
 }
 
+/// Whether copies bring what `access` reads in boxes along all of `dims`:
+/// coordinates are these dimensions, moved at most, but for those of blocks.
+static bool isCopied(const KernelBody &body, const BodyAccess &access,
+                     DimMask dims) {
+  if ((access.mask & dims) != dims)
+    return false;
+  return llvm::all_of(access.coords, [&](AffineExpr coord) {
+    if (!(body.getMask(coord) & dims))
+      return true;
+    if (auto sum = dyn_cast<AffineBinaryOpExpr>(coord))
+      if (sum.getKind() == AffineExprKind::Add &&
+          isa<AffineConstantExpr>(sum.getRHS()))
+        coord = sum.getLHS();
+    return isa<AffineDimExpr>(coord);
+  });
+}
+
+/// An operand that stays for the walk is computed before it, of whatever is in
+/// memory. One of each step is computed of what comes in copies.
+CascadeProblem
+CascadeAnalysis::findPreparedProblem(unsigned contraction,
+                                     unsigned number) const {
+  const BodyInstance &operand = instances[number];
+  if (!(operand.mask & result.reduced))
+    return CascadeProblem::None;
+  SmallVector<unsigned> preparing = getPreparing(body, number);
+  for (unsigned other : preparing)
+    if (findCopyProblem(other) == CascadeProblem::LookedUpRows)
+      return CascadeProblem::LookedUpRows;
+  // Of all other dimensions a block has one element at a time.
+  DimMask tile = operand.mask & ~result.getRepeated() &
+                 (result.columns | result.reduced |
+                  body.getReducedMask(instances[contraction]));
+  bool hasCopy =
+      llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
+        return llvm::is_contained(preparing, access.instance) &&
+               isCopied(body, access, tile);
+      });
+  return hasCopy ? CascadeProblem::None : CascadeProblem::ComputedOperand;
+}
+
+bool CascadeAnalysis::findPrepared(unsigned contraction) {
+  for (unsigned producer : instances[contraction].producers) {
+    if (contracted[producer] || getKind(producer) != NodeKind::Pointwise)
+      continue;
+    CascadeProblem problem = findCopyProblem(producer);
+    if (problem == CascadeProblem::ComputedOperand) {
+      problem = findPreparedProblem(contraction, producer);
+      if (problem == CascadeProblem::None &&
+          !llvm::is_contained(result.prepared, producer))
+        result.prepared.push_back(producer);
+    }
+    if (problem != CascadeProblem::None)
+      return fail(problem, producer);
+  }
+  return true;
+}
+
 bool CascadeAnalysis::checkOthers() {
   DimMask owned = result.rows | result.columns | result.reduced;
-  // What only contractions read has all dimensions that these contract.
-  llvm::SmallBitVector isRead(instances.size());
-  for (unsigned i = 0; i < instances.size(); ++i) {
+  // What only operands of contractions are made of has all dimensions that
+  // these contract.
+  llvm::SmallBitVector isOperand(instances.size()), isRead(instances.size());
+  for (unsigned i = instances.size(); i-- > 0;) {
+    bool contracts = getKind(i) == NodeKind::Contraction;
+    if (contracts && !findPrepared(i))
+      return false;
     for (unsigned producer : instances[i].producers) {
-      if (getKind(i) != NodeKind::Contraction)
+      if (contracts || isOperand.test(i))
+        isOperand.set(producer);
+      if (!contracts && (!isOperand.test(i) || isRead.test(i)))
         isRead.set(producer);
-      else if (!contracted[producer] &&
-               getKind(producer) == NodeKind::Pointwise)
-        if (CascadeProblem problem = findCopyProblem(producer);
-            problem != CascadeProblem::None)
-          return fail(problem, producer);
     }
   }
   for (unsigned i = 0; i < instances.size(); ++i)
     if (getKind(i) == NodeKind::Pointwise && (instances[i].mask & ~owned) &&
-        (isRead.test(i) || findCopyProblem(i) != CascadeProblem::None))
+        (isRead.test(i) || !isOperand.test(i)))
       return fail(CascadeProblem::Dimensions, i);
   return true;
 }

@@ -120,6 +120,13 @@ FailureOr<Value> DotEmitter::emit(BodyEvaluator &body, const DotForm &dot,
     FailureOr<Tile> tile = body.evaluate(factor);
     if (failed(tile))
       return failure();
+    // What does not depend on the loop is brought into form before it.
+    OpBuilder::InsertionGuard guard(builder);
+    ScopeStack &scopes = builder.getScopes();
+    unsigned depth =
+        std::max(scopes.getDepthOf(tile->value), axes[contracted].depth);
+    if (depth < scopes.getDepth())
+      scopes.insertAt(depth);
     // Zeros past the end add nothing. What is loaded is zero there; what is
     // computed may be anything.
     Tile masked = *tile;

@@ -15,6 +15,13 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+unsigned ScopeStack::getDepthOf(Value value) const {
+  auto *scope = llvm::find_if(scopes, [&](const Scope &one) {
+    return one.block == value.getParentBlock();
+  });
+  return scope == scopes.end() ? getDepth() : scope - scopes.begin();
+}
+
 void ScopeStack::open(Block *block) {
   scopes.push_back({block});
   builder.setInsertionPointToEnd(block);

@@ -46,6 +46,10 @@ public:
   /// The block of the innermost scope.
   Block &getBlock() const { return *scopes.back().block; }
 
+  /// The depth of the scope that `value` is computed in; the innermost one's
+  /// where that is none.
+  unsigned getDepthOf(Value value) const;
+
   /// Makes the end of `block` the outermost scope.
   void open(Block *block);
   /// Makes `loop`, which has no yield yet, the innermost scope.

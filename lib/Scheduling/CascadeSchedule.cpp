@@ -51,6 +51,19 @@ struct WalkProduct {
   unsigned depth = 0;
 };
 
+/// An operand of a product that is computed of what is in memory: before the
+/// walk, or of a tile that each step brings.
+struct PreparedOperand {
+  /// Instances that compute it, the contraction where it converts itself, and
+  /// what these read.
+  SmallVector<unsigned> instances;
+  SmallVector<const BodyAccess *> accesses;
+  /// The dimensions of its tile, and that tile's elements.
+  unsigned own = 0, depth = 0;
+  Type element;
+  bool isOfStep = false;
+};
+
 /// What limits the walk of a block: linear over the dimensions, and what the
 /// scalars add to it where that can be said.
 struct PricedLimit {
@@ -94,6 +107,33 @@ private:
   bool findProducts();
   std::optional<Contraction> match(unsigned instance) const;
   bool findTiledDims();
+  /// Finds the operands that are computed, of those that come from memory.
+  void findPrepared();
+  /// Those that are computed for operand `side` of `product`, of `depth`.
+  std::optional<PreparedOperand> getPrepared(const WalkProduct &product,
+                                             unsigned side) const;
+  bool preparesSteps() const {
+    return llvm::any_of(prepared, [](const PreparedOperand &operand) {
+      return operand.isOfStep;
+    });
+  }
+  /// Elements that a block has of `mask` at a time.
+  double countElements(const Tiling &tiling, DimMask mask) const;
+  double countElements(const Tiling &tiling,
+                       const PreparedOperand &operand) const {
+    return countElements(tiling, DimMask(1) << operand.own |
+                                     DimMask(1) << operand.depth);
+  }
+  /// What computing `operand` takes a block: of a step, or before the walk.
+  double getSeconds(const Tiling &tiling, const PreparedOperand &operand) const;
+  /// The same of all of a step, or of those before it.
+  double getPreparingSeconds(const Tiling &tiling, bool isOfStep) const;
+  /// Bytes of the buffers that they are put into.
+  double countPreparedBytes(const Tiling &tiling) const;
+  /// Of a step what is copied to compute operands of, for each of its elements
+  /// along the walk.
+  double countSourceBytes(const Tiling &tiling,
+                          const PreparedOperand &operand) const;
   /// Of the rows' dimensions those that tiles have rows of.
   SmallVector<unsigned> findTiledRows(ArrayRef<unsigned> all) const;
   /// Warpgroups can make the products of operands as tensor copies bring them.
@@ -114,8 +154,11 @@ private:
   /// Tiles that all multiprocessors have at a time.
   int64_t countPlaces(const Tiling &tiling) const;
   OpCost getElementCost() const;
-  /// Seconds of so many instructions for each element of a step, of warpgroups
-  /// that run one after the other.
+  /// Seconds of so many instructions, each of which takes `clocks` of a
+  /// scheduler.
+  double getInstructionSeconds(double instructions, double clocks) const;
+  /// Seconds of so many for each element of a step, of warpgroups that run one
+  /// after the other.
   double getSeconds(const Tiling &tiling, double instructions) const;
   /// What one step of a block takes: of its products and of everything else.
   std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
@@ -188,6 +231,7 @@ private:
   /// Dimensions, side by side in all tensors, that rows of a tile run through:
   /// the last one is `row`.
   SmallVector<unsigned> rows;
+  SmallVector<PreparedOperand, 2> prepared;
   SmallVector<PricedLimit, 2> limits;
   /// Bytes of an element of each vector along the walk.
   SmallVector<double> vectorBytes;
@@ -211,6 +255,12 @@ static constexpr double kFragmentNeighbours = 2;
 /// Instructions that store what a thread has side by side of a step: the store,
 /// and whether it is within the tensor.
 static constexpr double kStoreInstructions = 2;
+/// Instructions that read, or write, an element of an operand that is computed:
+/// several at a time.
+static constexpr double kMovedInstructions = 0.25;
+/// Clocks of a scheduler for each instruction that computes an operand: no
+/// element waits for another.
+static constexpr double kPreparingClocks = 1.5;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -336,8 +386,66 @@ CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
   return dims;
 }
 
+std::optional<PreparedOperand>
+CascadeScheduler::getPrepared(const WalkProduct &product, unsigned side) const {
+  const ContractionOperand &operand = product.sum.operands[side];
+  if (operand.direct)
+    return std::nullopt;
+  bool isInner = llvm::is_contained(cascade.inner, product.instance);
+  PreparedOperand result;
+  result.own = side == 0 ? row : isInner ? cascade.walked : column;
+  result.depth = product.depth;
+  result.element = operand.element;
+  // The rows tell the two sides of a contraction apart.
+  DimMask rowBit = DimMask(1) << row;
+  auto isOfSide = [&](DimMask mask) { return !(mask & rowBit) == (side == 1); };
+  ArrayRef<BodyInstance> instances = body.getInstances();
+  for (unsigned producer : instances[product.instance].producers)
+    if (llvm::is_contained(cascade.prepared, producer) &&
+        isOfSide(instances[producer].mask))
+      llvm::append_range(result.instances, getPreparing(body, producer));
+  // The contraction itself converts what is in memory.
+  if (result.instances.empty()) {
+    if (!operand.source ||
+        getElementTypeOrSelf(operand.source.getType()) == operand.element)
+      return std::nullopt;
+    result.instances.push_back(product.instance);
+  }
+  for (const BodyAccess &access : body.getInputs())
+    if (llvm::is_contained(result.instances, access.instance) &&
+        (access.instance != product.instance || isOfSide(access.mask)))
+      result.accesses.push_back(&access);
+  result.isOfStep = llvm::any_of(result.accesses, [&](const BodyAccess *read) {
+    return read->mask & cascade.reduced;
+  });
+  return result;
+}
+
+void CascadeScheduler::findPrepared() {
+  for (const auto &products : {inner, outer})
+    for (const WalkProduct &product : products)
+      for (unsigned side : {0, 1})
+        if (llvm::is_contained(cascade.inner, product.instance) || side == 1)
+          if (std::optional<PreparedOperand> one = getPrepared(product, side))
+            prepared.push_back(std::move(*one));
+}
+
 bool CascadeScheduler::canMultiply() const {
   const ComputeGraph &graph = body.getGraph();
+  // Tensor copies bring tiles of bytes at least, of rows that are whole
+  // granules.
+  auto isCopied = [&](const BodyAccess *access) {
+    auto type =
+        cast<RankedTensorType>(graph.getValue(access->value).ssa.getType());
+    if (type.getRank() < 2 || type.getRank() > kMaxCopyRank)
+      return false;
+    int64_t last = type.getShape().back();
+    unsigned bits = type.getElementTypeBitWidth();
+    SmallVector<unsigned> order = getDims(access->coords);
+    return !ShapedType::isDynamic(last) && bits % 8 == 0 &&
+           last * bits % (8 * kCopyGranule) == 0 && order.size() > 1 &&
+           (access->mask & (DimMask(1) << cascade.walked));
+  };
   auto canFeed = [&](const WalkProduct &product, unsigned side) {
     bool isInner = llvm::is_contained(cascade.inner, product.instance);
     ProductDims dims;
@@ -350,6 +458,8 @@ bool CascadeScheduler::canMultiply() const {
     // Left of the last ones is what a step gives.
     if (!isInner && side == 0)
       return true;
+    if (std::optional<PreparedOperand> own = getPrepared(product, side))
+      return !own->isOfStep || llvm::any_of(own->accesses, isCopied);
     // Two products may read one tensor, each with its own dimensions.
     auto dimsOf = [&](Value tensor) {
       SmallVector<unsigned> read;
@@ -399,7 +509,8 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
   constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
   int64_t canSkew = inner.size() == 1 && outer.size() == 1 &&
-                    countWalks(cascade, body) == 1 && !cascade.storesSteps;
+                    countWalks(cascade, body) == 1 && !cascade.storesSteps &&
+                    !preparesSteps();
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32}) {
@@ -407,6 +518,9 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
         Tiling tiling{groups * kGroupRows, steps, groups,
                       groups == 3 ? 1 : groups, skew};
         if (countRegisters(tiling) > getMostRegisters(groups, target))
+          continue;
+        // Those that read the same stages would each compute them.
+        if (preparesSteps() && tiling.together != tiling.warpgroups)
           continue;
         for (bool isPersistent : {false, true}) {
           tiling.isPersistent = isPersistent;
@@ -465,6 +579,79 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
     schedule[product.depth].tile = getTile(product.depth);
   }
   return schedule;
+}
+
+double CascadeScheduler::countElements(const Tiling &tiling,
+                                       DimMask mask) const {
+  double elements = 1;
+  for (unsigned dim : getDimsOf(mask)) {
+    if (dim == row)
+      elements *= static_cast<double>(tiling.rows);
+    else if (dim == cascade.walked)
+      elements *= static_cast<double>(tiling.steps);
+    else if (dim == column || llvm::any_of(inner, [&](const WalkProduct &one) {
+               return one.depth == dim;
+             }))
+      elements *= getWidth(dim);
+  }
+  return elements;
+}
+
+double CascadeScheduler::getSeconds(const Tiling &tiling,
+                                    const PreparedOperand &operand) const {
+  double elements = countElements(tiling, operand);
+  double instructions = kMovedInstructions * elements;
+  for (const BodyAccess *access : operand.accesses)
+    instructions += kMovedInstructions * countElements(tiling, access->mask);
+  for (unsigned id : operand.instances) {
+    const BodyInstance &instance = body.getInstances()[id];
+    const GraphNode &node = body.getNode(instance);
+    if (node.kind == NodeKind::Contraction)
+      instructions += elements;
+    else
+      instructions += countElements(tiling, instance.mask) *
+                      node.perPoint.instructions;
+  }
+  double seconds = getInstructionSeconds(instructions, kPreparingClocks);
+  if (!operand.isOfStep)
+    return seconds;
+  // What no copy brings is waited for.
+  const CascadeConstants &fitted = target.fitted.cascades;
+  bool isWaitedFor =
+      llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
+        return countElements(tiling, access->mask) < elements &&
+               (access->mask & cascade.reduced);
+      });
+  return seconds + fitted.stepSeconds +
+         (isWaitedFor ? target.fitted.rates.dramLatencySeconds : 0);
+}
+
+double CascadeScheduler::getPreparingSeconds(const Tiling &tiling,
+                                             bool isOfStep) const {
+  double seconds = 0;
+  for (const PreparedOperand &operand : prepared)
+    if (operand.isOfStep == isOfStep)
+      seconds += getSeconds(tiling, operand);
+  return seconds;
+}
+
+double CascadeScheduler::countPreparedBytes(const Tiling &tiling) const {
+  double bytes = 0;
+  for (const PreparedOperand &operand : prepared)
+    if (operand.isOfStep)
+      bytes += countElements(tiling, operand) *
+               operand.element.getIntOrFloatBitWidth() / 8.0;
+  return bytes;
+}
+
+double
+CascadeScheduler::countSourceBytes(const Tiling &tiling,
+                                   const PreparedOperand &operand) const {
+  double bytes = 0, elements = countElements(tiling, operand);
+  for (const BodyAccess *access : operand.accesses)
+    if (countElements(tiling, access->mask) >= elements)
+      bytes += body.getGraph().getValue(access->value).elementBytes;
+  return bytes * elements / static_cast<double>(tiling.steps);
 }
 
 /// Bytes of an element of a step in vectors along the walk, of which all rows
@@ -537,6 +724,10 @@ double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
   // that runs a step behind keeps its own.
   llvm::SmallDenseMap<Value, double> widths;
   auto add = [&](const WalkProduct &product, double width) {
+    if (std::optional<PreparedOperand> own = getPrepared(product, 1)) {
+      bytes += countSourceBytes(tiling, *own);
+      return;
+    }
     const ContractionOperand &operand = product.sum.operands[1];
     width *= operand.element.getIntOrFloatBitWidth() / 8.0;
     double &known = widths[operand.tensor];
@@ -565,12 +756,15 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   // Warps that load give registers to the others.
   shape.registers =
       std::min(countRegisters(tiling), getRegisterLimit(shape.threads, target));
-  // The queries stay, keys and values pass.
-  double kept = 0;
+  // The queries stay, keys and values pass. What is computed has one place.
+  double kept = countPreparedBytes(tiling);
   for (const WalkProduct &product : inner)
     kept += rows * getWidth(product.depth) *
             product.sum.operands[0].element.getIntOrFloatBitWidth() / 8.0 *
-            static_cast<double>(tiling.isPersistent ? kSideStages : 1);
+            static_cast<double>(
+                tiling.isPersistent && product.sum.operands[0].direct
+                    ? kSideStages
+                    : 1);
   double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
   // Results of a step and of the block leave through tiles of their own, or the
   // queries'.
@@ -579,7 +773,8 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
     const GraphValue &value = body.getGraph().getValue(output.value);
     Type element = getElementTypeOrSelf(value.ssa.getType());
     bool isLikeQueries = llvm::any_of(inner, [&](const WalkProduct &product) {
-      return product.sum.operands[0].element == element &&
+      return product.sum.operands[0].direct &&
+             product.sum.operands[0].element == element &&
              getWidth(column) == getWidth(product.depth);
     });
     if (output.mask & cascade.reduced)
@@ -715,9 +910,12 @@ static double countInFragments(const KernelBody &body, unsigned walked,
 OpCost CascadeScheduler::getElementCost() const {
   OpCost cost;
   ValueNumbering values;
-  for (const BodyInstance &instance : body.getInstances()) {
+  for (auto [id, instance] : llvm::enumerate(body.getInstances())) {
     const GraphNode &node = body.getNode(instance);
-    if (node.kind == NodeKind::Contraction ||
+    bool isPrepared = llvm::any_of(prepared, [&](const PreparedOperand &one) {
+      return llvm::is_contained(one.instances, id);
+    });
+    if (node.kind == NodeKind::Contraction || isPrepared ||
         !(instance.mask & (DimMask(1) << cascade.walked)))
       continue;
     cost += node.perPoint;
@@ -794,11 +992,17 @@ static double countMaskInstructions(const KernelBody &body, unsigned walked) {
   return instructions;
 }
 
+double CascadeScheduler::getInstructionSeconds(double instructions,
+                                               double clocks) const {
+  return 2 * instructions * clocks * target.numSMs /
+         target.fp32FlopsPerSecond();
+}
+
 double CascadeScheduler::getSeconds(const Tiling &tiling,
                                     double instructions) const {
-  return static_cast<double>(tiling.rows * tiling.steps) * 2 * instructions *
-         target.fitted.cascades.issueClocks * target.numSMs /
-         target.fp32FlopsPerSecond();
+  return getInstructionSeconds(static_cast<double>(tiling.rows * tiling.steps) *
+                                   instructions,
+                               target.fitted.cascades.issueClocks);
 }
 
 std::pair<double, double>
@@ -990,6 +1194,7 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   double mask = getSeconds(tiling, countMaskInstructions(body, cascade.walked));
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
+  around += getPreparingSeconds(tiling, /*isOfStep=*/false);
   if (tiling.split > 1)
     around += getExchangeSeconds(tiling);
   // The first copies wait for where their rows lie; later ones are behind
@@ -1136,6 +1341,11 @@ double CascadeScheduler::getStepTime(const Tiling &tiling) const {
           (fitted.productsWait * products + fitted.arithmeticWait * others);
   if (isLimited(tiling))
     step += fitted.limitedSeconds;
+  // Operands are computed before the step's products, by all warps of a block
+  // together.
+  step += getPreparingSeconds(tiling, /*isOfStep=*/true) *
+          (1 + fitted.arithmeticWait *
+                   static_cast<double>(getResident(tiling) - 1));
   double copies = groups / own * countCopiedBytes(tiling) *
                   static_cast<double>(target.numSMs) /
                   fitted.copyBytesPerSecond;
@@ -1171,6 +1381,7 @@ std::vector<PricedSchedule> CascadeScheduler::run() {
   if (cascade.problem != CascadeProblem::None || !findProducts() ||
       !findTiledDims())
     return priced;
+  findPrepared();
   findLimits();
   vectorBytes = getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
   elementCost = getElementCost();

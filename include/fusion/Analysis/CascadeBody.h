@@ -33,7 +33,8 @@ enum class CascadeProblem {
   Dimensions,
   /// A later reduction needs the whole result of an earlier one.
   NoRepair,
-  /// Arithmetic on an operand that comes from memory.
+  /// An operand that is computed in each step, of nothing that copies bring in
+  /// whole tiles.
   ComputedOperand,
   /// Rows of an operand that no copy brings, as tables place each.
   LookedUpRows,
@@ -56,6 +57,9 @@ struct CascadeBody {
   /// reduced along the walked dimension, both in order.
   SmallVector<unsigned, 2> inner;
   SmallVector<unsigned, 4> members;
+  /// Those whose results are operands of contractions, computed of what is in
+  /// memory.
+  SmallVector<unsigned, 2> prepared;
   /// Each step stores what it has of some results.
   bool storesSteps = false;
   /// Divisions of elements that the results of members get instead.
@@ -72,6 +76,10 @@ struct CascadeBody {
   /// The reduced dimensions but the one that is walked in tiles.
   DimMask getRepeated() const { return reduced & ~(DimMask(1) << walked); }
 };
+
+/// The instances of `body` that `last` is computed by, itself among them, in
+/// order: pointwise ones, up to what is in memory.
+SmallVector<unsigned> getPreparing(const KernelBody &body, unsigned last);
 
 /// True when a contraction of `body`, which has no problem, depends on another.
 bool hasCascade(const KernelBody &body);

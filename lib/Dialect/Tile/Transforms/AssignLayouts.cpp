@@ -126,6 +126,9 @@ private:
   const LinearLayout &layoutOf(Value value) { return *groupOf(value).layout; }
 
   LinearLayout voteLayout(Group &group) const;
+  /// The layout in which what no access of memory is made of goes to a buffer
+  /// of shared memory in the widest accesses.
+  std::optional<LinearLayout> bufferLayout(const Group &group) const;
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
@@ -410,6 +413,29 @@ static SmallVector<ScanWork> getScanWork(const Group &group) {
   return work;
 }
 
+std::optional<LinearLayout>
+LayoutAssigner::bufferLayout(const Group &group) const {
+  for (Value value : group.values)
+    for (Operation *user : value.getUsers()) {
+      auto store = dyn_cast<LocalStoreOp>(user);
+      if (!store)
+        continue;
+      const SharedLayout &shared =
+          store.getBuffer().getType().getLayout().getShared();
+      unsigned rank = group.shape.size(), fastest = rank - 1;
+      for (unsigned dim = 0; dim < rank; ++dim)
+        if (group.shape[dim] > 1 &&
+            shared.offsetBasis(dim, 0) == shared.elementBytes())
+          fastest = dim;
+      int64_t vector = fusion::kMaxAccessBytes / shared.elementBytes();
+      return getBlockedLayout(group.shape, orderByMemory({}, rank, fastest),
+                              std::min(vector, group.shape[fastest]),
+                              program.getNumWarps(),
+                              llvm::SmallBitVector(rank));
+    }
+  return std::nullopt;
+}
+
 LinearLayout LayoutAssigner::voteLayout(Group &group) const {
   unsigned rank = group.shape.size();
   if (group.isAccumulator)
@@ -417,6 +443,9 @@ LinearLayout LayoutAssigner::voteLayout(Group &group) const {
                             orderByMemory({}, rank, /*fastest=*/rank - 1),
                             std::min<int64_t>(4, group.shape.back()),
                             program.getNumWarps(), llvm::SmallBitVector(rank));
+  if (group.accesses.empty())
+    if (std::optional<LinearLayout> layout = bufferLayout(group))
+      return *layout;
   LayoutVotes votes(group.shape);
   for (const Access &access : group.accesses)
     votes.accesses.push_back(VotingAccess::of(AccessForm::of(access)));

@@ -284,7 +284,8 @@ void ConsumerWriter::writeProduct(Product &product) {
     }
     Value tile = state.mapping.lookupOrDefault(operand);
     if (Value buffer = common.stored.lookup(operand)) {
-      if (storedNow.insert(operand.getAsOpaquePointer()).second) {
+      if (!common.contraction().isHeld(operand) &&
+          storedNow.insert(operand.getAsOpaquePointer()).second) {
         // The products that wait for it stand after the ones in flight.
         waitForProducts(dot.getLoc());
         LocalStoreOp::create(state.builder, dot.getLoc(), tile, buffer);
@@ -492,6 +493,11 @@ void ConsumerWriter::writePlain(Operation &op) {
   state.builder.clone(op, state.mapping);
   if (contraction.isKeptNarrow(&op))
     pin(op.getResult(0));
+  for (Value result : op.getResults())
+    if (Value buffer = common.stored.lookup(result))
+      if (contraction.isHeld(result))
+        LocalStoreOp::create(state.builder, op.getLoc(),
+                             state.mapping.lookup(result), buffer);
 }
 
 void ConsumerWriter::write(Block &source) {

@@ -225,6 +225,13 @@ static void dealCopy(TensorCopy &copy, int64_t blocks) {
   }
 }
 
+bool ContractionPlan::isHeld(Value operand) const {
+  return llvm::any_of(products, [&](Product product) {
+    return (product.heldA && operand == product.dot.getA()) ||
+           (product.heldB && operand == product.dot.getB());
+  });
+}
+
 bool ContractionPlan::hasMulticast() const {
   return llvm::any_of(loads,
                       [](const auto &load) { return load.second.multicast; });
@@ -306,6 +313,8 @@ private:
   ProgramOp program;
   std::optional<Refusal> &refusal;
   ContractionPlan result;
+  /// Products feed each other in each turn of their loop.
+  bool isWalk = false;
 };
 } // namespace
 
@@ -383,7 +392,7 @@ LogicalResult ContractionPlanner::collectComputed(DotOp dot, Value operand) {
     // Scales and biases of the operand stay loads of the consumer, but for the
     // rows of a walk.
     ArrayRef<int64_t> shape = getTileShape(load.getType());
-    bool isRow = shape.size() == 2 && shape[0] == 1 && needsProduct(dot);
+    bool isRow = shape.size() == 2 && shape[0] == 1 && isWalk;
     if ((loaded < elements && !isRow) || load->getBlock() != dot->getBlock())
       continue;
     FailureOr<TensorCopy> copy = getProducedCopy(load, whyNot);
@@ -429,11 +438,38 @@ LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
   return success();
 }
 
-/// The buffer of a computed operand, contiguous along the contracted dimension.
-static BufferType getOperandBuffer(Type tile) {
+/// True when `operand`, which is computed, is made before the loop of the
+/// products in `block`, and of no product.
+static bool isMadeBefore(Value operand, Block *block) {
+  Operation *op = operand.getDefiningOp();
+  return op && op->getBlock() != block &&
+         op->getBlock()->findAncestorOpInBlock(block->front()) &&
+         !dependsOn({operand}, [](Value value) {
+           return isa_and_nonnull<DotOp, scf::ForOp>(value.getDefiningOp());
+         });
+}
+
+/// The dimension of `operand`, which is computed, along which its elements lie
+/// side by side in memory. Only elements of 16 bits are read either way.
+static unsigned getFastDim(Value operand, const ContractionPlan &plan) {
+  Type type = operand.getType();
+  if (getTileElementType(type).getIntOrFloatBitWidth() != 16)
+    return 1;
+  for (auto &[op, copy] : plan.loads) {
+    auto load = cast<LoadOp>(op);
+    if (getTileShape(load.getType()) == getTileShape(type) &&
+        dependsOn({operand},
+                  [&](Value value) { return value == load.getResult(); }))
+      return copy.fastDim;
+  }
+  return 1;
+}
+
+/// The buffer of a computed operand, contiguous along dimension `fastDim`.
+static BufferType getOperandBuffer(Type tile, unsigned fastDim) {
   ArrayRef<int64_t> shape = getTileShape(tile);
   int64_t bytes = getTileElementType(tile).getIntOrFloatBitWidth() / 8;
-  int64_t row = shape[1] * bytes;
+  int64_t row = shape[fastDim] * bytes;
   TmaSwizzle swizzle = row >= 128  ? TmaSwizzle::B128
                        : row >= 64 ? TmaSwizzle::B64
                                    : TmaSwizzle::B32;
@@ -441,7 +477,7 @@ static BufferType getOperandBuffer(Type tile) {
   return BufferType::get(
       context, shape, getTileElementType(tile),
       SharedAttr::get(context,
-                      SharedLayout::tmaTile(shape, 1, bytes, swizzle)));
+                      SharedLayout::tmaTile(shape, fastDim, bytes, swizzle)));
 }
 
 LogicalResult ContractionPlanner::planProduct(DotOp dot) {
@@ -459,7 +495,10 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
   // operand is best in registers; of two the larger is.
   bool fewRows = acc[0] < kInstructionRows,
        fewColumns = acc[1] < kInstructionRows;
-  if (product.computedB && !fewColumns)
+  // What feeds another product, or needs one, has its rows.
+  product.heldA = product.computedA && isMadeBefore(dot.getA(), dot->getBlock());
+  product.heldB = product.computedB && isMadeBefore(dot.getB(), dot->getBlock());
+  if (product.computedB && !fewColumns && !isWalk)
     product.swapped = !product.computedA || fewRows || acc[1] > acc[0];
   else
     product.swapped = fewRows;
@@ -473,9 +512,11 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
                       " is too small for the products of a warpgroup",
                   dot);
   if (product.isStoredA())
-    result.stored[dot.getA()] = getOperandBuffer(dot.getA().getType());
+    result.stored[dot.getA()] = getOperandBuffer(
+        dot.getA().getType(), getFastDim(dot.getA(), result));
   if (product.isStoredB())
-    result.stored[dot.getB()] = getOperandBuffer(dot.getB().getType());
+    result.stored[dot.getB()] = getOperandBuffer(
+        dot.getB().getType(), getFastDim(dot.getB(), result));
   result.products.push_back(product);
   return success();
 }
@@ -635,6 +676,7 @@ FailureOr<ContractionPlan> ContractionPlanner::plan() {
                   "a block of " + Twine(program.getNumWarps()) +
                       " warps has no whole warpgroups",
                   program);
+  isWalk = llvm::any_of(dots, [](DotOp dot) { return needsProduct(dot); });
   makeRows(dots);
   for (DotOp dot : dots)
     if (failed(planProduct(dot)))

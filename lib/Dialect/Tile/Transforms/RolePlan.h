@@ -39,11 +39,14 @@ struct Product {
   bool swapped = false;
   /// The operand is computed; else it is a load's buffer.
   bool computedA = false, computedB = false;
+  /// It is computed before the loop of the product, from what is in memory.
+  bool heldA = false, heldB = false;
 
   /// A computed operand stays in registers when its rows are the
-  /// instruction's; else the consumer puts it into shared memory.
-  bool isStoredA() const { return computedA && swapped; }
-  bool isStoredB() const { return computedB && !swapped; }
+  /// instruction's and each turn computes it; else the consumer puts it into
+  /// shared memory.
+  bool isStoredA() const { return computedA && (swapped || heldA); }
+  bool isStoredB() const { return computedB && (!swapped || heldB); }
 };
 
 /// The products of a program and the loads that feed them.
@@ -85,6 +88,9 @@ struct ContractionPlan {
   int64_t getCopies(Operation *load) const;
   /// The number of the first of them.
   unsigned getNumber(Operation *load) const;
+  /// True for a computed operand that the consumer puts into its buffer where
+  /// it is made, before the loop of the products.
+  bool isHeld(Value operand) const;
   /// True when copies for all blocks of a cluster are among the loads.
   bool hasMulticast() const;
   /// True when the products' block is repeated for one sum; a sum of a single
