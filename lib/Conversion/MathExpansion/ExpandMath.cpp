@@ -13,6 +13,7 @@
 
 #include "AngleGroups.h"
 #include "SharedDivisors.h"
+#include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Conversion/MathExpansion/MathExpansion.h"
 #include "fusion/Conversion/MathExpansion/Passes.h"
 
@@ -50,10 +51,15 @@ struct ExpandMath final : fusion::impl::ExpandMathPassBase<ExpandMath> {
     MathOptions options;
     options.fast = fast;
     options.alone = alone;
+    FailureOr<TargetInfo> target = resolveTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
     RewritePatternSet first(&getContext());
     if (alone) {
       populateFloat8InstructionPatterns(first);
     } else {
+      if (target->hasFloat8Products)
+        populateFloat8PairPatterns(first);
       populateLogisticPatterns(first);
       populateFractionPatterns(first, options);
     }

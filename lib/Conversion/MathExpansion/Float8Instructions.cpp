@@ -11,12 +11,16 @@
 // are for payload mode, in which a conversion has a meaning that its expansion
 // by integer arithmetic has not.
 //
+// Extensions saturate nothing. Of a pair, as memory has it side by side, they
+// are one instruction for both where the chip has it, nine for each else.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Operands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -114,6 +118,62 @@ private:
   }
 };
 } // namespace
+
+namespace {
+/// An extension of one of several 8-bit floats in a register: with its
+/// neighbour, whose extension is then the same instruction.
+struct ExtendOneOfPair final : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto bits = op.getIn().getDefiningOp<arith::BitcastOp>();
+    auto element =
+        bits ? bits.getIn().getDefiningOp<LLVM::ExtractElementOp>() : nullptr;
+    APInt index;
+    if (!isFloat8(op.getIn().getType()) || !element ||
+        !element.getType().isInteger(8) ||
+        !matchPattern(element.getPosition(), m_ConstantInt(&index)))
+      return rewriter.notifyMatchFailure(op, "no 8-bit float beside another");
+    auto vector = cast<VectorType>(element.getVector().getType());
+    int64_t number = index.getSExtValue();
+    if (vector.isScalable() || vector.getNumElements() % 2 != 0)
+      return rewriter.notifyMatchFailure(op, "no pairs");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto pick = [&](Value from, int64_t place) -> Value {
+      return LLVM::ExtractElementOp::create(
+          b, from,
+          LLVM::ConstantOp::create(b, b.getI32Type(),
+                                   b.getI32IntegerAttr(place)));
+    };
+    auto pairs = VectorType::get(vector.getNumElements() / 2, b.getI16Type());
+    Value pair = pick(LLVM::BitcastOp::create(b, pairs, element.getVector()),
+                      number / 2);
+    StringRef name = isa<Float8E4M3FNType>(op.getIn().getType())
+                         ? "llvm.nvvm.e4m3x2.to.f16x2.rn"
+                         : "llvm.nvvm.e5m2x2.to.f16x2.rn";
+    auto halves = LLVM::CallIntrinsicOp::create(
+        b, VectorType::get(2, b.getF16Type()), b.getStringAttr(name), pair);
+    Value half = pick(halves.getResult(0), number % 2);
+    if (op.getType().isF16()) {
+      rewriter.replaceOp(op, half);
+      return success();
+    }
+    Value wide = half;
+    if (op.getType().isBF16())
+      wide = arith::ExtFOp::create(b, b.getF32Type(), half);
+    if (op.getType().isBF16())
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
+    else
+      rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+} // namespace
+
+void mlir::fusion::populateFloat8PairPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExtendOneOfPair>(patterns.getContext(), /*benefit=*/2);
+}
 
 void mlir::fusion::populateFloat8InstructionPatterns(
     RewritePatternSet &patterns) {

@@ -46,6 +46,11 @@ void populateFractionPatterns(RewritePatternSet &patterns,
 /// have been applied before the patterns below.
 void populateFloat8InstructionPatterns(RewritePatternSet &patterns);
 
+/// Adds the pattern that extends 8-bit floats which lie side by side in a
+/// register two at a time, on chips that have an instruction for it. It must
+/// have been applied before the patterns below.
+void populateFloat8PairPatterns(RewritePatternSet &patterns);
+
 /// Adds patterns that rewrite the math dialect, and those operations of arith
 /// that NVPTX gets wrong or has no instruction for, on scalars and vectors of
 /// f64, f32, f16, bf16, f8E4M3FN and f8E5M2 and on integers. The results hold
