@@ -111,6 +111,7 @@ void fusion::buildTilePipeline(OpPassManager &manager,
   programs.addPass(tile::createGuardMasksPass());
   programs.addPass(tile::createSplitMaskedWalksPass());
   programs.addPass(tile::createSinkBehindProductsPass());
+  programs.addPass(tile::createPrepareAheadPass());
   programs.addPass(createCSEPass());
   programs.addPass(tile::createAssignLayoutsPass());
   // Conversions and broadcasts that came out equal.

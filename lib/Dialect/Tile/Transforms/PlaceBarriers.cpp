@@ -56,6 +56,20 @@ static void addAll(Pending &into, const Pending &from) {
       into.push_back(range);
 }
 
+/// The products that `wait` gives, with those that they were added to; nothing
+/// where a loop carries some. One that gives none ends a group only.
+static std::optional<SmallVector<MmaAsyncOp>> findEnded(MmaWaitOp wait) {
+  SmallVector<MmaAsyncOp> ended;
+  for (Value value : wait.getValues()) {
+    auto product = value.getDefiningOp<MmaAsyncOp>();
+    if (!product)
+      return std::nullopt;
+    for (; product; product = product.getAcc().getDefiningOp<MmaAsyncOp>())
+      ended.push_back(product);
+  }
+  return ended;
+}
+
 /// The accesses of `op`; empty for one that orders its own.
 static Pending rangesOf(Operation *op) {
   auto make = [](Value buffer, bool write) -> std::optional<SharedRange> {
@@ -103,8 +117,12 @@ static Pending rangesOf(Operation *op) {
   if (auto mma = dyn_cast<MmaAsyncOp>(op))
     addOperands(mma);
   // Products in flight read until they are waited for.
-  if (isa<MmaWaitOp>(op))
-    op->getParentOfType<ProgramOp>().walk(addOperands);
+  if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    if (std::optional<SmallVector<MmaAsyncOp>> ended = findEnded(wait))
+      llvm::for_each(*ended, addOperands);
+    else
+      op->getParentOfType<ProgramOp>().walk(addOperands);
+  }
   return ranges;
 }
 

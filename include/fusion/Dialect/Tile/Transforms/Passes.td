@@ -338,6 +338,18 @@ def SinkBehindProductsPass
   }];
 }
 
+def PrepareAheadPass : Pass<"tile-prepare-ahead", "::mlir::tile::ProgramOp"> {
+  let summary = "Computes operands beside products of others";
+  let description = [{
+    Input: programs of roles, in whose loops operands of products are computed
+    and stored to buffers. Output: where a turn has several products, those of
+    later ones are computed once the first one has begun, and those of the first
+    one while the last of the turn before runs, the first turn's before the loop.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def OverlapProductsPass
     : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
   let summary = "Keeps the products of one iteration in flight over the next";
