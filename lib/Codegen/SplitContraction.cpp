@@ -145,11 +145,19 @@ SplitContraction::gatherShares(ValueRange sums,
   for (auto [sum, own] : llvm::zip(sums, sumAxes)) {
     std::optional<unsigned> dim = takePart(own);
     dims.push_back(dim ? static_cast<int64_t>(*dim) : -1);
+    Type element = tile::getTileElementType(sum.getType());
+    if (dim) {
+      // Each thread has an element of every part.
+      int64_t threads = kernel.getSchedule().getWarps() * kWarpThreads;
+      int64_t part = ShapedType::getNumElements(
+          tile::getTileShape(builder.getTileType(own, element)));
+      bytes += countBytes(sum) / part * std::max(part, threads);
+    } else {
+      // Each lane of a warp may have all of a row.
+      bytes += countBytes(sum) * kWarpThreads;
+    }
     own.push_back(gathered);
-    types.push_back(
-        builder.getTileType(own, tile::getTileElementType(sum.getType())));
-    // Each lane of a warp may have all of a row.
-    bytes += countBytes(sum) * (dim ? 1 : kWarpThreads);
+    types.push_back(builder.getTileType(own, element));
   }
   FailureOr<Scratch> scratch = makeExchange(bytes);
   if (failed(scratch))

@@ -35,12 +35,21 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
+/// Rows of an instruction: fewer are the columns of one.
+static constexpr int64_t kGroupRows = 64;
+/// Columns of an instruction that reading its rows takes as long as.
+static constexpr int64_t kLeastColumns = 32;
+
 /// Elements of 16 bits that one instruction contracts, and rows of shared
 /// memory have that it takes either way, at least.
 static constexpr int64_t kLeastWidth = 16;
 
 /// Where buffers in rings begin, a multiple of these bytes.
 static constexpr int64_t kBufferBytes = 1024;
+
+/// Stages of a walk's ring, and where there is room for them those of one whose
+/// stages are freed late, as operands are computed of what they bring.
+static constexpr int64_t kStages = 2, kPreparedStages = 3;
 
 namespace {
 /// A contraction of the walk, its dimensions those of the body.
@@ -95,6 +104,8 @@ private:
     /// have the rows of one tile together; the others have tiles of their own.
     int64_t rows, steps, warpgroups, together;
     int64_t skew = 0;
+    /// Of the ring that what is loaded in each step goes through.
+    int64_t stages = kStages;
     /// Each block has one tile after the other.
     bool isPersistent = false;
     /// Blocks that share the walk of a tile.
@@ -126,8 +137,10 @@ private:
   }
   /// What computing `operand` takes a block: of a step, or before the walk.
   double getSeconds(const Tiling &tiling, const PreparedOperand &operand) const;
-  /// The same of all of a step, or of those before it.
-  double getPreparingSeconds(const Tiling &tiling, bool isOfStep) const;
+  /// The same of all before the walk; and of all of a step what is left of it
+  /// beside the step's products, which take so long.
+  double getHeldSeconds(const Tiling &tiling) const;
+  double getExposedSeconds(const Tiling &tiling, double products) const;
   /// Bytes of the buffers that they are put into.
   double countPreparedBytes(const Tiling &tiling) const;
   /// Of a step what is copied to compute operands of, for each of its elements
@@ -139,6 +152,9 @@ private:
   /// Warpgroups can make the products of operands as tensor copies bring them.
   bool canMultiply() const;
   SmallVector<Tiling> getTilings() const;
+  /// Adds `tiling`, if there is room for it, with one tile a block and with
+  /// several.
+  void addTilings(Tiling tiling, SmallVectorImpl<Tiling> &tilings) const;
   /// Adds `tiling`, with one tile a block, with as many blocks for each tile as
   /// multiprocessors have room for.
   void addSplits(Tiling tiling, SmallVectorImpl<Tiling> &tilings) const;
@@ -240,8 +256,6 @@ private:
 };
 } // namespace
 
-/// Stages of the ring that what is loaded in each step goes through.
-static constexpr int64_t kStages = 2;
 /// Slices whose rows alternate. More are no better: the blocks at work together
 /// are of so many slices by then.
 static constexpr int64_t kGroups[] = {2, 4, 8, 16};
@@ -362,6 +376,9 @@ CascadeScheduler::findTiledRows(ArrayRef<unsigned> all) const {
 }
 
 int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
+  // What their sums do not take of registers the assembler does.
+  if (tiling.rows < kGroupRows)
+    return 1;
   // Where registers move from warps that load to others a block has all.
   int64_t sums = tiling.rows * static_cast<int64_t>(getWidth(column)) +
                  tiling.rows * tiling.steps;
@@ -506,34 +523,49 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
   SmallVector<Tiling> tilings;
   if (!canMultiply())
     return tilings;
-  constexpr int64_t kGroupRows = 64;
   // One product beside the exponentials of the next step.
   int64_t canSkew = inner.size() == 1 && outer.size() == 1 &&
                     countWalks(cascade, body) == 1 && !cascade.storesSteps &&
                     !preparesSteps();
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
-      for (int64_t steps : {128, 64, 32}) {
+      for (int64_t steps : {128, 64, 32})
         // A tile is a power of two: each of three has one.
-        Tiling tiling{groups * kGroupRows, steps, groups,
-                      groups == 3 ? 1 : groups, skew};
-        if (countRegisters(tiling) > getMostRegisters(groups, target))
-          continue;
-        // Those that read the same stages would each compute them.
-        if (preparesSteps() && tiling.together != tiling.warpgroups)
-          continue;
-        for (bool isPersistent : {false, true}) {
-          tiling.isPersistent = isPersistent;
-          KernelShape shape = getShape(tiling);
-          if (shape.sharedBytes > target.maxSharedPerBlock ||
-              (isPersistent && shape.blocks <= countPlaces(tiling)))
-            continue;
-          tilings.push_back(tiling);
-          if (!isPersistent)
-            addSplits(tiling, tilings);
-        }
-      }
+        addTilings({groups * kGroupRows, steps, groups, groups == 3 ? 1 : groups,
+                    skew},
+                   tilings);
+  // Where operands of steps are computed, the walk waits for what is done in
+  // them rather than for memory: few rows are the instructions' columns.
+  if (preparesSteps() && extentOf(column) >= kGroupRows)
+    for (int64_t rows : {32, 16, 8})
+      for (int64_t steps : {128, 64})
+        if (2 * countRows() > rows || rows == 8)
+          addTilings({rows, steps, 1, 1}, tilings);
   return tilings;
+}
+
+void CascadeScheduler::addTilings(Tiling tiling,
+                                  SmallVectorImpl<Tiling> &tilings) const {
+  if (countRegisters(tiling) > getMostRegisters(tiling.warpgroups, target))
+    return;
+  // Those that read the same stages would each compute them.
+  if (preparesSteps() && tiling.together != tiling.warpgroups)
+    return;
+  for (bool isPersistent : {false, true}) {
+    tiling.isPersistent = isPersistent;
+    auto fits = [&] {
+      return getShape(tiling).sharedBytes <= target.maxSharedPerBlock;
+    };
+    tiling.stages = preparesSteps() ? kPreparedStages : kStages;
+    if (!fits())
+      tiling.stages = kStages;
+    if (!fits() ||
+        (isPersistent && getShape(tiling).blocks <= countPlaces(tiling)))
+      continue;
+    tilings.push_back(tiling);
+    if (!isPersistent)
+      addSplits(tiling, tilings);
+  }
 }
 
 void CascadeScheduler::addSplits(Tiling tiling,
@@ -559,7 +591,7 @@ void CascadeScheduler::addSplits(Tiling tiling,
 LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
   LoopSchedule schedule(Strategy::Contraction, body.getExtents().size());
   schedule.warps = tiling.together * kWarpgroupWarps;
-  schedule.products = {MmaKind::Wgmma, kStages, tiling.skew, tiling.group,
+  schedule.products = {MmaKind::Wgmma, tiling.stages, tiling.skew, tiling.group,
                        tiling.warpgroups / tiling.together};
   if (tiling.isPersistent)
     schedule.products->blocks = countPlaces(tiling);
@@ -615,24 +647,44 @@ double CascadeScheduler::getSeconds(const Tiling &tiling,
   double seconds = getInstructionSeconds(instructions, kPreparingClocks);
   if (!operand.isOfStep)
     return seconds;
-  // What no copy brings is waited for.
+  // What no copy brings is waited for: neither a tile nor a row.
   const CascadeConstants &fitted = target.fitted.cascades;
+  AffineExpr walk =
+      getAffineDimExpr(cascade.walked, body.getGraph().getContext());
   bool isWaitedFor =
       llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
-        return countElements(tiling, access->mask) < elements &&
-               (access->mask & cascade.reduced);
+        return (access->mask & cascade.reduced) &&
+               countElements(tiling, access->mask) < elements &&
+               access->coords.back() != walk;
       });
   return seconds + fitted.stepSeconds +
          (isWaitedFor ? target.fitted.rates.dramLatencySeconds : 0);
 }
 
-double CascadeScheduler::getPreparingSeconds(const Tiling &tiling,
-                                             bool isOfStep) const {
+double CascadeScheduler::getHeldSeconds(const Tiling &tiling) const {
   double seconds = 0;
   for (const PreparedOperand &operand : prepared)
-    if (operand.isOfStep == isOfStep)
+    if (!operand.isOfStep)
       seconds += getSeconds(tiling, operand);
   return seconds;
+}
+
+double CascadeScheduler::getExposedSeconds(const Tiling &tiling,
+                                           double products) const {
+  // What the last products read is computed beside the first ones, and the
+  // other way round, at half the speed.
+  double ofInner = 0, all = 0;
+  for (const WalkProduct &product : inner)
+    ofInner += getWidth(product.depth);
+  all = ofInner + getWidth(column) * static_cast<double>(outer.size());
+  std::array<double, 2> seconds = {0, 0};
+  for (const PreparedOperand &operand : prepared)
+    if (operand.isOfStep)
+      seconds[operand.own == cascade.walked] += getSeconds(tiling, operand);
+  double beside[2] = {ofInner / all * products / 2,
+                      (1 - ofInner / all) * products / 2};
+  return std::max(0.0, seconds[0] - beside[0]) +
+         std::max(0.0, seconds[1] - beside[1]);
 }
 
 double CascadeScheduler::countPreparedBytes(const Tiling &tiling) const {
@@ -765,7 +817,7 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
                 tiling.isPersistent && product.sum.operands[0].direct
                     ? kSideStages
                     : 1);
-  double passing = static_cast<double>(kStages) * countCopiedBytes(tiling);
+  double passing = static_cast<double>(tiling.stages) * countCopiedBytes(tiling);
   // Results of a step and of the block leave through tiles of their own, or the
   // queries'.
   double leaving = 0;
@@ -1008,7 +1060,7 @@ double CascadeScheduler::getSeconds(const Tiling &tiling,
 std::pair<double, double>
 CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   double perSM = 1.0 / static_cast<double>(target.numSMs);
-  double rows = static_cast<double>(tiling.rows),
+  double rows = static_cast<double>(std::max(tiling.rows, kLeastColumns)),
          steps = static_cast<double>(tiling.steps);
   double flops = 0;
   for (const WalkProduct &product : inner)
@@ -1020,9 +1072,16 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   // Results so far are repaired.
   each.instructions +=
       getWidth(column) * static_cast<double>(outer.size()) / steps;
-  double special = rows * steps * each.sfu / (target.sfuPerSecond() * perSM);
-  return {flops / (rate * perSM),
-          std::max(getSeconds(tiling, each.instructions), special)};
+  double special = static_cast<double>(tiling.rows) * steps * each.sfu /
+                   (target.sfuPerSecond() * perSM);
+  double others = std::max(getSeconds(tiling, each.instructions), special);
+  // Warps have parts of each row, which they reduce together.
+  if (tiling.rows < kGroupRows)
+    for (unsigned member : cascade.members)
+      if (body.getNode(body.getInstances()[member]).kind ==
+          NodeKind::Reduction)
+        others += target.fitted.cascades.stepSeconds;
+  return {flops / (rate * perSM), others};
 }
 
 void CascadeScheduler::addTraffic(const Tiling &tiling,
@@ -1194,7 +1253,7 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   double mask = getSeconds(tiling, countMaskInstructions(body, cascade.walked));
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
-  around += getPreparingSeconds(tiling, /*isOfStep=*/false);
+  around += getHeldSeconds(tiling);
   if (tiling.split > 1)
     around += getExchangeSeconds(tiling);
   // The first copies wait for where their rows lie; later ones are behind
@@ -1258,7 +1317,7 @@ KernelTime CascadeScheduler::getTimes(const KernelCost &cost,
   int64_t resident = std::min<int64_t>(
       getResident(tiling), llvm::divideCeil(shape.blocks, target.numSMs));
   double bytes =
-      static_cast<double>(kStages * resident) * countCopiedBytes(tiling);
+      static_cast<double>(tiling.stages * resident) * countCopiedBytes(tiling);
   KernelTime times = estimateTime(cost, shape, target);
   times.memory *=
       1 + fitted.crowdedShare * std::max(0.0, bytes / fitted.bytesUnderWay - 1);
@@ -1341,9 +1400,7 @@ double CascadeScheduler::getStepTime(const Tiling &tiling) const {
           (fitted.productsWait * products + fitted.arithmeticWait * others);
   if (isLimited(tiling))
     step += fitted.limitedSeconds;
-  // Operands are computed before the step's products, by all warps of a block
-  // together.
-  step += getPreparingSeconds(tiling, /*isOfStep=*/true) *
+  step += getExposedSeconds(tiling, products * own) *
           (1 + fitted.arithmeticWait *
                    static_cast<double>(getResident(tiling) - 1));
   double copies = groups / own * countCopiedBytes(tiling) *
@@ -1372,7 +1429,7 @@ KernelEstimate CascadeScheduler::price(const Tiling &tiling) const {
   estimate.mma->columns = extentOf(column);
   estimate.mma->depth = tiling.steps;
   estimate.mma->warps = tiling.warpgroups * kWarpgroupWarps;
-  estimate.mma->stages = kStages;
+  estimate.mma->stages = tiling.stages;
   return estimate;
 }
 

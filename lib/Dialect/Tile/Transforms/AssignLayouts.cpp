@@ -108,6 +108,7 @@ private:
   void convertAround(ExchangeOp exchange, OpBuilder &builder);
   void convertAround(DotOp dot, OpBuilder &builder);
   void convertAround(MmaAsyncOp mma, OpBuilder &builder);
+  void convertAround(GridGatherOp gather, OpBuilder &builder);
   void convertAround(SliceOp slice, OpBuilder &builder);
   void convertAround(ReshapeOp reshape, OpBuilder &builder);
   void convertAround(LoadOp load, OpBuilder &builder);
@@ -132,6 +133,10 @@ private:
   void addProduct(Group &group, std::optional<LinearLayout> fragment);
   std::optional<LinearLayout> operandLayout(OpOperand &use);
   std::optional<LinearLayout> derivedLayout(const Group &group);
+  /// `layout`, or another one of its tile, in which parts of shape `share` are
+  /// registers of threads.
+  LinearLayout getSharedOutLayout(const LinearLayout &layout,
+                                  ArrayRef<int64_t> share) const;
   std::optional<LinearLayout> spreadLayout(const Group &group);
   LinearLayout preferredLayout(Operation *op, const Access &access,
                                const LinearLayout &used,
@@ -413,6 +418,15 @@ static SmallVector<ScanWork> getScanWork(const Group &group) {
   return work;
 }
 
+/// The layout of a tile of `shape` whose parts have layout `part` each: which
+/// part an element is in is a matter of registers.
+static LinearLayout getLayoutOfParts(const LinearLayout &part,
+                                     ArrayRef<int64_t> shape) {
+  auto order = llvm::to_vector(llvm::reverse(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(shape.size()))));
+  return part.extendTo(shape, order);
+}
+
 std::optional<LinearLayout>
 LayoutAssigner::bufferLayout(const Group &group) const {
   for (Value value : group.values)
@@ -503,8 +517,9 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
       if (!source.layout)
         source.layout = derivedLayout(source);
       if (source.layout)
-        if (auto part = source.layout->getPart(share))
-          return part->expandDim(share.size(), group.shape.back());
+        return getSharedOutLayout(*source.layout, share)
+            .getPart(share)
+            ->expandDim(share.size(), group.shape.back());
     }
     if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
       Group &source = groupOf(reshape.getValue());
@@ -537,6 +552,19 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
       }
   }
   return std::nullopt;
+}
+
+LinearLayout
+LayoutAssigner::getSharedOutLayout(const LinearLayout &layout,
+                                   ArrayRef<int64_t> share) const {
+  if (layout.getPart(share))
+    return layout;
+  unsigned rank = share.size();
+  return getLayoutOfParts(
+      getBlockedLayout(share, orderByMemory({}, rank, /*fastest=*/rank - 1),
+                       /*vector=*/1, program.getNumWarps(),
+                       llvm::SmallBitVector(rank)),
+      layout.shape());
 }
 
 /// Instructions, about, of one element of `op`.
@@ -650,15 +678,6 @@ Value LayoutAssigner::convert(OpBuilder &builder, Value value,
       builder, value.getLoc(),
       RankedTensorType::get(type.getShape(), type.getElementType(), attr),
       value);
-}
-
-/// The layout of a tile of `shape` whose parts have layout `part` each: which
-/// part an element is in is a matter of registers.
-static LinearLayout getLayoutOfParts(const LinearLayout &part,
-                                     ArrayRef<int64_t> shape) {
-  auto order = llvm::to_vector(llvm::reverse(
-      llvm::seq<unsigned>(0, static_cast<unsigned>(shape.size()))));
-  return part.extendTo(shape, order);
 }
 
 /// Gives `result` the layout that its operation makes, and its users a
@@ -785,6 +804,19 @@ void LayoutAssigner::convertAround(MmaAsyncOp mma, OpBuilder &builder) {
         operand.set(convert(builder, operand.get(), *wanted));
 }
 
+void LayoutAssigner::convertAround(GridGatherOp gather, OpBuilder &builder) {
+  for (auto [number, value] : llvm::enumerate(gather.getValues())) {
+    SmallVector<int64_t> share = gather.getShareShape(number);
+    LinearLayout whole =
+        getSharedOutLayout(getLayout(value.getType()).getLinear(), share);
+    gather.getValuesMutable()[number].set(convert(builder, value, whole));
+    Value result = gather.getResult(number);
+    convertResult(builder, result,
+                  whole.getPart(share)->expandDim(
+                      share.size(), getTileShape(result.getType()).back()));
+  }
+}
+
 void LayoutAssigner::convertAround(SliceOp slice, OpBuilder &builder) {
   LinearLayout whole = getLayout(slice.getValue().getType()).getLinear();
   ArrayRef<int64_t> shape = getTileShape(slice.getType());
@@ -893,7 +925,7 @@ void LayoutAssigner::apply() {
     builder.setInsertionPoint(op);
     TypeSwitch<Operation *>(op)
         .Case<BroadcastOp, RepeatOp, ReduceOp, ScanOp, ExchangeOp, DotOp,
-              MmaAsyncOp, SliceOp, ReshapeOp, LoadOp, StoreOp>(
+              MmaAsyncOp, GridGatherOp, SliceOp, ReshapeOp, LoadOp, StoreOp>(
             [&](auto typed) { convertAround(typed, builder); });
   }
 }

@@ -226,10 +226,13 @@ static void dealCopy(TensorCopy &copy, int64_t blocks) {
 }
 
 bool ContractionPlan::isHeld(Value operand) const {
-  return llvm::any_of(products, [&](Product product) {
-    return (product.heldA && operand == product.dot.getA()) ||
-           (product.heldB && operand == product.dot.getB());
-  });
+  Operation *op = operand.getDefiningOp();
+  return op && llvm::any_of(products, [&](Product product) {
+           bool isPrepared =
+               (product.preparedA && operand == product.dot.getA()) ||
+               (product.preparedB && operand == product.dot.getB());
+           return isPrepared && op->getBlock() != product.dot->getBlock();
+         });
 }
 
 bool ContractionPlan::hasMulticast() const {
@@ -438,15 +441,14 @@ LogicalResult ContractionPlanner::planOperand(DotOp dot, Value operand,
   return success();
 }
 
-/// True when `operand`, which is computed, is made before the loop of the
-/// products in `block`, and of no product.
-static bool isMadeBefore(Value operand, Block *block) {
-  Operation *op = operand.getDefiningOp();
-  return op && op->getBlock() != block &&
-         op->getBlock()->findAncestorOpInBlock(block->front()) &&
-         !dependsOn({operand}, [](Value value) {
-           return isa_and_nonnull<DotOp, scf::ForOp>(value.getDefiningOp());
-         });
+/// True when `operand` is computed of no product, by operations that are
+/// written as they are: it may be put into its buffer as soon as it is made.
+static bool isPrepared(Value operand) {
+  return !dependsOn({operand}, [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument ? isa<RankedTensorType>(value.getType())
+                    : isa<DotOp, scf::ForOp>(value.getDefiningOp());
+  });
 }
 
 /// The dimension of `operand`, which is computed, along which its elements lie
@@ -496,8 +498,8 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
   bool fewRows = acc[0] < kInstructionRows,
        fewColumns = acc[1] < kInstructionRows;
   // What feeds another product, or needs one, has its rows.
-  product.heldA = product.computedA && isMadeBefore(dot.getA(), dot->getBlock());
-  product.heldB = product.computedB && isMadeBefore(dot.getB(), dot->getBlock());
+  product.preparedA = isWalk && product.computedA && isPrepared(dot.getA());
+  product.preparedB = isWalk && product.computedB && isPrepared(dot.getB());
   if (product.computedB && !fewColumns && !isWalk)
     product.swapped = !product.computedA || fewRows || acc[1] > acc[0];
   else

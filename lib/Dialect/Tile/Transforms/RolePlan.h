@@ -39,14 +39,14 @@ struct Product {
   bool swapped = false;
   /// The operand is computed; else it is a load's buffer.
   bool computedA = false, computedB = false;
-  /// It is computed before the loop of the product, from what is in memory.
-  bool heldA = false, heldB = false;
+  /// It is prepared for a walk: computed of no product.
+  bool preparedA = false, preparedB = false;
 
   /// A computed operand stays in registers when its rows are the
-  /// instruction's and each turn computes it; else the consumer puts it into
+  /// instruction's, but for what is prepared; else the consumer puts it into
   /// shared memory.
-  bool isStoredA() const { return computedA && (swapped || heldA); }
-  bool isStoredB() const { return computedB && (!swapped || heldB); }
+  bool isStoredA() const { return computedA && (swapped || preparedA); }
+  bool isStoredB() const { return computedB && (!swapped || preparedB); }
 };
 
 /// The products of a program and the loads that feed them.
@@ -88,7 +88,7 @@ struct ContractionPlan {
   int64_t getCopies(Operation *load) const;
   /// The number of the first of them.
   unsigned getNumber(Operation *load) const;
-  /// True for a computed operand that the consumer puts into its buffer where
+  /// True for a prepared operand that the consumer puts into its buffer where
   /// it is made, before the loop of the products.
   bool isHeld(Value operand) const;
   /// True when copies for all blocks of a cluster are among the loads.
