@@ -217,9 +217,8 @@ static bool isCopied(const KernelBody &body, const BodyAccess &access,
 
 /// An operand that stays for the walk is computed before it, of whatever is in
 /// memory. One of each step is computed of what comes in copies.
-CascadeProblem
-CascadeAnalysis::findPreparedProblem(unsigned contraction,
-                                     unsigned number) const {
+CascadeProblem CascadeAnalysis::findPreparedProblem(unsigned contraction,
+                                                    unsigned number) const {
   const BodyInstance &operand = instances[number];
   if (!(operand.mask & result.reduced))
     return CascadeProblem::None;
@@ -231,11 +230,10 @@ CascadeAnalysis::findPreparedProblem(unsigned contraction,
   DimMask tile = operand.mask & ~result.getRepeated() &
                  (result.columns | result.reduced |
                   body.getReducedMask(instances[contraction]));
-  bool hasCopy =
-      llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
-        return llvm::is_contained(preparing, access.instance) &&
-               isCopied(body, access, tile);
-      });
+  bool hasCopy = llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
+    return llvm::is_contained(preparing, access.instance) &&
+           isCopied(body, access, tile);
+  });
   return hasCopy ? CascadeProblem::None : CascadeProblem::ComputedOperand;
 }
 

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopFamilies.h"
+#include "PreparedOperands.h"
 #include "fusion/Analysis/BodyValues.h"
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Analysis/MmaCost.h"
@@ -40,10 +41,6 @@ static constexpr int64_t kGroupRows = 64;
 /// Columns of an instruction that reading its rows takes as long as.
 static constexpr int64_t kLeastColumns = 32;
 
-/// Elements of 16 bits that one instruction contracts, and rows of shared
-/// memory have that it takes either way, at least.
-static constexpr int64_t kLeastWidth = 16;
-
 /// Where buffers in rings begin, a multiple of these bytes.
 static constexpr int64_t kBufferBytes = 1024;
 
@@ -52,27 +49,6 @@ static constexpr int64_t kBufferBytes = 1024;
 static constexpr int64_t kStages = 2, kPreparedStages = 3;
 
 namespace {
-/// A contraction of the walk, its dimensions those of the body.
-struct WalkProduct {
-  Contraction sum;
-  unsigned instance;
-  /// The dimension that it contracts.
-  unsigned depth = 0;
-};
-
-/// An operand of a product that is computed of what is in memory: before the
-/// walk, or of a tile that each step brings.
-struct PreparedOperand {
-  /// Instances that compute it, the contraction where it converts itself, and
-  /// what these read.
-  SmallVector<unsigned> instances;
-  SmallVector<const BodyAccess *> accesses;
-  /// The dimensions of its tile, and that tile's elements.
-  unsigned own = 0, depth = 0;
-  Type element;
-  bool isOfStep = false;
-};
-
 /// What limits the walk of a block: linear over the dimensions, and what the
 /// scalars add to it where that can be said.
 struct PricedLimit {
@@ -89,7 +65,8 @@ struct WalkRange {
 class CascadeScheduler {
 public:
   CascadeScheduler(const KernelBody &body, const TargetInfo &target)
-      : body(body), target(target), cascade(analyzeCascade(body)) {
+      : body(body), target(target), cascade(analyzeCascade(body)),
+        prepared(body, cascade, target) {
     // What a step stores, all steps store.
     if (cascade.storesSteps)
       cascade.limits.clear();
@@ -113,40 +90,13 @@ private:
     /// The order of blocks.
     bool descending = false;
     int64_t group = 1;
+
+    WalkTile getTile() const { return {rows, steps}; }
   };
 
   bool findProducts();
   std::optional<Contraction> match(unsigned instance) const;
   bool findTiledDims();
-  /// Finds the operands that are computed, of those that come from memory.
-  void findPrepared();
-  /// Those that are computed for operand `side` of `product`, of `depth`.
-  std::optional<PreparedOperand> getPrepared(const WalkProduct &product,
-                                             unsigned side) const;
-  bool preparesSteps() const {
-    return llvm::any_of(prepared, [](const PreparedOperand &operand) {
-      return operand.isOfStep;
-    });
-  }
-  /// Elements that a block has of `mask` at a time.
-  double countElements(const Tiling &tiling, DimMask mask) const;
-  double countElements(const Tiling &tiling,
-                       const PreparedOperand &operand) const {
-    return countElements(tiling, DimMask(1) << operand.own |
-                                     DimMask(1) << operand.depth);
-  }
-  /// What computing `operand` takes a block: of a step, or before the walk.
-  double getSeconds(const Tiling &tiling, const PreparedOperand &operand) const;
-  /// The same of all before the walk; and of all of a step what is left of it
-  /// beside the step's products, which take so long.
-  double getHeldSeconds(const Tiling &tiling) const;
-  double getExposedSeconds(const Tiling &tiling, double products) const;
-  /// Bytes of the buffers that they are put into.
-  double countPreparedBytes(const Tiling &tiling) const;
-  /// Of a step what is copied to compute operands of, for each of its elements
-  /// along the walk.
-  double countSourceBytes(const Tiling &tiling,
-                          const PreparedOperand &operand) const;
   /// Of the rows' dimensions those that tiles have rows of.
   SmallVector<unsigned> findTiledRows(ArrayRef<unsigned> all) const;
   /// Warpgroups can make the products of operands as tensor copies bring them.
@@ -170,11 +120,8 @@ private:
   /// Tiles that all multiprocessors have at a time.
   int64_t countPlaces(const Tiling &tiling) const;
   OpCost getElementCost() const;
-  /// Seconds of so many instructions, each of which takes `clocks` of a
-  /// scheduler.
-  double getInstructionSeconds(double instructions, double clocks) const;
-  /// Seconds of so many for each element of a step, of warpgroups that run one
-  /// after the other.
+  /// Seconds of so many instructions for each element of a step, of warpgroups
+  /// that run one after the other.
   double getSeconds(const Tiling &tiling, double instructions) const;
   /// What one step of a block takes: of its products and of everything else.
   std::pair<double, double> getStepSeconds(const Tiling &tiling) const;
@@ -204,7 +151,6 @@ private:
   /// From the start of the first block to the end of the last one.
   double getBlockSeconds(const Tiling &tiling) const;
   double getStepTime(const Tiling &tiling) const;
-  SmallVector<unsigned> getDims(ArrayRef<AffineExpr> coords) const;
   int64_t extentOf(unsigned dim) const {
     return static_cast<int64_t>(body.getExtents()[dim]);
   }
@@ -247,7 +193,7 @@ private:
   /// Dimensions, side by side in all tensors, that rows of a tile run through:
   /// the last one is `row`.
   SmallVector<unsigned> rows;
-  SmallVector<PreparedOperand, 2> prepared;
+  PreparedOperands prepared;
   SmallVector<PricedLimit, 2> limits;
   /// Bytes of an element of each vector along the walk.
   SmallVector<double> vectorBytes;
@@ -269,12 +215,6 @@ static constexpr double kFragmentNeighbours = 2;
 /// Instructions that store what a thread has side by side of a step: the store,
 /// and whether it is within the tensor.
 static constexpr double kStoreInstructions = 2;
-/// Instructions that read, or write, an element of an operand that is computed:
-/// several at a time.
-static constexpr double kMovedInstructions = 0.25;
-/// Clocks of a scheduler for each instruction that computes an operand: no
-/// element waits for another.
-static constexpr double kPreparingClocks = 1.5;
 /// Columns of results, and elements that are contracted in a step, at most.
 static constexpr int64_t kMaxWidth = 256;
 
@@ -315,6 +255,16 @@ static SmallVector<unsigned> getLong(ArrayRef<unsigned> dims,
                                      const KernelBody &body) {
   return llvm::filter_to_vector(
       dims, [&](unsigned dim) { return body.getExtents()[dim] > 1; });
+}
+
+/// The same of those that `coords` are.
+static SmallVector<unsigned> getLong(ArrayRef<AffineExpr> coords,
+                                     const KernelBody &body) {
+  SmallVector<unsigned> dims;
+  for (AffineExpr coord : coords)
+    if (auto dim = dyn_cast<AffineDimExpr>(coord))
+      dims.push_back(dim.getPosition());
+  return getLong(dims, body);
 }
 
 /// The dimensions of `mask`, in order.
@@ -368,9 +318,9 @@ CascadeScheduler::findTiledRows(ArrayRef<unsigned> all) const {
     return {all.back()};
   SmallVector<SmallVector<unsigned>> tensors;
   for (const BodyAccess &access : body.getInputs())
-    tensors.push_back(getDims(access.coords));
+    tensors.push_back(getLong(access.coords, body));
   for (const BodyOutput &output : body.getOutputs())
-    tensors.push_back(getDims(output.coords));
+    tensors.push_back(getLong(output.coords, body));
   return getMergeableDims(all, tensors,
                           [&](unsigned dim) { return extentOf(dim); });
 }
@@ -393,76 +343,8 @@ int64_t CascadeScheduler::countPlaces(const Tiling &tiling) const {
   return target.numSMs * getResident(tiling);
 }
 
-SmallVector<unsigned>
-CascadeScheduler::getDims(ArrayRef<AffineExpr> coords) const {
-  SmallVector<unsigned> dims;
-  for (AffineExpr coord : coords)
-    if (auto dim = dyn_cast<AffineDimExpr>(coord))
-      if (extentOf(dim.getPosition()) > 1)
-        dims.push_back(dim.getPosition());
-  return dims;
-}
-
-std::optional<PreparedOperand>
-CascadeScheduler::getPrepared(const WalkProduct &product, unsigned side) const {
-  const ContractionOperand &operand = product.sum.operands[side];
-  if (operand.direct)
-    return std::nullopt;
-  bool isInner = llvm::is_contained(cascade.inner, product.instance);
-  PreparedOperand result;
-  result.own = side == 0 ? row : isInner ? cascade.walked : column;
-  result.depth = product.depth;
-  result.element = operand.element;
-  // The rows tell the two sides of a contraction apart.
-  DimMask rowBit = DimMask(1) << row;
-  auto isOfSide = [&](DimMask mask) { return !(mask & rowBit) == (side == 1); };
-  ArrayRef<BodyInstance> instances = body.getInstances();
-  for (unsigned producer : instances[product.instance].producers)
-    if (llvm::is_contained(cascade.prepared, producer) &&
-        isOfSide(instances[producer].mask))
-      llvm::append_range(result.instances, getPreparing(body, producer));
-  // The contraction itself converts what is in memory.
-  if (result.instances.empty()) {
-    if (!operand.source ||
-        getElementTypeOrSelf(operand.source.getType()) == operand.element)
-      return std::nullopt;
-    result.instances.push_back(product.instance);
-  }
-  for (const BodyAccess &access : body.getInputs())
-    if (llvm::is_contained(result.instances, access.instance) &&
-        (access.instance != product.instance || isOfSide(access.mask)))
-      result.accesses.push_back(&access);
-  result.isOfStep = llvm::any_of(result.accesses, [&](const BodyAccess *read) {
-    return read->mask & cascade.reduced;
-  });
-  return result;
-}
-
-void CascadeScheduler::findPrepared() {
-  for (const auto &products : {inner, outer})
-    for (const WalkProduct &product : products)
-      for (unsigned side : {0, 1})
-        if (llvm::is_contained(cascade.inner, product.instance) || side == 1)
-          if (std::optional<PreparedOperand> one = getPrepared(product, side))
-            prepared.push_back(std::move(*one));
-}
-
 bool CascadeScheduler::canMultiply() const {
   const ComputeGraph &graph = body.getGraph();
-  // Tensor copies bring tiles of bytes at least, of rows that are whole
-  // granules.
-  auto isCopied = [&](const BodyAccess *access) {
-    auto type =
-        cast<RankedTensorType>(graph.getValue(access->value).ssa.getType());
-    if (type.getRank() < 2 || type.getRank() > kMaxCopyRank)
-      return false;
-    int64_t last = type.getShape().back();
-    unsigned bits = type.getElementTypeBitWidth();
-    SmallVector<unsigned> order = getDims(access->coords);
-    return !ShapedType::isDynamic(last) && bits % 8 == 0 &&
-           last * bits % (8 * kCopyGranule) == 0 && order.size() > 1 &&
-           (access->mask & (DimMask(1) << cascade.walked));
-  };
   auto canFeed = [&](const WalkProduct &product, unsigned side) {
     bool isInner = llvm::is_contained(cascade.inner, product.instance);
     ProductDims dims;
@@ -475,15 +357,15 @@ bool CascadeScheduler::canMultiply() const {
     // Left of the last ones is what a step gives.
     if (!isInner && side == 0)
       return true;
-    if (std::optional<PreparedOperand> own = getPrepared(product, side))
-      return !own->isOfStep || llvm::any_of(own->accesses, isCopied);
+    if (const PreparedOperand *own = prepared.get(product.instance, side))
+      return prepared.hasCopies(*own);
     // Two products may read one tensor, each with its own dimensions.
     auto dimsOf = [&](Value tensor) {
       SmallVector<unsigned> read;
       for (const BodyAccess &access : body.getInputs())
         if (graph.getValue(access.value).ssa == tensor &&
             (read.empty() || access.instance == product.instance))
-          read = getDims(access.coords);
+          read = getLong(access.coords, body);
       return read;
     };
     return operand.direct &&
@@ -526,17 +408,17 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
   // One product beside the exponentials of the next step.
   int64_t canSkew = inner.size() == 1 && outer.size() == 1 &&
                     countWalks(cascade, body) == 1 && !cascade.storesSteps &&
-                    !preparesSteps();
+                    !prepared.areOfSteps();
   for (int64_t skew = canSkew; skew >= 0 && tilings.empty(); --skew)
     for (int64_t groups : {3, 2, 1})
       for (int64_t steps : {128, 64, 32})
         // A tile is a power of two: each of three has one.
-        addTilings({groups * kGroupRows, steps, groups, groups == 3 ? 1 : groups,
-                    skew},
+        addTilings({groups * kGroupRows, steps, groups,
+                    groups == 3 ? 1 : groups, skew},
                    tilings);
   // Where operands of steps are computed, the walk waits for what is done in
   // them rather than for memory: few rows are the instructions' columns.
-  if (preparesSteps() && extentOf(column) >= kGroupRows)
+  if (prepared.areOfSteps() && extentOf(column) >= kGroupRows)
     for (int64_t rows : {32, 16, 8})
       for (int64_t steps : {128, 64})
         if (2 * countRows() > rows || rows == 8)
@@ -549,14 +431,14 @@ void CascadeScheduler::addTilings(Tiling tiling,
   if (countRegisters(tiling) > getMostRegisters(tiling.warpgroups, target))
     return;
   // Those that read the same stages would each compute them.
-  if (preparesSteps() && tiling.together != tiling.warpgroups)
+  if (prepared.areOfSteps() && tiling.together != tiling.warpgroups)
     return;
   for (bool isPersistent : {false, true}) {
     tiling.isPersistent = isPersistent;
     auto fits = [&] {
       return getShape(tiling).sharedBytes <= target.maxSharedPerBlock;
     };
-    tiling.stages = preparesSteps() ? kPreparedStages : kStages;
+    tiling.stages = prepared.areOfSteps() ? kPreparedStages : kStages;
     if (!fits())
       tiling.stages = kStages;
     if (!fits() ||
@@ -611,99 +493,6 @@ LoopSchedule CascadeScheduler::makeSchedule(const Tiling &tiling) const {
     schedule[product.depth].tile = getTile(product.depth);
   }
   return schedule;
-}
-
-double CascadeScheduler::countElements(const Tiling &tiling,
-                                       DimMask mask) const {
-  double elements = 1;
-  for (unsigned dim : getDimsOf(mask)) {
-    if (dim == row)
-      elements *= static_cast<double>(tiling.rows);
-    else if (dim == cascade.walked)
-      elements *= static_cast<double>(tiling.steps);
-    else if (dim == column || llvm::any_of(inner, [&](const WalkProduct &one) {
-               return one.depth == dim;
-             }))
-      elements *= getWidth(dim);
-  }
-  return elements;
-}
-
-double CascadeScheduler::getSeconds(const Tiling &tiling,
-                                    const PreparedOperand &operand) const {
-  double elements = countElements(tiling, operand);
-  double instructions = kMovedInstructions * elements;
-  for (const BodyAccess *access : operand.accesses)
-    instructions += kMovedInstructions * countElements(tiling, access->mask);
-  for (unsigned id : operand.instances) {
-    const BodyInstance &instance = body.getInstances()[id];
-    const GraphNode &node = body.getNode(instance);
-    if (node.kind == NodeKind::Contraction)
-      instructions += elements;
-    else
-      instructions += countElements(tiling, instance.mask) *
-                      node.perPoint.instructions;
-  }
-  double seconds = getInstructionSeconds(instructions, kPreparingClocks);
-  if (!operand.isOfStep)
-    return seconds;
-  // What no copy brings is waited for: neither a tile nor a row.
-  const CascadeConstants &fitted = target.fitted.cascades;
-  AffineExpr walk =
-      getAffineDimExpr(cascade.walked, body.getGraph().getContext());
-  bool isWaitedFor =
-      llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
-        return (access->mask & cascade.reduced) &&
-               countElements(tiling, access->mask) < elements &&
-               access->coords.back() != walk;
-      });
-  return seconds + fitted.stepSeconds +
-         (isWaitedFor ? target.fitted.rates.dramLatencySeconds : 0);
-}
-
-double CascadeScheduler::getHeldSeconds(const Tiling &tiling) const {
-  double seconds = 0;
-  for (const PreparedOperand &operand : prepared)
-    if (!operand.isOfStep)
-      seconds += getSeconds(tiling, operand);
-  return seconds;
-}
-
-double CascadeScheduler::getExposedSeconds(const Tiling &tiling,
-                                           double products) const {
-  // What the last products read is computed beside the first ones, and the
-  // other way round, at half the speed.
-  double ofInner = 0, all = 0;
-  for (const WalkProduct &product : inner)
-    ofInner += getWidth(product.depth);
-  all = ofInner + getWidth(column) * static_cast<double>(outer.size());
-  std::array<double, 2> seconds = {0, 0};
-  for (const PreparedOperand &operand : prepared)
-    if (operand.isOfStep)
-      seconds[operand.own == cascade.walked] += getSeconds(tiling, operand);
-  double beside[2] = {ofInner / all * products / 2,
-                      (1 - ofInner / all) * products / 2};
-  return std::max(0.0, seconds[0] - beside[0]) +
-         std::max(0.0, seconds[1] - beside[1]);
-}
-
-double CascadeScheduler::countPreparedBytes(const Tiling &tiling) const {
-  double bytes = 0;
-  for (const PreparedOperand &operand : prepared)
-    if (operand.isOfStep)
-      bytes += countElements(tiling, operand) *
-               operand.element.getIntOrFloatBitWidth() / 8.0;
-  return bytes;
-}
-
-double
-CascadeScheduler::countSourceBytes(const Tiling &tiling,
-                                   const PreparedOperand &operand) const {
-  double bytes = 0, elements = countElements(tiling, operand);
-  for (const BodyAccess *access : operand.accesses)
-    if (countElements(tiling, access->mask) >= elements)
-      bytes += body.getGraph().getValue(access->value).elementBytes;
-  return bytes * elements / static_cast<double>(tiling.steps);
 }
 
 /// Bytes of an element of a step in vectors along the walk, of which all rows
@@ -776,8 +565,8 @@ double CascadeScheduler::countCopiedBytes(const Tiling &tiling) const {
   // that runs a step behind keeps its own.
   llvm::SmallDenseMap<Value, double> widths;
   auto add = [&](const WalkProduct &product, double width) {
-    if (std::optional<PreparedOperand> own = getPrepared(product, 1)) {
-      bytes += countSourceBytes(tiling, *own);
+    if (const PreparedOperand *own = prepared.get(product.instance, 1)) {
+      bytes += prepared.countSourceBytes(tiling.getTile(), *own);
       return;
     }
     const ContractionOperand &operand = product.sum.operands[1];
@@ -809,15 +598,16 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
   shape.registers =
       std::min(countRegisters(tiling), getRegisterLimit(shape.threads, target));
   // The queries stay, keys and values pass. What is computed has one place.
-  double kept = countPreparedBytes(tiling);
+  double kept = prepared.countBytes(tiling.getTile());
   for (const WalkProduct &product : inner)
     kept += rows * getWidth(product.depth) *
             product.sum.operands[0].element.getIntOrFloatBitWidth() / 8.0 *
-            static_cast<double>(
-                tiling.isPersistent && product.sum.operands[0].direct
-                    ? kSideStages
-                    : 1);
-  double passing = static_cast<double>(tiling.stages) * countCopiedBytes(tiling);
+            static_cast<double>(tiling.isPersistent &&
+                                        product.sum.operands[0].direct
+                                    ? kSideStages
+                                    : 1);
+  double passing =
+      static_cast<double>(tiling.stages) * countCopiedBytes(tiling);
   // Results of a step and of the block leave through tiles of their own, or the
   // queries'.
   double leaving = 0;
@@ -964,10 +754,7 @@ OpCost CascadeScheduler::getElementCost() const {
   ValueNumbering values;
   for (auto [id, instance] : llvm::enumerate(body.getInstances())) {
     const GraphNode &node = body.getNode(instance);
-    bool isPrepared = llvm::any_of(prepared, [&](const PreparedOperand &one) {
-      return llvm::is_contained(one.instances, id);
-    });
-    if (node.kind == NodeKind::Contraction || isPrepared ||
+    if (node.kind == NodeKind::Contraction || prepared.isPreparing(id) ||
         !(instance.mask & (DimMask(1) << cascade.walked)))
       continue;
     cost += node.perPoint;
@@ -1044,17 +831,11 @@ static double countMaskInstructions(const KernelBody &body, unsigned walked) {
   return instructions;
 }
 
-double CascadeScheduler::getInstructionSeconds(double instructions,
-                                               double clocks) const {
-  return 2 * instructions * clocks * target.numSMs /
-         target.fp32FlopsPerSecond();
-}
-
 double CascadeScheduler::getSeconds(const Tiling &tiling,
                                     double instructions) const {
-  return getInstructionSeconds(static_cast<double>(tiling.rows * tiling.steps) *
-                                   instructions,
-                               target.fitted.cascades.issueClocks);
+  return getIssueSeconds(static_cast<double>(tiling.rows * tiling.steps) *
+                             instructions,
+                         target.fitted.cascades.issueClocks, target);
 }
 
 std::pair<double, double>
@@ -1078,8 +859,7 @@ CascadeScheduler::getStepSeconds(const Tiling &tiling) const {
   // Warps have parts of each row, which they reduce together.
   if (tiling.rows < kGroupRows)
     for (unsigned member : cascade.members)
-      if (body.getNode(body.getInstances()[member]).kind ==
-          NodeKind::Reduction)
+      if (body.getNode(body.getInstances()[member]).kind == NodeKind::Reduction)
         others += target.fitted.cascades.stepSeconds;
   return {flops / (rate * perSM), others};
 }
@@ -1253,7 +1033,7 @@ double CascadeScheduler::getBlockSeconds(const Tiling &tiling) const {
   double mask = getSeconds(tiling, countMaskInstructions(body, cascade.walked));
   int64_t crossed = static_cast<int64_t>(limits.size()) *
                     llvm::divideCeil(tiling.rows, tiling.steps);
-  around += getHeldSeconds(tiling);
+  around += prepared.getHeldSeconds(tiling.getTile());
   if (tiling.split > 1)
     around += getExchangeSeconds(tiling);
   // The first copies wait for where their rows lie; later ones are behind
@@ -1400,7 +1180,7 @@ double CascadeScheduler::getStepTime(const Tiling &tiling) const {
           (fitted.productsWait * products + fitted.arithmeticWait * others);
   if (isLimited(tiling))
     step += fitted.limitedSeconds;
-  step += getExposedSeconds(tiling, products * own) *
+  step += prepared.getExposedSeconds(tiling.getTile(), products * own) *
           (1 + fitted.arithmeticWait *
                    static_cast<double>(getResident(tiling) - 1));
   double copies = groups / own * countCopiedBytes(tiling) *
@@ -1438,7 +1218,7 @@ std::vector<PricedSchedule> CascadeScheduler::run() {
   if (cascade.problem != CascadeProblem::None || !findProducts() ||
       !findTiledDims())
     return priced;
-  findPrepared();
+  prepared.find(inner, outer, row, column);
   findLimits();
   vectorBytes = getBytesOfVectors(body, DimMask(1) << row, cascade.walked);
   elementCost = getElementCost();

@@ -554,9 +554,8 @@ std::optional<LinearLayout> LayoutAssigner::derivedLayout(const Group &group) {
   return std::nullopt;
 }
 
-LinearLayout
-LayoutAssigner::getSharedOutLayout(const LinearLayout &layout,
-                                   ArrayRef<int64_t> share) const {
+LinearLayout LayoutAssigner::getSharedOutLayout(const LinearLayout &layout,
+                                                ArrayRef<int64_t> share) const {
   if (layout.getPart(share))
     return layout;
   unsigned rank = share.size();

@@ -118,9 +118,8 @@ std::optional<Prepared> LoopPreparer::find(LocalStoreOp store) {
       ops.insert(op);
     }
   Prepared result{store, SmallVector<Operation *>(ops.getArrayRef())};
-  llvm::sort(result.ops, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(result.ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return result;
 }
 

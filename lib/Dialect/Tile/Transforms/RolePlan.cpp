@@ -514,11 +514,11 @@ LogicalResult ContractionPlanner::planProduct(DotOp dot) {
                       " is too small for the products of a warpgroup",
                   dot);
   if (product.isStoredA())
-    result.stored[dot.getA()] = getOperandBuffer(
-        dot.getA().getType(), getFastDim(dot.getA(), result));
+    result.stored[dot.getA()] =
+        getOperandBuffer(dot.getA().getType(), getFastDim(dot.getA(), result));
   if (product.isStoredB())
-    result.stored[dot.getB()] = getOperandBuffer(
-        dot.getB().getType(), getFastDim(dot.getB(), result));
+    result.stored[dot.getB()] =
+        getOperandBuffer(dot.getB().getType(), getFastDim(dot.getB(), result));
   result.products.push_back(product);
   return success();
 }
