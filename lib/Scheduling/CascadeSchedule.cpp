@@ -428,8 +428,6 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
 
 void CascadeScheduler::addTilings(Tiling tiling,
                                   SmallVectorImpl<Tiling> &tilings) const {
-  if (countRegisters(tiling) > getMostRegisters(tiling.warpgroups, target))
-    return;
   // Those that read the same stages would each compute them.
   if (prepared.areOfSteps() && tiling.together != tiling.warpgroups)
     return;
@@ -442,6 +440,7 @@ void CascadeScheduler::addTilings(Tiling tiling,
     if (!fits())
       tiling.stages = kStages;
     if (!fits() ||
+        countRegisters(tiling) > getMostRegisters(tiling.warpgroups, target) ||
         (isPersistent && getShape(tiling).blocks <= countPlaces(tiling)))
       continue;
     tilings.push_back(tiling);
@@ -527,7 +526,9 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
     for (double bytes : vectorBytes)
       ofVectors += static_cast<int64_t>(static_cast<double>(tiling.steps) *
                                         bytes / (4 * sizeof(float)));
-  return target.fitted.cascades.registers + ofVectors +
+  // Where the operands of each tile are computed of.
+  int64_t ofPlaces = tiling.isPersistent ? prepared.countHeldPlaces() : 0;
+  return target.fitted.cascades.registers + ofVectors + ofPlaces +
          static_cast<int64_t>(static_cast<double>(tiling.rows) * each) /
              (tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
 }

@@ -207,6 +207,15 @@ double PreparedOperands::getExposedSeconds(const WalkTile &tile,
          std::max(0.0, seconds[1] - beside[1]);
 }
 
+int64_t PreparedOperands::countHeldPlaces() const {
+  constexpr int64_t kPointer = 2;
+  int64_t places = 0;
+  for (const PreparedOperand &operand : all)
+    if (!operand.isOfStep)
+      places += static_cast<int64_t>(operand.accesses.size());
+  return kPointer * places;
+}
+
 double PreparedOperands::countBytes(const WalkTile &tile) const {
   double bytes = 0;
   for (const PreparedOperand &operand : all)

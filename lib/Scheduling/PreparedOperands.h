@@ -85,6 +85,8 @@ public:
   double getHeldSeconds(const WalkTile &tile) const;
   /// Seconds of a step that are left beside its products, which take so long.
   double getExposedSeconds(const WalkTile &tile, double products) const;
+  /// Registers that say where what is read before a walk lies.
+  int64_t countHeldPlaces() const;
   /// Bytes of the buffers of those that steps compute.
   double countBytes(const WalkTile &tile) const;
   /// What is copied to compute `operand`, for each element that is walked.

@@ -15,7 +15,11 @@ have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind 
 mask: 4x16x4096x128_f16_causal, or with a change of the scores, which is written
 as plain operations and has FlexAttention as a peer: _alibi (and causal),
 _distance (ALiBi without a mask), _window (512 keys, causal), _softcap,
-_softcapcausal, _bias (a number for each score, in memory). Packages are named CASE@VARIANT.fpk; `build`
+_softcapcausal, _bias (a number for each score, in memory), or with operands that
+are computed (attention_operands.py): _rope (rotary embedding of queries and
+keys, and _ropecausal), _ropequery (of queries alone), _f8 and _i8 (keys and
+values in 8 bits, with a scale for each head or row). Packages are named
+CASE@VARIANT.fpk; `build`
 writes CASE@own.fpk, and others that lie in the folder are run as well. Each is
 run twice, which must agree bit by bit, and its first head is compared with
 float64; then package and peers take turns, median of graph replays with the L2
@@ -280,6 +284,55 @@ class Case:
                                 block_mask=mask,
                                 enable_gqa=self.keys[1] != self.shape[1])
 
+    def draw(self):
+        """What the package takes: queries, keys, values of `type`, and the
+        change's slopes or bias."""
+        import torch
+        inputs = [torch.randn(shape, device="cuda").to(self.torch_type())
+                  for shape in (self.shape, self.keys, self.keys)]
+        if self.has_slopes:
+            inputs.append(self.slopes())
+        elif self.has_bias:
+            inputs.append(self.bias())
+        return inputs
+
+    def torch_type(self):
+        import torch
+        return {"f16": torch.float16, "bf16": torch.bfloat16}[self.type]
+
+    def wanted(self, inputs):
+        """The first head's result [length, width] in float64."""
+        more = None
+        if self.has_slopes:
+            more = inputs[3][0].double()
+        elif self.has_bias:
+            more = inputs[3][0, 0].double()
+        return reference(self, *(x[0, 0].double() for x in inputs[:3]), more)
+
+    def attend(self, backend, inputs, mask=()):
+        """PyTorch's attention by `backend`; `mask` is added to scores."""
+        import torch.nn.functional as functional
+        from torch.nn.attention import sdpa_kernel
+        with sdpa_kernel(backend):
+            return functional.scaled_dot_product_attention(
+                *inputs[:3], *mask, is_causal=self.causal,
+                enable_gqa=self.keys[1] != self.shape[1])
+
+    def peers(self, inputs):
+        """{label: a call} of what others make of `inputs`."""
+        from torch.nn.attention import SDPBackend
+        if self.change and not self.has_bias:
+            return {"FlexAttention": self.flex(inputs)}
+        mask = inputs[3:] if self.has_bias else ()
+        calls = {"cuDNN": lambda: self.attend(SDPBackend.CUDNN_ATTENTION,
+                                              inputs, mask)}
+        if not self.has_bias:
+            calls["FlashAttention"] = lambda: self.attend(
+                SDPBackend.FLASH_ATTENTION, inputs)
+        if self.has_bias or self.keys != self.shape:
+            calls["FlexAttention"] = self.flex(inputs)
+        return calls
+
     def flops(self):
         batch, heads, length, width = self.shape
         keys = self.keys[2]
@@ -298,41 +351,14 @@ class Case:
 def run(folder, only):
     import fusion_compiler as fusion
     import torch
-    import torch.nn.functional as functional
-    from torch.nn.attention import SDPBackend, sdpa_kernel
 
     timer = make_timer()
-    types = {"f16": torch.float16, "bf16": torch.bfloat16}
     failed = 0
     for name, paths in find_packages(folder, only).items():
-        case = Case(name)
-        inputs = [torch.randn(shape, device="cuda").to(types[case.type])
-                  for shape in (case.shape, case.keys, case.keys)]
-        more = None
-        if case.has_slopes:
-            inputs.append(case.slopes())
-            more = inputs[3][0].double()
-        elif case.has_bias:
-            inputs.append(case.bias())
-            more = inputs[3][0, 0].double()
-        wanted = reference(case, *(x[0, 0].double() for x in inputs[:3]), more)
-
-        def peer(backend):
-            with sdpa_kernel(backend):
-                return functional.scaled_dot_product_attention(
-                    *inputs[:3], *(inputs[3:] if case.has_bias else ()),
-                    is_causal=case.causal,
-                    enable_gqa=case.keys[1] != case.shape[1])
-
-        calls = {"cuDNN": lambda: peer(SDPBackend.CUDNN_ATTENTION),
-                 "FlashAttention": lambda: peer(SDPBackend.FLASH_ATTENTION)}
-        if case.has_bias:
-            del calls["FlashAttention"]
-            calls["FlexAttention"] = case.flex(inputs)
-        elif case.change:
-            calls = {"FlexAttention": case.flex(inputs)}
-        elif case.keys != case.shape:
-            calls["FlexAttention"] = case.flex(inputs)
+        case = make_case(name)
+        inputs = case.draw()
+        wanted = case.wanted(inputs)
+        calls = case.peers(inputs)
         peers = set(calls)
         for path in paths:
             package = fusion.load(path)
@@ -372,5 +398,13 @@ def reference(case, query, key, value, more):
     return torch.softmax(scores, -1) @ value
 
 
+def make_case(name):
+    from attention_operands import KINDS, ComputedCase
+    kind = name.rpartition("_")[2]
+    return ComputedCase(name) if kind in KINDS else Case(name)
+
+
 if __name__ == "__main__":
-    sys.exit(run_named(__doc__, Case, CASES + CHANGED + DECODING, run))
+    from attention_operands import CASES as COMPUTED
+    sys.exit(run_named(__doc__, make_case,
+                       CASES + CHANGED + DECODING + COMPUTED, run))

@@ -155,9 +155,10 @@ private:
   SmallVector<PositionBits> positionBits;
   /// Conversions have no group: what is asked of groups while they are made is
   /// known before. Reductions of what warps that share a depth have, accesses
-  /// around scans, those where threads have rows, and those in loops that carry
-  /// what they reduce in each step.
-  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans, ofRows, ofSteps;
+  /// around scans, those where threads have rows, those in loops that carry
+  /// what they reduce in each step, and those of what goes to buffers.
+  llvm::SmallPtrSet<Operation *, 4> sumsOfWarps, ofScans, ofRows, ofSteps,
+      toBuffers;
 };
 } // namespace
 
@@ -837,6 +838,9 @@ void LayoutAssigner::convertAround(ReshapeOp reshape, OpBuilder &builder) {
 void LayoutAssigner::convertAround(LoadOp load, OpBuilder &builder) {
   if (!isTile(load.getResult()) || !load.getIndices().empty())
     return;
+  // What goes to a buffer is exchanged there.
+  if (toBuffers.contains(load))
+    return;
   LinearLayout used = getLayout(load.getType()).getLinear();
   // What the elements of a vector are in one step of a walk, lanes read as they
   // use them: threads that exchange them would wait for each other in each.
@@ -915,6 +919,8 @@ void LayoutAssigner::apply() {
     if (accessed && isTile(accessed) &&
         (isInSteps(op) || groupOf(accessed).isReducedInSteps))
       ofSteps.insert(op);
+    if (load && isTile(accessed) && bufferLayout(groupOf(accessed)))
+      toBuffers.insert(op);
     if (auto reduce = dyn_cast<ReduceOp>(op);
         reduce && isShared(groupOf(reduce.getInputs().front())))
       sumsOfWarps.insert(op);

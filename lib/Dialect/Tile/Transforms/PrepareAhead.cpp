@@ -62,8 +62,8 @@ public:
   void run();
 
 private:
-  /// How `store` is computed, if of nothing that a turn leaves to the next but
-  /// positions in rings.
+  /// How `store` is computed, if of stages of rings, and of nothing that a turn
+  /// leaves to the next but positions in these.
   std::optional<Prepared> find(LocalStoreOp store);
   /// What a turn adds to `carried`, a position.
   std::optional<int64_t> getStride(BlockArgument carried);
@@ -117,6 +117,9 @@ std::optional<Prepared> LoopPreparer::find(LocalStoreOp store) {
         return std::nullopt;
       ops.insert(op);
     }
+  // What is loaded meanwhile would wait for memory in registers.
+  if (llvm::none_of(ops, llvm::IsaPred<WaitOp>))
+    return std::nullopt;
   Prepared result{store, SmallVector<Operation *>(ops.getArrayRef())};
   llvm::sort(result.ops,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

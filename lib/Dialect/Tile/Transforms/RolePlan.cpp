@@ -999,6 +999,18 @@ int64_t RolePlan::getSharedBytes(ArrayRef<fusion::SharedPiece> others) const {
   return fusion::placeShared(pieces, groups).ofBlock;
 }
 
+/// True when what is computed of `tile`, element by element, is put into a
+/// buffer: threads have it as they load it.
+static bool goesToBuffer(Value tile, const ContractionPlan &plan) {
+  if (plan.stored.contains(tile))
+    return true;
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    return !isa<TileDialect>(user->getDialect()) &&
+           user->getNumRegions() == 0 && user->getNumResults() == 1 &&
+           goesToBuffer(user->getResult(0), plan);
+  });
+}
+
 /// What tiles of plain accesses take for a moment when their elements go
 /// through shared memory to the threads that want them. Vectors do where they
 /// are longer than what shuffles bring.
@@ -1027,6 +1039,7 @@ getExchanges(ProgramOp program, const RolePlan &plan,
   program.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       if (!plan.contraction.loads.contains(op) &&
+          !goesToBuffer(load.getResult(), plan.contraction) &&
           llvm::none_of(plan.sideRings, [&](const SideRing &ring) {
             return ring.loads.contains(op);
           }))
