@@ -230,10 +230,16 @@ CascadeProblem CascadeAnalysis::findPreparedProblem(unsigned contraction,
   DimMask tile = operand.mask & ~result.getRepeated() &
                  (result.columns | result.reduced |
                   body.getReducedMask(instances[contraction]));
-  bool hasCopy = llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
-    return llvm::is_contained(preparing, access.instance) &&
-           isCopied(body, access, tile);
-  });
+  auto isLookedUp = [&](unsigned other) {
+    return (instances[other].mask & tile) == tile &&
+           matchLookup(body.getNode(instances[other]).op->getResult(0));
+  };
+  bool hasCopy =
+      llvm::any_of(preparing, isLookedUp) ||
+      llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
+        return llvm::is_contained(preparing, access.instance) &&
+               isCopied(body, access, tile);
+      });
   return hasCopy ? CascadeProblem::None : CascadeProblem::ComputedOperand;
 }
 

@@ -114,24 +114,42 @@ bool PreparedOperands::isPreparing(unsigned id) const {
   });
 }
 
+std::optional<Lookup>
+PreparedOperands::getLookup(const BodyInstance &instance) const {
+  return matchLookup(body.getNode(instance).op->getResult(0));
+}
+
 bool PreparedOperands::hasCopies(const PreparedOperand &operand) const {
   if (!operand.isOfStep)
     return true;
   // Tensor copies bring tiles of bytes at least, of rows that are whole
   // granules.
   DimMask tile = DimMask(1) << operand.own | DimMask(1) << operand.depth;
-  return llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
-    Value tensor = body.getGraph().getValue(access->value).ssa;
+  auto isCopied = [&](Value tensor, AffineExpr along) {
     auto type = cast<RankedTensorType>(tensor.getType());
-    if ((access->mask & tile) != tile || type.getRank() > kMaxCopyRank ||
+    if (type.getRank() < 1 || type.getRank() > kMaxCopyRank ||
         !type.getElementType().isIntOrFloat())
       return false;
     int64_t last = type.getShape().back();
     unsigned bits = type.getElementTypeBitWidth();
     return !ShapedType::isDynamic(last) && bits % 8 == 0 &&
            last * bits % (8 * kCopyGranule) == 0 &&
-           (body.getMask(access->coords.back()) & tile);
-  });
+           (body.getMask(along) & tile);
+  };
+  auto isLookedUp = [&](unsigned id) {
+    const BodyInstance &instance = body.getInstances()[id];
+    std::optional<Lookup> lookup = getLookup(instance);
+    std::optional<unsigned> fastest =
+        lookup ? lookup->getFastest() : std::nullopt;
+    return fastest && (instance.mask & tile) == tile &&
+           isCopied(lookup->source, instance.loops[*fastest]);
+  };
+  return llvm::any_of(operand.instances, isLookedUp) ||
+         llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
+           return (access->mask & tile) == tile && !access->coords.empty() &&
+                  isCopied(body.getGraph().getValue(access->value).ssa,
+                           access->coords.back());
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,14 +190,16 @@ double PreparedOperands::getSeconds(const WalkTile &tile,
   double seconds = getIssueSeconds(instructions, kPreparingClocks, target);
   if (!operand.isOfStep)
     return seconds;
-  // What no copy brings is waited for: neither a tile nor a row.
+  // What no copy brings is waited for: neither a tile nor a row, nor what says
+  // where these lie.
   AffineExpr walk =
       getAffineDimExpr(cascade.walked, body.getGraph().getContext());
   bool isWaitedFor =
       llvm::any_of(operand.accesses, [&](const BodyAccess *access) {
         return (access->mask & cascade.reduced) &&
                countElements(tile, access->mask) < elements &&
-               access->coords.back() != walk;
+               access->coords.back() != walk &&
+               !getLookup(body.getInstances()[access->instance]);
       });
   return seconds + target.fitted.cascades.stepSeconds +
          (isWaitedFor ? target.fitted.rates.dramLatencySeconds : 0);

@@ -96,6 +96,8 @@ public:
 private:
   std::optional<PreparedOperand> match(const WalkProduct &product,
                                        unsigned side, unsigned own) const;
+  /// The lookup that `instance` is, if it is one.
+  std::optional<Lookup> getLookup(const BodyInstance &instance) const;
   /// Elements that a block has of `mask` at a time.
   double countElements(const WalkTile &tile, DimMask mask) const;
   double countElements(const WalkTile &tile,
