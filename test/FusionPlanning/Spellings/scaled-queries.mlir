@@ -1,9 +1,8 @@
-// The queries are scaled, by a kernel of their own.
+// The queries are scaled, before the walk.
 
 // RUN: fusion-compile %s --target=sm_90a --compile-to=schedule -o - | FileCheck %s
 
-// CHECK: fusion.kernel @mul
-// CHECK: fusion.kernel @matmul
+// CHECK: fusion.kernel @mul_matmul
 // CHECK-SAME: #fusion.axis<sequential
 // CHECK-NOT: fusion.kernel @
 
