@@ -234,12 +234,11 @@ CascadeProblem CascadeAnalysis::findPreparedProblem(unsigned contraction,
     return (instances[other].mask & tile) == tile &&
            matchLookup(body.getNode(instances[other]).op->getResult(0));
   };
-  bool hasCopy =
-      llvm::any_of(preparing, isLookedUp) ||
-      llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
-        return llvm::is_contained(preparing, access.instance) &&
-               isCopied(body, access, tile);
-      });
+  bool hasCopy = llvm::any_of(preparing, isLookedUp) ||
+                 llvm::any_of(body.getInputs(), [&](const BodyAccess &access) {
+                   return llvm::is_contained(preparing, access.instance) &&
+                          isCopied(body, access, tile);
+                 });
   return hasCopy ? CascadeProblem::None : CascadeProblem::ComputedOperand;
 }
 

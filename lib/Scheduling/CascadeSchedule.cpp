@@ -326,8 +326,9 @@ CascadeScheduler::findTiledRows(ArrayRef<unsigned> all) const {
 }
 
 int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
-  // What their sums do not take of registers the assembler does.
-  if (tiling.rows < kGroupRows)
+  // The assembler takes what registers it can have to compute operands: that
+  // several blocks have room for them must not rest on it.
+  if (tiling.rows < kGroupRows || prepared.areOfSteps())
     return 1;
   // Where registers move from warps that load to others a block has all.
   int64_t sums = tiling.rows * static_cast<int64_t>(getWidth(column)) +
@@ -335,8 +336,12 @@ int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
   int64_t threads = tiling.warpgroups * kWarpgroupWarps * kWarpThreads;
   if (tiling.warpgroups > 1 && sums >= kLeastMovedSums * threads)
     return 1;
-  return std::max<int64_t>(
-      1, computeOccupancy(getShape(tiling), target).blocksPerSM);
+  KernelShape shape = getShape(tiling);
+  shape.registers =
+      std::max(shape.registers,
+               std::min(prepared.countHeldRegisters(tiling.getTile(), threads),
+                        getRegisterLimit(shape.threads, target)));
+  return std::max<int64_t>(1, computeOccupancy(shape, target).blocksPerSM);
 }
 
 int64_t CascadeScheduler::countPlaces(const Tiling &tiling) const {

@@ -236,6 +236,18 @@ int64_t PreparedOperands::countHeldPlaces() const {
   return kPointer * places;
 }
 
+int64_t PreparedOperands::countHeldRegisters(const WalkTile &tile,
+                                             int64_t threads) const {
+  double bytes = 0;
+  for (const PreparedOperand &operand : all)
+    if (!operand.isOfStep)
+      for (const BodyAccess *access : operand.accesses)
+        bytes += countElements(tile, access->mask) *
+                 body.getGraph().getValue(access->value).elementBytes;
+  return target.fitted.cascades.registers +
+         static_cast<int64_t>(bytes / sizeof(float)) / threads;
+}
+
 double PreparedOperands::countBytes(const WalkTile &tile) const {
   double bytes = 0;
   for (const PreparedOperand &operand : all)

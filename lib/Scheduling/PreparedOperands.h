@@ -87,6 +87,9 @@ public:
   double getExposedSeconds(const WalkTile &tile, double products) const;
   /// Registers that say where what is read before a walk lies.
   int64_t countHeldPlaces() const;
+  /// Registers of each of so many threads before a walk, where all that is read
+  /// is there at a time.
+  int64_t countHeldRegisters(const WalkTile &tile, int64_t threads) const;
   /// Bytes of the buffers of those that steps compute.
   double countBytes(const WalkTile &tile) const;
   /// What is copied to compute `operand`, for each element that is walked.
