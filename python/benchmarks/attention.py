@@ -11,15 +11,15 @@
 each with [--only=REGEX] for the names of cases.
 
 A case is BATCHxHEADSxLENGTHxWIDTH_TYPE, where heads and length of queries may
-have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind it for a causal
-mask: 4x16x4096x128_f16_causal, or with a change of the scores, which is written
-as plain operations and has FlexAttention as a peer: _alibi (and causal),
-_distance (ALiBi without a mask), _window (512 keys, causal), _softcap,
-_softcapcausal, _bias (a number for each score, in memory), or with operands that
-are computed (attention_operands.py): _rope (rotary embedding of queries and
-keys, and _ropecausal), _ropequery (of queries alone), _f8 and _i8 (keys and
-values in 8 bits, with a scale for each head or row). Packages are named
-CASE@VARIANT.fpk; `build`
+have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind
+it for a causal mask: 4x16x4096x128_f16_causal, or with a change of the scores,
+which is written as plain operations and has FlexAttention as a peer: _alibi
+(and causal), _distance (ALiBi without a mask), _window (512 keys, causal),
+_softcap, _softcapcausal, _bias (a number for each score, in memory), or with
+operands that are computed (attention_operands.py): _rope (rotary embedding of
+queries and keys, and _ropecausal), _ropequery (of queries alone), _f8 and _i8
+(keys and values in 8 bits, with a scale for each head or row). Packages are
+named CASE@VARIANT.fpk; `build`
 writes CASE@own.fpk, and others that lie in the folder are run as well. Each is
 run twice, which must agree bit by bit, and its first head is compared with
 float64; then package and peers take turns, median of graph replays with the L2
