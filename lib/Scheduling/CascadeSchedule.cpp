@@ -533,9 +533,17 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
                                         bytes / (4 * sizeof(float)));
   // Where the operands of each tile are computed of.
   int64_t ofPlaces = tiling.isPersistent ? prepared.countHeldPlaces() : 0;
+  auto threads =
+      static_cast<double>(tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
+  double rows = static_cast<double>(tiling.rows) / threads;
+  // An operand of a step is computed beside the sums and the weights.
+  double preparing =
+      rows * (getWidth(column) * static_cast<double>(outer.size()) +
+              static_cast<double>(tiling.steps) / 2) +
+      prepared.countStepRegisters(tiling.getTile(), threads);
   return target.fitted.cascades.registers + ofVectors + ofPlaces +
-         static_cast<int64_t>(static_cast<double>(tiling.rows) * each) /
-             (tiling.warpgroups * kWarpgroupWarps * kWarpThreads);
+         static_cast<int64_t>(
+             std::max(rows * each, prepared.areOfSteps() ? preparing : 0));
 }
 
 /// Bytes of each element of a step that copies bring beside the operands of
@@ -612,6 +620,12 @@ KernelShape CascadeScheduler::getShape(const Tiling &tiling) const {
                                         product.sum.operands[0].direct
                                     ? kSideStages
                                     : 1);
+  // Weights that are columns, and what blocks that share a walk exchange.
+  if (tiling.rows < kGroupRows) {
+    kept += rows * static_cast<double>(tiling.steps * sizeof(uint16_t));
+    if (tiling.split > 1)
+      kept += rows * getWidth(column) * sizeof(float);
+  }
   double passing =
       static_cast<double>(tiling.stages) * countCopiedBytes(tiling);
   // Results of a step and of the block leave through tiles of their own, or the

@@ -248,6 +248,22 @@ int64_t PreparedOperands::countHeldRegisters(const WalkTile &tile,
          static_cast<int64_t>(bytes / sizeof(float)) / threads;
 }
 
+double PreparedOperands::countStepRegisters(const WalkTile &tile,
+                                            double threads) const {
+  // Some elements are between both types.
+  constexpr double kBetween = 24;
+  double most = 0;
+  for (const PreparedOperand &operand : all)
+    if (operand.isOfStep) {
+      double bytes =
+          countSourceBytes(tile, operand) * static_cast<double>(tile.steps) +
+          countElements(tile, operand) *
+              operand.element.getIntOrFloatBitWidth() / 8.0;
+      most = std::max(most, bytes / (sizeof(float) * threads));
+    }
+  return most + kBetween;
+}
+
 double PreparedOperands::countBytes(const WalkTile &tile) const {
   double bytes = 0;
   for (const PreparedOperand &operand : all)

@@ -90,6 +90,8 @@ public:
   /// Registers of each of so many threads before a walk, where all that is read
   /// is there at a time.
   int64_t countHeldRegisters(const WalkTile &tile, int64_t threads) const;
+  /// The same of one that a step computes.
+  double countStepRegisters(const WalkTile &tile, double threads) const;
   /// Bytes of the buffers of those that steps compute.
   double countBytes(const WalkTile &tile) const;
   /// What is copied to compute `operand`, for each element that is walked.

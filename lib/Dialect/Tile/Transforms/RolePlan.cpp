@@ -1018,26 +1018,37 @@ static SmallVector<fusion::SharedPiece>
 getExchanges(ProgramOp program, const RolePlan &plan,
              const fusion::TargetInfo &target) {
   SmallVector<fusion::SharedPiece> pieces;
-  auto add = [&](const Access &access) {
-    ArrayRef<int64_t> shape = getTileShape(access.tile);
-    bool isShort =
-        shape.size() == 1 && (shape[0] < target.fitted.layouts.leastExchanged ||
-                              !isContiguous(access, /*axis=*/0));
-    if (shape.empty() || isShort)
-      return;
+  auto addTile = [&](Type tile) {
     fusion::SharedPiece piece;
     piece.bytes = 1;
-    if (Type element = getTileElementType(access.tile); element.isIntOrFloat())
+    if (Type element = getTileElementType(tile); element.isIntOrFloat())
       piece.bytes =
           llvm::divideCeil(std::max(8u, element.getIntOrFloatBitWidth()), 8);
-    for (int64_t size : shape)
+    for (int64_t size : getTileShape(tile))
       piece.bytes *= size;
     piece.first = piece.last = pieces.size();
     piece.isOfGroup = true;
     pieces.push_back(piece);
   };
+  auto add = [&](const Access &access) {
+    ArrayRef<int64_t> shape = getTileShape(access.tile);
+    bool isShort =
+        shape.size() == 1 && (shape[0] < target.fitted.layouts.leastExchanged ||
+                              !isContiguous(access, /*axis=*/0));
+    if (!shape.empty() && !isShort)
+      addTile(access.tile);
+  };
+  // Of rows that are an instruction's columns lanes and warps have parts of the
+  // others, which blocks that share a walk exchange.
+  bool areColumns =
+      llvm::any_of(plan.contraction.products,
+                   [](const Product &product) { return product.swapped; });
   program.getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
+    if (auto gather = dyn_cast<GridGatherOp>(op)) {
+      for (Value value : gather.getValues())
+        if (areColumns && getTileShape(value.getType()).size() == 2)
+          addTile(value.getType());
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (!plan.contraction.loads.contains(op) &&
           !goesToBuffer(load.getResult(), plan.contraction) &&
           llvm::none_of(plan.sideRings, [&](const SideRing &ring) {
@@ -1081,7 +1092,12 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
   // overlap. What surrounds the contraction gives way first, largest first:
   // it happens once for each tile of the result.
   const RolePlan whole = plan;
-  for (int64_t least : {std::min<int64_t>(wanted, 3), int64_t(2)}) {
+  SmallVector<int64_t> leasts = {std::min<int64_t>(wanted, 3), 2};
+  // What is done once has no use for a second stage.
+  if (!plan.contraction.isLoop() &&
+      isOnce(&plan.contraction.getFirst()->front(), plan.contraction))
+    leasts.push_back(1);
+  for (int64_t least : leasts) {
     plan = whole;
     if (fitsWithStages(least))
       return success();
