@@ -210,6 +210,8 @@ static constexpr int64_t kGroups[] = {2, 4, 8, 16};
 static constexpr int64_t kMaxCounted = 4096;
 /// Blocks that share a walk, at most: each reads what all have added up.
 static constexpr int64_t kMaxSplit = 32;
+/// Registers of a thread for what other blocks have of few rows, at most.
+static constexpr int64_t kMostGathered = 144;
 /// Elements of a row that a thread has side by side of a product's result.
 static constexpr double kFragmentNeighbours = 2;
 /// Instructions that store what a thread has side by side of a step: the store,
@@ -454,6 +456,20 @@ void CascadeScheduler::addTilings(Tiling tiling,
   }
 }
 
+/// Registers of a thread for what `split` blocks have of few `rows`, which are
+/// columns, of `width`: a lane has a quarter of the rows, of which it gets what
+/// all have reduced, besides its elements of the block's share.
+static int64_t countGathered(const KernelBody &body, const CascadeBody &cascade,
+                             int64_t rows, int64_t width, int64_t split) {
+  int64_t reductions = llvm::count_if(cascade.members, [&](unsigned member) {
+    return body.getNode(body.getInstances()[member]).kind ==
+           NodeKind::Reduction;
+  });
+  int64_t share = std::max(kLeastSharedColumns, width / split);
+  return split * (rows * reductions / 4 +
+                  rows * share / (kWarpgroupWarps * kWarpThreads));
+}
+
 void CascadeScheduler::addSplits(Tiling tiling,
                                  SmallVectorImpl<Tiling> &tilings) const {
   // Rows of one tile together, and threads have parts of its columns; how many
@@ -466,9 +482,14 @@ void CascadeScheduler::addSplits(Tiling tiling,
       getWidth(column) < 2 * kLeastSharedColumns)
     return;
   // All run at the same time, and have something to do.
+  auto hasRegisters = [&] {
+    return tiling.rows >= kGroupRows ||
+           countGathered(body, cascade, tiling.rows, getTile(column),
+                         tiling.split) <= kMostGathered;
+  };
   for (tiling.split = 2;
        getShape(tiling).blocks <= countPlaces(tiling) &&
-       tiling.split <= kMaxSplit &&
+       tiling.split <= kMaxSplit && hasRegisters() &&
        tiling.split * tiling.steps <= extentOf(cascade.walked);
        tiling.split *= 2)
     tilings.push_back(tiling);
