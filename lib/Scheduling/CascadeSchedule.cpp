@@ -339,10 +339,11 @@ int64_t CascadeScheduler::getResident(const Tiling &tiling) const {
   if (tiling.warpgroups > 1 && sums >= kLeastMovedSums * threads)
     return 1;
   KernelShape shape = getShape(tiling);
-  shape.registers =
-      std::max(shape.registers,
-               std::min(prepared.countHeldRegisters(tiling.getTile(), threads),
-                        getRegisterLimit(shape.threads, target)));
+  auto held = static_cast<int64_t>(prepared.countHeldRegisters(
+      tiling.getTile(), static_cast<double>(threads)));
+  shape.registers = std::max(shape.registers,
+                             std::min(target.fitted.cascades.registers + held,
+                                      getRegisterLimit(shape.threads, target)));
   return std::max<int64_t>(1, computeOccupancy(shape, target).blocksPerSM);
 }
 
@@ -426,10 +427,12 @@ SmallVector<CascadeScheduler::Tiling> CascadeScheduler::getTilings() const {
   // Where operands of steps are computed, the walk waits for what is done in
   // them rather than for memory: few rows are the instructions' columns.
   if (prepared.areOfSteps() && extentOf(column) >= kGroupRows)
-    for (int64_t rows : {32, 16, 8})
-      for (int64_t steps : {128, 64})
-        if (2 * countRows() > rows || rows == 8)
+    for (int64_t rows : {8, 16, 32})
+      if (countRows() <= rows) {
+        for (int64_t steps : {128, 64})
           addTilings({rows, steps, 1, 1}, tilings);
+        break;
+      }
   return tilings;
 }
 
@@ -562,6 +565,9 @@ int64_t CascadeScheduler::countRegisters(const Tiling &tiling) const {
       rows * (getWidth(column) * static_cast<double>(outer.size()) +
               static_cast<double>(tiling.steps) / 2) +
       prepared.countStepRegisters(tiling.getTile(), threads);
+  preparing = std::max(preparing,
+                       prepared.countHeldRegisters(tiling.getTile(), threads) +
+                           PreparedOperands::kBetween);
   return target.fitted.cascades.registers + ofVectors + ofPlaces +
          static_cast<int64_t>(
              std::max(rows * each, prepared.areOfSteps() ? preparing : 0));

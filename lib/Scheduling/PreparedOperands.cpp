@@ -236,22 +236,19 @@ int64_t PreparedOperands::countHeldPlaces() const {
   return kPointer * places;
 }
 
-int64_t PreparedOperands::countHeldRegisters(const WalkTile &tile,
-                                             int64_t threads) const {
+double PreparedOperands::countHeldRegisters(const WalkTile &tile,
+                                            double threads) const {
   double bytes = 0;
   for (const PreparedOperand &operand : all)
     if (!operand.isOfStep)
       for (const BodyAccess *access : operand.accesses)
         bytes += countElements(tile, access->mask) *
                  body.getGraph().getValue(access->value).elementBytes;
-  return target.fitted.cascades.registers +
-         static_cast<int64_t>(bytes / sizeof(float)) / threads;
+  return bytes / (sizeof(float) * threads);
 }
 
 double PreparedOperands::countStepRegisters(const WalkTile &tile,
                                             double threads) const {
-  // Some elements are between both types.
-  constexpr double kBetween = 24;
   double most = 0;
   for (const PreparedOperand &operand : all)
     if (operand.isOfStep) {

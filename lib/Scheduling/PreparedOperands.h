@@ -87,9 +87,11 @@ public:
   double getExposedSeconds(const WalkTile &tile, double products) const;
   /// Registers that say where what is read before a walk lies.
   int64_t countHeldPlaces() const;
+  /// Registers of elements that are between both types.
+  static constexpr double kBetween = 24;
   /// Registers of each of so many threads before a walk, where all that is read
   /// is there at a time.
-  int64_t countHeldRegisters(const WalkTile &tile, int64_t threads) const;
+  double countHeldRegisters(const WalkTile &tile, double threads) const;
   /// The same of one that a step computes.
   double countStepRegisters(const WalkTile &tile, double threads) const;
   /// Bytes of the buffers of those that steps compute.

@@ -112,7 +112,7 @@ func.func @decoding(%q: tensor<1x8x1x128xf16>, %k: tensor<1x2x4100x128xi8>, %v: 
   return %o : tensor<1x8x1x128xf16>
 }
 
-// Rows of 11 heads with three queries each make a tile of 32 and a second one.
+// Rows of 11 heads with three queries each are too many for columns.
 // PLAN-LABEL: func.func @rows
 // PLAN: fusion.kernel @mul_matmul
 // PLAN-NOT: fusion.kernel

@@ -1093,9 +1093,8 @@ LogicalResult tile::fitSharedMemory(ProgramOp program, RolePlan &plan,
   // it happens once for each tile of the result.
   const RolePlan whole = plan;
   SmallVector<int64_t> leasts = {std::min<int64_t>(wanted, 3), 2};
-  // What is done once has no use for a second stage.
-  if (!plan.contraction.isLoop() &&
-      isOnce(&plan.contraction.getFirst()->front(), plan.contraction))
+  // A tile of a single step has all that it needs in one stage.
+  if (!plan.contraction.isLoop())
     leasts.push_back(1);
   for (int64_t least : leasts) {
     plan = whole;
