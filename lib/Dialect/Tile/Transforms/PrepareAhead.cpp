@@ -118,7 +118,11 @@ std::optional<Prepared> LoopPreparer::find(LocalStoreOp store) {
       ops.insert(op);
     }
   // What is loaded meanwhile would wait for memory in registers.
-  if (llvm::none_of(ops, llvm::IsaPred<WaitOp>))
+  auto isLoaded = [](Operation *op) {
+    return isa<LoadOp>(op) &&
+           isa<RankedTensorType>(op->getResult(0).getType());
+  };
+  if (llvm::none_of(ops, llvm::IsaPred<WaitOp>) || llvm::any_of(ops, isLoaded))
     return std::nullopt;
   Prepared result{store, SmallVector<Operation *>(ops.getArrayRef())};
   llvm::sort(result.ops,
