@@ -28,8 +28,10 @@ FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
 FROM_ONNX = ("builtin.module(torch-onnx-to-torch-backend-pipeline"
              "{backend-legal-ops=aten.flatten.using_ints},"
              "torch-backend-to-linalg-on-tensors-backend-pipeline)")
-FROM_STABLEHLO = ("builtin.module(stablehlo-legalize-to-linalg,canonicalize,"
-                  "cse)")
+SIMPLIFY_STABLEHLO = ("builtin.module(inline,func.func("
+                      "stablehlo-aggressive-simplification))")
+FROM_STABLEHLO = ("builtin.module(stablehlo-legalize-to-linalg,"
+                  "stablehlo-convert-to-signless,canonicalize,cse)")
 
 
 @functools.lru_cache(maxsize=None)
@@ -54,21 +56,30 @@ def _first_error(log):
     return match.group(1).strip() if match else log.strip()[:500]
 
 
+def run(text, pipeline):
+    """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
+
+    The code is negative where a signal ended the tool. What the text says of
+    places in the program is kept.
+    """
+    tool = folder() / "_mlir_libs" / "torch-mlir-opt"
+    done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
+                           "--mlir-print-debuginfo", "-"], input=text,
+                          capture_output=True, text=True, errors="replace")
+    return done.returncode, done.stdout, done.stderr
+
+
 def lower(text, pipeline):
     """MLIR text after a pipeline of torch-mlir; text in, text out.
 
     Raises FUS-1307 with what the pipeline said.
     """
-    tool = folder() / "_mlir_libs" / "torch-mlir-opt"
-    done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
-                           "--mlir-print-debuginfo", "-"],
-                          input=text, capture_output=True, text=True)
-    if done.returncode < 0:
-        raise FusionError.of("FUS-1307", "torch-mlir ended with signal "
-                             f"{-done.returncode}", "leave the operation that "
-                             "the program was imported from to its framework")
-    if done.returncode:
-        raise FusionError.of("FUS-1307", "torch-mlir: "
-                             f"{_first_error(done.stderr)}", "leave that "
-                             "operation to its own framework")
-    return done.stdout
+    code, lowered, log = run(text, pipeline)
+    if code < 0:
+        raise FusionError.of("FUS-1307", f"torch-mlir ended with signal "
+                             f"{-code}", "leave the operation that the program "
+                             "was imported from to its framework")
+    if code:
+        raise FusionError.of("FUS-1307", f"torch-mlir: {_first_error(log)}",
+                             "leave that operation to its own framework")
+    return lowered
