@@ -14,9 +14,10 @@ import numpy as np
 from fusion_compiler.importing import onnx_files
 from fusion_compiler.importing.onnx_files import attribute
 
-# CastLike: casts to 8-bit floats do not saturate. Gelu: sqrt(2 / pi) has four
-# digits.
-BY_DEFINITION = frozenset(("CastLike", "Gelu"))
+# CastLike: casts to 8-bit floats do not saturate. Gelu: sqrt(2 / pi) has three
+# digits. The losses: a weighted mean is divided by something else.
+BY_DEFINITION = frozenset(("CastLike", "Gelu", "NegativeLogLikelihoodLoss",
+                           "SoftmaxCrossEntropyLoss"))
 
 # The sizes of their results depend on elements, which torch-mlir cuts or fills
 # to what the model states.
@@ -24,8 +25,21 @@ _DATA_DEPENDENT = frozenset(("Compress", "NonMaxSuppression", "NonZero",
                              "Unique"))
 
 
-def refusal(node):
-    """Why a node is refused whatever torch-mlir makes of it, or None."""
+def _is_between(node, dims, constants):
+    """Whether a Resize ends between two elements, where align_corners is of
+    sizes that are no integers."""
+    scales = constants.get(node.input[2] if len(node.input) > 2 else "")
+    sizes = dims.get(node.input[0], ())
+    if scales is None or not scales.size:
+        return False
+    axes = attribute(node, "axes") or range(len(sizes))
+    return any(sizes[axis] is None or sizes[axis] * float(scale) % 1
+               for axis, scale in zip(axes, scales))
+
+
+def refusal(node, dims, constants):
+    """Why a node is refused whatever torch-mlir makes of it, or None. `dims`
+    has the sizes of values by name, `constants` arrays."""
     kind = node.op_type
     if kind in _DATA_DEPENDENT:
         return "the size of its result depends on elements of its operand"
@@ -33,6 +47,13 @@ def refusal(node):
         return "torch-mlir eliminates without pivots"
     if kind == "GridSample" and attribute(node, "mode", b"linear") == b"nearest":
         return "torch-mlir rounds coordinates half up, not half to even"
+    if (kind == "Resize" and attribute(
+            node, "coordinate_transformation_mode") == b"align_corners"
+            and _is_between(node, dims, constants)):
+        return "torch-mlir rounds the size that corners are aligned with"
+    if (kind in ("QLinearMatMul", "MatMulInteger")
+            and len(dims.get(node.output[0], ())) != 2):
+        return "torch-mlir multiplies only matrices of quantized elements"
     if kind == "LSTM" and len(node.input) > 7 and node.input[7]:
         return "torch-mlir ignores the peephole weights"
     if (kind in ("RNN", "GRU", "LSTM")

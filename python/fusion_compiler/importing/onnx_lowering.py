@@ -8,11 +8,7 @@ by that definition, one after another, until it takes all or one has none.
 """
 
 import dataclasses
-import os
-import pathlib
 import re
-import subprocess
-import sys
 
 import numpy as np
 
@@ -284,15 +280,21 @@ class Importer:
         """Refuses values of no known rank, which torch-mlir's importer takes
         for scalars, and element types that the compiler has not."""
         graph = model.graph
-        known = {tensor.name for tensor in graph.initializer}
+        constants = {tensor.name: self._onnx.numpy_helper.to_array(tensor)
+                     for tensor in graph.initializer}
+        known, dims = set(constants), {name: array.shape for name, array in
+                                       constants.items()}
         for value in (*graph.input, *graph.value_info, *graph.output):
             if value.type.HasField("tensor_type"):
                 kind = value.type.tensor_type
                 name = self._onnx.TensorProto.DataType.Name(kind.elem_type)
                 if kind.HasField("shape") and name in ELEMENT_TYPES:
                     known.add(value.name)
+                    dims[value.name] = tuple(
+                        one.dim_value if one.HasField("dim_value") else None
+                        for one in kind.shape.dim)
         for node in graph.node:
-            reason = onnx_bodies.refusal(node)
+            reason = onnx_bodies.refusal(node, dims, constants)
             if reason:
                 raise _Refused(reason, node)
             for name in node.output:
@@ -305,23 +307,23 @@ class Importer:
 def _lower(model, nodes):
     """MLIR text of a model; raises _Refused."""
     model.graph.name = ENTRY
-    home = str(pathlib.Path(__file__).resolve().parents[2])
-    path = os.environ.get("PYTHONPATH")
-    done = subprocess.run(
-        [sys.executable, "-m", onnx_worker.__name__],
-        input=model.SerializeToString(), capture_output=True,
-        env={**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{path}" if path
-             else home})
-    log = done.stderr.decode(errors="replace")
-    if done.returncode:
-        lines = log.strip().splitlines() or ["no message"]
-        raise _Refused("torch-mlir's importer "
-                       f"{'ended' if done.returncode < 0 else 'refused'}: "
-                       f"{lines[-1][:300]}", _named(log, nodes))
-    code, text, log = torch_mlir.run(done.stdout.decode(), torch_mlir.FROM_ONNX)
+    try:
+        taken, text = onnx_worker.convert(model.SerializeToString())
+    except onnx_worker.Died as error:
+        raise _Refused("torch-mlir's importer ended with "
+                       f"{error.args[0]}") from error
+    if not taken:
+        raise _Refused(f"torch-mlir's importer: {text}",
+                       _named(f"error: {text}", nodes))
+    code, text, log = torch_mlir.run(text, torch_mlir.FROM_ONNX)
     if code:
         raise _Refused(_reason(code, log), _named(log, nodes))
-    return tm_tensor.rewrite(text)
+    text = tm_tensor.rewrite(text)
+    left = torch_mlir.left(text, ("tm_tensor", "scf", "torch", "torch_c"))
+    if left:
+        raise _Refused(f"{left[0]} of torch-mlir has no lowering to linalg",
+                       nodes.get(left[1]))
+    return text
 
 
 def _reason(code, log):

@@ -16,10 +16,8 @@ _COMPOSITE = re.compile(
 # torch-mlir makes a choice at every element of a concatenation.
 _CONCATENATE = re.compile(r"stablehlo\.concatenate (?P<operands>%[^\n]*?), "
                           r"dim = (?P<dim>\d+) :")
-# An op that is left, on a line of its own, and the rest of the line.
-_LEFT = re.compile(r"^\s*(?:%[^=\n]*= )?\"?"
-                   r"(?P<op>(?:stablehlo|chlo|vhlo|mhlo|scf)\.\w+)\b"
-                   r"(?P<rest>[^\n]*)", re.MULTILINE)
+# What the rest of the compiler does not take.
+_FOREIGN = ("stablehlo", "chlo", "vhlo", "mhlo", "scf")
 _REMEDIES = {
     "while": "loops are compiled unrolled: jax.lax.scan(..., unroll=True), or "
              "jax.lax.associative_scan",
@@ -46,18 +44,6 @@ def _concat(match):
     return f"tensor.concat dim({match['dim']}) {match['operands']} :"
 
 
-def _place(text, rest):
-    """What the program calls the op at the end of whose line `rest` is."""
-    found = re.search(r"loc\((#loc\d+|\"[^\"]*\")", rest)
-    if not found:
-        return ""
-    name = found.group(1)
-    if name.startswith("#"):
-        found = re.search(rf'^{name} = loc\("([^"]*)"', text, re.MULTILINE)
-        name = found.group(1) if found else ""
-    return name.strip('"')
-
-
 def lower(text):
     """MLIR text of linalg on tensors from StableHLO text.
 
@@ -68,12 +54,11 @@ def lower(text):
                             torch_mlir.SIMPLIFY_STABLEHLO)
     lowered = torch_mlir.lower(_CONCATENATE.sub(_concat, text),
                                torch_mlir.FROM_STABLEHLO)
-    left = _LEFT.search(lowered)
+    left = torch_mlir.left(lowered, _FOREIGN)
     if left:
-        place = _place(lowered, left["rest"])
+        op, place = left
         raise FusionError.of(
-            "FUS-1307", f"{left['op']}{f' ({place})' if place else ''} has no "
-            "lowering to linalg", _REMEDIES.get(
-                left["op"].split(".")[1], "leave that operation to its own "
-                "framework"))
+            "FUS-1307", f"{op}{f' ({place})' if place else ''} has no lowering "
+            "to linalg", _REMEDIES.get(op.split(".")[1], "leave that operation "
+                                       "to its own framework"))
     return lowered

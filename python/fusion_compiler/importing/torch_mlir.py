@@ -21,6 +21,9 @@ from fusion_compiler.errors import FusionError
 # the oldest that is known to have every pass and option used here.
 TESTED = "20261001"
 OLDEST = "20261001"
+# For one pipeline, in seconds: some of its rewrites do not end. Models of a
+# thousand operations take less than ten.
+TIME_LIMIT = 300
 
 # To linalg on tensors, from what each importer begins with.
 FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
@@ -56,6 +59,23 @@ def _first_error(log):
     return match.group(1).strip() if match else log.strip()[:500]
 
 
+def left(text, dialects):
+    """(an op of dialects that pipelines left in MLIR text, what the program
+    calls it), or None. The second is "" where the text does not say."""
+    names = "|".join(dialects)
+    found = re.search(rf"^ *(?:%[^=\n]*= )?\"?((?:{names})\.\w+)\b([^\n]*)",
+                      text, re.MULTILINE)
+    if not found:
+        return None
+    # An op with regions says at its end where it is from; so do those in it.
+    place = re.search(r'loc\((#loc\d*|"[^"]*")', text[found.start(2):])
+    name = place.group(1) if place else ""
+    if name.startswith("#"):
+        place = re.search(rf'^{name} = loc\("([^"]*)"', text, re.MULTILINE)
+        name = place.group(1) if place else ""
+    return found.group(1), name.strip('"')
+
+
 def run(text, pipeline):
     """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
 
@@ -63,9 +83,13 @@ def run(text, pipeline):
     places in the program is kept.
     """
     tool = folder() / "_mlir_libs" / "torch-mlir-opt"
-    done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
-                           "--mlir-print-debuginfo", "-"], input=text,
-                          capture_output=True, text=True, errors="replace")
+    try:
+        done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
+                               "--mlir-print-debuginfo", "-"], input=text,
+                              capture_output=True, text=True,
+                              errors="replace", timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        return 1, "", f"error: no end after {TIME_LIMIT} seconds"
     return done.returncode, done.stdout, done.stderr
 
 
