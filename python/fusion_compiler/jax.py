@@ -14,7 +14,7 @@ import numpy as np
 
 from fusion_compiler import compiler
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import stablehlo
+from fusion_compiler.importing import jax_scatter, stablehlo
 
 # The release that the tests run with.
 TESTED = "0.10.2"
@@ -34,21 +34,35 @@ def _require():
     return jax
 
 
-def _unroll(jaxpr):
-    """A jaxpr whose scans of few turns are unrolled when they are lowered."""
+def _instead(function, equation):
+    """The equation of a call of a function in place of another."""
+    import jax
+    call, = jax.make_jaxpr(jax.jit(function))(
+        *(jax.ShapeDtypeStruct(one.aval.shape, one.aval.dtype)
+          for one in equation.invars)).jaxpr.eqns
+    return call.replace(invars=equation.invars, outvars=equation.outvars)
+
+
+def _rewrite(jaxpr):
+    """A jaxpr whose scans of few turns are unrolled when they are lowered, and
+    whose scatters are sums."""
     from jax.extend import core
 
     def rewrite(value):
         if isinstance(value, core.ClosedJaxpr):
-            return core.ClosedJaxpr(_unroll(value.jaxpr), value.consts)
+            return core.ClosedJaxpr(_rewrite(value.jaxpr), value.consts)
         if isinstance(value, core.Jaxpr):
-            return _unroll(value)
+            return _rewrite(value)
         if type(value) in (tuple, list):
             return type(value)(map(rewrite, value))
         return value
 
     equations = []
     for equation in jaxpr.eqns:
+        if equation.primitive.name in ("scatter", "scatter-add"):
+            function = jax_scatter.dense(equation)
+            if function:
+                equation = _instead(function, equation)
         params = ({key: rewrite(value)
                    for key, value in equation.params.items()}
                   if type(equation.params) is dict else equation.params)
@@ -168,7 +182,7 @@ class Function:
             *args, **kwargs)
         # Arrays that the function closes over become arguments.
         constants = [np.asarray(value) for value in closed.consts]
-        jaxpr = _unroll(closed.jaxpr)
+        jaxpr = _rewrite(closed.jaxpr)
 
         def program(constants, flat):
             return core.jaxpr_as_fun(core.ClosedJaxpr(

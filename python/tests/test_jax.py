@@ -138,9 +138,12 @@ class JaxTest(unittest.TestCase):
                 function, args = case()
                 exported = export.export(jax.jit(function),
                                          platforms=["cpu"])(*args)
-                if name == "scan":  # A loop when it is exported like that.
+                # What only a function can be rewritten into.
+                reason = {"scan": "unroll=True",
+                          "cross entropy gradient": "sums"}.get(name)
+                if reason:
                     with self.assertRaisesRegex(fusion.FusionError,
-                                                "FUS-1307.*unroll=True"):
+                                                f"FUS-1307.*{reason}"):
                         fusion_jax.compile(exported, device="emulator")
                     continue
                 compiled = fusion_jax.compile(exported, device="emulator")
@@ -151,11 +154,31 @@ class JaxTest(unittest.TestCase):
                 self.check(function, args, results)
 
     def test_functions(self):
-        for name in ("mlp gradient", "scan"):
+        for name in ("mlp gradient", "scan", "cross entropy gradient"):
             with self.subTest(name):
                 function, args = FUNCTIONS[name]()
                 compiled = fusion_jax.compile(function, device="emulator")
                 self.check(function, args, compiled(*args))
+
+    def test_scatters(self):
+        i = np.array([3, 1, 3, -1, 99], np.int32)
+        pairs = np.array([[0, 1], [2, 3], [0, 1]], np.int32)
+        x = draw(5, 4)
+        for function, args in (
+                (lambda x, i: jnp.zeros((6, 4)).at[i].add(x), (x, i)),
+                (lambda x, i: jnp.zeros((4, 7)).at[:, i].add(x.T), (x, i)),
+                (lambda x, i: x.at[i, 2].add(1.5), (x, i)),
+                (lambda x, p: x.at[p[:, 0], p[:, 1]].add(2.0), (x, pairs)),
+                (lambda x, i: x.at[i[1]].set(x[0]), (x, i)),
+                (lambda x, i: x.at[i].add(x, mode="clip"), (x, i)),
+                (lambda x, i: x.at[i[:2]].set(7.0, unique_indices=True),
+                 (x, i)),
+                (lambda x, p: jnp.zeros((3, 9)).at[
+                    jnp.arange(3)[:, None], p].add(x[:3, :2]), (x, pairs))):
+            result = fusion_jax.compile(function, *args,
+                                        device="emulator")(*args)
+            wanted = function(*map(jnp.asarray, args))
+            np.testing.assert_allclose(result, wanted, 1e-6, 1e-6)
 
     def test_compiled_for_each_shape_and_structure(self):
         compiled = fusion_jax.compile(

@@ -16,8 +16,9 @@ from fusion_compiler.importing.onnx_files import attribute
 
 # CastLike: casts to 8-bit floats do not saturate. Gelu: sqrt(2 / pi) has three
 # digits. The losses: a weighted mean is divided by something else.
+# SpaceToDepth: always in one of its two modes.
 BY_DEFINITION = frozenset(("CastLike", "Gelu", "NegativeLogLikelihoodLoss",
-                           "SoftmaxCrossEntropyLoss"))
+                           "SoftmaxCrossEntropyLoss", "SpaceToDepth"))
 
 # The sizes of their results depend on elements, which torch-mlir cuts or fills
 # to what the model states.
@@ -37,9 +38,18 @@ def _is_between(node, dims, constants):
                for axis, scale in zip(axes, scales))
 
 
-def refusal(node, dims, constants):
+def _goes_back(node, constants):
+    """Whether a Slice has a negative step, or one that is not known."""
+    if len(node.input) < 5 or not node.input[4]:
+        return False
+    steps = constants.get(node.input[4])
+    return steps is None or bool((steps < 0).any())
+
+
+def refusal(node, dims, constants, kinds):
     """Why a node is refused whatever torch-mlir makes of it, or None. `dims`
-    has the sizes of values by name, `constants` arrays."""
+    has the sizes of values by name, `kinds` the names of their element types,
+    `constants` arrays."""
     kind = node.op_type
     if kind in _DATA_DEPENDENT:
         return "the size of its result depends on elements of its operand"
@@ -51,6 +61,11 @@ def refusal(node, dims, constants):
             node, "coordinate_transformation_mode") == b"align_corners"
             and _is_between(node, dims, constants)):
         return "torch-mlir rounds the size that corners are aligned with"
+    if kind == "Slice" and _goes_back(node, constants):
+        return "a step is negative where the size is not known"
+    if (kind == "QuantizeLinear"
+            and kinds.get(node.output[0], "").startswith("FLOAT8")):
+        return "torch-mlir does not saturate 8-bit floats"
     if (kind in ("QLinearMatMul", "MatMulInteger")
             and len(dims.get(node.output[0], ())) != 2):
         return "torch-mlir multiplies only matrices of quantized elements"
@@ -161,6 +176,39 @@ def _cumulative_sum(node, types, copies):
     return build.nodes
 
 
+def _slice(node, types, copies):
+    """Negative steps: a Gather. torch-mlir turns the operand round first, and
+    cuts what ends before the first element wrongly."""
+    bounds = [copies.constants.get(name) for name in node.input[1:]]
+    if not _goes_back(node, copies.constants) or any(
+            bound is None for bound, name in zip(bounds, node.input[1:])
+            if name):
+        return None
+    dims = [dim.dim_value if dim.HasField("dim_value") else None
+            for dim in types[node.input[0]].tensor_type.shape.dim]
+    starts, ends, axes, steps = bounds
+    axes = range(len(starts)) if axes is None else axes
+    if any(dims[axis] is None for axis in axes):
+        return None
+    build, value = _Builder(node, copies.opset), node.input[0]
+    for start, end, axis, step in zip(starts, ends, axes, steps):
+        value = build.add("Gather", value, build.constant(_positions(
+            dims[axis], int(start), int(end), int(step))), axis=int(axis))
+    build.add("Identity", value, output=node.output[0])
+    return build.nodes
+
+
+def _positions(size, start, end, step):
+    """The positions that a Slice takes of an axis."""
+    start += size if start < 0 else 0
+    end += size if end < 0 else 0
+    if step > 0:
+        start, end = (min(max(one, 0), size) for one in (start, end))
+    else:
+        start, end = (min(max(one, -1), size - 1) for one in (start, end))
+    return np.arange(start, end, step, dtype=np.int64)
+
+
 def _reduction(node, types, copies):
     """States the axes of a reduction over all of them."""
     rank = len(types[node.input[0]].tensor_type.shape.dim)
@@ -176,7 +224,7 @@ def _reduction(node, types, copies):
 
 BODIES = {"LpNormalization": _lp_normalization,
           "DequantizeLinear": _dequantize_linear,
-          "CumSum": _cumulative_sum,
+          "CumSum": _cumulative_sum, "Slice": _slice,
           "ReduceMax": _reduction, "ReduceMin": _reduction}
 
 

@@ -455,6 +455,8 @@ def expand(model, operators, copies):
     for node in graph.node:
         instead = onnx_bodies.replace(node, types, copies)
         if instead:
+            for one in instead:
+                one.name = f"{title(node)}/{one.op_type}"
             nodes += instead
             changed = True
             continue
@@ -473,9 +475,11 @@ def expand(model, operators, copies):
             body.output.add().name = value
         given = [*node.input, *[""] * (len(body.input) - len(node.input))]
         inner, results = copies.copy(body, given)
-        nodes += inner
-        nodes += [_identity(source, target) for source, target in
+        inner += [_identity(source, target) for source, target in
                   zip(results, node.output) if target]
+        for one in inner:  # Messages name the node of the model.
+            one.name = f"{title(node)}/{one.op_type}"
+        nodes += inner
     if changed:
         _replace(graph, nodes)
     return changed
@@ -488,12 +492,16 @@ def _replace(graph, nodes):
     graph.node.extend(copied)
 
 
+def title(node):
+    """What messages call a node."""
+    return node.name or f"{node.op_type}:{next(iter(node.output), '')}"
+
+
 def name_nodes(graph):
     """Gives each node a name of its own, for messages: {name: node}."""
     result = {}
     for i, node in enumerate(graph.node):
-        name = node.name or f"{node.op_type}:{next(iter(node.output), i)}"
-        name = re.sub(r'["\\\n]', "_", name)
+        name = re.sub(r'["\\\n]', "_", title(node))
         node.name = name if name not in result else f"{name}#{i}"
         result[node.name] = node
     return result

@@ -282,19 +282,20 @@ class Importer:
         graph = model.graph
         constants = {tensor.name: self._onnx.numpy_helper.to_array(tensor)
                      for tensor in graph.initializer}
-        known, dims = set(constants), {name: array.shape for name, array in
-                                       constants.items()}
+        known, kinds = set(constants), {}
+        dims = {name: array.shape for name, array in constants.items()}
         for value in (*graph.input, *graph.value_info, *graph.output):
             if value.type.HasField("tensor_type"):
                 kind = value.type.tensor_type
                 name = self._onnx.TensorProto.DataType.Name(kind.elem_type)
                 if kind.HasField("shape") and name in ELEMENT_TYPES:
                     known.add(value.name)
+                    kinds[value.name] = name
                     dims[value.name] = tuple(
                         one.dim_value if one.HasField("dim_value") else None
                         for one in kind.shape.dim)
         for node in graph.node:
-            reason = onnx_bodies.refusal(node, dims, constants)
+            reason = onnx_bodies.refusal(node, dims, constants, kinds)
             if reason:
                 raise _Refused(reason, node)
             for name in node.output:
@@ -330,14 +331,23 @@ def _reason(code, log):
     if code < 0:
         return f"torch-mlir ended with signal {-code}"
     match = re.search(r"error: (?:loc\(.*?\): )?(.*)", log)
-    text = match.group(1) if match else log
-    return "torch-mlir: " + re.sub(r"\s*(?:that was explicitly marked illegal)?"
-                                   r": %.*", "", text).strip()[:300]
+    text = re.sub(r"\s*(?:that was explicitly marked illegal)?: %.*", "",
+                  match.group(1) if match else log).strip()
+    if re.fullmatch(r"failed to legalize operation 'torch\.[\w.]*'", text):
+        return "torch-mlir has no lowering for it, or not for such operands"
+    return f"torch-mlir: {text[:300]}"
+
+
+# What a log names: the place of an error; operators that conversions left.
+_PLACES = (re.compile(r'error: loc\("([^"]*)"'),
+           re.compile(r'= torch\.(?:operator "|aten\.)[^\n]* '
+                      r'loc\("([^"]*)"\)$', re.MULTILINE))
 
 
 def _named(log, nodes):
-    """The first node that a log's errors name."""
-    for name in re.findall(r'error: loc\("([^"]*)"', log):
-        if name in nodes:
-            return nodes[name]
+    """The first node that a log names."""
+    for pattern in _PLACES:
+        for name in pattern.findall(log):
+            if name in nodes:
+                return nodes[name]
     return None

@@ -21,6 +21,8 @@ _FOREIGN = ("stablehlo", "chlo", "vhlo", "mhlo", "scf")
 _REMEDIES = {
     "while": "loops are compiled unrolled: jax.lax.scan(..., unroll=True), or "
              "jax.lax.associative_scan",
+    "scatter": "give the function to fusion.jax.compile, which makes sums of "
+               "what an export has as scatters",
     "sort": "sort on the host, or leave that part to JAX",
     "custom_call": "export for the platform 'cpu', without what needs a "
                    "library",

@@ -80,13 +80,15 @@ def run(text, pipeline):
     """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
 
     The code is negative where a signal ended the tool. What the text says of
-    places in the program is kept.
+    places in the program is kept. The log of a pass that failed ends with the
+    program as it left it.
     """
     tool = folder() / "_mlir_libs" / "torch-mlir-opt"
     try:
         done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
-                               "--mlir-print-debuginfo", "-"], input=text,
-                              capture_output=True, text=True,
+                               "--mlir-print-debuginfo",
+                               "--mlir-print-ir-after-failure", "-"],
+                              input=text, capture_output=True, text=True,
                               errors="replace", timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired:
         return 1, "", f"error: no end after {TIME_LIMIT} seconds"
