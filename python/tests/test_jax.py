@@ -160,6 +160,26 @@ class JaxTest(unittest.TestCase):
                 compiled = fusion_jax.compile(function, device="emulator")
                 self.check(function, args, compiled(*args))
 
+    def test_cumulative(self):
+        x = draw(3, 37)
+        for function in (jnp.cumsum, lax.cumprod, lax.cummax, lax.cummin):
+            for dtype in (np.float32, np.int32):
+                for reverse in (False, True):
+                    def program(x):
+                        y = function(x, axis=1)
+                        return y if not reverse else jnp.flip(function(
+                            jnp.flip(x, 1), axis=1), 1)
+                    a = (x * 3).astype(dtype)
+                    compiled = fusion_jax.compile(program, a,
+                                                  device="emulator")
+                    self.assertIn("fusion.scan", compiled.specialize(a).text)
+                    np.testing.assert_allclose(compiled(a), program(a), 1e-5,
+                                               1e-4)
+        gradient = jax.grad(lambda x: (jnp.cumsum(x, 1) * x).sum())
+        compiled = fusion_jax.compile(gradient, x, device="emulator")
+        self.assertIn("reverse", compiled.specialize(x).text)
+        np.testing.assert_allclose(compiled(x), gradient(x), 1e-4, 1e-4)
+
     def test_scatters(self):
         i = np.array([3, 1, 3, -1, 99], np.int32)
         pairs = np.array([[0, 1], [2, 3], [0, 1]], np.int32)
@@ -249,7 +269,8 @@ class JaxTest(unittest.TestCase):
     def test_wrong_arguments(self):
         exported = export.export(jax.jit(lambda x: x + 1))(draw(4))
         compiled = fusion_jax.compile(exported, device="emulator")
-        with self.assertRaisesRegex(fusion.FusionError, "FUS-1309.*argument 0"):
+        with self.assertRaisesRegex(fusion.FusionError,
+                                    "FUS-1309.*argument 0"):
             compiled(draw(5))
         with self.assertRaisesRegex(fusion.FusionError, "FUS-1309.*float64"):
             compiled(np.zeros(4))

@@ -22,7 +22,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 MISSING = [name for name in ("onnx", "torch_mlir")
            if importlib.util.find_spec(name) is None]
 if not MISSING:
-    import onnx
     from onnx import TensorProto, helper, numpy_helper
     from onnx.reference import ReferenceEvaluator
 
@@ -382,6 +381,34 @@ class FileTest(unittest.TestCase):
         self.assertFalse((self.folder / "out.mlir").exists())
 
 
+def cuda():
+    """PyTorch, where it sees a GPU."""
+    if importlib.util.find_spec("torch"):
+        import torch
+        return torch if torch.cuda.is_available() else None
+    return None
+
+
+@needs_onnx
+@unittest.skipUnless(cuda(), "PyTorch sees no GPU")
+class TorchTest(unittest.TestCase):
+
+    def test_tensors(self):
+        torch, x = cuda(), draw(5, 8)
+        model = fusion_onnx.compile(mlp())
+        wanted, = ReferenceEvaluator(mlp()).run(None, {"x": x})
+        for _ in range(2):
+            result = model(torch.from_numpy(x).cuda())
+            np.testing.assert_allclose(result.cpu().numpy(), wanted, 1e-3,
+                                       1e-3)
+        small = torch.arange(8, dtype=torch.uint8, device="cuda")
+        add = fusion_onnx.compile(make(
+            [helper.make_node("Add", ["x", "x"], ["y"])],
+            [value("x", 8, kind=TensorProto.UINT8)],
+            [value("y", 8, kind=TensorProto.UINT8)]))
+        self.assertTrue(torch.equal(add(small), small + small))
+
+
 @needs_onnx
 class BackendTest(unittest.TestCase):
 
@@ -406,7 +433,7 @@ class BackendTest(unittest.TestCase):
     def test_cases(self):
         """The first case of each operator in docs/generated/OnnxOperators.md;
         tools/dev/gen_onnx_table.py runs them all."""
-        import onnx.backend.test.loader as loader
+        from onnx.backend.test import loader
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cases = {case.name: case

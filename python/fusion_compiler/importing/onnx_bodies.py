@@ -55,7 +55,7 @@ def refusal(node, dims, constants, kinds):
         return "the size of its result depends on elements of its operand"
     if kind == "Det":
         return "torch-mlir eliminates without pivots"
-    if kind == "GridSample" and attribute(node, "mode", b"linear") == b"nearest":
+    if kind == "GridSample" and attribute(node, "mode") == b"nearest":
         return "torch-mlir rounds coordinates half up, not half to even"
     if (kind == "Resize" and attribute(
             node, "coordinate_transformation_mode") == b"align_corners"

@@ -24,8 +24,8 @@ OLDEST = (1, 23)
 MOST_BYTES = (1 << 31) - 1
 
 
-def bad_model(cause, remedy="write the model again, from the program that made "
-              "it"):
+def bad_model(cause, remedy="write the model again"):
+    """The error for what is no model."""
     return FusionError.of("FUS-1308", cause, remedy)
 
 

@@ -45,13 +45,19 @@ def from_result(array, dtype):
     return array
 
 
+def _on_host(value):
+    return value.cpu().numpy() if tensors.is_tensor(value) else np.asarray(
+        value)
+
+
 class Model:
     """An ONNX model on this compiler.
 
     Called with arrays, by position or by the names of `inputs`, it gives its
     one result or a tuple of them: NumPy arrays (of ml_dtypes' types where
     NumPy has none), or PyTorch CUDA tensors. Inputs that sizes or control flow
-    depend on (`static_inputs`) are compiled for: once for each of their values.
+    depend on (`static_inputs`) are compiled for, once for each of their
+    values.
     """
 
     def __init__(self, source, target=None, device=None, fast_numerics=False,
@@ -72,8 +78,8 @@ class Model:
         """(Program, Package) for values of the static inputs, by name."""
         for name in self.static_inputs:
             if name not in static:
-                raise TypeError(f"the model needs its input {name}, from which "
-                                "sizes are computed")
+                raise TypeError(f"the model needs its input {name}, from "
+                                "which sizes are computed")
         key = tuple((static[name].dtype.str, static[name].shape,
                      static[name].tobytes()) for name in self.static_inputs)
         with self._lock:
@@ -111,8 +117,7 @@ class Model:
 
     def __call__(self, *args, **named):
         values = self._bind(args, named)
-        static = {name: np.asarray(values[name])
-                  for name in self.static_inputs}
+        static = {name: _on_host(values[name]) for name in self.static_inputs}
         on_torch = [name for name, value in values.items()
                     if tensors.is_tensor(value)]
         self._check(values)
@@ -140,8 +145,21 @@ class Model:
                 torch.from_numpy(np.array(to_argument(array,
                                                       array.dtype.name)))
                 .to(device) for array in program.weights.values()]
-        arguments = [values[one.name] for one in program.inputs]
-        return package[package.entries[0]](*arguments, *self._on_device[key])
+        def view(value, dtype):
+            return (value.view(getattr(torch, dtype)) if tensors.is_tensor(
+                value) else value)
+
+        arguments = [view(values[one.name], np.dtype(_SIGNED[one.dtype]).name)
+                     if one.dtype in _SIGNED else values[one.name]
+                     for one in program.inputs]
+        results = package[package.entries[0]](*arguments,
+                                              *self._on_device[key])
+        single = len(self.outputs) == 1
+        results = tuple(
+            view(result, one.dtype) if one.dtype in _SIGNED else result
+            for result, one in zip((results,) if single else results,
+                                   self.outputs))
+        return results[0] if single else results
 
     def _bind(self, args, named):
         names = [one.name for one in self.inputs]
@@ -168,8 +186,8 @@ class Model:
             if not tensors.is_tensor(value):
                 value = np.asarray(value)
                 if value.dtype.name != one.dtype:
-                    raise _bad(f"input {one.name} has elements of {one.dtype}, "
-                               f"got {value.dtype.name}",
+                    raise _bad(f"input {one.name} has elements of "
+                               f"{one.dtype}, got {value.dtype.name}",
                                f"pass .astype({one.dtype!r})")
             shape = tuple(value.shape)
             fits = len(shape) == len(one.dims) and all(
