@@ -339,6 +339,25 @@ class FileTest(unittest.TestCase):
         with self.assertRaisesRegex(fusion.FusionError, "FUS-1308.*path"):
             compiled(path.read_bytes())
 
+    def test_data_of_nodes_elsewhere(self):
+        (self.folder / "secret").write_bytes(b"\0" * 16)
+        tensor = numpy_helper.from_array(draw(4), "c")
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location",
+                                 value=str(self.folder / "secret"))
+        constant = helper.make_node("Constant", [], ["c"], value=tensor,
+                                    name="hidden")
+        add = helper.make_node("Add", ["x", "c"], ["y"])
+        branch = helper.make_graph([constant, helper.make_node(
+            "Add", ["x", "c"], ["z"])], "branch", [], [value("z", 4)])
+        choice = helper.make_node("If", ["which"], ["y"], name="choice",
+                                  then_branch=branch, else_branch=branch)
+        for nodes, name in (([constant, add], "hidden"), ([choice], "choice")):
+            model = make(nodes, [value("x", 4)], [value("y", 4)],
+                         {"which": np.array(True)})
+            self.refuses(model, f"FUS-1308.*node {name}.*file of its own")
+
     def test_damaged(self):
         path = self.folder / "bad.onnx"
         good = mlp().SerializeToString()

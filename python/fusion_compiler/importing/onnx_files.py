@@ -156,6 +156,33 @@ def tensors(model, folder):
     return result
 
 
+def _inner_tensors(node):
+    """(tensor) of a node's attributes and of the graphs in them."""
+    for one in node.attribute:
+        yield from ([one.t] if one.HasField("t") else one.tensors)
+        for sparse in ([one.sparse_tensor] if one.HasField("sparse_tensor")
+                       else one.sparse_tensors):
+            yield from (sparse.values, sparse.indices)
+        for graph in [one.g] if one.HasField("g") else one.graphs:
+            yield from graph.initializer
+            for inner in graph.node:
+                yield from _inner_tensors(inner)
+
+
+def check_places(model):
+    """Refuses data in other files of tensors that are not the graph's own:
+    ONNX would look for them by itself."""
+    onnx = require()
+    nodes = [*model.graph.node, *(node for function in model.functions
+                                  for node in function.node)]
+    for node in nodes:
+        for tensor in _inner_tensors(node):
+            if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                raise bad_model(f"node {node.name} ({node.op_type}): a tensor "
+                                "in it is in a file of its own",
+                                "make it an initializer of the graph")
+
+
 def check(model):
     """Refuses a model that ONNX's checker does not take (FUS-1308)."""
     onnx = require()

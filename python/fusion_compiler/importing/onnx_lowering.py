@@ -108,6 +108,7 @@ class Importer:
         self._onnx = onnx = onnx_files.require()
         torch_mlir.folder()
         model, folder = onnx_files.read(source)
+        onnx_files.check_places(model)
         self._arrays = onnx_files.tensors(model, folder)
         if model.graph.sparse_initializer:
             raise _failed("the model has sparse tensors")
