@@ -51,6 +51,28 @@ func.func @inferred(%x: tensor<?x32xf32>) -> tensor<?x8x4xf32> {
   return %r : tensor<?x8x4xf32>
 }
 
+// torch-mlir asks of every extent whether it is one to be inferred: no size is.
+// CHECK-LABEL: func.func @asked
+// CHECK-NOT: cf.assert
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 4, 8]
+func.func @asked(%x: tensor<?x32xf32>) -> tensor<?x4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %c32 = arith.constant 32 : i64
+  %d = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %n = arith.index_cast %d : index to i64
+  %inferred = arith.cmpi slt, %n, %none : i64
+  %product = arith.muli %n, %c32 : i64
+  %rest = arith.divsi %product, %c32 : i64
+  %size = arith.select %inferred, %rest, %n : i64
+  %s = tensor.from_elements %size, %four, %eight : tensor<3xi64>
+  %r = tensor.reshape %x(%s)
+      : (tensor<?x32xf32>, tensor<3xi64>) -> tensor<?x4x8xf32>
+  return %r : tensor<?x4x8xf32>
+}
+
 // That the counts agree is not known: it is asserted.
 // CHECK-LABEL: func.func @unknown
 // CHECK: cf.assert %{{.*}}, "tensor.reshape keeps the number of elements"
