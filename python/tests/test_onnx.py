@@ -123,6 +123,41 @@ class ModelTest(unittest.TestCase):
         self.check(make(nodes, [value("x", 3, 4, 5)], [value("y", 3, 20)],
                         constants), draw(3, 4, 5))
 
+    def test_block_of_open_sizes(self):
+        """A block of a transformer: heads are split by Reshape."""
+        node = helper.make_node
+        nodes = [node("LayerNormalization", ["x", "g", "b"], ["n"]),
+                 node("MatMul", ["n", "w"], ["qkv"]),
+                 node("Split", ["qkv"], ["q", "k", "v"], axis=-1,
+                      num_outputs=3)]
+        for name in "qkv":
+            nodes += [node("Reshape", [name, "heads"], [name + "r"]),
+                      node("Transpose", [name + "r"], [name + "t"],
+                           perm=[0, 2, 3, 1] if name == "k" else
+                           [0, 2, 1, 3])]
+        nodes += [node("MatMul", ["qt", "kt"], ["s"]),
+                  node("Add", ["s", "mask"], ["m"]),
+                  node("Softmax", ["m"], ["p"]),
+                  node("MatMul", ["p", "vt"], ["o"]),
+                  node("Transpose", ["o"], ["t"], perm=[0, 2, 1, 3]),
+                  node("Reshape", ["t", "joined"], ["c"]),
+                  node("Add", ["x", "c"], ["y"])]
+        model = make(
+            nodes, [value("x", "batch", "length", 32),
+                    value("mask", "batch", 1, 1, "length")],
+            [value("y", "batch", "length", 32)],
+            {"g": draw(32), "b": draw(32, seed=1), "w": draw(32, 96) / 5,
+             "heads": np.array([0, 0, 4, 8]),
+             "joined": np.array([0, -1, 32])})
+        block, reference = compiled(model), ReferenceEvaluator(model)
+        self.assertIn('fusion.dims = ["batch", "length", "_"]',
+                      block.program.text)
+        for batch, length in ((2, 16), (1, 7), (3, 33), (1, 1)):
+            inputs = {"x": draw(batch, length, 32),
+                      "mask": draw(batch, 1, 1, length)}
+            wanted, = reference.run(None, inputs)
+            np.testing.assert_allclose(block(**inputs), wanted, 1e-4, 1e-5)
+
     def test_old_operator_sets(self):
         nodes = [helper.make_node("Unsqueeze", ["x"], ["u"], axes=[0]),
                  helper.make_node("ReduceSum", ["u"], ["r"], axes=[1]),

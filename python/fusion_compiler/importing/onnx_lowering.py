@@ -183,9 +183,10 @@ class Importer:
                     raise _failed(str(error), error.node) from None
                 expanded |= more
                 continue
+            inputs = tuple(one for one in self.inputs
+                           if one.name not in static)
             return Program(
-                text, tuple(one for one in self.inputs
-                            if one.name not in static), weights, outputs,
+                _name_sizes(text, inputs), inputs, weights, outputs,
                 tuple(sorted({node.op_type for node in model.graph.node})),
                 tuple(sorted(made)))
 
@@ -325,6 +326,19 @@ def _lower(model, nodes):
     if left:
         raise _Refused(f"{left[0]} of torch-mlir has no lowering to linalg",
                        nodes.get(left[1]))
+    return text
+
+
+def _name_sizes(text, inputs):
+    """Tells the compiler the names of sizes: those of one name are equal."""
+    for i, one in enumerate(inputs):
+        names = [dim if isinstance(dim, str)
+                 and re.fullmatch(r"[A-Za-z]\w*", dim) else "_"
+                 for dim in one.dims]
+        if any(name != "_" for name in names):
+            listed = ", ".join(f'"{name}"' for name in names)
+            text = re.sub(rf"%arg{i}: tensor<[^>]*>",
+                          rf"\g<0> {{fusion.dims = [{listed}]}}", text, 1)
     return text
 
 
