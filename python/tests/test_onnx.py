@@ -158,6 +158,22 @@ class ModelTest(unittest.TestCase):
             wanted, = reference.run(None, inputs)
             np.testing.assert_allclose(block(**inputs), wanted, 1e-4, 1e-5)
 
+    def test_attention_of_open_sizes(self):
+        """The definition of Attention computes shapes in tensors."""
+        model = make(
+            [helper.make_node("Attention", ["q", "k", "v"], ["y"],
+                              is_causal=1)],
+            [value("q", "batch", 4, "queries", 8),
+             *(value(name, "batch", 4, "keys", 8) for name in "kv")],
+            [value("y", "batch", 4, "queries", 8)], opset=23)
+        block, reference = compiled(model), ReferenceEvaluator(model)
+        for batch, queries, keys in ((2, 5, 9), (1, 1, 4), (1, 16, 16)):
+            inputs = {"q": draw(batch, 4, queries, 8),
+                      "k": draw(batch, 4, keys, 8, seed=1),
+                      "v": draw(batch, 4, keys, 8, seed=2)}
+            wanted, = reference.run(None, inputs)
+            np.testing.assert_allclose(block(**inputs), wanted, 1e-4, 1e-5)
+
     def test_old_operator_sets(self):
         nodes = [helper.make_node("Unsqueeze", ["x"], ["u"], axes=[0]),
                  helper.make_node("ReduceSum", ["u"], ["r"], axes=[1]),
