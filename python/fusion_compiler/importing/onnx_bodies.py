@@ -20,10 +20,22 @@ from fusion_compiler.importing.onnx_files import attribute
 BY_DEFINITION = frozenset(("CastLike", "Gelu", "NegativeLogLikelihoodLoss",
                            "SoftmaxCrossEntropyLoss", "SpaceToDepth"))
 
+_RANDOM = frozenset(("Bernoulli", "Multinomial", "RandomNormal",
+                     "RandomNormalLike", "RandomUniform",
+                     "RandomUniformLike"))
+
 # The sizes of their results depend on elements, which torch-mlir cuts or fills
 # to what the model states.
 _DATA_DEPENDENT = frozenset(("Compress", "NonMaxSuppression", "NonZero",
                              "Unique"))
+
+
+def _trains(node, constants):
+    """Whether a Dropout draws, or may."""
+    if len(node.input) < 3 or not node.input[2]:
+        return False
+    training = constants.get(node.input[2])
+    return training is None or bool(training.reshape(-1)[0])
 
 
 def _is_between(node, dims, constants):
@@ -53,6 +65,10 @@ def refusal(node, dims, constants, kinds):
     kind = node.op_type
     if kind in _DATA_DEPENDENT:
         return "the size of its result depends on elements of its operand"
+    if kind in _RANDOM or (kind == "Dropout" and _trains(node, constants)):
+        return "random numbers: kernels keep no state between calls"
+    if kind == "Pad" and attribute(node, "mode") == b"wrap":
+        return "torch-mlir does not come to an end"
     if kind == "Det":
         return "torch-mlir eliminates without pivots"
     if kind == "GridSample" and attribute(node, "mode") == b"nearest":
@@ -66,6 +82,9 @@ def refusal(node, dims, constants, kinds):
     if (kind == "QuantizeLinear"
             and kinds.get(node.output[0], "").startswith("FLOAT8")):
         return "torch-mlir does not saturate 8-bit floats"
+    if (kind == "QuantizeLinear" and kinds.get(node.output[0]) in
+            ("UINT16", "INT4", "UINT4")):
+        return "torch-mlir has no such quantized type"
     if (kind in ("QLinearMatMul", "MatMulInteger")
             and len(dims.get(node.output[0], ())) != 2):
         return "torch-mlir multiplies only matrices of quantized elements"
