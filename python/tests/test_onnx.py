@@ -322,6 +322,8 @@ class RefusalTest(unittest.TestCase):
                           [value("y", 5)]), "FUS-130[78]")
 
     def test_missing_packages(self):
+        self.addCleanup(onnx_files.require.cache_clear)
+        onnx_files.require.cache_clear()
         with unittest.mock.patch.object(onnx_files.importlib.util,
                                         "find_spec", return_value=None):
             self.refuses(mlp(), "FUS-1305.*pip install onnx==")

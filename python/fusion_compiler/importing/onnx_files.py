@@ -7,6 +7,7 @@ A model is read and checked without its large tensors. Those in files of their
 own are mapped, never read whole, and no path may leave the model's folder.
 """
 
+import functools
 import importlib.metadata
 import importlib.util
 import pathlib
@@ -29,6 +30,7 @@ def bad_model(cause, remedy="write the model again"):
     return FusionError.of("FUS-1308", cause, remedy)
 
 
+@functools.lru_cache(maxsize=None)
 def require():
     """The onnx package; refuses one that is missing (FUS-1305) or too old
     (FUS-1306)."""

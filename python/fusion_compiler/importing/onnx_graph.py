@@ -98,7 +98,11 @@ class Values:
                     self._need(node.input[number])
 
     def _take_constant(self, node):
-        value = self.evaluate(node)
+        tensor = attribute(node, "value")
+        value = ([onnx_files.require().numpy_helper.to_array(tensor)]
+                 if tensor is not None and tensor.data_type !=
+                 onnx_files.require().TensorProto.STRING
+                 else self.evaluate(node))
         if value is not None:
             self.constants[node.output[0]] = value[0]
 
@@ -142,8 +146,10 @@ class Values:
     def fold(self):
         """Makes constants of what the static operands come from; whether
         anything became one."""
-        known, folded = shapes(self.model), []
-        for node in self.model.graph.node:
+        known, kept = shapes(self.model), []
+        graph = self.model.graph
+        for node in graph.node:
+            kept.append(node)
             if not any(name in self.needed for name in node.output):
                 continue
             if node.op_type in ("Shape", "Size"):
@@ -156,10 +162,11 @@ class Values:
                 values = self.evaluate(node)
             if values is not None:
                 self.constants.update(zip(filter(None, node.output), values))
-                folded.append(node)
-        for node in folded:
-            self.model.graph.node.remove(node)
-        return bool(folded)
+                kept.pop()
+        folded = len(kept) < len(graph.node)
+        if folded:
+            replace_nodes(graph, kept)
+        return folded
 
     def _of_shape(self, node, known):
         shape = (self.constants[node.input[0]].shape
@@ -368,7 +375,7 @@ def flatten(model, values, copies):
         nodes += [node] if flat is None else flat
         changed |= flat is not None
     if changed:
-        _replace(model.graph, nodes)
+        replace_nodes(model.graph, nodes)
     return changed
 
 
@@ -481,11 +488,12 @@ def expand(model, operators, copies):
             one.name = f"{title(node)}/{one.op_type}"
         nodes += inner
     if changed:
-        _replace(graph, nodes)
+        replace_nodes(graph, nodes)
     return changed
 
 
-def _replace(graph, nodes):
+def replace_nodes(graph, nodes):
+    """Gives a graph other nodes, some of them its own."""
     copied = [type(node).FromString(node.SerializeToString())
               for node in nodes]
     del graph.node[:]

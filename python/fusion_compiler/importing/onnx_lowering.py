@@ -258,9 +258,9 @@ class Importer:
         used = {value.name for value in graph.output}
         for node in onnx_graph.every_node(graph):
             used.update(node.input)
-        for node in [node for node in graph.node if node.op_type == "Constant"
-                     and node.output[0] in values.constants]:
-            graph.node.remove(node)
+        onnx_graph.replace_nodes(graph, [
+            node for node in graph.node if node.op_type != "Constant"
+            or node.output[0] not in values.constants])
         own = {value.name for value in self._own_inputs}
         inputs = [value for value in graph.input if value.name in own]
         del graph.input[:], graph.initializer[:]
