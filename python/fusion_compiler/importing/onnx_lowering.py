@@ -321,7 +321,7 @@ def _lower(model, nodes):
     code, text, log = torch_mlir.run(text, torch_mlir.FROM_ONNX)
     if code:
         raise _Refused(_reason(code, log), _named(log, nodes))
-    text = tm_tensor.rewrite(text)
+    text = tm_tensor.map_scans(text)
     left = torch_mlir.left(text, ("tm_tensor", "scf", "torch", "torch_c"))
     if left:
         raise _Refused(f"{left[0]} of torch-mlir has no lowering to linalg",

@@ -7,7 +7,7 @@ import json
 import re
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import tm_tensor, torch_mlir
+from fusion_compiler.importing import torch_mlir
 
 # An op that stands for a function of the module, which is called instead.
 _COMPOSITE = re.compile(
@@ -32,6 +32,10 @@ _KINDS = {("add", "f"): "addf", ("add", "i"): "addi",
           ("multiply", "f"): "mulf", ("multiply", "i"): "muli",
           ("maximum", "f"): "maximumf", ("maximum", "i"): "maxsi",
           ("minimum", "f"): "minimumf", ("minimum", "i"): "minsi"}
+# The least and the greatest, as MLIR writes them.
+_INFINITIES = {"f16": ("0xFC00", "0x7C00"), "bf16": ("0xFF80", "0x7F80"),
+               "f32": ("0xFF800000", "0x7F800000"),
+               "f64": ("0xFFF0000000000000", "0x7FF0000000000000")}
 # What the rest of the compiler does not take.
 _FOREIGN = ("stablehlo", "chlo", "vhlo", "mhlo", "scf")
 _REMEDIES = {
@@ -116,7 +120,11 @@ def _is_identity(literal, kind, element):
         return literal in ("0", "0.000000e+00", "-0.000000e+00")
     if kind in ("mulf", "muli"):
         return literal in ("1", "1.000000e+00")
-    return literal == tm_tensor.identity(kind, element)
+    if kind in ("maximumf", "minimumf"):
+        infinities = _INFINITIES.get(element, ())
+        return literal in infinities[kind == "minimumf":][:1]
+    least = -(1 << (int(element[1:]) - 1))
+    return literal == str(least if kind == "maxsi" else -least - 1)
 
 
 def lower(text):
