@@ -62,6 +62,45 @@ getExtremumKind(Operation *op) {
   return std::nullopt;
 }
 
+/// True when `expr` is not negative, whatever the sizes are.
+static bool isNonNegative(AffineExpr expr,
+                          ArrayRef<SymbolicShapes::Symbol> symbols) {
+  auto isKnown = [&](AffineExpr operand) {
+    return isNonNegative(operand, symbols);
+  };
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() >= 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    const SymbolicShapes::Symbol &known = symbols[symbol.getPosition()];
+    return known.kind == SymbolicShapes::SymbolKind::Size ||
+           (known.isDerived() && llvm::all_of(known.operands, isKnown));
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return binary && isKnown(binary.getLHS()) && isKnown(binary.getRHS());
+}
+
+/// The outcome of a comparison of integers that is the same for all sizes.
+static std::optional<bool> decide(Value condition, SymbolicShapes &shapes) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return std::nullopt;
+  FailureOr<AffineExpr> lhs = shapes.getIndex(compare.getLhs());
+  FailureOr<AffineExpr> rhs = shapes.getIndex(compare.getRhs());
+  if (failed(lhs) || failed(rhs))
+    return std::nullopt;
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return isNonNegative(*lhs - *rhs, shapes.getSymbols())
+               ? std::optional(false)
+               : std::nullopt;
+  case arith::CmpIPredicate::sge:
+    return isNonNegative(*lhs - *rhs, shapes.getSymbols()) ? std::optional(true)
+                                                           : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
 SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
     : context(func.getContext()), function(func) {
   for (auto [number, argument] : llvm::enumerate(func.getArguments()))
@@ -229,8 +268,24 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
           return failure();
         return (*shape)[*number];
       })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-            arith::ExtUIOp>([&](auto) { return getIndex(op->getOperand(0)); })
+      // Importers ask whether a size is negative, which means "to be inferred".
+      .Case([&](arith::SelectOp select) -> FailureOr<AffineExpr> {
+        std::optional<bool> holds = decide(select.getCondition(), *this);
+        if (!holds)
+          return failure();
+        return getIndex(*holds ? select.getTrueValue()
+                               : select.getFalseValue());
+      })
+      .Case([&](arith::ExtUIOp extend) -> FailureOr<AffineExpr> {
+        if (!extend.getIn().getType().isInteger(1))
+          return getIndex(extend.getIn());
+        std::optional<bool> holds = decide(extend.getIn(), *this);
+        if (!holds)
+          return failure();
+        return getAffineConstantExpr(*holds, context);
+      })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(
+          [&](auto) { return getIndex(op->getOperand(0)); })
       .Case([&](arith::AddIOp) {
         return binary([](AffineExpr a, AffineExpr b) { return a + b; });
       })

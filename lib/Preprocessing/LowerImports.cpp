@@ -104,12 +104,42 @@ static FailureOr<Value> lowerImport(Operation *op, SymbolicShapes &shapes,
   return Value();
 }
 
+/// Puts scalars in the place of reads of tensors that are made of them. What
+/// was made for these reads alone goes.
+static void readStatedElements(func::FuncOp func) {
+  SmallVector<tensor::ExtractOp> reads;
+  func.walk([&](tensor::ExtractOp op) { reads.push_back(op); });
+  llvm::SmallSetVector<Operation *, 8> replaced, unused;
+  for (tensor::ExtractOp op : reads) {
+    OpBuilder builder(op);
+    if (Value element = findStatedElement(op, builder)) {
+      op.replaceAllUsesWith(element);
+      replaced.insert(op);
+    }
+  }
+  auto eraseAndAsk = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp())
+        if (!replaced.contains(definition))
+          unused.insert(definition);
+    op->erase();
+  };
+  for (Operation *op : replaced)
+    eraseAndAsk(op);
+  while (!unused.empty()) {
+    Operation *op = unused.pop_back_val();
+    if (isOpTriviallyDead(op))
+      eraseAndAsk(op);
+  }
+}
+
 namespace {
 struct LowerImportsPass
     : public fusion::impl::LowerImportsPassBase<LowerImportsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    readStatedElements(getOperation());
     SmallVector<Operation *> ops, replaced;
     getOperation().walk([&](Operation *op) {
       if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp,
@@ -117,7 +147,7 @@ struct LowerImportsPass
         ops.push_back(op);
     });
     if (ops.empty())
-      return markAllAnalysesPreserved();
+      return;
     SymbolicShapes shapes(getOperation());
     for (Operation *op : ops) {
       OpBuilder builder(op);

@@ -29,6 +29,10 @@ FailureOr<Value> lowerReshape(tensor::ReshapeOp op, SymbolicShapes &shapes,
 /// for every place the last index that names it, then the element there.
 FailureOr<Value> lowerScatter(tensor::ScatterOp op, OpBuilder &builder);
 
+/// The scalar that `op` reads, at constant indices, of a tensor that is put
+/// together from scalars; null if it is not.
+Value findStatedElement(tensor::ExtractOp op, OpBuilder &builder);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_PREPROCESSING_LOWERIMPORTS_H

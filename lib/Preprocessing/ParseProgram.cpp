@@ -31,24 +31,26 @@ struct ForeignDialect {
 } // namespace
 
 static constexpr StringLiteral kFromStableHLO =
-    "convert the program to linalg first: stablehlo-opt "
-    "--chlo-legalize-to-stablehlo --stablehlo-legalize-to-linalg";
+    "convert the program first: python -m fusion_compiler.importing IN.mlir -o "
+    "OUT.mlir (pip install torch-mlir), or compile the JAX function with "
+    "fusion.jax.compile";
 static constexpr StringLiteral kFromTorch =
     "export the program with output_type=\"linalg-on-tensors\" of torch-mlir";
 
 static constexpr ForeignDialect kForeignDialects[] = {
     {"stablehlo", kFromStableHLO},
     {"chlo", kFromStableHLO},
-    {"vhlo", "convert the program first: stablehlo-translate --deserialize, "
-             "then stablehlo-opt --stablehlo-legalize-to-linalg"},
+    {"vhlo", "convert the program to StableHLO text first: "
+             "stablehlo-translate --deserialize"},
     {"mhlo", "convert the program first: mlir-hlo-opt "
              "--hlo-legalize-to-stablehlo, then stablehlo-opt "
              "--stablehlo-legalize-to-linalg"},
     {"torch", kFromTorch},
     {"torch_c", kFromTorch},
     {"tm_tensor", kFromTorch},
-    {"onnx", "convert the program to TOSA first: onnx-mlir-opt "
-             "--convert-onnx-to-tosa"},
+    {"onnx", "compile the model with fusion.onnx.compile, or convert it: "
+             "python -m fusion_compiler.importing IN.onnx -o OUT.mlir (pip "
+             "install onnx torch-mlir)"},
     {"tfl", "convert the program to TOSA first: tf-opt "
             "--tfl-to-tosa-pipeline"},
 };

@@ -25,6 +25,12 @@ LogicalResult fusion::checkProgramText(StringRef text, StringRef name,
     return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
                           name + " is a package, not a program",
                           "give the text it was compiled from");
+  if (name.ends_with(".onnx"))
+    return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
+                          name + " is an ONNX model",
+                          "compile it with fusion.onnx.compile, or convert "
+                          "it: python -m fusion_compiler.importing IN.onnx -o "
+                          "OUT.mlir (pip install onnx torch-mlir)");
   if (text.contains('\0') || text.starts_with("ML\xEFR"))
     return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
                           name + " is not text",

@@ -15,8 +15,12 @@ emulator; or an array of another framework on a CUDA device, by DLPack or
 The package sits on two C interfaces: the runtime (libfusion-rt.so) and, for
 `compile` alone, the compiler (libfusion-c.so). It goes through ctypes, and for
 calls with PyTorch tensors through an extension module where that was built
-(`native_calls`). NumPy is the only dependency.
+(`native_calls`). NumPy is the only dependency. `fusion.onnx` and `fusion.jax`
+compile models of these frameworks, `fusion.torch` is a backend of
+torch.compile; each needs its packages.
 """
+
+import importlib
 
 from fusion_compiler.compiler import compile, compile_to  # noqa: A004
 from fusion_compiler.device_arrays import DeviceArray
@@ -32,3 +36,12 @@ __all__ = [
     "TensorSpec", "__version__", "compile", "compile_to", "default_device",
     "load", "native_calls", "set_compiler_library", "set_runtime_library",
 ]
+
+# Front doors, imported when they are asked for.
+_DOORS = ("jax", "onnx", "torch")
+
+
+def __getattr__(name):
+    if name in _DOORS:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

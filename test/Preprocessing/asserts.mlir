@@ -21,6 +21,28 @@ func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
 
+// How many sizes are negative: none.
+// CHECK-LABEL: func.func @inferred
+// CHECK-NOT: cf.assert
+func.func @inferred(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %a = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %n = arith.index_cast %a : index to i64
+  %m = arith.index_cast %b : index to i64
+  %first = arith.cmpi slt, %n, %none : i64
+  %count = arith.extui %first : i1 to i64
+  %both = arith.cmpi slt, %m, %none : i64
+  %next = arith.select %both, %two, %count : i64
+  %most = arith.cmpi sle, %next, %one : i64
+  cf.assert %most, "must have at most one inferred (negative) dimension"
+  return %x : tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func.func @scalar
 // CHECK: cf.assert
 func.func @scalar(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32> {

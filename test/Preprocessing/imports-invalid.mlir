@@ -25,3 +25,19 @@ func.func @indices(%s: tensor<3x6xf32>, %d: tensor<8x6xf32>,
       : (tensor<3x6xf32>, tensor<8x6xf32>, tensor<3x1xindex>) -> tensor<8x6xf32>
   return %r : tensor<8x6xf32>
 }
+
+// -----
+
+// An argument may be negative, and then the other size is meant.
+func.func @negative(%x: tensor<?xf32>, %n: i64) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %all = arith.index_cast %d : index to i64
+  %inferred = arith.cmpi slt, %n, %none : i64
+  %size = arith.select %inferred, %all, %n : i64
+  %s = tensor.from_elements %size : tensor<1xi64>
+  // expected-error@+1 {{FUS-1012: 'tensor.reshape' has a shape that depends on data; build the shape by tensor.from_elements of sizes and constants}}
+  %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

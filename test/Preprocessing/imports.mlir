@@ -51,6 +51,63 @@ func.func @inferred(%x: tensor<?x32xf32>) -> tensor<?x8x4xf32> {
   return %r : tensor<?x8x4xf32>
 }
 
+// torch-mlir asks of every extent whether it is one to be inferred: no size is.
+// CHECK-LABEL: func.func @asked
+// CHECK-NOT: cf.assert
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 4, 8]
+func.func @asked(%x: tensor<?x32xf32>) -> tensor<?x4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %c32 = arith.constant 32 : i64
+  %d = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %n = arith.index_cast %d : index to i64
+  %inferred = arith.cmpi slt, %n, %none : i64
+  %product = arith.muli %n, %c32 : i64
+  %rest = arith.divsi %product, %c32 : i64
+  %size = arith.select %inferred, %rest, %n : i64
+  %s = tensor.from_elements %size, %four, %eight : tensor<3xi64>
+  %r = tensor.reshape %x(%s)
+      : (tensor<?x32xf32>, tensor<3xi64>) -> tensor<?x4x8xf32>
+  return %r : tensor<?x4x8xf32>
+}
+
+// A shape that is put together: its elements are the sizes.
+// CHECK-LABEL: func.func @elements
+// CHECK-SAME: %[[X:.*]]: tensor<?x4xf32>
+// CHECK: %[[D:.*]] = tensor.dim %[[X]]
+// CHECK: %[[N:.*]] = arith.index_cast %[[D]]
+// CHECK-NOT: tensor.concat
+// CHECK: return %[[N]], %{{.*}} : i64, i64
+func.func @elements(%x: tensor<?x4xf32>) -> (i64, i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %n = arith.index_cast %d : index to i64
+  %one = tensor.from_elements %n : tensor<1xi64>
+  %rest = arith.constant dense<[[7], [9]]> : tensor<2x1xi64>
+  %flat = tensor.collapse_shape %rest [[0, 1]] : tensor<2x1xi64> into tensor<2xi64>
+  %s = tensor.concat dim(0) %flat, %one : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %a = tensor.extract_slice %s[2] [1] [1] : tensor<3xi64> to tensor<1xi64>
+  %b = tensor.extract_slice %s[0] [2] [1] : tensor<3xi64> to tensor<2xi64>
+  %last = tensor.extract %a[%c0] : tensor<1xi64>
+  %nine = tensor.extract %b[%c1] : tensor<2xi64>
+  return %last, %nine : i64, i64
+}
+
+// Not those of an argument, nor those that are not there.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-2: tensor.extract %
+func.func @others(%x: tensor<2xi64>, %i: index) -> (i64, i64) {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant dense<[1, 2]> : tensor<2xi64>
+  %s = tensor.concat dim(0) %x, %c : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %a = tensor.extract %s[%c0] : tensor<4xi64>
+  %b = tensor.extract %c[%i] : tensor<2xi64>
+  return %a, %b : i64, i64
+}
+
 // That the counts agree is not known: it is asserted.
 // CHECK-LABEL: func.func @unknown
 // CHECK: cf.assert %{{.*}}, "tensor.reshape keeps the number of elements"

@@ -52,7 +52,9 @@ do
   page "Passes-$name.md" "Passes of $name" "$td" -gen-pass-doc
 done
 
-if [ -n "$check" ] && ! diff -ru "$root/docs/generated" "$out"; then
+# gen_onnx_table.py writes that one, in half an hour.
+if [ -n "$check" ] &&
+   ! diff -ru -x OnnxOperators.md "$root/docs/generated" "$out"; then
   echo "docs/generated is not current: run tools/dev/gen_docs.sh" >&2
   exit 1
 fi

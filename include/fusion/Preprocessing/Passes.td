@@ -159,6 +159,9 @@ def LowerImportsPass
     - `tensor.reshape` becomes collapses and expansions of as few dimensions as
       the symbolic sizes allow. That the number of elements stays is asserted
       where it is not known.
+    - `tensor.extract` at constant indices of a tensor that is put together from
+      scalars, by `tensor.from_elements`, concatenations, slices and reshapes,
+      becomes the scalar: so importers write shapes.
     - `tensor.scatter` becomes a maximum, for every place of the scattered
       dimensions, over the numbers of the indices that name it, and a choice of
       the element with that number. Of several indices that name one place, the

@@ -21,6 +21,8 @@ from fusion_compiler.errors import FusionError
 # the oldest that is known to have every pass and option used here.
 TESTED = "20261001"
 OLDEST = "20261001"
+# For one pipeline, in seconds: some of its rewrites do not end.
+TIME_LIMIT = 120
 
 # To linalg on tensors, from what each importer begins with.
 FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
@@ -28,8 +30,10 @@ FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
 FROM_ONNX = ("builtin.module(torch-onnx-to-torch-backend-pipeline"
              "{backend-legal-ops=aten.flatten.using_ints},"
              "torch-backend-to-linalg-on-tensors-backend-pipeline)")
-FROM_STABLEHLO = ("builtin.module(stablehlo-legalize-to-linalg,canonicalize,"
-                  "cse)")
+SIMPLIFY_STABLEHLO = ("builtin.module(inline,func.func("
+                      "stablehlo-aggressive-simplification))")
+FROM_STABLEHLO = ("builtin.module(stablehlo-legalize-to-linalg,"
+                  "stablehlo-convert-to-signless,canonicalize,cse)")
 
 
 @functools.lru_cache(maxsize=None)
@@ -54,21 +58,56 @@ def _first_error(log):
     return match.group(1).strip() if match else log.strip()[:500]
 
 
+def left(text, dialects):
+    """(an op of dialects that pipelines left in MLIR text, what the program
+    calls it), or None. The second is "" where the text does not say."""
+    names = "|".join(dialects)
+    found = re.search(rf"^ *(?:%[^=\n]*= )?\"?((?:{names})\.\w+)\b([^\n]*)",
+                      text, re.MULTILINE)
+    if not found:
+        return None
+    # An op with regions says at its end where it is from; so do those in it.
+    place = re.search(r'loc\((#loc\d*|"[^"]*")', text[found.start(2):])
+    name = place.group(1) if place else ""
+    if name.startswith("#"):
+        place = re.search(rf'^{name} = loc\("([^"]*)"', text, re.MULTILINE)
+        name = place.group(1) if place else ""
+    return found.group(1), name.strip('"')
+
+
+def run(text, pipeline):
+    """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
+
+    The code is negative where a signal ended the tool. What the text says of
+    places in the program is kept, and so are ops of other dialects in their
+    generic form. The log of a pass that failed ends with the
+    program as it left it.
+    """
+    tool = folder() / "_mlir_libs" / "torch-mlir-opt"
+    try:
+        done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
+                               "--mlir-print-debuginfo",
+                               "--mlir-print-ir-after-failure",
+                               "--allow-unregistered-dialect", "-"],
+                              input=text, capture_output=True, text=True,
+                              errors="replace", timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        return 1, "", f"error: no end after {TIME_LIMIT} seconds"
+    return done.returncode, done.stdout, done.stderr
+
+
 def lower(text, pipeline):
     """MLIR text after a pipeline of torch-mlir; text in, text out.
 
     Raises FUS-1307 with what the pipeline said.
     """
-    tool = folder() / "_mlir_libs" / "torch-mlir-opt"
-    done = subprocess.run([tool, f"--pass-pipeline={pipeline}",
-                           "--mlir-print-debuginfo", "-"],
-                          input=text, capture_output=True, text=True)
-    if done.returncode < 0:
-        raise FusionError.of("FUS-1307", "torch-mlir ended with signal "
-                             f"{-done.returncode}", "leave the operation that "
-                             "the program was imported from to its framework")
-    if done.returncode:
-        raise FusionError.of("FUS-1307", "torch-mlir: "
-                             f"{_first_error(done.stderr)}", "leave that "
-                             "operation to its own framework")
-    return done.stdout
+    code, lowered, log = run(text, pipeline)
+    if code < 0:
+        raise FusionError.of("FUS-1307",
+                             f"torch-mlir ended with signal {-code}",
+                             "leave the operation that the program was "
+                             "imported from to its framework")
+    if code:
+        raise FusionError.of("FUS-1307", f"torch-mlir: {_first_error(log)}",
+                             "leave that operation to its own framework")
+    return lowered
