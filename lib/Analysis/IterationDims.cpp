@@ -339,8 +339,8 @@ SmallVector<unsigned> IterationDimsBuilder::getLoops(unsigned node,
   SmallVector<unsigned> loops;
   for (int loop : info.writes.front().loops) {
     auto runsAlong = [&](const TensorRead &one) {
-      return llvm::is_contained(
-          one.coords, getAffineDimExpr(loop, graph.getContext()));
+      return llvm::is_contained(one.coords,
+                                getAffineDimExpr(loop, graph.getContext()));
     };
     if (loop < 0)
       continue;
@@ -359,9 +359,8 @@ SmallVector<unsigned> IterationDimsBuilder::getClassesOf(unsigned value) {
     return {};
   unsigned index = llvm::lower_bound(nodes, info.producer) - nodes.begin();
   const GraphNode &node = graph.getNode(info.producer);
-  const auto *write = llvm::find_if(node.writes, [&](const TensorWrite &one) {
-    return one.value == value;
-  });
+  const auto *write = llvm::find_if(
+      node.writes, [&](const TensorWrite &one) { return one.value == value; });
   SmallVector<unsigned> result;
   for (auto [dim, loop] : llvm::enumerate(write->loops))
     result.push_back(classes.find(loop >= 0 ? loopSlots[index] + loop
@@ -390,9 +389,8 @@ void IterationDimsBuilder::numberRoles(unsigned value) {
                     order.begin() + place + 1);
     for (const TensorRead &read : node.reads) {
       SmallVector<unsigned> own = getClasses(getLoops(id, &read));
-      llvm::erase_if(own, [&](unsigned dim) {
-        return !llvm::is_contained(order, dim);
-      });
+      llvm::erase_if(
+          own, [&](unsigned dim) { return !llvm::is_contained(order, dim); });
       const unsigned *next = own.begin();
       for (unsigned &dim : order)
         if (llvm::is_contained(own, dim))

@@ -49,19 +49,18 @@ static Value getWidened(Value tensor) {
 /// `tensor` in the wider type `type`, at the place of `builder`.
 static Value widen(OpBuilder &builder, Location loc, Value tensor,
                    RankedTensorType type) {
-  Value empty =
-      tensor::EmptyOp::create(builder, loc,
-                              tensor::getMixedSizes(builder, loc, tensor),
-                              type.getElementType());
-  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, tensor),
+      type.getElementType());
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(),
                                          utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              builder, loc, empty.getType(), tensor, empty, maps, loops,
              [&](OpBuilder &body, Location at, ValueRange args) {
-               Value wide = arith::ExtFOp::create(body, at,
-                                                  type.getElementType(),
-                                                  args[0]);
+               Value wide = arith::ExtFOp::create(
+                   body, at, type.getElementType(), args[0]);
                linalg::YieldOp::create(body, at, wide);
              })
       .getResult(0);
@@ -132,8 +131,7 @@ static bool widenInside(linalg::GenericOp op) {
     Type wide = argument.getType();
     operand->set(source);
     argument.setType(narrow);
-    auto widened =
-        arith::ExtFOp::create(builder, op.getLoc(), wide, argument);
+    auto widened = arith::ExtFOp::create(builder, op.getLoc(), wide, argument);
     argument.replaceAllUsesExcept(widened, widened);
   }
   return true;

@@ -92,9 +92,9 @@ static bool undoes(Operation *op, tensor::ExpandShapeOp expand) {
          expand.getResultType().getShape() == collapse.getSrcType().getShape();
 }
 
-/// Does `user` read nothing but tensors that `reshape`, which splits dimensions,
-/// and its like give, so that it would do without them, and are the dimensions
-/// of what is computed from it pointwise joined again?
+/// Does `user` read nothing but tensors that `reshape`, which splits
+/// dimensions, and its like give, so that it would do without them, and are the
+/// dimensions of what is computed from it pointwise joined again?
 static bool isUndone(linalg::LinalgOp user, Operation *reshape) {
   auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape);
   if (!expand)

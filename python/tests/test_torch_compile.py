@@ -261,5 +261,47 @@ class OptionsTest(CompileTest):
         self.assertEqual(part.package.target, "sm_80")
 
 
+class ExportTest(CompileTest):
+
+    def test_a_package_runs_by_itself(self):
+        import numpy as np
+
+        import fusion_compiler as fusion
+        module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(
+            approximate="tanh"), torch.nn.LayerNorm(16))
+        x = torch.randn(3, 8)
+        rows = torch.export.Dim("rows", min=2)
+        program = torch.export.export(module, (x,),
+                                      dynamic_shapes=({0: rows},))
+        path = pathlib.Path(self.folder.name) / "model.fpk"
+        fusion_torch.export(program, path)
+        weights = [p.detach().numpy() for p in module.parameters()]
+        for size in (3, 7):
+            x = torch.randn(size, 8)
+            result = fusion.load(path, "emulator")(*weights, x.numpy())
+            np.testing.assert_allclose(result, module(x).detach().numpy(),
+                                       rtol=1e-5, atol=2e-6)
+
+    def test_what_cannot_be_one_package(self):
+        class Counter(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("count", torch.zeros(1))
+
+            def forward(self, x):
+                self.count += 1
+                return x + self.count
+        program = torch.export.export(Counter(), (torch.ones(2),))
+        with self.assertRaisesRegex(RuntimeError, "FUS-1310: .*count"):
+            fusion_torch.export(program)
+
+        class Sort(torch.nn.Module):
+            def forward(self, x):
+                return x.sort()[0]
+        program = torch.export.export(Sort(), (torch.ones(2),))
+        with self.assertRaisesRegex(RuntimeError, "FUS-1310: .*sort"):
+            fusion_torch.export(program)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -250,6 +250,18 @@ def _slice_backward(grad, input_sizes, dim, start, end, step):
                               end, step)
 
 
+def _gelu(tensor, *, approximate="none"):
+    """Hendrycks and Gimpel 2016. torch-mlir's constant of the approximation by
+    a tanh has three digits."""
+    wide = _wide(tensor)
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide * wide * wide)
+        factor = inner.tanh()
+    else:
+        factor = (wide * math.sqrt(0.5)).erf()
+    return (0.5 * wide * (1 + factor)).to(tensor.dtype)
+
+
 _LATE = {
     "_scaled_dot_product_flash_attention_for_cpu": _flash_for_cpu,
     "_scaled_dot_product_flash_attention_for_cpu_backward":
@@ -260,6 +272,7 @@ _LATE = {
     "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
     "_scaled_dot_product_cudnn_attention": _cudnn,
     "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
+    "gelu": _gelu,
     "native_group_norm": _group_norm,
     "select_backward": _select_backward,
     "slice_backward": _slice_backward,

@@ -70,47 +70,24 @@ def to_linalg(text):
     """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
     linalg = tm_tensor.map_scans(
         torch_mlir.lower(text, torch_mlir.FROM_TORCH))
-    for line in linalg.splitlines():
-        foreign = _FOREIGN.search(line)
-        if foreign and not line.startswith("#"):
-            raise ImportRefused(_node_of(linalg, line), "torch-mlir leaves "
-                                f"{foreign.group(1)} in the program")
+    found = torch_mlir.left(linalg, _FOREIGN)
+    if found:
+        operation, node = found
+        raise torch_mlir.refused(
+            f"torch-mlir leaves {operation} in the program", node)
     return linalg
 
 
-# Operations that torch-mlir lowers to, or fails to lower, beside linalg.
-_FOREIGN = re.compile(r"(?:^\s*|= )(\"?(?:tm_tensor|torch|torch_c)\.[\w.]+)")
-
-
-def _node_of(text, line):
-    """The FX node that the operation in a line of the text came from."""
-    match = re.search(r"loc\((#loc\d*)\)", line)
-    start = text.find(line)
-    if not match:  # An operation with a region has it at its end.
-        match = re.compile(r"^ *}.* loc\((#loc\d*)\)$", re.M).search(text,
-                                                                    start)
-    if not match:
-        return ""
-    found = re.search(rf'^{match.group(1)} = loc\(.*?"([^"]+)":', text, re.M)
-    return found.group(1) if found else ""
-
-
-class ImportRefused(FusionError):
-    """FUS-1307 with the FX node whose operation is at fault, if it is known."""
-
-    def __init__(self, node, cause):
-        remedy = "leave the operation to PyTorch"
-        super().__init__(f"FUS-1307: {cause}; {remedy}", "FUS-1307", cause,
-                         remedy)
-        self.node = node
+# Dialects that torch-mlir lowers to, or fails to lower, beside linalg.
+_FOREIGN = ("tm_tensor", "torch", "torch_c")
 
 
 def failing_node(error, names):
     """The name of the FX node that an error is about, of those in `names`;
     None if the error does not tell."""
-    for name in (getattr(error, "node", ""), getattr(error, "file", "")):
-        if name in names:
-            return name
+    name = getattr(error, "file", "")
+    if name in names:
+        return name
     for name in re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)):
         if name in names:
             return name

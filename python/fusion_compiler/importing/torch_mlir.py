@@ -15,7 +15,7 @@ import pathlib
 import re
 import subprocess
 
-from fusion_compiler.errors import FusionError
+from fusion_compiler.errors import Diagnostic, FusionError
 
 # The release that the tests run with. Another is taken if it is newer than
 # the oldest that is known to have every pass and option used here.
@@ -53,9 +53,22 @@ def folder():
 
 
 def _first_error(log):
-    """The first error that the tool printed, without the file's name."""
-    match = re.search(r"error: (.*)", log)
-    return match.group(1).strip() if match else log.strip()[:500]
+    """(what the program calls the place, the message) of the first error that
+    the tool printed."""
+    match = re.search(r"^(?:loc\()?\"?([^\"\n]*?)\"?(?::\d+:\d+)?\)?: "
+                      r"error: (.*)", log, re.MULTILINE)
+    if match:
+        return match.group(1), match.group(2).strip()
+    return "", log.strip()[:500]
+
+
+def refused(cause, place="",
+            remedy="leave that operation to its own framework"):
+    """FUS-1307, with what the program calls the place as the error's file."""
+    where = f"{place}: " if place else ""
+    return FusionError(f"{where}FUS-1307: {cause}; {remedy}", "FUS-1307",
+                       cause, remedy, [Diagnostic("error", "FUS-1307", cause,
+                                                  remedy, place)])
 
 
 def left(text, dialects):
@@ -103,11 +116,10 @@ def lower(text, pipeline):
     """
     code, lowered, log = run(text, pipeline)
     if code < 0:
-        raise FusionError.of("FUS-1307",
-                             f"torch-mlir ended with signal {-code}",
-                             "leave the operation that the program was "
-                             "imported from to its framework")
+        raise refused(f"torch-mlir ended with signal {-code}",
+                      remedy="leave the operation that the program was "
+                      "imported from to its framework")
     if code:
-        raise FusionError.of("FUS-1307", f"torch-mlir: {_first_error(log)}",
-                             "leave that operation to its own framework")
+        place, message = _first_error(log)
+        raise refused(f"torch-mlir: {message}", place)
     return lowered

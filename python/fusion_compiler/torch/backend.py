@@ -121,7 +121,7 @@ def _add_report(module, kind, parts, sizes, refusals):
         if node.op != "call_function" or node.target in partition.VIEWS:
             continue
         reason = refusals.reason(node)
-        if reason and partition.computes(node) and reason != "computes a size":
+        if reason and partition.computes(node) and reason != partition.SIZE:
             fallbacks.append(reports.Fallback(str(node.target), reason,
                                               reports.line_of(node)))
     graph = reports.GraphReport(kind, tuple(

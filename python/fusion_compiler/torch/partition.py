@@ -31,6 +31,9 @@ VIEWS = frozenset(
         (aten.detach, "default"), (aten.as_strided, "default"),
         (aten.diagonal, "default"), (aten.unfold, "default")))
 
+# The reason of what is computed on the host, and no tensor.
+SIZE = "computes a size"
+
 # Functions that a part's subgraph may call beside ATen's.
 _NAMESPACES = ("aten", "prims")
 
@@ -76,7 +79,7 @@ class Refusals:
             if reason:
                 return reason
         if not any(isinstance(v, torch.Tensor) for v in values_of(node)):
-            return "computes a size"
+            return SIZE
         return ""
 
     def _reason_of_value(self, value):
@@ -113,7 +116,7 @@ def split(module, refusals):
     way are left to PyTorch.
     """
     # A copy, whose nodes have the names of the original's.
-    module = torch.fx.GraphModule(module, _copy_graph(module.graph))
+    module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
     partitions = [one for one in partitioner.propose_partitions()
@@ -131,7 +134,8 @@ def split(module, refusals):
     return fused, names
 
 
-def _copy_graph(graph):
+def copy_graph(graph):
+    """A copy whose nodes know the names of the original's."""
     copy = torch.fx.Graph()
     mapping = {}
     for node in graph.nodes:

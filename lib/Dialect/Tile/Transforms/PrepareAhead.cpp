@@ -119,8 +119,7 @@ std::optional<Prepared> LoopPreparer::find(LocalStoreOp store) {
     }
   // What is loaded meanwhile would wait for memory in registers.
   auto isLoaded = [](Operation *op) {
-    return isa<LoadOp>(op) &&
-           isa<RankedTensorType>(op->getResult(0).getType());
+    return isa<LoadOp>(op) && isa<RankedTensorType>(op->getResult(0).getType());
   };
   if (llvm::none_of(ops, llvm::IsaPred<WaitOp>) || llvm::any_of(ops, isLoaded))
     return std::nullopt;
