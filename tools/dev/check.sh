@@ -36,6 +36,7 @@ give_up() {
 if ((install)); then
   step "Install what is missing"
   tools/dev/install_deps.sh || give_up "the installation"
+  tools/dev/install_python.sh >/dev/null || give_up "the installation"
 fi
 
 step "Build"
@@ -46,9 +47,10 @@ step "Format"
 tools/dev/format.sh || status=1
 python3 tools/dev/check_sizes.py || status=1
 
-# The first Python 3 that has NumPy, the user's own before Debian's.
+# The first Python 3 that has NumPy: with the frameworks whose programs are
+# imported, where that was installed, else the user's own or Debian's.
 python=""
-for candidate in python3 /usr/bin/python3; do
+for candidate in "$PWD/build/venv/bin/python" python3 /usr/bin/python3; do
   if "$candidate" -c 'import numpy' 2>/dev/null; then
     python=$candidate
     break
@@ -79,7 +81,7 @@ if [[ -z $filter ]]; then
   result_files+=("$results/python.json")
   step "Python tests"
   FUSION_BUILD_DIR=$PWD/build PYTHONPATH=$PWD/python \
-    timeout --kill-after=10 1200 "$python" python/tests/run.py \
+    timeout --kill-after=10 2400 "$python" python/tests/run.py \
       --results "$results/python.json" </dev/null || status=1
 
   # 300 programs that nobody has seen, others for each commit.
