@@ -39,12 +39,12 @@ def export(program, path=None, *, target="sm_90a", fast_numerics=False):
     the operation. The trace is that of tensors on the CPU, the package is for
     `target`.
     """
+    program = program.run_decompositions(decompositions.early())
     signature = program.graph_signature
     if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
         changed = [*signature.buffers_to_mutate.values(),
                    *signature.user_inputs_to_mutate.values()]
         raise _not_exported(f"the program writes to {', '.join(changed)}")
-    program = program.run_decompositions(decompositions.early())
     module = torch.fx.GraphModule(program.graph_module,
                                   partition.copy_graph(program.graph))
     _check(module.graph)
