@@ -900,8 +900,7 @@ void LayoutAssigner::apply() {
     ConvertLayoutOp conversion = bits.conversion;
     if (conversion.getValue().getType() != conversion.getType())
       continue;
-    llvm::erase(groupOf(conversion.getResult()).values,
-                conversion.getResult());
+    llvm::erase(groupOf(conversion.getResult()).values, conversion.getResult());
     conversion.replaceAllUsesWith(conversion.getValue());
     conversion.erase();
   }
