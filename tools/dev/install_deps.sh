@@ -27,7 +27,7 @@ packages=(
   # Python.h, for the extension module of the Python package.
   python3-dev
   # Tests.
-  libgtest-dev python3 python3-numpy
+  libgtest-dev python3 python3-numpy python3-venv
 )
 
 fail() {
