@@ -423,11 +423,21 @@ static Outcome readOut(PyObject *keywords, PyObject **result) {
   return *result ? DONE : FAILED;
 }
 
+/// Some argument or output is an array: without one, results are NumPy's.
+static bool hasArrays(const Caller *caller, PyObject *out) {
+  for (uint32_t i = 0; i < caller->numInputs; ++i)
+    if (!caller->inputs[i].byValue)
+      return true;
+  return out != NULL;
+}
+
 static PyObject *callCaller(PyObject *self, PyObject *arguments,
                             PyObject *keywords) {
   Caller *caller = (Caller *)self;
   PyObject *out = NULL, *results = NULL;
   Outcome outcome = readOut(keywords, &out);
+  if (outcome == DONE && !hasArrays(caller, out))
+    outcome = SLOW;
   if (outcome == DONE)
     outcome = runCaller(caller, &caller->signature, arguments, out, false,
                         false, &results);
