@@ -13,9 +13,9 @@ and all wrote the same. A file that is damaged is compiled again.
 import hashlib
 import os
 import pathlib
-import tempfile
 
 from fusion_compiler import libraries
+from fusion_compiler.files import write_whole
 
 # Grows when what is stored under a key changes its meaning.
 _FORMAT = b"fusion-cache-1"
@@ -73,14 +73,9 @@ def keep(name, data):
     if place is None:
         return
     check = hashlib.blake2b(data, digest_size=16).digest()
-    temporary = None
     try:
         target = place / name[:2]
         target.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=target, prefix=".")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data + check)
-        os.replace(temporary, target / name)
+        write_whole(target / name, data + check)
     except OSError:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
+        pass

@@ -6,12 +6,11 @@
 import json
 import os
 import pathlib
-import tempfile
 import threading
 import typing
 import weakref
 
-from fusion_compiler import abi, tensors
+from fusion_compiler import abi, files, tensors
 from fusion_compiler.devices import Device, default_device
 from fusion_compiler.entry import Entry, TensorSpec, entry_class
 from fusion_compiler.errors import FusionError
@@ -148,20 +147,7 @@ class Package:
 
     def save(self, path: typing.Union[str, os.PathLike]) -> None:
         """Writes the package: either the whole of it, or nothing."""
-        path = pathlib.Path(path)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent,
-                                                 prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(self.data)
-            # mkstemp made the file private; give it a new file's mode.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        files.write_whole(path, self.data)
 
     def __repr__(self) -> str:
         return (f"<fusion.Package for {self.target} on {self.device.name}: "

@@ -10,14 +10,13 @@ The weights of an ONNX model become arguments behind its inputs; with
 """
 
 import argparse
-import os
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
 from fusion_compiler.errors import FusionError
+from fusion_compiler.files import write_whole
 from fusion_compiler.importing import onnx_lowering, stablehlo
 
 
@@ -41,22 +40,6 @@ def _convert_onnx(path, static, weights):
     return program.text
 
 
-def _write(path, text):
-    """Writes the whole file, or nothing."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent or ".",
-                                             prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def main():
     parser = argparse.ArgumentParser(
         prog="python -m fusion_compiler.importing",
@@ -75,7 +58,7 @@ def main():
                                  options.weights)
         else:
             text = stablehlo.lower(options.input.read_text())
-        _write(options.output, text)
+        write_whole(options.output, text.encode())
     except FusionError as error:
         print(f"error: {options.input}: {error}", file=sys.stderr)
         return 1

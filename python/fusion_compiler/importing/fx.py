@@ -34,12 +34,16 @@ def _importer():
     return ir, FxImporter(context=context)
 
 
+def name_of(node):
+    """The name of a node, or the one that it had before copies renamed it."""
+    return node.meta.get("fusion_node", node.name)
+
+
 def mark_nodes(graph):
-    """Makes the name of each node, or `meta["fusion_node"]` where it was
-    renamed, its place in the program, for `graph` and what is traced of it."""
+    """Makes the name of each node its place in the program, for `graph` and
+    for what is traced of it."""
     for node in graph.nodes:
-        name = node.meta.get("fusion_node", node.name)
-        node.meta["stack_trace"] = f'File "{name}", line 1,'
+        node.meta["stack_trace"] = f'File "{name_of(node)}", line 1,'
 
 
 def to_torch_dialect(graph, name="main"):

@@ -46,8 +46,7 @@ def backend(module, inputs, *, options=None, mode=None):
     """Compiles a graph of Dynamo, forward and backward, to packages.
 
     What torch-mlir or the compiler cannot take is left to PyTorch, with the
-    reason in `fusion.torch.report()`. `mode` is "default" or
-    "reduce-overhead", which records the kernels in CUDA graphs.
+    reason in `fusion.torch.report()`. Nothing depends on `mode`.
     """
     torch_mlir.folder()
     options = Options.of(options)
@@ -99,7 +98,7 @@ def _compile_parts(fused, names, device, options, refusals, packages):
     parts, refused = {}, False
     for name in names:
         module = getattr(fused, name)
-        nodes = {node.meta.get("fusion_node", node.name): node
+        nodes = {fx.name_of(node): node
                  for node in module.graph.nodes if node.op == "call_function"}
         try:
             parts[name] = Part(module, device, options, packages)
@@ -116,14 +115,9 @@ def _compile_parts(fused, names, device, options, refusals, packages):
 
 
 def _add_report(module, kind, parts, sizes, refusals):
-    fallbacks = []
-    for node in module.graph.nodes:
-        if node.op != "call_function" or node.target in partition.VIEWS:
-            continue
-        reason = refusals.reason(node)
-        if reason and partition.computes(node) and reason != partition.SIZE:
-            fallbacks.append(reports.Fallback(str(node.target), reason,
-                                              reports.line_of(node)))
+    fallbacks = [reports.Fallback(str(node.target), reason,
+                                  reports.line_of(node))
+                 for node, reason in refusals.of(module.graph)]
     graph = reports.GraphReport(kind, tuple(
         reports.CompiledPart(sizes[name], part.entry.kernels_after,
                              part.cached, part.seconds, part.package)

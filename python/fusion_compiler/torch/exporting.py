@@ -20,12 +20,8 @@ def _not_exported(cause):
 def _check(graph):
     """Refuses a graph of which any part would be PyTorch's."""
     refusals = partition.Refusals(torch.device("cpu"))
-    for node in graph.nodes:
-        if node.op != "call_function" or node.target in partition.VIEWS:
-            continue
-        reason = refusals.reason(node)
-        if reason and reason != partition.SIZE:
-            raise _not_exported(f"{node.target}: {reason}")
+    for node, reason in refusals.of(graph):
+        raise _not_exported(f"{node.target}: {reason}")
 
 
 def export(program, path=None, *, target="sm_90a", fast_numerics=False):

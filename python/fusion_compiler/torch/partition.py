@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import decompositions
+from fusion_compiler.importing import decompositions, fx
 
 aten = torch.ops.aten
 
@@ -55,9 +55,16 @@ class Refusals:
     def is_refused(self, name):
         return name in self.by_name
 
+    def of(self, graph):
+        """(node, reason) of each operation that PyTorch has to run."""
+        for node in graph.nodes:
+            reason = computes(node) and self.reason(node)
+            if reason and reason != SIZE:
+                yield node, reason
+
     def reason(self, node):
         """Why a node cannot be in a part; "" if it can."""
-        name = node.meta.get("fusion_node", node.name)
+        name = fx.name_of(node)
         if name in self.by_name:
             return self.by_name[name]
         if node.op != "call_function":
