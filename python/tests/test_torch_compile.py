@@ -169,6 +169,24 @@ class GraphsTest(CompileTest):
         self.assertIn("aten.sort.default: ", report)
         self.assertIn("test_torch_compile.py:", report)
 
+    def test_what_no_error_names_is_found(self):
+        def function(x):
+            values, order = (x * 2).exp().sort(-1)
+            return values.sin().relu(), order
+        with unittest.mock.patch("fusion_compiler.importing.fx.failing_node",
+                                 return_value=None):
+            self.check_same(function, torch.randn(4, 9))
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+
+    def test_devices_are_forgotten(self):
+        from fusion_compiler.importing import fx
+        from torch.fx.experimental.proxy_tensor import make_fx
+        graph = make_fx(lambda x: x * torch.scalar_tensor(2.0),
+                        tracing_mode="fake")(torch.ones(3)).graph
+        scalar, = (node for node in graph.nodes if "device" in node.kwargs)
+        scalar.update_kwarg("device", torch.device("cuda", 1))
+        self.assertNotIn("torch.", fx.to_linalg(fx.to_torch_dialect(graph)))
+
     def test_random_numbers_are_pytorchs(self):
         def function(x):
             return torch.nn.functional.dropout(x * 2, 0.5, True) + 1

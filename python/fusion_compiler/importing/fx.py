@@ -12,6 +12,8 @@ import contextlib
 import io
 import re
 
+import torch
+
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import tm_tensor, torch_mlir
 
@@ -46,14 +48,27 @@ def mark_nodes(graph):
         node.meta["stack_trace"] = f'File "{name_of(node)}", line 1,'
 
 
+def _forget_devices(graph):
+    """Where tensors are is no part of a program, and torch-mlir lowers what
+    makes a tensor for the CPU alone."""
+    def forget(value):
+        return torch.device("cpu") if isinstance(value, torch.device) else value
+
+    for node in graph.nodes:
+        node.args = torch.fx.node.map_aggregate(node.args, forget)
+        node.kwargs = torch.fx.node.map_aggregate(node.kwargs, forget)
+
+
 def to_torch_dialect(graph, name="main"):
     """The torch dialect of an FX graph, as text.
 
     `graph` is a `torch.fx.Graph` whose placeholders are tensors or sizes, each
     with its fake tensor or SymInt in `meta["val"]`, and which returns tensors.
-    It becomes one function `name` of as many arguments and results.
+    It becomes one function `name` of as many arguments and results. Devices
+    in it become the CPU.
     """
     ir, importer = _importer()
+    _forget_devices(graph)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             function = importer.import_stateless_graph(graph, func_name=name)

@@ -15,7 +15,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
-from fusion_compiler.torch import partition, reports
+from fusion_compiler.torch import culprits, partition, reports
 from fusion_compiler.torch.parts import Part
 
 LOG = logging.getLogger("fusion.torch")
@@ -96,22 +96,36 @@ def _compile_parts(fused, names, device, options, refusals, packages):
     """{name: Part}; None where a part was refused something and the graph has
     to be split again."""
     parts, refused = {}, False
+
+    def fails(module):
+        try:
+            Part(module, device, options, packages)
+            return False
+        except Exception:  # Whatever it is, the part cannot be had.
+            return True
+
     for name in names:
         module = getattr(fused, name)
-        nodes = {fx.name_of(node): node
-                 for node in module.graph.nodes if node.op == "call_function"}
         try:
             parts[name] = Part(module, device, options, packages)
         except Exception as error:  # A part must not end the user's program.
-            reason = getattr(error, "cause", "") or str(error)
-            culprit = fx.failing_node(error, nodes)
-            if refusals.is_refused(culprit):  # And yet it was in a part.
-                culprit = None
-            LOG.info("%s: %s", culprit or name, error)
-            for node in [culprit] if culprit else nodes:
-                refusals.refuse(node, reason.strip().split("\n")[0][:300])
+            _refuse(module, error, fails, refusals)
             refused = True
     return None if refused else parts
+
+
+def _refuse(module, error, fails, refusals):
+    """Leaves to PyTorch what of a part an error is about."""
+    reason = getattr(error, "cause", "") or str(error)
+    nodes = [fx.name_of(node) for node in module.graph.nodes
+             if node.op == "call_function"]
+    culprit = fx.failing_node(error, nodes)
+    if culprit is None or refusals.is_refused(culprit):
+        culprit = (fx.name_of(culprits.find(module, fails))
+                   if refusals.may_search() else None)
+    LOG.info("%s: %s", culprit or "a whole part", error)
+    for node in [culprit] if culprit else nodes:
+        refusals.refuse(node, reason.strip().split("\n")[0][:300])
 
 
 def _add_report(module, kind, parts, sizes, refusals):

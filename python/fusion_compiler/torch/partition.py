@@ -34,6 +34,9 @@ VIEWS = frozenset(
 # The reason of what is computed on the host, and no tensor.
 SIZE = "computes a size"
 
+# How many operations of a graph are looked for by compiling parts of a part.
+_SEARCHES = 4
+
 # Functions that a part's subgraph may call beside ATen's.
 _NAMESPACES = ("aten", "prims")
 
@@ -48,12 +51,19 @@ class Refusals:
 
     def __init__(self, device):
         self.device, self.by_name = device, {}
+        self.searches = 0
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
 
     def is_refused(self, name):
         return name in self.by_name
+
+    def may_search(self):
+        """Whether one more operation that no error names may be looked for:
+        each takes several compilations."""
+        self.searches += 1
+        return self.searches <= _SEARCHES
 
     def of(self, graph):
         """(node, reason) of each operation that PyTorch has to run."""
