@@ -331,15 +331,27 @@ void IterationDimsBuilder::numberResult(unsigned value) {
   }
 }
 
-/// The loops of contraction `node` that only `read` runs along, or, without
-/// one, several reads do, in the order of its result.
+/// True when `read` of a contraction is of a factor: what sums begin with does
+/// not run along what is contracted.
+static bool isOfFactor(const GraphNode &node, const TensorRead &read) {
+  return llvm::any_of(read.coords, [&](AffineExpr coord) {
+    for (auto [loop, isReduced] : llvm::enumerate(node.reduced))
+      if (isReduced && coord.isFunctionOfDim(loop))
+        return true;
+    return false;
+  });
+}
+
+/// The loops of contraction `node` that of its factors only the one that `read`
+/// reads runs along, or, without one, several do, in the order of its result.
 SmallVector<unsigned> IterationDimsBuilder::getLoops(unsigned node,
                                                      const TensorRead *read) {
   const GraphNode &info = graph.getNode(node);
   SmallVector<unsigned> loops;
   for (int loop : info.writes.front().loops) {
     auto runsAlong = [&](const TensorRead &one) {
-      return llvm::is_contained(one.coords,
+      return isOfFactor(info, one) &&
+             llvm::is_contained(one.coords,
                                 getAffineDimExpr(loop, graph.getContext()));
     };
     if (loop < 0)

@@ -61,6 +61,7 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   manager.addNestedPass<func::FuncOp>(createRestoreContractsPass());
   manager.addNestedPass<func::FuncOp>(createWidenInt4Pass());
   manager.addNestedPass<func::FuncOp>(createMultiplyByReciprocalsPass());
+  manager.addNestedPass<func::FuncOp>(createMultiplyPowersPass());
   manager.addNestedPass<func::FuncOp>(createApproximateRoundedPass());
   // Unit dimensions stay: in a loop nest they cost nothing, and the reshapes
   // that would drop them stand between ops that fuse.

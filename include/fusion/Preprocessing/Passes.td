@@ -263,6 +263,23 @@ def MultiplyByReciprocalsPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def MultiplyPowersPass
+    : Pass<"fusion-input-powers", "::mlir::func::FuncOp"> {
+  let summary = "Make products of powers by small constants";
+  let description = [{
+    Input: the normal form. Output: the same, where powers whose exponent is a
+    constant from -2 to 4 are products, and quotients of 1 by them. Types
+    narrower than 32 bits have exponents from -1 to 2 only: those round once.
+
+    ```mlir
+    %p = math.fpowi %x, %c2 : f32, i64
+      ==>
+    %p = arith.mulf %x, %x : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ApproximateRoundedPass
     : Pass<"fusion-input-approximate", "::mlir::func::FuncOp"> {
   let summary = "Let what is rounded to fewer bits be approximated before";

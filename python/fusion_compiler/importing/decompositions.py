@@ -228,17 +228,18 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
     """(result, mean, rstd) of Wu and He 2018; PyTorch's own decomposition for
     the CPU reads by strides."""
     shape = tensor.shape
-    wide = _wide(tensor).reshape(batch, groups, channels // groups * rest)
-    variance, mean = _var_mean(wide, [-1], correction=0, keepdim=True)
+    width = channels // groups
+    wide = _wide(tensor).reshape(batch, groups, width, rest)
+    variance, mean = _var_mean(wide, [-2, -1], correction=0, keepdim=True)
     rstd = (variance + eps).rsqrt()
-    result = ((wide - mean) * rstd).reshape(batch, channels, rest)
+    result = (wide - mean) * rstd
     if weight is not None:
-        result = result * _wide(weight)[:, None]
+        result = result * _wide(weight).reshape(groups, width, 1)
     if bias is not None:
-        result = result + _wide(bias)[:, None]
+        result = result + _wide(bias).reshape(groups, width, 1)
     return (result.to(tensor.dtype).reshape(shape),
-            mean.squeeze(-1).to(tensor.dtype),
-            rstd.squeeze(-1).to(tensor.dtype))
+            mean.reshape(batch, groups).to(tensor.dtype),
+            rstd.reshape(batch, groups).to(tensor.dtype))
 
 
 def _select_backward(grad, input_sizes, dim, index):
