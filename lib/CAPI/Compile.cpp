@@ -82,9 +82,11 @@ static DiagnosticRecord makeError(ErrorCode code, const Twine &cause) {
   return record;
 }
 
-/// Compiles in this process, whichever it is.
+/// Compiles in this process: the caller's, which has its own threads, so that
+/// ours would outlive their use here, or a child, which is left to us.
 static FusionCompilation compileHere(StringRef text,
-                                     const FusionCompileOptions &given) {
+                                     const FusionCompileOptions &given,
+                                     MLIRContext::Threading threading) {
   CompileOptions options;
   options.target = orDefault(given.target, "");
   options.compileTo = orDefault(given.compileTo, "");
@@ -94,8 +96,7 @@ static FusionCompilation compileHere(StringRef text,
 
   DialectRegistry registry;
   registerAllForTools(registry);
-  // The caller has its own threads; ours would outlive their use here.
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  MLIRContext context(registry, threading);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
                                  text, orDefault(given.fileName, "<text>")),
@@ -158,7 +159,11 @@ static DiagnosticRecord describeCrash(const ChildOutcome &outcome,
 static FusionCompilation compileApart(StringRef text,
                                       const FusionCompileOptions &given) {
   ChildOutcome outcome = runInChild(
-      [&] { return compileHere(text, given).write(); }, given.timeLimitSeconds);
+      [&] {
+        return compileHere(text, given, MLIRContext::Threading::ENABLED)
+            .write();
+      },
+      given.timeLimitSeconds);
   FusionCompilation result;
   switch (outcome.kind) {
   case ChildOutcome::Finished:
@@ -205,7 +210,8 @@ FusionStatus fusionCompile(const char *text, size_t size,
     result->addError(
         makeError(ErrorCode::BadCommandLine, "the text is a null pointer"));
   else
-    *result = given.inProcess ? compileHere(program, given)
+    *result = given.inProcess ? compileHere(program, given,
+                                            MLIRContext::Threading::DISABLED)
                               : compileApart(program, given);
   FusionStatus status = result->status;
   *compilation = result.release();

@@ -73,6 +73,7 @@ void fusion::buildPlanPipeline(OpPassManager &manager,
   planOptions.largestValue = options.largestValue;
   planOptions.opaqueFloats = options.opaqueFloats;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
+  manager.addPass(createRaiseViewsPass());
   manager.addPass(createCollapseDimsPass());
   manager.addPass(createFlattenResultsPass());
 }

@@ -267,6 +267,120 @@ struct InlineSplat : public OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A window that has one place, as when the gradient of a filter is a
+/// convolution by the gradient of images: it begins where they do, so that the
+/// product is one of matrices.
+struct DropSinglePlaces : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    MLIRContext *context = op.getContext();
+    SmallVector<AffineExpr> places;
+    auto kinds = op.getIteratorTypesArray();
+    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+      places.push_back(size == 1 && linalg::isParallelIterator(kinds[loop])
+                           ? getAffineConstantExpr(0, context)
+                           : getAffineDimExpr(loop, context));
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    // Initial values tell the sizes of the loops that are dropped elsewhere.
+    for (AffineMap &map :
+         MutableArrayRef(maps).take_front(op.getNumDpsInputs()))
+      for (auto [place, expr] : llvm::enumerate(map.getResults()))
+        if (isa<AffineBinaryOpExpr>(expr))
+          map = map.dropResult(place).insertResult(
+              simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0),
+              place);
+    if (maps == op.getIndexingMapsArray() ||
+        !inversePermutation(concatAffineMaps(maps, context)))
+      return rewriter.notifyMatchFailure(op, "has no window of one place");
+    rewriter.modifyOpInPlace(op, [&]() {
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+/// How `map` reads what `value`, a permuted tensor, is a permutation of.
+static AffineMap readPermuted(Value value, AffineMap map) {
+  while (auto op = value.getDefiningOp<linalg::LinalgOp>()) {
+    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        op.getNumReductionLoops() != 0 ||
+        op.getBlock()->getTerminator()->getOperand(0) !=
+            op.getBlock()->getArgument(0))
+      break;
+    AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    if (!in.isPermutation() || !out.isPermutation())
+      break;
+    SmallVector<AffineExpr> places;
+    for (AffineExpr loop : in.getResults())
+      places.push_back(map.getResult(*out.getResultPosition(loop)));
+    map = AffineMap::get(map.getNumDims(), 0, places, map.getContext());
+    value = op.getDpsInputOperand(0)->get();
+  }
+  return map;
+}
+
+/// The runs of loops that `op`, a product of two tensors, contracts and that
+/// lie side by side in both factors, and in what those are permutations of.
+static SmallVector<ReassociationIndices>
+getContractedRuns(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (op.getNumDpsInputs() != 2 || op.hasIndexSemantics() ||
+      !llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return {};
+  for (unsigned input = 0; input < 2; ++input)
+    maps.push_back(readPermuted(op->getOperand(input), maps[input]));
+  auto kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isContracted = [&](unsigned loop) {
+    return linalg::isReductionIterator(kinds[loop]) &&
+           !ShapedType::isDynamic(sizes[loop]) &&
+           maps[0].isFunctionOfDim(loop) && maps[1].isFunctionOfDim(loop);
+  };
+  SmallVector<ReassociationIndices> runs;
+  for (unsigned loop = 0; loop < sizes.size(); ++loop) {
+    if (!isContracted(loop))
+      continue;
+    if (!runs.empty() && runs.back().back() + 1 == loop) {
+      ReassociationIndices longer = runs.back();
+      longer.push_back(loop);
+      if (linalg::areDimSequencesPreserved(maps, longer)) {
+        runs.back() = std::move(longer);
+        continue;
+      }
+    }
+    runs.push_back({loop});
+  }
+  llvm::erase_if(
+      runs, [](const ReassociationIndices &run) { return run.size() == 1; });
+  return runs;
+}
+
+/// Makes one dimension of those that a product contracts and that lie side by
+/// side, as of images whose pixels are summed over.
+static LogicalResult collapseContracted(func::FuncOp func) {
+  SmallVector<linalg::GenericOp> ops;
+  func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  IRRewriter rewriter(func.getContext());
+  for (linalg::GenericOp op : ops) {
+    SmallVector<ReassociationIndices> runs = getContractedRuns(op);
+    if (runs.empty())
+      continue;
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::CollapseResult> collapsed =
+        linalg::collapseOpIterationDims(op, runs, rewriter);
+    if (failed(collapsed))
+      return op.emitError("cannot be collapsed");
+    rewriter.replaceOp(op, collapsed->results);
+  }
+  return success();
+}
+
+namespace {
 struct GeneralizePass
     : public fusion::impl::GeneralizePassBase<GeneralizePass> {
   using Base::Base;
@@ -276,14 +390,15 @@ struct GeneralizePass
     RewritePatternSet patterns(context);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
-                 ConvertInsert, ConvertRank, ConvertSplat, GeneralizeNamed,
-                 InlineSplat, LowerPack, LowerUnpack>(context);
+                 ConvertInsert, ConvertRank, ConvertSplat, DropSinglePlaces,
+                 GeneralizeNamed, InlineSplat, LowerPack, LowerUnpack>(context);
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      config)) ||
-        failed(dropUnusedResults(getOperation())))
+        failed(dropUnusedResults(getOperation())) ||
+        failed(collapseContracted(getOperation())))
       signalPassFailure();
   }
 };

@@ -157,3 +157,21 @@ func.func @six_dimensions(%x: tensor<2x2x2x2x64x64xbf16>, %w: tensor<2x2x2x2x64x
   } -> tensor<2x2x2x2x64x64xf32>
   return %m : tensor<2x2x2x2x64x64xf32>
 }
+
+// What sums begin with does not change which dimensions places of windows are
+// counted along.
+// LEDGER: "function": "added_to"
+// LEDGER: "products": "wgmma"
+func.func @added_to(%x: tensor<8x18x18x64xbf16>, %w: tensor<3x3x64x64xbf16>, %c: tensor<8x16x16x64xf32>) -> tensor<8x16x16x64xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(n, h, w, f, p, q, c) -> (n, h + p, w + q, c)>, affine_map<(n, h, w, f, p, q, c) -> (p, q, c, f)>, affine_map<(n, h, w, f, p, q, c) -> (n, h, w, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<8x18x18x64xbf16>, tensor<3x3x64x64xbf16>) outs(%c : tensor<8x16x16x64xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x16x16x64xf32>
+  return %r : tensor<8x16x16x64xf32>
+}

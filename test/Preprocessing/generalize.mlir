@@ -179,3 +179,35 @@ func.func @only_index(%x: tensor<4x8xf32>) -> tensor<4xi64> {
   } -> (tensor<4xf32>, tensor<4xi64>)
   return %m#1 : tensor<4xi64>
 }
+
+// The gradient of a 1x1 filter is a convolution whose windows are as large as
+// the images: they have one place, and pixels, which lie side by side in both
+// images, are one dimension. Images stay one, since what is permuted here has
+// channels between them and their pixels.
+// CHECK-LABEL: func.func @filter_gradient
+// CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0], [1], [2, 3]] : tensor<6x2x5x4xf32> into tensor<6x2x20xf32>
+// CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0], [1], [2, 3]] : tensor<8x2x5x4xf32> into tensor<8x2x20xf32>
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<6x2x20xf32>, tensor<8x2x20xf32>)
+func.func @filter_gradient(%x: tensor<2x6x5x4xf32>, %y: tensor<8x2x5x4xf32>) -> tensor<6x8x1x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %te = tensor.empty() : tensor<6x2x5x4xf32>
+  %t = linalg.transpose ins(%x : tensor<2x6x5x4xf32>) outs(%te : tensor<6x2x5x4xf32>) permutation = [1, 0, 2, 3]
+  %e = tensor.empty() : tensor<6x8x1x1xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6x8x1x1xf32>) -> tensor<6x8x1x1xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%t, %y : tensor<6x2x5x4xf32>, tensor<8x2x5x4xf32>)
+      outs(%f : tensor<6x8x1x1xf32>) -> tensor<6x8x1x1xf32>
+  return %r : tensor<6x8x1x1xf32>
+}
+
+// A window of several places stays one.
+// CHECK-LABEL: func.func @slides
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: return
+func.func @slides(%x: tensor<2x6x5x4xf32>, %y: tensor<8x6x4x4xf32>) -> tensor<2x8x2x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8x2x1xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8x2x1xf32>) -> tensor<2x8x2x1xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %y : tensor<2x6x5x4xf32>, tensor<8x6x4x4xf32>)
+      outs(%f : tensor<2x8x2x1xf32>) -> tensor<2x8x2x1xf32>
+  return %r : tensor<2x8x2x1xf32>
+}

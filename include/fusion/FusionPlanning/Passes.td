@@ -92,6 +92,27 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def RaiseViewsPass : Pass<"fusion-plan-raise-views", "::mlir::ModuleOp"> {
+  let summary = "Give kernels the views that they take of operands";
+  let description = [{
+    Input: functions of `fusion.kernel` operations. Output: the same, where no
+    kernel without products reshapes an operand of static shape, or what is
+    computed of operands pointwise for that reshape alone: the kernel has the
+    view as its operand. A kernel that has its schedule stays as it is.
+
+    ```mlir
+    fusion.kernel @sum ins(%x : tensor<64x320xbf16>) {
+      %f = extf %x
+      %e = tensor.expand_shape %f : tensor<64x320xf32> into tensor<64x4x80xf32>
+      ==>
+    %v = tensor.expand_shape %x : tensor<64x320xbf16> into tensor<64x4x80xbf16>
+    fusion.kernel @sum ins(%v : tensor<64x4x80xbf16>) {
+      %e = extf %v
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
   let summary = "Give kernels one loop for dimensions that lie side by side";
   let description = [{

@@ -229,7 +229,8 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
     the CPU reads by strides."""
     shape = tensor.shape
     width = channels // groups
-    wide = _wide(tensor).reshape(batch, groups, width, rest)
+    # A view of what is stored, whichever of its dimensions are neighbours.
+    wide = _wide(tensor.reshape(batch, groups, width, rest))
     variance, mean = _var_mean(wide, [-2, -1], correction=0, keepdim=True)
     rstd = (variance + eps).rsqrt()
     result = (wide - mean) * rstd

@@ -1,0 +1,83 @@
+// RUN: fusion-opt %s --fusion-plan-raise-views | FileCheck %s
+
+#image = affine_map<(n, h, w, c) -> (n, h, w, c)>
+#groups = affine_map<(n, g, c, p) -> (n, p, g, c)>
+#sums = affine_map<(n, g, c, p) -> (n, g)>
+
+// Sums over groups of channels: what is computed of an operand for its reshape
+// alone is computed of a view of it.
+// CHECK-LABEL: func @groups
+// CHECK: %[[C:.*]] = tensor.collapse_shape %arg0 {{\[}}[0], [1, 2], [3]] : tensor<2x8x8x320xbf16> into tensor<2x64x320xbf16>
+// CHECK: %[[X:.*]] = tensor.expand_shape %[[C]] {{\[}}[0], [1], [2, 3]] output_shape [2, 64, 4, 80]
+// CHECK: fusion.kernel @sum ins(%[[X]] : tensor<2x64x4x80xbf16>)
+// CHECK-NOT: tensor.collapse_shape %arg
+// CHECK: %[[F:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x64x4x80xbf16>)
+// CHECK: linalg.generic {{.*}} ins(%[[F]] : tensor<2x64x4x80xf32>)
+func.func @groups(%x: tensor<2x8x8x320xbf16>) -> tensor<2x4xf32> {
+  %y = fusion.kernel @sum ins(%x : tensor<2x8x8x320xbf16>) -> (tensor<2x4xf32>) {
+  ^bb0(%a: tensor<2x8x8x320xbf16>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<2x8x8x320xf32>
+    %f = linalg.generic {indexing_maps = [#image, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%a : tensor<2x8x8x320xbf16>) outs(%e : tensor<2x8x8x320xf32>) {
+    ^bb0(%v: bf16, %o: f32):
+      %0 = arith.extf %v : bf16 to f32
+      linalg.yield %0 : f32
+    } -> tensor<2x8x8x320xf32>
+    %c = tensor.collapse_shape %f [[0], [1, 2], [3]] : tensor<2x8x8x320xf32> into tensor<2x64x320xf32>
+    %g = tensor.expand_shape %c [[0], [1], [2, 3]] output_shape [2, 64, 4, 80] : tensor<2x64x320xf32> into tensor<2x64x4x80xf32>
+    %se = tensor.empty() : tensor<2x4xf32>
+    %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<2x4xf32>) -> tensor<2x4xf32>
+    %s = linalg.generic {indexing_maps = [#groups, #sums], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%g : tensor<2x64x4x80xf32>) outs(%sf : tensor<2x4xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.addf %v, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<2x4xf32>
+    fusion.yield %s : tensor<2x4xf32>
+  }
+  return %y : tensor<2x4xf32>
+}
+
+// What is stored as well keeps its dimensions, and so does a kernel that
+// reduces nothing.
+// CHECK-LABEL: func @stays
+// CHECK: fusion.kernel @stored ins(%arg0 : tensor<4x6xf32>)
+// CHECK: fusion.kernel @pointwise ins(%arg0 : tensor<4x6xf32>)
+func.func @stays(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>, tensor<4x2x3xf32>) {
+  %y:2 = fusion.kernel @stored ins(%x : tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>) {
+  ^bb0(%a: tensor<4x6xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<4x6xf32>
+    %f = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.negf %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<4x6xf32>
+    %c = tensor.collapse_shape %f [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>
+    %g = tensor.expand_shape %c [[0, 1]] output_shape [8, 3] : tensor<24xf32> into tensor<8x3xf32>
+    %se = tensor.empty() : tensor<8xf32>
+    %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<8xf32>) -> tensor<8xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+        ins(%g : tensor<8x3xf32>) outs(%sf : tensor<8xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.addf %v, %o : f32
+      linalg.yield %0 : f32
+    } -> tensor<8xf32>
+    fusion.yield %f, %s : tensor<4x6xf32>, tensor<8xf32>
+  }
+  %z = fusion.kernel @pointwise ins(%x : tensor<4x6xf32>) -> (tensor<4x2x3xf32>) {
+  ^bb0(%a: tensor<4x6xf32>):
+    %g = tensor.expand_shape %a [[0], [1, 2]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>
+    %e = tensor.empty() : tensor<4x2x3xf32>
+    %f = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%g : tensor<4x2x3xf32>) outs(%e : tensor<4x2x3xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.negf %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<4x2x3xf32>
+    fusion.yield %f : tensor<4x2x3xf32>
+  }
+  return %y#0, %y#1, %z : tensor<4x6xf32>, tensor<8xf32>, tensor<4x2x3xf32>
+}
