@@ -7,6 +7,7 @@ eager PyTorch and torch.compile's own backend, on a CUDA device.
 
     torch_models.py [NAME ...] [--training] [--peers=eager,default]
                     [--dtype=bf16] [--kernels] [--json=FILE]
+    torch_models.py [NAME ...] [--training] [--peers=default] --cold
 
 A row for each network and backend: `us`, the least of three means of a call,
 by CUDA events, calls back to back; `graph`, the same of a CUDA graph of the
@@ -15,13 +16,19 @@ greatest memory beyond what was there; the error, as the greatest root mean
 square, over results (and gradients), of the difference to float32's, relative.
 A training step is the forward pass, the mean square of its results, and the
 backward pass.
+
+With --cold only the first call is timed, in a process of its own with empty
+caches for each network and backend: what a program waits for once.
 """
 
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -169,6 +176,34 @@ def measure(network, backend, kernels):
     return row, results
 
 
+def first_call(network, backend):
+    """Seconds of the first call."""
+    call = network.call(COMPILERS[backend](network.model))
+    torch.cuda.synchronize()
+    start = time.time()
+    call()
+    torch.cuda.synchronize()
+    return time.time() - start
+
+
+def cold_call(name, backend, options):
+    """Seconds of `first_call` in a new process with empty caches."""
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {variable: f"{folder}/{variable}" for variable in (
+            "FUSION_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR",
+            "CUDA_CACHE_PATH")}
+        command = [sys.executable, __file__, name, f"--dtype={options.dtype}",
+                   f"--first={backend}"]
+        if options.training:
+            command.append("--training")
+        done = subprocess.run(command, env={**os.environ, **caches},
+                              capture_output=True, text=True)
+    try:
+        return float(done.stdout)
+    except ValueError:
+        raise RuntimeError(done.stderr[-400:]) from None
+
+
 def print_kernels(call, rows=25):
     activities = [torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as profile:
@@ -182,22 +217,20 @@ def print_kernels(call, rows=25):
               f" x {event.key[:100]}")
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--training", action="store_true")
-    parser.add_argument("--peers", default="eager,default")
-    parser.add_argument("--dtype", choices=TYPES, default="bf16")
-    parser.add_argument("--kernels", action="store_true",
-                        help="print the kernels of each call and their times")
-    parser.add_argument("--json")
-    options = parser.parse_args(arguments)
-    backends = [*filter(None, options.peers.split(",")), "fusion"]
+def compare_first_calls(names, backends, options):
+    for name in names:
+        seconds = [cold_call(name, one, options) for one in backends]
+        print(name, *(f"{one} {value:.2f} s"
+                      for one, value in zip(backends, seconds)), flush=True)
+
+
+def compare(names, backends, options):
+    """The rows of all networks, which it prints too."""
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}\n"
           f"{'network':12} {'backend':12} {'us':>9} {'graph':>9} {'first':>6} "
           f"{'MB':>8} {'error':>8}")
     rows = []
-    for name in options.names or BLOCKS:
+    for name in names:
         try:
             network = Network(name, TYPES[options.dtype], options.training)
             found = [measure(network, one, options.kernels)
@@ -212,9 +245,34 @@ def main(arguments=None):
             rows.append(row)
         del network, found, expected
         torch.cuda.empty_cache()
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump([dataclasses.asdict(row) for row in rows], file, indent=1)
+    return rows
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--training", action="store_true")
+    parser.add_argument("--peers", default="eager,default")
+    parser.add_argument("--dtype", choices=TYPES, default="bf16")
+    parser.add_argument("--kernels", action="store_true",
+                        help="print the kernels of each call and their times")
+    parser.add_argument("--json")
+    parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--first", choices=COMPILERS, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    backends = [*filter(None, options.peers.split(",")), "fusion"]
+    names = options.names or list(BLOCKS)
+    if options.first:
+        print(first_call(Network(names[0], TYPES[options.dtype],
+                                 options.training), options.first))
+    elif options.cold:
+        compare_first_calls(names, backends, options)
+    else:
+        rows = compare(names, backends, options)
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump([dataclasses.asdict(row) for row in rows], file,
+                          indent=1)
 
 
 if __name__ == "__main__":
