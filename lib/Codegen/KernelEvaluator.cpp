@@ -60,6 +60,12 @@ KernelEvaluator::evaluateByGranules(Value tensor, ArrayRef<AffineExpr> coords) {
           part.getLHS() != builder.getAffineDimExpr(*parts.granulesOf) ||
           part.getRHS() != builder.getAffineConstantExpr(parts.granule))
         continue;
+      // Where places within granules are told apart too, as when a dimension
+      // is split, nothing is the same for all of a granule.
+      if (llvm::count_if(coords, [&](AffineExpr other) {
+            return other.isFunctionOfDim(*parts.granulesOf);
+          }) > 1)
+        continue;
       Coords moved(coords);
       moved[number] = builder.getAffineDimExpr(granules.parts);
       FailureOr<Tile> tile = evaluate(tensor, moved);
